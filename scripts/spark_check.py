@@ -95,6 +95,10 @@ def others(spark, path, data):
     weights = in_memory(CLASSES, "gd", data, settings={"steps": 4}).model_.weights()
     assert (private.fit(empty, **given).model_.weights() == weights).all()
     said("an empty partition")
+    hidden = given | {"neighbours": "add-remove", "n_rows": len(data)}
+    private.fit(spark.createDataFrame([], frame.schema), **hidden)
+    private.fit(frame.where("1 = 0"), **hidden)
+    said("an empty table, where that is private")
     refused(ValueError, "no column 'ward'", lambda: private.fit(frame.drop("ward"), **given))
     dated = frame.withColumn("ward", frame.age.cast("timestamp"))
     refused(ValueError, "'ward' is of type timestamp", lambda: private.fit(dated, **given))
@@ -121,6 +125,9 @@ def others(spark, path, data):
     ordered = given | {"method": "psgd", "settings": None}
     refused(ValueError, "only a table in memory offers", lambda: private.fit(frame, **ordered))
     refused(TypeError, "accepted is a DataFrame", lambda: private.fit(data, **given))
+    spoil = F.udf(lambda age: 1 / 0 if age > 90 else age, "double")
+    told = refused(RuntimeError, "failed", lambda: private.fit(frame.withColumn("age", spoil(frame.age)), **given))
+    assert "division" not in told
     said("bad input is refused by name")
 
 

@@ -48,12 +48,15 @@ impl<T: Copy + Into<f64> + Sync> NumberRows for View<'_, T> {
 }
 
 /// One column of a frame: `(name, "number" | "integer", values, is_missing or None)`, or
-/// `(name, "text", codes, texts)` where a negative code means missing and a text may be a boolean, which
-/// is written as the schema's column of that name writes it.
+/// `(name, "text", codes, texts)` where the code −1 means missing, −2 a cell that holds nothing that can be
+/// read, and a text may be a boolean, which is written as the schema's column of that name writes it.
 struct Column {
     name: String,
     values: Values,
 }
+
+/// The code of a cell that holds nothing that can be read.
+const BAD: i64 = -2;
 
 enum Values {
     Numbers(Vec<f64>, Option<Vec<bool>>),
@@ -110,6 +113,7 @@ impl Cells for Column {
             Values::Integers(values, _) => {
                 values.get(row).map_or(Cell::Missing, |value| Cell::Integer(*value))
             }
+            Values::Texts(codes, _) if codes.get(row) == Some(&BAD) => Cell::Unsupported,
             Values::Texts(codes, texts) => codes
                 .get(row)
                 .and_then(|code| texts.get(usize::try_from(*code).ok()?))

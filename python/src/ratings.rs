@@ -7,7 +7,7 @@ use crate::noise::source;
 use crate::watched::watched;
 use privet_core::{Budget, Neighbours};
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
-use privet_data::schema::{Draft, UNNAMED_UNIT};
+use privet_data::schema::{Draft, Invalid, UNNAMED_UNIT};
 use privet_learn::completion::{Complete, LocalState, Method, Shape};
 use privet_learn::{Released, Task};
 use pyo3::prelude::*;
@@ -49,7 +49,7 @@ fn places<'a>(rated: &Rated<'a>) -> HashMap<&'a str, usize> {
 impl Factors {
     /// Plans from public facts, and learns from users' ratings: for each a list of (item, rating).
     #[staticmethod]
-    #[pyo3(signature = (users, items, bounds, most, n_users, *, epsilon, delta, neighbours, method, settings, seed, paid = None))]
+    #[pyo3(signature = (users, items, bounds, most, n_users, *, epsilon, delta, neighbours, invalid, method, settings, seed, paid = None))]
     fn learn(
         py: Python<'_>,
         users: Vec<Vec<(String, f64)>>,
@@ -60,6 +60,7 @@ impl Factors {
         epsilon: f64,
         delta: f64,
         neighbours: &str,
+        invalid: &str,
         method: &str,
         settings: Vec<(String, String)>,
         seed: Option<u64>,
@@ -70,6 +71,7 @@ impl Factors {
         let mut draft = Draft::from(ratings::schema(&facts).map_err(Failure::value)?);
         // Users come as they are, under no name: whether those of two fits are the same nobody knows.
         draft.unit.iter_mut().for_each(|unit| unit.column = UNNAMED_UNIT.into());
+        draft.invalid = (invalid == "drop").then_some(Invalid::Drop);
         let schema = draft.check().map_err(Failure::value)?;
         let method: Method = method.parse()?;
         let method =

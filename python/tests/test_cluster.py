@@ -6,6 +6,7 @@ The workers are plain functions here; `scripts/spark.sh` has a real cluster.
 import json
 import subprocess
 import sys
+import types
 import warnings
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -22,10 +23,12 @@ from privet import (
     PrivateLinearRegression,
     PrivateLogisticRegression,
     Schema,
+    _spark_tasks,
     category,
     cluster,
     load,
     number,
+    spark,
     verify,
 )
 from privet import count as count_here
@@ -387,3 +390,78 @@ def test_questions_and_answers_are_plain_data():
     facts |= {"calibration": "sound", "huber_width": 0.1, "quantile": 0.5, "random_state": None, "ledger": None}
     _elsewhere.fit(back, schema=CLASSES, epsilon=1, method="amp", **facts)
     assert {asked["ask"] for asked in seen} == {"inner", "unaccepted"}
+
+
+class Frame:
+    """A Spark frame without a partition: whatever is run on it gives no rows."""
+
+    sparkSession = None
+    dtypes = [("age", "double"), ("ward", "string"), ("dose", "double"), ("ill", "string")]
+
+    def _same(self, *given):
+        return self
+
+    select = mapInArrow = persist = unpersist = _same
+
+    def collect(self):
+        return []
+
+    def count(self):
+        return 0
+
+
+@pytest.fixture
+def no_spark(monkeypatch):
+    """The names of PySpark that are asked for where something fails."""
+    errors = types.ModuleType("pyspark.errors")
+    errors.PySparkException = type("PySparkException", (Exception,), {})
+    errors.AnalysisException = type("AnalysisException", (errors.PySparkException,), {})
+    monkeypatch.setitem(sys.modules, "pyspark", types.ModuleType("pyspark"))
+    monkeypatch.setitem(sys.modules, "pyspark.errors", errors)
+    return errors
+
+
+@pytest.mark.parametrize("method", ["gd", "amp"])
+def test_a_spark_frame_without_a_partition_is_a_table_like_any_other(method, no_spark):
+    given = {"schema": CLASSES, "epsilon": 1, "delta": 1e-6, "method": method, "random_state": 5}
+    given |= {"neighbours": "add-remove", "n_rows": 50}
+    expected = cluster.fit([frame(0)], **given).model_.weights()
+    assert (spark.fit(Frame(), **given).model_.weights() == expected).all()
+    with pytest.raises(ValueError, match="0 rows"):
+        spark.fit(Frame(), schema=CLASSES, epsilon=1)
+
+
+def test_of_what_a_worker_of_spark_raises_only_this_packages_words_are_passed_on(no_spark):
+    token = "0123456789abcdef"
+    unknown = pa.RecordBatch.from_pydict({"part": [0], "number": [0], "block": [b"x"]})
+
+    def batches():
+        raise ValueError("secret")
+        yield
+
+    class Back:
+        @spark._said_plainly
+        def ask(self, text):
+            raise no_spark.PySparkException(text)
+
+    back = Back()
+    back.token = token
+    own = {"asking": "{}", "columns": 1, "recorded": []}
+    with pytest.raises(RuntimeError) as refused:
+        list(_spark_tasks.refusing(_spark_tasks.exact, [unknown], token, own))
+    stack = f"Traceback (most recent call last):\nRuntimeError: {refused.value}\n"
+    with pytest.raises(ValueError, match="read a second time") as said:
+        back.ask(stack)
+    assert said.value.__context__ is None
+    # What it was handed raises: that stays what it was, and the driver says nothing of it.
+    with pytest.raises(ValueError, match="secret"):
+        list(_spark_tasks.refusing(_spark_tasks.exact, batches(), token, own))
+    for text in (
+        "Traceback (most recent call last):\nValueError: secret",
+        "ValueError: secret",
+        "[CAST_INVALID_INPUT] The value 'secret' of the type STRING cannot be cast",
+        "\nprivet.PrivacyError: secret\n",
+    ):
+        with pytest.raises(RuntimeError) as said:
+            back.ask(text)
+        assert "secret" not in str(said.value) and said.value.__context__ is None

@@ -182,7 +182,7 @@ def test_units_are_protected_with_all_their_rows():
         (lambda: count(table, "work", schema=people, epsilon=1, n_rows=5), "who"),
         (lambda: count(TABLE, "work", schema=SCHEMA, epsilon=1, groups=[1] * 7), "the schema has no unit"),
         (lambda: count("x.csv", "work", schema=people, epsilon=1, n_rows=5, groups=[1]), "groups are given with a file"),
-        (lambda: count(table, "work", schema=people, epsilon=1, n_rows=5, groups=[0.5] * 5), "do not tell whose"),
+        (lambda: count(table, "work", schema=people, epsilon=1, n_rows=5, groups=[0.5] * 5), "not tell whose"),
         (lambda: count(table, "work", schema=people, epsilon=1, n_rows=5, groups=[1]), "rows"),
     ]
     for refused, words in refusals:
@@ -236,7 +236,7 @@ STRICT = Schema(COLUMNS | {"work": category(["farm", "shop"])}, target="ill", cl
         ({"ill": ["no", "secret"]}, "class"),
         ({"ill": ["no"]}, "rows"),
         ({"work": np.ma.masked_array(["farm", "shop"], [0, 1])}, "masked"),
-        ({"work": [["farm", "shop"]]}, "dimensions"),
+        ({"work": [["farm"], "shop"]}, "has a cell that is no text"),
         ({"work": pd.Series(pd.to_datetime([0, 1]))}, "not list"),
     ],
 )

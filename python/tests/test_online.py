@@ -55,12 +55,33 @@ def test_several_classes_and_experts():
 
 def test_river_s_names():
     X, y = stream(200)
-    one = model(horizon=200)
+    one = model(horizon=200, features=["a", "b", "c"])
     assert one.predict_one({"a": 1.0, "b": 0.0, "c": 0.0}) == 0
     for row, label in zip(X, y):
         one.learn_one(dict(zip("abc", row)), int(label))
     assert one.predict_one({"a": 1.0, "b": 0.0, "c": 0.0}) in (0, 1)
     assert one.steps_left_ == 0
+
+
+def test_columns_are_declared_and_never_those_of_the_first_record():
+    X, y = stream(20)
+    with pytest.raises(ValueError, match="features are missing"):
+        model().learn_one({"a": 1.0, "b": 0.0, "c": 0.0}, 1)
+    with pytest.raises(ValueError, match="features are missing"):
+        model().partial_fit(X.tolist(), y.tolist())
+    shapes = []
+    for first in ({"b": 1.0}, {"a": 1.0, "b": 0.0}, {}, "ab", None):
+        one = model(features=["a", "b"], horizon=2).learn_one(first, 1).learn_one({"a": 0.5, "b": 0.5}, 0)
+        shapes.append((one.coef_.shape, list(one.feature_names_in_), one.steps_left_))
+    assert shapes == [((1, 2), ["a", "b"], 0)] * 5
+    sides = model(bounds=([-1] * 3, [1] * 3), horizon=20).partial_fit([[1.0], *X[1:].tolist()], y.tolist())
+    assert sides.n_features_in_ == 3 and sides.steps_left_ == 0
+
+
+def test_labels_may_stand_in_a_column():
+    X, y = stream(10)
+    assert model(horizon=10).partial_fit(X, y[:, None]).steps_left_ == 0
+    assert model(horizon=10, features=3).partial_fit(X.tolist(), [[label] for label in y]).steps_left_ == 0
 
 
 def test_a_row_that_is_not_finite_takes_its_slot():

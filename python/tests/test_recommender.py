@@ -57,3 +57,14 @@ def test_one_user_with_very_many_ratings_counts_as_one():
     many = [("one", place % 12, 3) for place in range(100_000)]
     model = PrivateRecommender(**FACTS, max_ratings=5).fit(many)
     assert verify(model).valid
+
+
+def test_a_rating_that_is_none_is_left_out_or_refused_without_its_words():
+    odd = [("a", "b"), None, ("secret 42", 3, "secret 42"), (0.5, 1, 3), (1, 1, float("nan")), (1, 1, None)]
+    assert verify(PrivateRecommender(**FACTS, invalid="drop").fit([*odd, *RATINGS])).valid
+    for triple in odd:
+        with pytest.raises(ValueError, match="rating 0 is not") as refused:
+            PrivateRecommender(**FACTS).fit([triple, *RATINGS])
+        assert refused.value.__context__ is None and "secret" not in str(refused.value)
+    with pytest.raises(ValueError, match="'refuse' and 'drop'"):
+        PrivateRecommender(**FACTS, invalid="keep").fit(RATINGS)

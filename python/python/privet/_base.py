@@ -18,7 +18,8 @@ from privet._coefficients import coefficients
 from privet._intervals import Intervals
 from privet._masks import check_unmasked
 from privet._numbers import WHY_EPSILON, optional_number, whole
-from privet._refusals import validate_data
+from privet._refusals import flat_labels, numbers, validate_data
+from privet._refusals import labels as read_labels
 from privet._rows import rows_missing
 from privet._seeds import seed_of
 from privet._pipelines import warn_of_fitted_transformers
@@ -284,9 +285,8 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
                 f"This {type(self).__name__} estimator requires y to be passed, but the target y is None."
             )
         if schema is not None and not _plain_numbers(schema, X):
-            # Of a list its first row would tell how many features there are, and may be a bad one.
-            listed = schema.is_total and isinstance(X, (list, tuple))
-            shape = np.empty((0, len(schema.features))) if listed else X
+            # How many features there are is public: the first row of a list may be a bad one.
+            shape = X if _tables.is_frame(X) else np.empty((0, len(schema.features)))
             validate_data(self, shape, reset=True, skip_check_array=True)
             columns = self._named_columns(X, schema)
             rows = len(columns[0][2]) if columns else 0
@@ -305,7 +305,8 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
             X = validate_data(self, X, **options)
             labels = _one_label_a_row(y, X.shape[0], schema)
         else:
-            X, labels = validate_data(self, X, y, y_numeric=self._numeric_target(), **options)
+            labels = numbers(y) if self._numeric_target() else read_labels(y)
+            X, labels = validate_data(self, X, labels, **options)
         expected = None if schema is None else schema._checked.number_features
         if expected is not None and X.shape[1] != expected:
             raise ValueError(f"X has {X.shape[1]} features; the schema has {expected}")
@@ -360,13 +361,14 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
     def _encodable(self, X: Any) -> Any:
         """Rows of the columns that were fitted on, or are about to be, as the extension reads them."""
         X = _tables.collected(X)
-        check_unmasked("X", X)
         schema = as_schema(self.schema) if self.schema is not None else None
+        total = schema is not None and schema.is_total
+        check_unmasked("X", X, total=total)
         if schema is not None and not _plain_numbers(schema, X):
             if _tables.is_frame(X):
-                return _tables.frame_columns(X, read=schema.features)
+                return _tables.frame_columns(X, total=total, read=schema.features)
             # Without names, columns are in the order of the frame that was fitted on.
-            return _tables.array_columns(X, getattr(self, "feature_names_in_", schema.features))
+            return _tables.array_columns(X, getattr(self, "feature_names_in_", schema.features), total=total)
         X = validate_data(
             self,
             X,
@@ -384,9 +386,8 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
 
     def _labelled(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Rows and labels to compare with, as the extension reads them."""
-        features = self._features(X)
-        check_unmasked("y", y)
-        return features, self._encoded_labels(np.asarray(y), Schema._of(self.model_.schema()))
+        features, schema = self._features(X), Schema._of(self.model_.schema())
+        return features, self._encoded_labels(flat_labels(_tables.collected(y), total=schema.is_total), schema)
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write model and certificate into one file, which ``privet verify`` and :func:`privet.load` read.
@@ -443,12 +444,8 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
 
 
 def _one_label_a_row(y: Any, rows: int, schema: Schema) -> np.ndarray:
-    """The labels, as many as there are rows; of a list each for itself where none may be refused."""
-    labels = _tables.each_for_itself(y) if schema.is_total else np.asarray(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
-    if labels.ndim != 1:
-        raise ValueError(f"y has {labels.ndim} dimensions; one label for each row is accepted")
+    """The labels, as many as there are rows."""
+    labels = flat_labels(y, total=schema.is_total)
     if len(labels) != rows:
         raise ValueError(f"X has {rows} rows and y has {len(labels)} labels; as many are accepted")
     return labels

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from privet import _tables, _units
+from privet._cells import EXACT_BELOW, VOID
 
 
 def joined(tables: list[list[Any]], unit: str | None, *, total: bool) -> list[Any]:
@@ -25,13 +26,13 @@ def joined(tables: list[list[Any]], unit: str | None, *, total: bool) -> list[An
 def _column(columns: tuple[Any, ...], unit: str | None, total: bool) -> Any:
     name = columns[0][0]
     # A column without a single cell is of any type.
-    kinds = {column[1] for column in columns if not _missing(column).all()} or {columns[0][1]}
+    kinds = {column[1] for column in columns if not _absent(column).all()} or {columns[0][1]}
     if kinds == {"text"}:
         return _texts(name, columns)
     if kinds <= {"integer", "number"} and (len(kinds) == 1 or all(_exact(column) for column in columns)):
         kind = "integer" if kinds == {"integer"} else "number"
         typed = np.int64 if kind == "integer" else np.float64
-        masks = [_missing(column) for column in columns]
+        masks = [_absent(column) for column in columns]
         values = [
             np.zeros(len(mask), dtype=typed) if mask.all() else column[2].astype(typed, copy=False)
             for column, mask in zip(columns, masks, strict=True)
@@ -39,37 +40,38 @@ def _column(columns: tuple[Any, ...], unit: str | None, total: bool) -> Any:
         return name, kind, np.concatenate(values), np.concatenate(masks)
     cells = [cell for column in columns for cell in _cells(column)]
     if name == unit:
-        return _units.unit_column(name, _tables.each_for_itself(cells), total=total)
-    return _tables.one_column(name, _tables.each_for_itself(cells), total=total)
+        return _units.unit_column(name, cells, total=total)
+    return _tables.one_column(name, cells, total=total)
 
 
-def _missing(column: Any) -> np.ndarray:
+def _absent(column: Any) -> np.ndarray:
     _, kind, values, more = column
     if kind == "text":
-        return values < 0
+        return values == _tables.MISSING
     return np.zeros(len(values), dtype=bool) if more is None else np.asarray(more, dtype=bool)
 
 
 def _exact(column: Any) -> bool:
     """Whether every whole number is one as a fraction, too."""
     _, kind, values, _ = column
-    most = int(_units.EXACT_BELOW)
+    most = int(EXACT_BELOW)
     return kind == "number" or bool(((values > -most) & (values < most)).all())
 
 
 def _cells(column: Any) -> list[Any]:
     _, kind, values, more = column
-    missing = _missing(column)
     if kind == "text":
-        return [None if gone else more[code] for code, gone in zip(values.tolist(), missing, strict=True)]
-    return [None if gone else value for value, gone in zip(values.tolist(), missing, strict=True)]
+        # From the end, as codes of what is no text count.
+        texts = [*more, VOID, None]
+        return [texts[code] for code in values.tolist()]
+    return [None if gone else value for value, gone in zip(values.tolist(), _absent(column), strict=True)]
 
 
 def _texts(name: str, columns: tuple[Any, ...]) -> Any:
     places: dict[Any, int] = {}
     codes = []
     for column in columns:
-        own, texts = (column[2], column[3]) if column[1] == "text" else (np.full(len(column[2]), -1), [])
-        places_of = np.array([places.setdefault(text, len(places)) for text in texts] + [-1], dtype=np.int64)
+        own, texts = (column[2], column[3]) if column[1] == "text" else (np.full(len(column[2]), _tables.MISSING), [])
+        places_of = np.array([places.setdefault(text, len(places)) for text in texts] + [_tables.BAD, _tables.MISSING], dtype=np.int64)
         codes.append(places_of[own])
     return name, "text", np.concatenate(codes), list(places)

@@ -1,5 +1,10 @@
 """Labels: as callers write them, as schemas do, and as places among the classes.
 
+A number of any type is the class whose text is that number (1, 1.0 and ``Decimal("1.0")`` are the class ``1``), a text
+the class of that very text, and a truth value the class by whichever spelling the classes list, or 1 and 0. So a label
+is the same whether it stands in an array of whole numbers, of floats or of objects: which of them a library makes of a
+column is often decided by one record.
+
 A schema has classes in an order of its own; scikit-learn expects ``classes_`` sorted. What is fitted and
 saved keeps the schema's order, and estimators show everything in the sorted one.
 """
@@ -7,11 +12,12 @@ saved keeps the schema's order, and estimators show everything in the sorted one
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
-from privet._masks import is_missing
+from privet._cells import VOID, whole_number
 from privet._tables import is_unicode
 from privet.schema import Schema, label_text
 
@@ -41,33 +47,96 @@ FEW_CLASSES = 32
 """Up to so many classes, labels are compared with each: quicker than sorting them."""
 
 
+TRUTHS = (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
+"""How classes may spell truth values."""
+
+
 def codes_of(y: np.ndarray, texts: Sequence[str], *, total: bool = False) -> np.ndarray:
-    """The place of each label among the classes; of none of them, one beyond if ``total``, or refused."""
+    """The place of each label among the classes; of none of them, one beyond if ``total``, or refused. ``y`` is as
+    :func:`privet._records.entries` gives it."""
     unknown = len(texts)
-    numeric = y.dtype.kind in "iuf"
-    classes = [_number(text) for text in texts] if numeric else list(texts)
-    places = {label: place for place, label in enumerate(classes) if label is not None}
-    if not numeric and y.dtype.kind != "U":
-        text_of = _text_or_none if total else label_text
-        found = (places.get(text_of(label), unknown) for label in y.tolist())
+    by_number = _by_number(texts) if y.dtype.kind in "iufO" else {}
+    if y.dtype.kind == "O":
+        by_text, truths = {text: place for place, text in enumerate(texts)}, _truth_places(texts)
+        found = (_place_of(label, by_text, by_number, truths, unknown) for label in y.tolist())
         codes = np.fromiter(found, dtype=np.uint32, count=len(y))
-    elif len(texts) <= FEW_CLASSES:
-        # Sums over masks: half the time of assignments through them. Classes may be one number in the type
-        # of y; the first of them counts, so that masks do not overlap.
-        codes, free = np.zeros(len(y), dtype=np.uint32), np.ones(len(y), dtype=bool)
-        for label, place in places.items():
-            here = (y == label) & free
-            free ^= here
-            if place:
-                codes += np.multiply(here, place, dtype=np.uint32)
-        codes += np.multiply(free, unknown, dtype=np.uint32)
+    elif y.dtype.kind == "b":
+        codes = np.asarray(_truth_places(texts), dtype=np.uint32)[y.astype(np.intp)]
+    elif y.dtype.kind in "iufU":
+        places = {label: place for place, label in enumerate(texts)}
+        codes = _places_in(y, places if y.dtype.kind == "U" else _comparable(by_number, y.dtype.kind), unknown)
     else:
-        labels, inverse = np.unique(y, return_inverse=True)
-        codes = np.asarray([places.get(label, unknown) for label in labels.tolist()], dtype=np.uint32)[inverse]
+        codes = np.full(len(y), unknown, dtype=np.uint32)
     if not total and len(codes) and codes.max() >= unknown:
         # Which label it is stays with the records.
-        encoded = WHY_ENCODED if y.dtype.kind in "iu" and not places else ""
+        encoded = WHY_ENCODED if y.dtype.kind in "iu" and not by_number else ""
         raise ValueError(f"y has a label that is none of the classes; accepted are {', '.join(texts)}{encoded}")
+    return codes
+
+
+def _by_number(texts: Sequence[str]) -> dict[int | float, int]:
+    """The place of each class that is a number; of two that are one number the first."""
+    places: dict[int | float, int] = {}
+    for place, text in enumerate(texts):
+        number = _number(text)
+        if number is not None:
+            places.setdefault(number, place)
+    return places
+
+
+def _truth_places(texts: Sequence[str]) -> tuple[int, int]:
+    """The places of false and true."""
+    places = {text: place for place, text in enumerate(texts)}
+    spelling = next((pair for pair in TRUTHS if any(text in places for text in pair)), None)
+    if spelling is None:
+        by_number = _by_number(texts)
+        return by_number.get(0, len(texts)), by_number.get(1, len(texts))
+    return places.get(spelling[0], len(texts)), places.get(spelling[1], len(texts))
+
+
+def _place_of(
+    label: Any, by_text: dict[str, int], by_number: dict[int | float, int], truths: tuple[int, int], unknown: int
+) -> int:
+    kind = type(label)
+    if kind is str:
+        return by_text.get(label, unknown)
+    if kind is int or kind is float:
+        return by_number.get(label, unknown)
+    if kind is bool:
+        return truths[label]
+    if kind is Decimal:
+        whole = whole_number(label)
+        return by_number.get(float(label) if whole is None else whole, unknown)
+    return unknown
+
+
+def _comparable(places: dict[int | float, int], kind: str) -> dict[int | float, int]:
+    """The classes that a label of this kind of numbers can be, as numbers that NumPy compares exactly."""
+    found: dict[int | float, int] = {}
+    for number, place in places.items():
+        try:
+            same = float(number) if kind == "f" else int(number)
+        except (OverflowError, ValueError):  # beyond all floats; infinite; NaN
+            continue
+        if same == number:
+            found.setdefault(same, place)
+    return found
+
+
+def _places_in(y: np.ndarray, places: dict[Any, int], unknown: int) -> np.ndarray:
+    if y.dtype.kind == "f":
+        y = np.asarray(y, dtype=np.float64)
+    if len(places) > FEW_CLASSES:
+        labels, inverse = np.unique(y, return_inverse=True)
+        return np.asarray([places.get(label, unknown) for label in labels.tolist()], dtype=np.uint32)[inverse]
+    # Sums over masks: half the time of assignments through them.
+    codes, free = np.zeros(len(y), dtype=np.uint32), np.ones(len(y), dtype=bool)
+    for label, place in places.items():
+        here = (y == label) & free
+        free ^= here
+        if place:
+            codes += np.multiply(here, place, dtype=np.uint32)
+    codes += np.multiply(free, unknown, dtype=np.uint32)
     return codes
 
 
@@ -90,19 +159,24 @@ def schema_codes(y: np.ndarray, schema: Schema) -> np.ndarray:
 
 
 def _missing(y: np.ndarray) -> np.ndarray:
+    """Labels that are absent, or void."""
     if y.dtype.kind == "f":
         return np.isnan(y)
     if y.dtype.kind != "O":
         return np.zeros(len(y), dtype=bool)
-    return np.fromiter((is_missing(label) for label in y.tolist()), dtype=bool, count=len(y))
+    return np.fromiter((label is None or label is VOID for label in y.tolist()), dtype=bool, count=len(y))
 
 
-def _text_or_none(label: Any) -> str | None:
-    """A label's text, if it has one."""
-    try:
-        return label_text(label)
-    except Exception:  # of whatever kind: the label's class decides
-        return None
+def classes_in(y: np.ndarray) -> np.ndarray:
+    """The classes that occur, sorted: numbers first. Which those are the guarantee does not cover."""
+    if y.dtype.kind != "O":
+        return np.unique(y)
+    labels = set(y.tolist())
+    if None in labels or VOID in labels:
+        raise ValueError("y has a label that is missing, or no text or number (such as bytes); accepted are texts and numbers")
+    ordered = sorted(labels, key=lambda label: (type(label) is str, label))
+    kinds = {"number" if type(label) in (int, float) else type(label) for label in ordered}
+    return np.asarray(ordered, dtype=object if len(kinds) > 1 else None)
 
 
 def _number(text: str) -> int | float | None:
@@ -115,52 +189,59 @@ def _number(text: str) -> int | float | None:
     return None
 
 
-def labels_of(texts: Sequence[str], kind: np.dtype | None) -> np.ndarray:
-    """The classes as the caller writes labels; from a file, whole numbers are numbers."""
+def labels_of(texts: Sequence[str], kind: np.dtype | None, *, total: bool = False) -> np.ndarray:
+    """The classes of a schema as ``classes_`` has them: numbers where all are, texts where ``y`` is declared to hold
+    texts. Whether ``y`` holds whole numbers, floats or objects does not matter: one record may have decided that. From a
+    file, whole numbers are numbers."""
     numbers = [_number(text) for text in texts]
     if kind is None:
         if all(isinstance(number, int) and str(number) == text for number, text in zip(numbers, texts, strict=True)):
             return np.asarray(numbers)
         return _truths(texts) if set(texts) <= {"True", "False"} else np.asarray(texts)
-    if kind.kind == "b" and set(texts) <= {"True", "False"}:
-        return _truths(texts)
-    if kind.kind in "iufb":
-        if None in numbers or kind.kind == "b":
-            raise ValueError(
-                f"y is of type {kind} and the classes are {', '.join(texts)}; accepted are labels of one kind: "
-                "give y as texts, or classes that are all numbers"
-            )
+    if kind.kind == "U":
+        return np.asarray(texts)
+    if None not in numbers:
         _check_different(numbers)
-        found = np.asarray(numbers)
-        if found.dtype == object:
-            return found
-        cast = found.astype(kind)
-        return cast if np.array_equal(cast, found) else found
-    return np.asarray(texts, dtype=object if kind.kind == "O" else None)
+        return np.asarray(numbers)
+    if set(texts) <= {"True", "False"}:
+        return _truths(texts)
+    if not total:
+        _check_kind(texts, kind)
+    return np.asarray(texts, dtype=object)
+
+
+def _check_kind(texts: Sequence[str], kind: np.dtype) -> None:
+    if kind.kind in "iufb":
+        raise ValueError(
+            f"y is of type {kind} and the classes are {', '.join(texts)}; accepted are labels of one kind: "
+            "give y as texts, or classes that are all numbers"
+        )
 
 
 def _truths(texts: Sequence[str]) -> np.ndarray:
     return np.asarray([text == "True" for text in texts])
 
 
-def declared_labels(values: np.ndarray, texts: Sequence[str], kind: np.dtype | None) -> np.ndarray:
-    """The labels ``values`` in the order of ``texts``, unless ``y`` writes them as another kind."""
-    if kind is not None and kind.kind in "iufbU" and (kind.kind == "U") != (values.dtype.kind in "UO"):
-        return labels_of(texts, kind)
+def declared_labels(values: np.ndarray, texts: Sequence[str], kind: np.dtype | None, *, total: bool = False) -> np.ndarray:
+    """The labels ``values``, as they were declared, in the order of ``texts``."""
+    if kind is not None and not total and any(_number(text) is None for text in texts) and set(texts) - {"True", "False"}:
+        _check_kind(texts, kind)
     places = {label_text(value): place for place, value in enumerate(values)}
     return values[[places[text] for text in texts]]
 
 
-def check_alike(labels: np.ndarray, classes: np.ndarray) -> None:
-    """Refuses texts among labels where classes are numbers, and the other way round."""
-    text = _are_texts(classes)[0]
-    if any(found != text for found in _are_texts(labels)):
-        accepted = "texts" if text else "numbers"
-        raise ValueError(f"y has labels of another kind than the classes; accepted are {accepted}")
+def share_right(y: np.ndarray, predicted: np.ndarray, classes: np.ndarray, sample_weight: Any) -> float:
+    """The share of labels that are the predicted classes."""
+    texts = [label_text(label) for label in classes]
+    codes = codes_of(y, texts, total=True)
+    unknown = codes == len(texts)
+    if unknown.any():
+        _check_alike(y[unknown], all(isinstance(label, str) for label in classes.tolist()))
+    return float(np.average(codes == codes_of(predicted, texts, total=True), weights=sample_weight))
 
 
-def _are_texts(labels: np.ndarray) -> list[bool]:
-    """Whether labels are texts: one answer, or one for each where they can differ."""
-    if labels.dtype.kind != "O" or not labels.size:
-        return [labels.dtype.kind == "U"]
-    return [isinstance(label, str) for label in labels.ravel().tolist()]
+def _check_alike(labels: np.ndarray, text: bool) -> None:
+    """Refuses texts where classes are numbers, and the other way round: that is no wrong prediction."""
+    found = [type(label) is str for label in labels.tolist()] if labels.dtype.kind == "O" else [labels.dtype.kind == "U"]
+    if any(each != text for each in found):
+        raise ValueError(f"y has labels of another kind than the classes; accepted are {'texts' if text else 'numbers'}")

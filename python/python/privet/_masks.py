@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from privet._records import row_cells
+
 
 def check_unmasked(name: str, values: Any, *, total: bool = False) -> None:
     """Refuses masked arrays, whole or as the entries of a list; ``total`` reads entries as missing instead.
@@ -17,7 +19,7 @@ def check_unmasked(name: str, values: Any, *, total: bool = False) -> None:
     stored = getattr(values, "data", None) if sparse.issparse(values) else values
     listed = isinstance(values, (list, tuple))
     parts = values if listed else (stored,)
-    if not (listed and total) and any(isinstance(part, np.ma.MaskedArray) for part in parts):
+    if not (listed and total) and any(issubclass(type(part), np.ma.MaskedArray) for part in parts):
         raise ValueError(
             f"{name} is masked, and a mask would be ignored; accepted are arrays without one: drop the masked rows, "
             "fill them (.filled(...)), or give a frame whose schema says what missing cells count as"
@@ -28,23 +30,13 @@ def check_cells_unmasked(name: str, values: Any) -> None:
     """Refuses masked entries in a table that is read as one array of numbers, which takes what lies under a mask."""
     rows: Any = ()
     if isinstance(values, (list, tuple)):
-        rows = (row for row in values if isinstance(row, (list, tuple)))
+        rows = filter(None, map(row_cells, values))
     elif isinstance(values, np.ndarray) and values.dtype.kind == "O":
-        rows = (values.ravel(),)
+        rows = (values.ravel().tolist(),)
     for row in rows:
-        check_unmasked(name, list(row))
+        check_unmasked(name, row)
 
 
 def is_masked(value: Any) -> bool:
     """Whether a cell is a masked entry: NumPy's constant for it, or an array without dimensions."""
     return isinstance(value, np.ma.MaskedArray) and value.ndim == 0 and bool(np.ma.getmaskarray(value))
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a cell holds nothing: ``None``, NaN, ``pandas.NA``, a masked entry."""
-    if value is None or is_masked(value):
-        return True
-    try:
-        return bool(value != value)
-    except (TypeError, ValueError, ArithmeticError):  # pandas.NA; an array; a signalling NaN
-        return type(value).__name__ == "NAType"

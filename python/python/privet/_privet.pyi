@@ -382,6 +382,7 @@ class Factors:
         epsilon: float,
         delta: float,
         neighbours: str,
+        invalid: str,
         method: str,
         settings: _Pairs,
         seed: int | None,

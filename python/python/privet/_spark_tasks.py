@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pyarrow as pa
 
-from privet import _workers
+from privet import PrivacyError, _workers
 
 _ROWS = 1 << 16
 """Rows that are encoded together."""
@@ -16,6 +17,27 @@ Recorded = list[tuple[int, int, int, int, int]]
 """Part, number, rows, checksum and first row of each block."""
 
 Batches = Iterable[pa.RecordBatch]
+
+
+def refusing(task: Any, batches: Batches, token: str, given: dict[str, Any]) -> Iterator[pa.RecordBatch]:
+    """The task; what this package itself refuses is marked with the driver's token, which no record can know: all else
+    that is raised on a worker may hold cells, and stays in its log."""
+    try:
+        yield from task(batches, **given)
+    except ValueError as error:
+        refused = type(error) in (ValueError, PrivacyError) and _raised_here(error)
+        words = json.dumps([type(error) is PrivacyError, str(error)]) if refused else None
+        if words is None:
+            raise
+    raise RuntimeError(f"{token}{words}{token}")
+
+
+def _raised_here(error: BaseException) -> bool:
+    """Whether it was raised by this package, not in the batches that it was handed."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    return place is not None and str(place.tb_frame.f_globals.get("__name__")).partition(".")[0] == "privet"
 
 
 def _part() -> int:

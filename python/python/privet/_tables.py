@@ -16,10 +16,19 @@ import narwhals as nw
 import numpy as np
 from scipy import sparse
 
-from privet._masks import check_unmasked, is_masked, is_missing
-from privet.schema import label_text
+from privet import _records
+from privet._cells import VOID, written
+from privet._masks import check_unmasked
 
 Column = tuple[str, str, np.ndarray, Any]
+
+MISSING, BAD = -1, -2
+"""Codes of cells that are absent, and of those that hold nothing that can be read."""
+
+WHY_VOID = (
+    "has a cell that is no text, number, truth value or date, or a text with half a character (a lone surrogate); "
+    "accepted are those, in Unicode"
+)
 
 
 def is_frame(X: Any) -> bool:
@@ -79,67 +88,41 @@ def frame_columns(
 
 def array_columns(X: Any, names: Sequence[str], *, total: bool = False) -> list[Column]:
     """The columns of an array without names, which are ``names``. Of a list, if ``total``, a row that is none
-    or of another length has missing cells alone."""
+    or of another length has void cells alone."""
+    columns = cells_of_array(X, names, total=total)
+    return [one_column(name, column, total=total) for name, column in zip(names, columns, strict=True)]
+
+
+def cells_of_array(X: Any, names: Sequence[str], *, total: bool = False) -> list[Any]:
+    """The same before they are read: typed arrays, or lists of cells."""
     check_unmasked("X", X, total=total)
-    if isinstance(X, (list, tuple)):
-        rows = [list(row) if _is_row(row, len(names)) else None for row in X]
-        if rows and (total or None not in rows):
-            cells = [[None] * len(names) if row is None else row for row in rows]
-            columns = zip(names, zip(*cells, strict=True), strict=True)
-            return [text_column(name, list(column), None, _cell, total=total) for name, column in columns]
-    values = X if isinstance(X, np.ndarray) else objects(X)
-    if values.ndim != 2 or values.shape[1] != len(names):
-        found = values.shape[1] if values.ndim == 2 else f"{values.ndim} dimensions"
-        raise ValueError(
-            f"X has {found} columns; the schema has {len(names)} features, and an array without names "
-            "is read by position"
-        )
-    return [one_column(name, values[:, place], total=total) for place, name in enumerate(names)]
+    if _records.is_typed(X):
+        values = np.asarray(X)
+        if values.ndim != 2 or values.shape[1] != len(names):
+            raise _other_columns(values.shape[1] if values.ndim == 2 else f"{values.ndim} dimensions", names)
+        return [values[:, place] for place in range(len(names))]
+    if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] != len(names):
+        raise _other_columns(X.shape[1], names)
+    return _records.columns("X", X, len(names), total=total)
 
 
-def _is_row(row: Any, width: int) -> bool:
-    plain = isinstance(row, (list, tuple)) or (isinstance(row, np.ndarray) and row.ndim == 1)
-    return plain and len(row) == width
+def _other_columns(found: Any, names: Sequence[str]) -> ValueError:
+    return ValueError(
+        f"X has {found} columns; the schema has {len(names)} features, and an array without names is read by position"
+    )
 
 
 def one_column(name: str, values: Any, *, total: bool = False) -> Column:
     """A single column from a series, an array or a list."""
-    if nw.dependencies.is_into_series(values):
-        return series_column(name, nw.from_native(values, series_only=True), total=total)
-    array = values if isinstance(values, np.ndarray) else objects(values)
-    if array.ndim != 1:
-        raise ValueError(f"{name} has {array.ndim} dimensions; one value for each row is accepted")
+    series = _records.series_of(values)
+    if series is not None:
+        return series_column(name, series, total=total)
+    array = _records.raw(name, values)
     if array.dtype.kind == "f":
         return (name, "number", _contiguous(array, np.float64), np.isnan(array))
     if array.dtype.kind in "iu" and array.dtype.newbyteorder("=") != np.uint64:
         return (name, "integer", _contiguous(array, np.int64), None)
-    return text_column(name, array.tolist(), None, _cell, total=total)
-
-
-def objects(values: Any) -> np.ndarray:
-    """Cells as they are, each of its own type; of the array's type where they lie in one, in any library's."""
-    if hasattr(values, "__array__") or _has_buffer(values):
-        return np.asarray(values)
-    return np.array(values, dtype=object)
-
-
-def _has_buffer(values: Any) -> bool:
-    try:
-        memoryview(values)
-    except (TypeError, ValueError, BufferError):
-        return False
-    return True
-
-
-def each_for_itself(values: Any) -> np.ndarray:
-    """The entries of a list, each a cell whatever it holds, so that none decides how others are read."""
-    if not isinstance(values, (list, tuple)):
-        return objects(values)
-    array = np.empty(len(values), dtype=object)
-    for place, value in enumerate(values):
-        single = value[0] if isinstance(value, (list, tuple)) and len(value) == 1 else value
-        array[place] = None if is_masked(single) else single
-    return array
+    return text_column(name, array.tolist(), None, written, total=total)
 
 
 def _contiguous(array: np.ndarray, dtype: Any) -> np.ndarray:
@@ -151,43 +134,12 @@ def is_long(dtype: Any) -> bool:
     return dtype in (nw.UInt64, nw.Int128, nw.UInt128) or dtype.is_decimal()
 
 
-def cells(name: str, series: Any, *, total: bool) -> list[Any]:
-    """The cells of a series of narwhals. A text that is not UTF-8, which Arrow keeps as it came, is missing if ``total``."""
-    try:
-        return series.to_list()
-    except Exception:  # of the decoder or of Arrow: its words hold bytes of the text, or all of it
-        pass
-    found = _decoded_cells(series) if total else None
-    if found is None:
-        raise ValueError(f"column {name!r} has a text that is not UTF-8; accepted is Unicode")
-    return found
-
-
-def _decoded_cells(series: Any) -> list[Any] | None:
-    """The texts of a series, ``None`` for each that is none; nothing where they are not texts at all."""
-    import pyarrow as pa
-
-    try:
-        texts = series.to_arrow()
-        if pa.types.is_dictionary(texts.type):
-            texts = texts.cast(texts.type.value_type)
-        return [_decoded(cell) for cell in texts.cast(pa.large_binary()).to_pylist()]
-    except Exception:
-        return None
-
-
-def _decoded(cell: bytes | None) -> str | None:
-    try:
-        return None if cell is None else cell.decode()
-    except UnicodeDecodeError:
-        return None
-
-
 def series_column(name: str, series: Any, *, total: bool = False) -> Column:
     """A single column from a series of narwhals."""
+    held = _records.object_cells(series)
+    if held is not None:
+        return text_column(name, held, None, written, total=total)
     dtype = series.dtype
-    if dtype == nw.Object:  # each cell tells whether it is missing; pandas asks some in a way that raises
-        return text_column(name, series.to_list(), None, _cell, total=total)
     missing = series.is_null()
     mask = missing.to_numpy().astype(bool) if missing.any() else None
     if dtype.is_integer() and not is_long(dtype):
@@ -197,44 +149,37 @@ def series_column(name: str, series: Any, *, total: bool = False) -> Column:
         return (name, "number", _contiguous(series.to_numpy(), np.float64), mask)
     if isinstance(dtype, (nw.Date, nw.Datetime)):
         # As a file of text has it; a column of type "date" takes it apart.
-        written = "%Y-%m-%d" if isinstance(dtype, nw.Date) else "%Y-%m-%dT%H:%M:%S"
-        return text_column(name, series.dt.to_string(written).to_list(), mask, _cell, total=total)
+        form = "%Y-%m-%d" if isinstance(dtype, nw.Date) else "%Y-%m-%dT%H:%M:%S"
+        return text_column(name, series.dt.to_string(form).to_list(), mask, written, total=total)
     if dtype.is_temporal() or dtype.is_nested():
         raise ValueError(
             f"column {name!r} is of type {dtype}; accepted are numbers, texts, dates, categories and booleans"
         )
-    return text_column(name, cells(name, series, total=total), mask, _cell, total=total)
+    return text_column(name, _records.cells_of(series, name, total=total), mask, written, total=total)
 
 
 def text_column(
     name: str,
-    values: list[Any],
+    values: Sequence[Any],
     mask: np.ndarray | None,
-    text_of: Callable[[Any], str | bool | None],
+    text_of: Callable[[Any], Any],
     *,
     total: bool = False,
+    why: str = WHY_VOID,
 ) -> Column:
-    """Cells by their texts; ``None`` is a missing one. If ``total``, so is one that has no text or half of one:
-    no record may end the reading of the others."""
+    """Cells by their texts, as codes: ``MISSING`` for ``None``, and for ``VOID`` ``BAD``, which the schema's word on bad
+    records deals with if ``total`` and which is refused otherwise. ``text_of`` never raises."""
     places: dict[Any, int] = {}
 
     def place(value: Any) -> int:
-        cell = value if type(value) is str else text_of(value)
-        return -1 if cell is None else places.setdefault(cell, len(places))
+        cell = text_of(value)
+        return MISSING if cell is None else BAD if cell is VOID else places.setdefault(cell, len(places))
 
-    def place_or_missing(value: Any) -> int:
-        try:
-            cell = value if type(value) is str else text_of(value)
-            half = isinstance(cell, str) and not is_unicode(cell)
-            return -1 if cell is None or half else places.setdefault(cell, len(places))
-        except Exception:  # of whatever kind: the cell's class decides
-            return -1
-
-    codes = np.fromiter(map(place_or_missing if total else place, values), dtype=np.int64, count=len(values))
-    if not all(is_unicode(text) for text in places if type(text) is str):
-        raise ValueError(f"column {name!r} has a text with half a character (a lone surrogate); accepted is Unicode")
+    codes = np.fromiter(map(place, values), dtype=np.int64, count=len(values))
     if mask is not None:
-        codes[mask] = -1
+        codes[mask] = MISSING
+    if not total and (codes == BAD).any():
+        raise ValueError(f"column {name!r} {why}")
     return (name, "text", codes, list(places))
 
 
@@ -246,8 +191,25 @@ def is_unicode(text: str) -> bool:
         return False
 
 
-def _cell(value: Any) -> str | bool | None:
-    """A cell's text, from nothing but the cell; a boolean is written as its column's schema writes it."""
-    if isinstance(value, (bool, np.bool_)):
-        return bool(value)
-    return None if is_missing(value) else label_text(value)
+def numbers_of(X: Any, *, read: Sequence[Any] | None = None, total: bool = False) -> np.ndarray:
+    """A frame without a schema as numbers: each column by its type, cells of objects and texts each for itself. NaN is
+    what is missing and, if ``total``, what is no number."""
+    frame = nw.from_native(X, eager_only=True)
+    names = list(frame.columns) if read is None else list(read)
+    found = np.empty((len(frame), len(names)), order="F")
+    for place, name in enumerate(names):
+        if name not in frame.columns:
+            raise ValueError(f"X has no column {name!r}, which features= names")
+        column = series_column(str(name), frame.get_column(name), total=True)
+        found[:, place] = _numbers("X", column, total=total)
+    return found
+
+
+def _numbers(name: str, column: Column, *, total: bool) -> np.ndarray:
+    _, kind, values, more = column
+    if kind != "text":
+        return values if more is None else np.where(more, np.nan, values)
+    if not total and (values == BAD).any():
+        raise ValueError(_records.NOT_NUMBERS.format(name=name))
+    # Codes of what is no text count from the end.
+    return np.append(_records.numbers(name, more, total=total), [np.nan, np.nan])[values]

@@ -9,35 +9,32 @@ times, bytes, and objects of other classes.
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
-from privet import _tables
-from privet._masks import check_unmasked, is_missing
-
-EXACT_BELOW = 2.0**53
-"""From here on, two whole numbers may be one ``float64``."""
-
-MOST_DIGITS = 1000
-"""A whole number of more digits is nobody's."""
+from privet import _records, _tables
+from privet._cells import VOID, identifier
+from privet._masks import check_unmasked
 
 ACCEPTED = "accepted are texts and whole numbers (read identifiers as texts: dtype=str)"
+
+WHY_UNFIT = (
+    "has a cell that does not tell whose its row is, exactly: a number that is not whole or may have lost digits, a text "
+    f"with half a character, or a cell of another kind; {ACCEPTED}"
+)
 
 
 def unit_column(name: str, values: Any, *, total: bool = False) -> _tables.Column:
     """A column that says whose each row is. If ``total``, a cell that does not is nobody's; what a type
     cannot tell is refused all the same."""
     check_unmasked(name, values, total=total)
-    if nw.dependencies.is_into_series(values):
-        return _from_series(name, nw.from_native(values, series_only=True), total)
-    if total and isinstance(values, (list, tuple)):
-        return _from_cells(name, list(values), floats=True, total=True)
-    array = values if isinstance(values, np.ndarray) else _tables.objects(values)
-    if array.ndim != 1:
-        raise ValueError(f"{name} has {array.ndim} dimensions; one value for each row is accepted")
+    series = _records.series_of(values)
+    if series is not None:
+        held = _records.object_cells(series)
+        return _from_series(name, series, total) if held is None else _from_cells(name, held, floats=True, total=total)
+    array = _records.raw(name, values)
     kind = array.dtype.kind
     if kind in "iu" or (kind == "f" and array.dtype.newbyteorder("=") == np.float64):
         return _tables.one_column(name, array)
@@ -72,39 +69,14 @@ def _from_series(name: str, series: Any, total: bool) -> _tables.Column:
     if dtype.is_float() or dtype.is_temporal() or dtype.is_nested() or dtype in (nw.Boolean, nw.Binary):
         raise _unfit(name, dtype)
     # What lies behind categories, runs and types of other libraries may be narrower floats than a cell tells.
-    return _from_cells(name, _tables.cells(name, series, total=total), floats=dtype == nw.Object, total=total)
+    return _from_cells(name, _records.cells_of(series, name, total=total), floats=dtype == nw.Object, total=total)
 
 
 def _from_cells(name: str, values: list[Any], *, floats: bool, total: bool) -> _tables.Column:
-    def text(value: Any) -> str | None:
-        if is_missing(value):
-            return None
-        if isinstance(value, float) and not floats:
-            raise _unfit(name, "float")
-        found = _digits(name, value)
-        if found is None:
-            raise ValueError(
-                f"{name}: numbers that are not whole, or too large to be exact, do not tell whose a row is; {ACCEPTED}"
-            )
-        return found
+    def text(value: Any) -> Any:
+        return VOID if not floats and issubclass(type(value), float) and value == value else identifier(value)
 
-    return _tables.text_column(name, values, None, text, total=total)
-
-
-def _digits(name: str, value: Any) -> str | None:
-    """How a person is written, from nothing but the cell; ``None`` where digits may be lost."""
-    if isinstance(value, str):
-        return str.__str__(value)
-    if isinstance(value, float):
-        return str(int(value)) if value.is_integer() and abs(value) < EXACT_BELOW else None
-    if isinstance(value, Decimal):
-        if not value.is_finite() or value.adjusted() >= MOST_DIGITS or value != value.to_integral_value():
-            return None
-        return str(int(value))
-    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        whole = int(value)
-        return str(whole) if whole.bit_length() < 3 * MOST_DIGITS else None
-    raise _unfit(name, type(value).__name__)
+    return _tables.text_column(name, values, None, text, total=total, why=WHY_UNFIT)
 
 
 def _unfit(name: str, kind: Any) -> ValueError:

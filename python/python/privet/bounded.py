@@ -6,9 +6,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from privet import _tables
 from privet._array_schema import column_bounds
+from privet._refusals import validate_data
 
 
 class Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -45,14 +47,14 @@ class Bounded(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Look at the number of columns, and at no value."""
         if self.bounds is None:
             raise ValueError("bounds are missing: (low, high), public facts that are not taken from the records")
-        validate_data(self, X, reset=True, ensure_all_finite=False, dtype=np.float64)
+        validate_data(self, _tables.collected(X), reset=True, ensure_all_finite=False, dtype=np.float64)
         self.low_, self.high_ = column_bounds(self.bounds, self.n_features_in_)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
         """Clamp and scale; what is missing stays missing."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, ensure_all_finite=False, dtype=np.float64)
+        X = validate_data(self, _tables.collected(X), reset=False, ensure_all_finite=False, dtype=np.float64)
         return 2 * (np.clip(X, self.low_, self.high_) - self.low_) / (self.high_ - self.low_) - 1
 
     def __sklearn_tags__(self) -> Any:

@@ -16,8 +16,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from privet._base import PrivateEstimator
-from privet._labels import check_alike, declared_labels, labels_of, schema_codes, texts_of
-from privet._refusals import check_labels
+from privet._labels import classes_in, declared_labels, labels_of, schema_codes, share_right, texts_of
+from privet._refusals import flat_labels
 from privet._warnings import PublicClassesWarning
 from privet._weights import class_weights
 from privet.schema import Schema
@@ -47,8 +47,8 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
             return _weighed(self, texts_of(classes)), []
         if labels is None:
             return {"classes": ["0", "1"]}, [NOTE_TWO_CLASSES]
-        check_classification_targets(labels)
-        classes = np.unique(labels)
+        classes = classes_in(labels)
+        check_classification_targets(classes if labels.dtype.kind == "O" else labels)
         if len(classes) < 2:
             raise ValueError(
                 f"y has {len(classes)} class only; a classifier needs two classes or more. If there are others "
@@ -83,16 +83,16 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
             raise ValueError("classes differ from the schema's; leave them out, or give the same")
 
     def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
-        return schema_codes(np.asarray(y), schema)
+        return schema_codes(y, schema)
 
     def _class_labels(self, schema: Schema, labels: np.ndarray | None) -> np.ndarray:
         texts = schema.classes or ()
         kind = None if labels is None else labels.dtype
         if self.classes is not None:
-            return declared_labels(np.unique(np.asarray(self.classes)), texts, kind)
+            return declared_labels(np.unique(np.asarray(self.classes)), texts, kind, total=schema.is_total)
         if self.schema is None and labels is not None:
-            return declared_labels(np.unique(labels), texts, kind)
-        return labels_of(texts, kind)
+            return declared_labels(classes_in(labels), texts, kind)
+        return labels_of(texts, kind, total=schema.is_total)
 
     def _set_target(self, schema: Schema, classes: np.ndarray | None) -> None:
         # From a place among the sorted classes to one in the schema's order.
@@ -135,10 +135,8 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted. Of private rows, it is itself not private."""
-        check_labels(y)
         check_is_fitted(self)
-        check_alike(np.asarray(y), self.classes_)
-        return super().score(X, y, sample_weight)
+        return share_right(flat_labels(y), self.predict(X), self.classes_, sample_weight)
 
 
 def _has_probabilities(estimator: Any) -> bool:

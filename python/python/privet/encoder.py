@@ -47,18 +47,22 @@ class SchemaEncoder(TransformerMixin, BaseEstimator):
         """Look at the names of the columns, and at no value."""
         if self.schema is None:
             raise ValueError("schema is missing: the public facts by which a table is encoded")
-        validate_data(self, X, reset=True, skip_check_array=True)
         self.schema_ = as_schema(self.schema)
+        features = self.schema_.features
+        # Of a list the first row would say how many columns there are, and may be a bad one.
+        listed = features and not hasattr(X, "shape")
+        validate_data(self, np.empty((0, len(features))) if listed else X, reset=True, skip_check_array=True)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode."""
         check_is_fitted(self)
         X = _tables.collected(X)
+        features, total = self.schema_.features, self.schema_.is_total
         columns = (
-            _tables.frame_columns(X, read=self.schema_.features)
+            _tables.frame_columns(X, total=total, read=features)
             if _tables.is_frame(X)
-            else _tables.array_columns(X, getattr(self, "feature_names_in_", self.schema_.features))
+            else _tables.array_columns(X, getattr(self, "feature_names_in_", features), total=total)
         )
         return self.schema_._checked.encode(columns)
 

@@ -177,7 +177,7 @@ def evaluate(
     private_count = neighbours == "add-remove" or schema.unit is not None
     if n_rows is None and private_count:
         raise rows_missing(neighbours)
-    found = len(np.asarray(labels))
+    found = len(labels)
     units = model._units(X, groups, schema, found)
     release = _privet.evaluate_privately(
         model.model_,

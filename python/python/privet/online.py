@@ -20,10 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from privet import _privet
+from privet import _privet, _records, _tables
 from privet._array_schema import array_schema, check_exclusive
 from privet._certificate import Certificate
+from privet._labels import codes_of, texts_of
+from privet._masks import check_unmasked
 from privet._numbers import optional_number, whole
+from privet._refusals import flat_labels
 from privet._seeds import seed_of
 
 
@@ -56,21 +59,14 @@ class StreamFile:
         return f"StreamFile(after step {self.after[-1] if self.after else 0}, epsilon = {claim.epsilon:g})"
 
 
-def _number(cell: Any) -> float:
-    """What is no number makes its row an empty slot."""
+def _plain_mapping(x: Any, kinds: set[type]) -> dict[Any, Any]:
+    """What a mapping holds, if its keys are of these kinds; nothing where it is none. Of a dictionary no code of its own
+    class, or of its keys', runs; what another mapping does is its own record's affair."""
     try:
-        return float(cell)
-    except (TypeError, ValueError):
-        return float("nan")
-
-
-def _numbers(X: Any) -> np.ndarray:
-    """A copy; one cell that is no number must not decide about the other rows."""
-    try:
-        return np.array(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        cells = np.array(X, dtype=object)
-        return np.array([_number(cell) for cell in cells.ravel()], dtype=np.float64).reshape(cells.shape)
+        items = list(dict.items(x) if issubclass(type(x), dict) else x.items() if issubclass(type(x), Mapping) else ())
+        return dict(items) if all(type(key) in kinds for key, _ in items) else {}
+    except Exception:
+        return {}
 
 
 class PrivateOnlineClassifier:
@@ -78,8 +74,9 @@ class PrivateOnlineClassifier:
 
     Rows take slots in the order in which they come, ``batch`` of them a step. Streams that differ in one slot,
     which holds another record or none, look alike; all models together are within the budget, however
-    often they are looked at. A row with a value that is not finite takes its slot and adds nothing. After
-    ``horizon`` rows nothing more is learnt.
+    often they are looked at. A row with a value that is no finite number, with a label that is none of the classes, or
+    of another length takes its slot and adds nothing; nor does it change what becomes of any other. After ``horizon``
+    rows nothing more is learnt.
 
     Parameters
     ----------
@@ -93,6 +90,10 @@ class PrivateOnlineClassifier:
         How large a row can be, as in :class:`privet.PrivateLogisticRegression`; one of them is needed.
     delta : float, optional
         1/horizon² unless given.
+    features : sequence of names, or int, optional
+        The columns: public, and never taken from a record. Needed by ``learn_one``, whose rows are mappings with exactly
+        these names, and by ``partial_fit`` of lists unless ``bounds`` has a number for each column; arrays and frames
+        have their own number of columns.
     batch : int, default 1
         Rows a step. ``partial_fit`` keeps a remainder until the batch is whole.
     method : {"ftrl", "implicit", "giga", "leader", "experts"}, default "ftrl"
@@ -119,6 +120,7 @@ class PrivateOnlineClassifier:
         classes: Sequence[Any] | None = None,
         bounds: Any = None,
         data_norm: float | None = None,
+        features: Sequence[Any] | int | None = None,
         delta: float | None = None,
         batch: int = 1,
         method: str = "ftrl",
@@ -130,6 +132,7 @@ class PrivateOnlineClassifier:
         self.classes = classes
         self.bounds = bounds
         self.data_norm = data_norm
+        self.features = features
         self.delta = delta
         self.batch = batch
         self.method = method
@@ -140,15 +143,13 @@ class PrivateOnlineClassifier:
         """Learn from more rows. Those beyond the horizon are left alone, with a ``ValueError``."""
         if classes is not None and self.classes is None:
             self.classes = classes
-        X = np.atleast_2d(_numbers(X))
-        codes, unknown = self._codes(y)
+        X, codes = self._numbers(X), self._codes(y)
         if len(codes) != len(X):
             raise ValueError(f"X has {len(X)} rows and y {len(codes)} labels; one for each is accepted")
-        X[unknown] = np.nan
+        unknown = codes == len(self.classes)
+        X[unknown], codes[unknown] = np.nan, 0
         if not hasattr(self, "_stream"):
             self._begin(X.shape[1])
-        if X.shape[1] != self.n_features_in_:
-            raise ValueError(f"X has {X.shape[1]} features; the stream began with {self.n_features_in_}")
         if self._waiting is not None:
             X, codes = np.vstack([self._waiting[0], X]), np.concatenate([self._waiting[1], codes])
         whole_batches = len(X) - len(X) % self._stream.batch
@@ -161,9 +162,8 @@ class PrivateOnlineClassifier:
         return self if waiting is None else self._take(*waiting)
 
     def learn_one(self, x: Mapping[Any, float], y: Any) -> PrivateOnlineClassifier:
-        """Learn from one row, a mapping from feature to value, as river does; features in the order of the first."""
-        if not hasattr(self, "feature_names_in_"):
-            self.feature_names_in_ = list(x)
+        """Learn from one row, as river does: a mapping with a value for each of ``features``. One that has other names, or
+        is no mapping, takes its slot and adds nothing."""
         return self.partial_fit([self._row(x)], [y])
 
     def predict_one(self, x: Mapping[Any, float]) -> Any:
@@ -176,7 +176,7 @@ class PrivateOnlineClassifier:
         """Scores of rows by the newest model; of two classes above 0 is the second, of more a column for each."""
         if not hasattr(self, "_stream"):
             raise ValueError("nothing was learnt yet: call partial_fit or learn_one first")
-        scores = self._stream.scores(np.atleast_2d(np.ascontiguousarray(X, dtype=np.float64)))
+        scores = self._stream.scores(self._numbers(X))
         return scores if len(self.classes) == 2 else scores.reshape(len(self.classes), -1).T
 
     def predict(self, X: Any) -> np.ndarray:
@@ -187,7 +187,8 @@ class PrivateOnlineClassifier:
 
     def score(self, X: Any, y: Any) -> float:
         """The share of rows whose class is right."""
-        return float(np.mean(self.predict(X) == np.asarray(y)))
+        texts = texts_of(self.classes)
+        return float(np.mean(codes_of(self.predict(X), texts) == self._codes(y)))
 
     @property
     def weights_(self) -> np.ndarray:
@@ -202,21 +203,64 @@ class PrivateOnlineClassifier:
             self._released = StreamFile(found)
         return self._released
 
-    def _row(self, x: Mapping[Any, float]) -> list[float]:
-        missing = float("nan")
-        return [_number(x.get(name, missing)) for name in getattr(self, "feature_names_in_", list(x))]
+    @property
+    def _names(self) -> list[Any] | None:
+        """The declared names of the columns, if they have any."""
+        if self.features is None or isinstance(self.features, (int, np.integer)):
+            return None
+        if isinstance(self.features, str):
+            raise TypeError(f"features is the text {self.features!r}; accepted is a list of names, or their number")
+        return list(self.features)
 
-    def _codes(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The place of each label, and which labels are none of the classes: their rows are empty slots."""
+    def _row(self, x: Any) -> list[Any]:
+        names = self._names
+        if names is None:
+            raise ValueError(
+                "features are missing: the names of the columns are public, and the first record must not decide them for "
+                'all others; accepted is a list such as features=["age", "dose"]'
+            )
+        found = _plain_mapping(x, set(map(type, names)))
+        return [found[name] for name in names] if found.keys() == set(names) else []
+
+    def _width(self) -> int | None:
+        """How many columns there are, where that is known from public facts or began the stream."""
+        if hasattr(self, "_stream"):
+            return self.n_features_in_
+        names = self._names
+        if names is not None:
+            return len(names)
+        if self.features is not None:
+            return whole("features", self.features)
+        low, high = self.bounds if self.bounds is not None and len(self.bounds) == 2 else (0.0, 0.0)
+        return next((len(side) for side in (low, high) if np.ndim(side) == 1), None)
+
+    def _numbers(self, X: Any) -> np.ndarray:
+        """A copy of the rows as numbers, NaN where there is none: each cell and each row for itself."""
+        X = _tables.collected(X)
+        check_unmasked("X", X, total=True)
+        width = self._width()
+        if _tables.is_frame(X):
+            X = _tables.numbers_of(X, read=self._names, total=True)
+        elif _records.is_typed(X) and np.ndim(X) == 1:
+            X = np.asarray(X)[None, :]
+        # What is no table by its own shape is a list of rows, of which none may say how long the others are.
+        shaped = len(getattr(X, "shape", ())) == 2
+        if width is None and not shaped:
+            raise ValueError(
+                "features are missing: how many columns a list has would be taken from a record; accepted are arrays and "
+                "frames, features=their names or number, or bounds with a number for each column"
+            )
+        found = _records.matrix("X", X, width=None if shaped else width, total=True)
+        if width is not None and found.shape[1] != width:
+            raise ValueError(f"X has {found.shape[1]} features; {width} are accepted")
+        return np.array(found, dtype=np.float64)
+
+    def _codes(self, y: Any) -> np.ndarray:
+        """The place of each label; one beyond for what is none of the classes, whose row is an empty slot."""
         if self.classes is None or len(self.classes) < 2:
             raise ValueError("classes are missing: two labels or more, public, are accepted")
-        y = np.atleast_1d(np.asarray(y))
-        codes, known = np.zeros(len(y), dtype=np.uint32), np.zeros(len(y), dtype=bool)
-        for place, label in enumerate(self.classes):
-            found = np.broadcast_to(np.asarray(y == label, dtype=bool), y.shape)
-            codes[found & ~known] = place
-            known |= found
-        return codes, ~known
+        alone = isinstance(y, str) or not hasattr(y, "__len__") or np.ndarray is type(y) and y.ndim == 0
+        return codes_of(flat_labels([y] if alone else y, total=True), texts_of(self.classes), total=True)
 
     def _begin(self, n_features: int) -> None:
         if self.horizon is None:
@@ -229,7 +273,7 @@ class PrivateOnlineClassifier:
             data_norm=self.data_norm,
             fit_intercept=True,
             sparse=False,
-            target={"classes": [str(label) for label in self.classes]},
+            target={"classes": texts_of(self.classes)},
             max_records=None,
             invalid="drop",
         )
@@ -246,6 +290,8 @@ class PrivateOnlineClassifier:
             seed=seed_of(self.random_state),
         )
         self.n_features_in_ = n_features
+        if self._names is not None:
+            self.feature_names_in_ = np.asarray(self._names, dtype=object)
         self.classes_ = np.asarray(self.classes)
         self._waiting = None
         self.steps_left_ = -(-int(self.horizon) // int(self.batch))

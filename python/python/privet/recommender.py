@@ -10,15 +10,18 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from privet import _privet
+from privet import _privet, _records, _tables
+from privet._cells import VOID, identifier, number
 from privet._certificate import Certificate
 from privet._numbers import WHY_EPSILON, optional_number, whole
 from privet._seeds import seed_of
@@ -45,6 +48,9 @@ class PrivateRecommender(BaseEstimator):
     max_ratings : int, optional
         Ratings kept of each user; one of each item unless given.
     neighbours : {"replace-one", "add-remove"}
+    invalid : {"refuse", "drop"}
+        What becomes of a rating that is no (user, item, number): it ends the fit, which tells of it, or it is left out,
+        and no other is touched.
     method : {"moments", "frank-wolfe", "oja", "pgd", "svd", "als", "cleansed-svd"}
     settings : mapping, optional
         Settings of the method; ``privet complete --help`` and docs/learners.md name them.
@@ -69,6 +75,7 @@ class PrivateRecommender(BaseEstimator):
         n_users: int | None = None,
         max_ratings: int | None = None,
         neighbours: str = "replace-one",
+        invalid: str = "refuse",
         method: str = "moments",
         settings: Mapping[str, Any] | None = None,
         random_state: Any = None,
@@ -80,6 +87,7 @@ class PrivateRecommender(BaseEstimator):
         self.n_users = n_users
         self.max_ratings = max_ratings
         self.neighbours = neighbours
+        self.invalid = invalid
         self.method = method
         self.settings = settings
         self.random_state = random_state
@@ -100,11 +108,13 @@ class PrivateRecommender(BaseEstimator):
                 "knowledge, is accepted"
             )
         names = [_name(item) for item in self.items]
+        if self.invalid not in ("refuse", "drop"):
+            raise ValueError(f"invalid is {self.invalid!r}; 'refuse' and 'drop' are accepted")
         users = whole("n_users", self.n_users)
         delta = optional_number("delta", self.delta)
         low, high = (optional_number("bounds", bound) for bound in self.bounds)
         release = _privet.Factors.learn(
-            _by_user(ratings),
+            _by_user(ratings, total=self.invalid == "drop"),
             names,
             (low, high),
             whole("max_ratings", self.max_ratings or max(len(names), 1)),
@@ -112,6 +122,7 @@ class PrivateRecommender(BaseEstimator):
             epsilon=epsilon,
             delta=users**-2.0 if delta is None else delta,
             neighbours=self.neighbours,
+            invalid=self.invalid,
             method=self.method,
             settings=[(str(name), str(value)) for name, value in (self.settings or {}).items()],
             seed=seed_of(self.random_state),
@@ -146,39 +157,57 @@ class PrivateRecommender(BaseEstimator):
         self.factors_.save(os.fspath(path), bool(overwrite))
 
 
-def _by_user(ratings: Any) -> list[list[tuple[str, float]]]:
+def _by_user(ratings: Any, *, total: bool) -> list[list[tuple[str, float]]]:
     """Each user's own (item, rating), in the order of appearance."""
-    if hasattr(ratings, "itertuples"):
-        ratings = ratings.itertuples(index=False, name=None)
-    elif isinstance(ratings, np.ndarray):
-        ratings = ratings.tolist()
     users: dict[str, list[tuple[str, float]]] = {}
-    for place, triple in enumerate(ratings):
-        try:
-            user, item, rating = triple
-            user, pair = _name(user), (_name(item), float(rating))
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"rating {place} is not a user, an item (each a text or a whole number) and a number"
-            ) from None
-        users.setdefault(user, []).append(pair)
+    for place, triple in enumerate(_triples(ratings)):
+        found = _triple(triple)
+        if found is not None:
+            users.setdefault(found[0], []).append(found[1:])
+        elif not total:
+            raise ValueError(f"rating {place} is not a user, an item (each a text or a whole number) and a number")
     return list(users.values())
+
+
+def _triples(ratings: Any) -> Iterator[Any]:
+    """One rating after the other, whatever holds them. Of a frame each column has its own type."""
+    ratings = _tables.collected(ratings)
+    if _tables.is_frame(ratings):
+        frame = nw.from_native(ratings, eager_only=True)
+        if len(frame.columns) != 3:
+            raise ValueError(f"ratings have {len(frame.columns)} columns; users, items and ratings are accepted")
+        return zip(*(_records.cells_of(frame.get_column(name)) for name in frame.columns), strict=True)
+    return iter(ratings.tolist() if isinstance(ratings, np.ndarray) else ratings)
+
+
+def _triple(given: Any) -> tuple[str, str, float] | None:
+    cells = _records.row_cells(given)
+    if cells is None or len(cells) != 3:
+        return None
+    user, item, rating = identifier(cells[0]), identifier(cells[1]), number(cells[2])
+    known = type(user) is str and type(item) is str and rating is not VOID and math.isfinite(rating)
+    return (user, item, rating) if known else None
 
 
 def _own(user_ratings: Any) -> list[tuple[str, float]]:
     pairs = user_ratings.items() if isinstance(user_ratings, Mapping) else user_ratings
-    try:
-        return [(_name(item), float(rating)) for item, rating in pairs]
-    except (TypeError, ValueError):
-        raise ValueError("a user's ratings are a mapping from items to numbers, or pairs of them") from None
+    found = [_pair(pair) for pair in pairs]
+    if None in found:
+        raise ValueError("a user's ratings are a mapping from items to numbers, or pairs of them")
+    return found
 
 
-def _name(value: Any) -> str:
-    """Whole numbers by their digits, whatever holds them."""
-    if isinstance(value, (float, np.floating)):
-        if not float(value).is_integer() or abs(value) >= 2**53:
-            raise ValueError("a user or item is not a whole number or a text")
-        value = int(value)
-    if value is None:
-        raise ValueError("a user or item is missing")
-    return str(value)
+def _pair(given: Any) -> tuple[str, float] | None:
+    cells = _records.row_cells(given)
+    if cells is None or len(cells) != 2:
+        return None
+    item, rating = identifier(cells[0]), number(cells[1])
+    return (item, rating) if type(item) is str and rating is not VOID else None
+
+
+def _name(item: Any) -> str:
+    """How a public item is written: a text, or a whole number by its digits."""
+    name = identifier(item)
+    if type(name) is not str:
+        raise ValueError("an item of the list is missing, or neither a text nor a whole number")
+    return name

@@ -12,7 +12,7 @@ from sklearn.metrics import d2_tweedie_score
 from privet import _privet
 from privet._base import PrivateEstimator
 from privet._coefficients import coefficients
-from privet._refusals import numbers, numbers_or_nan
+from privet._refusals import numbers
 from privet.schema import Schema
 
 
@@ -44,7 +44,7 @@ class _Regressor(RegressorMixin, PrivateEstimator):
             )
 
     def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
-        return numbers_or_nan(y) if schema.is_total else numbers("y", y)
+        return numbers(y, total=schema.is_total)
 
     def _linear_model(self) -> Any:
         if self._loss_name() == "poisson":
@@ -69,7 +69,7 @@ class _Regressor(RegressorMixin, PrivateEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the variance that is predicted (R²). Of private rows, it is itself not private."""
-        return super().score(X, numbers("y", y), sample_weight)
+        return super().score(X, numbers(y), sample_weight)
 
 
 class PrivateLinearRegression(_Regressor):
@@ -305,7 +305,7 @@ class PrivatePoissonRegressor(_Regressor):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the Poisson deviance that is explained (D²), as scikit-learn's ``PoissonRegressor``
         gives it. Of private rows, it is itself not private."""
-        return float(d2_tweedie_score(numbers("y", y), self.predict(X), sample_weight=sample_weight, power=1))
+        return float(d2_tweedie_score(numbers(y), self.predict(X), sample_weight=sample_weight, power=1))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

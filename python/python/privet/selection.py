@@ -6,11 +6,13 @@ import os
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from privet import _privet
+from privet import _privet, _records, _tables
 from privet._base import PrivateEstimator
+from privet._cells import VOID
 from privet._certificate import Certificate, Plan
 from privet._numbers import optional_number, whole
 from privet.classification import _Classifier
@@ -142,6 +144,21 @@ class PrivateFeatureSelector(SelectorMixin, PrivateEstimator):
         self.support_ = model
         self.plan_ = plan
         self.certificate_ = Certificate._of(model)
+
+    def transform(self, X: Any) -> Any:
+        """The chosen columns. Of a list each cell is taken for itself: what stands in one row makes no other another."""
+        X = _tables.collected(X)
+        if not _tables.is_frame(X) and not sparse.issparse(X) and not _records.is_typed(X):
+            X = _records.matrix("X", X) if self.schema is None else self._cells(X, as_schema(self.schema))
+        return super().transform(X)
+
+    def _cells(self, X: Any, schema: Schema) -> np.ndarray:
+        names = getattr(self, "feature_names_in_", schema.features)
+        columns = _tables.cells_of_array(X, names, total=schema.is_total)
+        found = np.empty((len(columns[0]) if columns else 0, len(columns)), dtype=object)
+        for place, column in enumerate(columns):
+            found[:, place] = [None if cell is VOID else cell for cell in _records.objects(column)]
+        return found
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self, "support_")

@@ -26,11 +26,14 @@ from __future__ import annotations
 
 import json
 import math
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 
-from privet import __version__, _elsewhere, _workers
+from privet import PrivacyError, __version__, _elsewhere, _workers
+from privet.cluster import _Workers
 from privet.counts import Counts
 from privet.schema import Schema
 
@@ -129,6 +132,46 @@ def count(
     )
 
 
+def _said_plainly(method: Any) -> Any:
+    """A method of whoever keeps the rows; what an executor raises in it is told without Spark's stack, and without words
+    that may hold what it read."""
+
+    @wraps(method)
+    def told(self: Any, *given: Any) -> Any:
+        from pyspark.errors import AnalysisException, PySparkException
+
+        try:
+            return method(self, *given)
+        except AnalysisException:  # of names and types, before a record is read
+            raise
+        except PySparkException as error:
+            condition = error.getCondition() if hasattr(error, "getCondition") else None
+            plain = _plainly(str(error), self.token, condition)
+        raise plain
+
+    return told
+
+
+def _plainly(text: str, token: str, condition: str | None) -> Exception:
+    _, marked, rest = text.partition(token)
+    words, closed, _ = rest.partition(token)
+    if marked and closed:
+        private, refusal = json.loads(words)
+        return (PrivacyError if private else ValueError)(refusal)
+    if _MISSING in text:
+        return RuntimeError(
+            f"{_MISSING}: install the wheel of privet {__version__} into the Python that executors run "
+            "(`pip install privet`, on every machine, for the interpreter that spark.pyspark.python names), or ship "
+            "an environment that has it: `venv-pack -o environment.tar.gz`, then "
+            "spark.archives=environment.tar.gz#environment and spark.pyspark.python=./environment/bin/python"
+        )
+    if _OTHER_VERSION in text:
+        return RuntimeError(f"{_OTHER_VERSION} than the driver's, {__version__}: install the same wheel on every machine")
+    if "Traceback (most recent call last)" in text:
+        return RuntimeError("a Python worker of an executor failed; what it said is in the executor's log")
+    return RuntimeError(f"Spark failed ({condition or 'no condition given'}); what it said is in its log")
+
+
 class _Spark:
     """The rows of a frame, kept by its executors."""
 
@@ -142,6 +185,10 @@ class _Spark:
         # (part, number) of each block in order, its rows and checksum, and where its rows begin.
         self.prints: dict[tuple[int, int], tuple[int, int, int]] = {}
         self.parts = self.columns = 0
+        # By what a worker's refusal is known for this package's own; records cannot know it.
+        self.token = secrets.token_hex(16)
+        # Who answers where Spark has nothing to run: a table without a partition is as secret as any other.
+        self.nothing: _Workers | None = None
 
     def check(self, schema: Schema) -> None:
         found: dict[str, str] = {}
@@ -163,24 +210,29 @@ class _Spark:
         self.df = self.df.select(*quoted)
         self.unit = schema.unit
 
+    @_said_plainly
     def count(self) -> int:
         return self.df.count()
 
+    def _task(self, name: str, given: dict[str, Any]) -> Any:
+        return _on_executors(name, given, self.token)
+
+    @_said_plainly
     def encode(self, told: str) -> list[str]:
         frame = self.df if self.unit is None else self._by_unit(told)
         whole = self.unit is not None
-        task = _on_executors("encoded", {"told": told, "whole": whole})
+        task = self._task("encoded", {"told": told, "whole": whole})
         self.encoded = frame.mapInArrow(task, _ENCODED).persist()
-        with _said_plainly():
-            rows = self.encoded.select("part", "number", "rows", "checksum", "kept").collect()
+        rows = self.encoded.select("part", "number", "rows", "checksum", "kept").collect()
         rows.sort(key=lambda row: (row.part, row.number))
         first = 0
         for row in rows:
             self.prints[row.part, row.number] = (row.rows, int(row.checksum), first)
             first += row.rows
         self.parts = len({row.part for row in rows})
-        if not rows:  # a frame without a partition has no worker to say so
-            raise ValueError("the frame has no partition; at least one is needed, which may be empty")
+        if not rows:
+            self.nothing = _Workers([{name: [] for name in dict.fromkeys(self.names)}], None, None)
+            return self.nothing.encode(told)
         self.columns = json.loads(rows[0].kept)["columns"]
         return [row.kept for row in rows]
 
@@ -190,22 +242,25 @@ class _Spark:
 
         more = [StructField("privet key", LongType()), StructField("privet place", LongType())]
         wider = StructType([*self.df.schema.fields, *more])
-        keyed = self.df.mapInArrow(_on_executors("keyed", {"told": told}), wider)
+        keyed = self.df.mapInArrow(self._task("keyed", {"told": told}), wider)
         parts = int(self.session.conf.get("spark.sql.shuffle.partitions", "200"))
         return keyed.repartition(parts, "`privet key`").sortWithinPartitions("`privet place`")
 
+    @_said_plainly
     def ask(self, asking: str) -> list[bytes]:
+        if self.nothing is not None:
+            return self.nothing.ask(asking)
         question = json.loads(asking)
-        with _said_plainly(), self._few_at_a_time():
+        with self._few_at_a_time():
             if question["ask"] == "inner":
                 return self._inner(asking, question["rows"], question["pieces"])
             recorded = [(*place, *each) for place, each in self.prints.items()]
             given = {"asking": asking, "columns": self.columns, "recorded": recorded}
             if question["ask"] == "rows":
-                found = self.encoded.mapInArrow(_on_executors("rows", given), "first long, block binary").collect()
+                found = self.encoded.mapInArrow(self._task("rows", given), "first long, block binary").collect()
                 return [bytes(row.block) for row in sorted(found, key=lambda row: row.first)]
-            sums = self.encoded.mapInArrow(_on_executors("exact", given), "sum binary")
-            merge, left = _on_executors("merged", given), self.parts
+            sums = self.encoded.mapInArrow(self._task("exact", given), "sum binary")
+            merge, left = self._task("merged", given), self.parts
             while left > _TOGETHER:
                 left = math.ceil(left / _TOGETHER)
                 sums = sums.repartition(left).mapInArrow(merge, "sum binary")
@@ -214,7 +269,7 @@ class _Spark:
     def _inner(self, asking: str, rows: int, pieces: int) -> list[bytes]:
         if pieces not in self.arranged:
             self.arranged[pieces] = self._arrange(rows, pieces)
-        task = _on_executors("pieces", {"asking": asking})
+        task = self._task("pieces", {"asking": asking})
         found = self.arranged[pieces].mapInArrow(task, "piece long, sum binary").collect()
         found.sort(key=lambda row: row.piece)
         if [row.piece for row in found] != list(range(pieces)):
@@ -230,7 +285,7 @@ class _Spark:
             "edges": _workers.edges_of(rows, pieces),
             "keys": [keys[piece * parts // pieces] for piece in range(pieces)],
         }
-        cut = self.encoded.mapInArrow(_on_executors("cut", given), "key long, piece long, first long, block binary")
+        cut = self.encoded.mapInArrow(self._task("cut", given), "key long, piece long, first long, block binary")
         return cut.repartition(parts, "key").sortWithinPartitions("piece", "first").persist()
 
     def _keys(self, parts: int) -> list[int]:
@@ -266,7 +321,7 @@ class _Spark:
         self.encoded, self.arranged = None, {}
 
 
-def _on_executors(name: str, given: dict[str, Any]) -> Any:
+def _on_executors(name: str, given: dict[str, Any], token: str) -> Any:
     """A function of :mod:`privet._spark_tasks`, found by name where it runs. It is sent whole, and so arrives where
     the package is missing, too, and says so."""
     version, missing, other = __version__, _MISSING, _OTHER_VERSION
@@ -279,34 +334,6 @@ def _on_executors(name: str, given: dict[str, Any]) -> Any:
             raise RuntimeError(f"{missing}: {error}") from None
         if privet.__version__ != version:
             raise RuntimeError(f"{other}: {privet.__version__}")
-        return getattr(_spark_tasks, name)(batches, **given)
+        return _spark_tasks.refusing(getattr(_spark_tasks, name), batches, token, given)
 
     return task
-
-
-@contextmanager
-def _said_plainly() -> Iterator[None]:
-    """What an executor raised, without Spark's stack."""
-    from pyspark.errors import PySparkException
-
-    try:
-        yield
-    except PySparkException as error:
-        text = str(error)
-        if _MISSING in text:
-            raise RuntimeError(
-                f"{_MISSING}: install the wheel of privet {__version__} into the Python that executors run "
-                "(`pip install privet`, on every machine, for the interpreter that spark.pyspark.python names), or ship "
-                "an environment that has it: `venv-pack -o environment.tar.gz`, then "
-                "spark.archives=environment.tar.gz#environment and spark.pyspark.python=./environment/bin/python"
-            ) from None
-        if _OTHER_VERSION in text:
-            raise RuntimeError(
-                f"{_OTHER_VERSION} than the driver's, {__version__}: install the same wheel on every machine"
-            ) from None
-        own = [line for line in text.splitlines() if line.startswith(("ValueError: ", "privet.PrivacyError: "))]
-        if own:
-            raise ValueError(own[-1].split(": ", 1)[1]) from None
-        if "Traceback (most recent call last)" in text:  # of a worker, whose words may hold what it read
-            raise RuntimeError("a Python worker of an executor failed; what it said is in the executor's log") from None
-        raise

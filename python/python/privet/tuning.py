@@ -222,12 +222,7 @@ def _with_target(X: Any, y: Any, schema: Schema) -> dict[str, Any]:
         names = list(getattr(X, "column_names", None) or X.columns)
         table = {name: X[name] for name in names}
     else:
-        array = np.asarray(X)
-        if array.ndim != 2 or array.shape[1] != len(schema.features):
-            raise ValueError(
-                f"X has the shape {array.shape}; accepted are frames, mappings, and arrays with a column for each of "
-                f"the schema's {len(schema.features)} features"
-            )
-        table = {name: array[:, place] for place, name in enumerate(schema.features)}
+        cells = _tables.cells_of_array(X, schema.features, total=schema.is_total)
+        table = dict(zip(schema.features, cells, strict=True))
     table[schema.target] = y
     return table

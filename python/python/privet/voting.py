@@ -10,13 +10,14 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from privet import _privet, _tables, _teachers
+from privet import _privet, _records, _tables, _teachers
 from privet._base import _plain_numbers
 from privet._certificate import Certificate, Plan
 from privet._numbers import optional_number, whole
 from privet._pipelines import warn_of_fitted_transformers
+from privet._refusals import validate_data
 from privet.classification import _Classifier
 from privet.schema import Schema, as_schema
 
@@ -196,7 +197,10 @@ class PrivateVote(_Classifier):
             raise ValueError(
                 "public is missing: rows that teachers vote on, with the columns of X; they are not protected"
             )
-        self._public = public
+        public = _tables.collected(public)
+        by_place = self.schema is None or as_schema(self.schema)._checked.number_features is not None
+        listed = by_place and not hasattr(public, "shape")
+        self._public = _records.matrix("public", public) if listed else public
         try:
             super().fit(X, y, groups=groups, **refused)
             # The labels are released and stay, whether or not a student can be made of them.
@@ -321,9 +325,9 @@ class PrivateVote(_Classifier):
         if hasattr(public, "iloc"):
             rows = public.iloc[np.flatnonzero(answered)]
         if rows is None:
-            rows = np.asarray(public)[answered]
+            rows = [row for row, has_label in zip(public, answered, strict=True) if has_label]
         if len(np.unique(labels)) >= 2:
-            return student.fit(rows, labels)
+            return _quietly(student, "fit", rows, labels)
         # One class, or no label at all: nothing to learn, and no error.
         constant = labels[0] if len(labels) else self.classes_[0]
         everything = np.zeros((len(self.classes_), 1))
@@ -332,9 +336,10 @@ class PrivateVote(_Classifier):
     def predict(self, X: Any) -> np.ndarray:
         """The student's class of each row."""
         check_is_fitted(self, "student_")
+        X = _tables.collected(X)
         if self.schema is None or _plain_numbers(as_schema(self.schema), X):
             X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
-        return self.student_.predict(X)
+        return _quietly(self.student_, "predict", X)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Not offered: students differ."""
@@ -346,3 +351,14 @@ class PrivateVote(_Classifier):
         check_is_fitted(self, "model_")
         self.model_.save(os.fspath(path), bool(overwrite))
 
+
+def _quietly(student: Any, what: str, *rows: Any) -> Any:
+    """What a student does, without its words where it fails: these may repeat a cell."""
+    try:
+        return getattr(student, what)(*rows)
+    except Exception as error:
+        kind = type(error).__name__
+    raise ValueError(
+        f"the student, a {type(student).__name__}, cannot {what} on these rows: {kind}; accepted is a student that reads rows "
+        "as they are given, such as a pipeline that encodes them (ask it directly to read its own words)"
+    )

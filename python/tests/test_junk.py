@@ -1,0 +1,500 @@
+"""One record may hold anything: under a policy for bad records nothing is raised, and no other record becomes another.
+
+Every door by which records come in, and every kind of cell, in every place of a table of every make. What is compared is
+what reaches the extension, or what that makes of it, without noise.
+"""
+
+import datetime
+import decimal
+import fractions
+import uuid
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import privet
+from privet import (
+    PrivateClassifier,
+    PrivateFeatureSelector,
+    PrivateLinearRegression,
+    PrivateLogisticRegression,
+    PrivateNeighbors,
+    PrivateNetworkClassifier,
+    PrivateOnlineClassifier,
+    PrivateRecommender,
+    PrivateTuner,
+    PrivateVote,
+    Schema,
+    SchemaEncoder,
+    _joins,
+    _privet,
+    _workers,
+    category,
+    number,
+)
+from privet._cells import written
+
+pytestmark = pytest.mark.filterwarnings("ignore::privet.PrivacyWarning", "ignore::UserWarning")
+
+
+class Raising:
+    """Whatever it is asked, it raises; some of that no ``except Exception`` holds."""
+
+    def __getattribute__(self, name):
+        raise SystemExit(name)
+
+    def _raise(self, *rest):
+        raise SystemExit("asked")
+
+    __eq__ = __ne__ = __lt__ = __str__ = __repr__ = __len__ = __iter__ = __bool__ = __float__ = __int__ = __index__ = _raise
+    __array__ = __getitem__ = __contains__ = __format__ = __complex__ = _raise
+    __hash__ = None
+
+
+class LyingText(str):
+    """Equal to every other text, and in their places of a dictionary."""
+
+    def __eq__(self, other):
+        return True
+
+    def __hash__(self):
+        return hash("x")
+
+    def __str__(self):
+        return self
+
+    def encode(self, *rest):
+        raise SystemExit("asked")
+
+
+class LyingNumber(float):
+    def __eq__(self, other):
+        return True
+
+    def __ne__(self, other):
+        return False
+
+    def __hash__(self):
+        return hash(1)
+
+    def __float__(self):
+        return self
+
+    is_integer = __repr__ = __str__ = Raising._raise
+
+
+class LyingWhole(int):
+    __eq__, __hash__ = LyingNumber.__eq__, LyingNumber.__hash__
+    __int__ = __index__ = __str__ = __float__ = Raising._raise
+
+
+class LyingRow(list):
+    def __len__(self):
+        return 3
+
+    def __iter__(self):
+        raise SystemExit("asked")
+
+    __getitem__ = __eq__ = Raising._raise
+    __hash__ = None
+
+
+class LyingScalar(np.float32):
+    def item(self):
+        return LyingText("x")
+
+    __eq__ = __float__ = Raising._raise
+    __hash__ = None
+
+
+class LyingMapping(dict):
+    __getitem__ = __len__ = __iter__ = keys = get = lambda *rest: 1 / 0
+
+
+class LyingZone(datetime.tzinfo):
+    utcoffset = Raising._raise
+
+
+def itself():
+    """An array without dimensions that holds itself."""
+    found = np.empty((), dtype=object)
+    found[()] = found
+    return found
+
+
+JUNK = [
+    *[None, True, False, 0, 1, -7, 2**53, 2**53 + 1, 2**63, 2**64, 10**20, 10**400, -(10**400), 10**5000],
+    *[0.0, -0.0, 0.5, 2.0, 1e-320, 1e308, float("nan"), float("inf"), float("-inf")],
+    *["", " ", "x", "y", "1", "1.0", "01", "+1", "nan", "inf", "1e400", "1_0", "true", "\u0663", "\ud800", "a\udcff"],
+    *["\x00", "a" * 10_000, "ValueError: secret", b"", b"1", bytearray(b"1"), memoryview(b"1"), 1j],
+    *[decimal.Decimal(text) for text in ("1", "1.0", "0.5", "NaN", "sNaN", "Infinity", "1E+999999", "1E-999999")],
+    *[fractions.Fraction(1), fractions.Fraction(1, 3), fractions.Fraction(10**400, 3)],
+    *[np.int8(1), np.uint64(2**63), np.float16(0.5), np.float32(0.1), np.float64("nan"), np.longdouble(1), np.bool_(True)],
+    *[np.str_("x"), np.bytes_(b"1"), np.datetime64("NaT"), np.datetime64("2020-01-01"), np.timedelta64(1, "s"), np.void(b"1")],
+    *[np.array(1.0), np.array("x"), np.array(None), np.arange(2), np.zeros((1, 1)), np.zeros(0), np.ma.masked, itself()],
+    *[np.ma.array(9.0, mask=True), np.ma.array([1.0, 2.0], mask=[1, 0]), np.zeros(1, dtype=[("a", "i8")])[0]],
+    *[pd.NA, pd.NaT, pd.Timestamp("2020"), pd.Timedelta("1s"), pd.Period("2020"), pd.Interval(0, 1), pd.Series([1, 2])],
+    *[pd.DataFrame({"a": [1]}), [], [1], [1, 2], [[1]], (), (1,), ("x", "y", 1), {}, {"a": 1}, {1, 2}, range(3), iter(())],
+    *[object(), object, len, ..., NotImplemented, datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1), uuid.UUID(int=1)],
+    *[datetime.datetime(2020, 1, 1, tzinfo=LyingZone()), datetime.timedelta(1), Raising(), LyingText("x"), LyingText("1")],
+    *[LyingNumber(1), LyingWhole(1), LyingRow([1, 2]), LyingScalar(1), LyingMapping(a=1), KeyError("secret")],
+]
+assert len(JUNK) >= 66
+
+ROWS = 5
+PLACES = (0, 2, ROWS - 1)
+
+COLUMNS = {
+    "a": number(0, 10),
+    "b": category(["x", "y", "1"], unknown="other", missing="category"),
+    "c": number(0, 1, missing="category"),
+}
+GOOD = [[1.5, "x", 0.25], [2, "1", None], [3.25, 1, 0.5], [7, "other", 1], [4.5, None, 0]]
+LABELS = [1, "1", 0, 1.0, "0"]
+PEOPLE = [1, "a", "1", 2.0, 7]
+CLASSES = Schema(COLUMNS, target="y", classes=["0", "1"], invalid="drop")
+NUMBER = Schema(COLUMNS, target="y", target_bounds=(0, 2), invalid="drop")
+UNITS = Schema(COLUMNS, target="y", classes=["0", "1"], invalid="drop", unit="who", max_records=2)
+PLAIN = Schema({name: number(0, 10) for name in "abc"}, target="y", classes=["0", "1"], invalid="drop")
+
+
+def block(cells):
+    """An array of objects, each put in for itself."""
+    found = np.empty(len(cells), dtype=object)
+    for place in range(len(cells)):
+        found[place] = cells[place]
+    return found
+
+
+def square(rows):
+    found = np.empty((len(rows), len(rows[0])), dtype=object)
+    for place, row in enumerate(rows):
+        for column in range(len(row)):
+            found[place, column] = row[column]
+    return found
+
+
+def frame(rows):
+    return pd.DataFrame({name: pd.Series(block([row[place] for row in rows]), dtype=object) for place, name in enumerate("abc")})
+
+
+TABLES = [list, lambda rows: tuple(map(tuple, rows)), square, frame]
+LISTS = [list, tuple, block, lambda cells: pd.Series(block(cells), dtype=object)]
+
+
+def spoiled(good, place, junk, column=None):
+    rows = list(good)
+    rows[place] = junk if column is None else [*rows[place][:column], junk, *rows[place][column + 1 :]]
+    return rows
+
+
+class Reached(BaseException):
+    """What reached the extension."""
+
+
+def reach(*given, **more):
+    raise Reached(given, more)
+
+
+def reached(call, *given, **more):
+    with pytest.raises(Reached) as found:
+        call(*given, **more)
+    return found.value.args[0]
+
+
+def decoded(column):
+    """What each row of a column says."""
+    _, kind, values, more = column
+    if kind == "text":
+        return [more[code] if code >= 0 else code for code in values.tolist()]
+    gone = np.zeros(len(values), dtype=bool) if more is None else more
+    # A stored number means what its text means.
+    return [-1 if missing else written(value) for value, missing in zip(values.tolist(), gone, strict=True)]
+
+
+def others(rows, place):
+    return [repr(row) for at, row in enumerate(rows) if at != place]
+
+
+def rows_reached(schema, given):
+    """The rows of features, labels and units that reach a plan, as the extension encodes them."""
+    features, labels, units = given[:3]
+    encoded = schema._checked.encode(features)
+    people = decoded(units) if units is not None else [None] * len(labels)
+    return list(zip(encoded.tolist(), np.asarray(labels).tolist(), people, strict=True))
+
+
+class Planned:
+    """A plan that hands on what it is given to carry out."""
+
+    def __init__(self, plan):
+        self.text = plan.to_json()
+
+    def to_json(self):
+        return self.text
+
+    run = staticmethod(reach)
+
+
+@pytest.fixture
+def planned(monkeypatch):
+    plan = Planned(PrivateLogisticRegression(epsilon=1, schema=CLASSES, method="gd", delta=1e-6)._make_plan(CLASSES, 5, []))
+    for kind in (privet._base.PrivateEstimator, PrivateFeatureSelector, PrivateNeighbors, PrivateNetworkClassifier, PrivateVote):
+        monkeypatch.setattr(kind, "_make_plan", lambda *rest: plan)
+
+
+def every_place(read, good, columns, tables, places=PLACES):
+    """Every cell, in every place, in every make of table."""
+    for make, made in enumerate(tables):
+        expected = read(made(good))
+        for place in places:
+            for column in columns:
+                for kind, junk in enumerate(JUNK):
+                    try:
+                        found = others(read(made(spoiled(good, place, junk, column))), place)
+                    except (Exception, SystemExit) as error:
+                        found = type(error).__name__
+                    if found != others(expected, place):
+                        # Without a stack: a reporter asks what is on it for its words.
+                        where = f"row {place}, column {column}, table {make}, junk {kind} ({type(junk).__name__})"
+                        pytest.fail(f"{where}: {found}, not {others(expected, place)}", pytrace=False)
+
+
+ESTIMATORS = [
+    (PrivateLogisticRegression, {}),
+    (PrivateClassifier, {"loss": "squared"}),
+    (PrivateNetworkClassifier, {}),
+    (privet.PrivateAdditiveClassifier, {}),
+    (privet.PrivateSparseClassifier, {}),
+]
+
+
+@pytest.mark.parametrize(("kind", "more"), ESTIMATORS)
+def test_features_of_a_fit(kind, more, planned):
+    model = kind(epsilon=1, schema=CLASSES, **more)
+    tables = TABLES if kind is PrivateLogisticRegression else [list]
+    every_place(lambda X: rows_reached(CLASSES, reached(model.fit, X, LABELS)), GOOD, (0, 1, 2), tables)
+
+
+def test_labels_of_a_fit(planned):
+    model = PrivateLogisticRegression(epsilon=1, schema=CLASSES)
+    every_place(lambda y: rows_reached(CLASSES, reached(model.fit, GOOD, y)), LABELS, (None,), LISTS)
+    several = [[label] for label in LABELS]
+    every_place(lambda y: rows_reached(CLASSES, reached(model.fit, GOOD, y)), several, (None, 0), [list])
+    regressor, numbers = PrivateLinearRegression(epsilon=1, schema=NUMBER), [1, "1", 0.5, True, decimal.Decimal("1.5")]
+    every_place(lambda y: rows_reached(NUMBER, reached(regressor.fit, GOOD, y)), numbers, (None,), LISTS)
+
+
+def test_units_of_a_fit(planned):
+    model = PrivateLogisticRegression(epsilon=1, schema=UNITS, n_rows=5)
+    every_place(lambda who: rows_reached(UNITS, reached(model.fit, GOOD, LABELS, groups=who)), PEOPLE, (None,), LISTS)
+
+
+def test_rows_that_are_none(planned):
+    model = PrivateLogisticRegression(epsilon=1, schema=CLASSES)
+    every_place(lambda X: rows_reached(CLASSES, reached(model.fit, X, LABELS)), GOOD, (None,), [list, tuple, block])
+
+
+def test_numbers_alone(planned):
+    """Rows that might be read as one array of numbers."""
+    model, rows = PrivateLogisticRegression(epsilon=1, schema=PLAIN), [[1, 2.5, 3], [4, 5, 6], [0.5, 1, 2], [7, 8, 9], [3, 3, 3]]
+    every_place(lambda X: rows_reached(PLAIN, reached(model.fit, X, LABELS)), rows, (1,), TABLES)
+    every_place(lambda X: rows_reached(PLAIN, reached(model.fit, X, LABELS)), rows, (None,), [list])
+
+
+def test_selectors_neighbors_and_votes(planned, monkeypatch):
+    rows = [[1, 2.5, 3], [4, 5, 6], [0.5, 1, 2], [7, 8, 9], [3, 3, 3]]
+    selector = PrivateFeatureSelector(epsilon=1, schema=PLAIN)
+    near = PrivateNeighbors(epsilon=1, schema=PLAIN, n_rows=5)
+    vote = PrivateVote("tree", epsilon=1, schema=PLAIN)
+    for call in (
+        lambda X, y: reached(selector.fit, X, y),
+        lambda X, y: reached(near.answer, X, y, questions=[[1, 2, 3]]),
+        lambda X, y: reached(vote.fit, X, y, public=[[1, 2, 3]]),
+    ):
+        every_place(lambda X, call=call: rows_reached(PLAIN, call(X, LABELS)), rows, (1,), [list])
+        every_place(lambda y, call=call: rows_reached(PLAIN, call(rows, y)), LABELS, (None,), [list])
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    rng = np.random.default_rng(0)
+    X = [[float(a), "x" if a > 5 else "y", 0.5] for a in rng.uniform(0, 10, 200)]
+    y = [int(row[0] > 5) for row in X]
+    return {
+        schema: PrivateLogisticRegression(epsilon=20, schema=schema, n_rows=200).fit(X, y, groups=who)
+        for schema, who in ((CLASSES, None), (UNITS, list(range(200))))
+    }
+
+
+def test_evaluations(fitted, monkeypatch):
+    monkeypatch.setattr(_privet, "evaluate_privately", lambda *given, **more: reach(*given[1:]))
+    for schema, model in fitted.items():
+        who = {"groups": PEOPLE, "n_rows": 5} if schema is UNITS else {}
+
+        def read(X=GOOD, y=LABELS, model=model, schema=schema, who=who, **more):
+            return rows_reached(schema, reached(privet.evaluate, model, X, y, epsilon=1, **(who | more)))
+
+        every_place(lambda y: read(y=y), LABELS, (None,), LISTS)
+        every_place(read, GOOD, (1, None), [list])
+        if who:
+            every_place(lambda groups: read(groups=groups), PEOPLE, (None,), [list])
+        else:
+            every_place(read, GOOD, (0, 2), TABLES)
+
+
+def test_predictions(fitted):
+    model = fitted[CLASSES]
+    every_place(lambda X: model.decision_function(X).tolist(), GOOD, (0, 1, None), [list])
+    every_place(lambda X: model.predict(X).tolist(), GOOD, (0, 2), [square, frame])
+
+
+def test_encoders():
+    for made in (list, square, frame):
+        every_place(lambda X: SchemaEncoder(CLASSES).fit_transform(X).tolist(), GOOD, (0, 1), [made])
+
+
+def table_reached(columns):
+    return list(zip(*map(decoded, columns), strict=True))
+
+
+def test_tuning_counting_and_describing(monkeypatch):
+    read = _privet.Records
+
+    def records(given, schema, *rest, **more):
+        read(given, schema, *rest, **more)  # nothing is raised there either
+        reach(given)
+
+    monkeypatch.setattr(_privet, "Records", records)
+    tuner = PrivateTuner([{"method": "gd", "steps": [5]}], schema=CLASSES, epsilon=1)
+    tuned = lambda X=GOOD, y=LABELS: table_reached(reached(tuner.fit, X, y)[0])  # noqa: E731
+    every_place(tuned, GOOD, (0, 1), TABLES, (0, 2))
+    every_place(tuned, GOOD, (None,), [list])
+    every_place(lambda y: tuned(y=y), LABELS, (None,), LISTS)
+    people = PrivateTuner([{"method": "gd", "steps": [5]}], schema=UNITS, epsilon=1, n_rows=5)
+    every_place(lambda who: table_reached(reached(people.fit, GOOD, LABELS, who)[0]), PEOPLE, (None,), [list])
+
+    def column(name, cells):
+        table = {key: [row[place] for row in GOOD] for place, key in enumerate("abc")} | {"y": LABELS, "who": PEOPLE}
+        return table | {name: cells}
+
+    for name, cells in (("b", [row[1] for row in GOOD]), ("y", LABELS), ("who", PEOPLE)):
+        for schema, more in ((CLASSES, {}), (UNITS, {"n_rows": 5})):
+            if name == "who" and schema is CLASSES:
+                continue
+            for made in LISTS:
+                counted = lambda given, name=name, schema=schema, more=more: table_reached(  # noqa: E731
+                    reached(privet.count, column(name, given), "b", schema=schema, epsilon=1, **more)[0]
+                )
+                every_place(counted, cells, (None,), [made], (2,))
+            described = lambda given, name=name, schema=schema, more=more: table_reached(  # noqa: E731
+                reached(privet.describe, column(name, given), schema=schema, epsilon=1, **more)[0]
+            )
+            every_place(described, cells, (None,), [list], (2,))
+
+
+class Taken:
+    """A stream that keeps what it is handed."""
+
+    batch = 1
+
+    def __init__(self, *rest, **more):
+        self.rows = []
+
+    def take(self, X, codes):
+        self.rows += list(zip(X.tolist(), codes.tolist(), strict=True))
+        return len(X), 1
+
+@pytest.fixture
+def streams(monkeypatch):
+    monkeypatch.setattr(_privet, "OnlineStream", Taken)
+    monkeypatch.setattr(PrivateOnlineClassifier, "released", lambda self: type("Free", (), {"certificate": None})())
+
+
+ONLINE = {"epsilon": 1, "horizon": 5, "bounds": (0, 10), "classes": [0, 1]}
+NUMBERS = [[1.5, 2, 0.25], [2, 1, 3], [3.25, 1, 0.5], [7, 0, 1], [4.5, 2, 0]]
+
+
+def test_streams(streams):
+    def read(X=NUMBERS, y=LABELS):
+        model = PrivateOnlineClassifier(**ONLINE, features=3)
+        return model.partial_fit(X, y)._stream.rows
+
+    every_place(read, NUMBERS, (0, 2), TABLES)
+    every_place(read, NUMBERS, (None,), [list, tuple, block])
+    every_place(lambda y: read(y=y), LABELS, (None,), LISTS)
+
+
+def test_streams_of_single_rows(streams):
+    names = ["a", "b", "c"]
+    rows = [dict(zip(names, row, strict=True)) for row in NUMBERS]
+
+    def read(rows=rows, y=LABELS):
+        model = PrivateOnlineClassifier(**ONLINE, features=names)
+        for row, label in zip(rows, y, strict=True):
+            model.learn_one(row, label)
+        return model._stream.rows
+
+    expected = read()
+    odd = [{"b": 1}, {"a": 1, "b": 2}, {"a": 1, "b": 2, "d": 3}, {"a": 1, "b": 2, "c": 3, "d": 4}, {1: 2}]
+    for place in PLACES:
+        for junk in JUNK:
+            for given in (spoiled(rows, place, rows[place] | {"a": junk}), spoiled(rows, place, junk)):
+                assert others(read(given), place) == others(expected, place)
+            assert others(read(y=spoiled(LABELS, place, junk)), place) == others(expected, place)
+        for row in odd:
+            assert others(read(spoiled(rows, place, row)), place) == others(expected, place)
+
+
+def test_ratings(monkeypatch):
+    class Factors:
+        learn = staticmethod(reach)
+
+    monkeypatch.setattr(_privet, "Factors", Factors)
+    good = [(1, "x", 3), ("a", 2, 4.5), (2.0, "y", "1"), ("b", "x", 2), (7, "z", 5)]
+
+    def read(ratings):
+        model = PrivateRecommender(1, items=["x", "y", "z", 2], n_users=5, invalid="drop")
+        return reached(model.fit, ratings)[0]
+
+    own = ("x", 3.0), ("2", 4.5), ("y", 1.0), ("x", 2.0), ("z", 5.0)
+
+    def check(given, place):
+        found = [rating for user in read(given) for rating in user]
+        kept = [rating for at, rating in enumerate(own) if at != place]
+        assert all(rating in found for rating in kept) and len(found) <= len(own)
+
+    for made in (list, tuple, block, lambda rows: frame([list(row) for row in rows])):
+        for place in PLACES:
+            for junk in JUNK:
+                for column in (0, 1, 2):
+                    check(made([tuple(row) for row in spoiled([list(row) for row in good], place, junk, column)]), place)
+                if made in (list, tuple, block):
+                    check(made(spoiled(good, place, junk)), place)
+
+
+def inferred(part):
+    """What a library makes of a part by itself, which differs from part to part."""
+    try:
+        return part.infer_objects()
+    except (Exception, SystemExit):
+        return part
+
+
+def test_partitions():
+    def read(rows=GOOD, y=LABELS, who=PEOPLE):
+        table = {name: [row[place] for row in rows] for place, name in enumerate("abc")} | {"y": y, "who": who}
+        whole = pd.DataFrame({name: pd.Series(block(list(cells)), dtype=object) for name, cells in table.items()})
+        parts = [inferred(whole.iloc[edges]) for edges in (slice(0, 2), slice(2, ROWS), slice(ROWS, ROWS))]
+        tables = [_workers.columns_of(part, UNITS) for part in parts]
+        return table_reached(_joins.joined(tables, "who", total=True))
+
+    for place in PLACES:
+        for junk in JUNK:
+            for found in (
+                *(read(spoiled(GOOD, place, junk, column)) for column in (0, 1, 2)),
+                read(y=spoiled(LABELS, place, junk)),
+                read(who=spoiled(PEOPLE, place, junk)),
+            ):
+                assert others(found, place) == others(read(), place), (type(junk), place)
