@@ -38,7 +38,7 @@ SELECT 'kind of table of ' || relname FROM pg_class
 UNION ALL
 SELECT 'list of columns of ' || relname FROM pg_class
  WHERE oid IN ('privet_entry'::regclass, 'privet_certificate'::regclass)
-   AND (SELECT string_agg(attname || ' ' || atttypid::regtype || attnotnull || atthasdef || attgenerated, ', ' ORDER BY attnum)
+   AND (SELECT string_agg(attname || ' ' || atttypid::regtype || attnotnull || atthasdef, ', ' ORDER BY attnum)
           FROM pg_attribute WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped)
     <> CASE relname WHEN 'privet_entry' THEN 'sequence biginttruefalse, hash texttruefalse, text texttruefalse'
                     ELSE 'hash texttruefalse, text texttruefalse' END";
