@@ -3,7 +3,8 @@
 //! A cache is a folder `.privet-rows-…` that only its owner may enter (one that others may is refused), named by a hash of
 //! the table's path and the schema. In it each file of the table has its rows, named by its place and a **stamp**: a hash of
 //! its path, size, times of change and place on the disk, of the schema, and of [`ENCODER`]. A file of rows whose stamp fits,
-//! which is finished, and every block of which has its checksum, is taken as it is: so encoding that was interrupted goes on
+//! outside in its name and inside under its checksum, which is finished, and every block of which has its checksum, is taken
+//! as it is: so encoding that was interrupted goes on
 //! with the files that are missing, and a file of the table that changed is encoded again. What was only begun is known by
 //! its name and removed. Places of records are places in the files of rows, given once.
 //!
@@ -473,6 +474,12 @@ mod tests {
             assert_eq!(encode(&cache).reused, 2);
             assert_eq!(fs::read(&cut).unwrap(), bytes);
         }
+
+        // One under another's name is whole, and not that one's.
+        fs::copy(&encoded.files[0], &cut).unwrap();
+        assert!(matches!(BlockFiles::open(&[&cut]), Err(BlockError::Damaged { .. })));
+        assert_eq!(encode(&cache).reused, 2);
+        assert_eq!(fs::read(&cut).unwrap(), bytes);
 
         // One that another of the same size and time took the place of is encoded again.
         #[cfg(unix)]

@@ -2,10 +2,12 @@
 //!
 //! What is written is what the readers made: rows clipped and truncated, their targets and units. The file
 //! is private as the table is: it is made readable by its owner alone. A file that ends without its table of
-//! contents was not finished and is refused; so is one whose bytes changed, and one of an earlier format.
+//! contents was not finished and is refused; so is one whose bytes changed, one of an earlier format, and one that lies
+//! under another name than it was written under. A name tells which rows they are ([`Cache`]: of which file of which
+//! table, in which state, encoded by which schema), so the table of contents holds it and its checksum covers it.
 //!
 //! ```text
-//! block 0 | block 1 | … | table of contents (JSON) | its checksum (u64) | its length (u64) | "privet-rows-3\n"
+//! block 0 | block 1 | … | table of contents (JSON) | its checksum (u64) | its length (u64) | "privet-rows-4\n"
 //! ```
 //! Within a block, little-endian: sparse rows have the length of each row (u32), columns (u32) and values
 //! (f32), dense rows the values; then targets (u32 codes or f64), then units (u64) if there are any.
@@ -29,13 +31,14 @@ pub use several::BlockFiles;
 pub use write::BlockWriter;
 
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 
 /// The last bytes of a finished file.
-const MAGIC: &[u8; 14] = b"privet-rows-3\n";
+const MAGIC: &[u8; 14] = b"privet-rows-4\n";
 
-/// What they were before: checksums that missed some changes (pairs of signs), and none of the table of contents. Such files
-/// are made again.
-const EARLIER: [&[u8; 14]; 2] = [b"privet-rows-1\n", b"privet-rows-2\n"];
+/// What they were before: checksums that missed some changes (pairs of signs), none of the table of contents, and no name in
+/// it. Such files are made again.
+const EARLIER: [&[u8; 14]; 3] = [b"privet-rows-1\n", b"privet-rows-2\n", b"privet-rows-3\n"];
 
 /// A table of contents beyond this size is neither written nor read: that of some 3·10¹⁰ rows.
 const LARGEST_CONTENTS: u64 = 1 << 30;
@@ -139,9 +142,16 @@ struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Contents {
+    /// The name that the file was written under.
+    name: String,
     kind: Kind,
     rows: usize,
     blocks: Vec<Entry>,
+}
+
+/// The name that a file's table of contents must hold.
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 /// XXH3 of 64 bits: finds damage, not deceit.
@@ -249,14 +259,16 @@ mod tests {
         }
         // Numbers far too large in the table of contents are damage, not an overflow.
         let huge = format!(
-            r#"{{"kind":{{"columns":{0},"sparse":false,"classes":2,"units":true}},"rows":{0},"blocks":[{{"offset":0,"bytes":{0},"rows":{0},"entries":{0},"checksum":0}}]}}"#,
+            r#"{{"name":"table.rows","kind":{{"columns":{0},"sparse":false,"classes":2,"units":true}},"rows":{0},"blocks":[{{"offset":0,"bytes":{0},"rows":{0},"entries":{0},"checksum":0}}]}}"#,
             u64::MAX
         );
         let mut forged = huge.clone().into_bytes();
+        forged.extend(checksum(huge.as_bytes()).to_le_bytes());
         forged.extend((huge.len() as u64).to_le_bytes());
         forged.extend(MAGIC);
         std::fs::write(&path, forged).unwrap();
-        assert!(matches!(BlockFile::open(&path), Err(BlockError::Damaged { .. })));
+        let words = BlockFile::open(&path).unwrap_err().to_string();
+        assert!(words.contains("its blocks do not follow one another"), "{words}");
         // A file that was begun and dropped leaves nothing behind.
         let begun = folder.path().join("begun.rows");
         let mut writer = BlockWriter::create(&begun).unwrap();
@@ -283,6 +295,26 @@ mod tests {
     }
 
     #[test]
+    fn a_file_under_anothers_name_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |name: &str| folder.path().join(name);
+        for (name, rows) in [("one.rows", 10), ("other.rows", 12)] {
+            let mut writer = BlockWriter::create(&place(name)).unwrap();
+            writer.push(&dataset(false, rows, false, false)).unwrap();
+            writer.finish().unwrap();
+        }
+        std::fs::rename(place("one.rows"), place("kept")).unwrap();
+        std::fs::rename(place("other.rows"), place("one.rows")).unwrap();
+        let words = BlockFile::open(&place("one.rows")).unwrap_err().to_string();
+        assert!(words.contains("under another name") && words.contains("again"), "{words}");
+        assert!(BlockFiles::open(&[place("one.rows")]).is_err());
+        // Under its own it is itself, in whatever folder.
+        std::fs::create_dir(place("elsewhere")).unwrap();
+        std::fs::rename(place("kept"), place("elsewhere/one.rows")).unwrap();
+        assert_eq!(BlockFile::open(&place("elsewhere/one.rows")).unwrap().rows(), 10);
+    }
+
+    #[test]
     fn a_file_of_an_earlier_format_is_told_as_such() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("table.rows");
@@ -292,12 +324,14 @@ mod tests {
         BlockFile::open(&path).unwrap().verify().unwrap();
         let mut bytes = std::fs::read(&path).unwrap();
         let tail = bytes.len() - MAGIC.len();
-        bytes[tail..].copy_from_slice(EARLIER[0]);
-        std::fs::write(&path, bytes).unwrap();
-        let words = BlockFile::open(&path).unwrap_err().to_string();
-        assert!(
-            words.contains("earlier format") && words.contains("encode the table again"),
-            "{words}"
-        );
+        for earlier in EARLIER {
+            bytes[tail..].copy_from_slice(earlier);
+            std::fs::write(&path, &bytes).unwrap();
+            let words = BlockFile::open(&path).unwrap_err().to_string();
+            assert!(
+                words.contains("earlier format") && words.contains("encode the table again"),
+                "{words}"
+            );
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Reading rows back, any range of them.
 
-use super::{BlockError, Contents, EARLIER, Entry, Kind, LARGEST_CONTENTS, MAGIC, checksum};
+use super::{
+    BlockError, Contents, EARLIER, Entry, Kind, LARGEST_CONTENTS, MAGIC, checksum, name_of,
+};
 use crate::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use crate::{Dataset, Target};
 use std::fs::File;
@@ -61,6 +63,9 @@ impl BlockFile {
         }
         let contents: Contents =
             serde_json::from_slice(&text).map_err(|_| damaged("its table of contents is none"))?;
+        if contents.name != name_of(path) {
+            return Err(damaged("it lies under another name than it was written under"));
+        }
         let mut starts = Vec::with_capacity(contents.blocks.len());
         let (mut rows, mut offset) = (0_usize, 0_u64);
         for block in &contents.blocks {

@@ -2,13 +2,16 @@
 
 use super::{
     BLOCK_ROWS, BlockError, Contents, Entry, HALF, Kind, LARGEST_CONTENTS, LONGEST_ENTRY, MAGIC,
-    checksum,
+    checksum, name_of,
 };
 use crate::matrix::Matrix;
 use crate::{Dataset, Target};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
+
+/// As many entries as what stands beside them in a table of contents has room for: the kind, and a name of any length.
+const BESIDE_BLOCKS: u64 = 64;
 
 /// Writes encoded rows. The file appears under its name when it is finished, and not before.
 pub struct BlockWriter {
@@ -83,7 +86,7 @@ impl BlockWriter {
         }
         for start in (0..rows.rows()).step_by(BLOCK_ROWS) {
             let most = LARGEST_CONTENTS / LONGEST_ENTRY;
-            if self.blocks.len() as u64 + 2 > most {
+            if self.blocks.len() as u64 + BESIDE_BLOCKS > most {
                 let (path, most) = (self.path.display().to_string(), most * BLOCK_ROWS as u64);
                 return Err(BlockError::TooLong { path, most });
             }
@@ -119,7 +122,7 @@ impl BlockWriter {
     pub fn finish(self) -> Result<(), BlockError> {
         let Self { mut file, path, kind, blocks, rows, .. } = self;
         let kind = kind.ok_or(BlockError::Mixed { what: "no rows were added at all" })?;
-        let text = serde_json::to_vec(&Contents { kind, rows, blocks })
+        let text = serde_json::to_vec(&Contents { name: name_of(&path), kind, rows, blocks })
             .map_err(|_| BlockError::Mixed { what: "the table of contents cannot be written" })?;
         let written = file
             .write_all(&text)
