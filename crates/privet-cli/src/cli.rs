@@ -1,5 +1,6 @@
 //! The command line's shape. Each verb owns its flags and its help; see [`crate::verbs`].
 
+use crate::bad_line;
 use crate::failure::Failure;
 use crate::flow::flowing;
 use crate::output;
@@ -59,7 +60,7 @@ pub struct Cli {
 impl Cli {
     /// Verbs, flags and texts, which fit the window.
     pub fn shape() -> clap::Command {
-        flowing(Self::command())
+        flowing(bad_line::told(Self::command()))
     }
 
     /// What the arguments say, the first of which is the program's name.

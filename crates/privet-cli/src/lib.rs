@@ -13,6 +13,7 @@
 //! same program; [`page`] draws a model.
 #![forbid(unsafe_code)]
 
+mod bad_line;
 mod census;
 mod cli;
 mod disk;

@@ -10,6 +10,7 @@ use privet_core::{Budget, DELTA, EPSILON, Neighbours};
 use privet_data::Schema;
 use privet_data::ratings::{self, Layout, RatingFacts, RatingsError};
 use privet_data::read::ReadOptions;
+use privet_data::schema::{Draft, Invalid};
 use privet_learn::completion::{Complete as Task, Factors, Method};
 use privet_learn::{Released, Request, plan};
 use serde_json::{Value, json};
@@ -43,7 +44,7 @@ pub struct Complete {
     /// The ratings (.gz, .zst)
     data: PathBuf,
     /// The public schema (TOML) of ratings; in place of --layout, --items and --bounds
-    #[arg(long, value_name = "SCHEMA", conflicts_with_all = ["items", "item_list", "bounds", "most"])]
+    #[arg(long, value_name = "SCHEMA", conflicts_with_all = ["items", "item_list", "bounds", "most", "invalid"])]
     schema: Option<PathBuf>,
     #[arg(
         long, value_name = "LAYOUT", default_value = "triples",
@@ -68,6 +69,10 @@ pub struct Complete {
     /// Ratings kept of each user, chosen before anything else [default: one of each item]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     most: Option<u32>,
+    /// What becomes of a line that does not fit: refuse, which ends the command, or drop, as with `invalid = "drop"` in a
+    /// schema: no rating of its user
+    #[arg(long, value_name = "POLICY", default_value = "refuse", value_parser = ["refuse", "drop"])]
+    invalid: String,
     /// Who is protected: users, whole
     #[arg(long, value_name = "UNIT", default_value = "user", value_parser = ["user"])]
     unit: String,
@@ -197,7 +202,9 @@ impl Complete {
             Layout::Grid => [-10.0, 10.0],
             _ => [1.0, 5.0],
         });
-        Ok(ratings::schema(&RatingFacts { layout: self.layout, items, bounds, most })?)
+        let refusing = ratings::schema(&RatingFacts { layout: self.layout, items, bounds, most })?;
+        let invalid = (self.invalid == "drop").then_some(Invalid::Drop);
+        Ok(Draft { invalid, ..refusing.into() }.check()?)
     }
 }
 

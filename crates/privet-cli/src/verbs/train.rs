@@ -38,9 +38,6 @@ Two relations between tables that must look alike:
   add-remove    one record is added or removed; the number of rows is private: you declare it with
                 --rows, about right, and the file's own count is never used nor shown
 
-A line that does not fit the schema ends the command with its number, which tells of that record.
-With `invalid = \"drop\"` in the schema no record can (see docs/guide.md).
-
 Everything spent on the same records adds up: two models of ε = 1 reveal as much as one of ε = 2.
 
 A table that takes more memory than --memory allows is encoded once on disk and read from there in every pass, with the

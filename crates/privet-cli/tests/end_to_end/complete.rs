@@ -58,6 +58,41 @@ fn ratings_are_completed_verified_and_recommended_from() {
     world.refused(2, "predict films.json table.csv --out p.csv", &["films.json"]);
 }
 
+/// What one user's line holds decides neither the exit code nor what is written of others, in any layout.
+#[test]
+fn a_bad_line_decides_nothing_where_none_may() {
+    let world = world();
+    let help = world.ok("complete --help");
+    assert!(help.contains("which tells of that record"), "{help}");
+    let triples = world.read("ratings.csv");
+    let cases: [(&str, u32, &str, &[&str]); 4] = [
+        ("triples", 12, &triples, &["u9,2", "u9,2,good", "\"u9,1,5", "u9,1,2,3"]),
+        (
+            "movielens",
+            12,
+            "userId,movieId,rating,timestamp\n1,2,3,9\n",
+            &["1,3", "1,3,good,9", "\"1"],
+        ),
+        ("movielens-100k", 12, "1\t2\t3\t9\n2\t1\t4\t9\n", &["1\t3", "1\t3\tgood\t9", "\"1"]),
+        ("jester", 3, "3,5,4,99\n2,1,99,5\n", &["1,5", "1,5,good,99", "\"1"]),
+    ];
+    for (layout, items, table, lines) in cases {
+        let line = format!(
+            "complete t.csv --layout {layout} --items {items} --users 60 --epsilon 2 --seed 7 --force --out o.json"
+        );
+        let mut released = Vec::new();
+        for bad in lines {
+            world.write("t.csv", format!("{table}{bad}\n"));
+            world.refused(2, &line, &["t.csv"]);
+            world.ok(&format!("{line} --invalid drop"));
+            let mut file = world.json("o.json");
+            file.as_object_mut().unwrap().remove("certificate");
+            released.push(file);
+        }
+        assert!(released.windows(2).all(|pair| pair[0] == pair[1]), "{layout}");
+    }
+}
+
 #[test]
 fn what_cannot_be_completed_is_refused_and_nothing_is_written() {
     let world = world();

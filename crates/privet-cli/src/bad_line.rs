@@ -1,0 +1,66 @@
+//! What the help of every verb that reads records says of one that does not fit: the same words everywhere.
+
+use clap::Command;
+
+/// Verbs that read records as a schema says, and end where one does not fit unless it says otherwise.
+const VERBS: [&[&str]; 11] = [
+    &["train"],
+    &["tune"],
+    &["count"],
+    &["describe"],
+    &["select"],
+    &["vote"],
+    &["answer"],
+    &["neighbours"],
+    &["complete"],
+    &["evaluate"],
+    &["party", "train"],
+];
+
+/// What their help says.
+const WORDS: &str = "\
+A line that does not fit the schema ends the command with its number, which tells of that record.
+With `invalid = \"drop\"` in the schema no record can (see docs/guide.md).";
+
+/// The command with these words at the end of what each of them does.
+pub fn told(command: Command) -> Command {
+    VERBS.into_iter().fold(command, telling)
+}
+
+fn telling(command: Command, path: &[&'static str]) -> Command {
+    match path {
+        [] => {
+            let about = command.get_long_about().map(ToString::to_string).unwrap_or_default();
+            command.long_about(format!("{about}\n\n{WORDS}"))
+        }
+        [verb, rest @ ..] => command.mut_subcommand(*verb, |below| telling(below, rest)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Cli;
+
+    /// Whoever takes a table, a schema and a budget reads records; streams alone take no schema that refuses one, and a plan
+    /// reads none.
+    #[test]
+    fn every_verb_that_may_end_at_a_record_says_so() {
+        const READS_NONE: [&str; 1] = ["plan"];
+        const NEVER_ENDS: [&str; 1] = ["online"];
+        let shape = Cli::shape();
+        for verb in shape.get_subcommands() {
+            let takes = |name: &str| verb.get_arguments().any(|flag| flag.get_id() == name);
+            let about = verb.get_long_about().map(ToString::to_string).unwrap_or_default();
+            let says = about.contains("which tells of that record");
+            let name = verb.get_name();
+            let listed = VERBS.iter().any(|path| *path == [name]);
+            assert_eq!(says, listed, "{name}");
+            if takes("schema") && takes("epsilon") && !READS_NONE.contains(&name) {
+                assert!(listed || NEVER_ENDS.contains(&name), "{name}");
+            }
+        }
+        let party = shape.find_subcommand("party").unwrap().find_subcommand("train").unwrap();
+        assert!(party.get_long_about().unwrap().to_string().contains("tells of that record"));
+    }
+}
