@@ -52,6 +52,41 @@ class Narrow(pa.ExtensionType):
         return cls()
 
 
+SPELT = ["2", "2.0", "02", "+2", "3", "two", None, "e\u0301", "\u00e9"]
+
+
+def spelt(spelling, groups, *, in_frame=False, **more):
+    """How much of a fit comes of people with these names: as many rows as are used, of at most one each."""
+    schema = Schema(
+        {"a": number(0, 1)}, target="t", classes=["0", "1"], unit="who", max_records=1, invalid="drop", unit_spelling=spelling
+    )
+    return fit(groups, in_frame=in_frame, schema=schema, n_rows=9, **more)
+
+
+@pytest.mark.parametrize("spelling,alike", [
+    ("number", [2, 2, 2, 2, 3, None, None, None, None]),
+    ("nfc", ["2", "2.0", "02", "+2", "3", "two", None, "\u00e9", "\u00e9"]),
+    ("text", ["2", "2.0", "02", "+2", "3", "two", None, "e", "f"]),
+])
+def test_a_declared_spelling_says_who_is_one_person(spelling, alike):
+    """Under any door, rows are those of people whose names are written alike already."""
+    plain = spelt("text", alike)
+    for groups in (SPELT, tuple(SPELT), np.array(SPELT, dtype=object), pd.Series(SPELT), pl.Series(SPELT), pa.array(SPELT)):
+        assert same(spelt(spelling, groups), plain)
+    for kind in ("pd", "pl", "pa"):
+        assert same(spelt(spelling, SPELT, in_frame=kind), plain)
+
+
+def test_a_spelling_that_merges_people_is_refused_under_add_remove():
+    for spelling in ("number", "nfc"):
+        with pytest.raises(ValueError, match="replace-one"):
+            spelt(spelling, SPELT, neighbours="add-remove")
+    with pytest.raises(ValueError, match="nfc"):
+        spelt("NFC", SPELT)
+    with pytest.raises(ValueError, match="unit_spelling"):
+        Schema({"a": number(0, 1)}, target="t", classes=["0", "1"], unit_spelling="number")
+
+
 FLOAT32 = np.arange(8, dtype=np.float32) + np.float32(2**24)
 LOST = [
     np.arange(8, dtype=np.float32),

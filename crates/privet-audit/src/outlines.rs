@@ -11,7 +11,7 @@ use crate::planned::claimed;
 use crate::runs::{Target, Watch, World};
 use privet_core::{Budget, Neighbours};
 use privet_data::read::{CellKey, HeldKeys};
-use privet_data::schema::FileFacts;
+use privet_data::schema::{FileFacts, UnitDraft};
 use privet_dp::noise::Source;
 use privet_learn::look::outline::{LineCount, Outline, holding};
 use privet_learn::{Plan, plan};
@@ -56,7 +56,11 @@ impl Subject {
         let task = Outline { columns: texts.clone(), texts };
         let request = task.request(
             &FileFacts::by_name("t.csv".as_ref()),
-            self.max_records.map(|most| ("who", most)),
+            self.max_records.map(|max_records| UnitDraft {
+                column: "who".into(),
+                max_records,
+                ..UnitDraft::default()
+            }),
             self.rows(World::Second),
             self.neighbours,
             (budget.epsilon(), Some(budget.delta())),

@@ -228,6 +228,8 @@ impl DataError {
 pub enum Problem {
     /// Text where a number belongs.
     NotANumber,
+    /// Bytes that are no text in UTF-8.
+    NotText,
     /// No date in the order that the schema declares.
     NotADate,
     /// NaN or ±∞.
@@ -254,6 +256,7 @@ impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NotANumber => "not a number",
+            Self::NotText => "no text in UTF-8",
             Self::NotADate => "not a date in the declared order",
             Self::NotFinite => "NaN or infinite",
             Self::Inexact => "a number that is not whole, or too large to be exact",

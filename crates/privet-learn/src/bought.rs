@@ -55,7 +55,7 @@ impl Bought {
         let column = |column: &String| Whose::Column {
             column: column.clone(),
             trim: paid.trim,
-            spelling: Spelling::Text,
+            spelling: paid.spelling,
         };
         let whose = paid.whose.as_ref().map_or(Whose::NotSaid, column).of(paid.unit);
         Some(Self { certificate: paid.certificate.clone(), guarantee, whose, events })
@@ -88,8 +88,9 @@ pub(crate) fn check<T: Task>(request: &Request<T>) -> Result<(), LearnError> {
     };
     let unit = paid.unit;
     let relation = request.relation();
-    let (whose, trim) = people(&request.schema);
-    let same_people = whose == paid.whose && (whose.is_none() || trim == paid.trim);
+    let people = people(&request.schema);
+    let of_paid = (paid.whose.clone(), paid.trim, paid.spelling);
+    let same_people = people == of_paid || (people.0.is_none() && paid.whose.is_none());
     if (relation.neighbours, relation.unit) != (paid.neighbours, unit) || !same_people {
         return Err(LearnError::NotCovered {
             what: "the schema's bounds were bought under other neighbours or for another unit, and no total \
@@ -117,9 +118,12 @@ pub(crate) fn check<T: Task>(request: &Request<T>) -> Result<(), LearnError> {
     }
 }
 
-/// Which column says whose a record is, and whether blanks around names are left out: who is one person.
-fn people(schema: &Schema) -> (Option<String>, bool) {
-    (schema.unit_column().map(|unit| unit.column.clone()), schema.file().trim)
+/// Which column says whose a record is, whether blanks around names are left out, and how names are spelt: who is one
+/// person.
+fn people(schema: &Schema) -> (Option<String>, bool, Spelling) {
+    let unit = schema.unit_column();
+    let spelling = unit.map(|unit| unit.spelling).unwrap_or_default();
+    (unit.map(|unit| unit.column.clone()), schema.file().trim, spelling)
 }
 
 /// What the schema cost, what this release costs, and both together.
@@ -156,7 +160,7 @@ pub fn price<T: Task>(released: &Released<T>) -> Result<Paid, LearnError> {
     let (Some(events), Some(digest)) = (&certificate.events, &certificate.digest) else {
         return Err(refused("its certificate has no events or no digest"));
     };
-    let (whose, trim) = people(&released.request().schema);
+    let (whose, trim, spelling) = people(&released.request().schema);
     Ok(Paid {
         epsilon: guarantee.epsilon,
         delta: guarantee.delta,
@@ -164,6 +168,7 @@ pub fn price<T: Task>(released: &Released<T>) -> Result<Paid, LearnError> {
         unit: guarantee.unit,
         whose,
         trim,
+        spelling,
         certificate: digest.clone(),
         events: serde_json::to_string(events).map_err(|error| refused(&error.to_string()))?,
     })

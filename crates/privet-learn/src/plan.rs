@@ -58,6 +58,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
             instead: "give neighbours replace-one or add-remove, which protect whole records",
         });
     }
+    check_spelling(request)?;
     request.among.map(|among| among.check()).transpose()?;
     let of_people = request.among.is_some() && request.schema.unit() != Unit::Record;
     if of_people && T::AT_ONE_PARTY.is_none() {
@@ -78,6 +79,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     bought::check(request)?;
     // Where a program filled the schema in, whoever relies on the guarantee should know from what.
     planned.notes.extend(request.schema.origin().and_then(Origin::public_in_words));
+    planned.notes.extend(who_is_one(&request.schema));
     let procedure = match &planned.work {
         Work::Private(procedure) => procedure.clone(),
         Work::Plain(_) if request.among.is_some() => {
@@ -134,6 +136,35 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         arithmetic: planned.arithmetic,
         notes,
         entered: None,
+    })
+}
+
+/// Who is one user where identifiers are not told apart by their text, and what that leaves of the claim.
+fn who_is_one(schema: &Schema) -> Option<String> {
+    let spelling = schema.unit_column()?.spelling;
+    spelling.merges().then(|| {
+        format!(
+            "with [unit] spelling = \"{spelling}\" a user is whoever shares an identifier under it. Of several who share \
+             one, the claim covers each by herself: that she leaves, comes, or has other records. One who takes her place \
+             under another shared identifier changes two users"
+        )
+    })
+}
+
+/// Refuses identifiers that merge people where only one of a removal and an addition is charged: one person's rows may do
+/// both to the rows that are kept of the unit which she shares ([`Spelling`]).
+fn check_spelling<T: Task>(request: &Request<T>) -> Result<(), LearnError> {
+    let spelling = request.schema.unit_column().map(|unit| unit.spelling).unwrap_or_default();
+    if !spelling.merges() || request.neighbours.of_records() == Neighbours::ReplaceOne {
+        return Ok(());
+    }
+    Err(LearnError::NotCovered {
+        what: format!(
+            "with [unit] spelling = \"{spelling}\" several people may share an identifier, and where one of them leaves, \
+             rows of the others take the place of hers: {} charges for one of the two",
+            request.neighbours
+        ),
+        instead: "give neighbours replace-one, which charges for both, or spelling = \"text\"",
     })
 }
 

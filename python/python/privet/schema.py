@@ -170,6 +170,11 @@ class Schema:
         The constant column's value inside the clipped row.
     unit, max_records : optional
         The column that says whose a row is, and how many rows of each are used.
+    unit_spelling : {"text", "number", "nfc"}
+        When two entries of that column name one person: the same text; the same integer, so that ``2``, ``"2.0"``,
+        ``"02"`` and ``"+2"`` are one (pandas writes ``2.0`` into a file where another row has no id) and what writes
+        none is nobody's; or the same characters, however an accent is composed. The last two need neighbours
+        ``"replace-one"``.
     weights : sequence, optional
         How much each class counts.
     missing_values : sequence of str
@@ -194,6 +199,7 @@ class Schema:
         bias: bool | float = True,
         unit: str | None = None,
         max_records: int | None = None,
+        unit_spelling: str = "text",
         weights: Sequence[float] | None = None,
         missing_values: Sequence[str] = ("",),
         invalid: str = "refuse",
@@ -226,6 +232,10 @@ class Schema:
         if unit is not None:
             records = 1 if max_records is None else whole("max_records", max_records)
             draft["unit"] = {"column": unit, "max_records": records}
+            if unit_spelling != "text":
+                draft["unit"]["spelling"] = unit_spelling
+        elif unit_spelling != "text":
+            raise ValueError("unit_spelling is given without a unit; accepted with unit=... and max_records=...")
         self._checked = _privet.Schema(draft_text(draft))
 
     @classmethod

@@ -165,7 +165,11 @@ fn schema() -> Result<Schema, SchemaError> {
             missing_values: vec!["?".into(), "Unknown/Invalid".into()],
             ..FileDraft::default()
         },
-        unit: Some(UnitDraft { column: "patient_nbr".into(), max_records: ENCOUNTERS }),
+        unit: Some(UnitDraft {
+            column: "patient_nbr".into(),
+            max_records: ENCOUNTERS,
+            ..UnitDraft::default()
+        }),
         ..draft("readmitted", &["NO", ">30", "<30"], columns)
     };
     draft.of_file().check()

@@ -16,6 +16,12 @@ fn a_schema_from_a_header_is_filled_in_and_then_stands() {
         let in_classes = value == "yes" && text.contains("[\"no\", \"yes\"]");
         assert!(!text.contains(&quoted) || in_classes, "only the header is read: {text}");
     }
+    world.ok("schema new table.csv --target ill --unit ward --out unit.toml");
+    assert!(world.read("unit.toml").contains("# spelling = \"number\""), "offered, not decided");
+    world.ok(
+        "schema new table.csv --target ill --unit ward --unit-spelling nfc --out unit.toml --force",
+    );
+    assert!(world.read("unit.toml").contains("\nspelling = \"nfc\""));
     // Everything that is blank is told at once.
     let ended = world.run("schema check new.toml");
     assert_eq!(ended.code, 2);
@@ -263,6 +269,21 @@ fn a_schema_is_bought_from_the_records() {
         "train visits.csv --schema bought.toml --rows 400 --epsilon 5 --out model.json --force",
     );
     assert!(world.ok("verify model.json").contains("VALID"));
+    // Ids that are integers, whichever way a program wrote them: declared, and paid for alike.
+    world.write("visits.csv", world.read("visits.csv").replace("\np", "\n0"));
+    let line = format!("{line} --rows 400 --unit-spelling number");
+    world.refused(1, &format!("{line} --neighbours add-remove"), &["spelling", "replace-one"]);
+    world.ok(&line);
+    let text = world.read("bought.toml");
+    assert_eq!(text.matches("spelling = \"number\"").count(), 2, "unit and price: {text}");
+    let train =
+        "train visits.csv --schema bought.toml --rows 400 --epsilon 5 --out model.json --force";
+    world.ok(train);
+    let told = world.ok("verify model.json").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(told.contains("a user is whoever shares an identifier"), "{told}");
+    let other = text.replacen("spelling = \"number\"\n", "", 1);
+    world.write("bought.toml", other);
+    world.refused(1, train, &["for another unit"]);
     // With next to nothing spent nothing stands out of the noise.
     world.ok("schema new table.csv --target ill --epsilon 0.001 --out poor.toml");
     assert!(world.read("poor.toml").contains("nothing stood out of the noise"));

@@ -141,7 +141,11 @@ pub fn schema(facts: &RatingFacts) -> Result<Schema, SchemaError> {
             bounds: Some(facts.bounds),
             ..Default::default()
         },
-        unit: Some(UnitDraft { column: user.into(), max_records: facts.most }),
+        unit: Some(UnitDraft {
+            column: user.into(),
+            max_records: facts.most,
+            ..Default::default()
+        }),
         columns,
         ..Default::default()
     }

@@ -1,8 +1,8 @@
 //! Whose a row is: one rule for every reader.
 //!
-//! Two rows are of one user exactly when their identifiers are written alike:
+//! Two rows are of one user exactly when their identifiers have one name:
 //! - a text is its bytes (`7`, `07` and `7.0` are three users), without the blanks around it where
-//!   the schema trims cells;
+//!   the schema trims cells; under another declared spelling what [`super::spelled`] makes of it;
 //! - a whole number of any type is its decimal digits, so that 7 is the user whom a text calls `7`;
 //! - a double is the whole number that it holds. From 2⁵³ on neighbouring whole numbers are one
 //!   double, so that two users may have become one before the file was written: refused, as are
@@ -15,16 +15,14 @@
 //! If two users were taken for one, adding a row of the one could drop a row of the other, and a
 //! guarantee for one user would be given to neither. Tested by `tests/all/identifiers.rs`.
 
+use super::spelled::{self, spelled};
 use crate::{
     encode::{Cell, EncodeError},
     error::Problem,
     schema::FileFacts,
 };
+use privet_core::Spelling;
 use std::borrow::Cow;
-
-/// What names a user, in words for a refusal.
-pub(super) const ACCEPTED: &str =
-    "a text that is neither empty nor NaN, or a whole number (as a double: below 2^53)";
 
 /// From here on, two whole numbers may be one double.
 const INEXACT_FROM: f64 = 9_007_199_254_740_992.0;
@@ -57,18 +55,20 @@ impl<'a> From<Cell<'a>> for Identifier<'a> {
 
 /// Turns identifiers into names, of which equal ones are one user.
 pub(super) struct Names {
+    spelling: Spelling,
     trim: bool,
-    missing_texts: Vec<String>,
+    /// As the schema writes them, and their names.
+    missing_texts: Vec<Vec<u8>>,
     missing_numbers: Vec<i128>,
     /// The same, as they are written.
     missing_digits: Vec<String>,
 }
 
 impl Names {
-    /// By the schema's word on blanks and on texts that count as missing. A number counts as missing that such a text
+    /// By the schema's word on spelling, blanks and texts that count as missing. A number counts as missing that such a text
     /// writes in any way (`-999`, `-999.0`), and so do its digits as a text: somebody's name must not depend on the type
     /// that a column happens to have.
-    pub(super) fn new(file: &FileFacts) -> Self {
+    pub(super) fn new(file: &FileFacts, spelling: Spelling) -> Self {
         let missing_values = &file.missing_values;
         let number = |text: &String| {
             let double = || text.parse().ok().and_then(|value| whole(value).ok());
@@ -76,20 +76,23 @@ impl Names {
         };
         let missing_numbers: Vec<i128> = missing_values.iter().filter_map(number).collect();
         let missing_digits = missing_numbers.iter().map(i128::to_string).collect();
-        let missing_texts = missing_values.clone();
-        Self { trim: file.trim, missing_texts, missing_numbers, missing_digits }
+        let name = |text: &String| spelled(text.as_bytes(), spelling).ok().map(Cow::into_owned);
+        let written = missing_values.iter().map(|text| text.clone().into_bytes());
+        let missing_texts = written.chain(missing_values.iter().filter_map(name)).collect();
+        Self { spelling, trim: file.trim, missing_texts, missing_numbers, missing_digits }
     }
 
     /// The user's name.
     pub(super) fn name<'a>(&self, found: Identifier<'a>) -> Result<Cow<'a, [u8]>, EncodeError> {
-        self.checked(found).map_err(|problem| EncodeError { problem, accepted: ACCEPTED.into() })
+        let accepted = || spelled::accepted(self.spelling).into();
+        self.checked(found).map_err(|problem| EncodeError { problem, accepted: accepted() })
     }
 
     fn checked<'a>(&self, found: Identifier<'a>) -> Result<Cow<'a, [u8]>, Problem> {
         let number = match found {
             Identifier::Missing => return Err(Problem::Missing),
             Identifier::Refused(problem) => return Err(problem),
-            Identifier::Text(text) => return self.text(text).map(Cow::Borrowed),
+            Identifier::Text(text) => return self.text(text),
             Identifier::Whole(value) => value,
             Identifier::Double(value) => whole(value)?,
         };
@@ -99,22 +102,23 @@ impl Names {
         }
     }
 
-    fn text<'a>(&self, text: &'a [u8]) -> Result<&'a [u8], Problem> {
+    fn text<'a>(&self, text: &'a [u8]) -> Result<Cow<'a, [u8]>, Problem> {
         let bare = text.trim_ascii();
         let text = if self.trim { bare } else { text };
-        let listed = self.missing_texts.iter().any(|missing| missing.as_bytes() == text);
-        if listed || bare.is_empty() || self.writes_missing(text) {
+        if bare.is_empty() || self.is_missing(text) {
             return Err(Problem::Missing);
         }
-        match NOT_A_NUMBER.contains(&bare) {
-            true => Err(Problem::NotFinite),
-            false => Ok(text),
+        if NOT_A_NUMBER.contains(&bare) {
+            return Err(Problem::NotFinite);
         }
+        let name = spelled(text, self.spelling)?;
+        if self.is_missing(&name) { Err(Problem::Missing) } else { Ok(name) }
     }
 
-    /// Whether a text is the digits of a number that counts as missing.
-    fn writes_missing(&self, text: &[u8]) -> bool {
-        self.missing_digits.iter().any(|digits| digits.as_bytes() == text)
+    /// Whether a text counts as missing, or is the digits of a number that does.
+    fn is_missing(&self, text: &[u8]) -> bool {
+        self.missing_texts.iter().any(|missing| missing == text)
+            || self.missing_digits.iter().any(|digits| digits.as_bytes() == text)
     }
 }
 

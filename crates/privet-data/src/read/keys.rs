@@ -19,7 +19,7 @@ use super::{
 use crate::{
     error::DataError,
     keyed,
-    schema::{DateOrder, FileFacts, Format, is_date},
+    schema::{DateOrder, FileFacts, Format, UnitFacts, is_date},
 };
 use csv::ByteRecord;
 use serde::{Deserialize, Serialize};
@@ -94,7 +94,7 @@ pub struct Sought<'a> {
     /// Those of them whose cells are texts, also where they read as numbers or dates.
     pub texts: Vec<&'a str>,
     /// Whose a row is, and how many rows of each are used.
-    pub unit: Option<(&'a str, u32)>,
+    pub unit: Option<&'a UnitFacts>,
 }
 
 /// The keys of a table with a header.
@@ -136,15 +136,13 @@ pub fn held_keys(
     let as_text: Vec<bool> =
         sought.columns.iter().map(|name| sought.texts.contains(name)).collect();
     let owner = match sought.unit {
-        Some((name, most)) => Some((known(name)?, most)),
+        Some(unit) => Some((known(&unit.column)?, unit.max_records)),
         None => None,
     };
+    let spelling = sought.unit.map(|unit| unit.spelling).unwrap_or_default();
     let missing_values = facts.missing_values.iter().cloned().chain(MISSING.map(String::from));
-    let names = Names::new(&FileFacts {
-        trim: true,
-        missing_values: missing_values.collect(),
-        ..facts.clone()
-    });
+    let missing_values = missing_values.collect();
+    let names = Names::new(&FileFacts { trim: true, missing_values, ..facts.clone() }, spelling);
     let mut holding = Holding::default();
     let mut rows = 0;
     loop {
@@ -248,11 +246,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn unit_of((column, max_records): (&str, u32)) -> UnitFacts {
+        UnitFacts { column: column.into(), max_records, spelling: privet_core::Spelling::Text }
+    }
+
     fn held(text: &str, unit: Option<(&str, u32)>, texts: &[&str]) -> HeldKeys {
+        let unit = unit.map(unit_of);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.csv");
         std::fs::write(&path, text).unwrap();
-        let sought = Sought { columns: vec!["a", "b"], texts: texts.to_vec(), unit };
+        let sought = Sought { columns: vec!["a", "b"], texts: texts.to_vec(), unit: unit.as_ref() };
         held_keys(&path, &FileFacts::by_name(&path), &sought).unwrap()
     }
 
@@ -268,7 +271,8 @@ mod tests {
             [("\"a,b\n1,2\n3,4\n", None), ("a,c\n1,2\n", None), ("a,b\n1,2\n", Some(("who", 1)))]
         {
             std::fs::write(&path, text).unwrap();
-            let sought = Sought { columns: vec!["a", "b"], texts: vec![], unit };
+            let unit = unit.map(unit_of);
+            let sought = Sought { columns: vec!["a", "b"], texts: vec![], unit: unit.as_ref() };
             assert!(held_keys(&path, &facts, &sought).is_err(), "{text}");
         }
     }

@@ -352,7 +352,8 @@ pub fn labelled(
 /// A number for whose each row is: equal for the rows of one unit (and for those of some others), 0 where it
 /// cannot be told. For a table in pieces, of which each must have all rows of its units.
 pub fn unit_numbers(units: &dyn Cells, rows: usize, schema: &Schema) -> Vec<u64> {
-    let names = Names::new(schema.file());
+    let spelling = schema.unit_column().map(|unit| unit.spelling).unwrap_or_default();
+    let names = Names::new(schema.file(), spelling);
     let number = |row| match names.name(units.cell(row).into()) {
         Ok(name) => keyed::hash("piece", &UNIT_KEY, &[&name]),
         Err(_) => 0,

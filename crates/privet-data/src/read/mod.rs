@@ -34,6 +34,7 @@ mod open;
 mod parquet;
 mod problems;
 mod raw;
+mod spelled;
 mod split;
 mod survey;
 mod unit;

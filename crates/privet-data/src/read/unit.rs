@@ -6,7 +6,7 @@
 //! and replacing all rows of one user changes at most `max_records` kept rows on either side. The
 //! key is public; secrecy is not needed, since the bound holds for every key.
 //!
-//! - Users are told apart by their exact text or digits ([`super::identifier`]); the numbers in
+//! - Users are told apart by what their identifiers become ([`super::identifier`]); the numbers in
 //!   [`Dataset::units`] are given in the order of appearance and mean nothing but "the same" or
 //!   "another".
 //! - Tested by `the_rows_kept_do_not_depend_on_other_users`.
@@ -43,8 +43,9 @@ struct User {
 impl UnitCap {
     /// Where the schema has a unit.
     pub(super) fn new(schema: &Schema, key: Key) -> Option<Self> {
-        let max_records = schema.unit_column()?.max_records as usize;
-        let names = Names::new(schema.file());
+        let unit = schema.unit_column()?;
+        let max_records = unit.max_records as usize;
+        let names = Names::new(schema.file(), unit.spelling);
         let (users, units) = (HashMap::new(), Vec::new());
         Some(Self { names, max_records, key, users, units, nobodys: 0 })
     }

@@ -277,7 +277,8 @@ pub(super) fn check_unit(draft: UnitDraft) -> Checked<UnitFacts> {
     if draft.column.is_empty() {
         return refuse("unit.column", "empty", "a column's name");
     }
-    Ok(UnitFacts { column: draft.column, max_records: draft.max_records })
+    let UnitDraft { column, max_records, spelling } = draft;
+    Ok(UnitFacts { column, max_records, spelling })
 }
 
 fn check_libsvm(draft: Option<LibsvmDraft>, sparse: bool) -> Checked<Option<LibsvmFacts>> {

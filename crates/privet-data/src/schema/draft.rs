@@ -137,6 +137,9 @@ pub struct UnitDraft {
     pub column: String,
     /// Rows kept for each.
     pub max_records: u32,
+    /// When two cells name one user; by their text unless given.
+    #[serde(default, skip_serializing_if = "Spelling::is_text")]
+    pub spelling: Spelling,
 }
 
 /// `[libsvm]`.
@@ -336,9 +339,11 @@ impl From<Schema> for Draft {
                 weights: schema.target.weights,
                 bounds,
             },
-            unit: schema
-                .unit
-                .map(|unit| UnitDraft { column: unit.column, max_records: unit.max_records }),
+            unit: schema.unit.map(|UnitFacts { column, max_records, spelling }| UnitDraft {
+                column,
+                max_records,
+                spelling,
+            }),
             libsvm: schema.libsvm.map(|facts| LibsvmDraft {
                 features: facts.features,
                 bounds: facts.bounds.map(|(low, high)| [low, high]),

@@ -46,7 +46,8 @@
 //! ([`DatePart`]), `binary` (`values = ["no", "yes"]`, 0 and 1), `ignore`, and `target` and
 //! `unit`, which mark the place of those two in files without a header. With `[unit]` (`column`,
 //! `max_records`) the guarantee is about all rows of one user, told apart by exact text or digits
-//! (`7` and `07` are two; numbers that may have lost digits are refused). With `format = "libsvm"` there are
+//! (`7` and `07` are two; numbers that may have lost digits are refused) unless `spelling` says otherwise
+//! ([`Spelling`]: `text`, `number` or `nfc`). With `format = "libsvm"` there are
 //! no `[[columns]]` but `[libsvm]` (`features`, and optionally `bounds`). With `invalid = "stand-in"` a
 //! column may say what a bad cell becomes: `invalid = 38.5`, or `invalid = { as = "public" }`. With `[image]`
 //! (`width`, `height`, `channels`, `encoder`, `features`) the features of a row are the pixels of an image, and
@@ -236,6 +237,8 @@ pub struct UnitFacts {
     pub column: String,
     /// Rows kept for each.
     pub max_records: u32,
+    /// When two of its cells name one user.
+    pub spelling: Spelling,
 }
 
 /// One column of the file.
@@ -450,10 +453,10 @@ impl Schema {
             None => Whose::Records,
             // Identifiers that were handed over beside the records: no column has this name.
             Some(unit) if unit.column.starts_with(UNNAMED_UNIT) => Whose::NotSaid,
-            Some(UnitFacts { column, .. }) => Whose::Column {
-                column: column.clone(),
+            Some(unit) => Whose::Column {
+                column: unit.column.clone(),
                 trim: self.file.trim,
-                spelling: Spelling::Text,
+                spelling: unit.spelling,
             },
         }
     }

@@ -57,6 +57,9 @@ pub struct Paid {
     /// Whether blanks around cells were left out, which decides who is one person.
     #[serde(default = "yes")]
     pub trim: bool,
+    /// When two identifiers were one person.
+    #[serde(default, skip_serializing_if = "Spelling::is_text")]
+    pub spelling: Spelling,
     /// The digest of its certificate.
     pub certificate: String,
     /// What it did, in JSON.

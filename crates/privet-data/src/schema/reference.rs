@@ -179,6 +179,14 @@ const TABLES: &[Table] = &[
                 "must be given",
                 "how many rows of each are used; the noise grows with it",
             ),
+            Key(
+                "spelling",
+                "`\"text\"`, `\"number\"`, `\"nfc\"`",
+                "`\"text\"`",
+                "when two cells name one person: the same text; the same integer, so that `2`, `2.0`, `02` and `+2` are one, \
+                 and a cell that writes none is nobody's; or the same characters however they are composed. The last two \
+                 need neighbours `replace-one`",
+            ),
         ],
     },
     Table {
@@ -263,6 +271,12 @@ const TABLES: &[Table] = &[
                 "`true`, `false`",
                 "`true`",
                 "whether blanks around cells were left out, which decides who is one person",
+            ),
+            Key(
+                "spelling",
+                "`\"text\"`, `\"number\"`, `\"nfc\"`",
+                "`\"text\"`",
+                "when two identifiers were one person",
             ),
             Key("certificate", "a text", "must be given", "the digest of its certificate"),
             Key("events", "a text", "must be given", "what it did, as the accountant is told it"),

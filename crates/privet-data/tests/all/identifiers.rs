@@ -18,13 +18,13 @@ fn schema(max_records: usize) -> Schema {
 
 /// An identifier as a table in memory may hold it.
 #[derive(Clone, Debug)]
-enum Held {
+pub enum Held {
     Text(String),
     Whole(i64),
     Double(f64),
 }
 
-struct People(Vec<Held>);
+pub struct People(pub Vec<Held>);
 
 impl Cells for People {
     fn cell(&self, row: usize) -> Cell<'_> {
@@ -36,7 +36,7 @@ impl Cells for People {
     }
 }
 
-struct Places(usize);
+pub struct Places(pub usize);
 
 impl Cells for Places {
     fn cell(&self, row: usize) -> Cell<'_> {
@@ -58,7 +58,7 @@ fn in_text(people: &[String], max_records: usize) -> Result<Dataset, DataError> 
     csv_bytes(text.as_bytes(), &schema(max_records))
 }
 
-fn units(data: &Dataset) -> &[u64] {
+pub fn units(data: &Dataset) -> &[u64] {
     data.units.as_deref().unwrap()
 }
 
@@ -189,7 +189,7 @@ proptest! {
 }
 
 #[cfg(feature = "parquet")]
-mod in_parquet {
+pub mod in_parquet {
     use super::*;
     use ::parquet::data_type::{
         BoolType, ByteArray, ByteArrayType, DataType, DoubleType, FixedLenByteArrayType, FloatType,
@@ -201,7 +201,7 @@ mod in_parquet {
     use std::sync::Arc;
 
     /// A file whose column `who` is of this type.
-    fn file<T: DataType>(column: &str, people: &[T::T]) -> Vec<u8> {
+    pub fn file<T: DataType>(column: &str, people: &[T::T]) -> Vec<u8> {
         let message =
             format!("message table {{ {column}; required int64 x; required binary y (UTF8); }}");
         let message = Arc::new(parse_message_type(&message).unwrap());

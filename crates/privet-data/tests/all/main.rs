@@ -11,4 +11,5 @@ mod memory;
 mod parquet_rows;
 mod ratings;
 mod reading;
+mod spelling;
 mod writing;

@@ -43,6 +43,7 @@ mod sampled;
 mod select;
 mod simplex;
 mod sparse;
+mod spelling;
 mod ssp;
 mod sweep;
 mod sweep_networks;

@@ -1,8 +1,8 @@
 //! Outlines of tables without a schema: certified, verified, and nothing that one person alone holds.
 
-use privet_core::Neighbours;
+use privet_core::{Neighbours, Spelling};
 use privet_data::read::{CellKey, HeldKeys, Sought, held_keys};
-use privet_data::schema::FileFacts;
+use privet_data::schema::{FileFacts, UnitDraft, UnitFacts};
 use privet_dp::noise::{Source, SystemRandom};
 use privet_learn::bought::price;
 use privet_learn::file::{Seal, any_from_json, released_from_json, to_json};
@@ -17,6 +17,11 @@ fn task() -> Outline {
 
 fn planned(rows: u64, neighbours: Neighbours, unit: Option<(&str, u32)>) -> Plan<Outline> {
     let facts = FileFacts::by_name("t.csv".as_ref());
+    let unit = unit.map(|(column, max_records)| UnitDraft {
+        column: column.into(),
+        max_records,
+        ..UnitDraft::default()
+    });
     plan(&task().request(&facts, unit, rows, neighbours, (2.0, Some(1e-10))).unwrap()).unwrap()
 }
 
@@ -24,7 +29,12 @@ fn held(text: &str, unit: Option<(&str, u32)>) -> HeldKeys {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.csv");
     std::fs::write(&path, text).unwrap();
-    let sought = Sought { columns: vec!["age", "ward"], texts: Vec::new(), unit };
+    let unit = unit.map(|(column, max_records)| UnitFacts {
+        column: column.into(),
+        max_records,
+        spelling: Spelling::Text,
+    });
+    let sought = Sought { columns: vec!["age", "ward"], texts: Vec::new(), unit: unit.as_ref() };
     held_keys(&path, &FileFacts::by_name(&path), &sought).unwrap()
 }
 

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::output::{self, quoted};
 use crate::say;
 use clap::Args;
+use privet_core::Spelling;
 use privet_data::read::{ColumnSurvey, Header, survey};
 use privet_data::schema::{FileFacts, Format};
 use sha2::{Digest, Sha256};
@@ -64,6 +65,19 @@ pub struct New {
     /// With --unit: how many rows of each person are used
     #[arg(long, value_name = "K", requires = "unit")]
     pub(super) max_records: Option<u32>,
+    /// With --unit: when two of its cells name one person
+    ///
+    /// text: the same text. number: the same integer, so that 2, 2.0, 02 and +2 are one person (pandas writes 2.0 where
+    /// another row has no id), and what writes none is nobody's. nfc: the same characters, however an accent is composed.
+    /// Say what the ids are; the records are not asked. number and nfc need neighbours replace-one.
+    #[arg(
+        long,
+        value_name = "text|number|nfc",
+        default_value_t,
+        requires = "unit",
+        hide_default_value = true
+    )]
+    pub(super) unit_spelling: Spelling,
     /// The first line is the header, whatever it looks like
     #[arg(long)]
     header: bool,
@@ -153,9 +167,13 @@ impl New {
                     .map_or("0                 # how many rows of each are used".into(), |k| {
                         k.to_string()
                     });
+                let spelling = match self.unit_spelling {
+                    Spelling::Text => "# spelling = \"number\"           # if ids are integers: 2, 2.0 and 02 are one person; else 3".into(),
+                    other => format!("spelling = \"{other}\""),
+                };
                 format!(
                     "\n[unit]                          # all rows of one person are protected together\n\
-                         column = {}\nmax_records = {most}\n",
+                         column = {}\nmax_records = {most}\n{spelling}\n",
                     toml_text(unit)
                 )
             }

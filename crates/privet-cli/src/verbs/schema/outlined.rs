@@ -11,7 +11,7 @@ use crate::{say, words};
 use clap::Args;
 use privet_core::{DELTA, EPSILON, Neighbours, Relation, Unit};
 use privet_data::read::{Header, Sought, held_keys};
-use privet_data::schema::Origin;
+use privet_data::schema::{Origin, UnitDraft};
 use privet_dp::noise::SystemRandom;
 use privet_learn::bought::price;
 use privet_learn::file::{self, Seal, released_from_json};
@@ -69,7 +69,10 @@ impl Looking {
         }
         let unit = match (&asked.unit, asked.max_records) {
             (None, _) => None,
-            (Some(column), Some(most)) => Some((column.as_str(), most)),
+            (Some(column), Some(max_records)) => {
+                let spelling = asked.unit_spelling;
+                Some(UnitDraft { column: column.clone(), max_records, spelling })
+            }
             (Some(_), None) => {
                 return Err(Failure::input(
                     "--max-records is missing: with --unit, how many rows of each person are used",
@@ -77,8 +80,8 @@ impl Looking {
             }
         };
         let neighbours = self.neighbours.unwrap_or(Neighbours::ReplaceOne);
-        let owner = match unit {
-            Some((_, max_records)) => Unit::User { max_records },
+        let owner = match &unit {
+            Some(unit) => Unit::User { max_records: unit.max_records },
             None => Unit::Record,
         };
         let relation = Relation::new(neighbours, owner);
@@ -92,6 +95,7 @@ impl Looking {
         let task = Outline { columns: columns.clone(), texts };
         let planned = |rows: u64| {
             let budget = (epsilon, self.delta);
+            let unit = unit.clone();
             let request = task.clone().request(&header.file, unit, rows, neighbours, budget)?;
             plan(&request)
         };
@@ -111,7 +115,7 @@ impl Looking {
         let sought = Sought {
             columns: columns.iter().map(String::as_str).collect(),
             texts: task.texts.iter().map(String::as_str).collect(),
-            unit,
+            unit: some.schema().unit_column(),
         };
         let held = held_keys(&asked.table, &header.file, &sought)?;
         drop(meter);

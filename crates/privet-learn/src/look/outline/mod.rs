@@ -85,11 +85,11 @@ pub struct OutlineFacts {
 }
 
 impl Outline {
-    /// Of a file that is laid out so, with at most so many rows of each of `unit` used; δ is 1/rows² unless given.
+    /// Of a file that is laid out so, whose rows belong to the people that `unit` names; δ is 1/rows² unless given.
     pub fn request(
         self,
         file: &FileFacts,
-        unit: Option<(&str, u32)>,
+        unit: Option<UnitDraft>,
         rows: u64,
         neighbours: Neighbours,
         (epsilon, delta): (f64, Option<f64>),
@@ -105,8 +105,7 @@ impl Outline {
                 bounds: Some([0.0, 1.0]),
                 ..TargetDraft::default()
             },
-            unit: unit
-                .map(|(column, max_records)| UnitDraft { column: column.into(), max_records }),
+            unit,
             columns: self.columns.iter().map(ignored).collect(),
             bias: Some(privet_data::schema::BiasDraft::Switch(true)),
             ..Draft::default()
@@ -334,13 +333,9 @@ mod tests {
     fn a_request_is_planned_and_planned_again() {
         let task = Outline { columns: vec!["a".into(), "b".into()], texts: vec!["b".into()] };
         let facts = FileFacts::by_name("t.csv".as_ref());
-        let request = task.clone().request(
-            &facts,
-            Some(("who", 3)),
-            1000,
-            Neighbours::AddRemove,
-            (1.0, None),
-        );
+        let unit = UnitDraft { column: "who".into(), max_records: 3, ..UnitDraft::default() };
+        let request =
+            task.clone().request(&facts, Some(unit), 1000, Neighbours::AddRemove, (1.0, None));
         let planned = plan(&request.unwrap()).unwrap();
         assert_eq!(planned.facts().keys, 6);
         let again = plan(planned.request()).unwrap();
