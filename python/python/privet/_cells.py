@@ -61,6 +61,10 @@ def _read(kind: type, cell: Any) -> Any:
         return None if number != number else number
     if issubclass(kind, int):
         return int.__int__(cell)
+    if issubclass(kind, complex):
+        # Of a column that a library made complex for the sake of one cell, the others are what they were.
+        real, imaginary = complex.real.__get__(cell), complex.imag.__get__(cell)
+        return VOID if imaginary != 0 else plain(real)
     if kind is Decimal:
         return None if cell.is_qnan() else VOID if cell.is_snan() else cell
     if kind is Fraction:
@@ -176,7 +180,7 @@ def identifier(cell: Any) -> Any:
     found = plain(cell)
     if found is None or (type(found) is str and issubclass(kind, str)):
         return found
-    if type(found) is float and issubclass(kind, float):
+    if type(found) is float and issubclass(kind, (float, complex)):
         return str(int(found)) if found.is_integer() and abs(found) < EXACT_BELOW else VOID
     if type(found) is Decimal or (type(found) is int and issubclass(kind, (int, np.integer))):
         whole = whole_number(found)

@@ -151,7 +151,7 @@ def series_column(name: str, series: Any, *, total: bool = False) -> Column:
         # As a file of text has it; a column of type "date" takes it apart.
         form = "%Y-%m-%d" if isinstance(dtype, nw.Date) else "%Y-%m-%dT%H:%M:%S"
         return text_column(name, series.dt.to_string(form).to_list(), mask, written, total=total)
-    if dtype.is_temporal() or dtype.is_nested():
+    if not total and (dtype.is_temporal() or dtype.is_nested()):
         raise ValueError(
             f"column {name!r} is of type {dtype}; accepted are numbers, texts, dates, categories and booleans"
         )
