@@ -3,11 +3,14 @@
 //! This list and the one in `SECURITY.md` say the same (`tests/all/void.rs` compares them). An entry names the
 //! first version that it no longer concerns, and recognises a certificate by its own words.
 
+use crate::look::evaluate::Evaluate;
 use crate::method::Method;
 use crate::model::Model;
+use crate::online::Online;
 use crate::released::Released;
 use crate::support::Support;
 use crate::task::Task;
+use crate::tune::Tune;
 use privet_core::Unit;
 use privet_dp::account::{Cost, Event, OutputNoise};
 use privet_dp::gate::Version;
@@ -25,8 +28,16 @@ pub struct Finding {
     pub which: &'static str,
     /// What is wrong.
     pub why: &'static str,
-    /// Whether a model is of that kind.
-    concerns: fn(&Model) -> bool,
+    concerns: Concerns,
+}
+
+/// By what an entry recognises a certificate.
+#[derive(Debug, Clone, Copy)]
+enum Concerns {
+    /// A linear model of this kind.
+    Models(fn(&Model) -> bool),
+    /// Every release of these families, by the words of requests.
+    Families(&'static [&'static str]),
 }
 
 /// Refused by `verify`.
@@ -36,7 +47,9 @@ pub const VOID: &[Finding] = &[
         before: Version(0, 1, 1),
         which: "method `linear-rotated`",
         why: "the minimiser was released bit for bit, and its last bits tell neighbouring tables apart",
-        concerns: |model| matches!(model.request().task.method, Method::LinearRotated(_)),
+        concerns: Concerns::Models(|model| {
+            matches!(model.request().task.method, Method::LinearRotated(_))
+        }),
     },
     Finding {
         name: "VOID-2",
@@ -44,9 +57,9 @@ pub const VOID: &[Finding] = &[
         which: "methods `objective` and `linear`",
         why: "the noise inside the objective was drawn on too coarse a grid for what was released: a small \
               epsilon is exceeded",
-        concerns: |model| {
+        concerns: Concerns::Models(|model| {
             matches!(model.request().task.method, Method::Objective(_) | Method::Linear(_))
-        },
+        }),
     },
     Finding {
         name: "VOID-3",
@@ -54,26 +67,49 @@ pub const VOID: &[Finding] = &[
         which: "methods `output` and `amp` with delta = 0, where weights are not rounded to a grid",
         why: "a build from before such releases were rounded: the last bits of the weights tell \
               neighbouring tables apart",
-        concerns: not_rounded,
+        concerns: Concerns::Models(not_rounded),
     },
     // NEXT ENTRY HERE, and its line in SECURITY.md.
 ];
 
 /// Noted by `verify`: what a certificate alone cannot tell.
-pub const DOUBTFUL: &[Finding] = &[Finding {
-    name: "DOUBT-1",
-    before: Version(0, 1, 1),
-    which: "schemas with a `[unit]`",
-    why: "it holds only if the table named its units by text or by whole numbers below 2^53: larger numbers \
-          in Parquet files, and fractions or large numbers from Python, could be taken for one unit",
-    concerns: |model| model.request().schema.unit() != Unit::Record,
-}];
+pub const DOUBTFUL: &[Finding] = &[
+    Finding {
+        name: "DOUBT-1",
+        before: Version(0, 1, 1),
+        which: "schemas with a `[unit]`",
+        why: "it holds only if the table named its units by text or by whole numbers below 2^53: larger \
+              numbers in Parquet files, and fractions or large numbers from Python, could be taken for one unit",
+        concerns: Concerns::Models(|model| model.request().schema.unit() != Unit::Record),
+    },
+    Finding {
+        name: "DOUBT-2",
+        before: Version(0, 2, 1),
+        which: "streams (`online`)",
+        why: "it holds only if the stream was not fed from Python with lists, arrays of objects or single \
+              records: one cell or label of another type could empty every row of its call, and the keys of \
+              the first record chose the columns",
+        concerns: Concerns::Families(&[Online::NAME]),
+    },
+    Finding {
+        name: "DOUBT-3",
+        before: Version(0, 2, 1),
+        which: "evaluations (`evaluate`) and tuning (`tune`)",
+        why: "it holds only if the table was not a list or an array of objects from Python: one cell or label \
+              of another type could change how every other record was read",
+        concerns: Concerns::Families(&[Evaluate::NAME, Tune::NAME]),
+    },
+];
 
 impl Finding {
-    /// Whether it concerns what this version released. All entries are of linear models so far.
+    /// Whether it concerns what this version released.
     pub fn concerns<T: Task>(&self, version: Version, released: &Released<T>) -> bool {
         let model = (released as &dyn Any).downcast_ref::<Model>();
-        version < self.before && model.is_some_and(self.concerns)
+        version < self.before
+            && match self.concerns {
+                Concerns::Models(these) => model.is_some_and(these),
+                Concerns::Families(names) => names.contains(&T::NAME),
+            }
     }
 }
 
