@@ -25,7 +25,7 @@ pub struct NearbyPlan(privet_learn::Plan<Nearby>);
 impl NearbyPlan {
     /// Makes the plan from public facts and questions.
     #[new]
-    #[pyo3(signature = (schema, questions, rows, *, epsilon, delta, neighbours, within, votes, notes))]
+    #[pyo3(signature = (schema, questions, rows, *, epsilon, delta, neighbours, within, votes, notes, prior_fits = Vec::new()))]
     fn new(
         py: Python<'_>,
         schema: &Bound<'_, Schema>,
@@ -37,13 +37,15 @@ impl NearbyPlan {
         within: Option<f64>,
         votes: Option<u32>,
         notes: Vec<String>,
+        prior_fits: Vec<String>,
     ) -> Outcome<Self> {
         let schema = schema.get().0.linear();
         let options = ReadOptions { purpose: Purpose::Evaluate, ..ReadOptions::default() };
         let asked = input::features(questions, &schema, &options)?.matrix;
         let task = Nearby { within, votes, ..Nearby::of(&asked) };
         let neighbours = neighbours.parse::<Neighbours>()?;
-        let request = task.request(&schema, rows, neighbours, (epsilon, delta))?;
+        let request =
+            task.request(&schema, rows, neighbours, (epsilon, delta))?.after_fits(prior_fits);
         let plan = watched(py, |_| privet_learn::plan(&request))??;
         Ok(Self(notes.into_iter().fold(plan, privet_learn::Plan::noting)))
     }

@@ -48,7 +48,7 @@ impl NetworkPlan {
     /// Makes the plan from public facts; `net` is the description as JSON, `weights` a public network to begin from.
     #[new]
     #[pyo3(signature = (schema, net, rows, *, epsilon, delta, neighbours, method, settings, seed, weights, scale,
-                        shift, notes))]
+                        shift, notes, prior_fits = Vec::new()))]
     fn new(
         py: Python<'_>,
         schema: &Bound<'_, Schema>,
@@ -64,6 +64,7 @@ impl NetworkPlan {
         scale: Option<f64>,
         shift: Option<f64>,
         notes: Vec<String>,
+        prior_fits: Vec<String>,
     ) -> Outcome<Self> {
         let net = serde_json::from_str(net)
             .map_err(|error| Failure::value(format!("layers: {error}")))?;
@@ -85,7 +86,7 @@ impl NetworkPlan {
             settings,
             ..Words::of("auto".parse()?)
         };
-        let request = task.request(&schema.get().0, rows, &words)?;
+        let request = task.request(&schema.get().0, rows, &words)?.after_fits(prior_fits);
         let mut plan = watched(py, |_| privet_learn::plan(&request))??;
         if let Some(weights) = public {
             let columns = weights.len();

@@ -63,7 +63,7 @@ impl OnlineStream {
 impl OnlineStream {
     /// Plans and opens the stream; nothing is drawn yet.
     #[new]
-    #[pyo3(signature = (schema, horizon, *, epsilon, delta, neighbours, method, settings, batch, seed))]
+    #[pyo3(signature = (schema, horizon, *, epsilon, delta, neighbours, method, settings, batch, seed, prior_fits = Vec::new()))]
     fn new(
         py: Python<'_>,
         schema: &Bound<'_, Schema>,
@@ -75,6 +75,7 @@ impl OnlineStream {
         settings: Vec<(String, String)>,
         batch: u32,
         seed: Option<u64>,
+        prior_fits: Vec<String>,
     ) -> Outcome<Self> {
         let words = Words {
             epsilon,
@@ -86,7 +87,7 @@ impl OnlineStream {
         let method: Method = method.parse()?;
         let asked = Online::request(&schema.get().0, horizon, method, &words)?;
         let task = asked.task.clone().in_batches(batch);
-        let request = Request { task, ..asked };
+        let request = Request { task, prior_fits, ..asked };
         let plan = watched(py, |_| privet_learn::plan(&request))??;
         let mut source = source(seed)?;
         let (ready, begun) = channel();

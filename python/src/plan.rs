@@ -50,7 +50,8 @@ impl Plan {
     /// Makes the plan from public facts.
     #[new]
     #[pyo3(signature = (schema, rows, *, epsilon, delta, neighbours, loss, width, quantile,
-                        rate_at_zero, method, settings, calibration, notes, public = None))]
+                        rate_at_zero, method, settings, calibration, notes, public = None,
+                        prior_fits = Vec::new()))]
     fn new(
         py: Python<'_>,
         schema: &Bound<'_, Schema>,
@@ -67,6 +68,7 @@ impl Plan {
         calibration: &str,
         notes: Vec<String>,
         public: Option<&Bound<'_, PyAny>>,
+        prior_fits: Vec<String>,
     ) -> Outcome<Self> {
         let public = match public {
             Some(given) if method == dpsl_kt::INFO.name => {
@@ -96,7 +98,7 @@ impl Plan {
             settings,
             calibration: calibration.parse()?,
         };
-        let request = Request::build(&schema.get().0, rows, &words)?;
+        let request = Request::build(&schema.get().0, rows, &words)?.after_fits(prior_fits);
         let plan = watched(py, |_| privet_learn::plan(&request))??;
         let plan = match &public {
             Some(rows) => plan.with_public(rows)?,

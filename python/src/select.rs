@@ -21,7 +21,7 @@ pub struct SelectPlan(privet_learn::Plan<Select>);
 impl SelectPlan {
     /// Makes the plan from public facts.
     #[new]
-    #[pyo3(signature = (schema, size, rows, *, epsilon, delta, neighbours, method, settings, notes))]
+    #[pyo3(signature = (schema, size, rows, *, epsilon, delta, neighbours, method, settings, notes, prior_fits = Vec::new()))]
     fn new(
         py: Python<'_>,
         schema: &Bound<'_, Schema>,
@@ -33,6 +33,7 @@ impl SelectPlan {
         method: &str,
         settings: Vec<(String, String)>,
         notes: Vec<String>,
+        prior_fits: Vec<String>,
     ) -> Outcome<Self> {
         let mut selector = method.parse::<Selector>()?;
         for (name, value) in settings {
@@ -40,7 +41,9 @@ impl SelectPlan {
         }
         let task = Select { size, method: selector };
         let neighbours = neighbours.parse::<Neighbours>()?;
-        let request = task.request(&schema.get().0, rows, neighbours, (epsilon, delta))?;
+        let request = task
+            .request(&schema.get().0, rows, neighbours, (epsilon, delta))?
+            .after_fits(prior_fits);
         let plan = watched(py, |_| privet_learn::plan(&request))??;
         Ok(Self(notes.into_iter().fold(plan, privet_learn::Plan::noting)))
     }

@@ -25,7 +25,7 @@ type Lists = (String, Vec<(String, Vec<String>)>);
 impl TunePlan {
     /// Makes the plan from public facts.
     #[new]
-    #[pyo3(signature = (schema, rows, candidates, *, epsilon, delta, neighbours, loss, trials, law))]
+    #[pyo3(signature = (schema, rows, candidates, *, epsilon, delta, neighbours, loss, trials, law, prior_fits = Vec::new()))]
     fn new(
         py: Python<'_>,
         schema: &Bound<'_, Schema>,
@@ -37,6 +37,7 @@ impl TunePlan {
         loss: Option<String>,
         trials: Option<f64>,
         law: Option<&str>,
+        prior_fits: Vec<String>,
     ) -> Outcome<Self> {
         let mut all: Vec<Method> = Vec::new();
         for (method, settings) in candidates {
@@ -55,7 +56,7 @@ impl TunePlan {
         };
         let request = Tune::request(&schema.get().0, rows, &words, all)?;
         let task = Tune { trials, law, ..request.task.clone() };
-        let request = Request { task, ..request };
+        let request = Request { task, prior_fits, ..request };
         Ok(Self(watched(py, |_| privet_learn::plan(&request))??))
     }
 

@@ -95,7 +95,7 @@ fn quiet_inside_teachers() {
 impl VotePlan {
     /// Makes the plan from public facts: `queries` public rows, or these. A teacher that is not built in is told in words.
     #[new]
-    #[pyo3(signature = (schema, queries, rows, *, epsilon, delta, neighbours, teachers, teacher, what, teach, aggregator, settings, ask, choose, public, notes))]
+    #[pyo3(signature = (schema, queries, rows, *, epsilon, delta, neighbours, teachers, teacher, what, teach, aggregator, settings, ask, choose, public, notes, prior_fits = Vec::new()))]
     fn new(
         py: Python<'_>,
         schema: &Bound<'_, Schema>,
@@ -114,6 +114,7 @@ impl VotePlan {
         choose: Option<u32>,
         public: Option<&Bound<'_, PyAny>>,
         notes: Vec<String>,
+        prior_fits: Vec<String>,
     ) -> Outcome<Self> {
         let mut aggregator = aggregator.parse::<Aggregator>()?;
         for (name, value) in settings {
@@ -137,7 +138,8 @@ impl VotePlan {
             None => Vote { beside: queries.saturating_sub(ask), ..Vote::on(queries.min(ask)) },
         };
         let task = Vote { teachers, teacher, aggregator, choose, ..of };
-        let request = task.request(&schema, rows, neighbours, (epsilon, delta))?;
+        let request =
+            task.request(&schema, rows, neighbours, (epsilon, delta))?.after_fits(prior_fits);
         let plan = watched(py, |_| privet_learn::plan(&request))??;
         Ok(Self(notes.into_iter().fold(plan, privet_learn::Plan::noting)))
     }

@@ -115,6 +115,7 @@ pub fn planned(subject: &Subject, columns: usize) -> Result<Plan, AuditError> {
                     calibration: subject.calibration,
                     noise: vec![],
                     among: None,
+                    prior_fits: vec![],
                     task: Erm { loss, method: subject.method.clone() },
                 };
                 match plan(&request) {

@@ -105,6 +105,7 @@ pub fn audit(
         calibration: Calibration::Sound,
         noise: vec![],
         among: None,
+        prior_fits: vec![],
         task: Erm { loss: Loss::SQUARED, method: method.clone() },
     };
     let planned: Plan = plan(&request)?;

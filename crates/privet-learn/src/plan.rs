@@ -59,6 +59,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         });
     }
     check_spelling(request)?;
+    request.check_prior_fits()?;
     request.among.map(|among| among.check()).transpose()?;
     let of_people = request.among.is_some() && request.schema.unit() != Unit::Record;
     if of_people && T::AT_ONE_PARTY.is_none() {
@@ -80,6 +81,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     // Where a program filled the schema in, whoever relies on the guarantee should know from what.
     planned.notes.extend(request.schema.origin().and_then(Origin::public_in_words));
     planned.notes.extend(who_is_one(&request.schema));
+    planned.notes.extend(request.prior_fits_in_words());
     let procedure = match &planned.work {
         Work::Private(procedure) => procedure.clone(),
         Work::Plain(_) if request.among.is_some() => {

@@ -49,6 +49,9 @@ pub struct Request<T = Erm> {
     pub noise: Vec<f64>,
     /// Among which parties and servers, where no one holds all records ([`privet_dp::mechanism::shares`]).
     pub among: Option<Among>,
+    /// What was fitted on the same records before, outside the budget (a scaler, a vectoriser), by the names of classes.
+    /// Nothing checks it; the plan states it as a condition.
+    pub prior_fits: Vec<String>,
     /// What is to be released.
     pub task: T,
 }
@@ -67,10 +70,15 @@ struct Head {
     noise: Vec<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     among: Option<Among>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    prior_fits: Vec<String>,
 }
 
 /// The fields of [`Head`].
-const HEAD: [&str; 7] = ["schema", "rows", "budget", "neighbours", "calibration", "noise", "among"];
+const HEAD: [&str; 8] =
+    ["schema", "rows", "budget", "neighbours", "calibration", "noise", "among", "prior_fits"];
+/// How many prior fits are named, at most, and in how many letters each.
+const PRIOR_FITS: (usize, usize) = (64, 120);
 /// Where the name of the task stands.
 const TASK: &str = "task";
 
@@ -78,7 +86,43 @@ impl<T> Request<T> {
     /// Of a task, with sound constants and no budget yet.
     pub fn new(schema: Schema, rows: u64, neighbours: Neighbours, task: T) -> Self {
         let (budget, calibration, noise) = (None, Calibration::Sound, Vec::new());
-        Self { schema, rows, budget, neighbours, calibration, noise, among: None, task }
+        let (among, prior_fits) = (None, Vec::new());
+        Self { schema, rows, budget, neighbours, calibration, noise, among, prior_fits, task }
+    }
+
+    /// After these were fitted on the same records, outside the budget: names, such as `StandardScaler`.
+    pub fn after_fits(self, prior_fits: Vec<String>) -> Self {
+        Self { prior_fits, ..self }
+    }
+
+    /// Refuses prior fits that are not names: a certificate prints them, and a sentence there would pass for ours.
+    pub(crate) fn check_prior_fits(&self) -> Result<(), LearnError> {
+        let (most, letters) = PRIOR_FITS;
+        let plain = |letter: char| letter.is_alphanumeric() || "_.-".contains(letter);
+        let named = |name: &String| {
+            !name.is_empty() && name.chars().count() <= letters && name.chars().all(plain)
+        };
+        if self.prior_fits.len() <= most && self.prior_fits.iter().all(named) {
+            return Ok(());
+        }
+        Err(LearnError::Asked {
+            name: "prior_fits",
+            what: format!(
+                "are not names; accepted: up to {most} names of up to {letters} letters, digits, '_', '.' and '-', such as \
+                 StandardScaler"
+            ),
+        })
+    }
+
+    /// The condition that prior fits are.
+    pub(crate) fn prior_fits_in_words(&self) -> Option<String> {
+        (!self.prior_fits.is_empty()).then(|| {
+            format!(
+                "fitted on these records before, outside the budget: {}. The guarantee does not cover what they took from \
+                 the records",
+                self.prior_fits.join(", ")
+            )
+        })
     }
 
     /// Among parties, none of whom holds all records; `rows` is how many they have together.
@@ -140,6 +184,7 @@ impl<T: Task> Serialize for Request<T> {
             calibration: self.calibration,
             noise: self.noise.clone(),
             among: self.among,
+            prior_fits: self.prior_fits.clone(),
         };
         let mut all = fields(&head).map_err(S::Error::custom)?;
         all.extend(fields(&self.task).map_err(S::Error::custom)?);
@@ -164,8 +209,8 @@ impl<'de, T: Task> Deserialize<'de> for Request<T> {
         }
         let head: Head = read(head).map_err(D::Error::custom)?;
         let task = read(all).map_err(D::Error::custom)?;
-        let Head { schema, rows, budget, neighbours, calibration, noise, among } = head;
-        Ok(Self { schema, rows, budget, neighbours, calibration, noise, among, task })
+        let Head { schema, rows, budget, neighbours, calibration, noise, among, prior_fits } = head;
+        Ok(Self { schema, rows, budget, neighbours, calibration, noise, among, prior_fits, task })
     }
 }
 

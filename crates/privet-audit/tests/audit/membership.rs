@@ -35,6 +35,7 @@ fn a_model_that_knows_its_rows_is_found_out() {
         calibration: Calibration::Sound,
         noise: vec![],
         among: None,
+        prior_fits: vec![],
         task: Erm { loss: Loss::Logistic, method: "non-private".parse().unwrap() },
     };
     let release = plan(&request)

@@ -31,6 +31,7 @@ fn planned(method: &str, top: &str, target: &str, epsilon: f64) -> Plan {
         calibration: Calibration::Sound,
         noise: vec![],
         among: None,
+        prior_fits: vec![],
         task: Erm {
             loss: Loss::HuberSvm { h: 0.1 },
             method: method.parse::<privet_learn::Method>().unwrap().with("ridge", "65536").unwrap(),

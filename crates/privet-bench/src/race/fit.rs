@@ -169,6 +169,7 @@ fn ours(course: &Course) -> Result<Vec<Planned<'_>>, BenchError> {
                     calibration: Calibration::Sound,
                     noise: vec![],
                     among: None,
+                    prior_fits: vec![],
                     task: Erm { loss: Loss::Logistic, method: method.parse()? },
                 })?;
                 let plan_seconds = started.elapsed().as_secs_f64();

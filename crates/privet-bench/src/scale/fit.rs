@@ -73,6 +73,7 @@ pub(super) fn fit(
         calibration: Calibration::Sound,
         noise: vec![],
         among: None,
+        prior_fits: vec![],
         task: Erm { loss: asked.loss, method },
     })?;
     let mut source = SystemRandom::new()?;

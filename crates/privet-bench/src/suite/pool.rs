@@ -157,6 +157,7 @@ impl Job<'_> {
             calibration: cell.calibration,
             noise: vec![],
             among: None,
+            prior_fits: vec![],
             task,
         })
     }

@@ -96,6 +96,7 @@ fn compare(train: &Path, schema: &Path, test: &Path) -> Result<(), Failure> {
         calibration: Calibration::Sound,
         noise: vec![],
         among: None,
+        prior_fits: vec![],
         task: Erm { loss: Loss::Logistic, method: Method::NonPrivate(Default::default()) },
     };
     let never = AtomicBool::new(false);

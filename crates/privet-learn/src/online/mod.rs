@@ -224,17 +224,9 @@ impl Online {
 /// Facts of a table of as many rows and this loss.
 pub(crate) fn table_facts<T: Task>(request: &Request<T>, loss: Loss) -> Result<Facts, LearnError> {
     let task = Erm { loss, method: crate::Method::NonPrivate(Default::default()) };
-    let request = Request {
-        schema: request.schema.clone(),
-        rows: request.rows,
-        budget: request.budget,
-        neighbours: request.neighbours,
-        calibration: request.calibration,
-        noise: vec![],
-        among: None,
-        task,
-    };
-    Facts::of(&request)
+    let (budget, calibration) = (request.budget, request.calibration);
+    let of_table = Request::new(request.schema.clone(), request.rows, request.neighbours, task);
+    Facts::of(&Request { budget, calibration, ..of_table })
 }
 
 /// Whose slots change: those of one record. Plain add/remove is refused, and users are, whose place may be taken by

@@ -38,6 +38,7 @@ mod online_real;
 mod outline;
 mod penalty;
 mod permutation;
+mod prior_fits;
 mod sample_aggregate;
 mod sampled;
 mod select;

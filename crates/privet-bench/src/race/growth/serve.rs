@@ -77,6 +77,7 @@ fn answer(question: &Question) -> Result<Value, BenchError> {
         calibration: Calibration::Sound,
         noise: vec![],
         among: None,
+        prior_fits: vec![],
         task: Erm { loss: Loss::Logistic, method: method.parse()? },
     })?;
     let mut source = SystemRandom::new()?;
