@@ -43,6 +43,10 @@ fn command_line(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 mod _privet {
     use super::*;
 
+    /// What a certificate says where classes were taken from y.
+    #[pymodule_export]
+    const NOTE_CLASSES: &str = privet_learn::CLASSES_FROM_RECORDS;
+
     #[pymodule_export]
     use super::account::{account_bracket, account_calibrate, account_delta, account_epsilon};
     #[pymodule_export]

@@ -9,7 +9,7 @@ use privet_dp::account::{
     Cost, Event, Filter, Grid, Guarantee, ObjectiveNoise, OutputNoise, SeenBy, ThresholdNoise,
 };
 use privet_dp::gate::{Arithmetic, Made, SILENT};
-use privet_learn::Shown;
+use privet_learn::{Shown, Unchecked};
 
 /// What columns are unfolded into before anything private happens; `None` where each stands alone.
 pub fn features(schema: &Schema) -> Option<String> {
@@ -108,9 +108,23 @@ pub fn proved(arithmetic: Arithmetic) -> &'static str {
     }
 }
 
-/// A note of a file that is not its plan's, so that nobody takes it for words of the program.
-pub fn stated(note: &str) -> String {
-    format!("the file says: {note}")
+/// What stands above words of whoever made a file.
+pub const STATED: &str =
+    "Words of whoever made the file, not of this program, which nothing checks:";
+
+/// Notes of a file that are not its plan's, quoted line by line, so that nobody takes them for words of the program.
+pub fn stated(notes: &[String]) -> String {
+    if notes.is_empty() {
+        return String::new();
+    }
+    let quoted = notes.iter().map(|note| wrapped(note, "  | ")).collect::<String>();
+    format!("{}{quoted}", wrapped(STATED, "  "))
+}
+
+/// What a claim takes for granted, in one sentence.
+pub fn unchecked(facts: &[Unchecked]) -> String {
+    let all: Vec<_> = facts.iter().map(|one| one.what.as_str()).collect();
+    format!("taken for granted, checked by nothing: {}.", all.join("; "))
 }
 
 /// Which program made a certificate, when, and which one it is.

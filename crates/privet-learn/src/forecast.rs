@@ -311,7 +311,8 @@ impl Plan<Erm> {
     ) -> Result<(Option<Forecast>, Vec<String>), LearnError> {
         let even = self.forecast(None)?.and_then(|forecast| forecast.note);
         let forecast = self.forecast(base_rate)?;
-        let own = self.notes().iter().filter(|note| Some(*note) != even.as_ref()).cloned();
+        let own = self.notes().iter().map(ToString::to_string);
+        let own = own.filter(|note| Some(note) != even.as_ref());
         let note = forecast.as_ref().and_then(|forecast| forecast.note.clone());
         Ok((forecast, own.chain(note).collect()))
     }

@@ -5,6 +5,7 @@ use crate::bought;
 use crate::certainty::WeightLaws;
 use crate::erm::Erm;
 use crate::near::near;
+use crate::note::Note;
 use crate::request::{Calibration, Request};
 use crate::settings::Shown;
 use crate::task::{Planned, Task, Work};
@@ -32,7 +33,7 @@ pub struct Plan<T: Task = Erm> {
     pub(crate) limit: Option<Filter>,
     pub(crate) guarantee: Option<Guarantee>,
     pub(crate) arithmetic: Arithmetic,
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Note>,
     /// Where a ledger has spent it, for a stream that is carried out under a journal of its own.
     pub(crate) entered: Option<Entered>,
 }
@@ -79,9 +80,10 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     };
     bought::check(request)?;
     // Where a program filled the schema in, whoever relies on the guarantee should know from what.
-    planned.notes.extend(request.schema.origin().and_then(Origin::public_in_words));
-    planned.notes.extend(who_is_one(&request.schema));
-    planned.notes.extend(request.prior_fits_in_words());
+    let origin = request.schema.origin().and_then(Origin::public_in_words);
+    planned.notes.extend(origin.map(Note::from));
+    planned.notes.extend(who_is_one(&request.schema).map(Note::from));
+    planned.notes.extend(request.prior_fits_in_words().map(Note::from));
     let procedure = match &planned.work {
         Work::Private(procedure) => procedure.clone(),
         Work::Plain(_) if request.among.is_some() => {
@@ -120,14 +122,15 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         Some(limit) => claim_within(limit, &budget, request)?,
     };
     let mut notes = planned.notes;
-    notes.extend(bought::total(&request.schema, &guarantee));
+    notes.extend(bought::total(&request.schema, &guarantee).map(Note::from));
     if budget.delta() * request.rows as f64 > 1.0 {
         notes.push(LARGE_DELTA.into());
     }
-    notes.extend(request.among.map(|among| among_whom(among, &events, &budget)));
+    let among = request.among.map(|among| among_whom(among, &events, &budget));
+    notes.extend(among.map(Note::from));
     let otherwise = procedure.otherwise_among_parties().filter(|_| request.among.is_some());
-    notes.extend(otherwise.map(String::from));
-    notes.extend(T::AT_ONE_PARTY.filter(|_| of_people).map(String::from));
+    notes.extend(otherwise.map(Note::from));
+    notes.extend(T::AT_ONE_PARTY.filter(|_| of_people).map(Note::from));
     Ok(Plan {
         request: settled(request, planned.settled, Some(&events))?,
         facts,
@@ -359,14 +362,14 @@ impl<T: Task> Plan<T> {
     }
 
     /// Conditions and gaps.
-    pub fn notes(&self) -> &[String] {
+    pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
     /// With one more condition in words, which the certificate will state: what the caller knows of how
     /// the public facts came about.
     pub fn noting(mut self, note: impl Into<String>) -> Self {
-        self.notes.push(note.into());
+        self.notes.push(note.into().into());
         self
     }
 
@@ -394,7 +397,8 @@ impl<T: Task> Plan<T> {
 
     /// What a certificate is to state.
     pub(crate) fn statement(&self, claim: Guarantee) -> Result<Statement, LearnError> {
-        let (arithmetic, notes) = (self.arithmetic, self.notes.clone());
+        let notes = self.notes.iter().map(ToString::to_string).collect();
+        let arithmetic = self.arithmetic;
         Ok(Statement { claim, arithmetic, notes, request: self.written()? })
     }
 

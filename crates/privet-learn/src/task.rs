@@ -11,6 +11,7 @@
 
 use crate::LearnError;
 use crate::certainty::{NORMAL, Surety, WeightLaws};
+use crate::note::Note;
 use crate::request::Request;
 use crate::settings::Shown;
 use privet_data::Schema;
@@ -58,6 +59,12 @@ pub trait Task:
 
     /// Whether what a file holds has the form that the request gives it; otherwise why not.
     fn fits(request: &Request<Self>, artefact: &Self::Artefact) -> Result<(), String>;
+
+    /// What it takes for granted of public rows that its request states something of, in words; `None` where it states
+    /// nothing of any.
+    fn rests_on_public_rows(&self) -> Option<String> {
+        None
+    }
 
     /// What gets its noise, in words.
     fn noised(&self) -> &'static str;
@@ -205,5 +212,5 @@ pub struct Planned<T: Task> {
     /// In which arithmetic the guarantee is proved.
     pub arithmetic: Arithmetic,
     /// Conditions and gaps.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }

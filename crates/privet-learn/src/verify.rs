@@ -5,16 +5,22 @@
 //!    that the planner writes together (`again`).
 //! 3. The digest that binds model and certificate must match, and the signature if there is one.
 //! 4. The weights must be ones that such a plan can release (`support`).
-//! 5. The certificate must not be of a kind that was found wanting ([`crate::VOID`]).
+//! 5. The certificate must state every condition of that plan (`conditions`).
+//! 6. The certificate must not be of a kind that was found wanting ([`crate::VOID`]).
+//!
+//! What a file says in words of its own is shown apart, and what of its public facts nothing checks is listed
+//! ([`Unchecked`]).
 //!
 //! None of this proves that the holder ran this code on the data: whoever makes up a request, plans it and
 //! makes up weights that fit has a file on which every check holds. A signature lets an organisation vouch
 //! for that, and [`UNSIGNED`] says where none does.
 
 use crate::again::again;
+use crate::conditions::{Told, told};
 use crate::plan::Plan;
 use crate::released::Released;
 use crate::task::{Task, Work};
+use crate::unchecked::{self, Unchecked};
 use crate::void::{DOUBTFUL, VOID};
 use privet_core::{Whose, printable};
 use privet_dp::account::Guarantee;
@@ -24,6 +30,9 @@ use serde::Serialize;
 /// What a file that nobody signed leaves open.
 pub const UNSIGNED: &str = "unsigned: nobody vouches for it. The checks show that the file agrees with \
      itself, not that its holder ran this program on the records, or ran it once";
+
+/// The check that a file states its conditions.
+const CONDITIONS: &str = "the conditions of the plan are stated";
 
 /// Above this ε a note is due.
 const LARGE_EPSILON: f64 = 10.0;
@@ -43,11 +52,14 @@ pub struct Verdict {
     pub arithmetic: Option<Arithmetic>,
     /// Each check in words, with what was found.
     pub checks: Vec<Check>,
-    /// Conditions and gaps: those of the plan made again, and what else there is to say of the claim.
+    /// Conditions and gaps: those of the plan made again, those that the program writes when it runs, and what
+    /// else there is to say of the claim.
     pub notes: Vec<String>,
-    /// What the file says besides, with nothing in it that acts on a terminal. Its maker may have known more
-    /// than the plan does, or have made it up: nothing shows that it is so.
+    /// Words of whoever made the file, with nothing in them that acts on a terminal. Its maker may have known
+    /// more than the plan does, or have made it up: nothing shows that it is so.
     pub stated: Vec<String>,
+    /// Public facts that the claim rests on and nothing checks; empty where nothing may be relied on.
+    pub unchecked: Vec<Unchecked>,
     /// Public key of the signer, if the file is signed and the signature holds.
     pub signer: Option<String>,
     /// By which version of the program it says that it was made, when, and which one it is.
@@ -106,15 +118,17 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
         "what was released is what such a plan can release",
         plausible(model, again.as_ref().ok()),
     );
+    let Told { missing, written, stated } = told(certificate, again.as_ref().ok());
+    check(CONDITIONS, states_all(again.is_ok(), &missing));
     check("no such certificate was found wanting", not_void(model));
 
     let valid = checks.iter().all(|check| check.holds);
     let guarantee = recomputed.and_then(Result::ok).flatten().filter(|_| valid);
     let signer = sealed.ok().flatten();
-    let mut notes = again.map_or(Vec::new(), |plan| plan.notes().to_vec());
-    notes.extend(remarks(model));
-    let besides = certificate.notes.iter().filter(|note| !notes.contains(note));
-    let stated = besides.map(|note| printable(note).into_owned()).collect();
+    let unchecked = again.as_ref().ok().filter(|_| guarantee.is_some());
+    let unchecked = unchecked.map_or(Vec::new(), |plan| unchecked::of(plan, certificate));
+    let planned = again.iter().flat_map(|plan| plan.notes()).map(ToString::to_string);
+    let notes = planned.chain(written).chain(remarks(model)).collect();
     Verdict {
         valid,
         guarantee,
@@ -123,8 +137,18 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
         checks,
         notes,
         stated,
+        unchecked,
         signer: signer.map(|signer| signer.public_key().into()),
         made: certificate.made.clone().filter(Made::well_formed),
+    }
+}
+
+/// Whether every condition of the plan is stated; otherwise the first that is not.
+fn states_all(planned: bool, missing: &[String]) -> Result<String, String> {
+    match missing {
+        _ if !planned => Err("there is no such plan".into()),
+        [] => Ok("none is missing".into()),
+        [first, ..] => Err(format!("it leaves out: {first}")),
     }
 }
 

@@ -138,6 +138,11 @@ class Certificate:
         """Without what is added where a model becomes a file."""
         return {key: value for key, value in self.document.items() if key not in ("digest", "signature")}
 
+    def _read_by(self, verdict: Verdict) -> Certificate:
+        """With the notes of the plan made again, and words of whoever made the file marked as such."""
+        marked = [f"words of whoever made the file, which nothing checks: {note}" for note in verdict.stated]
+        return replace(self, notes=(*verdict.notes, *marked))
+
     def _refused(self, verdict: Verdict) -> Certificate:
         """With nothing claimed, because verification refuses the claim."""
         failed = "; ".join(f"{check.what}: {check.detail}" for check in verdict.checks if not check.holds)
@@ -199,7 +204,10 @@ class Verdict:
     notes: tuple[str, ...] = ()
     """Conditions and gaps: those of the plan made again, and what else there is to say of the claim."""
     stated: tuple[str, ...] = ()
-    """What the file says besides. Nothing shows that it is so."""
+    """Words of whoever made the file. Nothing shows that it is so."""
+    unchecked: tuple[str, ...] = ()
+    """What the claim takes for granted and nothing checks: how many records there were, that the schema is public, what
+    was fitted on the records before; of a model by ``dpsl-kt``, how long its public rows are."""
     made: dict[str, str] | None = None
     """By which version of the program, when, and which certificate; ``None`` for files of 0.1.0."""
 
@@ -219,5 +227,6 @@ class Verdict:
             arithmetic=found["arithmetic"],
             notes=tuple(found["notes"]),
             stated=tuple(found["stated"]),
+            unchecked=tuple(one["what"] for one in found["unchecked"]),
             made=found["made"],
         )

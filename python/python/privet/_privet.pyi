@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __version__: str
+NOTE_CLASSES: str
 
 _Pairs = list[tuple[str, str]]
 _Features = (

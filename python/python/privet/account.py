@@ -335,9 +335,34 @@ def _promises(document: Plan | CountPlan | Certificate) -> bool:
     return private and document.events is not None
 
 
-def total(released: Iterable[Any], *, delta: float, same_unit: bool = False) -> float:
+class Total(float):
+    """The epsilon of several releases together, with what it holds under."""
+
+    arithmetic: str
+    """``"finite"``, or ``"real"`` where one of them is proved on paper, for exact numbers."""
+    notes: tuple[tuple[str, ...], ...]
+    """Conditions and gaps of each release, in the order given."""
+
+    @classmethod
+    def _of(cls, epsilon: float, documents: list[Plan | CountPlan | Certificate]) -> Total:
+        whole = cls(epsilon)
+        whole.arithmetic = "real" if any(one.arithmetic == "real" for one in documents) else "finite"
+        whole.notes = tuple(tuple(one.notes) for one in documents)
+        return whole
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """Every condition and gap, once."""
+        return tuple(dict.fromkeys(note for notes in self.notes for note in notes))
+
+    def __repr__(self) -> str:
+        said = len(self.conditions)
+        return f"{float(self)!r} ({self.arithmetic} arithmetic; {said} condition{'s' * (said != 1)})"
+
+
+def total(released: Iterable[Any], *, delta: float, same_unit: bool = False) -> Total:
     """The epsilon of several releases on the same records at ``delta``: estimators, counts, certificates or
-    plans.
+    plans. It is a number that knows its conditions: ``arithmetic``, ``notes`` of each release and all ``conditions``.
 
     Infinite if one of them is not private. What the bounds of a schema cost that were bought from the records is counted
     too, once, unless the release that they were read off is among ``released``. It holds if budgets and number of the
@@ -354,9 +379,9 @@ def total(released: Iterable[Any], *, delta: float, same_unit: bool = False) -> 
     """
     documents = [_document(release) for release in released]
     if not documents:
-        return 0.0
+        return Total._of(0.0, [])
     if not all(map(_promises, documents)):
-        return float("inf")
+        return Total._of(float("inf"), documents)
     if not same_unit:
         _check_same_unit(documents)
     # The digest in a schema is a text that nothing ties to the events beside it: both must be known.
@@ -367,4 +392,4 @@ def total(released: Iterable[Any], *, delta: float, same_unit: bool = False) -> 
             known.append((digest, event.tree))
             schemas.append(event)
     first, *others = [*(of(document) for document in documents), *schemas]
-    return sum(others, start=first).epsilon(delta)
+    return Total._of(sum(others, start=first).epsilon(delta), documents)

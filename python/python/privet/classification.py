@@ -15,6 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from privet import _privet
 from privet._base import PrivateEstimator
 from privet._labels import classes_in, declared_labels, labels_of, schema_codes, share_right, texts_of
 from privet._refusals import flat_labels
@@ -22,10 +23,7 @@ from privet._warnings import PublicClassesWarning
 from privet._weights import class_weights
 from privet.schema import Schema
 
-NOTE_CLASSES = (
-    "the list of classes was taken from the labels of the records: the guarantee does not cover which "
-    "classes occur"
-)
+NOTE_CLASSES = _privet.NOTE_CLASSES
 NOTE_TWO_CLASSES = "classes are not declared: the plan is one for two classes"
 
 

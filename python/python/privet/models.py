@@ -116,8 +116,9 @@ def _checked(
     release: _privet.Model | _privet.Counts | _privet.Support | _privet.Factors | _privet.Labels,
 ) -> Certificate:
     """The certificate, with nothing claimed where verification refuses the claim."""
-    verdict = verify(release) if certificate.private else None
-    if verdict is None or verdict:
+    verdict = verify(release)
+    certificate = certificate._read_by(verdict)
+    if verdict or not certificate.private:
         return certificate
     refused = certificate._refused(verdict)
     warnings.warn(

@@ -86,10 +86,7 @@ fn claim(model: &Model, verdict: &Verdict, page: &mut String) {
     for note in &verdict.notes {
         let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escape(note));
     }
-    for note in &verdict.stated {
-        let note = crate::words::stated(note);
-        let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escape(&note));
-    }
+    quoted(&verdict.stated, page);
     let (signed, made) = inspect::vouched(verdict);
     let _ = writeln!(
         page,
@@ -97,6 +94,17 @@ fn claim(model: &Model, verdict: &Verdict, page: &mut String) {
         lines(&crate::words::sentence(signed.trim())),
         lines(&made)
     );
+}
+
+/// Words of whoever made the file, apart from ours.
+fn quoted(stated: &[String], page: &mut String) {
+    if stated.is_empty() {
+        return;
+    }
+    let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escape(crate::words::STATED));
+    for note in stated {
+        let _ = writeln!(page, "<blockquote class=\"quiet\">{}</blockquote>", escape(note));
+    }
 }
 
 /// Text that was laid out for a terminal.

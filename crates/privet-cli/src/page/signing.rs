@@ -69,7 +69,7 @@ pub fn page(released: &Loaded, verdict: &Verdict) -> String {
     }
     notes(verdict, &mut page);
     contents(released, &mut page);
-    not_covered(&mut page);
+    not_covered(verdict, &mut page);
     check_again(released, verdict, &mut page);
     page.push_str(
         "<h2>Signed off</h2>\n<p>Name, role: ______________________________</p>\n\
@@ -232,19 +232,14 @@ fn declared(value: &Value) -> String {
 }
 
 fn notes(verdict: &Verdict, page: &mut String) {
-    let all: Vec<String> = verdict
-        .notes
-        .iter()
-        .cloned()
-        .chain(verdict.stated.iter().map(|note| words::stated(note)))
-        .collect();
-    if all.is_empty() {
+    if verdict.notes.is_empty() && verdict.stated.is_empty() {
         return;
     }
     page.push_str("<h2>Conditions and notes</h2>\n");
-    for note in all {
-        let _ = writeln!(page, "<p>{}</p>", escape(&words::sentence(&note)));
+    for note in &verdict.notes {
+        let _ = writeln!(page, "<p>{}</p>", escape(&words::sentence(note)));
     }
+    super::quoted(&verdict.stated, page);
 }
 
 /// What was released: of a model its weights, of everything else what `inspect` says.
@@ -310,8 +305,12 @@ fn weights(certainty: &Certainty, classes: &[String], page: &mut String) {
     }
 }
 
-fn not_covered(page: &mut String) {
+fn not_covered(verdict: &Verdict, page: &mut String) {
     page.push_str("<h2>What is not covered</h2>\n");
+    if !verdict.unchecked.is_empty() {
+        let granted = words::sentence(&words::unchecked(&verdict.unchecked));
+        let _ = writeln!(page, "<p>– {}</p>", escape(&granted));
+    }
     for line in [
         "That the holder of the file ran this program on the records, and ran it once: a signature in the file says who \
          vouches for that.",

@@ -125,9 +125,10 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     section("Noise", noise.iter().map(|line| words::wrapped(line, "  ")).collect());
     section("From these public facts", facts);
     // Those of the plan made again, whatever the file leaves out; then what it says besides.
-    let besides = verdict.stated.iter().map(|note| words::stated(note));
-    let notes = verdict.notes.iter().cloned().chain(besides);
-    section("Conditions and notes", notes.map(|note| words::wrapped(&note, "  ")).collect());
+    let granted = (!verdict.unchecked.is_empty()).then(|| words::unchecked(&verdict.unchecked));
+    let notes = verdict.notes.iter().cloned().chain(granted);
+    let notes: String = notes.map(|note| words::wrapped(&note, "  ")).collect();
+    section("Conditions and notes", notes + &words::stated(&verdict.stated));
     let (signed, made) = vouched(verdict);
     let vouched = format!("{}{}", words::wrapped(&signed, "  "), words::wrapped(&made, "  "));
     section("Who vouches", vouched);
@@ -514,6 +515,7 @@ fn as_json(released: &Loaded, verdict: &Verdict) -> Value {
         "checks": verdict.checks,
         "notes": verdict.notes,
         "stated": verdict.stated,
+        "unchecked": verdict.unchecked,
         "signer": verdict.signer,
         "made": verdict.made,
         "digest": certificate.digest,

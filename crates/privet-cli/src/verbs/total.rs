@@ -8,6 +8,7 @@ use crate::words;
 use clap::Args;
 use privet_core::{DELTA, Whose, printable};
 use privet_dp::account::{self, Cost, Event, Guarantee};
+use privet_dp::gate::Arithmetic;
 use privet_learn::file::{self, Seal};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,9 @@ who sees all of them. Every file is verified first; one whose claim does not hol
 are claims about different neighbours or units, which do not add up. A user is whoever a column of the
 table says: files of different columns are refused, and so are files that do not say it (Python writes
 it where the groups have a name, since 0.2.1), unless you state with --same-unit that it is the same.
+
+Each release keeps its conditions (the notes of `privet verify`) and its arithmetic: both are repeated,
+and the total holds under all of them.
 
 What is stated is the better of two proofs: the sums of all ε and all δ, and the accountant's own
 composition of all events at --delta. The second holds if budgets and number of the releases were
@@ -63,6 +67,10 @@ struct Part {
     /// The digest by which it is known again.
     digest: String,
     claim: Guarantee,
+    /// In which arithmetic it is proved; that of a schema's price is in no file.
+    arithmetic: Option<Arithmetic>,
+    /// Its conditions, and what else verification notes.
+    notes: Vec<String>,
     /// Who a unit is of whom it speaks.
     whose: Whose,
     event: Event,
@@ -110,6 +118,8 @@ impl Total {
                     "epsilon": part.claim.epsilon,
                     "delta": part.claim.delta,
                     "whose": part.whose,
+                    "arithmetic": part.arithmetic,
+                    "notes": part.notes,
                 })
             });
             return output::print_json(&json!({
@@ -118,6 +128,7 @@ impl Total {
                 "delta": whole.delta,
                 "neighbours": whole.neighbours,
                 "unit": whole.unit,
+                "arithmetic": arithmetic(&parts),
                 "stated": stated,
                 "counted_once": again.iter().map(|path| path.display().to_string()).collect::<Vec<_>>(),
             }));
@@ -150,10 +161,11 @@ impl Total {
         if let Some(stated) = stated {
             text.push_str(&words::wrapped(&words::sentence(&format!("{stated}.")), ""));
         }
-        let conditions = "This is about these files; what else was released from the records is not in it. It holds \
+        text.push_str(&conditions(&parts));
+        let closing = "This is about these files; what else was released from the records is not in it. It holds \
                           if no budget, and not the number of releases, was chosen after looking at one of them; \
                           otherwise set a limit beforehand and let a ledger keep it (privet budget).";
-        text.push_str(&words::wrapped(conditions, ""));
+        text.push_str(&words::wrapped(closing, ""));
         output::print(&text)
     }
 
@@ -180,12 +192,46 @@ impl Total {
     }
 }
 
+/// In which arithmetic all of them together are proved.
+fn arithmetic(parts: &[Part]) -> Arithmetic {
+    match parts.iter().any(|part| part.arithmetic == Some(Arithmetic::Real)) {
+        true => Arithmetic::Real,
+        false => Arithmetic::Finite,
+    }
+}
+
+/// What the total holds under: the arithmetic, and each condition with the releases that have it.
+fn conditions(parts: &[Part]) -> String {
+    let of = |has: &dyn Fn(&Part) -> bool| {
+        let names = parts.iter().filter(|part| has(part)).map(|part| printable(&part.name));
+        names.collect::<Vec<_>>().join(", ")
+    };
+    let mut all = Vec::new();
+    if arithmetic(parts) == Arithmetic::Real {
+        let real = of(&|part| part.arithmetic == Some(Arithmetic::Real));
+        all.push(format!("{real}: {}", words::arithmetic(Arithmetic::Real)));
+    }
+    let mut told: Vec<&String> = Vec::new();
+    for note in parts.iter().flat_map(|part| &part.notes) {
+        if !told.contains(&note) {
+            told.push(note);
+            all.push(format!("{}: {note}", of(&|part| part.notes.contains(note))));
+        }
+    }
+    let lines = all.iter().map(|line| words::wrapped(&format!("- {line}."), "  "));
+    match all.is_empty() {
+        true => String::new(),
+        false => format!("It holds on the conditions of each:\n{}", lines.collect::<String>()),
+    }
+}
+
 /// A release whose claim holds, and what its schema's bounds cost.
 fn read(path: &Path) -> Result<(Part, Option<Part>), Failure> {
     let released = file::load_any(path, Seal::Required)?;
     let meter = Meter::spinner(&format!("verifying {}", path.display()));
     let verdict = released.verify();
     drop(meter);
+    let (arithmetic, notes) = (verdict.arithmetic, verdict.notes);
     let refused = |why: &str| {
         Failure::Refused(format!(
             "{}: {why}; see privet verify {}",
@@ -211,13 +257,15 @@ fn read(path: &Path) -> Result<(Part, Option<Part>), Failure> {
         name: format!("bounds of the schema of {name}, bought"),
         digest: bought.certificate,
         claim: bought.guarantee,
+        arithmetic: None,
+        notes: Vec::new(),
         whose: bought.whose,
         planned: Some(bought.events.clone()),
         event: bought.events,
     });
     let digest = certificate.digest.clone().unwrap_or_default();
     let whose = released.whose();
-    Ok((Part { name, digest, claim, whose, event, planned }, schema))
+    Ok((Part { name, digest, claim, arithmetic, notes, whose, event, planned }, schema))
 }
 
 /// The better of two proofs.

@@ -11,7 +11,7 @@ use privet_core::{Neighbours, Relation, Unit};
 use privet_learn::erm::dpsl_kt;
 use privet_learn::file::{self, Seal};
 use privet_learn::transfer;
-use privet_learn::{Check, Loaded, UNSIGNED, Verdict};
+use privet_learn::{Check, Fact, Loaded, UNSIGNED, Verdict};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -26,11 +26,16 @@ Checks what was released, a model, counts or chosen columns, without its data:
   3. the digest that binds model and certificate must match, and the signature if there is one;
   4. what was released must be what such a plan can release: on the grid of its noise, in its ball,
      sums of its columns;
-  5. the certificate must not be on the list of void ones (SECURITY.md).
+  5. the certificate must state every condition of that plan;
+  6. the certificate must not be on the list of void ones (SECURITY.md).
 
 A model by --method dpsl-kt rests on how long its public rows are: name their file with --public, and
 it is checked that they are as many and no longer than the certificate states. Labels by privet vote
 are of public rows: with --public it is checked that they are of those of the file, in its order.
+
+Printed besides: the facts that the claim takes for granted and nothing checks (how many records there
+were, that the schema is public, that nothing was fitted on the records before), and, apart, words of
+whoever made the file.
 
 It cannot prove that the holder ran this program on the data: whoever makes up a request and numbers
 that fit it has a file on which all of this holds. A signature lets an organisation vouch: name the
@@ -73,11 +78,13 @@ impl Verify {
         }
         if let Some(path) = &self.public {
             let check = public_rows(&released, path)?;
+            verdict.unchecked.retain(|one| one.fact != Fact::PublicRows);
             verdict.valid &= check.holds;
             verdict.checks.push(check);
         }
         if !verdict.valid {
             verdict.guarantee = None;
+            verdict.unchecked.clear();
         }
         if self.json {
             output::print_json(&as_json(&verdict))?;
@@ -134,6 +141,7 @@ fn as_json(verdict: &Verdict) -> Value {
         "made": verdict.made,
         "notes": verdict.notes,
         "stated": verdict.stated,
+        "unchecked": verdict.unchecked,
         "checks": verdict.checks,
     })
 }
@@ -160,11 +168,12 @@ fn in_words(verdict: &Verdict) -> String {
         say(&format!("arithmetic: {}.", words::arithmetic(arithmetic)));
     }
     verdict.notes.iter().for_each(|note| say(&format!("note: {note}.")));
-    verdict.stated.iter().for_each(|note| say(&words::stated(note)));
+    say(&words::unchecked(&verdict.unchecked));
     say(&words::made(verdict.made.as_ref()));
     match &verdict.signer {
         Some(key) => say(&format!("signed by {key}.")),
         None => say(&format!("{UNSIGNED}.")),
     }
+    text.push_str(&words::stated(&verdict.stated));
     text
 }

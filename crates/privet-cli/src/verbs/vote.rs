@@ -402,7 +402,10 @@ pub fn as_json(labels: &Released<Task>, planned: &Plan<Task>) -> Value {
 pub fn purpose(labels: &Released<Task>) -> String {
     let (found, request) = (labels.artefact(), labels.request());
     let who = match &request.task.teacher {
-        Teacher::Outside { what } => format!("models ({})", printable(what)),
+        // Quoted: it is the word of whoever made the file.
+        Teacher::Outside { what } => {
+            format!("models that the file calls \"{}\"", printable(what).replace('"', "'"))
+        }
         built_in => format!("{} models", built_in.name()),
     };
     format!(

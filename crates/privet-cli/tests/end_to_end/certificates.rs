@@ -191,17 +191,21 @@ fn a_verdict_says_all_that_the_claim_rests_on() {
     assert_eq!(verdict["arithmetic"], "finite");
     assert_eq!(verdict["made"]["version"], env!("CARGO_PKG_VERSION"));
     assert_eq!(verdict["made"]["id"].as_str().unwrap().len(), 32);
-    // Notes are those of the plan made again: a forger cannot leave them out.
+    // Notes are those of the plan made again: a file that leaves conditions out is refused.
     let large = "--epsilon 20 --delta 0.4 --method output --out large.json";
     world.ok(&TRAIN.replace("--epsilon 5 --out model.json", large));
-    reseal(&world, "large.json", |document| {
-        document["certificate"]["notes"] = Value::Array(vec![])
-    });
     let text = world.ok("verify large.json");
     for words in ["delta is above 1 / rows", "epsilon is large", "delta is large"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert!(world.ok("inspect large.json").contains("delta is above 1 / rows"));
+    reseal(&world, "large.json", |document| {
+        document["certificate"]["notes"] = Value::Array(vec![])
+    });
+    let ended = world.run("verify large.json");
+    let refused = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(ended.code, 1, "{refused}");
+    assert!(refused.contains("leaves out: delta is above 1 / rows"), "{refused}");
 }
 
 #[test]
@@ -298,12 +302,25 @@ fn a_note_that_is_not_the_plans_is_shown_as_the_files() {
     });
     for line in ["verify model.json", "inspect model.json"] {
         let text = world.ok(line);
-        let lower = text.to_lowercase();
-        assert!(lower.contains("the file says: audited by all"), "{line}: {text}");
+        let (_, below) = text.split_once("Words of whoever made the file").expect("words apart");
+        assert!(below.contains("\n  | audited by all"), "{line}: {text}");
         assert!(
             !text.contains('\u{1b}') && !text.lines().any(|line| line.trim() == "VALID: ε = 0")
         );
     }
+    // However it is broken into lines.
+    for width in [1, 40, 60, 70, 74, 78] {
+        reseal(&world, "model.json", |document| {
+            let lie = format!("{} Note: safe to publish in full", "x".repeat(width));
+            document["certificate"]["notes"] = serde_json::json!([lie]);
+        });
+        let text = world.ok("verify model.json");
+        let ours = |line: &&str| line.contains("publish") && !line.starts_with("  | ");
+        assert_eq!(text.lines().find(ours), None, "{width}");
+    }
+    reseal(&world, "model.json", |document| {
+        document["certificate"]["notes"] = serde_json::json!(["audited by all"]);
+    });
     let verdict = world.ok_json("verify model.json --json");
     assert!(verdict["stated"][0].as_str().unwrap().starts_with("audited by all"));
     assert!(!verdict["notes"].to_string().contains("audited"));

@@ -13,7 +13,16 @@ fn public_rows_are_stated_and_not_protected() {
     assert!(flat.contains("nothing is promised to those in it"), "{told}");
     let verdict = world.ok_json("verify m.json --json");
     assert_eq!((&verdict["valid"], &verdict["epsilon"]), (&true.into(), &8.0.into()));
-    assert!(world.ok("verify m.json").contains("public file"));
+    let words = world.ok("verify m.json");
+    assert!(words.contains("public file"));
+    // That nobody looked at the rows is said, until somebody does.
+    let unlooked = "public rows have a norm of at most";
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat(&words).contains(unlooked), "{words}");
+    assert!(verdict["unchecked"].to_string().contains(unlooked), "{verdict}");
+    let seen = world.ok_json("verify m.json --public public.csv --json");
+    assert!(!seen["unchecked"].to_string().contains(unlooked), "{seen}");
+    assert!(seen["unchecked"].to_string().contains("400 records"), "{seen}");
     assert!(world.ok("inspect m.json").contains("public norm"));
 }
 

@@ -127,6 +127,38 @@ fn several_releases_add_up() {
     world.refused(2, "total", &["FILES"]);
 }
 
+/// A total keeps what each part holds under: its conditions, and the arithmetic in which it is proved.
+#[test]
+fn a_total_keeps_the_conditions_of_its_parts() {
+    let world = World::new();
+    world.ok("train table.csv --schema schema.toml --epsilon 1 --delta 1e-6 --out a.json");
+    world.ok(
+        "train table.csv --schema schema.toml --method amp --epsilon 1 --delta 0 --out real.json",
+    );
+    world.ok("train table.csv --schema schema.toml --method non-private --out free.json");
+    world.ok("evaluate free.json table.csv --epsilon 1 --model-is-public --out worth.json");
+    let total = world.ok_json("total a.json real.json worth.json --json");
+    assert_eq!(total["arithmetic"], "real");
+    let part =
+        |place: usize, words: &str| total["releases"][place]["notes"].to_string().contains(words);
+    assert!(part(1, "drawn in floating point") && part(2, "declared public"), "{total}");
+    assert!(!part(0, "drawn in floating point"), "{total}");
+    let arithmetic = |place: usize| total["releases"][place]["arithmetic"].as_str().unwrap();
+    assert_eq!([0, 1, 2].map(arithmetic), ["finite", "real", "finite"]);
+    let words = world.ok("total a.json real.json worth.json");
+    assert!(words.lines().all(|line| line.chars().count() <= 80), "{words}");
+    let flat = words.split_whitespace().collect::<Vec<_>>().join(" ");
+    for part in [
+        "- real.json: proved on paper, for exact numbers (real)",
+        "- real.json: the noise is continuous and drawn in floating point",
+        "- worth.json: the model of digest",
+    ] {
+        assert!(flat.contains(part), "{part}: {words}");
+    }
+    let finite = world.ok_json("total a.json --json");
+    assert_eq!(finite["arithmetic"], "finite");
+}
+
 #[test]
 fn a_budget_is_explained() {
     let world = World::new();

@@ -119,6 +119,17 @@ impl Origin {
     /// The public table in one sentence, for whoever relies on a certificate.
     pub fn public_in_words(&self) -> Option<String> {
         let (public, digest) = (self.public.as_ref()?, self.sha256.as_ref()?);
+        // Quoted: it is the schema's word, and must not pass for ours.
+        Some(format!(
+            "bounds and categories were filled in from a table marked public, which the schema calls \"{}\" (SHA-256 \
+             {digest})",
+            privet_core::printable(public).replace('"', "'"),
+        ))
+    }
+
+    /// The same as versions before 0.2.1 said it.
+    pub fn public_unquoted(&self) -> Option<String> {
+        let (public, digest) = (self.public.as_ref()?, self.sha256.as_ref()?);
         Some(format!(
             "bounds and categories were filled in from a table marked public: {} (SHA-256 {digest})",
             privet_core::printable(public),

@@ -22,11 +22,17 @@ pub const FORMAT: &str = "privet-certificate-2";
 pub const FORMAT_1: &str = "privet-certificate-1";
 
 /// What a certificate says of noise that can be made again.
-const FIXED_SEED: &str = "NOT PRIVATE: the noise was made from a fixed seed";
+pub const FIXED_SEED: &str = "NOT PRIVATE: the noise was made from a fixed seed";
 
 /// What a certificate says of a part that one unit alone is told.
-const FOR_THE_UNIT: &str = "for the eyes of the person concerned alone: it is made from what was published \
+pub const FOR_THE_UNIT: &str = "for the eyes of the person concerned alone: it is made from what was published \
      and that person's own records, and whoever else sees it may learn those records";
+
+/// What a certificate says where nothing was noised.
+pub const NOT_PRIVATE: &str = "NOT PRIVATE: trained without noise, for comparison only";
+
+/// What a certificate says of a session that ended before its end.
+pub const ENDED_EARLY: &str = "ended early: what was planned is spent all the same";
 
 /// In which arithmetic the guarantee is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,7 +153,7 @@ impl Certificate {
             randomness: None,
             events: None,
             filter: None,
-            notes: vec!["NOT PRIVATE: trained without noise, for comparison only".into()],
+            notes: vec![NOT_PRIVATE.into()],
             request,
             made: Some(Made::now(None)),
             ledger: None,

@@ -85,6 +85,7 @@ mod walk;
 
 pub use canonical::{TooWide, canonical, sorted};
 pub use certificate::{Arithmetic, Certificate, CertificateError};
+pub use certificate::{ENDED_EARLY, FIXED_SEED, FOR_THE_UNIT, NOT_PRIVATE};
 pub use entered::Entered;
 pub use joint::{Part, Parts};
 pub use journal::Journal;

@@ -530,7 +530,7 @@ impl<'a> Session<'a> {
             }
             return Ok(None);
         }
-        statement.notes.push("ended early: what was planned is spent all the same".into());
+        statement.notes.push(super::ENDED_EARLY.into());
         let certificate = self.certificate(statement)?;
         if let Some(purse) = &mut self.purse {
             purse.settled(&certificate)?;

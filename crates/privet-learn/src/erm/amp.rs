@@ -33,6 +33,7 @@ use crate::LearnError;
 use crate::allowance::Allowance;
 use crate::facts::Facts;
 use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::note::Note;
 use crate::request::{Calibration, GAMMA, RIDGE, SPLIT};
 use crate::settings::SettingInfo;
 use privet_core::Range;
@@ -321,7 +322,7 @@ fn planned(
     (perturbed, bought): (PerturbedObjective, Option<Purchase>),
     penalty: Penalty,
     settled: Amp,
-    mut notes: Vec<String>,
+    mut notes: Vec<Note>,
 ) -> Decision {
     let arithmetic = if budget.is_pure() { Arithmetic::Real } else { Arithmetic::Finite };
     if budget.is_pure() {

@@ -135,6 +135,17 @@ pub fn stated(method: &Method, rows: &Matrix) -> Check {
     Check { what, holds, detail }
 }
 
+/// What the noise takes for granted of a public file.
+pub(crate) fn rests_on(method: &Method) -> Option<String> {
+    let Method::DpslKt(DpslKt { public_rows: Some(count), public_norm: Some(norm), .. }) = method
+    else {
+        return None;
+    };
+    Some(format!(
+        "that its {count} public rows have a norm of at most {norm}, for which the noise was made"
+    ))
+}
+
 /// Columns that the rule keeps at most.
 const MOST: f64 = 500.0;
 

@@ -84,6 +84,7 @@ use crate::auto;
 use crate::facts::Facts;
 use crate::method::Method;
 use crate::model::{LinearWeights, Spread};
+use crate::note::Note;
 use crate::plan::no_budget;
 use crate::request::Request;
 use crate::task::{Planned, Procedure, Task, Work};
@@ -120,7 +121,7 @@ pub(crate) struct Decision {
     /// In which arithmetic the guarantee is proved.
     pub arithmetic: Arithmetic,
     /// Conditions and gaps.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 impl Task for Erm {
@@ -157,11 +158,11 @@ impl Task for Erm {
         let mut notes = decision.notes;
         let classes = request.schema.classes().map(<[_]>::len);
         match forecast::of(facts, classes, budget, &decision.settled, None) {
-            Some(forecast) => notes.extend(forecast.note),
+            Some(forecast) => notes.extend(forecast.note.map(Note::expectation)),
             None => {
                 let excess = decision.procedure.predicted_excess(facts);
                 let hopeless = excess.is_some_and(|excess| predicted::hopeless(facts, excess));
-                notes.extend(hopeless.then(|| predicted::HOPELESS.to_string()));
+                notes.extend(hopeless.then(|| Note::expectation(predicted::HOPELESS)));
             }
         }
         Ok(Planned {
@@ -192,6 +193,10 @@ impl Task for Erm {
             && found.weights.iter().all(|row| row.len() == encoding.width())
             && found.weights.iter().flatten().all(|weight| weight.is_finite());
         if fits { Ok(()) } else { Err("its weights do not fit its schema".into()) }
+    }
+
+    fn rests_on_public_rows(&self) -> Option<String> {
+        dpsl_kt::rests_on(&self.method)
     }
 
     fn noised(&self) -> &'static str {

@@ -83,7 +83,7 @@ const DETERMINANT_SHARE: f64 = 0.1;
 const OUTPUT_SHARE: f64 = 0.01;
 
 /// The notes of its certificates.
-const EXPERIMENTAL: &str = "experimental: the thesis's proof of this algorithm has gaps (docs/errata.md, \
+pub(crate) const EXPERIMENTAL: &str = "experimental: the thesis's proof of this algorithm has gaps (docs/errata.md, \
      C3). What is claimed rests on a bound of our own, which charges the determinants √columns-fold";
 
 /// Decides everything from public facts.

@@ -243,7 +243,7 @@ pub(crate) fn plan(
         Selector::Correlation(Correlation { association, clip, .. }) => (None, association, clip),
         selector => (Some(Chooser::Settled(selector)), None, None),
     };
-    let notes = if chosen.notes.is_empty() { vec![] } else { vec![OTHERWISE.to_string()] };
+    let notes = if chosen.notes.is_empty() { vec![] } else { vec![OTHERWISE.into()] };
     let start = Start { count: count as usize, columns: facts.columns, bias: facts.bias };
     Ok(Decision {
         settled: Method::TwoStage(TwoStage {

@@ -256,7 +256,7 @@ impl Task for Count {
             work: Work::Private(Arc::new(counting)),
             settled,
             arithmetic: Arithmetic::Finite,
-            notes: (times > 1).then(|| whole(times)).into_iter().collect(),
+            notes: (times > 1).then(|| whole(times).into()).into_iter().collect(),
         })
     }
 

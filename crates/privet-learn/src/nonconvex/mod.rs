@@ -329,7 +329,7 @@ impl Task for Network {
         let decision = decide(facts, &allowance, &task.method)?;
         let mut notes = decision.notes;
         if let Begin::File(public) = &facts.begin {
-            notes.push(public.note());
+            notes.push(public.note().into());
         }
         Ok(Planned {
             work: Work::Private(decision.worker.procedure()),

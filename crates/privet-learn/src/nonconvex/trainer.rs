@@ -8,6 +8,7 @@ use super::update::{Question, Training};
 use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::erm::watch::StepWatch;
+use crate::note::Note;
 use crate::task::Procedure;
 use privet_data::matrix::Matrix;
 use privet_dp::gate::{Arithmetic, GateError, Noised, Session};
@@ -21,7 +22,7 @@ pub(crate) struct Decision {
     pub worker: Worker,
     pub settled: Settings,
     pub arithmetic: Arithmetic,
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// How it is carried out.

@@ -9,6 +9,7 @@ use super::wrapper::{Base, Wrapped, ball};
 use super::{Horizon, Method};
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::note::Note;
 use crate::request::Calibration;
 use crate::settings::SettingInfo;
 
@@ -30,10 +31,10 @@ pub(super) fn plan(
     let (learner, mut notes) =
         Wrapped::planned(Base::Gradient, ball, horizon, allowance, calibration)?;
     if learner.first > f64::from(horizon.steps) {
-        notes.push(format!(
+        notes.push(Note::expectation(format!(
             "with this ridge no gradient is taken before step {}, beyond the horizon: every model is noise",
             learner.first
-        ));
+        )));
     }
     Ok(Decision { notes, ..Decision::new(learner, Method::Giga(settled)) })
 }

@@ -11,6 +11,7 @@ use super::walk::Following;
 use super::{Horizon, Online, Stream};
 use crate::allowance::Allowance;
 use crate::erm::watch::StepWatch;
+use crate::note::Note;
 use crate::request::Calibration;
 use crate::settings::{SettingInfo, given};
 use crate::task::Procedure;
@@ -71,7 +72,7 @@ pub(crate) struct Decision {
     /// With every choice made.
     pub settled: Method,
     /// Conditions.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 impl Decision {

@@ -307,7 +307,7 @@ impl Task for Online {
         let mut notes = vec![
             "neighbouring streams differ in one slot: its record is another, or there is none; every model of \
              the stream is covered, all together"
-                .to_string(),
+                .into(),
         ];
         notes.extend(decision.notes);
         Ok(Planned {

@@ -21,6 +21,7 @@ use super::walk::{Following, Rule};
 use super::{Horizon, Online, Stream};
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::note::Note;
 use crate::request::Calibration;
 use crate::settings::Shown;
 use crate::task::Procedure;
@@ -78,7 +79,7 @@ impl Wrapped {
         horizon: &Horizon,
         allowance: &Allowance<'_>,
         calibration: Calibration,
-    ) -> Result<(Self, Vec<String>), LearnError> {
+    ) -> Result<(Self, Vec<Note>), LearnError> {
         let facts = &horizon.facts;
         if horizon.batch != 1 {
             return Err(LearnError::NotCovered {
@@ -130,7 +131,7 @@ impl Wrapped {
                 })?;
                 // 2L/Ψ and 2G/Ψ: both with the gradient of the ridge in them.
                 let largest = horizon.gradient() + ball.ridge * ball.radius;
-                (factor * 2.0 * largest / ball.ridge, vec![PRINTED.to_string()])
+                (factor * 2.0 * largest / ball.ridge, vec![PRINTED.into()])
             }
         };
         let first = match base {

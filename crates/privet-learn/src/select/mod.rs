@@ -39,6 +39,7 @@ pub use votes::stable_distance;
 use crate::allowance::Allowance;
 use crate::erm::Erm;
 use crate::facts::Facts;
+use crate::note::Note;
 use crate::plan::no_budget;
 use crate::request::{Calibration, Request};
 use crate::task::{Artefact, Planned, Procedure, Task, Work};
@@ -113,7 +114,7 @@ pub(crate) struct Decision {
     /// The selector with every choice that a rule made written down.
     pub settled: Selector,
     /// Conditions and gaps.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// What a selector may read: facts of the table, and how many columns are wanted of how many.

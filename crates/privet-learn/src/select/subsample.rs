@@ -35,6 +35,7 @@ use super::votes::{counted, elected};
 use super::{Asks, Decision, Select, Selector, Support, Wanted};
 use crate::erm::watch::StepWatch;
 use crate::facts::Facts;
+use crate::note::Note;
 use crate::settings::{SettingInfo, Shown};
 use crate::task::Procedure;
 use crate::{LearnError, admit};
@@ -93,9 +94,11 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Subsample) -> Result<Decision,
     let parts = options.parts.unwrap_or(usual.min(1e7) as u32);
     PARTS.check(f64::from(parts))?;
     let voting = voting(test, rate, parts, Naming::of(facts, wanted.size));
-    let mut notes = vec![NOTHING.to_string()];
+    let mut notes = vec![NOTHING.into()];
     if lead_needed(&test, 2 * voting.most) > f64::from(parts) {
-        notes.push("no answer can come out of so few parts but by chance: give more of them, or a smaller rate".into());
+        notes.push(Note::expectation(
+            "no answer can come out of so few parts but by chance: give more of them, or a smaller rate",
+        ));
     }
     Ok(Decision {
         procedure: Arc::new(voting),

@@ -8,6 +8,7 @@ use super::{estimated, gnmax, sparse_vector};
 use crate::LearnError;
 use crate::allowance::Allowance;
 use crate::facts::Facts;
+use crate::note::Note;
 use crate::settings::{SettingInfo, Shown, given};
 use privet_dp::account::Event;
 use privet_dp::gate::{Noised, Session};
@@ -55,7 +56,7 @@ pub(crate) struct Decision {
     /// b.
     pub teachers: u32,
     /// Conditions and gaps.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// Classes that were named.

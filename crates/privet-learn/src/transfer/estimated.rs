@@ -15,6 +15,7 @@ use super::ballots::{Ballots, winner};
 use super::sparse_vector::{CUTOFF, LOST, sizes, stable_for};
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::note::Note;
 use crate::settings::{SettingInfo, Shown};
 use privet_core::{Budget, Range};
 use privet_dp::account::{Event, ThresholdNoise};
@@ -97,17 +98,20 @@ pub(super) fn plan(wanted: &Wanted<'_>, options: &Estimated) -> Result<Decision,
     let least = least.transpose()?.unwrap_or(0.0);
     let cutoffs: Vec<String> =
         alternatives.iter().map(|(_, answers)| answers.cutoff.to_string()).collect();
-    let mut notes = vec![format!(
-        "how often teachers dissent is estimated under noise, and decides after how many questions without a stable \
-         answer nothing more is answered, of {}; the whole budget is spent either way",
-        cutoffs.join(", ")
-    )];
+    let mut notes: Vec<Note> = vec![
+        format!(
+            "how often teachers dissent is estimated under noise, and decides after how many questions without a stable \
+             answer nothing more is answered, of {}; the whole budget is spent either way",
+            cutoffs.join(", ")
+        )
+        .into(),
+    ];
     if 0.5 + (least + 1.0) / f64::from(teachers) > 1.0 {
-        notes.push(format!(
+        notes.push(Note::expectation(format!(
             "{teachers} teachers are too few for any answer to come out but by chance: a winner must lead by {} votes. \
              Give more teachers or a larger epsilon",
             2.0 * (least + 1.0)
-        ));
+        )));
     }
     let sensitivity = wanted.questions;
     let settled = |(limit, answers): &(i64, StableAnswers)| Alternative {

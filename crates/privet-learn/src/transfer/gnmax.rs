@@ -23,6 +23,7 @@
 use super::aggregate::{Aggregate, Aggregator, AggregatorInfo, Decision, Named, UnderWay, Wanted};
 use super::ballots::Ballots;
 use crate::LearnError;
+use crate::note::Note;
 use crate::settings::{SettingInfo, Shown};
 use privet_core::Range;
 use privet_dp::account::gaussian;
@@ -169,24 +170,24 @@ fn sizes(wanted: &Wanted<'_>, questions: f64) -> Sizes {
 }
 
 /// b, and what is to be said where the rule chose it or has another number of questions.
-fn chosen(wanted: &Wanted<'_>, questions: f64) -> (u32, Vec<String>) {
+fn chosen(wanted: &Wanted<'_>, questions: f64) -> (u32, Vec<Note>) {
     let sizes = sizes(wanted, questions);
     let mut notes = Vec::new();
     if wanted.teachers.is_none() && !sizes.enough {
         let mu = gaussian::mu(wanted.budget.epsilon(), wanted.budget.delta());
         // n at which the rule leaves 10 rows a class.
         let rows = ((ROWS_A_CLASS as f64) * wanted.classes as f64).powf(1.5) * 180_f64.sqrt() / mu;
-        notes.push(format!(
+        notes.push(Note::expectation(format!(
             "the table is small for this: with about {rows:.0} rows there would be so many teachers that two votes in three \
              are heard above the noise, and each would still have {ROWS_A_CLASS} rows a class"
-        ));
+        )));
     }
     if wanted.teachers.is_none() && questions > 2.0 * sizes.worth {
-        notes.push(format!(
+        notes.push(Note::expectation(format!(
             "about {:.0} questions are worth asking of so many rows under this budget: every one adds to the noise on all. \
              Ask about fewer rows (vote: --ask)",
             sizes.worth.max(1.0)
-        ));
+        )));
     }
     (wanted.teachers.unwrap_or(sizes.teachers), notes)
 }
@@ -237,14 +238,14 @@ pub(super) fn plan_gnmax(wanted: &Wanted<'_>, _: &Gnmax) -> Result<Decision, Lea
 }
 
 /// A note where the noise is as large as the votes.
-fn loud(scale: f64, teachers: u32) -> Vec<String> {
+fn loud(scale: f64, teachers: u32) -> Option<Note> {
     if 4.0 * scale < f64::from(teachers) {
-        return Vec::new();
+        return None;
     }
-    vec![format!(
+    Some(Note::expectation(format!(
         "the noise on votes ({scale:.0}) is large against {teachers} teachers: many labels will be wrong. Ask fewer \
          questions, or give more teachers or a larger epsilon"
-    )]
+    )))
 }
 
 /// Decides everything from public facts.

@@ -342,6 +342,13 @@ impl Task for Vote {
         }
     }
 
+    fn rests_on_public_rows(&self) -> Option<String> {
+        let told = || {
+            "of which public rows the labels are (their file has the digest that is stated)".into()
+        };
+        self.public.as_ref().map(|_| told())
+    }
+
     fn noised(&self) -> &'static str {
         self.aggregator.info().noised
     }

@@ -24,6 +24,7 @@ use super::aggregate::{Aggregate, Aggregator, AggregatorInfo, Decision, Named, U
 use super::ballots::{Ballots, winner};
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::note::Note;
 use crate::settings::{SettingInfo, Shown};
 use privet_core::Range;
 use privet_dp::account::{Event, ThresholdNoise};
@@ -206,26 +207,29 @@ pub(super) fn plan(wanted: &Wanted<'_>, options: &SparseVector) -> Result<Decisi
     let answers = stable_for(wanted, budget, (cutoff, law, options.query_ratio))?;
     let (query_ratio, facts) = (answers.query_ratio, wanted.facts);
     let distance = answers.distance_needed(wanted.questions as f64, LOST)?;
-    let mut notes = vec![format!(
-        "nothing more is answered once {cutoff} {} without a stable answer; the whole budget is spent either way",
-        if cutoff == 1 { "question was" } else { "questions were" }
-    )];
+    let mut notes: Vec<Note> = vec![
+        format!(
+            "nothing more is answered once {cutoff} {} without a stable answer; the whole budget is spent either way",
+            if cutoff == 1 { "question was" } else { "questions were" }
+        )
+        .into(),
+    ];
     // A lead of 2(d + 1) of b votes.
     let agree = 0.5 + (distance + 1.0) / f64::from(teachers);
     if agree > 1.0 {
-        notes.push(format!(
+        notes.push(Note::expectation(format!(
             "{teachers} teachers are too few for any answer to come out but by chance: a winner must lead by {} votes. \
              Give more teachers, a larger epsilon or a smaller cutoff",
             2.0 * (distance + 1.0)
-        ));
+        )));
     } else if !fits {
         let learnt = facts.columns as f64 * (wanted.classes as f64 - 1.0).max(1.0);
         let rows = 12.0 * learnt * 6.0 * (needed(wanted, 1) + 1.0);
-        notes.push(format!(
+        notes.push(Note::expectation(format!(
             "the table is small for this: teachers that are sure to agree need about {rows:.0} rows in all, so that \
              answers may end early. An answer comes out where about {:.0} in 100 teachers agree",
             (100.0 * agree).ceil()
-        ));
+        )));
     }
     Ok(Decision {
         aggregate: Arc::new(Stable { answers, distance }),

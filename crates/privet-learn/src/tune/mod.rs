@@ -39,6 +39,7 @@ use crate::erm::Erm;
 use crate::facts::Facts;
 use crate::method::Method;
 use crate::model::{LinearWeights, Model};
+use crate::note::Note;
 use crate::plan::no_budget;
 use crate::released::Released;
 use crate::request::{Calibration, Request};
@@ -246,7 +247,7 @@ impl Task for Tune {
             trial_epsilon: Some(trial_epsilon),
         };
         let real = ones.iter().any(|one| one.arithmetic == Arithmetic::Real);
-        let mut notes = vec![worth(request, facts, trial_epsilon, &ones)?];
+        let mut notes = vec![Note::expectation(worth(request, facts, trial_epsilon, &ones)?)];
         notes.push(SECRET.into());
         for note in ones.iter().flat_map(|one| &one.notes) {
             if !notes.contains(note) {
@@ -353,7 +354,7 @@ struct One {
     method: Method,
     procedure: Arc<dyn Procedure<Erm>>,
     arithmetic: Arithmetic,
-    notes: Vec<String>,
+    notes: Vec<Note>,
     /// Training and score.
     event: Event,
 }

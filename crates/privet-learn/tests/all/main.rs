@@ -14,6 +14,7 @@ mod common;
 mod completion;
 mod completion_parts;
 mod completion_real;
+mod conditions;
 mod count;
 mod descent;
 mod describe;

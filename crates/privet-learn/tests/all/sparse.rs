@@ -154,6 +154,8 @@ fn knowledge_is_transferred_through_public_rows() {
     let verdict = verify(&from_json(text.as_bytes(), Seal::Required).unwrap());
     assert!(verdict.valid, "{:?}", verdict.checks);
     assert!(verdict.notes.iter().any(|note| note.contains("public file")), "{:?}", verdict.notes);
+    let granted = verdict.unchecked.iter().find(|one| one.fact == privet_learn::Fact::PublicRows);
+    assert!(granted.unwrap().what.contains("public rows have a norm of at most"));
     let plain = request("dp-ight", &[], NUMBER, 4000, 1.0);
     assert!(plan(&plain).unwrap().with_public(&public.features).is_err());
     let half = request("dpsl-kt", &[("public_rows", "3")], NUMBER, 4000, 1.0);

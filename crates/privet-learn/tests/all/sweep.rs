@@ -75,6 +75,11 @@ fn planned(certificate: &Value) -> bool {
         && nearly(&events, &certificate["events"], 1e-5)
         && claim == certificate["guarantee"]
         && serde_json::to_value(plan.arithmetic()).unwrap() == certificate["arithmetic"]
+        && plan
+            .notes()
+            .iter()
+            .filter(|note| note.is_condition())
+            .all(|note| certificate["notes"].as_array().unwrap().contains(&Value::from(&**note)))
 }
 
 /// What a forger may write instead of a leaf.

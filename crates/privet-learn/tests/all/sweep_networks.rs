@@ -75,6 +75,11 @@ fn planned(certificate: &Value) -> bool {
         && plan.request() == &request
         && serde_json::to_value(plan.guarantee()).unwrap() == certificate["guarantee"]
         && serde_json::to_value(plan.arithmetic()).unwrap() == certificate["arithmetic"]
+        && plan
+            .notes()
+            .iter()
+            .filter(|note| note.is_condition())
+            .all(|note| certificate["notes"].as_array().unwrap().contains(&Value::from(&**note)))
 }
 
 #[test]

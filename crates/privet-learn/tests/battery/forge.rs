@@ -213,10 +213,45 @@ pub fn off_support<T: Task>(subject: &Subject<T>) {
     });
 }
 
+/// What a forger would have a file say.
+const LIE: &str = "this release is safe to publish in full";
+
+/// Notes left out, put otherwise, or made up.
+pub fn conditions<T: Task>(subject: &Subject<T>) {
+    let judged = |notes: &[String]| {
+        let document = forged(subject, |document| document["certificate"]["notes"] = json!(notes));
+        judged::<T>(&document).expect("a file")
+    };
+    let name = &subject.name;
+    let own = subject.plan.notes().iter().filter(|note| note.is_condition());
+    let own: Vec<String> = own.map(ToString::to_string).collect();
+    let all = &subject.released.certificate().notes;
+    assert!(own.iter().all(|note| all.contains(note)), "{name}: {own:?} in {all:?}");
+    for notes in [vec![], vec![LIE.to_string()]] {
+        let verdict = judged(&notes);
+        assert_eq!(verdict.valid, own.is_empty(), "{name}: {notes:?}");
+        assert_eq!(verdict.stated, notes, "{name}");
+        assert!(!verdict.notes.contains(&LIE.into()), "{name}: a lie as a word of ours");
+    }
+    for note in &own {
+        let mut without = all.clone();
+        without.retain(|other| other != note);
+        assert!(!judged(&without).valid, "{name}: without {note}");
+        without.push(format!("{note}, or not"));
+        assert!(!judged(&without).valid, "{name}: {note}, or not");
+    }
+    let mut more = all.clone();
+    more.push(LIE.into());
+    let verdict = judged(&more);
+    assert!(verdict.valid && verdict.stated == [LIE], "{name}: {:?}", verdict.stated);
+    assert!(!verdict.notes.contains(&LIE.into()), "{name}: a lie as a word of ours");
+    assert!(!verdict.unchecked.is_empty(), "{name}: something is always taken for granted");
+}
+
 /// A change that is not sealed anew is refused by whoever needs the seal, and told by verification.
 pub fn broken_seal<T: Task>(subject: &Subject<T>) {
     let mut document: Value = serde_json::from_str(&subject.text).unwrap();
-    document["certificate"]["notes"] = json!(["trust me"]);
+    document["certificate"]["notes"].as_array_mut().unwrap().push(json!("trust me"));
     let text = document.to_string();
     assert!(released_from_json::<T>(text.as_bytes(), Seal::Required).is_err(), "{}", subject.name);
     let read = released_from_json::<T>(text.as_bytes(), Seal::Unchecked).unwrap();

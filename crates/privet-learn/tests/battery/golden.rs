@@ -3,6 +3,10 @@
 //! Who changes one on purpose writes them anew with
 //! `cargo test -p privet-learn --test battery -- --ignored` and says in the changelog that models of a fixed
 //! seed are others.
+//!
+//! `conditions.json` there has the conditions of every plan in words. Who changes one on purpose adds the words of earlier
+//! versions to `src/conditions.rs`, for their files state those, and writes the file anew with
+//! `cargo test -p privet-learn --test battery write_the_conditions -- --ignored`.
 
 use crate::subject::{
     ANSWERS, COUNTS, DESCRIPTIONS, EVALUATIONS, MODELS, NETWORKS, PLAIN, RATINGS, STREAMS,
@@ -35,6 +39,34 @@ pub fn same<T: Task>(subject: &Subject<T>) {
     let near = |(one, other): (&f64, &f64)| (one - other).abs() <= near * size;
     assert_eq!(known.len(), found.len(), "{name}");
     assert!(known.iter().zip(&found).all(near), "{name}: {known:?} became {found:?}");
+}
+
+type Words = BTreeMap<String, Vec<String>>;
+
+fn conditions<T: Task>(subject: &Subject<T>) -> (String, Vec<String>) {
+    let own = subject.plan.notes().iter().filter(|note| note.is_condition());
+    (format!("{} {}", T::NAME, subject.name), own.map(ToString::to_string).collect())
+}
+
+pub fn same_conditions<T: Task>(subject: &Subject<T>) {
+    let known: Words = serde_json::from_slice(&std::fs::read(file("conditions")).unwrap()).unwrap();
+    let (name, own) = conditions(subject);
+    assert_eq!(known.get(&name).cloned().unwrap_or_default(), own, "{name}");
+}
+
+#[test]
+#[ignore = "writes a file; run when conditions are reworded on purpose"]
+fn write_the_conditions() {
+    let mut all = Words::new();
+    macro_rules! add {
+        ($($subjects:ident),*) => {$(
+            all.extend($subjects.iter().map(conditions).filter(|(_, own)| !own.is_empty()));
+        )*};
+    }
+    add!(MODELS, COUNTS, DESCRIPTIONS, EVALUATIONS, SUPPORTS, RATINGS, STREAMS);
+    add!(TALLIES, VOTES, ANSWERS, NETWORKS, TUNINGS);
+    let text = serde_json::to_string_pretty(&all).unwrap() + "\n";
+    std::fs::write(file("conditions"), text).unwrap();
 }
 
 #[test]

@@ -5,12 +5,12 @@
 //! |---|---|
 //! | `subject` | who is asked: every method and selector, relation and kind of δ, counts of both laws, descriptions, evaluations, ratings, streams, votes, answers, networks, tunings |
 //! | `verify` | trained, written, read, verified; what is claimed is what was asked; settled requests stay |
-//! | `forge` | less noise, a stronger claim, another relation, an artefact off its support, a broken seal |
+//! | `forge` | less noise, a stronger claim, another relation, an artefact off its support, a broken seal, conditions left out or made up |
 //! | `refuse` | what no theorem covers is refused before anything is drawn |
 //! | `storage` | the same model of dense and of compressed rows |
 //! | `back_end` | the same bits from memory, from a file of row blocks and from other machines, or a refusal in words |
 //! | `stop` | whoever stops gets nothing, and before the first draw pays nothing |
-//! | `golden` | a fixed seed gives the numbers that are committed |
+//! | `golden` | a fixed seed gives the numbers that are committed; conditions have the words that are committed |
 //!
 //! How far a statistic moves between neighbours is attacked learner by learner, beside this folder and in
 //! the learners' own modules; `sweep.rs` and `sweep_networks.rs` edit every leaf of the certificates of linear models
@@ -58,6 +58,8 @@ every_task! {
     another_relation_is_found_out: forge::other_relation;
     an_artefact_off_its_support_is_found_out: forge::off_support;
     a_broken_seal_is_found_out: forge::broken_seal;
+    conditions_that_are_left_out_are_found_out: forge::conditions;
+    conditions_are_in_the_committed_words: golden::same_conditions;
     public_facts_that_cannot_be_are_refused: refuse::public_facts;
     tables_of_another_form_are_refused_before_noise: refuse::tables;
     storage_changes_nothing_that_is_not_charged_for: storage::same;

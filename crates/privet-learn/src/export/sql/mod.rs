@@ -297,9 +297,10 @@ fn heading(model: &Model) -> String {
     let mut text = String::from(
         "-- A model by privet, for SQLite and DuckDB. Its certificate is in the model file.\n",
     );
-    if let Some(guarantee) = guarantee {
+    // Nothing was verified here.
+    if let Some(guarantee) = guarantee.filter(|guarantee| guarantee.epsilon.is_finite()) {
         text += &format!(
-            "-- Learnt with differential privacy: epsilon = {}, delta = {}.\n",
+            "-- Which claims differential privacy with epsilon = {}, delta = {}: see privet verify.\n",
             guarantee.epsilon, guarantee.delta
         );
     }

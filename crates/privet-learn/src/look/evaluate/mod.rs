@@ -135,7 +135,7 @@ impl Task for Evaluate {
             work: Work::Private(Arc::new(Evaluating { sums })),
             settled: request.task.clone(),
             arithmetic: Arithmetic::Finite,
-            notes: vec![condition(&request.task)],
+            notes: vec![condition(&request.task).into()],
         })
     }
 

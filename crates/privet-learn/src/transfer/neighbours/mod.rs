@@ -42,6 +42,7 @@ pub mod stream;
 use crate::allowance::Allowance;
 use crate::erm::Erm;
 use crate::facts::Facts;
+use crate::note::Note;
 use crate::plan::no_budget;
 use crate::request::{Calibration, Request};
 use crate::task::{Artefact, Planned, Task, Work};
@@ -215,7 +216,7 @@ impl Task for Nearby {
         let answering = Answering::planned(task, facts, &Allowance::new(budget, &request.noise))?;
         let settled = answering.settles(task);
         let (all, votes) = (task.in_all(), settled.votes.unwrap_or(0));
-        let mut notes = vec![
+        let mut notes: Vec<Note> = vec![
             match request.schema.classes() {
                 Some(_) => format!(
                     "{} has a vote in at most {votes} of the {all} answers; who has used theirs up is not shown",
@@ -228,13 +229,14 @@ impl Task for Nearby {
                     whose(facts),
                     u64::from(votes).saturating_mul(2).min(all as u64)
                 ),
-            },
+            }
+            .into(),
             "the questions are public, and nothing protects them; records taken out of the table later leave the \
              answers given before as they are"
                 .into(),
         ];
         let few = answering.few(facts);
-        notes.extend(few);
+        notes.extend(few.map(Note::expectation));
         if task.stream.is_some() {
             notes.push(stream::CHANGED.into());
         }
