@@ -67,11 +67,12 @@ pub(crate) fn told<T: Task>(certificate: &Certificate, plan: Option<&Plan<T>>) -
     let mut left: Vec<&String> = certificate.notes.iter().collect();
     let mut told = Told::default();
     for note in plan.map_or(&[][..], Plan::notes) {
-        let said = left.len();
         let earlier = earlier(note, plan, certificate.version());
-        left.retain(|own| **own != **note && earlier.as_ref() != Some(own));
+        let same = |own: &String| **own == **note || earlier.as_ref() == Some(own);
+        left.retain(|own| !same(own));
         // Where nothing is claimed, nothing is conditional.
-        if left.len() == said && note.is_condition() && certificate.events.is_some() {
+        let needed = note.is_condition() && certificate.events.is_some();
+        if needed && !certificate.notes.iter().any(same) {
             told.missing.push(note.to_string());
         }
     }

@@ -119,7 +119,8 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
         plausible(model, again.as_ref().ok()),
     );
     let Told { missing, written, stated } = told(certificate, again.as_ref().ok());
-    check(CONDITIONS, states_all(again.is_ok(), &missing));
+    let later = certificate.version().filter(|version| *version > Version::this());
+    check(CONDITIONS, states_all(again.is_ok(), &missing, later));
     check("no such certificate was found wanting", not_void(model));
 
     let valid = checks.iter().all(|check| check.holds);
@@ -144,11 +145,14 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
 }
 
 /// Whether every condition of the plan is stated; otherwise the first that is not.
-fn states_all(planned: bool, missing: &[String]) -> Result<String, String> {
-    match missing {
+fn states_all(planned: bool, missing: &[String], later: Option<Version>) -> Result<String, String> {
+    match (missing, later) {
         _ if !planned => Err("there is no such plan".into()),
-        [] => Ok("none is missing".into()),
-        [first, ..] => Err(format!("it leaves out: {first}")),
+        ([], _) => Ok("none is missing".into()),
+        ([first, ..], None) => Err(format!("it leaves out: {first}")),
+        ([first, ..], Some(version)) => Err(format!(
+            "it leaves out, unless version {version}, by which it was made, has other words for it: {first}"
+        )),
     }
 }
 

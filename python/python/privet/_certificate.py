@@ -140,8 +140,10 @@ class Certificate:
 
     def _read_by(self, verdict: Verdict) -> Certificate:
         """With the notes of the plan made again, and words of whoever made the file marked as such."""
+        own = [note for note in self.notes if note in verdict.notes]
+        more = [note for note in verdict.notes if note not in own]
         marked = [f"words of whoever made the file, which nothing checks: {note}" for note in verdict.stated]
-        return replace(self, notes=(*verdict.notes, *marked))
+        return replace(self, notes=(*own, *more, *marked))
 
     def _refused(self, verdict: Verdict) -> Certificate:
         """With nothing claimed, because verification refuses the claim."""
