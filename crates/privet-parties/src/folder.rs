@@ -425,7 +425,7 @@ fn make_folder(folder: &Path) -> Result<(), PartiesError> {
 /// Writes a file whole or not at all, readable by its owner alone.
 pub(crate) fn keep(path: &Path, bytes: &[u8]) -> Result<(), PartiesError> {
     let written: Result<(), WriteError> =
-        Destination::open(path, Existing::Replace).and_then(|mut file| file.write(bytes));
+        Destination::open(path, Existing::Own).and_then(|mut file| file.write(bytes));
     Ok(written?)
 }
 

@@ -53,7 +53,7 @@ impl Journal {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(BenchError::at(&path))?;
         if bytes.is_empty() {
-            let placed = Destination::open(&kept, Existing::Replace);
+            let placed = Destination::open(&kept, Existing::Own);
             let written = placed.and_then(|mut kept| kept.write(suite.as_bytes()));
             written.map_err(|error| BenchError::at(&kept)(error.into()))?;
             return Ok((Self { file, path }, Past::default()));

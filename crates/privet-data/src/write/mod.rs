@@ -8,6 +8,7 @@
 //! | a device, a pipe, an open descriptor under `/proc` | written through; it stays what it is |
 //! | a disk, by its device | as a file, except that it is written through |
 //! | a folder | refused |
+//! | a ledger, a key, a journal, a state (`precious`) | refused, but to whoever goes on with it: [`Existing::Own`] |
 //!
 //! [`Destination::open`] decides it all before any work is done; a pipe waits there for its reader. Files
 //! are written beside their place under another name, forced to disk, and renamed; without leave to
@@ -20,6 +21,7 @@
 
 mod left;
 mod links;
+mod precious;
 mod whole;
 
 pub use whole::settle;
@@ -40,8 +42,10 @@ const NAMES: u32 = 10_000;
 pub enum Existing {
     /// It stays.
     Keep,
-    /// It is exchanged.
+    /// It is exchanged, unless it cannot be made again: a ledger, a secret key, a journal, a state.
     Replace,
+    /// It is exchanged: a state of one's own.
+    Own,
 }
 
 /// Why nothing was written where it should have been.
@@ -53,6 +57,14 @@ pub enum WriteError {
     Exists {
         /// Where.
         path: PathBuf,
+    },
+    /// What is there cannot be made again.
+    #[error("{}: {what}; nothing is written over it", path.display())]
+    Precious {
+        /// Where.
+        path: PathBuf,
+        /// What it is.
+        what: &'static str,
     },
     /// A folder is there.
     #[error("{}: a folder; the name of a file is accepted", path.display())]
@@ -80,7 +92,9 @@ impl From<WriteError> for io::Error {
     fn from(error: WriteError) -> Self {
         let words = error.to_string();
         match error {
-            WriteError::Exists { .. } => Self::new(io::ErrorKind::AlreadyExists, words),
+            WriteError::Exists { .. } | WriteError::Precious { .. } => {
+                Self::new(io::ErrorKind::AlreadyExists, words)
+            }
             WriteError::Folder { .. } => Self::new(io::ErrorKind::IsADirectory, words),
             WriteError::File { source, .. } => source,
         }
@@ -131,6 +145,11 @@ impl Destination {
                 return Err(WriteError::Exists { path: path.into() });
             }
             Found::Nothing(target) | Found::File(target) => {
+                if existing != Existing::Own
+                    && let Some(what) = precious::precious(&target)
+                {
+                    return Err(WriteError::Precious { path: path.into(), what });
+                }
                 whole::probe(&target)?;
                 swept = left::sweep(&whole::folder_of(&target));
                 Way::Whole(target, existing)

@@ -10,6 +10,7 @@
 //! is claimed by an empty file that must not have been there, and the claim is renamed over.
 
 use super::left::half;
+use super::precious::precious;
 use super::{Existing, WriteError};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -40,10 +41,15 @@ pub fn put(target: &Path, bytes: &[u8], existing: Existing) -> Result<(), WriteE
 /// Gives a file that is whole, in the same folder, its name.
 pub fn settle(file: NamedTempFile, target: &Path, existing: Existing) -> Result<(), WriteError> {
     match existing {
-        Existing::Replace if replaceable(target) => {
+        Existing::Replace if replaceable(target) && precious(target).is_none() => {
             file.persist(target).map_err(|refused| WriteError::at(target)(refused.error))?;
         }
-        Existing::Replace => return Err(WriteError::Exists { path: target.into() }),
+        Existing::Own if replaceable(target) => {
+            file.persist(target).map_err(|refused| WriteError::at(target)(refused.error))?;
+        }
+        Existing::Replace | Existing::Own => {
+            return Err(WriteError::Exists { path: target.into() });
+        }
         Existing::Keep => rename_to_free_name(file, target)?,
     }
     // Not every file system can force a folder to disk; the file itself is there.

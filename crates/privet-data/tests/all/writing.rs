@@ -121,13 +121,13 @@ fn folders_and_places_where_nothing_can_be_made_are_refused_at_once() {
 /// The file, the link or the device that appears between the decision and the writing stays.
 #[test]
 fn what_appeared_meanwhile_is_kept_and_the_bytes_go_beside_it() {
-    for existing in [Existing::Keep, Existing::Replace] {
+    for existing in [Existing::Keep, Existing::Replace, Existing::Own] {
         let folder = folder();
         let path = folder.path().join("model.json");
         let destination = Destination::open(&path, existing).unwrap();
         let appeared = match existing {
             Existing::Keep => fs::write(&path, "another"),
-            Existing::Replace => symlink("/dev/null", &path),
+            Existing::Replace | Existing::Own => symlink("/dev/null", &path),
         };
         appeared.unwrap();
         fs::write(folder.path().join("model-2.json"), "a third").unwrap();
@@ -139,8 +139,70 @@ fn what_appeared_meanwhile_is_kept_and_the_bytes_go_beside_it() {
         assert_eq!(names(folder.path()), ["model-2.json", "model-3.json", "model.json"]);
         match existing {
             Existing::Keep => assert_eq!(fs::read(&path).unwrap(), b"another"),
-            Existing::Replace => assert!(fs::symlink_metadata(&path).unwrap().is_symlink()),
+            Existing::Replace | Existing::Own => {
+                assert!(fs::symlink_metadata(&path).unwrap().is_symlink());
+            }
         }
+    }
+}
+
+/// What cannot be made again is replaced by nobody but whoever goes on with it, also where it appeared meanwhile.
+#[test]
+fn ledgers_keys_journals_and_states_are_kept() {
+    let folder = folder();
+    let at = |name: &str| folder.path().join(name);
+    let key = format!("{}\n", "a1".repeat(32));
+    let precious = [
+        ("a.ledger", "SQLite format 3\0and more"),
+        ("a.ledger-wal", "whatever"),
+        ("log", "7\u{7f}\u{6}\u{82}"),
+        ("own.key", key.as_str()),
+        ("tls.pem", "-----BEGIN PRIVATE KEY-----\nMC4CAQ"),
+        ("s.journal", "privet-session-1\nreserve 3f\n"),
+        ("s", "{\n  \"format\": \"privet-stream-1\","),
+        ("aside", "{\"format\":\"privet-checkpoint-1\","),
+        ("o", "{\"format\":\"privet-online-1\","),
+    ];
+    for (name, text) in precious {
+        // The log of a database begins with bytes that are no text.
+        let bytes = if name == "log" { &[0x37, 0x7f, 6, 0x82][..] } else { text.as_bytes() };
+        let late = Destination::open(&at("late.json"), Existing::Replace).unwrap();
+        fs::write(at(name), bytes).unwrap();
+        fs::write(at("late.json"), bytes).unwrap();
+        symlink(name, at("soft")).unwrap();
+        fs::hard_link(at(name), at("hard")).unwrap();
+        for path in [name, "soft", "hard"] {
+            if path == "hard" && name.ends_with("-wal") {
+                continue;
+            }
+            let refused = Destination::open(&at(path), Existing::Replace).unwrap_err();
+            assert!(matches!(refused, WriteError::Precious { .. }), "{path}: {refused}");
+            let Kept { path: elsewhere, .. } = keep(&at(path), b"x", Existing::Replace).unwrap();
+            assert_ne!(elsewhere, at(path));
+            fs::remove_file(elsewhere).unwrap();
+        }
+        if !name.ends_with("-wal") {
+            let Kept { path, .. } = late.keep(b"paid for").unwrap();
+            assert_ne!(path, at("late.json"), "{name} appeared meanwhile");
+            fs::remove_file(path).unwrap();
+        }
+        for path in ["soft", "hard", "late.json"] {
+            fs::remove_file(at(path)).unwrap();
+        }
+        assert_eq!(fs::read(at(name)).unwrap(), bytes);
+        Destination::open(&at(name), Existing::Own).unwrap();
+    }
+    // A name beside a database is its own before anything is there; beside anything else it is any name.
+    for (name, free) in [("a.ledger-shm", false), ("a.ledger-journal", false), ("model-wal", true)]
+    {
+        assert_eq!(Destination::open(&at(name), Existing::Keep).is_ok(), free, "{name}");
+    }
+    // A release, a table and a digest with its name are none of them.
+    for text in
+        ["{\"format\": \"privet-2\", \"kind\": \"linear\"}", "x,y\n1,2\n", &format!("{key} file")]
+    {
+        fs::write(at("model.json"), text).unwrap();
+        Destination::open(&at("model.json"), Existing::Replace).unwrap();
     }
 }
 

@@ -192,7 +192,7 @@ pub(crate) fn keep<T: Task, W: Walk>(
     }
     let state = Written { format: FORMAT, request, session };
     let text = serde_json::to_vec_pretty(&state).map_err(|_| GateError::Malformed)?;
-    Ok(Destination::open(path, Existing::Replace)?.write(&text)?)
+    Ok(Destination::open(path, Existing::Own)?.write(&text)?)
 }
 
 fn counting(plan: &Plan<Count>) -> Result<Counting, LearnError> {
