@@ -447,6 +447,11 @@ impl<T: Task> Plan<T> {
         }
     }
 
+    /// Refuses a table that it was not made for, as running it does: for whoever pays for a stream before it is begun.
+    pub fn admit(&self, table: &dyn Table) -> Result<(), LearnError> {
+        T::admit(&self.facts, table)
+    }
+
     /// Executes the plan on data.
     pub fn run(
         &self,

@@ -128,8 +128,8 @@ pub enum LedgerError {
     /// The events cannot be accounted for.
     #[error(transparent)]
     Account(#[from] AccountError),
-    /// It could not be read or written, so nothing may be drawn.
-    #[error("the ledger {path} could not be {doing}: {why}. Nothing was spent")]
+    /// It could not be read or written.
+    #[error("the ledger {path} could not be {doing}: {why}")]
     Environment {
         /// Where it is.
         path: String,
@@ -138,12 +138,22 @@ pub enum LedgerError {
         /// In the system's words.
         why: String,
     },
+    /// The release was made, and its entry could not be closed.
+    #[error(
+        "{why}. The release is made and valid; its entry {reservation} stays open, and counts as spent"
+    )]
+    NotClosed {
+        /// The entry.
+        reservation: u64,
+        /// What is the matter.
+        why: Box<LedgerError>,
+    },
 }
 
 impl LedgerError {
-    /// Whether it is the machine's doing: disk, permission, network.
+    /// Whether it is the machine's doing: disk, permission, network; or no refusal, since the release is made.
     pub fn is_environment(&self) -> bool {
-        matches!(self, Self::Environment { .. })
+        matches!(self, Self::Environment { .. } | Self::NotClosed { .. })
     }
 
     /// Whether it is refused on privacy grounds.

@@ -26,11 +26,17 @@ enum Stage {
     Nothing,
     Reserved,
     Drawn,
+    /// The release is made; its entry is still open.
+    Made,
     Ended,
 }
 
 /// Pays for one session from a ledger. Dropped before the first draw, what it reserved is void; dropped later, or killed,
 /// it stays spent.
+///
+/// A release that is made is never lost for its ledger's sake: [`Purse::settled`] keeps the certificate, and the entry is
+/// closed by [`Self::close`], once the release is where it belongs, or else when this is dropped. An entry that cannot be
+/// closed stays drawn, and counts as spent.
 #[derive(Debug)]
 pub struct Paying<L: BorrowMut<Ledger> = Ledger> {
     ledger: L,
@@ -40,13 +46,36 @@ pub struct Paying<L: BorrowMut<Ledger> = Ledger> {
     spend: Option<Spend>,
     reservation: u64,
     entered: Option<Entered>,
+    /// Of the release that was made.
+    made: Option<Certificate>,
+    /// Whether an entry that nobody closed is closed when this is dropped.
+    closes: bool,
 }
 
 impl<L: BorrowMut<Ledger>> Paying<L> {
     /// From a ledger, its own or a borrowed one.
     pub fn new(ledger: L, asked: Asked) -> Self {
         let (stage, spend, reservation, entered) = (Stage::Nothing, None, 0, None);
-        Self { ledger, asked, whose: Whose::NotSaid, stage, spend, reservation, entered }
+        let (whose, made, closes) = (Whose::NotSaid, None, true);
+        Self { ledger, asked, whose, stage, spend, reservation, entered, made, closes }
+    }
+
+    /// For whoever writes the release down and closes the entry then: dropped before, it stays open.
+    pub fn until_closed(mut self) -> Self {
+        self.closes = false;
+        self
+    }
+
+    /// Closes the entry of a release that is where it belongs; nothing where none was made. Where that fails the release
+    /// stays what it is, and its entry counts as spent.
+    pub fn close(&mut self) -> Result<(), LedgerError> {
+        let Some(certificate) = self.made.take_if(|_| self.stage == Stage::Made) else {
+            return Ok(());
+        };
+        self.stage = Stage::Ended;
+        let (reservation, who) = (self.reservation, self.asked.note.who.clone());
+        let closed = self.ledger.borrow_mut().settle(reservation, &who, Some(&certificate));
+        closed.map(|_| ()).map_err(|why| LedgerError::NotClosed { reservation, why: why.into() })
     }
 
     /// Sets aside what the session will spend, on disk, before a record is read. Once.
@@ -95,13 +124,12 @@ impl<L: BorrowMut<Ledger>> Paying<L> {
     }
 
     /// Spends all of it at once: for a stream, whose draws are made by processes that come and go under a journal of
-    /// its own. Gives back what its certificates state.
+    /// its own. Gives back what its certificates state. An entry that cannot be closed stays open, and counts as spent.
     pub fn spend_whole(mut self, spend: &Spend) -> Result<Entered, LedgerError> {
         self.set_aside(spend)?;
         let entered = self.ledger.borrow_mut().draw(self.reservation, &self.asked.note.who)?;
-        self.stage = Stage::Drawn;
-        self.ledger.borrow_mut().settle(self.reservation, &self.asked.note.who, None)?;
         self.stage = Stage::Ended;
+        let _ = self.ledger.borrow_mut().settle(self.reservation, &self.asked.note.who, None);
         Ok(entered)
     }
 }
@@ -129,14 +157,20 @@ impl<L: BorrowMut<Ledger>> Purse for Paying<L> {
     fn drawn(&mut self, _index: u64) -> Result<(), PurseError> {
         match self.stage {
             Stage::Reserved => {
-                let entered =
-                    self.ledger.borrow_mut().draw(self.reservation, &self.asked.note.who)?;
+                let who = self.asked.note.who.clone();
+                let drawn = self.ledger.borrow_mut().draw(self.reservation, &who);
+                let entered = drawn.map_err(|why| match why.into() {
+                    PurseError::NotKept(why) => {
+                        PurseError::NotKept(format!("{why}. No noise was drawn"))
+                    }
+                    why => why,
+                })?;
                 (self.stage, self.entered) = (Stage::Drawn, Some(entered));
                 Ok(())
             }
             // The whole of it is spent from the first draw on.
             Stage::Drawn => Ok(()),
-            Stage::Nothing | Stage::Ended => {
+            Stage::Nothing | Stage::Made | Stage::Ended => {
                 Err(PurseError::Refused("nothing is reserved for this session".into()))
             }
         }
@@ -158,12 +192,7 @@ impl<L: BorrowMut<Ledger>> Purse for Paying<L> {
         if self.stage != Stage::Drawn {
             return Err(PurseError::Refused("nothing was drawn in this session".into()));
         }
-        self.ledger.borrow_mut().settle(
-            self.reservation,
-            &self.asked.note.who,
-            Some(certificate),
-        )?;
-        self.stage = Stage::Ended;
+        (self.stage, self.made) = (Stage::Made, Some(certificate.clone()));
         Ok(())
     }
 
@@ -187,6 +216,9 @@ fn elsewhere() -> PurseError {
 
 impl<L: BorrowMut<Ledger>> Drop for Paying<L> {
     fn drop(&mut self) {
+        if self.closes {
+            let _ = self.close();
+        }
         if self.stage == Stage::Reserved {
             // Where that fails it goes on counting.
             let who = self.asked.note.who.clone();

@@ -481,16 +481,25 @@ impl<'a> Session<'a> {
         noised: Noised<T>,
         statement: Statement,
     ) -> Result<Release<T>, GateError> {
+        let release = self.conclude(noised, statement)?;
+        if let Some(purse) = &mut self.purse {
+            purse.settled(release.certificate())?;
+        }
+        Ok(release)
+    }
+
+    /// The same for a session that is put aside once more: whoever keeps account is told when the release is written.
+    pub fn conclude<T>(
+        &mut self,
+        noised: Noised<T>,
+        statement: Statement,
+    ) -> Result<Release<T>, GateError> {
         if let Progress::Planned { course, .. } = &self.progress
             && !course.complete()
         {
             return Err(GateError::NotAsPlanned);
         }
-        let release = self.emit(noised, statement)?;
-        if let Some(purse) = &mut self.purse {
-            purse.settled(release.certificate())?;
-        }
-        Ok(release)
+        self.emit(noised, statement)
     }
 
     /// Lets out one of several releases, and goes on. Its certificate claims what the *whole* session may

@@ -15,6 +15,9 @@
 //!
 //! A process that ends early loses the steps since the last checkpoint. Their noise was drawn and may have
 //! been seen, so they stay charged and are passed over: training goes on with as many steps less.
+//!
+//! After its last step a training is put aside once more, and ends only when [`Finished::settle`] is told that the network
+//! is written: a process that ends in between is gone on with, and gives the same network.
 
 use super::rows::Examples;
 use super::trainer::{Trainer, Worker};
@@ -29,7 +32,7 @@ use crate::request::Request;
 use crate::task::Task;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::write::{Destination, Existing};
-use privet_dp::gate::{Entered, GateError, Journal, PurseError, Session, Spend, Suspended};
+use privet_dp::gate::{Entered, GateError, Journal, Purse, PurseError, Session, Spend, Suspended};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -139,6 +142,14 @@ impl Drop for Ready {
 }
 
 impl Checkpointed {
+    /// Refuses a plan whose training cannot be put aside, before anything is paid or read.
+    pub fn can_be_put_aside(
+        plan: &Plan<Network>,
+        weights: Option<&[f32]>,
+    ) -> Result<(), LearnError> {
+        trainer(plan, weights)?.begins().weights().map(drop)
+    }
+
     /// Looks at whatever can be refused before the first draw, and makes the journal: a method that cannot be put aside, a
     /// table that the plan does not admit, a file that is there already, a folder that cannot be written to. Whoever pays
     /// for the whole of it beforehand pays after this.
@@ -243,8 +254,12 @@ impl Checkpointed {
         watch.went_on()?;
         match outcome {
             Ok(Some(tensors)) => {
-                let release = session.settle(tensors, plan.statement(claim)?)?;
-                Ok(Advanced::Done(Box::new(Released::from_release(release)?)))
+                let release = session.conclude(tensors, plan.statement(claim)?)?;
+                let session = session.suspend(walk, generation)?;
+                // The state that was kept before is good enough: the network is at hand.
+                let _ = keep(&path, request, &session);
+                let network = Released::from_release(release)?;
+                Ok(Advanced::Done(Box::new(Finished { network, path })))
             }
             Ok(None) => Err(GateError::NotAsPlanned.into()),
             Err(Ended::Failed(error)) => Err(error),
@@ -264,21 +279,44 @@ impl Checkpointed {
         every: u32,
         source: &mut dyn Source,
         monitor: &dyn Monitor,
-    ) -> Result<TrainedNetwork, LearnError> {
+    ) -> Result<Finished, LearnError> {
         loop {
             match self.advance(table, every, source, monitor)? {
-                Advanced::Done(network) => return Ok(*network),
+                Advanced::Done(finished) => return Ok(*finished),
                 Advanced::Aside(aside) => self = *aside,
             }
         }
     }
 }
 
+/// A training at its end, whose network is not written yet: until it is settled, whoever goes on with it gets the same
+/// network.
+#[derive(Debug)]
+#[must_use = "nothing is written yet, and the training has not ended"]
+pub struct Finished {
+    network: TrainedNetwork,
+    path: PathBuf,
+}
+
+impl Finished {
+    /// What was released.
+    pub fn network(&self) -> &TrainedNetwork {
+        &self.network
+    }
+
+    /// Ends the training, once the network is written: nobody goes on with it any more.
+    pub fn settle(self) -> Result<TrainedNetwork, LearnError> {
+        let mut journal = Journal::open(&journal_of(&self.path)).map_err(GateError::from)?;
+        journal.settled(self.network.certificate()).map_err(GateError::from)?;
+        Ok(self.network)
+    }
+}
+
 /// Where a training is after some steps.
 #[derive(Debug)]
 pub enum Advanced {
-    /// At its end: what was released.
-    Done(Box<TrainedNetwork>),
+    /// At its end.
+    Done(Box<Finished>),
     /// Put aside.
     Aside(Box<Checkpointed>),
 }
@@ -303,7 +341,7 @@ fn keep(
     }
     let text = serde_json::to_vec(&Written { format: FORMAT, request, session })
         .map_err(|_| GateError::Malformed)?;
-    Ok(Destination::open(path, Existing::Replace)?.write(&text)?)
+    Ok(Destination::open(path, Existing::Own)?.write(&text)?)
 }
 
 fn refused(path: &Path, why: &str) -> LearnError {

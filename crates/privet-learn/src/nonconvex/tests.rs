@@ -718,7 +718,15 @@ fn a_training_goes_on_where_it_was_put_aside() {
         let stops = Stops(std::sync::atomic::AtomicU32::new(1));
         assert!(lost.advance(&data, 5, &mut source, &stops).is_err());
         let left = Checkpointed::read(&path, None).unwrap();
-        let released = left.finish(&data, 1, &mut source, &stop).unwrap();
+        let unwritten = left.finish(&data, 1, &mut source, &stop).unwrap();
+        // A process that ends before the file is there: the next one has the same network, at no further draw.
+        let first = unwritten.network().artefact().clone();
+        drop(unwritten);
+        let again = Checkpointed::read(&path, None).unwrap();
+        assert_eq!(again.taken(), 7, "{method}");
+        let again = again.finish(&data, 1, &mut source, &stop).unwrap();
+        assert_eq!(again.network().artefact(), &first, "{method}");
+        let released = again.settle().unwrap();
         let text = to_json(&released, None).unwrap();
         let read = released_from_json::<Network>(text.as_bytes(), Seal::Required).unwrap();
         assert!(verify(&read).valid, "{method}");

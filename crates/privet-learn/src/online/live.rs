@@ -84,20 +84,24 @@ impl<'a, T: Streamed> Live<'a, T> {
         Self::opened(plan, Session::start_walking(events, start, source), hidden)
     }
 
-    /// The same, with a new journal in which every draw is committed before it is made, so that the stream
+    /// Refuses a plan whose stream cannot be put aside, before anything is paid.
+    pub fn can_be_put_aside(plan: &Plan<T>) -> Result<(), LearnError> {
+        let (_, mut hidden) = T::learner(plan)?;
+        let can =
+            hidden.steps().and_then(Option::as_mut).is_some_and(|steps| steps.can_be_put_aside());
+        if can { Ok(()) } else { Err(not_put_aside()) }
+    }
+
+    /// As [`Self::begin`], with a new journal in which every draw is committed before it is made, so that the stream
     /// can be put aside.
     pub fn begin_kept(
         plan: &Plan<T>,
         source: &'a mut dyn Source,
         journal: &'a mut Journal,
     ) -> Result<(Self, Released<T>), LearnError> {
+        Self::can_be_put_aside(plan)?;
         let events = plan.events().cloned().ok_or(GateError::NotAsPlanned)?;
-        let (start, mut hidden) = T::learner(plan)?;
-        let can =
-            hidden.steps().and_then(Option::as_mut).is_some_and(|steps| steps.can_be_put_aside());
-        if !can {
-            return Err(not_put_aside());
-        }
+        let (start, hidden) = T::learner(plan)?;
         let spend = Spend::Exactly(events);
         Self::opened(plan, Session::open_walking(spend, start, source, journal)?, hidden)
     }

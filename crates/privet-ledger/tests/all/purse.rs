@@ -141,6 +141,55 @@ fn a_stream_is_spent_at_the_start() {
     assert!(entered.well_formed());
 }
 
+/// A release that was drawn is there whatever becomes of the entry that closes it, which waits until it is where it belongs.
+#[test]
+fn a_release_is_not_lost_with_the_entry_that_closes_it() {
+    let (_folder, path, mut ledger) = ledger(Kind::Renyi);
+    let looked = || states(&Ledger::look(&path).unwrap());
+    let mut run = |until_closed: bool| {
+        let (asked, spend, statement) = wish();
+        let mut source = SystemRandom::new().unwrap();
+        let mut paying = ledger.paying(asked);
+        if until_closed {
+            paying = paying.until_closed();
+        }
+        let mut session = Session::open(spend, &mut source, &mut paying).unwrap();
+        let noised = mechanism().run(Private::new(vec![1.0]), &mut session).unwrap();
+        let release = session.settle(noised, statement).unwrap();
+        assert_eq!(looked().last(), Some(&State::Drawn), "the release is in nobody's hands yet");
+        let closed = match until_closed {
+            false => paying.close(),
+            true => Ok(()),
+        };
+        drop(paying);
+        (release, closed)
+    };
+    let (first, closed) = run(false);
+    closed.unwrap();
+    run(true).1.unwrap();
+    assert_eq!(looked(), [State::Settled, State::Drawn]);
+    // Nothing can be written any more once it is drawn.
+    let (asked, spend, statement) = wish();
+    let mut source = SystemRandom::new().unwrap();
+    let mut paying = ledger.paying(asked);
+    let mut session = Session::open(spend, &mut source, &mut paying).unwrap();
+    let noised = mechanism().run(Private::new(vec![1.0]), &mut session).unwrap();
+    let planted = rusqlite::Connection::open(&path).unwrap();
+    planted.execute_batch("CREATE TABLE other (a)").unwrap();
+    let release = session.settle(noised, statement).unwrap();
+    let refused = paying.close().unwrap_err();
+    assert!(matches!(&refused, LedgerError::NotClosed { .. }), "{refused}");
+    let words = refused.to_string();
+    assert!(words.contains("made and valid") && words.contains("counts as spent"), "{words}");
+    paying.close().unwrap();
+    drop(paying);
+    planted.execute_batch("DROP TABLE other").unwrap();
+    assert_eq!(looked(), [State::Settled, State::Drawn, State::Drawn]);
+    for certificate in [first.certificate(), release.certificate()] {
+        ledger.check_certificate(certificate).unwrap();
+    }
+}
+
 #[test]
 fn clocks_may_go_back() {
     let (_folder, path, ledger) = ledger(Kind::Renyi);
