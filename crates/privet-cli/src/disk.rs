@@ -1,13 +1,10 @@
 //! Tables larger than memory: when rows are encoded on disk, where, and what is left of them.
 //!
 //! Whether a table is encoded on disk follows from public facts: the number of rows that the plan was made for, the width of
-//! encoded rows, and `--memory`. Only where rows, memory and cache are all left open, and the number of rows is public, is the
-//! size of the table's files looked at first, so that small ones are read once and not twice; that size follows from records.
-//! A model has the same bits either way.
+//! encoded rows, and `--memory`. A model has the same bits either way.
 
 use crate::failure::Failure;
 use crate::progress::Meter;
-use crate::releasing::read_table;
 use crate::say;
 use clap::Args;
 use privet_core::Relation;
@@ -22,8 +19,6 @@ use std::path::{Path, PathBuf};
 const STREAMING: u64 = 1 << 30;
 /// Memory of a machine that does not tell.
 const UNKNOWN: u64 = 8 << 30;
-/// A file of encoded rows is at most so many times as large as the table's own, nearly always.
-const INFLATED: u64 = 16;
 
 /// How a table larger than memory is handled.
 #[derive(Args, Debug)]
@@ -69,8 +64,8 @@ fn size(word: &str) -> Result<u64, String> {
 pub enum Rows {
     /// In memory.
     Memory(Box<Dataset>),
-    /// Encoded on disk, from these files into those.
-    Disk(Box<OnDisk>, Cache, [Vec<PathBuf>; 2]),
+    /// Encoded on disk.
+    Disk(Box<OnDisk>, Cache),
 }
 
 impl Rows {
@@ -78,22 +73,13 @@ impl Rows {
     pub fn table(&self) -> &dyn Table {
         match self {
             Self::Memory(data) => data.as_ref(),
-            Self::Disk(table, ..) => table.as_ref(),
-        }
-    }
-
-    /// Refuses where files of the table are no longer those that were encoded: a ledger that has looked at them since would
-    /// know them as another table.
-    pub fn check_unchanged(&self) -> Result<(), Failure> {
-        match self {
-            Self::Memory(_) => Ok(()),
-            Self::Disk(_, cache, [files, encoded]) => Ok(cache.check_unchanged(files, encoded)?),
+            Self::Disk(table, _) => table.as_ref(),
         }
     }
 
     /// All went well: what is not to last goes.
     pub fn done(self) {
-        if let Self::Disk(table, cache, _) = self {
+        if let Self::Disk(table, cache) = self {
             drop(table);
             cache.done();
         }
@@ -114,21 +100,19 @@ impl DiskFlags {
         }
     }
 
-    fn memory(&self) -> u64 {
-        self.memory.unwrap_or_else(|| machine().unwrap_or(UNKNOWN) / 2)
+    /// Refuses a folder that is none.
+    pub fn check(&self) -> Result<(), Failure> {
+        match &self.cache {
+            Some(folder) if !folder.is_dir() => Err(Failure::input(format!(
+                "--cache {}: no folder; the name of one is accepted",
+                folder.display()
+            ))),
+            _ => Ok(()),
+        }
     }
 
-    /// Whether the rows of a table may take more than they may, as far as the size of its files tells: then they are counted
-    /// before anything is kept in memory.
-    pub fn may_be_needed(&self, data: &Path) -> Result<bool, Failure> {
-        if self.memory.is_some() || self.cache.is_some() {
-            return Ok(true);
-        }
-        let bytes: u64 = files_of(data)?
-            .iter()
-            .filter_map(|file| Some(std::fs::metadata(file).ok()?.len()))
-            .sum();
-        Ok(bytes.saturating_mul(INFLATED) > self.memory())
+    fn memory(&self) -> u64 {
+        self.memory.unwrap_or_else(|| machine().unwrap_or(UNKNOWN) / 2)
     }
 
     /// Whether so many rows are too many for memory, by public facts alone; refused where the method, or a unit, needs them
@@ -161,11 +145,6 @@ impl DiskFlags {
                 FROM_DISK.join(", ")
             ))),
         }
-    }
-
-    /// Reads a table into memory.
-    pub fn into_memory(path: &Path, schema: &Schema, relation: Relation) -> Result<Rows, Failure> {
-        Ok(Rows::Memory(Box::new(read_table(path, schema, relation)?)))
     }
 
     /// Encodes a table on disk.
@@ -216,7 +195,7 @@ impl DiskFlags {
         // A quarter is for all else.
         let table = OnDisk::open_all(&encoded.files, memory / 4 * 3)
             .map_err(|error| Failure::Environment(error.to_string()))?;
-        Ok(Rows::Disk(Box::new(table), cache, [files, encoded.files]))
+        Ok(Rows::Disk(Box::new(table), cache))
     }
 }
 

@@ -23,6 +23,7 @@ mod interrupt;
 mod keys;
 mod lines_in;
 mod odds;
+mod order;
 mod output;
 pub mod page;
 mod progress;

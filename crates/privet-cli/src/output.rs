@@ -183,7 +183,7 @@ fn folded(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
 }
 
 /// Where `--out` leads, decided before any work is done: `-` is standard output, a file that is there is
-/// kept unless `force`, and `read` are files that this command reads.
+/// kept unless `force`, and `read` are files that this command reads or, with a journal beside them, keeps.
 pub fn open(path: &Path, force: bool, read: &[&Path]) -> Result<Destination, Failure> {
     open_for("--out", path, force, read)
 }
@@ -198,13 +198,11 @@ pub fn open_for(
     if path == Path::new("-") || path == Path::new("/dev/stdout") {
         return Ok(Destination::standard());
     }
-    let same = |other: &&Path| match (path.canonicalize(), other.canonicalize()) {
-        (Ok(a), Ok(b)) => a == b,
-        _ => false,
-    };
-    if let Some(other) = read.iter().find(|other| same(other)) {
+    if let Some(other) =
+        read.iter().find(|other| is_same(path, other) || is_same(path, &journal_of(other)))
+    {
         return Err(Failure::input(format!(
-            "{flag} {}: would overwrite {}, which this command reads; another name is accepted",
+            "{flag} {}: would overwrite {}, which this command reads or keeps; another name is accepted",
             path.display(),
             other.display()
         )));
@@ -216,6 +214,56 @@ pub fn open_for(
     let opened = Destination::open(path, existing).map_err(|error| refused(flag, path, error))?;
     swept(opened.swept());
     Ok(opened)
+}
+
+/// Whether both lead to one file, by whatever links, or will once it is made.
+fn is_same(one: &Path, other: &Path) -> bool {
+    match (identity(one), identity(other)) {
+        (Some(one), Some(other)) => one == other,
+        (None, None) => match (to_be(one), to_be(other)) {
+            (Some(one), Some(other)) => one == other,
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// What tells a file from others, whatever its names.
+#[cfg(unix)]
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    use std::os::unix::fs::MetadataExt;
+    path.metadata().ok().map(|found| (found.dev(), found.ino()))
+}
+
+#[cfg(not(unix))]
+fn identity(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok()
+}
+
+/// Where a file that is not there yet will be.
+fn to_be(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    Some(folder.unwrap_or(".".as_ref()).canonicalize().ok()?.join(path.file_name()?))
+}
+
+/// Where the journal of a stream, or of a training that is put aside, is kept.
+pub fn journal_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".journal");
+    name.into()
+}
+
+/// Refuses a stream that could not be begun in this file, before it is paid for.
+pub fn fresh(flag: &str, path: &Path) -> Result<(), Failure> {
+    let journal = journal_of(path);
+    if journal.exists() {
+        return Err(Failure::input(format!(
+            "{flag} {}: its journal is there already, without it; name another, or remove the journal if nothing was ever \
+             released from it",
+            path.display()
+        )));
+    }
+    [path, &journal].into_iter().try_for_each(|path| open_for(flag, path, false, &[]).map(drop))
 }
 
 /// Says what killed runs had left and was removed.
@@ -248,24 +296,43 @@ pub fn write_for(
     destination.write(bytes).map_err(|error| refused(flag, path, error))
 }
 
-/// Writes a model, which was paid for and cannot be made again; elsewhere if it must be, and on standard
-/// output if there is nowhere else. Returns where it is, and the failure to end with if it is not where it
-/// should be.
-pub fn keep(destination: Destination, text: &str) -> Result<(PathBuf, Option<Failure>), Failure> {
-    let standard = destination.is_standard();
-    let _guard = destination.file().is_some().then(interrupt::writing);
+/// Where a release is.
+pub struct Placed {
+    pub path: PathBuf,
+    /// Whether it is a file that was made here.
+    pub whole: bool,
+    /// Whether standard output has it, or was to have it: nothing else goes there.
+    pub standard: bool,
+    /// What to end with, if it is not where it should be.
+    pub misplaced: Option<Failure>,
+}
+
+/// Writes a release, which was paid for and cannot be made again; elsewhere if it must be, and on standard
+/// output if there is nowhere else. An error is a release that is nowhere.
+pub fn keep(destination: Destination, text: &str) -> Result<Placed, Failure> {
+    let (standard, whole) = (destination.is_standard(), destination.file().is_some());
+    let _guard = whole.then(interrupt::writing);
+    let lost = |why: WriteError| {
+        Failure::Environment(format!("{why}: what was released is lost, and what it cost is spent"))
+    };
+    let misplaced = |why: WriteError, to: &str| {
+        let words = format!("{why}: what was released, and paid for, {to}");
+        Some(Failure::Environment(words))
+    };
     match destination.keep(text.as_bytes()) {
-        Ok(Kept { path, instead: None, .. }) => Ok((path, None)),
-        Ok(Kept { path, instead: Some(why), .. }) => {
-            let words = format!("{why}: the model, which is paid for, is in {}", path.display());
-            Ok((path, Some(Failure::Environment(words))))
+        Ok(Kept { path, instead: None, .. }) => {
+            Ok(Placed { path, whole, standard, misplaced: None })
         }
-        Err(why) if standard => Err(Failure::Environment(format!("{why}: the model is lost"))),
+        Ok(Kept { path, instead: Some(why), .. }) => {
+            let misplaced = misplaced(why, &format!("is in {}", path.display()));
+            Ok(Placed { path, whole: true, standard, misplaced })
+        }
+        // Nobody reads it there.
+        Err(why) if standard || print_exact(text).is_err() => Err(lost(why)),
         Err(why) => {
-            print_exact(text)?;
-            Err(Failure::Environment(format!(
-                "{why}: the model, which is paid for, went to standard output"
-            )))
+            let (path, misplaced) =
+                ("standard output".into(), misplaced(why, "went to standard output"));
+            Ok(Placed { path, whole: false, standard: true, misplaced })
         }
     }
 }
@@ -276,6 +343,9 @@ fn refused(flag: &str, path: &Path, error: WriteError) -> Failure {
         WriteError::Exists { .. } => Failure::input(format!(
             "{flag} {path}: exists already, and is kept; another name is accepted, and --force \
              overwrites it"
+        )),
+        WriteError::Precious { what, .. } => Failure::input(format!(
+            "{flag} {path}: {what}; nothing is written over it, --force or not, and another name is accepted"
         )),
         WriteError::Folder { .. } => {
             Failure::input(format!("{flag} {path}: a folder; the name of a file is accepted"))

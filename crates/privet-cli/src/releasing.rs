@@ -2,16 +2,17 @@
 
 use crate::failure::Failure;
 use crate::keys::{self, Secret};
-use crate::output::{self, number};
+use crate::order::Made;
+use crate::output::{self, Placed, number};
 use crate::progress::Meter;
 use crate::spending::{BudgetFlags, Spending};
 use crate::{say, words};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use privet_core::{Neighbours, Relation, Unit};
-use privet_data::read::{Purpose, ReadOptions, files_of, read, read_pieces};
+use privet_data::read::{ReadOptions, read};
 use privet_data::write::{Destination, Existing};
-use privet_data::{DataError, Dataset, Schema};
+use privet_data::{Dataset, Schema};
 use privet_dp::gate::{Certificate, Entered, public_key};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::{Released, Task, file};
@@ -24,7 +25,7 @@ pub struct Releasing {
     /// Where to write what is released, with its certificate; - is standard output
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
-    /// Overwrite a file that is there
+    /// Overwrite a file that is there; never a ledger, a secret key, a stream or its journal
     #[arg(long)]
     force: bool,
     /// Vouch for it with this secret key; see `privet keygen`
@@ -96,6 +97,15 @@ impl Args for PerhapsReleasing {
     }
 }
 
+/// A release that was written.
+struct Written<T: Task> {
+    released: Released<T>,
+    placed: Placed,
+    signer: Option<String>,
+    /// What to end with, if not all went well.
+    failure: Option<Failure>,
+}
+
 /// A place that was found to be good before a record was read.
 pub struct Place {
     destination: Destination,
@@ -129,9 +139,25 @@ impl Releasing {
         Ok(Place { destination, secret })
     }
 
+    /// The same where standard output has the lines of a stream.
+    pub fn place_beside(&self, inputs: &[&Path]) -> Result<Place, Failure> {
+        let place = self.place(inputs)?;
+        match place.destination.is_standard() {
+            true => Err(Failure::input(
+                "--out -: standard output has the lines of the stream; the name of a file is accepted",
+            )),
+            false => Ok(place),
+        }
+    }
+
     /// Who pays: a ledger, where one is given or lies beside the data. `doing` says what is done, in a word or two.
     pub fn spending(&self, data: Option<&Path>, doing: &str) -> Result<Spending, Failure> {
         self.budget.spending(data, doing, self.seed.is_some())
+    }
+
+    /// Who pays, as it was said.
+    pub fn budget(&self) -> &BudgetFlags {
+        &self.budget
     }
 
     /// Whether the noise comes from a seed.
@@ -159,22 +185,18 @@ impl Releasing {
         })
     }
 
-    /// Writes what was released, a `noun`, and says so: `own` is what the verb shows of it, in words and as
-    /// JSON.
+    /// Writes what was released, a `noun`, closes what is open, and says so: `own` is what the verb shows of it, in words
+    /// and as JSON.
     pub fn keep<T: Task>(
         &self,
         place: Place,
-        released: &Released<T>,
+        made: Made<T>,
         noun: &str,
-        own: (String, Value),
+        own: impl FnOnce(&Released<T>) -> Result<(String, Value), Failure>,
     ) -> Result<(), Failure> {
-        let Place { destination, secret } = place;
-        let text = file::to_json(released, secret.as_deref())?;
-        let (standard, whole) = (destination.is_standard(), destination.file().is_some());
-        let (path, failure) = output::keep(destination, &text)?;
-        // Elsewhere it is always a file.
-        let whole = whole || failure.is_some();
-        let signer = secret.as_deref().map(public_key);
+        let Written { released, placed, signer, failure } = self.write(place, made)?;
+        let Placed { path, whole, standard, .. } = placed;
+        let own = own(&released)?;
         let report = if self.json {
             let place = json!({ noun: path.display().to_string(), "signer": signer });
             let parts = [place, own.1, claim_as_json(released.certificate())];
@@ -183,35 +205,40 @@ impl Releasing {
         } else {
             own.0 + &in_words(released.certificate()) + &where_it_is(&path, whole, signer)
         };
-        if standard {
+        let shown = if standard {
             // What was released is what was asked for there.
             say!("{}", report.trim_end());
+            Ok(())
         } else {
-            output::print(&report)?;
-        }
-        failure.map_or(Ok(()), Err)
+            output::print(&report)
+        };
+        failure.map_or(shown, Err)
     }
-}
 
-impl Releasing {
     /// Writes what was released of a stream whose own output is on standard output, and says so beside it.
-    pub fn keep_beside<T: Task>(
-        &self,
-        place: Place,
-        released: &Released<T>,
-    ) -> Result<(), Failure> {
-        let Place { destination, secret } = place;
-        if destination.is_standard() {
-            return Err(Failure::input(
-                "--out -: standard output has the lines of the stream; the name of a file is accepted",
-            ));
-        }
-        let text = file::to_json(released, secret.as_deref())?;
-        let (path, failure) = output::keep(destination, &text)?;
-        let signer = secret.as_deref().map(public_key);
-        let words = in_words(released.certificate()) + &where_it_is(&path, true, signer);
+    pub fn keep_beside<T: Task>(&self, place: Place, released: Released<T>) -> Result<(), Failure> {
+        let Written { released, placed, signer, failure } =
+            self.write(place, Made::of(released))?;
+        let words =
+            in_words(released.certificate()) + &where_it_is(&placed.path, placed.whole, signer);
         say!("{}", words.trim_end());
         failure.map_or(Ok(()), Err)
+    }
+
+    /// Writes, then settles. Nothing but a release that is nowhere is an error here.
+    fn write<T: Task>(&self, place: Place, made: Made<T>) -> Result<Written<T>, Failure> {
+        let Place { destination, secret } = place;
+        let text = file::to_json(made.released(), secret.as_deref())?;
+        let mut placed = output::keep(destination, &text)?;
+        let (released, settled) = made.settle();
+        let signer = secret.as_deref().map(public_key);
+        let failure = match (placed.misplaced.take(), settled) {
+            (Some(misplaced), Err(open)) => {
+                Some(Failure::Environment(format!("{misplaced}\n{open}")))
+            }
+            (misplaced, settled) => misplaced.or(settled.err()),
+        };
+        Ok(Written { released, placed, signer, failure })
     }
 
     /// Writes a later release of the same stream in place of the one before.
@@ -282,49 +309,9 @@ pub fn read_table(path: &Path, schema: &Schema, relation: Relation) -> Result<Da
     Ok(read(path, schema, &options)?)
 }
 
-/// How many records a table has, where that is no secret. Whatever else is wrong with it is told when it is
-/// read.
-pub fn count_rows(path: &Path, schema: &Schema) -> Result<u64, Failure> {
-    let meter = Meter::bar(&format!("counting the rows of {}", path.display()));
-    let tell = |done, total| meter.at(done, total);
-    let options = ReadOptions {
-        purpose: Purpose::Evaluate,
-        allow_empty: true,
-        progress: Some(&tell),
-        ..ReadOptions::default()
-    };
-    let (schema, mut rows) = (schema.of_rows(), 0);
-    for file in files_of(path)? {
-        let mut count = |some: &Dataset| {
-            rows += some.rows() as u64;
-            Ok(())
-        };
-        read_pieces(&file, &schema, &options, COUNTED, &mut count)?;
-    }
-    if rows == 0 {
-        return Err(DataError::Empty { file: privet_data::Place::Path(path.into()) }.into());
-    }
-    Ok(rows)
-}
-
-/// Rows that are held at a time while they are counted.
-const COUNTED: usize = 1 << 16;
-
 /// Whether what is there can be read only once: a pipe, and neither a file nor a folder.
 pub fn only_once(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
-}
-
-/// A table whose rows are counted before they are encoded, if it can be read twice.
-pub fn twice(path: &Path) -> Result<&Path, Failure> {
-    match only_once(path) {
-        true => Err(Failure::input(format!(
-            "{} can be read only once, and its rows must be counted before they are encoded; declare \
-             their number with --rows, or give a file",
-            path.display()
-        ))),
-        false => Ok(path),
-    }
 }
 
 /// The number of rows must be declared: where it is private, the file's own is not used.

@@ -166,7 +166,8 @@ impl BudgetFlags {
             claim: None,
             whole: self.whole,
         };
-        Ok(Spending { paying: Some(Paying::new(ledger, asked)), same_as, note })
+        let paying = Some(Paying::new(ledger, asked).until_closed());
+        Ok(Spending { paying, same_as, note })
     }
 
     fn note(&self) -> Note {
@@ -211,30 +212,47 @@ impl Spending {
             paying.claim(*claim);
         }
         paying.of(plan.request().whose());
-        Ok(paying.set_aside(&spend)?)
+        paying.set_aside(&spend).map_err(|error| match error.is_environment() {
+            true => Failure::Environment(format!("{error}. Nothing was spent")),
+            false => error.into(),
+        })
+    }
+
+    /// What the ledger would know the table by, where there is one that knows tables.
+    pub fn print(&mut self, path: &Path, schema: &Schema) -> Result<Option<Print>, Failure> {
+        let Some(paying) = &mut self.paying else { return Ok(None) };
+        print_of(paying.ledger(), path, Some(schema))
     }
 
     /// Refuses a table that is not the data set that pays.
-    pub fn recognise(&mut self, path: &Path, schema: Option<&Schema>) -> Result<(), Failure> {
-        let Some(paying) = &mut self.paying else { return Ok(()) };
+    pub fn recognise(&mut self, print: Option<Print>) -> Result<(), Failure> {
+        let (Some(paying), Some(print)) = (&mut self.paying, print) else { return Ok(()) };
         let dataset = paying.asked().dataset.clone();
-        let Some(print) = print_of(paying.ledger(), path, schema)? else { return Ok(()) };
         Ok(paying.ledger().recognise(&dataset, &print, self.same_as, &self.note)?)
     }
 
-    /// Carries the plan out: reserved before the data are looked at, spent from the first draw on.
+    /// Carries the plan out; what it spends is to be settled once the release is written.
     pub fn run<T: Task>(
-        mut self,
+        &mut self,
         plan: &Plan<T>,
         data: &dyn Table,
         source: &mut dyn Source,
         monitor: &dyn Monitor,
     ) -> Result<Release<T::Artefact>, Failure> {
         self.reserve(plan)?;
-        let Some(paying) = &mut self.paying else { return Ok(plan.run(data, source, monitor)?) };
-        let release = plan.run_with(data, source, monitor, paying)?;
+        match &mut self.paying {
+            Some(paying) => Ok(plan.run_with(data, source, monitor, paying)?),
+            None => Ok(plan.run(data, source, monitor)?),
+        }
+    }
+
+    /// The release is written: closes its entry, and says what is left.
+    pub fn settle(mut self) -> Result<(), Failure> {
+        if let Some(paying) = &mut self.paying {
+            paying.close()?;
+        }
         self.tell();
-        Ok(release)
+        Ok(())
     }
 
     /// Spends all that a stream may, before its first record: its draws are made by processes that come and go.

@@ -2,14 +2,19 @@
 
 use super::vote::{Asked, as_json, csv, public_rows, shown};
 use crate::failure::Failure;
+use crate::order::{Made, Table};
 use crate::output;
 use crate::progress::Meter;
-use crate::releasing::{Releasing, read_table, rows_needed};
+use crate::releasing::{Place, Releasing, read_table};
 use crate::say;
 use clap::Args;
+use privet_data::matrix::Matrix;
+use privet_data::write::Destination;
+use privet_data::{Dataset, Schema};
 use privet_learn::transfer::stream::Answers;
-use privet_learn::transfer::{Aggregator, Vote as Task};
+use privet_learn::transfer::{Aggregator, Teach, Teacher, Vote as Task};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Answer batches of questions about public rows from one budget, by the votes of models
@@ -56,53 +61,32 @@ pub struct Answer {
     releasing: Releasing,
 }
 
+/// What a batch needs besides the table.
+struct Prepared {
+    public: Matrix,
+    labels: Option<Destination>,
+    program: Option<Arc<dyn Teach>>,
+}
+
 impl Answer {
     /// Refuses before a record is read whatever can be refused then.
     pub fn run(self) -> Result<(), Failure> {
-        let stream = match self.stream.exists() {
-            true => self.go_on()?,
-            false => self.begin()?,
-        };
-        let request = stream.plan().request().clone();
-        let public = public_rows(&self.asked.public, &request.schema)?;
-        let inputs = [
-            Some(&self.data),
-            self.asked.schema.as_ref(),
-            Some(&self.asked.public),
-            Some(&self.stream),
-        ];
-        let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
-        let place = self.releasing.place(&inputs)?;
-        let mut table =
-            self.labels.as_ref().map(|path| output::open(path, false, &inputs)).transpose()?;
-        let program = self.asked.program(stream.plan())?;
-        let data = read_table(&self.data, &request.schema, request.relation())?;
-        let planned = stream.plan().clone();
-        let mut source = self.releasing.source()?;
-        let meter = Meter::spinner("training teachers");
-        let quiet = AtomicBool::new(false);
-        let (labels, left) = stream.next(&data, &public, program, source.as_mut(), &quiet)?;
-        drop(meter);
-        let own = (shown(&labels, &planned), as_json(&labels, &planned));
-        self.releasing.keep(place, &labels, "labels", own)?;
-        if let (Some(table), Some(path)) = (&mut table, &self.labels) {
-            output::write(
-                table,
-                path,
-                csv(&request.schema, &labels.artefact().classes()).as_bytes(),
-            )?;
-            say!("labels as CSV written to {}", path.display());
+        match self.stream.exists() {
+            true => self.go_on(),
+            false => self.begin(),
         }
-        match left {
-            0 => say!("the stream is at its end: nothing more is answered"),
-            left => {
-                say!("{left} more rows without a stable answer, or batches, before the stream ends")
-            }
-        }
-        Ok(())
     }
 
-    fn begin(&self) -> Result<Answers, Failure> {
+    /// Reads the public rows, and finds out whether they can be voted on and their labels written.
+    fn prepare(&self, schema: &Schema, teacher: &Teacher) -> Result<Prepared, Failure> {
+        let public = public_rows(&self.asked.public, schema)?;
+        let open = |path: &PathBuf| output::open_for("--labels", path, false, &self.inputs());
+        let labels = self.labels.as_ref().map(open).transpose()?;
+        Ok(Prepared { public, labels, program: self.asked.program(schema, teacher)? })
+    }
+
+    /// Pays for the stream, whole, and answers its first batch.
+    fn begin(&self) -> Result<(), Failure> {
         let queries = self.queries.ok_or_else(|| {
             Failure::input(format!(
                 "--queries is missing: {} is not there yet, and a stream is begun with the number of rows that it \
@@ -117,22 +101,29 @@ impl Answer {
                  declared here, or give --neighbours add-remove",
             ));
         }
-        let rows = self.asked.rows.ok_or_else(|| rows_needed(relation))?;
+        let table = Table::new(&self.data, &schema, relation, self.asked.rows)?;
+        let prepared = self.prepare(&schema, &self.asked.teacher()?)?;
+        let first = prepared.public.rows() as u64;
+        if !(1..=queries).contains(&first) {
+            return Err(Failure::input(format!(
+                "--queries {queries}: there are {first} rows in this batch alone; 1 to {queries} are accepted"
+            )));
+        }
+        output::fresh("--stream", &self.stream)?;
         let aggregator = self.aggregator.clone().unwrap_or_default();
         let task = Task { stream: true, aggregator, ..Task::on(queries) };
-        let planned = self.asked.plan(&schema, rows, task)?;
-        // What can be refused is, before a stream is there.
-        public_rows(&self.asked.public, &schema)?;
-        self.asked.program(&planned)?;
-        let mut spending = self.releasing.spending(Some(&self.data), "answer, a stream")?;
-        spending.reserve(&planned)?;
-        spending.recognise(&self.data, Some(&schema))?;
-        let planned = spending.spend_whole(planned)?;
+        let plan = |rows| self.asked.plan(&schema, rows, task.clone());
+        let (inputs, doing) = (self.inputs(), "answer, a stream");
+        let (place, reserved) = self.releasing.reserve(table, &inputs, doing, plan)?;
+        let (ready, data) = reserved.read(|_| read_table(&self.data, &schema, relation))?;
         let mut source = self.releasing.source()?;
-        Ok(Answers::begin(&planned, &self.stream, source.as_mut())?)
+        let planned = ready.spend_whole(&data)?;
+        let stream = Answers::begin(&planned, &self.stream, source.as_mut())?;
+        self.answer(stream, place, &data, prepared)
     }
 
-    fn go_on(&self) -> Result<Answers, Failure> {
+    /// Answers the next batch.
+    fn go_on(&self) -> Result<(), Failure> {
         let asked = &self.asked;
         let given = [
             ("--schema", asked.schema.is_some()),
@@ -153,9 +144,47 @@ impl Answer {
                 self.stream.display()
             )));
         }
-        let answers = Answers::read(&self.stream)?;
-        let mut paid = self.releasing.paid_before(Some(&self.data), answers.entered())?;
-        paid.recognise(&self.data, Some(&answers.plan().request().schema))?;
-        Ok(answers)
+        let stream = Answers::read(&self.stream)?;
+        let (plan, entered) = (stream.plan(), stream.entered());
+        let prepared = self.prepare(plan.schema(), &plan.request().task.teacher)?;
+        let (place, data) = self.releasing.read_again(&self.data, &self.inputs(), plan, entered)?;
+        self.answer(stream, place, &data, prepared)
+    }
+
+    fn answer(
+        &self,
+        stream: Answers,
+        place: Place,
+        data: &Dataset,
+        prepared: Prepared,
+    ) -> Result<(), Failure> {
+        let Prepared { public, labels, program } = prepared;
+        let planned = stream.plan().clone();
+        let mut source = self.releasing.source()?;
+        let meter = Meter::spinner("training teachers");
+        let quiet = AtomicBool::new(false);
+        let (answered, left) = stream.next(data, &public, program, source.as_mut(), &quiet)?;
+        drop(meter);
+        let text = csv(planned.schema(), &answered.artefact().classes());
+        self.releasing.keep(place, Made::of(answered), "labels", |labels| {
+            Ok((shown(labels, &planned), as_json(labels, &planned)))
+        })?;
+        if let (Some(mut labels), Some(path)) = (labels, &self.labels) {
+            output::write_for("--labels", &mut labels, path, text.as_bytes())?;
+            say!("labels as CSV written to {}", path.display());
+        }
+        match left {
+            0 => say!("the stream is at its end: nothing more is answered"),
+            left => {
+                say!("{left} more rows without a stable answer, or batches, before the stream ends")
+            }
+        }
+        Ok(())
+    }
+
+    fn inputs(&self) -> Vec<&Path> {
+        let (schema, public) = (self.asked.schema.as_ref(), Some(&self.asked.public));
+        let all = [Some(&self.data), schema, public, Some(&self.stream)];
+        all.into_iter().flatten().map(PathBuf::as_path).collect()
     }
 }

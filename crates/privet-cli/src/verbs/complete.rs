@@ -1,12 +1,13 @@
 //! `privet complete`: learn from ratings what users would say of other items, each user protected whole.
 
 use crate::failure::Failure;
+use crate::order::Table;
 use crate::output::number;
 use crate::progress::Meter;
 use crate::releasing::Releasing;
 use crate::settings::{self, within};
 use clap::Args;
-use privet_core::{Budget, DELTA, EPSILON, Neighbours};
+use privet_core::{Budget, DELTA, EPSILON, Neighbours, Relation};
 use privet_data::Schema;
 use privet_data::ratings::{self, Layout, RatingFacts, RatingsError};
 use privet_data::read::ReadOptions;
@@ -135,29 +136,32 @@ impl Complete {
             }
             None => Vec::new(),
         };
-        let request =
-            Task { method, top: self.top, features }.request(schema, self.users, self.neighbours);
-        let planned = {
+        let request = Task { method, top: self.top, features }.request(
+            schema.clone(),
+            self.users,
+            self.neighbours,
+        );
+        let (request, relation) =
+            (Request { budget, ..request }, Relation::new(self.neighbours, schema.unit()));
+        let table = Table::new(&self.data, &schema, relation, Some(self.users))?;
+        let planned = |_| {
             let _meter = Meter::spinner("planning");
-            plan(&Request { budget, ..request })?
+            Ok(plan(&request)?)
         };
-        let place = self.releasing.place(&self.inputs())?;
-        let doing = format!("complete {}", planned.request().task.method);
-        let mut spending = self.releasing.spending(Some(&self.data), &doing)?;
-        spending.reserve(&planned)?;
-        let data = {
+        let doing = format!("complete {}", request.task.method);
+        let (place, reserved) = self.releasing.reserve(table, &self.inputs(), &doing, planned)?;
+        let (ready, data) = reserved.read(|plan| {
             let _meter = Meter::spinner(&format!("reading {}", self.data.display()));
             let options = ReadOptions { allow_empty: true, ..ReadOptions::default() };
-            ratings::read(&self.data, self.layout, &planned.request().schema, &options)?
-        };
-        spending.recognise(&self.data, Some(&planned.request().schema))?;
+            Ok(ratings::read(&self.data, self.layout, plan.schema(), &options)?)
+        })?;
         let mut source = self.releasing.source()?;
-        let release = {
+        let made = {
             let _meter = Meter::spinner("learning");
-            spending.run(&planned, &data, source.as_mut(), &AtomicBool::new(false))?
+            ready.run(&data, source.as_mut(), &AtomicBool::new(false))?
         };
-        let released: Released<Task> = Released::from_release(release)?;
-        self.releasing.keep(place, &released, "model", (words(&released), as_json(&released)))
+        let own = |released: &_| Ok((words(released), as_json(released)));
+        self.releasing.keep(place, made, "model", own)
     }
 
     fn inputs(&self) -> Vec<&Path> {

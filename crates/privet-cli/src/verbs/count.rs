@@ -1,9 +1,10 @@
 //! `privet count`: how many records are in each declared category, under noise.
 
 use crate::failure::Failure;
+use crate::order::{Made, Table};
 use crate::output::{self, number};
 use crate::progress::Meter;
-use crate::releasing::{Releasing, read_table, rows_needed};
+use crate::releasing::{Place, Releasing, read_table};
 use crate::say;
 use crate::settings::{self, within};
 use clap::Args;
@@ -92,24 +93,13 @@ impl Count {
 
     fn once(&self) -> Result<(), Failure> {
         let (schema, relation) = self.facts()?;
-        let declared = self.rows.map(|rows| self.plan(&schema, rows)).transpose()?;
-        let some = self.plan(&schema, self.rows.unwrap_or(10_000))?;
-        let place = self.releasing.place(&self.inputs())?;
-        let mut spending = self.releasing.spending(Some(&self.data), "count")?;
-        if let Some(planned) = &declared {
-            spending.reserve(planned)?;
-        }
-        let data = read_table(&self.data, &some.request().schema, relation)?;
-        let planned = match declared {
-            Some(planned) => planned,
-            None => self.plan(&schema, data.rows() as u64)?,
-        };
-        spending.reserve(&planned)?;
-        spending.recognise(&self.data, Some(&schema))?;
+        let table = Table::new(&self.data, &schema, relation, self.rows)?;
+        let plan = |rows| self.plan(&schema, rows);
+        let (place, reserved) = self.releasing.reserve(table, &self.inputs(), "count", plan)?;
+        let read = |plan: &Plan<Task>| read_table(&self.data, plan.schema(), relation);
+        let (ready, data) = reserved.read(read)?;
         let mut source = self.releasing.source()?;
-        let release = spending.run(&planned, &data, source.as_mut(), &AtomicBool::new(false))?;
-        let counts: Released<Task> = Released::from_release(release)?;
-        self.releasing.keep(place, &counts, "counts", (table(&counts), as_json(&counts)))
+        self.keep(place, ready.run(&data, source.as_mut(), &AtomicBool::new(false))?)
     }
 
     /// The first of several releases.
@@ -128,15 +118,14 @@ impl Count {
                  of rows that is declared here, or give --neighbours add-remove",
             ));
         }
-        let rows = self.rows.ok_or_else(|| rows_needed(relation))?;
-        let planned = self.plan(&schema, rows)?;
-        let place = self.releasing.place(&self.inputs())?;
-        let mut spending = self.releasing.spending(Some(&self.data), "count, a stream")?;
-        spending.reserve(&planned)?;
-        let data = read_table(&self.data, &planned.request().schema, relation)?;
-        spending.recognise(&self.data, Some(&schema))?;
+        let table = Table::new(&self.data, &schema, relation, self.rows)?;
+        output::fresh("--stream", path)?;
+        let (plan, inputs) = (|rows| self.plan(&schema, rows), self.inputs());
+        let (place, reserved) = self.releasing.reserve(table, &inputs, "count, a stream", plan)?;
+        let read = |plan: &Plan<Task>| read_table(&self.data, plan.schema(), relation);
+        let (ready, data) = reserved.read(read)?;
         let mut source = self.releasing.source()?;
-        let planned = spending.spend_whole(planned)?;
+        let planned = ready.spend_whole(&data)?;
         let stream = Stream::begin(&planned, path, source.as_mut())?;
         self.release(stream, &data, place)
     }
@@ -166,11 +155,12 @@ impl Count {
                 path.display()
             )));
         }
-        let mut paid = self.releasing.paid_before(Some(&self.data), stream.entered())?;
-        let request = stream.plan().request();
-        let place = self.releasing.place(&self.inputs())?;
-        let data = read_table(&self.data, &request.schema, request.relation())?;
-        paid.recognise(&self.data, Some(&request.schema))?;
+        let (place, data) = self.releasing.read_again(
+            &self.data,
+            &self.inputs(),
+            stream.plan(),
+            stream.entered(),
+        )?;
         self.release(stream, &data, place)
     }
 
@@ -178,7 +168,7 @@ impl Count {
         &self,
         stream: Stream,
         data: &privet_data::Dataset,
-        place: crate::releasing::Place,
+        place: Place,
     ) -> Result<(), Failure> {
         let mut source = self.releasing.source()?;
         let (counts, left) = stream.next(data, source.as_mut())?;
@@ -186,9 +176,13 @@ impl Count {
             0 => "this was the last release of the stream\n".to_string(),
             left => format!("{left} more from the same budget\n"),
         };
-        self.releasing.keep(place, &counts, "counts", (table(&counts), as_json(&counts)))?;
+        self.keep(place, Made::of(counts))?;
         say!("{}", words.trim_end());
         Ok(())
+    }
+
+    fn keep(&self, place: Place, counts: Made<Task>) -> Result<(), Failure> {
+        self.releasing.keep(place, counts, "counts", |counts| Ok((table(counts), as_json(counts))))
     }
 
     fn inputs(&self) -> Vec<&Path> {
@@ -206,9 +200,6 @@ impl Count {
         })?;
         let schema = Schema::load(path)?;
         let relation = Relation::new(self.neighbours(), schema.unit());
-        if self.rows.is_none() && !relation.count_is_public() {
-            return Err(rows_needed(relation));
-        }
         Ok((schema, relation))
     }
 

@@ -1,9 +1,10 @@
 //! `privet describe`: what a table looks like, under noise.
 
 use crate::failure::Failure;
+use crate::order::Table;
 use crate::output::{self, number};
 use crate::progress::Meter;
-use crate::releasing::{Releasing, read_table, rows_needed};
+use crate::releasing::{Releasing, read_table};
 use crate::settings::{self, within};
 use clap::Args;
 use privet_core::{DELTA, EPSILON, Neighbours, Relation, printable};
@@ -93,29 +94,16 @@ impl Describe {
     pub fn run(self) -> Result<(), Failure> {
         let schema = Schema::load(&self.schema)?;
         let relation = Relation::new(self.neighbours, schema.unit());
-        if self.rows.is_none() && !relation.count_is_public() {
-            return Err(rows_needed(relation));
-        }
-        let declared = self.rows.map(|rows| self.plan(&schema, rows)).transpose()?;
-        let some = self.plan(&schema, self.rows.unwrap_or(10_000))?;
+        let table = Table::new(&self.data, &schema, relation, self.rows)?;
         let inputs: [&Path; 2] = [&self.data, &self.schema];
-        let place = self.releasing.place(&inputs)?;
-        let mut spending = self.releasing.spending(Some(&self.data), "describe")?;
-        if let Some(planned) = &declared {
-            spending.reserve(planned)?;
-        }
-        let data = read_table(&self.data, some.schema(), relation)?;
-        let planned = match declared {
-            Some(planned) => planned,
-            None => self.plan(&schema, data.rows() as u64)?,
-        };
-        spending.reserve(&planned)?;
-        spending.recognise(&self.data, Some(&schema))?;
+        let plan = |rows| self.plan(&schema, rows);
+        let (place, reserved) = self.releasing.reserve(table, &inputs, "describe", plan)?;
+        let read = |plan: &Plan<Task>| read_table(&self.data, plan.schema(), relation);
+        let (ready, data) = reserved.read(read)?;
         let mut source = self.releasing.source()?;
-        let release = spending.run(&planned, &data, source.as_mut(), &AtomicBool::new(false))?;
-        let described: Released<Task> = Released::from_release(release)?;
-        let words = (table(&described), as_json(&described));
-        self.releasing.keep(place, &described, "description", words)
+        let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+        let own = |described: &_| Ok((self::table(described), as_json(described)));
+        self.releasing.keep(place, made, "description", own)
     }
 
     fn plan(&self, schema: &Schema, rows: u64) -> Result<Plan<Task>, Failure> {

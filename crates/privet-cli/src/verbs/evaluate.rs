@@ -3,9 +3,10 @@
 use super::predict::{fitting_schema, tell_unknown};
 use super::worth;
 use crate::failure::Failure;
+use crate::order::Table;
 use crate::output;
 use crate::progress::Meter;
-use crate::releasing::{PerhapsReleasing, Releasing, count_rows, read_table, rows_needed, twice};
+use crate::releasing::{PerhapsReleasing, Releasing, read_table};
 use crate::settings::{self, within};
 use crate::usable::Usable;
 use crate::{say, words};
@@ -17,7 +18,7 @@ use privet_learn::file::{self, Seal};
 use privet_learn::look::evaluate::{
     Evaluate as Task, Form, Measures, THRESHOLD, Worth, taken_for_public, threshold_by_cost,
 };
-use privet_learn::{LearnError, Plan, Released, plan};
+use privet_learn::{LearnError, Plan, plan};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -193,9 +194,7 @@ impl Evaluate {
     ) -> Result<(), Failure> {
         let neighbours = self.neighbours.unwrap_or(Neighbours::ReplaceOne);
         let relation = Relation::new(neighbours, schema.unit());
-        if self.rows.is_none() && !relation.count_is_public() {
-            return Err(rows_needed(relation));
-        }
+        let table = Table::new(&self.data, schema, relation, self.rows)?;
         let guarantee = file::load_any(&self.model, Seal::Required)?.verify().guarantee;
         taken_for_public(guarantee.as_ref(), self.model_is_public)?;
         let digest = model.digest().unwrap_or_default().to_string();
@@ -206,32 +205,24 @@ impl Evaluate {
             let request = task.clone().request(schema, rows, neighbours, budget);
             plan(&request.map_err(refused)?).map_err(refused)
         };
-        let place = releasing.place(&self.inputs())?;
-        // Refused before the file is counted where it can be.
-        let some = planned(self.rows.unwrap_or(10_000))?;
-        let plan = match self.rows {
-            Some(_) => some,
-            None => planned(count_rows(twice(&self.data)?, schema)?)?,
-        };
         if self.share.is_some() && (schema.classes().map_or(0, <[_]>::len), model.says()) != SHARED
         {
             return Err(no_share());
         }
-        let mut spending = releasing.spending(Some(&self.data), "evaluate")?;
-        spending.reserve(&plan)?;
-        let data = read_table(&self.data, schema, relation)?;
-        spending.recognise(&self.data, Some(schema))?;
-        let judged = model.judged(&data, plan.facts())?.table(plan.facts());
-        drop(data);
+        let (place, reserved) = releasing.reserve(table, &self.inputs(), "evaluate", planned)?;
+        let (ready, judged) = reserved.read(|plan| {
+            let data = read_table(&self.data, schema, relation)?;
+            Ok(model.judged(&data, plan.facts())?.table(plan.facts()))
+        })?;
         let mut source = releasing.source()?;
-        let release = spending.run(&plan, &judged, source.as_mut(), &AtomicBool::new(false))?;
-        let found: Released<Task> = Released::from_release(release)?;
-        let worth = Worth::of(found.request(), found.artefact())
-            .ok_or_else(|| Failure::input("what was released does not fit its request"))?;
-        let mut shown = worth::as_json(&worth);
-        self.add_share(&worth, &mut shown)?;
-        let words = worth::table(&worth) + &self.share_in_words(&worth)?;
-        releasing.keep(place, &found, "evaluation", (words, shown))
+        let made = ready.run(&judged, source.as_mut(), &AtomicBool::new(false))?;
+        releasing.keep(place, made, "evaluation", |found| {
+            let worth = Worth::of(found.request(), found.artefact())
+                .ok_or_else(|| Failure::input("what was released does not fit its request"))?;
+            let mut shown = worth::as_json(&worth);
+            self.add_share(&worth, &mut shown)?;
+            Ok((worth::table(&worth) + &self.share_in_words(&worth)?, shown))
+        })
     }
 
     fn inputs(&self) -> Vec<&Path> {

@@ -1,16 +1,17 @@
 //! `privet neighbours`: answers to public questions, by the votes of the records near each.
 
 use crate::failure::Failure;
-use crate::output::number;
+use crate::order::{Made, Table};
+use crate::output::{self, number};
 use crate::progress::Meter;
-use crate::releasing::{Place, Releasing, read_table, rows_needed};
+use crate::releasing::{Place, Releasing, read_table};
 use crate::settings::{self, within};
 use crate::{say, words};
 use clap::Args;
 use privet_core::{DELTA, EPSILON, Neighbours as Relations, Relation, printable};
-use privet_data::Schema;
 use privet_data::matrix::Matrix;
 use privet_data::read::{Purpose, ReadOptions, read_features};
+use privet_data::{Dataset, Schema};
 use privet_learn::model::Predictions;
 use privet_learn::transfer::neighbours::stream::Answers;
 use privet_learn::transfer::neighbours::{Nearby, VOTES, WITHIN};
@@ -102,6 +103,9 @@ pub struct Neighbours {
     releasing: Releasing,
 }
 
+/// A stream, where its answers go, the table, and the questions of this batch.
+type Batch = (Answers, Place, Dataset, Matrix);
+
 impl Neighbours {
     /// Refuses before a record is read whatever can be refused then.
     pub fn run(self) -> Result<(), Failure> {
@@ -114,43 +118,33 @@ impl Neighbours {
     /// All questions at once.
     fn once(&self) -> Result<(), Failure> {
         let (schema, relation) = self.facts()?;
+        let table = Table::new(&self.data, &schema, relation, self.rows)?;
         let task = self.asked(&schema)?;
-        let some = self.plan(&task, &schema, self.rows.unwrap_or(10_000))?;
-        let place = self.releasing.place(&self.inputs())?;
-        let mut spending = self.releasing.spending(Some(&self.data), "neighbours")?;
-        if self.rows.is_some() {
-            spending.reserve(&some)?;
-        }
-        let data = read_table(&self.data, &schema, relation)?;
-        let planned = match self.rows {
-            Some(_) => some,
-            None => self.plan(&task, &schema, data.rows() as u64)?,
-        };
-        spending.reserve(&planned)?;
-        spending.recognise(&self.data, Some(&schema))?;
+        let plan = |rows| self.plan(&task, &schema, rows);
+        let (place, reserved) =
+            self.releasing.reserve(table, &self.inputs(), "neighbours", plan)?;
+        let (ready, data) = reserved.read(|_| read_table(&self.data, &schema, relation))?;
+        let planned = ready.plan().clone();
         let mut source = self.releasing.source()?;
         let meter = Meter::spinner("answering");
-        let release = spending.run(&planned, &data, source.as_mut(), &AtomicBool::new(false))?;
+        let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
-        self.keep(place, &Released::from_release(release)?, &planned)
+        self.keep(place, made, &planned)
     }
 
     /// Questions of a stream, its first or the next ones.
     fn batch(&self, path: &Path) -> Result<(), Failure> {
-        let stream = match path.exists() {
+        let (stream, place, data, questions) = match path.exists() {
             true => self.go_on(path)?,
             false => self.begin(path)?,
         };
-        let (planned, request) = (stream.plan().clone(), stream.plan().request().clone());
-        let questions = self.read(&request.schema)?;
-        let place = self.releasing.place(&self.inputs())?;
-        let data = read_table(&self.data, &request.schema, request.relation())?;
+        let planned = stream.plan().clone();
         let mut source = self.releasing.source()?;
         let meter = Meter::spinner("answering");
         let quiet = AtomicBool::new(false);
         let (answered, left) = stream.next(&data, &questions, source.as_mut(), &quiet)?;
         drop(meter);
-        self.keep(place, &answered, &planned)?;
+        self.keep(place, Made::of(answered), &planned)?;
         match left {
             0 => say!("the stream is at its end: nothing more is answered"),
             left => say!("{left} more questions before the stream ends"),
@@ -158,7 +152,7 @@ impl Neighbours {
         Ok(())
     }
 
-    fn begin(&self, path: &Path) -> Result<Answers, Failure> {
+    fn begin(&self, path: &Path) -> Result<Batch, Failure> {
         let in_all = self.queries.ok_or_else(|| {
             Failure::input(format!(
                 "--queries is missing: {} is not there yet, and a stream is begun with the number of questions that it is \
@@ -166,29 +160,33 @@ impl Neighbours {
                 path.display()
             ))
         })?;
-        let (schema, _) = self.facts()?;
-        let rows = self.rows.ok_or_else(|| {
-            Failure::input(
+        let (schema, relation) = self.facts()?;
+        if self.rows.is_none() {
+            return Err(Failure::input(
                 "--rows is missing: tables may change between batches, and what is planned for is declared here",
-            )
-        })?;
-        let task = Nearby { stream: Some(in_all), ..self.asked(&schema)? };
+            ));
+        }
+        let table = Table::new(&self.data, &schema, relation, self.rows)?;
+        let questions = self.read(&schema)?;
+        let task = Nearby { stream: Some(in_all), ..self.asked_of(&questions) };
         if task.questions.len() > in_all as usize {
             return Err(Failure::input(format!(
                 "--queries {in_all}: there are {} questions in this batch alone",
                 task.questions.len()
             )));
         }
-        let planned = self.plan(&task, &schema, rows)?;
-        let mut spending = self.releasing.spending(Some(&self.data), "neighbours, a stream")?;
-        spending.reserve(&planned)?;
-        spending.recognise(&self.data, Some(&schema))?;
-        let planned = spending.spend_whole(planned)?;
+        output::fresh("--stream", path)?;
+        let plan = |rows| self.plan(&task, &schema, rows);
+        let (inputs, doing) = (self.inputs(), "neighbours, a stream");
+        let (place, reserved) = self.releasing.reserve(table, &inputs, doing, plan)?;
+        let (ready, data) = reserved.read(|_| read_table(&self.data, &schema, relation))?;
         let mut source = self.releasing.source()?;
-        Ok(Answers::begin(&planned, path, source.as_mut())?)
+        let planned = ready.spend_whole(&data)?;
+        let stream = Answers::begin(&planned, path, source.as_mut())?;
+        Ok((stream, place, data, questions))
     }
 
-    fn go_on(&self, path: &Path) -> Result<Answers, Failure> {
+    fn go_on(&self, path: &Path) -> Result<Batch, Failure> {
         let given = [
             ("--schema", self.schema.is_some()),
             ("--within", self.within.is_some()),
@@ -205,10 +203,15 @@ impl Neighbours {
                 path.display()
             )));
         }
-        let answers = Answers::read(path)?;
-        let mut paid = self.releasing.paid_before(Some(&self.data), answers.entered())?;
-        paid.recognise(&self.data, Some(&answers.plan().request().schema))?;
-        Ok(answers)
+        let stream = Answers::read(path)?;
+        let questions = self.read(stream.plan().schema())?;
+        let (place, data) = self.releasing.read_again(
+            &self.data,
+            &self.inputs(),
+            stream.plan(),
+            stream.entered(),
+        )?;
+        Ok((stream, place, data, questions))
     }
 
     /// The schema and the relation.
@@ -220,9 +223,6 @@ impl Neighbours {
         })?;
         let schema = Schema::load(path)?.linear();
         let relation = Relation::new(self.relation(), schema.unit());
-        if self.rows.is_none() && !relation.count_is_public() {
-            return Err(rows_needed(relation));
-        }
         Ok((schema, relation))
     }
 
@@ -240,17 +240,22 @@ impl Neighbours {
     fn keep(
         &self,
         place: Place,
-        answered: &Released<Nearby>,
+        answered: Made<Nearby>,
         planned: &Plan<Nearby>,
     ) -> Result<(), Failure> {
         let (noise, other) = words::settings(&planned.settings());
-        let told = format!("{}(noise: {noise}; {other})\n", list(answered));
-        self.releasing.keep(place, answered, "answers", (told, as_json(answered, planned)))
+        self.releasing.keep(place, answered, "answers", |answered| {
+            let told = format!("{}(noise: {noise}; {other})\n", list(answered));
+            Ok((told, as_json(answered, planned)))
+        })
     }
 
     fn asked(&self, schema: &Schema) -> Result<Nearby, Failure> {
-        let rows = self.read(schema)?;
-        Ok(Nearby { within: self.within, votes: self.votes, ..Nearby::of(&rows) })
+        Ok(self.asked_of(&self.read(schema)?))
+    }
+
+    fn asked_of(&self, questions: &Matrix) -> Nearby {
+        Nearby { within: self.within, votes: self.votes, ..Nearby::of(questions) }
     }
 
     /// The questions, encoded as records are.

@@ -1,16 +1,17 @@
 //! `privet train --model`: networks.
 
 use crate::failure::Failure;
+use crate::order::{Made, Table};
+use crate::output;
 use crate::progress::Meter;
-use crate::releasing::{Releasing, read_table, rows_needed};
+use crate::releasing::{Place, Releasing, read_table};
 use crate::settings::RequestFlags;
-use crate::spending::Spending;
 use clap::Args;
 use privet_data::Schema;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_learn::file::{self, Seal};
 use privet_learn::nonconvex::checkpoint::Checkpointed;
-use privet_learn::nonconvex::{self, Begin, Method, Network, TrainedNetwork};
+use privet_learn::nonconvex::{self, Begin, Method, Network};
 use privet_learn::{self as learn, Calibration, Loaded, Plan, Released, Request, Task};
 use privet_nn::{Description, Net};
 use serde_json::{Value, json};
@@ -93,12 +94,6 @@ fn only_of_networks(settings: &RequestFlags) -> Result<(), Failure> {
     }
 }
 
-/// A training that goes on, paid for whole when it began, or one that is yet to be paid for.
-enum Start {
-    Found(Box<Checkpointed>, Box<Spending>),
-    Fresh(Box<Spending>),
-}
-
 /// Trains, and writes what was released.
 pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
     only_of_networks(told.settings)?;
@@ -118,9 +113,7 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
     };
     let schema = Schema::load(told.schema_path)?;
     let relation = told.settings.relation(&schema);
-    if told.rows.is_none() && !relation.count_is_public() {
-        return Err(rows_needed(relation));
-    }
+    let table = Table::new(told.data, &schema, relation, told.rows)?;
     let plan = |rows: u64| -> Result<Plan<Network>, Failure> {
         let _meter = Meter::spinner("planning");
         let words = told.settings.words("auto".parse()?, told.calibration);
@@ -137,55 +130,64 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
             task.method
         )));
     }
-    let declared = told.rows.map(plan).transpose()?;
-    let inputs = [Some(told.data), Some(told.schema_path), Some(model), flags.weights.as_deref()];
+    let inputs = [
+        Some(told.data),
+        Some(told.schema_path),
+        Some(model),
+        flags.weights.as_deref(),
+        flags.checkpoint.as_deref(),
+    ];
     let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
-    let place = told.releasing.place(&inputs)?;
     let doing = format!("train {}", task.method);
-    let mut start = match flags.checkpoint.as_deref().filter(|path| path.exists()) {
-        Some(path) => {
-            let found = Checkpointed::read(path, weights.as_deref())?;
-            let paid = told.releasing.paid_before(Some(told.data), found.entered())?;
-            Start::Found(Box::new(found), Box::new(paid))
-        }
-        None => Start::Fresh(Box::new(told.releasing.spending(Some(told.data), &doing)?)),
+    let found = match flags.checkpoint.as_deref() {
+        Some(path) if path.exists() => Some(Checkpointed::read(path, weights.as_deref())?),
+        _ => None,
     };
-    if let (Start::Fresh(spending), Some(planned)) = (&mut start, &declared) {
-        spending.reserve(planned)?;
-    }
-    let data = read_table(told.data, &schema.linear(), relation)?;
-    let planned = match declared {
-        Some(planned) => planned,
-        None => plan(data.rows() as u64)?,
-    };
-    match &mut start {
-        Start::Fresh(spending) => {
-            spending.reserve(&planned)?;
-            spending.recognise(told.data, Some(&schema))?;
+    let (place, reserved) = match (&found, &flags.checkpoint) {
+        (Some(found), _) => {
+            let (place, reserved) = told.releasing.go_on(table, &inputs, found.entered(), plan)?;
+            found.is_of(reserved.plan())?;
+            (place, reserved)
         }
-        Start::Found(_, paid) => paid.recognise(told.data, Some(&schema))?,
-    }
+        (None, Some(path)) => {
+            output::fresh("--checkpoint", path)?;
+            let put_aside = |rows| {
+                let planned = plan(rows)?;
+                Checkpointed::can_be_put_aside(&planned, weights.as_deref())?;
+                Ok(planned)
+            };
+            told.releasing.reserve(table, &inputs, &doing, put_aside)?
+        }
+        (None, None) => told.releasing.reserve(table, &inputs, &doing, plan)?,
+    };
+    let read = |_: &Plan<Network>| read_table(told.data, &schema.linear(), relation);
+    let (ready, data) = reserved.read(read)?;
     let mut source = told.releasing.source()?;
     let never = AtomicBool::new(false);
     let meter = Meter::spinner("training");
-    let network = match (start, &flags.checkpoint) {
-        (Start::Found(found, _), _) => {
-            found.is_of(&planned)?;
-            found.finish(&data, flags.every, source.as_mut(), &never)?
-        }
-        (Start::Fresh(spending), Some(path)) => {
+    let training = match (found, &flags.checkpoint) {
+        (Some(found), _) => found,
+        (None, Some(path)) => {
             // Whatever can be refused is refused before all of it is spent.
-            let ready = Checkpointed::ready(&planned, weights.as_deref(), path, &data)?;
-            let planned = spending.spend_whole(planned)?;
-            let begun = ready.begin(&planned, source.as_mut())?;
-            begun.finish(&data, flags.every, source.as_mut(), &never)?
+            let begins = Checkpointed::ready(ready.plan(), weights.as_deref(), path, &data)?;
+            let planned = ready.spend_whole(&data)?;
+            begins.begin(&planned, source.as_mut())?
         }
-        (Start::Fresh(spending), None) => {
-            TrainedNetwork::from_release(spending.run(&planned, &data, source.as_mut(), &never)?)?
+        (None, None) => {
+            let made = ready.run(&data, source.as_mut(), &never)?;
+            drop(meter);
+            return keep(told.releasing, place, made);
         }
     };
+    let finished = training.finish(&data, flags.every, source.as_mut(), &never)?;
     drop(meter);
-    told.releasing.keep(place, &network, "model", (String::new(), as_json(&network)))
+    // Killed before the file is there, it is gone on with by the same command, and gives the same network.
+    let network = finished.network().clone();
+    keep(told.releasing, place, Made::until(network, move || Ok(finished.settle().map(drop)?)))
+}
+
+fn keep(releasing: &Releasing, place: Place, made: Made<Network>) -> Result<(), Failure> {
+    releasing.keep(place, made, "model", |network| Ok((String::new(), as_json(network))))
 }
 
 /// Weights as public rows are handed over: in one row.

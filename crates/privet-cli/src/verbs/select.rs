@@ -1,9 +1,10 @@
 //! `privet select`: which few of many columns matter, under noise.
 
 use crate::failure::Failure;
+use crate::order::Table;
 use crate::output::number;
 use crate::progress::Meter;
-use crate::releasing::{Releasing, read_table, rows_needed};
+use crate::releasing::{Releasing, read_table};
 use crate::settings::{self, assignment, within};
 use crate::words;
 use clap::Args;
@@ -12,7 +13,7 @@ use privet_data::Schema;
 use privet_learn::select::{Select as Task, Selector};
 use privet_learn::{Plan, Released, plan};
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// Choose columns by how much they say of the target, privately, and write them with their certificate
@@ -86,29 +87,20 @@ impl Select {
     pub fn run(self) -> Result<(), Failure> {
         let schema = Schema::load(&self.schema)?;
         let relation = Relation::new(self.neighbours, schema.unit());
-        if self.rows.is_none() && !relation.count_is_public() {
-            return Err(rows_needed(relation));
-        }
-        let some = self.plan(&schema, self.rows.unwrap_or(10_000))?;
-        let place = self.releasing.place(&[&self.data, &self.schema])?;
-        let doing = format!("select {}", self.method);
-        let mut spending = self.releasing.spending(Some(&self.data), &doing)?;
-        if self.rows.is_some() {
-            spending.reserve(&some)?;
-        }
-        let data = read_table(&self.data, &schema, relation)?;
-        let planned = match self.rows {
-            Some(_) => some,
-            None => self.plan(&schema, data.rows() as u64)?,
-        };
+        let table = Table::new(&self.data, &schema, relation, self.rows)?;
+        let (inputs, doing): ([&Path; 2], _) =
+            ([&self.data, &self.schema], format!("select {}", self.method));
+        let plan = |rows| self.plan(&schema, rows);
+        let (place, reserved) = self.releasing.reserve(table, &inputs, &doing, plan)?;
+        let (ready, data) = reserved.read(|_| read_table(&self.data, &schema, relation))?;
+        let planned = ready.plan().clone();
         let mut source = self.releasing.source()?;
-        spending.reserve(&planned)?;
-        spending.recognise(&self.data, Some(&schema))?;
-        let release = spending.run(&planned, &data, source.as_mut(), &AtomicBool::new(false))?;
-        let support: Released<Task> = Released::from_release(release)?;
+        let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
         let (noise, other) = words::settings(&planned.settings());
-        let told = format!("{}(noise: {noise}; {other})\n", list(&support));
-        self.releasing.keep(place, &support, "support", (told, as_json(&support, &planned)))
+        self.releasing.keep(place, made, "support", |support| {
+            let told = format!("{}(noise: {noise}; {other})\n", list(support));
+            Ok((told, as_json(support, &planned)))
+        })
     }
 
     fn plan(&self, schema: &Schema, rows: u64) -> Result<Plan<Task>, Failure> {

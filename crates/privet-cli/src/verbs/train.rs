@@ -2,10 +2,10 @@
 
 use crate::disk::{DiskFlags, Rows};
 use crate::failure::Failure;
+use crate::order::Table;
 use crate::progress::Meter;
-use crate::releasing::{Place, Releasing, count_rows, read_table, rows_needed, twice};
+use crate::releasing::{Releasing, read_table};
 use crate::settings::{self, RequestFlags};
-use crate::spending::Spending;
 use crate::verbs::network::{self, NetworkFlags, Told};
 use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
@@ -15,15 +15,10 @@ use privet_learn::erm::public_norm;
 use privet_learn::model::Model;
 use privet_learn::nonconvex;
 use privet_learn::{self as learn, Calibration, Method, Plan, Request};
-use privet_optim::sum::Table;
 use serde_json::{Value, json};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-
-/// Stand in for the number of rows until it is read, to find refusals that do not depend on it: some, hardly
-/// any, and more than there ever are.
-const SOME_ROWS: [u64; 3] = [10_000, 2, 1 << 40];
 
 /// Train a private model and write it with its certificate
 #[derive(Args, Debug)]
@@ -153,42 +148,42 @@ impl Linear {
         let schema = Schema::load(&self.schema)?;
         let public = self.public_rows(&schema)?;
         let relation = self.settings.relation(&schema);
-        if self.rows.is_none() && !relation.count_is_public() {
-            return Err(rows_needed(relation));
-        }
-        let declared = match self.rows {
-            Some(rows) => Some(self.plan(&schema, rows)?),
-            None => self.refuse_whatever_the_rows(&schema).map(|()| None)?,
-        };
+        let table = Table::new(&self.data, &schema, relation, self.rows)?;
         let inputs = [Some(&self.data), Some(&self.schema), self.public.as_ref()];
         let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
-        let place = self.releasing.place(&inputs)?;
+        self.disk.check()?;
+        let plan = |rows| {
+            let plan = self.plan(&schema, rows)?;
+            self.on_disk(&plan)?;
+            Ok(plan)
+        };
         let doing = format!("train {}", self.method);
-        let mut spending = self.releasing.spending(Some(&self.data), &doing)?;
-        // The plan may decide how records are encoded, and reads their number: count, plan, encode.
-        let planned = match declared {
-            Some(planned) => planned,
-            None if self.encodes_by_rows(&schema) || self.disk.may_be_needed(&self.data)? => {
-                let rows = count_rows(twice(&self.data)?, &schema)?;
-                self.plan(&schema, rows)?
+        let (place, reserved) = self.releasing.reserve(table, &inputs, &doing, plan)?;
+        let (ready, data) = reserved.read(|plan| {
+            let (schema, rows) = (plan.schema(), plan.request().rows);
+            match self.on_disk(plan)? {
+                true => self.disk.onto_disk(&self.data, schema, relation, rows),
+                false => Ok(Rows::Memory(Box::new(read_table(&self.data, schema, relation)?))),
             }
-            None => {
-                let data = DiskFlags::into_memory(&self.data, &schema.linear(), relation)?;
-                let planned = self.plan(&schema, data.table().rows() as u64)?;
-                spending.recognise(&self.data, Some(&schema))?;
-                return self.finish(place, planned, data, public.as_ref(), spending);
-            }
-        };
-        let (rows, method) = (planned.request().rows, planned.request().task.method.name());
-        let on_disk = self.disk.needed(planned.schema(), rows, method)?;
-        spending.reserve(&planned)?;
-        let data = match on_disk {
-            true => self.disk.onto_disk(&self.data, planned.schema(), relation, rows)?,
-            false => DiskFlags::into_memory(&self.data, planned.schema(), relation)?,
-        };
-        spending.recognise(&self.data, Some(&schema))?;
-        data.check_unchanged()?;
-        self.finish(place, planned, data, public.as_ref(), spending)
+        })?;
+        let ready = ready.with(|plan| match &public {
+            Some(rows) => plan.with_public(rows),
+            None => Ok(plan),
+        })?;
+        let mut source = self.releasing.source()?;
+        // The solver's own numbers come from the records: only that it lives is shown.
+        let meter = Meter::spinner("training");
+        let made = ready.run(data.table(), source.as_mut(), &AtomicBool::new(false))?;
+        drop(meter);
+        self.releasing.keep(place, made, "model", |model| Ok((String::new(), as_json(model))))?;
+        data.done();
+        Ok(())
+    }
+
+    /// Whether rows are encoded on disk, by public facts alone.
+    fn on_disk(&self, plan: &Plan) -> Result<bool, Failure> {
+        let request = plan.request();
+        self.disk.needed(plan.schema(), request.rows, request.task.method.name())
     }
 
     /// The rows of the public file, if there is one, with their number and norm among the method's settings.
@@ -207,54 +202,11 @@ impl Linear {
         Ok(Some(rows))
     }
 
-    /// Whether the number of rows decides how they are encoded.
-    fn encodes_by_rows(&self, schema: &Schema) -> bool {
-        schema.is_open() && matches!(self.method, Method::Auto(_))
-    }
-
-    fn finish(
-        &self,
-        place: Place,
-        planned: Plan,
-        data: Rows,
-        public: Option<&Matrix>,
-        spending: Spending,
-    ) -> Result<(), Failure> {
-        let planned = match public {
-            Some(rows) => planned.with_public(rows)?,
-            None => planned,
-        };
-        let model = self.execute(&planned, data.table(), spending)?;
-        self.releasing.keep(place, &model, "model", (String::new(), as_json(&model)))?;
-        data.done();
-        Ok(())
-    }
-
-    /// Refuses before a record is read what is refused for every number of rows: limits are on few rows or on
-    /// many, so that what is refused in the same words for some, hardly any and very many always is.
-    fn refuse_whatever_the_rows(&self, schema: &Schema) -> Result<(), Failure> {
-        let mut refusals = SOME_ROWS.iter().map(|rows| self.plan(schema, *rows).err());
-        let Some(Some(first)) = refusals.next() else { return Ok(()) };
-        let words = first.to_string();
-        match refusals.all(|other| other.is_some_and(|other| other.to_string() == words)) {
-            true => Err(first),
-            false => Ok(()),
-        }
-    }
-
     fn plan(&self, schema: &Schema, rows: u64) -> Result<Plan, Failure> {
         let _meter = Meter::spinner("planning");
         let request: Request =
             self.settings.request(schema, rows, &self.method, self.calibration)?;
         Ok(learn::plan(&request)?)
-    }
-
-    fn execute(&self, plan: &Plan, data: &dyn Table, spending: Spending) -> Result<Model, Failure> {
-        let mut source = self.releasing.source()?;
-        // The solver's own numbers come from the records: only that it lives is shown.
-        let _meter = Meter::spinner("training");
-        let never_stopped = AtomicBool::new(false);
-        Ok(Model::from_release(spending.run(plan, data, source.as_mut(), &never_stopped)?)?)
     }
 }
 

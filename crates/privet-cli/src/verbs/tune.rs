@@ -1,8 +1,9 @@
 //! `privet tune`: the best of a secret number of trainings, paid for as a whole.
 
 use crate::failure::Failure;
+use crate::order::Table;
 use crate::progress::Meter;
-use crate::releasing::{Releasing, count_rows, read_table, rows_needed};
+use crate::releasing::{Releasing, read_table};
 use crate::settings::{self, RequestFlags, within};
 use clap::Args;
 use privet_data::Schema;
@@ -90,45 +91,21 @@ impl Tune {
     pub fn run(self) -> Result<(), Failure> {
         let schema = Schema::load(&self.schema)?;
         let relation = self.settings.relation(&schema);
-        if self.rows.is_none() && !relation.count_is_public() {
-            return Err(rows_needed(relation));
-        }
+        let table = Table::new(&self.data, &schema, relation, self.rows)?;
         let candidates = self.list()?;
-        let some = self.plan(&schema, self.rows.unwrap_or(10_000), &candidates)?;
         let inputs = [Some(&self.data), Some(&self.schema), self.candidates.as_ref()];
         let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
-        let place = self.releasing.place(&inputs)?;
-        let planned = match self.rows {
-            Some(_) => some,
-            None => {
-                let rows = count_rows(self.twice()?, &schema)?;
-                self.plan(&schema, rows, &candidates)?
-            }
-        };
-        let mut spending = self.releasing.spending(Some(&self.data), "tune")?;
-        spending.reserve(&planned)?;
-        let data = read_table(&self.data, planned.schema(), relation)?;
-        spending.recognise(&self.data, Some(&schema))?;
+        let plan = |rows| self.plan(&schema, rows, &candidates);
+        let (place, reserved) = self.releasing.reserve(table, &inputs, "tune", plan)?;
+        let read = |plan: &Plan<Task>| read_table(&self.data, plan.schema(), relation);
+        let (ready, data) = reserved.read(read)?;
         let mut source = self.releasing.source()?;
         // Only that it lives is shown: steps would tell how many trials there are.
         let meter = Meter::spinner("tuning");
-        let release = spending.run(&planned, &data, source.as_mut(), &AtomicBool::new(false))?;
+        let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
-        let tuned: Released<Task> = Released::from_release(release)?;
-        let words = (crate::words::wrapped(&best(&tuned), ""), as_json(&tuned));
-        self.releasing.keep(place, &tuned, "model", words)
-    }
-
-    /// The table, if it can be read twice.
-    fn twice(&self) -> Result<&Path, Failure> {
-        match std::fs::metadata(&self.data) {
-            Ok(found) if !found.is_file() => Err(Failure::input(format!(
-                "{} can be read only once, and its rows must be counted before trials are planned; declare their \
-                 number with --rows, or give a file",
-                self.data.display()
-            ))),
-            _ => Ok(&self.data),
-        }
+        let own = |tuned: &_| Ok((crate::words::wrapped(&best(tuned), ""), as_json(tuned)));
+        self.releasing.keep(place, made, "model", own)
     }
 
     /// The candidates, in order.

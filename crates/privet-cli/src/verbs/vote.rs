@@ -1,11 +1,11 @@
 //! `privet vote`: labels of public rows by the votes of models that are each trained on a part of the records.
 
 use crate::failure::Failure;
+use crate::order::{Made, Ready, Table};
 use crate::output::{self, number};
 use crate::progress::Meter;
-use crate::releasing::{Releasing, read_table, rows_needed};
+use crate::releasing::{Releasing, read_table};
 use crate::settings::{self, assignment, within};
-use crate::spending::Spending;
 use crate::{say, words};
 use clap::Args;
 use privet_core::{DELTA, EPSILON, Neighbours, Relation, printable};
@@ -184,9 +184,6 @@ impl Asked {
         })?;
         let schema = Schema::load(path)?.linear();
         let relation = Relation::new(self.neighbours(), schema.unit());
-        if self.rows.is_none() && !relation.count_is_public() {
-            return Err(rows_needed(relation));
-        }
         Ok((schema, relation))
     }
 
@@ -194,7 +191,8 @@ impl Asked {
         self.neighbours.unwrap_or(Neighbours::ReplaceOne)
     }
 
-    fn teacher(&self) -> Result<Teacher, Failure> {
+    /// What they learn with.
+    pub fn teacher(&self) -> Result<Teacher, Failure> {
         if let Some(program) = self.command()? {
             // The command may name paths: it stays out of the certificate.
             let what = if program.is_apart() { ALONE } else { WITH_NETWORK };
@@ -233,12 +231,15 @@ impl Asked {
         Ok(plan(&request)?)
     }
 
-    /// The program that teaches in this plan, if one does, rehearsed on made-up rows.
-    pub fn program(&self, planned: &Plan<Task>) -> Result<Option<Arc<dyn Teach>>, Failure> {
+    /// The program that teaches, if one does, rehearsed on made-up rows; `stated` is the teacher of the plan.
+    pub fn program(
+        &self,
+        schema: &Schema,
+        stated: &Teacher,
+    ) -> Result<Option<Arc<dyn Teach>>, Failure> {
         let Some(program) = self.command()? else { return Ok(None) };
-        let schema = &planned.request().schema;
         if !program.is_apart() {
-            let stated = matches!(&planned.request().task.teacher, Teacher::Outside { what } if what == WITH_NETWORK);
+            let stated = matches!(stated, Teacher::Outside { what } if what == WITH_NETWORK);
             if !stated {
                 return Err(Failure::input(
                     "--teacher-cmd: this machine lets nobody cut a program off from the network (unshare -rn does not \
@@ -273,7 +274,6 @@ impl Vote {
         let task = Task::of_first(self.ask.unwrap_or(u64::MAX), &public);
         let aggregator = self.aggregator.clone().unwrap_or_default();
         let task = Task { choose: self.choose, aggregator, ..task };
-        let some = self.asked.plan(&schema, self.asked.rows.unwrap_or(1_000_000), task.clone())?;
         let study = self.student.as_deref().map(Study::named).transpose()?;
         let study = study.map(|study| Study { spread: self.spread, ..study });
         let apply = self.apply.as_deref().map(|path| public_rows(path, &schema)).transpose()?;
@@ -284,33 +284,29 @@ impl Vote {
             self.apply.as_ref(),
         ];
         let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
-        let place = self.releasing.place(&inputs)?;
-        let mut table =
-            self.labels.as_ref().map(|path| output::open(path, false, &inputs)).transpose()?;
-        let mut told =
-            self.predictions.as_ref().map(|path| output::open(path, false, &inputs)).transpose()?;
-        let program = self.asked.program(&some)?;
-        let mut spending = self.releasing.spending(Some(&self.data), "vote")?;
-        if self.asked.rows.is_some() {
-            spending.reserve(&some)?;
-        }
-        let data = read_table(&self.data, &schema, relation)?;
-        let planned = match self.asked.rows {
-            Some(_) => some,
-            None => self.asked.plan(&schema, data.rows() as u64, task)?,
+        let open = |flag: &str, path: &Option<PathBuf>| {
+            path.as_ref().map(|path| output::open_for(flag, path, false, &inputs)).transpose()
         };
-        spending.reserve(&planned)?;
-        spending.recognise(&self.data, Some(&schema))?;
-        let ready = taught(planned.clone(), &public, program)?;
-        let labels = self.execute(&ready, &data, spending)?;
-        let words = shown(&labels, &planned);
-        self.releasing.keep(place, &labels, "labels", (words, as_json(&labels, &planned)))?;
+        let mut table = open("--labels", &self.labels)?;
+        let mut told = open("--predictions", &self.predictions)?;
+        let program = self.asked.program(&schema, &self.asked.teacher()?)?;
+        let from = Table::new(&self.data, &schema, relation, self.asked.rows)?;
+        let plan = |rows| self.asked.plan(&schema, rows, task.clone());
+        let (place, reserved) = self.releasing.reserve(from, &inputs, "vote", plan)?;
+        let (ready, data) = reserved.read(|_| read_table(&self.data, &schema, relation))?;
+        let planned = ready.plan().clone();
+        let ready = ready.with(|plan| taught(plan, &public, program))?;
+        let labels = self.execute(ready, &data)?;
+        let (found, keep) = (labels.released().artefact(), &self.releasing);
         let classes = match self.choose {
-            Some(_) => labels.artefact().by_row(public.rows()),
-            None => labels.artefact().classes(),
+            Some(_) => found.by_row(public.rows()),
+            None => found.classes(),
         };
+        keep.keep(place, labels, "labels", |labels| {
+            Ok((shown(labels, &planned), as_json(labels, &planned)))
+        })?;
         if let (Some(table), Some(path)) = (&mut table, &self.labels) {
-            output::write(table, path, csv(&schema, &classes).as_bytes())?;
+            output::write_for("--labels", table, path, csv(&schema, &classes).as_bytes())?;
             say!("labels as CSV written to {}", path.display());
         }
         if let (Some(study), Some(rows), Some(out), Some(path)) =
@@ -323,22 +319,16 @@ impl Vote {
                 )
             })?;
             let predicted: Vec<_> = student.predict(&rows)?.into_iter().map(Some).collect();
-            output::write(out, path, csv(&schema, &predicted).as_bytes())?;
+            output::write_for("--predictions", out, path, csv(&schema, &predicted).as_bytes())?;
             say!("the student's predictions written to {}", path.display());
         }
         Ok(())
     }
 
-    fn execute(
-        &self,
-        ready: &Plan<Task>,
-        data: &Dataset,
-        spending: Spending,
-    ) -> Result<Released<Task>, Failure> {
+    fn execute(&self, ready: Ready<Task>, data: &Dataset) -> Result<Made<Task>, Failure> {
         let mut source = self.releasing.source()?;
         let _meter = Meter::spinner("training teachers");
-        let release = spending.run(ready, data, source.as_mut(), &AtomicBool::new(false))?;
-        Ok(Released::from_release(release)?)
+        ready.run(data, source.as_mut(), &AtomicBool::new(false))
     }
 }
 

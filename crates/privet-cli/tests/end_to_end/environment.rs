@@ -45,8 +45,8 @@ fn a_refusal_keeps_the_old_model() {
     let world = World::new();
     world.ok(TRAIN);
     let before = world.read("model.json");
-    world.write("table.csv", "age,dose,ward,ill\n1,1,a,perhaps\n");
-    world.refused(2, TRAIN, &["row 2"]);
+    world.write("table.csv", "age,dose,ward,ill\n1,1,a,yes\n1,1,a,perhaps\n");
+    world.refused(2, TRAIN, &["row 3"]);
     assert_eq!(world.read("model.json"), before);
 }
 

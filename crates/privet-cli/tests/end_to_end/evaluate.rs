@@ -192,14 +192,19 @@ fn rows_come_from_a_pipe_too() {
     assert_eq!(ended.stdout, world.ok("evaluate model.json table.csv --json"), "{}", ended.stderr);
     for line in [
         "train - --schema schema.toml --rows 400 --epsilon 1 --out piped.json",
-        "count - --schema schema.toml --by ward --epsilon 1 --out counted.json",
+        "count - --schema schema.toml --by ward --epsilon 1 --rows 400 --out counted.json",
         "evaluate model.json - --rows 400 --epsilon 1 --out worth.json",
     ] {
         let ended = piped(line);
         assert_eq!(ended.code, 0, "{line}: {}", ended.stderr);
     }
-    let ended = piped("evaluate model.json - --epsilon 1 --out more.json");
-    assert!(ended.code == 2 && ended.stderr.contains("--rows"), "{}", ended.stderr);
+    for line in [
+        "evaluate model.json - --epsilon 1 --out more.json",
+        "count - --schema schema.toml --by ward --epsilon 1 --out more.json",
+    ] {
+        let ended = piped(line);
+        assert!(ended.code == 2 && ended.stderr.contains("--rows"), "{}", ended.stderr);
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@
 //! - `html`: a model as a page.
 //! - `invalid`: records that do not fit, under each policy of a schema.
 //! - `online`: streams, whole and in several calls.
+//! - `order`: what is refused, paid, written and settled, in which order.
 //! - `private_count`: under add-remove, no trace of the file's length.
 //! - `report`: from a results file to a page.
 //! - `select`: columns chosen, or none.
@@ -48,6 +49,7 @@ mod invalid;
 mod neighbours;
 mod network;
 mod online;
+mod order;
 mod output;
 mod party;
 mod private_count;

@@ -16,14 +16,13 @@ use super::{BLOCK_ROWS, BlockError, BlockFile, BlockWriter, HALF, folder};
 use crate::encode::Encoding;
 use crate::error::{DataError, Place};
 use crate::keyed::{self, Key};
-use crate::read::{ReadOptions, Report, read_pieces};
+use crate::read::{ReadOptions, Report, changed, read_pieces, state_of};
 use crate::schema::{Schema, Storage, TargetKind};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::UNIX_EPOCH;
 
 const KEY: Key = *b"privet: rows key";
 /// Bytes that decoding one file may take; as many files are encoded at a time as fit.
@@ -248,17 +247,7 @@ impl Cache {
 
     /// Refuses a file of the table that is no longer the one of these rows.
     fn check_same(&self, place: usize, file: &Path, rows: &Path) -> Result<(), DataError> {
-        if self.rows_of(place, file)? == rows {
-            return Ok(());
-        }
-        let source = io::Error::other("it changed while it was read; leave it alone and try again");
-        Err(DataError::File { file: Place::Path(file.into()), source })
-    }
-
-    /// Refuses where a file of the table is no longer the one that was encoded.
-    pub fn check_unchanged(&self, files: &[PathBuf], encoded: &[PathBuf]) -> Result<(), DataError> {
-        let pairs = files.iter().zip(encoded).enumerate();
-        pairs.into_iter().try_for_each(|(place, (file, rows))| self.check_same(place, file, rows))
+        if self.rows_of(place, file)? == rows { Ok(()) } else { Err(changed(file)) }
     }
 
     /// The same error, or that the disk is full, and what about is missing: encoded rows are hardly ever larger than four
@@ -328,38 +317,14 @@ fn in_turn<T: Send>(places: usize, at_a_time: usize, work: impl Fn(usize) -> T +
 /// What tells one state of a file from another.
 fn stamp(file: &Path, written: &[u8]) -> Result<u64, DataError> {
     let failed = |source| DataError::File { file: Place::Path(file.into()), source };
-    let found = fs::metadata(file).map_err(failed)?;
-    if !found.is_file() {
+    let Some(state) = state_of(file).map_err(failed)? else {
         return Err(failed(io::Error::new(
             io::ErrorKind::NotFound,
             "a table that is encoded on disk may be read more than once; a file is accepted, not a pipe",
         )));
-    }
-    let changed = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-    let changed = changed.map_or(0, |since| since.as_nanos());
+    };
     let path = fs::canonicalize(file).unwrap_or_else(|_| file.into());
-    let parts: [&[u8]; 5] = [
-        &path_bytes(&path),
-        &found.len().to_le_bytes(),
-        &changed.to_le_bytes(),
-        &on_disk(&found),
-        written,
-    ];
-    Ok(keyed::hash("file", &KEY, &parts))
-}
-
-/// What a file that took another's name, size and time does not share with it: its place on the disk, and when that was
-/// changed last.
-#[cfg(unix)]
-fn on_disk(found: &fs::Metadata) -> Vec<u8> {
-    use std::os::unix::fs::MetadataExt;
-    let words = [found.dev(), found.ino(), found.ctime() as u64, found.ctime_nsec() as u64];
-    words.into_iter().flat_map(u64::to_le_bytes).collect()
-}
-
-#[cfg(not(unix))]
-fn on_disk(_found: &fs::Metadata) -> Vec<u8> {
-    Vec::new()
+    Ok(keyed::hash("file", &KEY, &[&path_bytes(&path), &state, written]))
 }
 
 fn path_bytes(path: &Path) -> Vec<u8> {
@@ -489,11 +454,7 @@ mod tests {
             let text = fs::read_to_string(&table).unwrap().replacen(",a", ",b", 1);
             fs::write(&other, text).unwrap();
             File::options().write(true).open(&other).unwrap().set_modified(time).unwrap();
-            let before = encode(&cache).files;
-            cache.check_unchanged(&files, &before).unwrap();
             fs::rename(&other, &table).unwrap();
-            let words = cache.check_unchanged(&files, &before).unwrap_err().to_string();
-            assert!(words.contains("c.csv") && words.contains("it changed"), "{words}");
             assert_eq!(encode(&cache).reused, 2);
         }
 

@@ -19,6 +19,7 @@
 //!   No input makes a reader panic; decoders of others are fenced in.
 
 mod collect;
+mod count;
 mod csv;
 mod fence;
 mod files;
@@ -37,8 +38,10 @@ mod raw;
 mod spelled;
 mod split;
 mod survey;
+mod unchanged;
 mod unit;
 
+pub use count::count_records;
 pub use fence::inside_fence;
 pub use files::{files_of, is_several};
 pub use header::{Doubt, Header};
@@ -48,6 +51,8 @@ pub use open::decompressed;
 pub use problems::{TableProblem, problems};
 pub use raw::{RowForm, raw_rows};
 pub use survey::{ColumnSurvey, survey};
+pub use unchanged::Unchanged;
+pub(crate) use unchanged::{changed, state_of};
 pub use unit::UNIT_KEY;
 
 use crate::{
@@ -295,11 +300,7 @@ fn collect(
     collector: &mut Collector<'_>,
     options: &ReadOptions<'_>,
 ) -> Result<(), DataError> {
-    let first_line_is_a_record = format == Format::Libsvm || !collector.schema.file().header;
-    let known_by = match first_line_is_a_record && collector.schema.invalid().is_total() {
-        true => KnownBy::Name,
-        false => KnownBy::Content,
-    };
+    let known_by = known_by(format, collector.schema);
     match format {
         Format::Csv => csv::read(input.open(known_by, options.progress)?, collector),
         Format::Libsvm => libsvm::read(input.open(known_by, options.progress)?, collector),
@@ -307,6 +308,15 @@ fn collect(
         Format::Parquet => parquet::read(input, collector, options.progress),
         #[cfg(not(feature = "parquet"))]
         Format::Parquet => Err(DataError::NotBuilt { file: input.place(), format: "parquet" }),
+    }
+}
+
+/// How compression is known: not by a first line that is a record and may hold anything.
+fn known_by(format: Format, schema: &Schema) -> KnownBy {
+    let first_line_is_a_record = format == Format::Libsvm || !schema.file().header;
+    match first_line_is_a_record && schema.invalid().is_total() {
+        true => KnownBy::Name,
+        false => KnownBy::Content,
     }
 }
 

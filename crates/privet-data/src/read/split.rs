@@ -133,6 +133,11 @@ impl<'a> PerLine<'a> {
         }
     }
 
+    /// What is left of the stream: every line is read for itself.
+    pub(super) fn into_stream(self) -> Stream<'a> {
+        self.stream
+    }
+
     /// The cells of the line. Nothing is left over for the next one.
     fn split(&mut self, record: &mut ByteRecord) -> Found {
         if self.line.is_empty() {

@@ -3,7 +3,7 @@
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
-use privet_data::read::{csv_bytes, parquet_bytes};
+use privet_data::read::{count_records, csv_bytes, parquet_bytes};
 use privet_data::{DataError, Schema};
 use std::sync::Arc;
 
@@ -76,6 +76,21 @@ fn rows_are_those_of_text_in_order() {
             assert_eq!(found.report.null_rows, bad);
         }
     }
+}
+
+/// By the footer alone, whatever the cells are.
+#[test]
+fn rows_are_counted_without_a_cell() {
+    let folder = tempfile::tempdir().unwrap();
+    let facts = "[file]\nformat = \"parquet\"\n";
+    let schema = Schema::from_toml(&(schema("", "dense").to_toml() + facts)).unwrap();
+    for (name, bad) in [("a.parquet", &[][..]), ("b.parquet", &[0, 77])] {
+        std::fs::write(folder.path().join(name), as_parquet(&cells(bad))).unwrap();
+        assert_eq!(count_records(folder.path().join(name), &schema, None).unwrap(), ROWS as u64);
+    }
+    assert_eq!(count_records(folder.path(), &schema, None).unwrap(), 2 * ROWS as u64);
+    std::fs::write(folder.path().join("c.parquet"), "PAR1").unwrap();
+    assert!(count_records(folder.path(), &schema, None).is_err());
 }
 
 #[test]

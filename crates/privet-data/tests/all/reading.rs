@@ -134,6 +134,61 @@ fn every_stored_row_obeys_the_radius_in_both_storages() {
     }
 }
 
+/// Records are counted as they are read, whatever their cells hold; where a cell is refused, they are counted all the same.
+#[test]
+fn counted_as_they_are_read() {
+    let counted = |text: &str, schema: &str| {
+        let (_folder, path) = file(text);
+        read::count_records(path, &Schema::from_toml(schema).unwrap(), None)
+    };
+    let rows = |text: &str, schema: &str| {
+        let (_folder, path) = file(text);
+        let read = read::read(path, &Schema::from_toml(schema).unwrap(), &ReadOptions::default());
+        read.map(|data| data.rows() as u64)
+    };
+    let total = |policy: &str| format!("invalid = \"{policy}\"\n{SMALL_SCHEMA}");
+    let bare = |schema: &str| {
+        let text = schema.replace("[file]", "[file]\nheader = false");
+        format!("{text}[[columns]]\nname = \"income\"\ntype = \"target\"\n")
+    };
+    let sparse = "[target]\nclasses = [\"0\", \"1\"]\n[libsvm]\nfeatures = 9\nbounds = [0, 1]\n\
+                  [clip]\nnorm = \"l2\"\nradius = 1.0\n[file]\nformat = \"libsvm\"\n";
+    let messy = format!("{PLAIN}\n\"30,private\n60,\"pub\nlic\",bath,yes,high\nwhat\n,,,,");
+    let broken = PLAIN.replace("york", "\"yo\nrk\"");
+    let headless = PLAIN.split_once('\n').unwrap().1;
+    let mut read_at_all = 0;
+    for (text, schema) in [
+        (PLAIN.to_string(), SMALL_SCHEMA.to_string()),
+        (PLAIN.replace('\n', "\r\n\r\n"), SMALL_SCHEMA.into()),
+        (broken.replace("\"yo\nrk\"", "\"york\""), SMALL_SCHEMA.into()),
+        (headless.into(), bare(SMALL_SCHEMA)),
+        (format!("\n{messy}"), total("drop")),
+        (messy.clone(), total("stand-in")),
+        (format!("{messy}\n"), bare(&total("drop"))),
+        (broken.clone(), total("drop")),
+        ("1 2:0.5\n\n# none\n0 1:1 # some\n".into(), sparse.into()),
+        ("1 2:0.5\n\n# none\n0 x\n1".into(), format!("invalid = \"drop\"\n{sparse}")),
+    ] {
+        let found = counted(&text, &schema).unwrap();
+        assert_eq!(found, rows(&text, &schema).unwrap(), "{schema}\n{text}");
+        read_at_all += found;
+    }
+    assert!(read_at_all > 30);
+    // Cells that the reader refuses.
+    for (text, schema, expected) in [
+        (PLAIN.replace("60", "SECRET"), SMALL_SCHEMA, 2),
+        (broken, SMALL_SCHEMA, 2),
+        (format!("{PLAIN}1,2\n"), SMALL_SCHEMA, 3),
+        ("7 0:0\n1 2:x\n".into(), sparse, 2),
+    ] {
+        assert!(rows(&text, schema).is_err(), "{text}");
+        assert_eq!(counted(&text, schema).unwrap(), expected, "{text}");
+    }
+    for nothing in ["", "age,work,town,smokes,income\n"] {
+        assert!(counted(nothing, SMALL_SCHEMA).unwrap_err().to_string().contains("rows.csv"));
+    }
+}
+
 #[test]
 fn progress_ends_at_the_file_size() {
     let text = format!("{PLAIN}{}", "30,private,york,no,low\n".repeat(100_000));

@@ -4,7 +4,7 @@ use super::Which;
 use crate::failure::Failure;
 use crate::{output, page, say};
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Write a page: what was spent, on what, what remains, and what it means
 #[derive(Args, Debug)]
@@ -23,9 +23,11 @@ impl Report {
     /// Reads and writes.
     pub fn run(self) -> Result<(), Failure> {
         let ledger = self.which.look()?;
-        let destination = output::open(&self.html, self.force, &[&self.which.ledger])?;
-        let (path, failure) = output::keep(destination, &page::budget::page(ledger.books()))?;
-        say!("written to {}", path.display());
-        failure.map_or(Ok(()), Err)
+        let read: [&Path; 1] = [&self.which.ledger];
+        let mut place = output::open_for("--html", &self.html, self.force, &read)?;
+        let page = page::budget::page(ledger.books());
+        output::write_for("--html", &mut place, &self.html, page.as_bytes())?;
+        say!("written to {}", self.html.display());
+        Ok(())
     }
 }

@@ -3,17 +3,17 @@
 use super::Streaming;
 use crate::failure::Failure;
 use crate::lines_in::LinesIn;
-use crate::say;
-use privet_data::Dataset;
+use crate::{output, say};
 use privet_data::write::{Destination, Existing};
+use privet_data::{Dataset, Schema};
 use privet_dp::continual::StateKey;
 use privet_dp::gate::{GateError, Journal};
 use privet_learn::online::Streamed;
 use privet_learn::online::live::{Aside, Live};
 use privet_learn::{LearnError, Plan, Request};
-use std::io::{BufReader, Write};
+use std::io::{BufReader, Read, Write};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What is written of a stream's releases.
 pub(super) trait Lines<T: Streamed> {
@@ -30,6 +30,9 @@ pub(super) trait Lines<T: Streamed> {
     ) -> std::io::Result<()>;
 }
 
+/// Lines as they come.
+type Rows = LinesIn<BufReader<Box<dyn Read>>>;
+
 impl Streaming {
     /// Carries a stream out: one that is begun by `planned`, or the one that was put aside.
     pub(super) fn carry_out<T: Streamed>(
@@ -42,7 +45,7 @@ impl Streaming {
         match &self.state {
             None => self.whole(planned()?, lines),
             Some(path) => {
-                let aside = if path.exists() {
+                let begun = if path.exists() {
                     if let Some(flag) = again.or_else(|| self.given_again()) {
                         return Err(Failure::input(format!(
                             "{flag}: {} says it already, and goes on as it was begun; leave it out, or name \
@@ -50,27 +53,34 @@ impl Streaming {
                             path.display()
                         )));
                     }
-                    self.releasing.place(&self.inputs())?;
+                    self.releasing.place_beside(&self.inputs())?;
                     let aside: Aside<T> = read_state(path)?;
+                    let rows = self.rows(&aside.request().schema)?;
                     self.releasing.paid_before(None, aside.entered())?;
-                    aside
+                    (aside, rows)
                 } else {
                     self.begin(path, &planned()?, key.as_ref())?
                 };
-                self.go_on(path, aside, key.as_ref(), lines)
+                self.go_on(path, begun, key.as_ref(), lines)
             }
         }
     }
 
+    /// The rows that will come, with the header read: a schema that no stream can have, or names that do not fit, are
+    /// refused before anything is paid.
+    fn rows(&self, schema: &Schema) -> Result<Rows, Failure> {
+        LinesIn::new(BufReader::with_capacity(1 << 16, self.input()?), schema)
+    }
+
     /// A stream that one call reads to its end.
     fn whole<T: Streamed>(&self, plan: Plan<T>, lines: &mut impl Lines<T>) -> Result<(), Failure> {
-        let place = self.releasing.place(&self.inputs())?;
-        let mut rows =
-            LinesIn::new(BufReader::with_capacity(1 << 16, self.input()?), plan.schema())?;
-        let plan = self.releasing.spending(None, "online, a stream")?.spend_whole(plan)?;
+        let place = self.releasing.place_beside(&self.inputs())?;
+        let spending = self.releasing.spending(None, "online, a stream")?;
+        let mut rows = self.rows(plan.schema())?;
+        let plan = spending.spend_whole(plan)?;
         let mut source = self.releasing.source()?;
         let (mut live, first) = Live::begin(&plan, source.as_mut())?;
-        self.releasing.keep_beside(place, &first)?;
+        self.releasing.keep_beside(place, first)?;
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
         let mut beyond = false;
         while let Some(data) = rows.next(live.batch(), |from| from.buffer().len())? {
@@ -95,39 +105,35 @@ impl Streaming {
         path: &Path,
         plan: &Plan<T>,
         key: Option<&StateKey>,
-    ) -> Result<Aside<T>, Failure> {
-        let place = self.releasing.place(&self.inputs())?;
-        let journal = journal_of(path);
-        if journal.exists() {
-            return Err(Failure::input(format!(
-                "{}: its journal is there without it; name another state, or remove the journal if nothing was \
-                 ever released from it",
-                path.display()
-            )));
-        }
-        let plan = &self.releasing.spending(None, "online, a stream")?.spend_whole(plan.clone())?;
+    ) -> Result<(Aside<T>, Rows), Failure> {
+        Live::can_be_put_aside(plan)?;
+        output::fresh("--state", path)?;
+        let place = self.releasing.place_beside(&self.inputs())?;
+        let spending = self.releasing.spending(None, "online, a stream")?;
+        let rows = self.rows(plan.schema())?;
         let mut source = self.releasing.source()?;
-        let mut journal =
-            Journal::create(&journal).map_err(|error| LearnError::from(GateError::from(error)))?;
-        let (live, first) = Live::begin_kept(plan, source.as_mut(), &mut journal)?;
+        let mut journal = Journal::create(&output::journal_of(path))
+            .map_err(|error| LearnError::from(GateError::from(error)))?;
+        let paid = spending.spend_whole(plan.clone());
+        // Nothing was drawn, and nothing is reserved in it.
+        let plan = paid.inspect_err(|_| drop(std::fs::remove_file(output::journal_of(path))))?;
+        let (live, first) = Live::begin_kept(&plan, source.as_mut(), &mut journal)?;
         let aside = live.suspend(key)?;
         write_state(path, &aside)?;
-        self.releasing.keep_beside(place, &first)?;
-        Ok(aside)
+        self.releasing.keep_beside(place, first)?;
+        Ok((aside, rows))
     }
 
     fn go_on<T: Streamed>(
         &self,
         path: &Path,
-        aside: Aside<T>,
+        (aside, mut rows): (Aside<T>, Rows),
         key: Option<&StateKey>,
         lines: &mut impl Lines<T>,
     ) -> Result<(), Failure> {
-        let schema = aside.request().schema.clone();
         let batch = batch_of(aside.request())?;
-        let mut rows = LinesIn::new(BufReader::with_capacity(1 << 16, self.input()?), &schema)?;
         let mut source = self.releasing.source()?;
-        let mut journal = Journal::open(&journal_of(path))
+        let mut journal = Journal::open(&output::journal_of(path))
             .map_err(|error| LearnError::from(GateError::from(error)))?
             .ahead(self.commit);
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
@@ -211,12 +217,6 @@ fn finished(left: u32, beyond: bool) {
     }
 }
 
-fn journal_of(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".journal");
-    name.into()
-}
-
 fn read_state<T: Streamed>(path: &Path) -> Result<Aside<T>, Failure> {
     let shown = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| Failure::file(&shown, &error))?;
@@ -227,5 +227,5 @@ fn read_state<T: Streamed>(path: &Path) -> Result<Aside<T>, Failure> {
 
 fn write_state<T: Streamed>(path: &Path, aside: &Aside<T>) -> Result<(), LearnError> {
     let text = serde_json::to_vec(aside).map_err(|_| GateError::Malformed)?;
-    Ok(Destination::open(path, Existing::Replace)?.write(&text)?)
+    Ok(Destination::open(path, Existing::Own)?.write(&text)?)
 }

@@ -3,6 +3,7 @@
 use super::look::joined;
 use super::{Member, tell};
 use crate::failure::Failure;
+use crate::order::{Made, Table};
 use crate::progress::Meter;
 use crate::releasing::{Releasing, only_once, read_table};
 use crate::say;
@@ -89,28 +90,28 @@ impl Train {
             .map_err(|error| Failure::input(format!("the agreement's schema: {error}")))?;
         let mut inputs = vec![self.data.as_path()];
         inputs.extend(self.schema.as_deref());
-        let place = self.releasing.place(&inputs)?;
         let digest = folder.agreement().digest();
         let relation = planned.request().relation();
         let before = folder.paid()?;
-        let mut spending = match &before {
+        let declared = Some(planned.request().rows);
+        let (table, plan) =
+            (Table::new(&self.data, &schema, relation, declared)?, |_| Ok(planned.clone()));
+        let (place, reserved) = match &before {
             Some(paid) if paid.agreement == digest => {
                 say!("going on with a run that is paid for");
-                self.releasing.paid_before(Some(&self.data), paid.entered.as_ref())?
+                self.releasing.go_on(table, &inputs, paid.entered.as_ref(), plan)?
             }
             Some(_) => {
                 return Err(Failure::input(
                     "the folder's state/paid.json is of another agreement: a new one needs a new folder",
                 ));
             }
-            None => self.releasing.spending(Some(&self.data), "party train")?,
+            None => self.releasing.reserve(table, &inputs, "party train", plan)?,
         };
-        if before.is_none() {
-            spending.reserve(&planned)?;
-        }
-        let data = read(planned.schema(), relation)?;
-        spending.recognise(&self.data, Some(&schema))?;
-        let print = print(&self.data, &schema, &digest)?;
+        let (ready, (data, print)) = reserved.read(|planned| {
+            let data = read(planned.schema(), relation)?;
+            Ok((data, print(&self.data, &schema, &digest)?))
+        })?;
         if let Some(paid) = &before
             && paid.table.as_ref() != Some(&print)
         {
@@ -140,14 +141,14 @@ impl Train {
                 None => planned,
             },
             None => {
-                let planned = spending.spend_whole(planned)?;
+                let planned = ready.spend()?;
                 self.write_down(folder, &planned, (digest, print))?;
                 planned
             }
         };
         let released = self.together(&planned, &data, &party)?;
         let own = json!({ "parties": folder.agreement().parties.len(), "servers": folder.agreement().servers.len() });
-        self.releasing.keep(place, &released, noun, (String::new(), own))?;
+        self.releasing.keep(place, Made::of(released), noun, |_| Ok((String::new(), own)))?;
         party.finish();
         Ok(())
     }

@@ -117,14 +117,25 @@ impl New {
                 )));
             }
         }
-        let text = match (&self.public, self.looking.epsilon) {
-            (Some(source), _) => self.filled_in(&header, source)?,
-            (None, Some(epsilon)) => self.looking.filled_in(&self, &header, epsilon)?,
-            (None, None) => self.to_fill_in(&header),
+        let (standard, whole) = (out.is_standard(), out.file().is_some());
+        let (text, bought) = match (&self.public, self.looking.epsilon) {
+            (Some(source), _) => (self.filled_in(&header, source)?, None),
+            (None, Some(epsilon)) => {
+                let (text, bought) = self.looking.filled_in(&self, &header, epsilon)?;
+                (text, Some(bought))
+            }
+            (None, None) => (self.to_fill_in(&header), None),
         };
-        output::write(&mut out, &self.out, text.as_bytes())?;
-        if !out.is_standard() {
-            say!("schema written to {}{}", self.out.display(), output::mode(out.file().is_some()));
+        match bought {
+            None => output::write(&mut out, &self.out, text.as_bytes())?,
+            Some(bought) => {
+                let misplaced = output::keep(out, &text)?.misplaced;
+                let settled = bought.settle();
+                misplaced.map_or(Ok(()), Err).and(settled)?;
+            }
+        }
+        if !standard {
+            say!("schema written to {}{}", self.out.display(), output::mode(whole));
             let filled = self.public.is_some() || self.looking.epsilon.is_some();
             let blank = if filled { "look it over" } else { "fill in what is blank" };
             let (schema, table) = (quoted(&self.out), quoted(&self.table));

@@ -2,21 +2,22 @@
 
 use super::new::{New, toml_list, toml_text};
 use crate::failure::Failure;
+use crate::order::{Made, Table};
 use crate::output;
 use crate::progress::Meter;
-use crate::releasing::rows_needed;
 use crate::settings::{self, within};
 use crate::spending::BudgetFlags;
 use crate::{say, words};
 use clap::Args;
 use privet_core::{DELTA, EPSILON, Neighbours, Relation, Unit};
 use privet_data::read::{Header, Sought, held_keys};
-use privet_data::schema::{Origin, UnitDraft};
+use privet_data::schema::{Draft, Invalid, Origin, UnitDraft};
+use privet_data::write::Destination;
 use privet_dp::noise::SystemRandom;
 use privet_learn::bought::price;
 use privet_learn::file::{self, Seal, released_from_json};
 use privet_learn::look::outline::{Outline, Suggested, Suggestion, holding, suggested};
-use privet_learn::{Released, plan};
+use privet_learn::{Plan, Released, plan};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -56,8 +57,13 @@ pub struct Looking {
 }
 
 impl Looking {
-    /// The text of the schema.
-    pub fn filled_in(&self, asked: &New, header: &Header, epsilon: f64) -> Result<String, Failure> {
+    /// The text of the schema, and what is to be done once it is written.
+    pub fn filled_in(
+        &self,
+        asked: &New,
+        header: &Header,
+        epsilon: f64,
+    ) -> Result<(String, Bought), Failure> {
         for (flag, names) in [("--categories", &self.categories), ("--leave-out", &self.leave_out)]
         {
             if let Some(name) = names.iter().find(|name| !header.names.contains(name)) {
@@ -85,65 +91,75 @@ impl Looking {
             None => Unit::Record,
         };
         let relation = Relation::new(neighbours, owner);
-        if self.rows.is_none() && !relation.count_is_public() {
-            return Err(rows_needed(relation));
-        }
         let looked_at =
             |name: &&String| Some(*name) != asked.unit.as_ref() && !self.leave_out.contains(name);
         let columns: Vec<String> = header.names.iter().filter(looked_at).cloned().collect();
         let texts = self.categories.iter().filter(|name| columns.contains(name)).cloned().collect();
         let task = Outline { columns: columns.clone(), texts };
-        let planned = |rows: u64| {
+        let planned = |rows: u64| -> Result<Plan<Outline>, Failure> {
             let budget = (epsilon, self.delta);
             let unit = unit.clone();
             let request = task.clone().request(&header.file, unit, rows, neighbours, budget)?;
-            plan(&request)
+            Ok(plan(&request)?)
         };
-        // Refused before the table is read where it can be.
-        let some = planned(self.rows.unwrap_or(10_000))?;
-        let mut certificate = match &self.certificate {
-            None => None,
-            Some(path) => {
-                Some((path, output::open_for("--certificate", path, asked.force, &[&asked.table])?))
-            }
+        // How the file is laid out: each line is a record, whatever it holds.
+        let some = (epsilon, Some(0.5));
+        let of_file = task.clone().request(&header.file, unit.clone(), 1, neighbours, some)?;
+        let drop = Some(Invalid::Drop);
+        let laid_out = Draft { invalid: drop, ..of_file.schema.into() }.check()?;
+        let table = Table::new(&asked.table, &laid_out, relation, self.rows)?;
+        let open = || -> Result<_, Failure> {
+            let open = |path| output::open_for("--certificate", path, asked.force, &[&asked.table]);
+            self.certificate.as_deref().map(open).transpose()
         };
-        let mut spending = self.budget.spending(Some(&asked.table), "outline", false)?;
-        if self.rows.is_some() {
-            spending.reserve(&some)?;
-        }
-        let meter = Meter::spinner(&format!("reading {}", asked.table.display()));
-        let sought = Sought {
-            columns: columns.iter().map(String::as_str).collect(),
-            texts: task.texts.iter().map(String::as_str).collect(),
-            unit: some.schema().unit_column(),
-        };
-        let held = held_keys(&asked.table, &header.file, &sought)?;
-        drop(meter);
-        let planned = match self.rows {
-            Some(_) => some,
-            None => planned(held.rows)?,
-        };
-        spending.reserve(&planned)?;
-        spending.recognise(&asked.table, Some(planned.schema()))?;
-        let (ready, lines) = holding(planned, held)?;
+        let (certificate, reserved) =
+            self.budget.reserve(table, ("outline", false), planned, open)?;
+        let (ready, (holds, lines)) = reserved.read(|plan| {
+            let _meter = Meter::spinner(&format!("reading {}", asked.table.display()));
+            let sought = Sought {
+                columns: columns.iter().map(String::as_str).collect(),
+                texts: task.texts.iter().map(String::as_str).collect(),
+                unit: plan.schema().unit_column(),
+            };
+            Ok(holding(plan.clone(), held_keys(&asked.table, &header.file, &sought)?)?)
+        })?;
+        let ready = ready.with(|_| Ok::<_, Failure>(holds))?;
         let mut source =
             SystemRandom::new().map_err(|error| Failure::Environment(error.to_string()))?;
-        let release = spending.run(&ready, &lines, &mut source, &AtomicBool::new(false))?;
-        let text = file::to_json(&Released::<Outline>::from_release(release)?, None)?;
+        let made = ready.run(&lines, &mut source, &AtomicBool::new(false))?;
+        let text = file::to_json(made.released(), None)?;
         let released: Released<Outline> =
             released_from_json(text.as_bytes(), Seal::Required).map_err(Failure::input)?;
         let paid = price(&released)?;
-        if let Some((path, place)) = &mut certificate {
-            output::write_for("--certificate", place, path, text.as_bytes())?;
-        }
-        say!("spent on this schema: {}", words::budget(paid.epsilon, paid.delta));
+        let price = words::budget(paid.epsilon, paid.delta);
         #[derive(Serialize)]
         struct Stated {
             origin: Origin,
         }
         let stated = Stated { origin: Origin { paid: Some(paid), ..Origin::default() } };
         let origin = toml::to_string(&stated).map_err(|error| Failure::input(error.to_string()))?;
-        Ok(written(asked, header, &suggested(&released), &self.leave_out, &origin))
+        let schema = written(asked, header, &suggested(&released), &self.leave_out, &origin);
+        Ok((schema, Bought { made, certificate: certificate.map(|place| (place, text)), price }))
+    }
+}
+
+/// A look that was paid for.
+pub struct Bought {
+    made: Made<Outline>,
+    certificate: Option<(Destination, String)>,
+    price: String,
+}
+
+impl Bought {
+    /// The schema is written: writes the certificate, if it was asked for, and closes what is open.
+    pub fn settle(self) -> Result<(), Failure> {
+        let certificate = match self.certificate {
+            Some((place, text)) => output::keep(place, &text).map(|placed| placed.misplaced),
+            None => Ok(None),
+        };
+        let (_, settled) = self.made.settle();
+        say!("spent on this schema: {}", self.price);
+        certificate?.map_or(Ok(()), Err).and(settled)
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) use raw::raw_rows;
 use self::open::{check_nesting, damaged, open, opened, refused};
 use super::{collect::Collector, fence::fenced, here, open::Input};
 use crate::error::DataError;
+use parquet::file::reader::FileReader;
 use std::{fs::File, io::Cursor};
 
 /// Reads what the collector's schema asks for.
@@ -46,6 +47,16 @@ pub(super) fn read(
         }
     });
     outcome.unwrap_or_else(|| Err(damaged(&place)))
+}
+
+/// How many rows a file has, as its footer says: no column is decoded.
+pub(super) fn count(input: Input<'_>) -> Result<u64, DataError> {
+    let place = input.place();
+    let (_, reader) = opened(input, &place)?;
+    let mut groups = reader.metadata().row_groups().iter();
+    let rows = groups
+        .try_fold(0_u64, |rows, group| rows.checked_add(u64::try_from(group.num_rows()).ok()?));
+    rows.ok_or_else(|| damaged(&place))
 }
 
 /// The names of a file's columns.
