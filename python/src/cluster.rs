@@ -9,7 +9,7 @@ use crate::error::{Failure, Outcome};
 use crate::input;
 use crate::ledger::Paid;
 use crate::noise::source;
-use crate::watched::watched;
+use crate::watched::released;
 use privet_data::block;
 use privet_data::read::memory;
 use privet_dp::gate::Release;
@@ -219,8 +219,7 @@ pub fn carried_out_elsewhere<T: Task>(
     match paid {
         None => {
             let table = read()?;
-            let run = watched(py, |stop| plan.run(&table, source.as_mut(), stop))
-                .and_then(|release| Ok(release?));
+            let run = released(py, |stop| plan.run(&table, source.as_mut(), stop));
             run.map_err(|failure| told(&table, failure))
         }
         Some(paid) => paid.run_elsewhere(py, plan, doing, source.as_mut(), read, told),

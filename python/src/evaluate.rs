@@ -7,7 +7,7 @@ use crate::ledger::Paid;
 use crate::model::Model;
 use crate::network::TrainedNetwork;
 use crate::noise::source;
-use crate::watched::watched;
+use crate::watched::released;
 use privet_core::Neighbours;
 use privet_data::{Dataset, Schema};
 use privet_learn::Released;
@@ -112,7 +112,7 @@ pub fn evaluate_privately(
     let release = match paid {
         None => {
             let judged = read()?;
-            watched(py, |stop| plan.run(&judged, source.as_mut(), stop))??
+            released(py, |stop| plan.run(&judged, source.as_mut(), stop))?
         }
         Some(paid) => {
             let rows = |each: &mut dyn FnMut(&[u8])| {

@@ -1,9 +1,9 @@
 //! A ledger that pays for fits.
 
-use crate::error::{Failure, Outcome};
+use crate::error::{Failure, Outcome, shown};
 use crate::input;
 use crate::noise::source;
-use crate::watched::watched;
+use crate::watched::released;
 use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
 use privet_data::Dataset;
 use privet_dp::account::Event;
@@ -13,8 +13,10 @@ use privet_learn::{Plan, Task};
 use privet_ledger::identity::Print;
 use privet_ledger::{Asked, Kind, Limit, Note, Paying};
 use privet_optim::sum::Table;
+use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use serde_json::json;
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
@@ -146,7 +148,7 @@ pub fn carried_out<T: Task>(
     let read = || input::dataset(features, labels, units, &request.schema, &options);
     let Some(paid) = paid else {
         let data = read()?;
-        return Ok(watched(py, |stop| plan.run(&data, source.as_mut(), stop))??);
+        return released(py, |stop| plan.run(&data, source.as_mut(), stop));
     };
     let rows = |each: &mut dyn FnMut(&[u8])| {
         input::raw_rows(features, labels, units, &request.schema, each)
@@ -165,9 +167,24 @@ pub fn carried_out_on<T: Task>(
 ) -> Outcome<Release<T::Artefact>> {
     let mut source = source(seed)?;
     match paid {
-        None => Ok(watched(py, |stop| plan.run(data, source.as_mut(), stop))??),
+        None => released(py, |stop| plan.run(data, source.as_mut(), stop)),
         Some(paid) => paid.run_known(py, plan, doing, source.as_mut(), data),
     }
+}
+
+/// The release, whose entry is closed; where that fails a warning says so, and the release stays what it is.
+fn closed<R>(py: Python<'_>, mut paying: Paying<&mut privet_ledger::Ledger>, release: R) -> R {
+    if let Err(error) = paying.close() {
+        let words = CString::new(shown(&error.to_string()).replace('\0', " ")).unwrap_or_default();
+        let warning = py.get_type::<PyRuntimeWarning>();
+        if PyErr::warn(py, &warning, &words, 2).is_err() {
+            // Warnings are errors here, and none may cost the release.
+            let errors = py.import("sys").and_then(|sys| sys.getattr("stderr"));
+            let line = format!("{}\n", words.to_string_lossy());
+            let _ = errors.and_then(|errors| errors.call_method1("write", (line,)));
+        }
+    }
+    release
 }
 
 /// Who pays for one release: the ledger, the data set's name, who and why, whether it may take the whole limit, and what
@@ -193,7 +210,8 @@ impl Paid {
             rows(&mut |row| printer.row(row))?;
             self.recognise(&mut paying, &printer.finish())?;
         }
-        Ok(watched(py, |stop| plan.run_with(&data, source, stop, &mut paying))??)
+        let release = released(py, |stop| plan.run_with(&data, source, stop, &mut paying))?;
+        Ok(closed(py, paying, release))
     }
 
     /// The same for a table that other machines keep, which is known by the data set's name alone; `told` puts
@@ -210,9 +228,9 @@ impl Paid {
         let mut ledger = self.0.get().held(py);
         let mut paying = self.set_aside(&mut ledger, plan, doing, source)?;
         let table = read()?;
-        let run = watched(py, |stop| plan.run_with(&table, source, stop, &mut paying))
-            .and_then(|release| Ok(release?));
-        run.map_err(|failure| told(&table, failure))
+        let run = released(py, |stop| plan.run_with(&table, source, stop, &mut paying));
+        let release = run.map_err(|failure| told(&table, failure))?;
+        Ok(closed(py, paying, release))
     }
 
     /// The same for records that were read before, and that are known by the data set's name alone.
@@ -226,7 +244,8 @@ impl Paid {
     ) -> Outcome<Release<T::Artefact>> {
         let mut ledger = self.0.get().held(py);
         let mut paying = self.set_aside(&mut ledger, plan, doing, source)?;
-        Ok(watched(py, |stop| plan.run_with(data, source, stop, &mut paying))??)
+        let release = released(py, |stop| plan.run_with(data, source, stop, &mut paying))?;
+        Ok(closed(py, paying, release))
     }
 
     fn set_aside<'a, T: Task>(

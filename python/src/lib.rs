@@ -93,6 +93,8 @@ mod _privet {
     use super::tune::{TunePlan, Tuned};
     #[pymodule_export]
     use super::vote::{Labels, VotePlan};
+    #[pymodule_export]
+    use super::watched::{hold_signals, let_signals_go};
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

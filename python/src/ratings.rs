@@ -4,7 +4,7 @@ use crate::error::{Failure, Outcome};
 use crate::held::Held;
 use crate::ledger::Paid;
 use crate::noise::source;
-use crate::watched::watched;
+use crate::watched::{released, watched};
 use privet_core::{Budget, Neighbours};
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
 use privet_data::schema::{Draft, Invalid, UNNAMED_UNIT};
@@ -86,7 +86,7 @@ impl Factors {
         let table = ratings::table(rows, &rated);
         let mut source = source(seed)?;
         let release = match paid {
-            None => watched(py, |stop| plan.run(&table, source.as_mut(), stop))??,
+            None => released(py, |stop| plan.run(&table, source.as_mut(), stop))?,
             Some(paid) => paid.run_known(py, &plan, "complete", source.as_mut(), &table)?,
         };
         Ok(Self(Held::released(Released::from_release(release)?)))

@@ -15,6 +15,7 @@ from privet import _html, _privet, _tables, _units
 from privet._array_schema import array_schema, check_exclusive
 from privet._certificate import Certificate, Plan
 from privet._coefficients import coefficients
+from privet._interrupts import Finishing
 from privet._intervals import Intervals
 from privet._masks import check_unmasked
 from privet._numbers import WHY_EPSILON, optional_number, whole
@@ -202,17 +203,23 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         Returns
         -------
         self
+
+        Notes
+        -----
+        Ctrl-C stops a fit. One that was finished meanwhile, and is paid for, keeps its attributes: the
+        ``KeyboardInterrupt`` follows when they are set.
         """
         warn_of_fitted_transformers(self)
         spending = self._spent()
         before = dict(self.__dict__)
-        try:
-            self._fit(X, y, groups, paid_by(ledger), spending, refused)
-        except BaseException:
-            # What was fitted before stays as it was.
-            self.__dict__.clear()
-            self.__dict__.update(before)
-            raise
+        with Finishing():
+            try:
+                self._fit(X, y, groups, paid_by(ledger), spending, refused)
+            except BaseException:
+                # What was fitted before stays as it was.
+                self.__dict__.clear()
+                self.__dict__.update(before)
+                raise
         return self
 
     def _fit(

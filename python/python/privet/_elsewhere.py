@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol
 
 from privet import _privet
+from privet._interrupts import Finishing
 from privet._numbers import WHY_EPSILON, optional_number, whole
 from privet._rows import rows_missing
 from privet._seeds import seed_of
@@ -75,7 +76,8 @@ def fit(
             notes=[],
         ),
     )
-    return _estimator(_carried_out(back, planned, random_state, ledger))
+    with Finishing() as finishing:
+        return finishing.of(_estimator(_carried_out(back, planned, random_state, ledger)))
 
 
 def count(
@@ -104,7 +106,8 @@ def count(
         n_rows,
         lambda rows: _privet.CountPlan(public._checked, by, rows, **budget, neighbours=neighbours, law=law),
     )
-    return Counts(_carried_out(back, planned, random_state, ledger))
+    with Finishing() as finishing:
+        return finishing.of(Counts(_carried_out(back, planned, random_state, ledger)))
 
 
 def _rows_then_plan(back: BackEnd, schema: Schema, neighbours: str, n_rows: int | None, plan: Any) -> Any:

@@ -23,6 +23,7 @@ from typing import Any
 
 from privet import _privet, _tables, _units
 from privet._certificate import Certificate, _number
+from privet._interrupts import Finishing
 from privet._masks import check_unmasked
 from privet._numbers import WHY_EPSILON, optional_number, whole
 from privet._rows import rows_missing
@@ -207,7 +208,8 @@ def count(
     _plan(public, by, 1 if n_rows is None else n_rows, facts)
     records = _privet.Records(_given(table, part, groups), part._checked, private_count)
     planned = _plan(public, by, records.rows if n_rows is None else n_rows, facts)
-    return Counts(planned.run(records, seed_of(random_state), paid_by(ledger)))
+    with Finishing() as finishing:
+        return finishing.of(Counts(planned.run(records, seed_of(random_state), paid_by(ledger))))
 
 
 def plan_count(

@@ -21,6 +21,7 @@ from typing import Any
 
 from privet import _privet
 from privet._certificate import Certificate, _number
+from privet._interrupts import Finishing
 from privet._numbers import WHY_EPSILON, optional_number, whole
 from privet._rows import rows_missing
 from privet._seeds import seed_of
@@ -246,7 +247,8 @@ def describe(
     part = Schema._of(_plan(public, 1000 if n_rows is None else n_rows, facts).schema())
     records = _privet.Records(_given(table, part, groups), part._checked, private_count)
     planned = _plan(public, records.rows if n_rows is None else n_rows, facts)
-    return Description(planned.run(records, seed_of(random_state), paid_by(ledger)))
+    with Finishing() as finishing:
+        return finishing.of(Description(planned.run(records, seed_of(random_state), paid_by(ledger))))
 
 
 def plan_describe(

@@ -26,6 +26,7 @@ from sklearn.utils.validation import check_is_fitted
 from privet import _privet
 from privet._base import PrivateEstimator
 from privet._certificate import Certificate
+from privet._interrupts import Finishing
 from privet._numbers import optional_number, whole
 from privet._rows import rows_missing
 from privet._seeds import seed_of
@@ -179,18 +180,19 @@ def evaluate(
         raise rows_missing(neighbours)
     found = len(labels)
     units = model._units(X, groups, schema, found)
-    release = _privet.evaluate_privately(
-        model.model_,
-        features,
-        labels,
-        units,
-        found if n_rows is None else whole("n_rows", n_rows),
-        epsilon=optional_number("epsilon", epsilon),
-        delta=optional_number("delta", delta),
-        neighbours=neighbours,
-        threshold=threshold,
-        declared_public=bool(model_is_public),
-        seed=seed_of(random_state, stacklevel=3),
-        paid=paid_by(ledger),
-    )
-    return Worth(json.loads(release.worth()), release)
+    with Finishing() as finishing:
+        release = _privet.evaluate_privately(
+            model.model_,
+            features,
+            labels,
+            units,
+            found if n_rows is None else whole("n_rows", n_rows),
+            epsilon=optional_number("epsilon", epsilon),
+            delta=optional_number("delta", delta),
+            neighbours=neighbours,
+            threshold=threshold,
+            declared_public=bool(model_is_public),
+            seed=seed_of(random_state, stacklevel=3),
+            paid=paid_by(ledger),
+        )
+        return finishing.of(Worth(json.loads(release.worth()), release))

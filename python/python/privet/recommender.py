@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted
 from privet import _privet, _records, _tables
 from privet._cells import VOID, identifier, number
 from privet._certificate import Certificate
+from privet._interrupts import Finishing
 from privet._numbers import WHY_EPSILON, optional_number, whole
 from privet._seeds import seed_of
 from privet.ledger import paid_by
@@ -113,22 +114,24 @@ class PrivateRecommender(BaseEstimator):
         users = whole("n_users", self.n_users)
         delta = optional_number("delta", self.delta)
         low, high = (optional_number("bounds", bound) for bound in self.bounds)
-        release = _privet.Factors.learn(
-            _by_user(ratings, total=self.invalid == "drop"),
-            names,
-            (low, high),
-            whole("max_ratings", self.max_ratings or max(len(names), 1)),
-            users,
-            epsilon=epsilon,
-            delta=users**-2.0 if delta is None else delta,
-            neighbours=self.neighbours,
-            invalid=self.invalid,
-            method=self.method,
-            settings=[(str(name), str(value)) for name, value in (self.settings or {}).items()],
-            seed=seed_of(self.random_state),
-            paid=paid_by(ledger),
-        )
-        return self._set(release)
+        with Finishing():
+            release = _privet.Factors.learn(
+                _by_user(ratings, total=self.invalid == "drop"),
+                names,
+                (low, high),
+                whole("max_ratings", self.max_ratings or max(len(names), 1)),
+                users,
+                epsilon=epsilon,
+                delta=users**-2.0 if delta is None else delta,
+                neighbours=self.neighbours,
+                invalid=self.invalid,
+                method=self.method,
+                settings=[(str(name), str(value)) for name, value in (self.settings or {}).items()],
+                seed=seed_of(self.random_state),
+                paid=paid_by(ledger),
+            )
+            self._set(release)
+        return self
 
     def _set(self, release: _privet.Factors) -> PrivateRecommender:
         self.factors_ = release

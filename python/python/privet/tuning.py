@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from privet import _privet, _tables
 from privet._certificate import Certificate
+from privet._interrupts import Finishing
 from privet._numbers import WHY_EPSILON, optional_number, whole
 from privet._pipelines import warn_of_fitted_transformers
 from privet._rows import rows_missing
@@ -117,7 +118,9 @@ class PrivateTuner(BaseEstimator):
         plan = self._plan(public, rows)
         part = Schema._of(plan.schema())
         records = _privet.Records(_given(table, part, groups), part._checked, private_count, any_storage=False)
-        return self._set(plan.run(records, seed_of(self.random_state), paid_by(ledger)))
+        with Finishing():
+            self._set(plan.run(records, seed_of(self.random_state), paid_by(ledger)))
+        return self
 
     def plan(self, n_rows: int) -> dict[str, Any]:
         """What :meth:`fit` would do and claim for so many rows, without data."""

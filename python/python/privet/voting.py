@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from privet import _privet, _records, _tables, _teachers
 from privet._base import _plain_numbers
 from privet._certificate import Certificate, Plan
+from privet._interrupts import Finishing
 from privet._numbers import optional_number, whole
 from privet._pipelines import warn_of_fitted_transformers
 from privet._refusals import validate_data
@@ -201,16 +202,17 @@ class PrivateVote(_Classifier):
         by_place = self.schema is None or as_schema(self.schema)._checked.number_features is not None
         listed = by_place and not hasattr(public, "shape")
         self._public = _records.matrix("public", public) if listed else public
-        try:
-            super().fit(X, y, groups=groups, **refused)
-            # The labels are released and stay, whether or not a student can be made of them.
-            self.__dict__.pop("student_", None)
-            self.student_ = self._student()
-            return self
-        finally:
-            self.__dict__.pop("_public", None)
-            self.__dict__.pop("_public_rows", None)
-            self.__dict__.pop("_spreading", None)
+        with Finishing():
+            try:
+                super().fit(X, y, groups=groups, **refused)
+                # The labels are released and stay, whether or not a student can be made of them.
+                self.__dict__.pop("student_", None)
+                self.student_ = self._student()
+            finally:
+                self.__dict__.pop("_public", None)
+                self.__dict__.pop("_public_rows", None)
+                self.__dict__.pop("_spreading", None)
+        return self
 
     def plan(self, n_rows: int | None = None, n_features: int | None = None, n_public: int = 1000) -> Plan:
         """Everything that decides the guarantee, without data, for so many public rows."""
