@@ -1,24 +1,27 @@
 //! Rows that other machines keep: what a worker does with its own, and a plan carried out by asking them.
 //!
 //! A worker encodes a piece of a table (`cluster_encode`), cuts and keeps it as bytes (`cluster_cut`), and
-//! answers questions about it (`cluster_answer`, `cluster_rows`); answers are put together on the way
-//! (`cluster_merge`). [`Machines`] puts a plan's questions to a Python function that carries them there.
+//! answers questions about it (`cluster_answer`, `cluster_rows`), each answer sealed as one to its question;
+//! answers are put together on the way (`cluster_merge`). [`Machines`] puts a plan's questions to a Python function that carries them there.
 //! Noise is drawn by the process that runs the plan, and nowhere else.
 
 use crate::error::{Failure, Outcome};
 use crate::input;
 use crate::ledger::Paid;
 use crate::noise::source;
-use crate::watched::released;
+use crate::watched::{Threads, asking, released_by, watched};
 use privet_data::block;
 use privet_data::read::memory;
 use privet_dp::gate::Release;
 use privet_learn::look::count::Count;
 use privet_learn::{Erm, LearnError, Plan, Request, Task, admit_piece};
-use privet_optim::sum::{Asking, Elsewhere, Kept, RecordsError, Remote, answered, merged, rows_at};
+use privet_optim::sum::{
+    Elsewhere, Kept, Question, RecordsError, Remote, answered, merged, rows_at,
+};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
 /// This package's version.
@@ -57,8 +60,8 @@ fn blocks(error: block::BlockError) -> Failure {
     Failure::value(error)
 }
 
-fn asked(asking: &str) -> Outcome<Asking> {
-    Ok(serde_json::from_str(asking)?)
+fn asked(question: &str) -> Outcome<Question> {
+    Ok(Question::read(question)?)
 }
 
 fn no_answer(error: RecordsError) -> Failure {
@@ -81,7 +84,7 @@ pub fn cluster_encode<'py>(
         // Public facts decide the storage, so that it is the same on every machine.
         let options = input::to_learn(true, false);
         let rows = input::table_of(columns, &request.schema, &options)?;
-        admit_piece(&request, &rows)?;
+        watched(columns.py(), |_| admit_piece(&request, &rows))??;
         Ok(rows)
     }
     let Told { version, family, request } = serde_json::from_str(told)?;
@@ -95,8 +98,8 @@ pub fn cluster_encode<'py>(
         Family::Erm => encoded::<Erm>(columns, request)?,
         Family::Count => encoded::<Count>(columns, request)?,
     };
-    let kept = serde_json::to_string(&Kept::of(&rows).map_err(no_answer)?)?;
-    let bytes = block::to_bytes(&rows);
+    let (kept, bytes) = watched(py, |_| (Kept::of(&rows), block::to_bytes(&rows)))?;
+    let kept = serde_json::to_string(&kept.map_err(no_answer)?)?;
     let (count, checksum) = block::print_of(&bytes).map_err(blocks)?;
     Ok((PyBytes::new(py, &bytes), count, checksum, kept))
 }
@@ -108,12 +111,15 @@ pub fn cluster_cut<'py>(
     bytes: &[u8],
     ranges: Vec<(usize, usize)>,
 ) -> Outcome<Vec<Bound<'py, PyBytes>>> {
-    let rows = block::from_bytes(&[bytes]).map_err(blocks)?;
-    let cut = |(from, to): (usize, usize)| {
-        let places: Vec<usize> = (from..to.min(rows.rows())).collect();
-        PyBytes::new(py, &block::to_bytes(&rows.select(&places)))
-    };
-    Ok(ranges.into_iter().map(cut).collect())
+    let parts = py.detach(|| -> Result<Vec<Vec<u8>>, block::BlockError> {
+        let rows = block::from_bytes(&[bytes])?;
+        let cut = |(from, to): (usize, usize)| {
+            let places: Vec<usize> = (from..to.min(rows.rows())).collect();
+            block::to_bytes(&rows.select(&places))
+        };
+        Ok(ranges.into_iter().map(cut).collect())
+    });
+    Ok(parts.map_err(blocks)?.iter().map(|part| PyBytes::new(py, part)).collect())
 }
 
 /// How many rows a block has, and its checksum.
@@ -126,14 +132,15 @@ pub fn cluster_print(bytes: &[u8]) -> Outcome<(usize, u64)> {
 #[pyfunction]
 pub fn cluster_answer<'py>(
     py: Python<'py>,
-    asking: &str,
+    question: &str,
+    piece: usize,
     bytes: Vec<PyBackedBytes>,
 ) -> Outcome<Bound<'py, PyBytes>> {
-    let asking = asked(asking)?;
-    let answer = py.detach(|| {
+    let question = asked(question)?;
+    let answer = watched(py, |_| {
         let rows = block::from_bytes(&bytes).map_err(|error| error.to_string())?;
-        answered(&asking, &rows).map_err(|error| error.to_string())
-    });
+        answered(&question, piece, &rows).map_err(|error| error.to_string())
+    })?;
     Ok(PyBytes::new(py, &answer.map_err(Failure::value)?))
 }
 
@@ -141,26 +148,29 @@ pub fn cluster_answer<'py>(
 #[pyfunction]
 pub fn cluster_merge<'py>(
     py: Python<'py>,
-    asking: &str,
+    question: &str,
     columns: usize,
     parts: Vec<PyBackedBytes>,
 ) -> Outcome<Bound<'py, PyBytes>> {
-    Ok(PyBytes::new(py, &merged(&asked(asking)?, columns, &parts).map_err(no_answer)?))
+    let question = asked(question)?;
+    let answer = py.detach(|| merged(&question, columns, &parts)).map_err(no_answer)?;
+    Ok(PyBytes::new(py, &answer))
 }
 
 /// Those of the rows that a question names that are in this block, of which the first is at `first`.
 #[pyfunction]
 pub fn cluster_rows<'py>(
     py: Python<'py>,
-    asking: &str,
+    question: &str,
     first: usize,
     bytes: &[u8],
 ) -> Outcome<Bound<'py, PyBytes>> {
-    let Asking::Rows { places } = asked(asking)? else {
-        return Err(Failure::value("the question is not one for rows"));
-    };
-    let rows = block::from_bytes(&[bytes]).map_err(blocks)?;
-    Ok(PyBytes::new(py, &rows_at(&places, first, &rows)))
+    let question = asked(question)?;
+    let found = py.detach(|| {
+        let rows = block::from_bytes(&[bytes]).map_err(|error| error.to_string())?;
+        rows_at(&question, first, &rows).map_err(|error| error.to_string())
+    });
+    Ok(PyBytes::new(py, &found.map_err(Failure::value)?))
 }
 
 /// A number for whose each row is: equal for the rows of one unit. A row of nobody has 0.
@@ -180,10 +190,11 @@ struct Machines {
 }
 
 impl Elsewhere for Machines {
-    fn ask(&self, asking: &Asking) -> Result<Vec<Vec<u8>>, RecordsError> {
-        let text = serde_json::to_string(asking)
-            .map_err(|_| RecordsError::BackEnd("the question cannot be written".into()))?;
-        let answer = Python::attach(|py| self.ask.call1(py, (text,))?.extract::<Vec<Vec<u8>>>(py));
+    fn ask(&self, question: &Question) -> Result<Vec<Vec<u8>>, RecordsError> {
+        let ask = |py: Python<'_>| -> PyResult<Vec<Vec<u8>>> {
+            self.ask.call1(py, (question.text(),))?.extract(py)
+        };
+        let answer = Python::attach(|py| asking(|| ask(py)));
         answer.map_err(|raised| {
             *self.raised.lock().unwrap_or_else(PoisonError::into_inner) = Some(raised);
             RecordsError::BackEnd("other machines did not answer".into())
@@ -204,7 +215,7 @@ pub fn carried_out_elsewhere<T: Task>(
 ) -> Outcome<Release<T::Artefact>> {
     let mut source = source(seed)?;
     let read = || -> Outcome<Remote<Machines>> {
-        let known: Vec<String> = encode.call0()?.extract()?;
+        let known: Vec<String> = asking(|| encode.call0())?.extract()?;
         let known: Vec<Kept> =
             known.iter().map(|text| serde_json::from_str(text)).collect::<Result<_, _>>()?;
         let kept = Kept::of_all(&known)
@@ -219,7 +230,8 @@ pub fn carried_out_elsewhere<T: Task>(
     match paid {
         None => {
             let table = read()?;
-            let run = released(py, |stop| plan.run(&table, source.as_mut(), stop));
+            let work = |stop: &AtomicBool| plan.run(&table, source.as_mut(), stop);
+            let run = released_by(py, Threads::Own, work);
             run.map_err(|failure| told(&table, failure))
         }
         Some(paid) => paid.run_elsewhere(py, plan, doing, source.as_mut(), read, told),

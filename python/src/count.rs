@@ -47,11 +47,7 @@ impl Records {
             return Ok(Self(input::table_of(list, &schema.0, &options)?));
         }
         let path: PathBuf = given.extract()?;
-        let read = watched(py, |_| {
-            let options = input::to_learn(allow_empty, any_storage);
-            read::read(&path, &schema.0, &options)
-        })?;
-        Ok(Self(read?))
+        Ok(Self(watched(py, |_| read::read(&path, &schema.0, &options.options()))??))
     }
 
     /// How many there are; for whoever may know it.
@@ -232,7 +228,7 @@ impl Counts {
 #[pyo3(signature = (path, *, sealed = true))]
 pub fn load(py: Python<'_>, path: PathBuf, sealed: bool) -> Outcome<Py<PyAny>> {
     Ok(match file::load_any(&path, seal(sealed))? {
-        Loaded::Model(model) => Py::new(py, Model(Held::loaded(model)))?.into_any(),
+        Loaded::Model(model) => Py::new(py, Model::new(Held::loaded(model)))?.into_any(),
         Loaded::Counts(counts) => Py::new(py, Counts(Held::loaded(counts)))?.into_any(),
         Loaded::Description(found) => Py::new(py, Description(Held::loaded(found)))?.into_any(),
         Loaded::Evaluation(found) => Py::new(py, Evaluation(Held::loaded(found)))?.into_any(),

@@ -7,7 +7,7 @@ use crate::ledger::Paid;
 use crate::model::Model;
 use crate::network::TrainedNetwork;
 use crate::noise::source;
-use crate::watched::released;
+use crate::watched::{Threads, released, watched};
 use privet_core::Neighbours;
 use privet_data::{Dataset, Schema};
 use privet_learn::Released;
@@ -45,10 +45,16 @@ impl Judge<'_> {
         }
     }
 
-    fn judged(&self, data: &Dataset, form: &Form) -> Outcome<Judged> {
+    fn judged(&self, py: Python<'_>, data: &Dataset, form: &Form) -> Outcome<Judged> {
         Ok(match self {
-            Self::Linear(model) => Judged::by_model(&model.0, data, form)?,
-            Self::Network(network) => Judged::by_network(&network.0, data, form)?,
+            Self::Linear(model) => {
+                let model = &model.0;
+                watched(py, |_| Judged::by_model(model, data, form))??
+            }
+            Self::Network(network) => {
+                let network = &network.0;
+                watched(py, |_| Judged::by_network(network, data, form))??
+            }
         })
     }
 }
@@ -57,6 +63,7 @@ impl Judge<'_> {
 #[pyfunction]
 #[pyo3(signature = (model, features, labels, threshold))]
 pub fn evaluate_exactly(
+    py: Python<'_>,
     model: Judge<'_>,
     features: &Bound<'_, PyAny>,
     labels: &Bound<'_, PyAny>,
@@ -65,7 +72,7 @@ pub fn evaluate_exactly(
     let form = Form::exact(model.schema(), model.says(), threshold)?;
     let data =
         input::dataset(features, labels, None, &without_unit(model.schema())?, &input::to_use())?;
-    Ok(serde_json::to_string(&Worth::exact(&form, &model.judged(&data, &form)?))?)
+    Ok(serde_json::to_string(&Worth::exact(&form, &model.judged(py, &data, &form)?))?)
 }
 
 /// The threshold that follows from what errors cost.
@@ -102,12 +109,13 @@ pub fn evaluate_privately(
     let schema = model.schema();
     let task = Evaluate { model: model.digest()?, says: model.says(), threshold, declared_public };
     let neighbours = neighbours.parse::<Neighbours>()?;
-    let plan = privet_learn::plan(&task.request(schema, rows, neighbours, (epsilon, delta))?)?;
+    let request = task.request(schema, rows, neighbours, (epsilon, delta))?;
+    let plan = watched(py, |_| privet_learn::plan(&request))??;
     let options = input::to_learn(!plan.request().relation().count_is_public(), true);
     let mut source = source(seed)?;
     let read = || -> Outcome<Dataset> {
         let data = input::dataset(features, labels, units, schema, &options)?;
-        Ok(model.judged(&data, plan.facts())?.table(plan.facts()))
+        Ok(model.judged(py, &data, plan.facts())?.table(plan.facts()))
     };
     let release = match paid {
         None => {
@@ -118,7 +126,7 @@ pub fn evaluate_privately(
             let rows = |each: &mut dyn FnMut(&[u8])| {
                 input::raw_rows(features, labels, units, schema, each)
             };
-            paid.run(py, &plan, "evaluate", source.as_mut(), read, rows)?
+            paid.run(py, Threads::Shared, &plan, "evaluate", source.as_mut(), read, rows)?
         }
     };
     Ok(Evaluation(Held::released(Released::from_release(release)?)))

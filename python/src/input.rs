@@ -6,6 +6,7 @@
 //! - a list of columns `(name, kind, values, more)`: see [`Column`].
 
 use crate::error::{Failure, Outcome};
+use crate::watched::{reading, watched};
 use numpy::{
     Element, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArray,
     PyUntypedArrayMethods,
@@ -195,11 +196,7 @@ fn is_of<'a, 'py, A: FromPyObject<'a, 'py>>(values: &'a Bound<'py, PyAny>) -> bo
 }
 
 /// Bounded rows from whatever the caller holds.
-pub fn features(
-    given: &Bound<'_, PyAny>,
-    schema: &Schema,
-    options: &ReadOptions<'_>,
-) -> Outcome<Features> {
+pub fn features(given: &Bound<'_, PyAny>, schema: &Schema, options: &Reading) -> Outcome<Features> {
     if let Ok(list) = given.cast::<PyList>() {
         return frame(list, schema, options);
     }
@@ -211,17 +208,15 @@ pub fn features(
     } else {
         Table::Single(table(given)?)
     };
-    let (pool, any_storage) = (crate::watched::pool()?, options.any_storage);
-    let unknown_in = unknown_in(options);
-    // The interpreter's lock is held meanwhile, so that nobody writes into the array.
+    let (py, any_storage, unknown_in) = (given.py(), options.any_storage, unknown_in(options));
     Ok(match &table {
         Table::Double(table) => {
             let view = View(table.as_array());
-            pool.install(|| memory::numbers(&view, schema, any_storage, unknown_in))?
+            reading(py, || memory::numbers(&view, schema, any_storage, unknown_in))??
         }
         Table::Single(table) => {
             let view = View(table.as_array());
-            pool.install(|| memory::numbers(&view, schema, any_storage, unknown_in))?
+            reading(py, || memory::numbers(&view, schema, any_storage, unknown_in))??
         }
     })
 }
@@ -249,23 +244,17 @@ fn named(columns: &[Column]) -> Vec<(&str, &dyn Cells)> {
     columns.iter().map(|column| (column.name.as_str(), column as &dyn Cells)).collect()
 }
 
-fn frame(
-    list: &Bound<'_, PyList>,
-    schema: &Schema,
-    options: &ReadOptions<'_>,
-) -> Outcome<Features> {
+fn frame(list: &Bound<'_, PyList>, schema: &Schema, options: &Reading) -> Outcome<Features> {
     let (columns, rows) = columns(list, schema)?;
-    Ok(memory::columns(&named(&columns), rows, schema, options)?)
+    let read = || memory::columns(&named(&columns), rows, schema, &options.options());
+    Ok(watched(list.py(), |_| read())??)
 }
 
 /// A table whose target and unit, if there is one, are among its columns.
-pub fn table_of(
-    list: &Bound<'_, PyList>,
-    schema: &Schema,
-    options: &ReadOptions<'_>,
-) -> Outcome<Dataset> {
+pub fn table_of(list: &Bound<'_, PyList>, schema: &Schema, options: &Reading) -> Outcome<Dataset> {
     let (columns, rows) = columns(list, schema)?;
-    Ok(memory::table(&named(&columns), rows, schema, options)?)
+    let read = || memory::table(&named(&columns), rows, schema, &options.options());
+    Ok(watched(list.py(), |_| read())??)
 }
 
 fn sparse(parts: &Bound<'_, PyTuple>, schema: &Schema, unknown_in: UnknownIn) -> Outcome<Features> {
@@ -288,27 +277,42 @@ fn sparse(parts: &Bound<'_, PyTuple>, schema: &Schema, unknown_in: UnknownIn) ->
              rises from 0 to at most as many values as there are",
         ));
     }
-    let rows = starts.windows(2).map(|pair| pair[0] as usize..pair[1] as usize);
-    let place = |index: &i64| u64::try_from(*index).unwrap_or(u64::MAX);
     if is_of::<PyReadonlyArray1<'_, f64>>(&data) {
         let data = entries::<f64>(&data)?;
-        let data = contiguous(data.as_slice().ok(), length)?;
-        let rows =
-            rows.map(|row| (indices[row.clone()].iter().map(place), data[row].iter().copied()));
-        return Ok(memory::sparse(rows, schema, unknown_in)?);
+        let rows = Sparse::new(data.as_slice().ok(), &indices, &starts)?;
+        return Ok(reading(parts.py(), || memory::sparse(rows.each(), schema, unknown_in))??);
     }
     let data = entries::<f32>(&data)?;
-    let data = contiguous(data.as_slice().ok(), length)?;
-    let rows = rows.map(|row| {
-        (indices[row.clone()].iter().map(place), data[row].iter().map(|value| f64::from(*value)))
-    });
-    Ok(memory::sparse(rows, schema, unknown_in)?)
+    let rows = Sparse::new(data.as_slice().ok(), &indices, &starts)?;
+    Ok(reading(parts.py(), || memory::sparse(rows.each(), schema, unknown_in))??)
 }
 
-fn contiguous<T>(values: Option<&[T]>, length: usize) -> Outcome<&[T]> {
-    values
-        .filter(|values| values.len() == length)
-        .ok_or_else(|| Failure::value("a CSR matrix with as many indices as values is accepted"))
+/// The rows of a CSR matrix whose parts fit together.
+struct Sparse<'a, T> {
+    values: &'a [T],
+    indices: &'a [i64],
+    starts: &'a [i64],
+}
+
+impl<'a, T: Copy + Into<f64>> Sparse<'a, T> {
+    fn new(values: Option<&'a [T]>, indices: &'a [i64], starts: &'a [i64]) -> Outcome<Self> {
+        let values = values.filter(|values| values.len() == indices.len()).ok_or_else(|| {
+            Failure::value("a CSR matrix with as many indices as values is accepted")
+        })?;
+        Ok(Self { values, indices, starts })
+    }
+
+    fn each(
+        &self,
+    ) -> impl Iterator<Item = (impl Iterator<Item = u64> + 'a, impl Iterator<Item = f64> + 'a)> + 'a
+    {
+        let (values, indices) = (self.values, self.indices);
+        let place = |index: &i64| u64::try_from(*index).unwrap_or(u64::MAX);
+        self.starts.windows(2).map(move |pair| {
+            let row = pair[0] as usize..pair[1] as usize;
+            (indices[row.clone()].iter().map(place), values[row].iter().map(|x| (*x).into()))
+        })
+    }
 }
 
 fn integers(values: &Bound<'_, PyAny>) -> Outcome<Vec<i64>> {
@@ -329,17 +333,23 @@ pub fn dataset(
     labels: &Bound<'_, PyAny>,
     units: Option<&Bound<'_, PyAny>>,
     schema: &Schema,
-    options: &ReadOptions<'_>,
+    options: &Reading,
 ) -> Outcome<Dataset> {
     let features = features(given, schema, options)?;
     let units = units.map(|units| Column::new(units, schema)).transpose()?;
     let units = units.as_ref().map(|column| column as &dyn Cells);
     if is_of::<PyReadonlyArray1<'_, u32>>(labels) {
         let codes: Vec<u32> = vector(labels)?;
-        return Ok(memory::labelled(features, Labels::Codes(&codes), units, schema, options)?);
+        return Ok(memory::labelled(
+            features,
+            Labels::Codes(&codes),
+            units,
+            schema,
+            &options.options(),
+        )?);
     }
     let numbers: Vec<f64> = vector(labels)?;
-    Ok(memory::labelled(features, Labels::Numbers(&numbers), units, schema, options)?)
+    Ok(memory::labelled(features, Labels::Numbers(&numbers), units, schema, &options.options())?)
 }
 
 /// The rows as they are, each in the one form by which a ledger knows it again.
@@ -427,20 +437,40 @@ pub fn raw_rows(
 }
 
 /// What rows are placed for.
-fn unknown_in(options: &ReadOptions<'_>) -> UnknownIn {
+fn unknown_in(options: &Reading) -> UnknownIn {
     match options.purpose {
         Purpose::Train => UnknownIn::Training,
         _ => UnknownIn::Prediction,
     }
 }
 
+/// How a table is read: what threads that know nothing of Python may be told of it.
+#[derive(Clone, Copy)]
+pub struct Reading {
+    purpose: Purpose,
+    allow_empty: bool,
+    any_storage: bool,
+}
+
+impl Reading {
+    /// The same for the readers.
+    pub fn options(self) -> ReadOptions<'static> {
+        let Self { purpose, allow_empty, any_storage } = self;
+        ReadOptions { purpose, allow_empty, any_storage, ..ReadOptions::default() }
+    }
+}
+
 /// How a table is read to learn from it.
-pub fn to_learn(allow_empty: bool, any_storage: bool) -> ReadOptions<'static> {
-    ReadOptions { allow_empty, any_storage, ..ReadOptions::default() }
+pub fn to_learn(allow_empty: bool, any_storage: bool) -> Reading {
+    Reading { purpose: Purpose::Train, allow_empty, any_storage }
 }
 
 /// How a table is read to predict for it, or to compare with.
-pub fn to_use() -> ReadOptions<'static> {
-    let (allow_empty, any_storage) = (true, true);
-    ReadOptions { purpose: Purpose::Evaluate, allow_empty, any_storage, ..ReadOptions::default() }
+pub fn to_use() -> Reading {
+    Reading { purpose: Purpose::Evaluate, allow_empty: true, any_storage: true }
+}
+
+/// How public rows are read that are asked about.
+pub fn to_ask() -> Reading {
+    Reading { purpose: Purpose::Evaluate, allow_empty: false, any_storage: false }
 }

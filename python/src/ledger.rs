@@ -3,7 +3,7 @@
 use crate::error::{Failure, Outcome, shown};
 use crate::input;
 use crate::noise::source;
-use crate::watched::released;
+use crate::watched::{Threads, is_asked, released, released_by};
 use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
 use privet_data::Dataset;
 use privet_dp::account::Event;
@@ -18,6 +18,7 @@ use pyo3::prelude::*;
 use serde_json::json;
 use std::ffi::CString;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
@@ -26,14 +27,21 @@ use std::time::Duration;
 pub struct Ledger(Mutex<privet_ledger::Ledger>);
 
 impl Ledger {
-    /// Waits for other threads without the interpreter's lock, which they may need to go on.
-    fn held(&self, py: Python<'_>) -> MutexGuard<'_, privet_ledger::Ledger> {
+    /// Waits for other threads without the interpreter's lock, which they may need to go on, until a signal ends it.
+    fn held(&self, py: Python<'_>) -> Outcome<MutexGuard<'_, privet_ledger::Ledger>> {
         loop {
             match self.0.try_lock() {
-                Ok(held) => return held,
-                Err(TryLockError::Poisoned(held)) => return held.into_inner(),
+                Ok(held) => return Ok(held),
+                Err(TryLockError::Poisoned(held)) => return Ok(held.into_inner()),
+                Err(TryLockError::WouldBlock) if is_asked() => {
+                    return Err(Failure::value(
+                        "the ledger is paying for a fit, and this is done for one that waits for it; accepted once \
+                         that fit is done",
+                    ));
+                }
                 Err(TryLockError::WouldBlock) => {
                     py.detach(|| std::thread::sleep(Duration::from_millis(5)));
+                    py.check_signals()?;
                 }
             }
         }
@@ -77,12 +85,12 @@ impl Ledger {
             None => Kind::Renyi,
         };
         let limit = Limit::new(kind, order, Budget::new(epsilon, delta)?, relation)?;
-        Ok(self.held(py).add(name, limit, &whose, &Note { who, purpose }, None, false)?)
+        Ok(self.held(py)?.add(name, limit, &whose, &Note { who, purpose }, None, false)?)
     }
 
     /// What was spent on each data set and what is left, as JSON.
     fn show(&self, py: Python<'_>) -> Outcome<String> {
-        let mut ledger = self.held(py);
+        let mut ledger = self.held(py)?;
         ledger.catch_up()?;
         let finite = |value: f64| value.is_finite().then_some(value);
         let accounts = ledger.books().accounts().iter().map(|(name, account)| {
@@ -108,13 +116,13 @@ impl Ledger {
         let all = Event::Repeat { count: fits, event: Box::new(event) };
         let (doing, note) = ("quote".into(), Note::default());
         let asked = Asked { dataset: name, doing, note, claim: None, whole: false };
-        let quote = self.held(py).quote(&asked, &Spend::Exactly(all))?;
+        let quote = self.held(py)?.quote(&asked, &Spend::Exactly(all))?;
         Ok((quote.share, quote.fits))
     }
 
     /// Every release, as JSON.
     fn history(&self, py: Python<'_>) -> Outcome<String> {
-        let mut ledger = self.held(py);
+        let mut ledger = self.held(py)?;
         ledger.catch_up()?;
         let all = ledger.books().held().values().map(|held| {
             json!({
@@ -138,6 +146,20 @@ pub fn carried_out<T: Task>(
     plan: &Plan<T>,
     doing: &str,
     seed: Option<u64>,
+    handed: Handed<'_, '_>,
+    any_storage: bool,
+    paid: Option<Paid>,
+) -> Outcome<Release<T::Artefact>> {
+    carried_out_by(py, Threads::Shared, plan, doing, seed, handed, any_storage, paid)
+}
+
+/// The same by these threads.
+pub fn carried_out_by<T: Task>(
+    py: Python<'_>,
+    by: Threads,
+    plan: &Plan<T>,
+    doing: &str,
+    seed: Option<u64>,
     (features, labels, units): Handed<'_, '_>,
     any_storage: bool,
     paid: Option<Paid>,
@@ -148,12 +170,12 @@ pub fn carried_out<T: Task>(
     let read = || input::dataset(features, labels, units, &request.schema, &options);
     let Some(paid) = paid else {
         let data = read()?;
-        return released(py, |stop| plan.run(&data, source.as_mut(), stop));
+        return released_by(py, by, |stop| plan.run(&data, source.as_mut(), stop));
     };
     let rows = |each: &mut dyn FnMut(&[u8])| {
         input::raw_rows(features, labels, units, &request.schema, each)
     };
-    paid.run(py, plan, doing, source.as_mut(), read, rows)
+    paid.run(py, by, plan, doing, source.as_mut(), read, rows)
 }
 
 /// The same on records that were read before.
@@ -197,20 +219,21 @@ impl Paid {
     pub fn run<T: Task>(
         &self,
         py: Python<'_>,
+        by: Threads,
         plan: &Plan<T>,
         doing: &str,
         source: &mut dyn Source,
         read: impl FnOnce() -> Outcome<Dataset>,
         rows: impl FnOnce(&mut dyn FnMut(&[u8])) -> Outcome<()>,
     ) -> Outcome<Release<T::Artefact>> {
-        let mut ledger = self.0.get().held(py);
+        let mut ledger = self.0.get().held(py)?;
         let mut paying = self.set_aside(&mut ledger, plan, doing, source)?;
         let data = read()?;
         if let Some(mut printer) = paying.ledger().printer()? {
             rows(&mut |row| printer.row(row))?;
             self.recognise(&mut paying, &printer.finish())?;
         }
-        let release = released(py, |stop| plan.run_with(&data, source, stop, &mut paying))?;
+        let release = released_by(py, by, |stop| plan.run_with(&data, source, stop, &mut paying))?;
         Ok(closed(py, paying, release))
     }
 
@@ -225,11 +248,11 @@ impl Paid {
         read: impl FnOnce() -> Outcome<B>,
         told: impl FnOnce(&B, Failure) -> Failure,
     ) -> Outcome<Release<T::Artefact>> {
-        let mut ledger = self.0.get().held(py);
+        let mut ledger = self.0.get().held(py)?;
         let mut paying = self.set_aside(&mut ledger, plan, doing, source)?;
         let table = read()?;
-        let run = released(py, |stop| plan.run_with(&table, source, stop, &mut paying));
-        let release = run.map_err(|failure| told(&table, failure))?;
+        let work = |stop: &AtomicBool| plan.run_with(&table, source, stop, &mut paying);
+        let release = released_by(py, Threads::Own, work).map_err(|failure| told(&table, failure))?;
         Ok(closed(py, paying, release))
     }
 
@@ -242,7 +265,7 @@ impl Paid {
         source: &mut dyn Source,
         data: &Dataset,
     ) -> Outcome<Release<T::Artefact>> {
-        let mut ledger = self.0.get().held(py);
+        let mut ledger = self.0.get().held(py)?;
         let mut paying = self.set_aside(&mut ledger, plan, doing, source)?;
         let release = released(py, |stop| plan.run_with(data, source, stop, &mut paying))?;
         Ok(closed(py, paying, release))

@@ -29,13 +29,22 @@ mod tune;
 mod vote;
 mod watched;
 
+use error::{Failure, Outcome};
 use pyo3::prelude::*;
 use std::ffi::OsString;
+use std::sync::OnceLock;
 
-/// Runs the command line; the first argument is the program's name.
+/// Runs the command line; the first argument is the program's name. It is a program of one process: its threads are not
+/// taken along by a fork.
 #[pyfunction]
-fn command_line(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
-    py.detach(|| privet_cli::main(arguments))
+fn command_line(py: Python<'_>, arguments: Vec<OsString>) -> Outcome<u8> {
+    static PROCESS: OnceLock<u32> = OnceLock::new();
+    if *PROCESS.get_or_init(std::process::id) != std::process::id() {
+        return Err(Failure::value(
+            "the command line ran in the process that this one was forked from; accepted is a process of its own",
+        ));
+    }
+    Ok(py.detach(|| privet_cli::main(arguments)))
 }
 
 /// The compiled part of `privet`; see the Python modules for documentation.

@@ -4,6 +4,7 @@ use crate::error::{Failure, Outcome};
 use crate::held::{Held, seal};
 use crate::input;
 use crate::schema::Schema;
+use crate::tune::Tuned;
 use crate::watched::watched;
 use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use privet_data::Encoding;
@@ -16,9 +17,19 @@ use std::path::PathBuf;
 
 /// A released model: noised weights with their certificate. Holds nothing else of the records.
 #[pyclass(module = "privet._privet", frozen)]
-pub struct Model(pub Held<Erm>);
+pub struct Model(pub Held<Erm>, Option<Py<Tuned>>);
 
 impl Model {
+    /// A model by itself.
+    pub fn new(held: Held<Erm>) -> Self {
+        Self(held, None)
+    }
+
+    /// The model of a tuning, which is kept as part of that.
+    pub fn of(held: Held<Erm>, whole: Py<Tuned>) -> Self {
+        Self(held, Some(whole))
+    }
+
     fn features(&self, given: &Bound<'_, PyAny>) -> Outcome<privet_data::Features> {
         input::features(given, &self.0.request().schema, &input::to_use())
     }
@@ -30,14 +41,14 @@ impl Model {
     #[staticmethod]
     #[pyo3(signature = (bytes, *, sealed = true))]
     fn from_bytes(bytes: &[u8], sealed: bool) -> Outcome<Self> {
-        Held::from_bytes(bytes, sealed).map(Self)
+        Held::from_bytes(bytes, sealed).map(Self::new)
     }
 
     /// Reads a model file.
     #[staticmethod]
     #[pyo3(signature = (path, *, sealed = true))]
     fn load(path: PathBuf, sealed: bool) -> Outcome<Self> {
-        Ok(Self(Held::loaded(file::load(&path, seal(sealed))?)))
+        Ok(Self::new(Held::loaded(file::load(&path, seal(sealed))?)))
     }
 
     /// The bytes of its file.
@@ -50,9 +61,18 @@ impl Model {
         self.0.save(py, &path, overwrite)
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> Outcome<(Py<PyAny>, (Bound<'py, PyBytes>,))> {
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> Outcome<(Bound<'py, PyAny>, (Bound<'py, PyAny>,))> {
+        if let Some(whole) = &self.1 {
+            return Ok((
+                py.get_type::<Tuned>().getattr("model")?,
+                (whole.bind(py).clone().into_any(),),
+            ));
+        }
         let from_bytes = py.get_type::<Self>().getattr("from_bytes")?;
-        Ok((from_bytes.unbind(), (self.to_bytes(py)?,)))
+        Ok((from_bytes, (self.to_bytes(py)?.into_any(),)))
     }
 
     /// The schema that was asked for.

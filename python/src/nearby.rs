@@ -8,7 +8,6 @@ use crate::schema::Schema;
 use crate::watched::watched;
 use numpy::{PyArray2, ToPyArray};
 use privet_core::Neighbours;
-use privet_data::read::{Purpose, ReadOptions};
 use privet_learn::Released;
 use privet_learn::model::Predictions;
 use privet_learn::transfer::neighbours::Nearby;
@@ -40,8 +39,7 @@ impl NearbyPlan {
         prior_fits: Vec<String>,
     ) -> Outcome<Self> {
         let schema = schema.get().0.linear();
-        let options = ReadOptions { purpose: Purpose::Evaluate, ..ReadOptions::default() };
-        let asked = input::features(questions, &schema, &options)?.matrix;
+        let asked = input::features(questions, &schema, &input::to_ask())?.matrix;
         let task = Nearby { within, votes, ..Nearby::of(&asked) };
         let neighbours = neighbours.parse::<Neighbours>()?;
         let request =

@@ -90,7 +90,8 @@ impl NetworkPlan {
         let mut plan = watched(py, |_| privet_learn::plan(&request))??;
         if let Some(weights) = public {
             let columns = weights.len();
-            plan = plan.with_public(&Matrix::Dense(DenseMatrix::new(weights, 1, columns)))?;
+            let weights = Matrix::Dense(DenseMatrix::new(weights, 1, columns));
+            plan = watched(py, |_| plan.with_public(&weights))??;
         }
         Ok(Self(notes.into_iter().fold(plan, Plan::noting)))
     }

@@ -5,7 +5,7 @@ use crate::held::Held;
 use crate::input;
 use crate::noise::source;
 use crate::schema::Schema;
-use crate::watched::watched;
+use crate::watched::{alone, watched};
 use numpy::{PyArray1, ToPyArray};
 use privet_core::Neighbours;
 use privet_data::Dataset;
@@ -38,6 +38,7 @@ pub struct OnlineStream {
     orders: Mutex<Sender<Order>>,
     weights: Mutex<Vec<f64>>,
     first: Mutex<Option<Released<Online>>>,
+    process: u32,
 }
 
 fn gone() -> Failure {
@@ -51,6 +52,10 @@ impl OnlineStream {
     where
         T: Send,
     {
+        // The thread that would answer is the other process's.
+        if self.process != std::process::id() {
+            return Err(gone());
+        }
         let (reply, answer) = channel();
         let orders = self.orders.lock().map_err(|_| gone())?;
         orders.send(make(reply)).map_err(|_| gone())?;
@@ -96,6 +101,7 @@ impl OnlineStream {
         std::thread::Builder::new()
             .name("privet-stream".into())
             .spawn(move || {
+                let _alone = alone();
                 let (mut live, first) = match Live::begin(&own, source.as_mut()) {
                     Ok(begun) => begun,
                     Err(error) => return drop(ready.send(Err(error))),
@@ -119,7 +125,8 @@ impl OnlineStream {
         let first = py.detach(move || begun.recv()).map_err(|_| gone())??;
         let weights = Mutex::new(vec![0.0; plan.facts().width()]);
         let first = Mutex::new(Some(first));
-        Ok(Self { plan, orders: Mutex::new(orders), weights, first })
+        let process = std::process::id();
+        Ok(Self { plan, orders: Mutex::new(orders), weights, first, process })
     }
 
     /// Takes steps from rows: how many rows were taken, and how many steps are left.
@@ -210,6 +217,14 @@ macro_rules! released {
             /// Writes its file.
             fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Outcome<()> {
                 self.0.save(py, &path, overwrite)
+            }
+
+            fn __reduce__<'py>(
+                &self,
+                py: Python<'py>,
+            ) -> Outcome<(Py<PyAny>, (Bound<'py, PyBytes>,))> {
+                let from_bytes = py.get_type::<Self>().getattr("from_bytes")?;
+                Ok((from_bytes.unbind(), (self.to_bytes(py)?,)))
             }
 
             /// After which steps something was kept.

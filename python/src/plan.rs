@@ -101,7 +101,7 @@ impl Plan {
         let request = Request::build(&schema.get().0, rows, &words)?.after_fits(prior_fits);
         let plan = watched(py, |_| privet_learn::plan(&request))??;
         let plan = match &public {
-            Some(rows) => plan.with_public(rows)?,
+            Some(rows) => watched(py, |_| plan.with_public(rows))??,
             None => plan,
         };
         Ok(Self(notes.into_iter().fold(plan, privet_learn::Plan::noting)))
@@ -128,7 +128,7 @@ impl Plan {
         let (doing, any) = (format!("fit {method}"), method.info().any_storage);
         let handed = (features, labels, units);
         let release = ledger::carried_out(py, &self.0, &doing, seed, handed, any, paid)?;
-        Ok(Model(Held::released(privet_learn::model::Model::from_release(release)?)))
+        Ok(Model::new(Held::released(privet_learn::model::Model::from_release(release)?)))
     }
 
     /// What workers that keep rows are told of it.
@@ -153,6 +153,6 @@ impl Plan {
     ) -> Outcome<Model> {
         let doing = format!("fit {}", self.0.request().task.method);
         let release = cluster::carried_out_elsewhere(py, &self.0, &doing, encode, ask, seed, paid)?;
-        Ok(Model(Held::released(privet_learn::model::Model::from_release(release)?)))
+        Ok(Model::new(Held::released(privet_learn::model::Model::from_release(release)?)))
     }
 }

@@ -121,11 +121,12 @@ impl Factors {
     }
 
     /// What one user is predicted to say of every item, in the order of the list.
-    fn predict(&self, given: Vec<(String, f64)>) -> Outcome<Vec<f64>> {
+    fn predict(&self, py: Python<'_>, given: Vec<(String, f64)>) -> Outcome<Vec<f64>> {
         let rated = self.rated()?;
         let table = ratings::table(vec![own(&given, &rated, &places(&rated))], &rated);
         let shape: Shape = Complete::facts(self.0.request())?;
-        Ok(self.0.artefact().predictions(&LocalState::of(&table.features, 0), &shape))
+        let own = || self.0.artefact().predictions(&LocalState::of(&table.features, 0), &shape);
+        watched(py, |_| own())
     }
 
     /// What the certificate claims, as JSON.

@@ -140,8 +140,9 @@ impl Tuned {
     }
 
     /// The best trial's model, to predict with; it is saved and verified as part of this alone.
-    fn model(&self) -> Option<Model> {
-        self.0.model().map(|model| Model(Held::part(model)))
+    fn model(slf: Bound<'_, Self>) -> Option<Model> {
+        let model = slf.get().0.model()?;
+        Some(Model::of(Held::part(model), slf.unbind()))
     }
 
     /// What was asked for, as JSON.

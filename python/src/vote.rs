@@ -5,7 +5,7 @@ use crate::held::Held;
 use crate::input;
 use crate::ledger::{self, Paid};
 use crate::schema::Schema;
-use crate::watched::watched;
+use crate::watched::{Threads, asking, watched};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray2};
 use privet_core::Neighbours;
 use privet_learn::Released;
@@ -69,7 +69,7 @@ impl Teach for Callback {
         // But for who asks the program to stop: that ends it.
         let told = Python::attach(|py| {
             let stop = |error: &PyErr| error.is_instance_of::<PyKeyboardInterrupt>(py);
-            match self.call(py, school) {
+            match asking(|| self.call(py, school)) {
                 Err(error) if stop(&error) => None,
                 told => Some(told.unwrap_or_default()),
             }
@@ -198,10 +198,11 @@ impl VotePlan {
     ) -> Outcome<Labels> {
         quiet_inside_teachers();
         let queries = input::features(public, &self.0.request().schema, &input::to_use())?;
+        let by = if teach.is_some() { Threads::Own } else { Threads::Shared };
         let teach = teach.map(|call| Arc::new(Callback(call)) as Arc<dyn Teach>);
-        let ready = taught(self.0.clone(), &queries.matrix, teach)?;
+        let ready = watched(py, |_| taught(self.0.clone(), &queries.matrix, teach))??;
         let handed = (features, labels, units);
-        let release = ledger::carried_out(py, &ready, "vote", seed, handed, true, paid)?;
+        let release = ledger::carried_out_by(py, by, &ready, "vote", seed, handed, true, paid)?;
         Ok(Labels(Held::released(Released::from_release(release)?)))
     }
 }

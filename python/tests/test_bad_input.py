@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import privet
-from privet import PrivateLinearRegression, PrivateLogisticRegression
+from privet import PrivateLinearRegression, PrivateLogisticRegression, Schema, number
 
 
 def logistic(**more):
@@ -168,3 +168,98 @@ def test_sparse_rows_out_of_order_are_put_in_order(table):
     assert np.array_equal(a.coef_, b.coef_)
     with pytest.raises(ValueError, match="sparse X are not two numbers"):
         logistic(bounds=([-1] * 3, [1] * 3)).fit(rows, y)
+
+
+SIZES = {
+    "n_features": [
+        lambda: PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(100, 2**31),
+        lambda: PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(100, 2**62),
+        lambda: PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(100, 2**20 + 1),
+        lambda: PrivateLinearRegression(epsilon=1, bounds=(0, 1), target_bounds=(0, 1)).plan(100, 2**31),
+        lambda: privet.PrivateFeatureSelector(epsilon=1, size=3, bounds=(0, 1)).plan(100, 2**31),
+        lambda: privet.PrivateNetworkClassifier(epsilon=1, delta=1e-5, bounds=(0, 1)).plan(100, 2**31),
+        lambda: privet.PrivateVote("tree", epsilon=1, bounds=(0, 1)).plan(100, 2**31),
+        lambda: PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(100, 0),
+        lambda: PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(100, -3),
+        lambda: PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(100, 1.5),
+        lambda: PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(100, "3"),
+    ],
+    "features": [
+        lambda: wide(2**31 - 1).fit(),
+        lambda: wide(2**40).fit(),
+        lambda: wide(2**31 - 1, max_records=1, n_rows=20).fit(groups=np.arange(20)),
+        lambda: privet.PrivateOnlineClassifier(1, horizon=9, bounds=(0, 1), classes=[0, 1], features=2**31).partial_fit([], []),
+    ],
+    "classes": [
+        lambda: PrivateLogisticRegression(epsilon=1, bounds=(0, 1), classes=range(2**40)).plan(100, 3),
+        lambda: privet.PrivateOnlineClassifier(1, horizon=9, bounds=(0, 1), classes=range(2**40)).partial_fit(np.ones((1, 1)), [1]),
+        lambda: Schema({"a": number(0, 1)}, target="y", classes=range(2**40)),
+    ],
+    "categories": [lambda: Schema({"a": privet.category(range(2**40))}, target="y", classes=["0", "1"])],
+    "items": [lambda: privet.PrivateRecommender(1, items=range(2**40), n_users=9).fit([])],
+    "size": [lambda: privet.PrivateFeatureSelector(epsilon=1, size=2**40, bounds=(0, 1)).plan(100, 3)],
+    "n_teachers": [lambda: privet.PrivateVote("tree", epsilon=1, n_teachers=2**40, bounds=(0, 1)).plan(100, 3)],
+    "choose": [lambda: privet.PrivateVote("tree", epsilon=1, ask=5, choose=2**40, bounds=(0, 1)).plan(100, 3)],
+    "max_ratings": [lambda: privet.PrivateRecommender(1, items=range(4), n_users=9, max_ratings=2**40).fit([])],
+    "batch": [lambda: privet.PrivateOnlineClassifier(1, horizon=9, bounds=(0, 1), classes=[0, 1], batch=2**40).partial_fit(np.ones((1, 1)), [1])],
+    "count": [lambda: 2**40 * privet.account.gaussian(1.0, 1e9)],
+    "max_records": [lambda: privet.account.gaussian(1.0, 1e9, max_records=2**40)],
+}
+
+
+class wide:
+    """A sparse table of very many columns, and what is to be fitted on it."""
+
+    def __init__(self, columns, **given):
+        ones, places = np.ones(20), (np.arange(20), np.zeros(20, dtype=int))
+        self.X = sparse.csr_array((ones, places), shape=(20, columns))
+        self.model = PrivateLogisticRegression(epsilon=1, data_norm=1, classes=[0, 1], **given)
+
+    def fit(self, **given):
+        self.model.fit(self.X, np.arange(20) % 2, **given)
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_size_beyond_all_memory_is_refused_by_name(name):
+    """Before anything of that size is made: what lets the limit go needs gigabytes, and ends in no ValueError."""
+    for call in SIZES[name]:
+        with pytest.raises(ValueError, match=rf"\b{name}\b.*accepted"):
+            call()
+
+
+def test_the_limits_are_those_that_are_said():
+    assert PrivateLogisticRegression(epsilon=1, bounds=(0, 1)).plan(100, 5000).columns > 5000
+    assert wide(2**22).fit() is None
+
+
+@pytest.mark.filterwarnings("ignore::privet.PrivacyWarning", "ignore::sklearn.exceptions.DataConversionWarning")
+@pytest.mark.parametrize("form", ["array", "objects", "lists", "frame"])
+def test_labels_in_one_column_are_labels(form, table):
+    X, y = table
+    X, y = X[:300], y[:300]
+    column = {
+        "array": y[:, None],
+        "objects": y.astype(object)[:, None],
+        "lists": [[label] for label in y.tolist()],
+        "frame": pd.DataFrame({"y": y}),
+    }[form]
+    given = {"epsilon": 5, "bounds": (-1, 1), "classes": [0, 1]}
+    names = {name: number(-1, 1) for name in "abc"}
+    fixed = {"random_state": 3, "method": "gd"}
+    expected = PrivateLogisticRegression(**given, **fixed).fit(X, y)
+    assert np.array_equal(PrivateLogisticRegression(**given, **fixed).fit(X, column).coef_, expected.coef_)
+    assert expected.score(X, column) == expected.score(X, y)
+    assert privet.evaluate(expected, X, column).accuracy == privet.evaluate(expected, X, y).accuracy
+    stream = [privet.PrivateOnlineClassifier(1, horizon=300, random_state=3, bounds=(-1, 1), classes=[0, 1]) for _ in range(2)]
+    assert np.array_equal(stream[0].partial_fit(X, column).weights_, stream[1].partial_fit(X, y).weights_)
+    for invalid in ("refuse", "drop"):
+        schema = Schema(names, target="y", classes=["0", "1"], invalid=invalid)
+        tuned = [
+            privet.PrivateTuner([{"method": "gd", "steps": [5]}], schema=schema, epsilon=3, trials=50, random_state=3).fit(X, labels)
+            for labels in (column, y)
+        ]
+        assert np.array_equal(tuned[0].best_estimator_.coef_, tuned[1].best_estimator_.coef_)
+        fitted = [PrivateLogisticRegression(epsilon=3, schema=schema, **fixed).fit(X, labels) for labels in (column, y)]
+        assert np.array_equal(fitted[0].coef_, fitted[1].coef_)
+    with pytest.raises(ValueError, match="y has 2 dimensions"):
+        expected.score(X, np.c_[y, y])

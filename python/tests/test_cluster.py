@@ -266,11 +266,36 @@ def test_an_engine_that_counts_rows_twice_is_found_out():
 
         def run(function, *given, found=found, summed=summed):
             if function.__name__ == summed:
-                return found.setdefault(json.loads(given[0])["ask"], function(*given))
+                return found.setdefault(given[0], function(*given))
             return function(*given)
 
         with pytest.raises((ValueError, RuntimeError), match="rows that were asked for|could not be asked|nothing was released"):
             cluster.fit(cut(frame(), 2), schema=CLASSES, epsilon=1, method=method, run=run, gather=list)
+
+
+@pytest.mark.parametrize("method, summed", [("gd", "_exact"), ("amp", "_pieces"), ("sgd", "_rows")])
+def test_an_engine_that_gives_an_earlier_answer_again_is_found_out(method, summed):
+    """As one that keeps what a function returned by the rows that it was given, of this fit or of one before."""
+    given = {"schema": CLASSES, "epsilon": 1, "method": method}
+    kept, before = {}, {}
+
+    def remembering(function, *args):
+        if function.__name__ == summed:
+            before.setdefault(function.__name__, []).append(function(*args))
+        return function(*args)
+
+    cluster.fit(cut(frame(), 1), **given, run=remembering, gather=list)
+    of_another_fit = {summed: iter(before[summed])}
+
+    def another_fit(function, *args):
+        return next(of_another_fit[summed]) if function.__name__ == summed else function(*args)
+
+    def another_question(function, *args):
+        return kept.setdefault(summed, function(*args)) if function.__name__ == summed else function(*args)
+
+    for run in (another_fit, another_question):
+        with pytest.raises((ValueError, RuntimeError), match="of another question|nothing was released"):
+            cluster.fit(cut(frame(), 1), **given, run=run, gather=list)
 
 
 def test_workers_of_another_version_refuse():
@@ -389,7 +414,9 @@ def test_questions_and_answers_are_plain_data():
     facts = {"delta": None, "loss": None, "neighbours": "replace-one", "n_rows": None, "settings": None}
     facts |= {"calibration": "sound", "huber_width": 0.1, "quantile": 0.5, "random_state": None, "ledger": None}
     _elsewhere.fit(back, schema=CLASSES, epsilon=1, method="amp", **facts)
-    assert {asked["ask"] for asked in seen} == {"inner", "unaccepted"}
+    assert {asked["asking"]["ask"] for asked in seen} == {"inner", "unaccepted"}
+    assert [asked["number"] for asked in seen] == list(range(len(seen)))
+    assert len({asked["table"] for asked in seen}) == 1
 
 
 class Frame:
@@ -446,7 +473,7 @@ def test_of_what_a_worker_of_spark_raises_only_this_packages_words_are_passed_on
 
     back = Back()
     back.token = token
-    own = {"asking": "{}", "columns": 1, "recorded": []}
+    own = {"question": "{}", "columns": 1, "recorded": []}
     with pytest.raises(RuntimeError) as refused:
         list(_spark_tasks.refusing(_spark_tasks.exact, [unknown], token, own))
     stack = f"Traceback (most recent call last):\nRuntimeError: {refused.value}\n"

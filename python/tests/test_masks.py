@@ -72,7 +72,7 @@ def test_masked_cells_among_objects_are_missing(table):
     with pytest.raises(ValueError, match="none of the classes"):
         logistic().fit(X, labels)
     people = np.array([np.ma.masked, *range(1, len(X))], dtype=object)
-    with pytest.raises(ValueError, match='row 0, column "group": missing'):
+    with pytest.raises(ValueError, match=r'row 0, column "\(not named\)": missing'):
         logistic(max_records=1, n_rows=2000).fit(X, y, groups=people)
 
 

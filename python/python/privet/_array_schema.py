@@ -24,6 +24,9 @@ BIAS_SHARE = 0.5
 UNBOUNDED = 1e150
 """What a schema accepts as the largest bound."""
 
+FEATURES, SPARSE_FEATURES = 2**20, 2**25 - 1
+"""The most columns of X: a schema says of each what it holds, but where X is sparse."""
+
 UNNAMED = "(not named)"
 """What the unit's column is called where groups have no name: then nobody knows whether those of two fits are the same."""
 
@@ -111,8 +114,12 @@ def array_schema(
 
     ``filled``: where rows have ``bounds`` and a constant, predictions divide by one length, and are a line in ``X``.
     """
-    columns = feature_names(n_features, names)
     as_libsvm = sparse and max_records is None
+    most = SPARSE_FEATURES if as_libsvm else FEATURES
+    if n_features > most:
+        raise ValueError(f"X has {n_features} features; at most {most} are accepted, and {SPARSE_FEATURES} of a sparse X "
+                         "without groups")
+    columns = feature_names(0 if as_libsvm else n_features, names)
     draft: dict[str, Any] = {"target": dict(target), "file": {}}
     if any(text != text.strip() for text in target.get("classes", ())):
         draft["file"]["trim"] = False

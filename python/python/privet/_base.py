@@ -12,18 +12,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from privet import _html, _privet, _tables, _units
-from privet._array_schema import array_schema, check_exclusive
+from privet._array_schema import FEATURES, array_schema, check_exclusive
 from privet._certificate import Certificate, Plan
 from privet._coefficients import coefficients
 from privet._interrupts import Finishing
 from privet._intervals import Intervals
 from privet._masks import check_unmasked
-from privet._numbers import WHY_EPSILON, optional_number, whole
+from privet._numbers import SMALL, WHY_EPSILON, optional_number, whole
 from privet._refusals import flat_labels, numbers, validate_data
 from privet._refusals import labels as read_labels
 from privet._rows import rows_missing
 from privet._seeds import seed_of
-from privet._pipelines import warn_of_fitted_transformers
+from privet._pipelines import fitted_before, hand_over, prior_fits
 from privet._shapes import Shapes
 from privet._spending import Spending
 from privet.exporting import Exporting
@@ -97,6 +97,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
             calibration=self.calibration,
             notes=notes,
             public=self._public_rows(),
+            prior_fits=prior_fits(self),
         )
 
     def _public_rows(self) -> Any:
@@ -127,7 +128,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
             fit_intercept=bool(self.fit_intercept),
             sparse=is_sparse,
             target=target,
-            max_records=None if max_records is None else whole("max_records", max_records),
+            max_records=None if max_records is None else whole("max_records", max_records, below=SMALL),
             unit=unit,
             filled=self._filled,
         )
@@ -158,7 +159,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         if n_features is None and self.schema is None:
             raise ValueError("n_features is missing: how many columns X will have")
         schema, notes = self._schema_for(
-            n_features=n_features or 0,
+            n_features=0 if n_features is None else whole("n_features", n_features, below=FEATURES + 1),
             names=None,
             is_sparse=False,
             labels=None,
@@ -209,12 +210,12 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         Ctrl-C stops a fit. One that was finished meanwhile, and is paid for, keeps its attributes: the
         ``KeyboardInterrupt`` follows when they are set.
         """
-        warn_of_fitted_transformers(self)
         spending = self._spent()
         before = dict(self.__dict__)
         with Finishing():
             try:
-                self._fit(X, y, groups, paid_by(ledger), spending, refused)
+                with fitted_before(self):
+                    self._fit(X, y, groups, paid_by(ledger), spending, refused)
             except BaseException:
                 # What was fitted before stays as it was.
                 self.__dict__.clear()
@@ -332,7 +333,8 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         if schema.unit is None:
             return None
         if groups is not None:
-            column = _units.unit_column(schema.unit, groups, total=schema.is_total)
+            called = "groups" if schema.unit.startswith(_units.PLACEHOLDER) else schema.unit
+            column = (schema.unit, *_units.unit_column(called, groups, total=schema.is_total)[1:])
         else:
             column = _units.frame_unit(schema.unit, X, total=schema.is_total)
             if column is None:
@@ -428,7 +430,13 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         spending = self._spent()
         twin = super().__sklearn_clone__()
         twin._spending = spending
+        hand_over(self, twin.__dict__)
         return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        hand_over(self, state)
+        return state
 
     def __copy__(self) -> Any:
         self._spent()

@@ -27,7 +27,7 @@ class BackEnd(Protocol):
     def encode(self, told: str) -> list[str]:
         """Has all rows encoded, once, and tells what may be known of each part."""
 
-    def ask(self, asking: str) -> list[bytes]:
+    def ask(self, question: str) -> list[bytes]:
         """The parts of an answer."""
 
     def close(self) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from scipy import sparse
 
 from privet._cells import VOID, number, number_or_nan, plain
 
@@ -156,6 +157,8 @@ def _has_buffer(values: Any) -> bool:
 def _listed(name: str, values: Any) -> Sequence[Any]:
     if isinstance(values, (list, tuple)):
         return values
+    if sparse.issparse(values):
+        raise ValueError(f"{name} is a sparse matrix, which is not read here; accepted is {name}.toarray()")
     if isinstance(values, (str, bytes, Mapping, set, frozenset)) or not hasattr(values, "__len__"):
         raise ValueError(f"{name} is a {type(values).__name__}; accepted are lists, arrays and columns of frames")
     return list(values)

@@ -33,11 +33,10 @@ def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: A
         if isinstance(y, str):
             return validation.check_array(X, estimator=estimator, input_name="X", **options)
         return validation.check_X_y(X, y, estimator=estimator, **options)
-    if sparse.issparse(X):
-        check_real("X", X.dtype)
-    else:
+    if not sparse.issparse(X):
         X = _records.matrix("X", X)
-    return validation.validate_data(estimator, X, y, **options)
+        return validation.validate_data(estimator, X, y, **options)
+    return validation.validate_data(estimator, _tables.sound_sparse("X", X), y, **options)
 
 
 def check_real(name: str, kind: np.dtype) -> None:

@@ -128,24 +128,24 @@ def _blocks(batches: Batches, recorded: Recorded) -> Iterator[tuple[bytes, int, 
             yield block, rows, first
 
 
-def exact(batches: Batches, asking: str, columns: int, recorded: Recorded) -> Iterator[pa.RecordBatch]:
+def exact(batches: Batches, question: str, columns: int, recorded: Recorded) -> Iterator[pa.RecordBatch]:
     """One exact sum over the blocks of a partition."""
-    total = _workers.answer_each(asking, columns, (block for block, _, _ in _blocks(batches, recorded)))
+    total = _workers.answer_each(question, columns, (block for block, _, _ in _blocks(batches, recorded)))
     if total is not None:
         yield _batch(sum=[total])
 
 
-def merged(batches: Batches, asking: str, columns: int, recorded: Recorded) -> Iterator[pa.RecordBatch]:
+def merged(batches: Batches, question: str, columns: int, recorded: Recorded) -> Iterator[pa.RecordBatch]:
     """Several exact sums as one."""
     parts = [part for batch in batches for part in batch.column("sum").to_pylist()]
     if parts:
-        yield _batch(sum=[_workers.merge(asking, columns, parts)])
+        yield _batch(sum=[_workers.merge(question, columns, parts)])
 
 
-def rows(batches: Batches, asking: str, columns: int, recorded: Recorded) -> Iterator[pa.RecordBatch]:
+def rows(batches: Batches, question: str, columns: int, recorded: Recorded) -> Iterator[pa.RecordBatch]:
     """The rows that are asked for."""
     for block, count, first in _blocks(batches, recorded):
-        found = _workers.rows(asking, first, [block], [_workers.Print(count, 0)])
+        found = _workers.rows(question, first, [block], [_workers.Print(count, 0)])
         yield _batch(first=[first], block=found)
 
 
@@ -158,15 +158,15 @@ def cut(batches: Batches, recorded: Recorded, edges: list[int], keys: list[int])
             yield _batch(key=[keys[piece]], piece=[piece], first=[start], block=[part])
 
 
-def pieces(batches: Batches, asking: str) -> Iterator[pa.RecordBatch]:
+def pieces(batches: Batches, question: str) -> Iterator[pa.RecordBatch]:
     """The answer for each piece; its blocks follow each other."""
     piece, blocks = None, []
     for batch in batches:
         for row, own in enumerate(batch.column("piece").to_pylist()):
             if piece is not None and own != piece:
-                yield _batch(piece=[piece], sum=[_workers.answer(asking, blocks)])
+                yield _batch(piece=[piece], sum=[_workers.answer(question, piece, blocks)])
                 blocks = []
             piece = own
             blocks.append(batch.column("block")[row].as_buffer().to_pybytes())
     if piece is not None:
-        yield _batch(piece=[piece], sum=[_workers.answer(asking, blocks)])
+        yield _batch(piece=[piece], sum=[_workers.answer(question, piece, blocks)])

@@ -53,12 +53,61 @@ def readable(array: np.ndarray) -> np.ndarray:
 
 def csr_parts(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """The arrays of a CSR matrix, its columns in order and each once in a row."""
-    if not sparse.issparse(X) or X.format != "csr":
+    X = sound_sparse("X", X if sparse.issparse(X) else sparse.csr_array(X))
+    if X.format != "csr":
         X = sparse.csr_array(X)
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
     return readable(X.data), readable(X.indices), readable(X.indptr), X.shape[1]
+
+
+def sound_sparse(name: str, X: Any) -> Any:
+    """The same sparse matrix of numbers; refused is one whose parts do not fit together. SciPy believes the parts, and
+    reads and writes beside its memory by those that lie."""
+    if X.dtype.kind not in "iufb":
+        what = "complex data not supported" if X.dtype.kind == "c" else "a sparse matrix holds no numbers"
+        raise ValueError(f"{name}: {what}; real numbers are accepted")
+    if X.format not in ("csr", "csc", "bsr", "coo"):
+        X = _as_coordinates(X)
+    if X is None or not _fits(X):
+        raise ValueError(
+            f"{name} is a sparse matrix whose parts do not fit together: an index is out of range, rows overlap, or there are "
+            "not as many indices as values; accepted is one that its check_format(full_check=True) passes"
+        )
+    return X
+
+
+def _as_coordinates(X: Any) -> Any:
+    """Of a format that SciPy builds matrices with, the entries with their places, or ``None``."""
+    try:
+        if X.format == "lil" and any(len(row) != len(data) for row, data in zip(X.rows, X.data, strict=True)):
+            return None
+        return X.tocoo()
+    except (ValueError, TypeError, IndexError):
+        return None
+
+
+def _fits(X: Any) -> bool:
+    if X.format == "coo":
+        coords = (X.row, X.col)
+        alike = all(_whole(place) and len(place) == len(X.data) for place in coords)
+        return alike and all(_within(place, length) for place, length in zip(coords, X.shape, strict=True))
+    high, wide = X.blocksize if X.format == "bsr" else (1, 1)
+    lines, length = (X.shape[1], X.shape[0]) if X.format == "csc" else (X.shape[0] // high, X.shape[1] // wide)
+    starts, indices = X.indptr, X.indices
+    if not (_whole(starts) and _whole(indices) and len(starts) == lines + 1 and starts[0] == 0):
+        return False
+    rising = bool((starts[1:] >= starts[:-1]).all()) and starts[-1] <= min(len(indices), len(X.data))
+    return rising and _within(indices[: starts[-1]], length)
+
+
+def _whole(places: Any) -> bool:
+    return isinstance(places, np.ndarray) and places.ndim == 1 and places.dtype.kind in "iu"
+
+
+def _within(places: np.ndarray, length: int) -> bool:
+    return len(places) == 0 or bool(places.min() >= 0 and places.max() < length)
 
 
 def frame_columns(

@@ -18,6 +18,9 @@ from privet import _records, _tables
 from privet._cells import VOID, identifier
 from privet._masks import check_unmasked
 
+PLACEHOLDER = "("
+"""How names begin that are privet's own."""
+
 ACCEPTED = "accepted are texts and whole numbers (read identifiers as texts: dtype=str)"
 
 WHY_UNFIT = (
@@ -50,7 +53,7 @@ def name_of(groups: Any) -> str | None:
         return None
     name = nw.from_native(groups, series_only=True).name
     # A column has a name of this form; what is in brackets is a placeholder of privet's own.
-    return name if isinstance(name, str) and name.strip() == name != "" and not name.startswith("(") else None
+    return name if isinstance(name, str) and name.strip() == name != "" and not name.startswith(PLACEHOLDER) else None
 
 
 def frame_unit(name: str, frame: Any, *, total: bool = False) -> _tables.Column | None:

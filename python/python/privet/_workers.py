@@ -130,30 +130,35 @@ def _piece_of(place: int, edges: list[int]) -> int:
     return min(bisect_right(edges, place), len(edges) - 1) - 1
 
 
-def answer(asking: str, blocks: list[bytes]) -> bytes:
+def asked(question: str) -> dict[str, Any]:
+    """What a question asks. Its text says besides whose it is and which, and every answer is sealed for it."""
+    return json.loads(question)["asking"]
+
+
+def answer(question: str, piece: int, blocks: list[bytes]) -> bytes:
     """The answer for rows that are one piece."""
-    return _privet.cluster_answer(asking, blocks)
+    return _privet.cluster_answer(question, piece, blocks)
 
 
-def answer_each(asking: str, columns: int, blocks: Iterable[bytes]) -> bytes | None:
+def answer_each(question: str, columns: int, blocks: Iterable[bytes]) -> bytes | None:
     """The answer, of exact sums, for rows in several blocks; ``None`` for no block."""
     total: bytes | None = None
     for block in blocks:
-        part = _privet.cluster_answer(asking, [block])
-        total = part if total is None else _privet.cluster_merge(asking, columns, [total, part])
+        part = _privet.cluster_answer(question, 0, [block])
+        total = part if total is None else _privet.cluster_merge(question, columns, [total, part])
     return total
 
 
-def merge(asking: str, columns: int, parts: list[bytes]) -> bytes:
+def merge(question: str, columns: int, parts: list[bytes]) -> bytes:
     """Several answers, of exact sums, as one."""
-    return _privet.cluster_merge(asking, columns, parts)
+    return _privet.cluster_merge(question, columns, parts)
 
 
-def rows(asking: str, first: int, blocks: list[bytes], prints: Iterable[Print]) -> list[bytes]:
+def rows(question: str, first: int, blocks: list[bytes], prints: Iterable[Print]) -> list[bytes]:
     """The rows that a question names, of these blocks, of which the first row is at ``first``."""
     found = []
     for block, each in zip(blocks, prints, strict=True):
-        found.append(_privet.cluster_rows(asking, first, block))
+        found.append(_privet.cluster_rows(question, first, block))
         first += each.rows
     return found
 

@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from privet import _privet
 from privet._base import PrivateEstimator
 from privet._certificate import Certificate, Plan
-from privet._numbers import whole
+from privet._numbers import SMALL, whole
 from privet.counts import CountPlan, Counts
 
 NO_EVENT = (
@@ -82,7 +82,7 @@ class Event:
         return Event({"all": parts})
 
     def __mul__(self, count: int) -> Event:
-        return Event({"repeat": {"count": whole("count", count), "event": self.tree}})
+        return Event({"repeat": {"count": whole("count", count, below=SMALL), "event": self.tree}})
 
     __rmul__ = __mul__
 
@@ -97,7 +97,7 @@ class Event:
 
 
 def _use(neighbours: str, max_records: int, kind: str, **cost: Any) -> Event:
-    records = whole("max_records", max_records)
+    records = whole("max_records", max_records, below=SMALL)
     unit = {"kind": "record"} if records == 1 else {"kind": "user", "max_records": records}
     return Event({"use": {"neighbours": neighbours, "unit": unit, "cost": {"kind": kind, **cost}}})
 

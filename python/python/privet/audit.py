@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from privet import _privet
-from privet._numbers import whole
+from privet._numbers import SMALL, whole
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def counts(
     >>> counts(epsilon=2.0, runs=500).refuted
     False
     """
-    most = None if max_records is None else whole("max_records", max_records)
+    most = None if max_records is None else whole("max_records", max_records, below=SMALL)
     runs = whole("runs", runs)
     found = _privet.audit_counts(law, float(epsilon), float(delta), neighbours, most, runs, confidence, seed)
     return Finding._from_json(found, method="count", law=law, neighbours=neighbours)

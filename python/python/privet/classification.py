@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from privet import _privet
 from privet._base import PrivateEstimator
 from privet._labels import classes_in, declared_labels, labels_of, schema_codes, share_right, texts_of
+from privet._numbers import listed
 from privet._refusals import flat_labels
 from privet._warnings import PublicClassesWarning
 from privet._weights import class_weights
@@ -41,7 +42,7 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
 
     def _target_facts(self, labels: Any) -> tuple[dict[str, Any], list[str]]:
         if self.classes is not None:
-            classes = np.unique(np.asarray(self.classes))
+            classes = np.unique(np.asarray(listed("classes", self.classes)))
             return _weighed(self, texts_of(classes)), []
         if labels is None:
             return {"classes": ["0", "1"]}, [NOTE_TWO_CLASSES]
@@ -77,7 +78,7 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
             raise ValueError(
                 "the schema's target is a number; a classifier accepts one with classes, a regressor this one"
             )
-        if self.classes is not None and set(texts_of(np.unique(np.asarray(self.classes)))) != set(schema.classes):
+        if self.classes is not None and set(texts_of(np.unique(np.asarray(listed("classes", self.classes))))) != set(schema.classes):
             raise ValueError("classes differ from the schema's; leave them out, or give the same")
 
     def _encoded_labels(self, y: Any, schema: Schema) -> np.ndarray:
@@ -87,7 +88,7 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
         texts = schema.classes or ()
         kind = None if labels is None else labels.dtype
         if self.classes is not None:
-            return declared_labels(np.unique(np.asarray(self.classes)), texts, kind, total=schema.is_total)
+            return declared_labels(np.unique(np.asarray(listed("classes", self.classes))), texts, kind, total=schema.is_total)
         if self.schema is None and labels is not None:
             return declared_labels(classes_in(labels), texts, kind)
         return labels_of(texts, kind, total=schema.is_total)

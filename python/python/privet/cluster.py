@@ -161,7 +161,7 @@ class _Workers:
         self.kept: list[Any] = []
         self.prints: list[list[_workers.Print]] = []
         self.columns = 0
-        self.arranged: dict[int, list[Any]] = {}
+        self.arranged: dict[int, list[tuple[int, Any]]] = {}
 
     def check(self, schema: Schema) -> None:
         for place, partition in enumerate(self.partitions):
@@ -198,25 +198,25 @@ class _Workers:
             starts.append(starts[-1] + sum(each.rows for each in prints))
         return starts
 
-    def ask(self, asking: str) -> list[bytes]:
-        question = json.loads(asking)
-        workers = range(len(self.kept))
-        if question["ask"] == "rows":
+    def ask(self, question: str) -> list[bytes]:
+        asked, workers = _workers.asked(question), range(len(self.kept))
+        if asked["ask"] == "rows":
             starts = self._starts()
-            found = [self.run(_rows, asking, starts[w], self.prints[w], self.kept[w]) for w in workers]
+            found = [self.run(_rows, question, starts[w], self.prints[w], self.kept[w]) for w in workers]
             return [part for parts in self.gather(found) for part in parts]
-        if question["ask"] == "inner":
-            arranged = self._arranged(question["rows"], question["pieces"])
-            found = self.gather([self.run(_pieces, asking, each) for each in arranged])
+        if asked["ask"] == "inner":
+            arranged = self._arranged(asked["rows"], asked["pieces"])
+            found = self.gather([self.run(_pieces, question, first, each) for first, each in arranged])
             return [part for parts in found for part in parts]
-        sums = [self.run(_exact, asking, self.columns, self.prints[w], self.kept[w]) for w in workers]
+        sums = [self.run(_exact, question, self.columns, self.prints[w], self.kept[w]) for w in workers]
         while len(sums) > _TOGETHER:
             several = [sums[k : k + _TOGETHER] for k in range(0, len(sums), _TOGETHER)]
-            sums = [self.run(_merged, asking, self.columns, *some) for some in several]
+            sums = [self.run(_merged, question, self.columns, *some) for some in several]
         return list(self.gather(sums))
 
-    def _arranged(self, rows: int, pieces: int) -> list[Any]:
-        """The rows of whole pieces behind each handle, in order; made once for each number of pieces."""
+    def _arranged(self, rows: int, pieces: int) -> list[tuple[int, Any]]:
+        """The rows of whole pieces behind each handle, in order, with the first of them; made once for each number of
+        pieces."""
         if pieces not in self.arranged:
             edges, starts, groups = _workers.edges_of(rows, pieces), self._starts(), min(pieces, len(self.kept))
             made = []
@@ -225,7 +225,7 @@ class _Workers:
                 first, last = edges[own.start], edges[own.stop]
                 held = [w for w in range(len(self.kept)) if starts[w] < last and starts[w + 1] > first] or [0]
                 where = [(starts[w], self.prints[w]) for w in held]
-                made.append(self.run(_arrange, edges, own, where, *[self.kept[w] for w in held]))
+                made.append((own.start, self.run(_arrange, edges, own, where, *[self.kept[w] for w in held])))
             self.arranged[pieces] = made
         return self.arranged[pieces]
 
@@ -273,18 +273,18 @@ def _checked(prints: list[_workers.Print], blocks: list[_workers.Block]) -> list
     return [block.bytes for block in blocks]
 
 
-def _exact(asking: str, columns: int, prints: list[_workers.Print], blocks: list[_workers.Block]) -> bytes:
-    found = _workers.answer_each(asking, columns, _checked(prints, blocks))
+def _exact(question: str, columns: int, prints: list[_workers.Print], blocks: list[_workers.Block]) -> bytes:
+    found = _workers.answer_each(question, columns, _checked(prints, blocks))
     assert found is not None  # a partition has a block at least
     return found
 
 
-def _merged(asking: str, columns: int, *parts: bytes) -> bytes:
-    return _workers.merge(asking, columns, list(parts))
+def _merged(question: str, columns: int, *parts: bytes) -> bytes:
+    return _workers.merge(question, columns, list(parts))
 
 
-def _rows(asking: str, first: int, prints: list[_workers.Print], blocks: list[_workers.Block]) -> list[bytes]:
-    return _workers.rows(asking, first, _checked(prints, blocks), prints)
+def _rows(question: str, first: int, prints: list[_workers.Print], blocks: list[_workers.Block]) -> list[bytes]:
+    return _workers.rows(question, first, _checked(prints, blocks), prints)
 
 
 def _arrange(edges: list[int], own: range, where: Any, *held: list[_workers.Block]) -> list[list[bytes]]:
@@ -299,5 +299,5 @@ def _arrange(edges: list[int], own: range, where: Any, *held: list[_workers.Bloc
     return [parts or [empty] if empty is not None else parts for parts in pieces.values()]
 
 
-def _pieces(asking: str, pieces: list[list[bytes]]) -> list[bytes]:
-    return [_workers.answer(asking, blocks) for blocks in pieces]
+def _pieces(question: str, first: int, pieces: list[list[bytes]]) -> list[bytes]:
+    return [_workers.answer(question, piece, blocks) for piece, blocks in enumerate(pieces, first)]

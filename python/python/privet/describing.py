@@ -22,7 +22,7 @@ from typing import Any
 from privet import _privet
 from privet._certificate import Certificate, _number
 from privet._interrupts import Finishing
-from privet._numbers import WHY_EPSILON, optional_number, whole
+from privet._numbers import SMALL, WHY_EPSILON, optional_number, whole
 from privet._rows import rows_missing
 from privet._seeds import seed_of
 from privet.counts import _given
@@ -292,6 +292,6 @@ def _plan(schema: Schema, rows: Any, facts: dict[str, Any]) -> _privet.DescribeP
         "epsilon": epsilon,
         "delta": delta,
         "columns": None if columns is None else [str(name) for name in columns],
-        "bins": None if bins is None else whole("bins", bins),
+        "bins": None if bins is None else whole("bins", bins, below=SMALL),
     }
     return _privet.DescribePlan(schema._checked, whole("n_rows", rows), **given)

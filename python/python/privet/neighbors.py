@@ -11,8 +11,8 @@ from sklearn.utils.validation import check_is_fitted
 from privet import _privet
 from privet._base import PrivateEstimator
 from privet._certificate import Certificate, Plan
-from privet._numbers import optional_number, whole
-from privet._pipelines import warn_of_fitted_transformers
+from privet._numbers import SMALL, optional_number, whole
+from privet._pipelines import prior_fits
 from privet.classification import _Classifier
 from privet.regression import _Regressor
 from privet.schema import Schema, as_schema
@@ -139,8 +139,9 @@ class PrivateNeighbors(PrivateEstimator):
             delta=optional_number("delta", self.delta),
             neighbours=self.neighbours,
             within=optional_number("within", self.within),
-            votes=None if self.votes is None else whole("votes", self.votes),
+            votes=None if self.votes is None else whole("votes", self.votes, below=SMALL),
             notes=notes,
+            prior_fits=prior_fits(self),
         )
 
     def plan(self, n_rows: int | None = None, n_features: int | None = None) -> Plan:
@@ -149,7 +150,6 @@ class PrivateNeighbors(PrivateEstimator):
 
     def fit(self, X: Any, y: Any, *, groups: Any = None, **refused: Any) -> Any:
         """Not without questions."""
-        warn_of_fitted_transformers(self)
         raise TypeError("there is no model to fit: call answer(X, y, questions=...)")
 
     def answer(

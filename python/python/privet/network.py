@@ -11,7 +11,8 @@ import numpy as np
 from privet import _privet
 from privet._array_schema import array_schema
 from privet._certificate import Certificate, Plan
-from privet._numbers import optional_number, whole
+from privet._numbers import SMALL, optional_number, whole
+from privet._pipelines import prior_fits
 from privet.classification import _Classifier
 from privet.schema import Schema, as_schema
 
@@ -146,6 +147,7 @@ class PrivateNetworkClassifier(_Classifier):
             scale=None,
             shift=None,
             notes=notes,
+            prior_fits=prior_fits(self),
         )
 
     def _schema_for(
@@ -176,7 +178,7 @@ class PrivateNetworkClassifier(_Classifier):
             fit_intercept=False,
             sparse=is_sparse,
             target=target,
-            max_records=None if max_records is None else whole("max_records", max_records),
+            max_records=None if max_records is None else whole("max_records", max_records, below=SMALL),
             unit=unit,
             # As long as a row of such entries can be: nothing is clipped.
             radius=float(np.sqrt(n_features) * (1 + 1e-6)),

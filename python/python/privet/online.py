@@ -19,13 +19,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from privet import _privet, _records, _tables
-from privet._array_schema import array_schema, check_exclusive
+from privet._array_schema import FEATURES, array_schema, check_exclusive
 from privet._certificate import Certificate
 from privet._labels import codes_of, texts_of
 from privet._masks import check_unmasked
-from privet._numbers import optional_number, whole
+from privet._numbers import SMALL, listed, optional_number, whole
+from privet._pipelines import fitted_before, prior_fits
 from privet._refusals import flat_labels
 from privet._seeds import seed_of
 
@@ -69,7 +71,7 @@ def _plain_mapping(x: Any, kinds: set[type]) -> dict[Any, Any]:
         return {}
 
 
-class PrivateOnlineClassifier:
+class PrivateOnlineClassifier(BaseEstimator):
     """A linear classifier that learns from a stream under differential privacy.
 
     Rows take slots in the order in which they come, ``batch`` of them a step. Streams that differ in one slot,
@@ -149,7 +151,8 @@ class PrivateOnlineClassifier:
         unknown = codes == len(self.classes)
         X[unknown], codes[unknown] = np.nan, 0
         if not hasattr(self, "_stream"):
-            self._begin(X.shape[1])
+            with fitted_before(self):
+                self._begin(X.shape[1])
         if self._waiting is not None:
             X, codes = np.vstack([self._waiting[0], X]), np.concatenate([self._waiting[1], codes])
         whole_batches = len(X) - len(X) % self._stream.batch
@@ -203,6 +206,14 @@ class PrivateOnlineClassifier:
             self._released = StreamFile(found)
         return self._released
 
+    def __getstate__(self) -> dict[str, Any]:
+        if "_stream" in self.__dict__:
+            raise TypeError(
+                "a stream under way is of one process, and a copy would spend its budget again: it is neither copied nor "
+                "pickled; accepted are one that has not begun, and what it released, by released().save(path)"
+            )
+        return super().__getstate__()
+
     @property
     def _names(self) -> list[Any] | None:
         """The declared names of the columns, if they have any."""
@@ -230,7 +241,7 @@ class PrivateOnlineClassifier:
         if names is not None:
             return len(names)
         if self.features is not None:
-            return whole("features", self.features)
+            return whole("features", self.features, below=FEATURES + 1)
         low, high = self.bounds if self.bounds is not None and len(self.bounds) == 2 else (0.0, 0.0)
         return next((len(side) for side in (low, high) if np.ndim(side) == 1), None)
 
@@ -257,7 +268,7 @@ class PrivateOnlineClassifier:
 
     def _codes(self, y: Any) -> np.ndarray:
         """The place of each label; one beyond for what is none of the classes, whose row is an empty slot."""
-        if self.classes is None or len(self.classes) < 2:
+        if self.classes is None or len(listed("classes", self.classes)) < 2:
             raise ValueError("classes are missing: two labels or more, public, are accepted")
         alone = isinstance(y, str) or not hasattr(y, "__len__") or np.ndarray is type(y) and y.ndim == 0
         return codes_of(flat_labels([y] if alone else y, total=True), texts_of(self.classes), total=True)
@@ -286,8 +297,9 @@ class PrivateOnlineClassifier:
             neighbours="replace-one",
             method=self.method,
             settings=[(str(name), str(value)) for name, value in settings.items()],
-            batch=whole("batch", self.batch),
+            batch=whole("batch", self.batch, below=SMALL),
             seed=seed_of(self.random_state),
+            prior_fits=prior_fits(self),
         )
         self.n_features_in_ = n_features
         if self._names is not None:

@@ -24,7 +24,7 @@ from privet import _privet, _records, _tables
 from privet._cells import VOID, identifier, number
 from privet._certificate import Certificate
 from privet._interrupts import Finishing
-from privet._numbers import WHY_EPSILON, optional_number, whole
+from privet._numbers import SMALL, WHY_EPSILON, listed, optional_number, whole
 from privet._seeds import seed_of
 from privet.ledger import paid_by
 
@@ -108,7 +108,7 @@ class PrivateRecommender(BaseEstimator):
                 "n_users is missing: the number of users is private; about how many there are, from public "
                 "knowledge, is accepted"
             )
-        names = [_name(item) for item in self.items]
+        names = [_name(item) for item in listed("items", self.items)]
         if self.invalid not in ("refuse", "drop"):
             raise ValueError(f"invalid is {self.invalid!r}; 'refuse' and 'drop' are accepted")
         users = whole("n_users", self.n_users)
@@ -119,7 +119,7 @@ class PrivateRecommender(BaseEstimator):
                 _by_user(ratings, total=self.invalid == "drop"),
                 names,
                 (low, high),
-                whole("max_ratings", self.max_ratings or max(len(names), 1)),
+                whole("max_ratings", self.max_ratings or max(len(names), 1), below=SMALL),
                 users,
                 epsilon=epsilon,
                 delta=users**-2.0 if delta is None else delta,

@@ -30,7 +30,7 @@ import numpy as np
 
 from privet import _privet
 from privet._masks import is_masked
-from privet._numbers import whole
+from privet._numbers import SMALL, listed, whole
 
 
 def number(
@@ -92,7 +92,7 @@ def category(
     if isinstance(categories, int):
         column["hash_buckets"] = categories
     else:
-        column["categories"] = [str(text) for text in categories]
+        column["categories"] = [str(text) for text in listed("categories", categories)]
     if unknown is not None:
         column["unknown"] = unknown if unknown in ("error", "other", "none") else {"as": unknown}
     if missing is not None:
@@ -218,7 +218,7 @@ class Schema:
         if any("missing" in column for column in columns.values()):
             draft["file"] = {"missing_values": [str(text) for text in missing_values]}
         if classes is not None:
-            draft["target"]["classes"] = [label_text(label) for label in classes]
+            draft["target"]["classes"] = [label_text(label) for label in listed("classes", classes)]
         if target_bounds is not None:
             draft["target"]["bounds"] = [float(bound) for bound in target_bounds]
         if weights is not None:
@@ -230,7 +230,7 @@ class Schema:
         if others is not None:
             draft["target"]["others"] = label_text(others)
         if unit is not None:
-            records = 1 if max_records is None else whole("max_records", max_records)
+            records = 1 if max_records is None else whole("max_records", max_records, below=SMALL)
             draft["unit"] = {"column": unit, "max_records": records}
             if unit_spelling != "text":
                 draft["unit"]["spelling"] = unit_spelling

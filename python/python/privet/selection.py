@@ -14,7 +14,8 @@ from privet import _privet, _records, _tables
 from privet._base import PrivateEstimator
 from privet._cells import VOID
 from privet._certificate import Certificate, Plan
-from privet._numbers import optional_number, whole
+from privet._numbers import SMALL, optional_number, whole
+from privet._pipelines import prior_fits
 from privet.classification import _Classifier
 from privet.regression import _Regressor
 from privet.schema import Schema, as_schema
@@ -130,7 +131,7 @@ class PrivateFeatureSelector(SelectorMixin, PrivateEstimator):
             )
         return _privet.SelectPlan(
             schema._checked,
-            whole("size", self.size),
+            whole("size", self.size, below=SMALL),
             rows,
             epsilon=optional_number("epsilon", self.epsilon),
             delta=optional_number("delta", self.delta),
@@ -138,6 +139,7 @@ class PrivateFeatureSelector(SelectorMixin, PrivateEstimator):
             method=self.method,
             settings=[(str(name), str(value)) for name, value in self._settings().items()],
             notes=notes,
+            prior_fits=prior_fits(self),
         )
 
     def _set_model(self, model: Any, plan: Plan, schema: Schema, classes: Any) -> None:
@@ -148,7 +150,9 @@ class PrivateFeatureSelector(SelectorMixin, PrivateEstimator):
     def transform(self, X: Any) -> Any:
         """The chosen columns. Of a list each cell is taken for itself: what stands in one row makes no other another."""
         X = _tables.collected(X)
-        if not _tables.is_frame(X) and not sparse.issparse(X) and not _records.is_typed(X):
+        if sparse.issparse(X):
+            X = _tables.sound_sparse("X", X)
+        elif not _tables.is_frame(X) and not _records.is_typed(X):
             X = _records.matrix("X", X) if self.schema is None else self._cells(X, as_schema(self.schema))
         return super().transform(X)
 

@@ -247,16 +247,16 @@ class _Spark:
         return keyed.repartition(parts, "`privet key`").sortWithinPartitions("`privet place`")
 
     @_said_plainly
-    def ask(self, asking: str) -> list[bytes]:
+    def ask(self, question: str) -> list[bytes]:
         if self.nothing is not None:
-            return self.nothing.ask(asking)
-        question = json.loads(asking)
+            return self.nothing.ask(question)
+        asked = _workers.asked(question)
         with self._few_at_a_time():
-            if question["ask"] == "inner":
-                return self._inner(asking, question["rows"], question["pieces"])
+            if asked["ask"] == "inner":
+                return self._inner(question, asked["rows"], asked["pieces"])
             recorded = [(*place, *each) for place, each in self.prints.items()]
-            given = {"asking": asking, "columns": self.columns, "recorded": recorded}
-            if question["ask"] == "rows":
+            given = {"question": question, "columns": self.columns, "recorded": recorded}
+            if asked["ask"] == "rows":
                 found = self.encoded.mapInArrow(self._task("rows", given), "first long, block binary").collect()
                 return [bytes(row.block) for row in sorted(found, key=lambda row: row.first)]
             sums = self.encoded.mapInArrow(self._task("exact", given), "sum binary")
@@ -266,10 +266,10 @@ class _Spark:
                 sums = sums.repartition(left).mapInArrow(merge, "sum binary")
             return [bytes(row.sum) for row in sums.collect()]
 
-    def _inner(self, asking: str, rows: int, pieces: int) -> list[bytes]:
+    def _inner(self, question: str, rows: int, pieces: int) -> list[bytes]:
         if pieces not in self.arranged:
             self.arranged[pieces] = self._arrange(rows, pieces)
-        task = self._task("pieces", {"asking": asking})
+        task = self._task("pieces", {"question": question})
         found = self.arranged[pieces].mapInArrow(task, "piece long, sum binary").collect()
         found.sort(key=lambda row: row.piece)
         if [row.piece for row in found] != list(range(pieces)):

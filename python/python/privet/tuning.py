@@ -27,7 +27,8 @@ from privet import _privet, _tables
 from privet._certificate import Certificate
 from privet._interrupts import Finishing
 from privet._numbers import WHY_EPSILON, optional_number, whole
-from privet._pipelines import warn_of_fitted_transformers
+from privet._pipelines import fitted_before, hand_over, prior_fits
+from privet._refusals import flat_labels
 from privet._rows import rows_missing
 from privet._seeds import seed_of
 from privet.counts import _given
@@ -108,12 +109,15 @@ class PrivateTuner(BaseEstimator):
     def fit(self, X: Any, y: Any, groups: Any = None, *, ledger: Any = None) -> PrivateTuner:
         """Tune on the rows of a frame, a mapping from names to columns, or an array in the order of the schema;
         ``ledger`` pays, and refuses what would exceed its limit."""
-        warn_of_fitted_transformers(self)
+        with fitted_before(self):
+            return self._fit(X, y, groups, ledger)
+
+    def _fit(self, X: Any, y: Any, groups: Any, ledger: Any) -> PrivateTuner:
         public = as_schema(self.schema)
         private_count = self.neighbours == "add-remove" or public.unit is not None
         if private_count and self.n_rows is None:
             raise rows_missing(self.neighbours)
-        table = _with_target(X, y, public)
+        table = _with_target(X, flat_labels(_tables.collected(y), total=public.is_total), public)
         rows = len(y) if self.n_rows is None else self.n_rows
         plan = self._plan(public, rows)
         part = Schema._of(plan.schema())
@@ -195,7 +199,18 @@ class PrivateTuner(BaseEstimator):
             loss=self.loss,
             trials=trials,
             law=self.law,
+            prior_fits=prior_fits(self),
         )
+
+    def __sklearn_clone__(self) -> Any:
+        twin = super().__sklearn_clone__()
+        hand_over(self, twin.__dict__)
+        return twin
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        hand_over(self, state)
+        return state
 
 
 def _lists(candidate: Any) -> tuple[str, list[tuple[str, list[str]]]]:

@@ -16,8 +16,8 @@ from privet import _privet, _records, _tables, _teachers
 from privet._base import _plain_numbers
 from privet._certificate import Certificate, Plan
 from privet._interrupts import Finishing
-from privet._numbers import optional_number, whole
-from privet._pipelines import warn_of_fitted_transformers
+from privet._numbers import SMALL, optional_number, whole
+from privet._pipelines import prior_fits
 from privet._refusals import validate_data
 from privet.classification import _Classifier
 from privet.schema import Schema, as_schema
@@ -193,7 +193,6 @@ class PrivateVote(_Classifier):
         public : array or frame of shape (n_public, n_features)
             Rows that nobody needs to protect, with the columns of ``X``. They must not depend on it.
         """
-        warn_of_fitted_transformers(self)
         if public is None:
             raise ValueError(
                 "public is missing: rows that teachers vote on, with the columns of X; they are not protected"
@@ -241,16 +240,17 @@ class PrivateVote(_Classifier):
             epsilon=optional_number("epsilon", self.epsilon),
             delta=optional_number("delta", self.delta),
             neighbours=self.neighbours,
-            teachers=None if self.n_teachers is None else whole("n_teachers", self.n_teachers),
+            teachers=None if self.n_teachers is None else whole("n_teachers", self.n_teachers, below=SMALL),
             teacher=self.estimator if self._built_in() else None,
             what=f"{type(self.estimator).__name__} of the holder's"[:200],
             teach=self._teacher_settings(),
             aggregator=self.aggregator,
             settings=[(str(name), str(value)) for name, value in self._settings().items()],
             ask=None if self.ask is None else whole("ask", self.ask),
-            choose=None if self.choose is None else whole("choose", self.choose),
+            choose=None if self.choose is None else whole("choose", self.choose, below=SMALL),
             public=public,
             notes=notes,
+            prior_fits=prior_fits(self),
         )
         if public is None:
             return planned

@@ -6,7 +6,8 @@ use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_dp::noise::FixedSeed;
 use privet_learn::{LearnError, Request, admit_piece, plan};
 use privet_optim::sum::Table;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
 const ROWS: usize = 3000;
 
@@ -65,6 +66,49 @@ fn rows_that_are_counted_twice_in_place_of_others_are_refused() {
         // Each learner ends in words of its own; answers that were not doctored are released (above).
         assert!(weights(&request, &twice).is_err(), "{method}");
     }
+}
+
+/// An engine that gives an earlier answer of the same rows, of the same or of another fit, that has two pieces change
+/// places, or that turns a bit: each trained another model.
+#[test]
+fn answers_that_were_kept_moved_or_changed_are_refused() {
+    let data = data(ROWS, 2, 5);
+    for method in ["gd", "centred-gd", "amp", "objective", "ssp", "sgd"] {
+        let request = Case::of(method).rows(ROWS as u64);
+        let kept = Arc::new(Mutex::new(Vec::<Vec<Vec<u8>>>::new()));
+        let (all, replayed) = (kept.clone(), kept.clone());
+        let recorded = elsewhere(&data, 3, move |parts| all.lock().unwrap().push(parts.clone()));
+        weights(&request, &recorded).unwrap();
+        let asked = kept.lock().unwrap().len();
+        let again = (Mutex::new(0), asked);
+        let of_another_fit = elsewhere(&data, 3, move |parts| {
+            let mut number = again.0.lock().unwrap();
+            *parts = replayed.lock().unwrap()[(*number).min(again.1 - 1)].clone();
+            *number += 1;
+        });
+        assert!(weights(&request, &of_another_fit).is_err(), "{method}: of another fit");
+        let (last, replayed) =
+            (Mutex::new(Vec::<Vec<Vec<u8>>>::new()), Arc::new(AtomicBool::new(false)));
+        let seen = replayed.clone();
+        let of_another_question = elsewhere(&data, 3, move |parts| {
+            let mut last = last.lock().unwrap();
+            let alike = |earlier: &&Vec<Vec<u8>>| {
+                earlier.len() == parts.len() && earlier[0].len() == parts[0].len()
+            };
+            let found = last.iter().rev().find(alike).cloned();
+            last.push(parts.clone());
+            seen.fetch_or(found.is_some(), Ordering::Relaxed);
+            *parts = found.unwrap_or_else(|| parts.clone());
+        });
+        let refused = weights(&request, &of_another_question).is_err();
+        assert_eq!(refused, replayed.load(Ordering::Relaxed), "{method}: replayed");
+        assert!(refused || method == "ssp", "{method} asks alike more than once");
+        let turned = elsewhere(&data, 3, |parts| *parts[0].last_mut().unwrap() ^= 1);
+        assert!(weights(&request, &turned).is_err(), "{method}: a bit");
+    }
+    let moved = elsewhere(&data, 3, |parts| parts.swap(0, 1));
+    assert!(weights(&Case::of("amp").rows(ROWS as u64), &moved).is_err(), "pieces change places");
+    assert!(weights(&Case::of("sgd").rows(ROWS as u64), &moved).is_err(), "rows change places");
 }
 
 #[test]

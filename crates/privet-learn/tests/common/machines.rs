@@ -2,7 +2,7 @@
 
 use privet_data::{Dataset, block};
 use privet_optim::sum::{
-    Asking, Elsewhere, Kept, RecordsError, Remote, answered, merged, pieces, rows_at,
+    Asking, Elsewhere, Kept, Question, RecordsError, Remote, answered, merged, pieces, rows_at,
 };
 use std::sync::Mutex;
 
@@ -10,7 +10,7 @@ use std::sync::Mutex;
 pub struct Machines {
     blocks: Vec<Vec<u8>>,
     /// What is done to the parts of every answer.
-    meddle: fn(&mut Vec<Vec<u8>>),
+    meddle: Box<dyn Fn(&mut Vec<Vec<u8>>) + Send + Sync>,
     asked: Mutex<usize>,
 }
 
@@ -26,36 +26,36 @@ impl Machines {
 }
 
 impl Elsewhere for Machines {
-    fn ask(&self, asking: &Asking) -> Result<Vec<Vec<u8>>, RecordsError> {
+    fn ask(&self, question: &Question) -> Result<Vec<Vec<u8>>, RecordsError> {
         *self.asked.lock().unwrap() += 1;
-        let asking: Asking = serde_json::from_str(&serde_json::to_string(asking).unwrap()).unwrap();
+        let question = Question::read(question.text()).unwrap();
         let mut parts = Vec::new();
-        match &asking {
+        match question.asking() {
             Asking::Inner { rows, pieces: count, .. } => {
                 let all = self.rows();
                 for piece in 0..*count {
                     let places: Vec<usize> = pieces::rows_of(piece, *count, *rows).collect();
-                    parts.push(answered(&asking, &all.select(&places))?);
+                    parts.push(answered(&question, piece, &all.select(&places))?);
                 }
             }
-            Asking::Rows { places } => {
+            Asking::Rows { .. } => {
                 let mut first = 0;
                 for bytes in &self.blocks {
                     let rows = block::from_bytes(&[bytes]).unwrap();
-                    parts.push(rows_at(places, first, &rows));
+                    parts.push(rows_at(&question, first, &rows)?);
                     first += rows.rows();
                 }
             }
             _ => {
                 // Last machine first, all but one put together on the way.
                 for bytes in self.blocks.iter().rev() {
-                    parts.push(answered(&asking, &block::from_bytes(&[bytes]).unwrap())?);
+                    parts.push(answered(&question, 0, &block::from_bytes(&[bytes]).unwrap())?);
                 }
                 let columns = self.rows().features.columns();
                 let first = parts.pop().unwrap();
                 parts = match parts.is_empty() {
                     true => vec![first],
-                    false => vec![merged(&asking, columns, &parts)?, first],
+                    false => vec![merged(&question, columns, &parts)?, first],
                 };
             }
         }
@@ -68,7 +68,7 @@ impl Elsewhere for Machines {
 pub fn elsewhere(
     data: &Dataset,
     machines: usize,
-    meddle: fn(&mut Vec<Vec<u8>>),
+    meddle: impl Fn(&mut Vec<Vec<u8>>) + Send + Sync + 'static,
 ) -> Remote<Machines> {
     let some = |machine| {
         let places: Vec<usize> = pieces::rows_of(machine, machines, data.rows()).collect();
@@ -77,6 +77,6 @@ pub fn elsewhere(
     let each: Vec<Dataset> = (0..machines).map(some).collect();
     let kept: Vec<Kept> = each.iter().map(|rows| Kept::of(rows).unwrap()).collect();
     let blocks = each.iter().map(block::to_bytes).collect();
-    let machines = Machines { blocks, meddle, asked: Mutex::new(0) };
+    let machines = Machines { blocks, meddle: Box::new(meddle), asked: Mutex::new(0) };
     Remote::new(machines, Kept::of_all(&kept).unwrap())
 }

@@ -1,10 +1,11 @@
 //! Rows that other machines keep: what is asked of them, and how they answer.
 //!
-//! An [`Asking`] is plain data. A machine answers it for rows that it has ([`answered`]), and answers are
-//! put together ([`merged`]) in any order where sums are exact, in the order of their pieces where they are
-//! not ([`super::pieces`]). [`super::Remote`] is the table that asks.
+//! An [`Asking`] is plain data, and travels as a [`Question`]. A machine answers it for rows that it has
+//! ([`answered`]), and answers are put together ([`merged`]) in any order where sums are exact, in the order
+//! of their pieces where they are not ([`super::pieces`]). [`super::Remote`] is the table that asks.
 
 use super::carried::Carried;
+use super::carrying::Question;
 use super::memory::{Norms, norms_of};
 use super::question::Answering;
 use super::table::other_target;
@@ -167,55 +168,71 @@ impl Carried for Counted {
     }
 }
 
-/// The answer for these rows, as one piece: bytes that [`merged`] reads.
-pub fn answered(asking: &Asking, rows: &Dataset) -> Result<Vec<u8>, RecordsError> {
+/// The answer for these rows, which are this piece; of exact sums, which have no pieces, 0.
+pub fn answered(
+    question: &Question,
+    piece: usize,
+    rows: &Dataset,
+) -> Result<Vec<u8>, RecordsError> {
     let of = |labels: &Labels| labels.of(&rows.target).ok_or_else(other_target);
-    match asking {
+    let answer = match question.asking() {
         Asking::Exact { labels, moved, question } => {
             let part = Part::new(rows, moved.as_ref(), of(labels)?)?;
             question.put(&part)?;
-            Ok(part.taken())
+            part.taken()
         }
         Asking::Inner { labels, moved, question, .. } => {
             let part = Part::new(rows, moved.as_ref(), of(labels)?)?;
             question.put(&part)?;
-            Ok(part.taken())
+            part.taken()
         }
         Asking::Unaccepted { labels, loss } => {
             let labels = of(labels)?;
             let refused = labels.iter().filter(|y| !loss.accepts(**y)).count();
-            Ok((refused as u64).bytes())
+            (refused as u64).bytes()
         }
         // Which of these rows are meant depends on where they begin: see `rows_at`.
-        Asking::Rows { .. } => Err(odd()),
-    }
+        Asking::Rows { .. } => return Err(odd()),
+    };
+    Ok(question.sealed(piece, &answer))
 }
 
-/// Those of the rows at `places` that are among these, of which the first is at `first`: a block.
-pub fn rows_at(places: &[usize], first: usize, rows: &Dataset) -> Vec<u8> {
+/// Those of the rows that a question names that are among these, of which the first is at `first`.
+pub fn rows_at(question: &Question, first: usize, rows: &Dataset) -> Result<Vec<u8>, RecordsError> {
+    let Asking::Rows { places } = question.asking() else { return Err(odd()) };
     let from = places.partition_point(|place| *place < first);
     let upto = places.partition_point(|place| *place < first + rows.rows());
     let here: Vec<usize> = places[from..upto].iter().map(|place| place - first).collect();
-    block::to_bytes(&rows.select(&here))
+    Ok(question.sealed(first, &block::to_bytes(&rows.select(&here))))
 }
 
-/// Several answers to one question as one; of exact ones in any order, of others in that of their pieces.
+/// Several answers to one question, whose sums are exact, as one.
 pub fn merged(
-    asking: &Asking,
+    question: &Question,
     columns: usize,
     parts: &[impl AsRef<[u8]>],
 ) -> Result<Vec<u8>, RecordsError> {
-    let sum = match asking {
+    let parts = answers(question, parts)?;
+    let answer = match question.asking() {
         Asking::Exact { moved, question, .. } => {
             let columns = columns + usize::from(moved.is_some());
-            question.put(&Merging { parts, columns })?.sum_bytes()
+            let sum = question.put(&Merging { parts: &parts, columns })?.sum_bytes();
+            let mut bytes = Counted::of_all(&parts)?.bytes();
+            bytes.extend_from_slice(&sum);
+            bytes
         }
-        Asking::Unaccepted { .. } => return Ok(unaccepted(parts)?.bytes()),
+        Asking::Unaccepted { .. } => unaccepted(&parts)?.bytes(),
         Asking::Inner { .. } | Asking::Rows { .. } => return Err(odd()),
     };
-    let mut bytes = Counted::of_all(parts)?.bytes();
-    bytes.extend_from_slice(&sum);
-    Ok(bytes)
+    Ok(question.sealed(0, &answer))
+}
+
+/// The answers that came back sealed, whatever their places.
+pub(super) fn answers<'a>(
+    question: &Question,
+    parts: &'a [impl AsRef<[u8]>],
+) -> Result<Vec<&'a [u8]>, RecordsError> {
+    Ok(question.all_opened(parts)?.into_iter().map(|(_, answer)| answer).collect())
 }
 
 /// How many labels were not accepted, in all parts of an answer to [`Asking::Unaccepted`].

@@ -16,6 +16,7 @@
 
 mod block;
 mod carried;
+mod carrying;
 mod curvature;
 mod described;
 mod disk;
@@ -35,6 +36,7 @@ mod table;
 
 pub use block::Block;
 pub use carried::Carried;
+pub use carrying::Question;
 pub use curvature::ExactCurvature;
 pub use described::{Described, Part, Slot};
 pub use disk::OnDisk;

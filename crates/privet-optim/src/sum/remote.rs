@@ -1,29 +1,38 @@
 //! The back end of other machines: a table whose rows are asked, never fetched.
 //!
-//! Whoever implements [`Elsewhere`] carries an [`Asking`] to the machines that keep the rows and brings the
-//! parts of the answer back. Here they are put together: exact sums as they come, others in the order of
-//! their pieces, so that a model has the same bits as from memory. Which rows each part of a sum is of is checked, by their
+//! Whoever implements [`Elsewhere`] carries a [`Question`] to the machines that keep the rows and brings the
+//! parts of the answer back, each of which must be one to this very question. Here they are put together: exact sums as they come, others in the order of
+//! their pieces, so that a model has the same bits as from memory. That a part answers this question, and is of the
+//! piece or the rows that it is put in for, is checked ([`Question`]). Which rows each part of a sum is of is checked, by their
 //! number and by a sum of checksums of the rows (`block::print_of_rows`), so that an engine that counts some twice, or
 //! leaves some out, by accident is found out. Noise is drawn by whoever holds this table, and nowhere else.
 
 use super::carried::Carried;
-use super::elsewhere::{Asking, Counted, Kept, Merging, odd, unaccepted};
+use super::carrying::Question;
+use super::elsewhere::{Asking, Counted, Kept, Merging, answers, odd, unaccepted};
 use super::{Exact, ExactAnswer, Inner, InnerAnswer, Labels, Records, RecordsError, Table, pieces};
 use crate::loss::Loss;
 use privet_data::Dataset;
 use privet_data::block;
 use privet_data::centre::Centre;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::SystemTime;
 
 /// Machines that keep rows.
 pub trait Elsewhere: Send + Sync {
-    /// The parts of an answer: of an [`Asking::Inner`] one for each piece, in their order.
-    fn ask(&self, asking: &Asking) -> Result<Vec<Vec<u8>>, RecordsError>;
+    /// The parts of an answer: of an [`Asking::Inner`] one for each piece, in their order; of an [`Asking::Rows`] in that of
+    /// the rows.
+    fn ask(&self, question: &Question) -> Result<Vec<Vec<u8>>, RecordsError>;
 }
 
 /// A table on other machines, every row of which was admitted there.
 pub struct Remote<E> {
     elsewhere: E,
     kept: Kept,
+    /// Which table its questions are of, and how many it has put.
+    number: u64,
+    asked: AtomicU64,
 }
 
 impl<E> std::fmt::Debug for Remote<E> {
@@ -35,7 +44,16 @@ impl<E> std::fmt::Debug for Remote<E> {
 impl<E: Elsewhere> Remote<E> {
     /// Rows of which so much is known; whoever keeps them has admitted each by the plan's own rule.
     pub fn new(elsewhere: E, kept: Kept) -> Self {
-        Self { elsewhere, kept }
+        let number = RandomState::new().hash_one((std::process::id(), SystemTime::now()));
+        Self { elsewhere, kept, number, asked: AtomicU64::new(0) }
+    }
+
+    /// Puts a question: what was asked, and the parts of the answer as they came.
+    fn ask(&self, asking: Asking) -> Result<(Question, Vec<Vec<u8>>), RecordsError> {
+        let number = self.asked.fetch_add(1, Ordering::Relaxed);
+        let question = Question::new(self.number, number, asking)?;
+        let parts = self.elsewhere.ask(&question)?;
+        Ok((question, parts))
     }
 
     /// Who carries questions.
@@ -63,6 +81,20 @@ impl<'a, E: Elsewhere> View<'a, E> {
         let view = Self { table: self.table, moved: self.moved.clone() };
         Labelled { view, labels: labels.clone() }
     }
+}
+
+/// Whether blocks follow each other, and each holds the rows from its first to the next one's.
+fn as_placed(places: &[usize], blocks: &[(usize, &[u8])]) -> bool {
+    let mut taken = 0;
+    let together = blocks.chunk_by(|one, next| one.0 == next.0);
+    blocks.is_sorted_by_key(|(first, _)| *first)
+        && together.into_iter().all(|blocks| {
+            let begins = places.partition_point(|place| *place < blocks[0].0) == taken;
+            let rows =
+                |(_, block): &(usize, &[u8])| block::print_of(block).map_or(0, |print| print.0);
+            taken += blocks.iter().map(rows).sum::<usize>();
+            begins
+        })
 }
 
 /// Rows elsewhere are not shown.
@@ -94,9 +126,13 @@ impl<E: Elsewhere> Table for Remote<E> {
         if !places.is_sorted() || places.last().is_some_and(|last| *last >= self.kept.rows()) {
             return Err(RecordsError::BackEnd("no such row".into()));
         }
-        let parts = self.elsewhere.ask(&Asking::Rows { places: places.to_vec() })?;
-        let rows = block::from_bytes(&parts).map_err(|_| odd())?;
-        let fits = rows.rows() == places.len() && rows.features.columns() == self.columns();
+        let (question, parts) = self.ask(Asking::Rows { places: places.to_vec() })?;
+        let found = question.all_opened(&parts)?;
+        let blocks: Vec<&[u8]> = found.iter().map(|(_, block)| *block).collect();
+        let rows = block::from_bytes(&blocks).map_err(|_| odd())?;
+        let fits = rows.rows() == places.len()
+            && rows.features.columns() == self.columns()
+            && as_placed(places, &found);
         if fits { Ok(rows) } else { Err(odd()) }
     }
 
@@ -157,8 +193,8 @@ struct Labelled<'a, E> {
 }
 
 impl<E: Elsewhere> Labelled<'_, E> {
-    fn ask(&self, asking: &Asking) -> Result<Vec<Vec<u8>>, RecordsError> {
-        self.view.table.elsewhere.ask(asking)
+    fn ask(&self, asking: Asking) -> Result<(Question, Vec<Vec<u8>>), RecordsError> {
+        self.view.table.ask(asking)
     }
 }
 
@@ -189,7 +225,9 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
 
     fn labels_accepted(&self, loss: Loss) -> bool {
         let asking = Asking::Unaccepted { labels: self.labels.clone(), loss };
-        self.ask(&asking).and_then(|parts| unaccepted(&parts)) == Ok(0)
+        let refused =
+            self.ask(asking).and_then(|(question, parts)| unaccepted(&answers(&question, &parts)?));
+        refused == Ok(0)
     }
 
     /// Each exact sum looks for itself, where the rows are.
@@ -197,7 +235,9 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
 
     fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError> {
         let (labels, moved) = (self.labels.clone(), self.view.moved.clone());
-        let parts = self.ask(&Asking::Exact { labels, moved, question: question.clone() })?;
+        let (asked, parts) =
+            self.ask(Asking::Exact { labels, moved, question: question.clone() })?;
+        let parts = answers(&asked, &parts)?;
         if Counted::of_all(&parts)? != self.view.table.kept.counted() {
             return Err(odd());
         }
@@ -208,20 +248,21 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
         let (labels, moved) = (self.labels.clone(), self.view.moved.clone());
         let (rows, columns) = (self.rows(), self.columns());
         let count = pieces::pieces(rows, columns, question.bytes(columns));
-        let question = question.clone();
-        let asking = Asking::Inner { labels, moved, question, rows, pieces: count };
-        let parts = self.ask(&asking)?;
-        let as_cut = |(piece, part): (usize, &Vec<u8>)| {
+        let asking =
+            Asking::Inner { labels, moved, question: question.clone(), rows, pieces: count };
+        let (asked, parts) = self.ask(asking)?;
+        let found = asked.all_opened(&parts)?;
+        let as_cut = |(piece, (place, part)): (usize, &(usize, &[u8]))| {
             let found = Counted::read(&mut &part[..]).map(Counted::rows);
-            found == Some(pieces::rows_of(piece, count, rows).len())
+            piece == *place && found == Some(pieces::rows_of(piece, count, rows).len())
         };
+        let parts: Vec<&[u8]> = found.iter().map(|(_, part)| *part).collect();
         if parts.len() != count
-            || !parts.iter().enumerate().all(as_cut)
+            || !found.iter().enumerate().all(as_cut)
             || Counted::of_all(&parts)? != self.view.table.kept.counted()
         {
             return Err(odd());
         }
-        let Asking::Inner { question, .. } = &asking else { return Err(odd()) };
         question.put(&Merging { parts: &parts, columns })
     }
 }
