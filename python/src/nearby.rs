@@ -24,7 +24,8 @@ pub struct NearbyPlan(privet_learn::Plan<Nearby>);
 impl NearbyPlan {
     /// Makes the plan from public facts and questions.
     #[new]
-    #[pyo3(signature = (schema, questions, rows, *, epsilon, delta, neighbours, within, votes, notes, prior_fits = Vec::new()))]
+    #[pyo3(signature = (schema, questions, rows, *, epsilon, delta, neighbours, within, votes,
+                        notes, prior_fits = Vec::new()))]
     fn new(
         py: Python<'_>,
         schema: &Bound<'_, Schema>,

@@ -68,7 +68,8 @@ impl OnlineStream {
 impl OnlineStream {
     /// Plans and opens the stream; nothing is drawn yet.
     #[new]
-    #[pyo3(signature = (schema, horizon, *, epsilon, delta, neighbours, method, settings, batch, seed, prior_fits = Vec::new()))]
+    #[pyo3(signature = (schema, horizon, *, epsilon, delta, neighbours, method, settings,
+                        batch, seed, prior_fits = Vec::new()))]
     fn new(
         py: Python<'_>,
         schema: &Bound<'_, Schema>,

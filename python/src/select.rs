@@ -21,7 +21,8 @@ pub struct SelectPlan(privet_learn::Plan<Select>);
 impl SelectPlan {
     /// Makes the plan from public facts.
     #[new]
-    #[pyo3(signature = (schema, size, rows, *, epsilon, delta, neighbours, method, settings, notes, prior_fits = Vec::new()))]
+    #[pyo3(signature = (schema, size, rows, *, epsilon, delta, neighbours, method, settings,
+                        notes, prior_fits = Vec::new()))]
     fn new(
         py: Python<'_>,
         schema: &Bound<'_, Schema>,

@@ -25,7 +25,8 @@ type Lists = (String, Vec<(String, Vec<String>)>);
 impl TunePlan {
     /// Makes the plan from public facts.
     #[new]
-    #[pyo3(signature = (schema, rows, candidates, *, epsilon, delta, neighbours, loss, trials, law, prior_fits = Vec::new()))]
+    #[pyo3(signature = (schema, rows, candidates, *, epsilon, delta, neighbours, loss, trials,
+                        law, prior_fits = Vec::new()))]
     fn new(
         py: Python<'_>,
         schema: &Bound<'_, Schema>,

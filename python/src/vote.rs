@@ -95,7 +95,9 @@ fn quiet_inside_teachers() {
 impl VotePlan {
     /// Makes the plan from public facts: `queries` public rows, or these. A teacher that is not built in is told in words.
     #[new]
-    #[pyo3(signature = (schema, queries, rows, *, epsilon, delta, neighbours, teachers, teacher, what, teach, aggregator, settings, ask, choose, public, notes, prior_fits = Vec::new()))]
+    #[pyo3(signature = (schema, queries, rows, *, epsilon, delta, neighbours, teachers,
+                        teacher, what, teach, aggregator, settings, ask, choose, public,
+                        notes, prior_fits = Vec::new()))]
     fn new(
         py: Python<'_>,
         schema: &Bound<'_, Schema>,

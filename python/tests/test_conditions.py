@@ -39,7 +39,8 @@ def planned(**given):
 
 
 def test_prior_fits_are_a_condition_of_the_plan():
-    with_fits, without = (json.loads(plan.to_json())["notes"] for plan in (planned(prior_fits=["StandardScaler"]), planned()))
+    plans = planned(prior_fits=["StandardScaler"]), planned()
+    with_fits, without = (json.loads(plan.to_json())["notes"] for plan in plans)
     assert any(note.startswith(FITTED) for note in with_fits)
     assert not any("outside the budget" in note for note in without)
     with pytest.raises(ValueError, match="prior_fits are not names; accepted"):

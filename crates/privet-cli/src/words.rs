@@ -112,7 +112,8 @@ pub fn proved(arithmetic: Arithmetic) -> &'static str {
 pub const STATED: &str =
     "Words of whoever made the file, not of this program, which nothing checks:";
 
-/// Notes of a file that are not its plan's, quoted line by line, so that nobody takes them for words of the program.
+/// Notes of a file that are not its plan's, quoted line by line, so that nobody takes them for words of the
+/// program.
 pub fn stated(notes: &[String]) -> String {
     if notes.is_empty() {
         return String::new();

@@ -1,9 +1,9 @@
-//! The notes of a certificate, told apart: those of the plan made again, those that the program writes when it
-//! runs, and words of whoever made the file.
+//! The notes of a certificate, told apart: those of the plan made again, those that the program writes when
+//! it runs, and words of whoever made the file.
 //!
-//! A condition of the plan that a file does not state is missing, and the file is not as the program writes it.
-//! What a version called otherwise, or did not say yet, stands in [`REWORDED`]: who changes a condition, or has
-//! plans state another for requests that were planned before, adds a line there
+//! A condition of the plan that a file does not state is missing, and the file is not as the program writes
+//! it. What a version called otherwise, or did not say yet, stands in [`REWORDED`]: who changes a
+//! condition, or has plans state another for requests that were planned before, adds a line there
 //! (`tests/battery/golden/conditions.json` notices).
 
 use crate::erm::{CONTINUOUS_NOISE, predicted::HOPELESS, rotated};
@@ -19,7 +19,8 @@ use privet_dp::gate::{Certificate, ENDED_EARLY, FIXED_SEED, FOR_THE_UNIT, NOT_PR
 pub const CLASSES_FROM_RECORDS: &str = "the list of classes was taken from the labels of the records: the guarantee \
      does not cover which classes occur";
 
-/// What the program writes when it runs, and no plan can: conditions all, and expectations of earlier versions.
+/// What the program writes when it runs, and no plan can: conditions all, and expectations of earlier
+/// versions.
 const WRITTEN: [&str; 7] =
     [CLASSES_FROM_RECORDS, SIMULATED, ENDED_EARLY, FIXED_SEED, FOR_THE_UNIT, NOT_PRIVATE, HOPELESS];
 

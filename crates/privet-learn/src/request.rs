@@ -49,8 +49,8 @@ pub struct Request<T = Erm> {
     pub noise: Vec<f64>,
     /// Among which parties and servers, where no one holds all records ([`privet_dp::mechanism::shares`]).
     pub among: Option<Among>,
-    /// What was fitted on the same records before, outside the budget (a scaler, a vectoriser), by the names of classes.
-    /// Nothing checks it; the plan states it as a condition.
+    /// What was fitted on the same records before, outside the budget (a scaler, a vectoriser), by the names
+    /// of classes. Nothing checks it; the plan states it as a condition.
     pub prior_fits: Vec<String>,
     /// What is to be released.
     pub task: T,
@@ -95,7 +95,8 @@ impl<T> Request<T> {
         Self { prior_fits, ..self }
     }
 
-    /// Refuses prior fits that are not names: a certificate prints them, and a sentence there would pass for ours.
+    /// Refuses prior fits that are not names: a certificate prints them, and a sentence there would pass for
+    /// ours.
     pub(crate) fn check_prior_fits(&self) -> Result<(), LearnError> {
         let (most, letters) = PRIOR_FITS;
         let plain = |letter: char| letter.is_alphanumeric() || "_.-".contains(letter);

@@ -60,8 +60,8 @@ pub trait Task:
     /// Whether what a file holds has the form that the request gives it; otherwise why not.
     fn fits(request: &Request<Self>, artefact: &Self::Artefact) -> Result<(), String>;
 
-    /// What it takes for granted of public rows that its request states something of, in words; `None` where it states
-    /// nothing of any.
+    /// What it takes for granted of public rows that its request states something of, in words; `None` where
+    /// it states nothing of any.
     fn rests_on_public_rows(&self) -> Option<String> {
         None
     }

@@ -1,8 +1,8 @@
 //! Public facts that a certificate rests on and that nothing checks.
 //!
-//! Verification makes the plan again from what the file says. Of the facts that the plan takes for granted, a file
-//! in which they are other ones, consistently, is another file on which all checks hold: they are the word of
-//! whoever made it.
+//! Verification makes the plan again from what the file says. Of the facts that the plan takes for granted,
+//! a file in which they are other ones, consistently, is another file on which all checks hold: they are
+//! the word of whoever made it.
 
 use crate::plan::Plan;
 use crate::task::Task;

@@ -52,8 +52,8 @@ pub struct Verdict {
     pub arithmetic: Option<Arithmetic>,
     /// Each check in words, with what was found.
     pub checks: Vec<Check>,
-    /// Conditions and gaps: those of the plan made again, those that the program writes when it runs, and what
-    /// else there is to say of the claim.
+    /// Conditions and gaps: those of the plan made again, those that the program writes when it runs, and
+    /// what else there is to say of the claim.
     pub notes: Vec<String>,
     /// Words of whoever made the file, with nothing in them that acts on a terminal. Its maker may have known
     /// more than the plan does, or have made it up: nothing shows that it is so.

@@ -1,5 +1,5 @@
-//! What a file says in words, told apart: conditions of the plan, what the program writes when it runs, and words of whoever
-//! made the file; and what nothing checks.
+//! What a file says in words, told apart: conditions of the plan, what the program writes when it runs, and
+//! words of whoever made the file; and what nothing checks.
 
 use crate::common::Case;
 use privet_dp::gate::{Version, seal};
