@@ -49,11 +49,14 @@ impl<T: Copy + Into<f64> + Sync> NumberRows for View<'_, T> {
 }
 
 /// One column of a frame: `(name, "number" | "integer", values, is_missing or None)`, or
-/// `(name, "text", codes, texts)` where the code −1 means missing, −2 a cell that holds nothing that can be
-/// read, and a text may be a boolean, which is written as the schema's column of that name writes it.
+/// `(name, "text", codes, entries)` where the code −1 means missing, −2 a cell that holds nothing that can be
+/// read, and entries are texts, numbers, which mean what they mean in a column of numbers, and booleans, which are
+/// written as the schema's column of that name writes them.
 struct Column {
     name: String,
     values: Values,
+    /// What 0 and 1 are called among its numbers, where the schema lists truth values and neither number.
+    truths: Option<[&'static str; 2]>,
 }
 
 /// The code of a cell that holds nothing that can be read.
@@ -62,7 +65,16 @@ const BAD: i64 = -2;
 enum Values {
     Numbers(Vec<f64>, Option<Vec<bool>>),
     Integers(Vec<i64>, Option<Vec<bool>>),
-    Texts(Vec<i64>, Vec<String>),
+    Entries(Vec<i64>, Vec<Entry>),
+}
+
+/// A distinct cell of a column of objects. Each kind is tried in turn, and a boolean is a number too.
+#[derive(FromPyObject)]
+enum Entry {
+    Truth(bool),
+    Words(String),
+    Integer(i64),
+    Number(f64),
 }
 
 impl Column {
@@ -72,32 +84,53 @@ impl Column {
         let missing = || -> Outcome<Option<Vec<bool>>> {
             if more.is_none() { Ok(None) } else { vector(&more).map(Some) }
         };
+        let listed = |text: &str| lists(schema, &name, text);
+        let spelling = TRUTHS.iter().find(|pair| pair.iter().any(|text| listed(text))).copied();
         let values = match kind.as_str() {
             "number" => Values::Numbers(vector(&values)?, missing()?),
             "integer" => Values::Integers(vector(&values)?, missing()?),
             "text" => {
-                let spelling = truths(schema, &name);
                 // What the extraction says may hold characters of the text.
-                let texts = more.extract::<Vec<Text>>().map_err(|_| {
+                let entries = more.extract::<Vec<Entry>>().map_err(|_| {
                     Failure::value(format!("column \"{name}\" has a text that is not Unicode"))
                 })?;
-                let texts = texts.into_iter().map(|text| match text {
-                    Text::Truth(truth) => spelling[usize::from(truth)].to_owned(),
-                    Text::Words(words) => words,
+                let spelling = spelling.unwrap_or(TRUTHS[0]);
+                let entries = entries.into_iter().map(|entry| match entry {
+                    Entry::Truth(truth) => Entry::Words(spelling[usize::from(truth)].to_owned()),
+                    entry => entry,
                 });
-                Values::Texts(vector(&values)?, texts.collect())
+                Values::Entries(vector(&values)?, entries.collect())
             }
             other => return Err(Failure::value(format!("'{other}' is not a kind of column"))),
         };
-        Ok(Self { name, values })
+        let truths = spelling.filter(|_| !listed("0") && !listed("1"));
+        Ok(Self { name, values, truths })
     }
 
     fn len(&self) -> usize {
         match &self.values {
             Values::Numbers(values, _) => values.len(),
             Values::Integers(values, _) => values.len(),
-            Values::Texts(codes, _) => codes.len(),
+            Values::Entries(codes, _) => codes.len(),
         }
+    }
+
+    /// The truth value that a number is: NumPy makes them 0 and 1 as soon as another number stands beside them.
+    fn truth(&self, value: f64) -> Option<Cell<'_>> {
+        let text = match self.truths? {
+            [text, _] if value == 0.0 => text,
+            [_, text] if value == 1.0 => text,
+            _ => return None,
+        };
+        Some(Cell::Text(text.as_bytes()))
+    }
+
+    fn number(&self, value: f64) -> Cell<'_> {
+        self.truth(value).unwrap_or(Cell::Number(value))
+    }
+
+    fn integer(&self, value: i64) -> Cell<'_> {
+        self.truth(value as f64).unwrap_or(Cell::Integer(value))
     }
 }
 
@@ -109,49 +142,43 @@ impl Cells for Column {
         match &self.values {
             Values::Numbers(_, mask) | Values::Integers(_, mask) if missing(mask) => Cell::Missing,
             Values::Numbers(values, _) => {
-                values.get(row).map_or(Cell::Missing, |value| Cell::Number(*value))
+                values.get(row).map_or(Cell::Missing, |value| self.number(*value))
             }
             Values::Integers(values, _) => {
-                values.get(row).map_or(Cell::Missing, |value| Cell::Integer(*value))
+                values.get(row).map_or(Cell::Missing, |value| self.integer(*value))
             }
-            Values::Texts(codes, _) if codes.get(row) == Some(&BAD) => Cell::Unsupported,
-            Values::Texts(codes, texts) => codes
-                .get(row)
-                .and_then(|code| texts.get(usize::try_from(*code).ok()?))
-                .map_or(Cell::Missing, |text| Cell::Text(text.as_bytes())),
+            Values::Entries(codes, _) if codes.get(row) == Some(&BAD) => Cell::Unsupported,
+            Values::Entries(codes, entries) => {
+                let entry = |code: &i64| entries.get(usize::try_from(*code).ok()?);
+                match codes.get(row).and_then(entry) {
+                    Some(Entry::Words(text)) => Cell::Text(text.as_bytes()),
+                    Some(Entry::Integer(value)) => self.integer(*value),
+                    Some(Entry::Number(value)) => self.number(*value),
+                    Some(Entry::Truth(_)) | None => Cell::Missing,
+                }
+            }
         }
     }
 }
 
-/// A distinct cell of a column of texts.
-#[derive(FromPyObject)]
-enum Text {
-    Truth(bool),
-    Words(String),
-}
+/// How columns write false and true: whichever spelling the schema lists, and 0 and 1 among numbers.
+const TRUTHS: [[&str; 2]; 4] =
+    [["false", "true"], ["False", "True"], ["FALSE", "TRUE"], ["0", "1"]];
 
-/// How a column writes false and true: whichever spelling its schema lists, and 0 and 1 among numbers.
-fn truths(schema: &Schema, name: &str) -> [&'static str; 2] {
-    const SPELLINGS: [[&str; 2]; 4] =
-        [["false", "true"], ["False", "True"], ["FALSE", "TRUE"], ["0", "1"]];
-    let listed = |text: &str| {
-        if schema.target().column == name {
-            return schema
-                .classes()
-                .is_some_and(|classes| classes.iter().any(|class| class == text));
+/// Whether the schema lists a text for the column of that name; of numbers, 0 and 1.
+fn lists(schema: &Schema, name: &str, text: &str) -> bool {
+    if schema.target().column == name {
+        return schema.classes().is_some_and(|classes| classes.iter().any(|class| class == text));
+    }
+    let column = schema.columns().iter().find(|column| column.name == name);
+    match column.map(|column| &column.kind) {
+        Some(ColumnKind::Number { .. }) => text == "0" || text == "1",
+        Some(ColumnKind::Binary { values, .. }) => values.iter().any(|value| value == text),
+        Some(ColumnKind::Category { categories: Categories::Listed(texts), .. }) => {
+            texts.iter().any(|listed| listed == text)
         }
-        let column = schema.columns().iter().find(|column| column.name == name);
-        match column.map(|column| &column.kind) {
-            Some(ColumnKind::Number { .. }) => text == "0" || text == "1",
-            Some(ColumnKind::Binary { values, .. }) => values.iter().any(|value| value == text),
-            Some(ColumnKind::Category { categories: Categories::Listed(texts), .. }) => {
-                texts.iter().any(|listed| listed == text)
-            }
-            _ => false,
-        }
-    };
-    let spelled = |spelling: &&[&str; 2]| spelling.iter().any(|text| listed(text));
-    SPELLINGS.iter().find(spelled).copied().unwrap_or(SPELLINGS[0])
+        _ => false,
+    }
 }
 
 /// Refuses memory that would be read beside its entries: steps from entry to entry that are no
