@@ -8,11 +8,16 @@ import datetime
 import decimal
 import fractions
 import importlib
+import tracemalloc
 import uuid
+from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 
 import privet
 from privet import (
@@ -30,11 +35,13 @@ from privet import (
     SchemaEncoder,
     _joins,
     _privet,
+    _tables,
+    _units,
     _workers,
     category,
     number,
 )
-from privet._cells import written
+from privet._cells import identifier
 
 pytestmark = pytest.mark.filterwarnings("ignore::privet.PrivacyWarning", "ignore::UserWarning")
 
@@ -117,6 +124,62 @@ class LyingZone(datetime.tzinfo):
     utcoffset = Raising._raise
 
 
+class ClassThatRaises(type):
+    __hash__ = __eq__ = Raising._raise
+
+
+class ClassOfNoHash(type):
+    def __eq__(cls, other):
+        raise SystemExit("asked")
+
+
+class Strange(metaclass=ClassThatRaises):
+    pass
+
+
+class Unhashable(metaclass=ClassOfNoHash):
+    pass
+
+
+class LaterZone(datetime.tzinfo):
+    """A zone that is asked when a time is made, and raises from then on."""
+
+    armed = False
+
+    def utcoffset(self, when):
+        if self.armed:
+            raise SystemExit("asked")
+        return datetime.timedelta(0)
+
+    dst, tzname = utcoffset, Raising._raise
+
+
+class RaisingMapping(Mapping):
+    __getitem__ = __iter__ = __len__ = items = Raising._raise
+
+
+def later(year=2020):
+    return pd.Timestamp(datetime.datetime(year, 1, 1, tzinfo=ZONE))
+
+
+def tampered(made, **parts):
+    """An object of a library's own class, with something else inside."""
+    for name, part in parts.items():
+        setattr(made, name, part)
+    return made
+
+
+ZONE = LaterZone()
+TAMPERED = [
+    *[Strange(), Unhashable(), Strange, [Unhashable()], RaisingMapping()],
+    *[tampered(fractions.Fraction(1, 3), _denominator=Raising()), tampered(fractions.Fraction(1), _numerator=Unhashable())],
+    *[tampered(np.ma.array(1.0), _mask=Raising()), tampered(np.ma.array([1.0, 2.0, 3.0]), _mask=Raising())],
+    *[tampered(np.ma.array([1.0, 2.0, 3.0]), tolist=Raising(), shape=(3,)), tampered(pd.Timestamp("2020"), isoformat=Raising())],
+    *[later(), pd.Interval(later(), later(2021)), range(3 * 10**8), range(10**30), np.broadcast_to(np.float64(1), 3 * 10**8)],
+]
+LaterZone.armed = True
+
+
 def itself():
     """An array without dimensions that holds itself."""
     found = np.empty((), dtype=object)
@@ -139,6 +202,7 @@ JUNK = [
     *[pd.DataFrame({"a": [1]}), [], [1], [1, 2], [[1]], (), (1,), ("x", "y", 1), {}, {"a": 1}, {1, 2}, range(3), iter(())],
     *[object(), object, len, ..., NotImplemented, datetime.date(2020, 1, 1), datetime.datetime(2020, 1, 1), uuid.UUID(int=1)],
     *[datetime.datetime(2020, 1, 1, tzinfo=LyingZone()), datetime.timedelta(1), Raising(), LyingText("x"), LyingText("1")],
+    *TAMPERED,
     *[LyingNumber(1), LyingWhole(1), LyingRow([1, 2]), LyingScalar(1), LyingMapping(a=1), KeyError("secret")],
 ]
 assert len(JUNK) >= 66
@@ -205,13 +269,26 @@ def reached(call, *given, **more):
 
 
 def decoded(column):
-    """What each row of a column says."""
+    """What each row of a column says: a text, or a number, which is no text even if it is written alike."""
     _, kind, values, more = column
     if kind == "text":
-        return [more[code] if code >= 0 else code for code in values.tolist()]
+        return [said(more[code]) if code >= 0 else f"code {code}" for code in values.tolist()]
     gone = np.zeros(len(values), dtype=bool) if more is None else more
-    # A stored number means what its text means.
-    return [-1 if missing else written(value) for value, missing in zip(values.tolist(), gone, strict=True)]
+    return ["code -1" if missing else said(value) for value, missing in zip(values.tolist(), gone, strict=True)]
+
+
+def said(cell):
+    """1 and 1.0 are one number; a truth value is none."""
+    return int(cell) if type(cell) is float and cell.is_integer() else cell
+
+
+def people(column):
+    """Whose each row of a column is, by their digits or texts."""
+    _, kind, values, more = column
+    if kind == "text":
+        return [more[code] if code >= 0 else None for code in values.tolist()]
+    gone = np.zeros(len(values), dtype=bool) if more is None else more
+    return [None if missing else identifier(value) for value, missing in zip(values.tolist(), gone, strict=True)]
 
 
 def others(rows, place):
@@ -222,8 +299,8 @@ def rows_reached(schema, given):
     """The rows of features, labels and units that reach a plan, as the extension encodes them."""
     features, labels, units = given[:3]
     encoded = schema._checked.encode(features)
-    people = decoded(units) if units is not None else [None] * len(labels)
-    return list(zip(encoded.tolist(), np.asarray(labels).tolist(), people, strict=True))
+    whose = people(units) if units is not None else [None] * len(labels)
+    return list(zip(encoded.tolist(), np.asarray(labels).tolist(), whose, strict=True))
 
 
 class Planned:
@@ -370,7 +447,7 @@ def once(plan):
 
 
 def table_reached(columns):
-    return list(zip(*map(decoded, columns), strict=True))
+    return list(zip(*(people(column) if column[0] == "who" else decoded(column) for column in columns), strict=True))
 
 
 def test_tuning_counting_and_describing(monkeypatch):
@@ -518,3 +595,216 @@ def test_partitions():
                 read(who=spoiled(PEOPLE, place, junk)),
             ):
                 assert others(found, place) == others(expected, place), (type(junk), place)
+
+
+DRAFT = {"bias": True, "clip": {"norm": "l2", "radius": 100.0}, "invalid": "drop", "target": {"column": "y", "classes": ["0", "1"]}}
+DAYS = {"type": "date", "range": ["2010-01-01", "2025-12-31"], "parts": ["year", "month", "hour"], "missing": "category"}
+TIMES = [datetime.datetime(2020, 5, 5, 10, 20, 30, 750_000), datetime.datetime(2021, 6, 6), datetime.datetime(2022, 1, 2, 3, 4, 5)]
+WRITTEN = ["2020-05-05T10:20:30.75", "2021-06-06T00:00:00", "2022-01-02T03:04:05"]
+BERLIN = [pd.Timestamp(time).tz_localize("Europe/Berlin") for time in TIMES]
+NUMBER_OR = {"type": "number", "bounds": [-1000, 1000], "missing": "category"}
+LISTED = {"type": "category", "unknown": "other", "missing": "category"}
+KINDS = {
+    "days": (DAYS, [18_000, 18_500, 19_000], []),
+    "days as fractions": (DAYS, [18_000.0, 18_500.0, 19_000.0], []),
+    "milliseconds": (DAYS, [1_600_000_000_000, 1_610_000_000_000, 1_620_000_000_001], []),
+    "times": (DAYS, TIMES, []),
+    "times of a zone": (DAYS, BERLIN, []),
+    "listed times": ({**LISTED, "categories": WRITTEN}, TIMES, []),
+    "listed times of a zone": ({**LISTED, "categories": WRITTEN}, BERLIN, []),
+    "hashed times": ({"type": "category", "hash_buckets": 64, "missing": "category"}, TIMES, []),
+    "missing integers": (NUMBER_OR, [-999, 5, 7], ["-999.0"]),
+    "missing fractions": (NUMBER_OR, [0.5, 1000.0, -3.25], ["0.50", "1e3"]),
+    "missing listed": ({**LISTED, "categories": ["1", "5", "1000"]}, [1000, 5, 1], ["1e3"]),
+    "nan": (NUMBER_OR, [float("nan"), 5.0, 7.5], []),
+    "listed nan": ({**LISTED, "categories": ["5", "7.5"]}, [float("nan"), 5.0, 7.5], []),
+    "truths": ({**LISTED, "categories": ["False", "True"]}, [True, False, True], []),
+    "two truths": ({"type": "binary", "values": ["no", "true"], "missing": "category"}, [True, True, True], []),
+}
+ODD = ["x", None, 2.5, 2**63, 2**64, 3, 1j, object(), datetime.date(2020, 1, 1)]
+
+
+def arrow(cells):
+    """With NaN that is no null, as Arrow itself has it."""
+    return pa.table({"a": pa.array([cell.to_pydatetime() if isinstance(cell, pd.Timestamp) else cell for cell in cells])})
+
+
+def naive(cells, unit):
+    return np.array([[np.datetime64(pd.Timestamp(cell).tz_localize(None), unit)] for cell in cells])
+
+
+MAKES = {
+    "list": lambda cells: [[cell] for cell in cells],
+    "objects": lambda cells: square([[cell] for cell in cells]),
+    "frame of objects": lambda cells: pd.DataFrame({"a": pd.Series(block(cells), dtype=object)}),
+    "array": lambda cells: np.array([[cell] for cell in cells]),
+    "pandas": lambda cells: pd.DataFrame({"a": cells}),
+    "nullable": lambda cells: pd.DataFrame({"a": cells}).convert_dtypes(),
+    "category": lambda cells: pd.DataFrame({"a": pd.Series(cells).astype("category")}),
+    "arrow in pandas": lambda cells: pd.DataFrame({"a": pd.Series(arrow(cells)["a"], dtype=pd.ArrowDtype(arrow(cells)["a"].type))}),
+    "polars": lambda cells: pl.DataFrame({"a": cells}),
+    "arrow": arrow,
+    "nanoseconds": lambda cells: naive(cells, "ns"),
+    "microseconds": lambda cells: naive(cells, "us"),
+}
+
+
+def encoded(schema, X):
+    if _tables.is_frame(X):
+        columns = _tables.frame_columns(X, total=True, read=schema.features)
+    else:
+        columns = _tables.array_columns(X, schema.features, total=True)
+    return schema._checked.encode(columns)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_type_that_one_cell_decides(kind):
+    """Whatever type a library finds for a column, and whether or not an odd cell is in it, the others mean the same."""
+    column, cells, missing = KINDS[kind]
+    schema = Schema.from_dict(DRAFT | {"file": {"missing_values": missing}, "columns": [{"name": "a", **column}]})
+    expected = encoded(schema, [[cell] for cell in cells])
+    assert expected.any(axis=1).all()  # none is void
+    made = 0
+    for name, make in MAKES.items():
+        for given in (cells, *([*cells, junk] for junk in ODD)):
+            try:
+                X = make(given)
+            except Exception:  # a library does not make a column of these
+                continue
+            if name in ("array", "polars", "arrow", "arrow in pandas") and _made_texts(X):
+                continue  # the library's own texts of numbers, which docs/python.md warns of
+            made += 1
+            assert np.array_equal(encoded(schema, X)[: len(cells)], expected), (name, type(given[-1]))
+            if len(given) > len(cells) and name == "pandas":
+                parts = [_workers.columns_of(part, schema) for part in (make(cells), make(given[-1:]))]
+                joined = _joins.joined(parts, None, total=True)
+                assert np.array_equal(schema._checked.encode(joined)[: len(cells)], expected), (name, type(given[-1]))
+    assert made > 30
+
+
+def _made_texts(X):
+    if isinstance(X, np.ndarray):
+        return X.dtype.kind in "US"
+    kind = X.schema["a"] if isinstance(X, pl.DataFrame) else X.schema.field("a").type if isinstance(X, pa.Table) else X["a"].dtype
+    return str(kind).lower() in ("string", "string[pyarrow]")
+
+
+def test_people_of_a_type_that_one_cell_decides():
+    def whose(groups):
+        return people(_units.unit_column("who", groups, total=True))
+
+    def runs(cells):
+        return pa.chunked_array([pa.array(cells).dictionary_encode()])
+
+    for cells in ([1, 2, 3], [1, 2, 2.5], [1, 2, None], [1, 2, 1j], [1, 2, 3.0], [1, 2, b"x"], [1, 2, np.timedelta64(3, "s")]):
+        makes = [list, np.array, pd.Series, lambda cells: pd.Series(cells).astype("category")]
+        makes += [lambda cells: pd.Series(cells, dtype="Sparse"), runs, lambda cells: runs(cells).to_pandas()]
+        makes += [lambda cells: pd.Series(runs(cells), dtype=pd.ArrowDtype(runs(cells).type))]
+        for number_, make in enumerate(makes):
+            try:
+                groups = make(cells)
+            except Exception:  # a library does not make a column of these
+                continue
+            assert whose(groups)[:2] == ["1", "2"], (cells, number_)
+    # What a library makes of a single cell is nobody, and no error; so are floats that are narrower than a cell tells.
+    narrow = np.array([1, 2], dtype=np.float32)
+    lone = [np.array([True]), pd.Series([True]), pd.Series([pd.Timestamp("2020")]), pd.Series([pd.Timedelta("1s")])]
+    for groups in (*lone, narrow, pd.Series(narrow), pd.Series(narrow).astype("category"), runs(narrow), np.zeros(2, dtype="c8")):
+        assert set(whose(groups)) == {None}
+        with pytest.raises(ValueError, match="exactly"):
+            _units.unit_column("who", groups)
+
+
+def test_labels_that_numpy_made_others_of(planned):
+    model = PrivateLogisticRegression(epsilon=1, schema=CLASSES)
+    regressor = PrivateLinearRegression(epsilon=1, schema=NUMBER)
+    for odd in (1j, np.timedelta64(3, "s"), b"x", 2, 0.5):
+        y = np.array([1, 0, 0, 1, odd])
+        assert [row[1] for row in rows_reached(CLASSES, reached(model.fit, GOOD, y))][:4] == [1, 0, 0, 1], y.dtype
+        assert [row[1] for row in rows_reached(NUMBER, reached(regressor.fit, GOOD, y))][:4] == [1, 0, 0, 1], y.dtype
+    truths = Schema(COLUMNS, target="y", classes=["False", "True"], invalid="drop")
+    model = PrivateLogisticRegression(epsilon=1, schema=truths)
+    for y in ([True, False, True, False, 2], np.array([True, False, True, False, 2]), np.array([True, False, True, False, 0.5])):
+        assert [row[1] for row in rows_reached(truths, reached(model.fit, GOOD, y))][:4] == [1, 0, 1, 0]
+
+
+def test_cells_that_numpy_made_others_of(planned):
+    rows = [[1, 2, 3], [4, 5, 6], [0, 1, 2], [7, 8, 9], [3, 3, 3]]
+    model = PrivateLogisticRegression(epsilon=1, schema=PLAIN)
+    expected = rows_reached(PLAIN, reached(model.fit, rows, LABELS))
+    for odd in (1j, np.timedelta64(3, "s"), b"x", "x", 0.5):
+        X = np.array(spoiled(rows, 4, odd, 1))
+        assert rows_reached(PLAIN, reached(model.fit, X, LABELS))[:4] == expected[:4], X.dtype
+
+
+def test_scores():
+    rng = np.random.default_rng(0)
+    X = [[float(a), "x" if a > 5 else "y", 0.5] for a in rng.uniform(0, 10, 300)]
+    y = [int(row[0] > 5) for row in X]
+    words = Schema(COLUMNS, target="y", classes=["no", "yes"], invalid="drop")
+    models = [
+        (PrivateLogisticRegression(epsilon=50, schema=CLASSES, random_state=0), y),
+        (PrivateLogisticRegression(epsilon=50, schema=words, random_state=0), [("no", "yes")[one] for one in y]),
+        (PrivateLinearRegression(epsilon=50, schema=NUMBER, random_state=0), y),
+        (privet.PrivatePoissonRegressor(epsilon=50, schema=NUMBER, random_state=0), y),
+    ]
+    for model, labels in models:
+        model.fit(X, labels)
+        usual = model.score(X, labels)
+        for junk in JUNK:
+            assert abs(model.score(X, [*labels[:-1], junk]) - usual) < 0.1, type(junk)
+
+
+def test_rows_by_names(planned):
+    """A dictionary is a row by its names, and no row where it lacks one. A sparse matrix is refused by its type."""
+    model = PrivateLogisticRegression(epsilon=1, schema=CLASSES)
+    named = [dict(zip("abc", row, strict=True)) | {"d": 1} for row in GOOD]
+    expected = rows_reached(CLASSES, reached(model.fit, GOOD, LABELS))
+    assert rows_reached(CLASSES, reached(model.fit, named, LABELS)) == expected
+    every_place(lambda X: rows_reached(CLASSES, reached(model.fit, X, LABELS)), named, (None,), [list])
+    for odd in ({"a": 1, "b": "x"}, {"a": 1, "b": "x", ("c",): 1}):
+        found = rows_reached(CLASSES, reached(model.fit, spoiled(named, 2, odd), LABELS))
+        assert others(found, 2) == others(expected, 2)
+    matrix = sp.csr_array(np.ones((5, 3)))
+    with pytest.raises(ValueError, match="sparse"):
+        SchemaEncoder(PLAIN).fit(matrix).transform(matrix)
+    with pytest.raises(ValueError, match="sparse"):
+        PrivateTuner([{"method": "gd", "steps": [5]}], schema=PLAIN, epsilon=1).fit(matrix, LABELS)
+
+
+def test_streams_of_odd_calls(streams):
+    names = ["a", "b", "c"]
+    # A bare label beside one row, whatever it is, is one label.
+    for label in (*JUNK, [1], (1,), np.array([1]), pd.Series([1])):
+        model = PrivateOnlineClassifier(**ONLINE, features=3)
+        assert len(model.partial_fit(np.array([1.0, 2, 3]), label)._stream.rows) == 1, type(label)
+    for label in ([1], (1,), np.array([1]), pd.Series([1]), pl.Series([1]), "1", np.array(1), 1.0):
+        model = PrivateOnlineClassifier(**ONLINE, features=3)
+        assert model.partial_fit(np.array([1.0, 2, 3]), label)._stream.rows == [([1.0, 2.0, 3.0], 1)]
+    # A record that lacks a column is an empty slot, in a frame too.
+    model = PrivateOnlineClassifier(**ONLINE, features=names).partial_fit(pd.DataFrame([{"a": 1.0, "c": 2.0}]), [1])
+    assert np.isnan(model._stream.rows[0][0][1])
+    # Names are what they say, whoever holds them, and nothing else is a name.
+    model = PrivateOnlineClassifier(**ONLINE, features=np.array(names)).learn_one({"a": 1.0, "b": 2.0, "c": 3.0}, 1)
+    assert model._stream.rows == [([1.0, 2.0, 3.0], 1)]
+    for odd in ([("a", 1), ("b", 2)], ["a", "a"], [None, "a"], [1.5]):
+        with pytest.raises(ValueError, match="features"):
+            PrivateOnlineClassifier(**ONLINE, features=odd).learn_one({}, 1)
+    # Frames without declared names keep those of the first.
+    model = PrivateOnlineClassifier(**ONLINE).partial_fit(pd.DataFrame({"a": [1.0], "b": [2.0]}), [1])
+    model.partial_fit(pd.DataFrame({"b": [4.0], "a": [3.0]}), [0])
+    assert model._stream.rows == [([1.0, 2.0], 1), ([3.0, 4.0], 0)]
+    with pytest.raises(ValueError, match="other columns"):
+        model.partial_fit(pd.DataFrame({"a": [1.0], "z": [2.0]}), [1])
+
+
+def test_rows_that_are_too_long_are_not_listed(streams):
+    """A row of 2.4 GB is void by its length alone."""
+    tracemalloc.start()
+    for row in (range(3 * 10**8), np.broadcast_to(np.float64(1), 3 * 10**8)):
+        model = PrivateOnlineClassifier(**ONLINE, features=3)
+        model.partial_fit([[1.0, 2, 3], row], [1, 0])
+        assert [one for _, one in model._stream.rows] == [1, 0]
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 10_000_000

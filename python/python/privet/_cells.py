@@ -1,8 +1,9 @@
 """What one cell of a record is, from nothing but that cell.
 
 A cell of a list, or of a column of objects, may be any object: one that raises, lies, or says something else each
-time it is asked. So none of its own code runs. It is read by the class that it really is of: a text, a whole number
-and a float by what the base class holds, the scalars of NumPy, pandas and Python's own library by their own rules.
+time it is asked. So none of its own code runs, nor that of its class's class: classes are compared by identity alone. It is read
+by the class that it really is of: a text, a whole number and a float by what the base class holds, the scalars of
+NumPy, pandas and Python's own library by their own rules.
 What is of any other class, or has no value that can be written down (half a character, a number without end), is
 :data:`VOID`: nothing at all, whatever stands beside it. What is absent is ``None``.
 """
@@ -12,7 +13,6 @@ from __future__ import annotations
 import datetime
 import sys
 import uuid
-import zoneinfo
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -25,8 +25,8 @@ EXACT_BELOW = 2.0**53
 MOST_DIGITS = 1000
 """A whole number of more digits is nobody's, and no label."""
 
-NUMPY_SCALARS = frozenset(np.sctypeDict.values())
-"""The scalars of NumPy, and no class derived from them."""
+NUMPY_SCALARS = frozenset(map(id, np.sctypeDict.values()))
+"""The scalars of NumPy, and no class derived from them; by identity, since a class may have a hash of its own."""
 
 
 class _Void:
@@ -68,26 +68,50 @@ def _read(kind: type, cell: Any) -> Any:
     if kind is Decimal:
         return None if cell.is_qnan() else VOID if cell.is_snan() else cell
     if kind is Fraction:
-        return int(cell) if cell.denominator == 1 else float(cell)
-    if kind in NUMPY_SCALARS:
+        above, below = cell._numerator, cell._denominator
+        if type(above) is not int or type(below) is not int:
+            return VOID
+        return above if below == 1 else above / below
+    if id(kind) in NUMPY_SCALARS:
         return _numpy_scalar(kind, cell)
-    if kind in (np.ndarray, np.ma.MaskedArray, type(np.ma.masked)):
-        return _single(cell)
+    if kind is np.ndarray or is_masked_array(kind):
+        return _single(kind, cell)
     if kind is datetime.date or (kind is uuid.UUID and type(cell.int) is int):
         return str(cell)
-    if kind in (datetime.datetime, datetime.time):
+    if kind is datetime.datetime:
         return _moment(cell)
+    if kind is datetime.time:
+        return cell.replace(tzinfo=None).isoformat()
     return _of_pandas(kind, cell)
 
 
-def _moment(cell: Any) -> Any:
-    """A time as it writes itself, where its zone is no stranger's."""
-    return str(cell) if cell.tzinfo is None or type(cell.tzinfo) in (datetime.timezone, zoneinfo.ZoneInfo) else VOID
+def is_masked_array(kind: type) -> bool:
+    """Whether it is a class of NumPy's masked arrays, and none derived from them."""
+    return kind is np.ma.MaskedArray or kind is type(np.ma.masked)
+
+
+def _moment(cell: Any, nanoseconds: int = 0) -> str:
+    """A time as the clock of its own zone has it. The zone is passed over, as in files: it may be a stranger's."""
+    day = f"{cell.year:04}-{cell.month:02}-{cell.day:02}"
+    time = f"{cell.hour:02}:{cell.minute:02}:{cell.second:02}"
+    return _shortest(f"{day}T{time}.{cell.microsecond:06}{nanoseconds:03}")
+
+
+def moment_texts(array: np.ndarray) -> list[str]:
+    """How the times of an array are written, whatever its unit: as those of a column, and in a list."""
+    if np.datetime_data(array.dtype)[0] in ("Y", "M", "W", "D", "h", "m"):
+        array = array.astype("datetime64[s]")
+    return [_shortest(text) for text in np.datetime_as_string(array).tolist()]
+
+
+def _shortest(text: str) -> str:
+    """A time without the zeros of its seconds' fraction."""
+    return text.rstrip("0").removesuffix(".") if "." in text else text
 
 
 def _numpy_scalar(kind: type, cell: Any) -> Any:
     if kind is np.datetime64:
-        return None if np.isnat(cell) else str(cell)
+        return None if np.isnat(cell) else moment_texts(np.array([cell]))[0]
     if issubclass(kind, (np.bool_, np.integer)) and kind is not np.timedelta64:
         return cell.item()
     if issubclass(kind, np.floating):
@@ -96,13 +120,24 @@ def _numpy_scalar(kind: type, cell: Any) -> Any:
     return VOID
 
 
-def _single(array: Any) -> Any:
+def _single(kind: type, array: Any) -> Any:
     """An array without dimensions is its entry, or nothing where that is masked."""
     if array.ndim:
         return VOID
-    if isinstance(array, np.ma.MaskedArray) and np.ma.getmaskarray(array):
-        return None
+    if kind is not np.ndarray:
+        mask = mask_of(array)
+        if mask is None or mask.any():
+            return VOID if mask is None else None
     return plain(np.ndarray.__getitem__(array, ()))
+
+
+def mask_of(array: Any) -> np.ndarray | None:
+    """The mask of one of NumPy's masked arrays, unless something else was put in its place."""
+    mask = object.__getattribute__(array, "_mask")
+    if type(mask) is np.bool_:
+        return np.full(array.shape, bool(mask))
+    fits = type(mask) is np.ndarray and mask.dtype.kind == "b" and mask.shape == array.shape
+    return mask if fits else None
 
 
 def _of_pandas(kind: type, cell: Any) -> Any:
@@ -112,42 +147,44 @@ def _of_pandas(kind: type, cell: Any) -> Any:
     if cell is pandas.NA or cell is pandas.NaT:
         return None
     if kind is pandas.Timestamp:
-        return _moment(cell)
+        return _moment(cell, cell.nanosecond)
     if kind is pandas.Interval:
-        known = {int, float, pandas.Timestamp, *NUMPY_SCALARS}
-        return str(cell) if type(cell.left) in known and type(cell.right) in known else VOID
+        return _interval(pandas.Timestamp, cell)
     return str(cell) if kind is pandas.Period else VOID
 
 
-def written(cell: Any) -> Any:
-    """The cell's text; a truth value stays one, for its column's schema to write; ``None``; or ``VOID``.
+def _interval(timestamp: type, cell: Any) -> Any:
+    ends = []
+    for end in (cell.left, cell.right):
+        kind = type(end)
+        if kind is timestamp:
+            ends.append(_moment(end, end.nanosecond).replace("T", " "))
+        elif kind is int or kind is float or id(kind) in NUMPY_SCALARS:
+            ends.append(str(end))
+        else:
+            return VOID
+    closed = cell.closed
+    first, last = "[" if closed in ("left", "both") else "(", "]" if closed in ("right", "both") else ")"
+    return f"{first}{ends[0]}, {ends[1]}{last}"
 
-    A number is written as the extension writes a stored one, so that a column means the same whether a library gave
-    it a type of numbers or of objects.
+
+def written(cell: Any) -> Any:
+    """The cell as its column's schema is to read it: a text, a number, a truth value, ``None`` or ``VOID``.
+
+    A number stays one, so that it means the same whether a library gave its column a type of numbers or of objects. Of
+    those that no such type holds, the digits are a text.
     """
     if type(cell) is str and cell.isascii():
         return cell
     found = plain(cell)
-    if type(found) is float:
-        return float_text(found)
+    if type(found) is int and -(2**63) <= found < 2**63:
+        return found
     if type(found) is int or type(found) is Decimal:
         try:
             return str(found)
         except ValueError:  # of more digits than Python writes
             return VOID
     return found
-
-
-def float_text(number: float) -> str:
-    """The shortest digits that are this number, without an exponent, and without a point where it is whole.
-
-    >>> float_text(7.0), float_text(0.5), float_text(1e-7)
-    ('7', '0.5', '0.0000001')
-    """
-    text = repr(number)
-    if "e" in text:
-        text = format(Decimal(text), "f")
-    return text[:-2] if text.endswith(".0") else text
 
 
 def number(cell: Any) -> Any:

@@ -68,10 +68,10 @@ def _cells(column: Any) -> list[Any]:
 
 
 def _texts(name: str, columns: tuple[Any, ...]) -> Any:
-    places: dict[Any, int] = {}
+    distinct = _tables.Distinct()
     codes = []
     for column in columns:
-        own, texts = (column[2], column[3]) if column[1] == "text" else (np.full(len(column[2]), _tables.MISSING), [])
-        places_of = np.array([places.setdefault(text, len(places)) for text in texts] + [_tables.BAD, _tables.MISSING], dtype=np.int64)
-        codes.append(places_of[own])
-    return name, "text", np.concatenate(codes), list(places)
+        own, cells = (column[2], column[3]) if column[1] == "text" else (np.full(len(column[2]), _tables.MISSING), [])
+        places = np.array([*map(distinct.place, cells), _tables.BAD, _tables.MISSING], dtype=np.int64)
+        codes.append(places[own])
+    return name, "text", np.concatenate(codes), distinct.cells

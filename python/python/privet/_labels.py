@@ -1,7 +1,8 @@
 """Labels: as callers write them, as schemas do, and as places among the classes.
 
 A number of any type is the class whose text is that number (1, 1.0 and ``Decimal("1.0")`` are the class ``1``), a text
-the class of that very text, and a truth value the class by whichever spelling the classes list, or 1 and 0. So a label
+the class of that very text, and a truth value the class by whichever spelling the classes list, or 1 and 0, which are
+truth values in turn where the classes list these and neither number. So a label
 is the same whether it stands in an array of whole numbers, of floats or of objects: which of them a library makes of a
 column is often decided by one record.
 
@@ -75,22 +76,30 @@ def codes_of(y: np.ndarray, texts: Sequence[str], *, total: bool = False) -> np.
 
 
 def _by_number(texts: Sequence[str]) -> dict[int | float, int]:
-    """The place of each class that is a number; of two that are one number the first."""
+    """The place of each class that is a number; of two that are one number the first. 0 and 1 are truth values where
+    no class is either."""
     places: dict[int | float, int] = {}
     for place, text in enumerate(texts):
         number = _number(text)
         if number is not None:
             places.setdefault(number, place)
+    if 0 not in places and 1 not in places and _spelled(texts) is not None:
+        places |= {truth: place for truth, place in enumerate(_truth_places(texts)) if place < len(texts)}
     return places
+
+
+def _spelled(texts: Sequence[str]) -> tuple[str, str] | None:
+    """How the classes spell false and true."""
+    return next((pair for pair in TRUTHS if any(text in texts for text in pair)), None)
 
 
 def _truth_places(texts: Sequence[str]) -> tuple[int, int]:
     """The places of false and true."""
-    places = {text: place for place, text in enumerate(texts)}
-    spelling = next((pair for pair in TRUTHS if any(text in places for text in pair)), None)
+    spelling = _spelled(texts)
     if spelling is None:
         by_number = _by_number(texts)
         return by_number.get(0, len(texts)), by_number.get(1, len(texts))
+    places = {text: place for place, text in enumerate(texts)}
     return places.get(spelling[0], len(texts)), places.get(spelling[1], len(texts))
 
 
@@ -230,12 +239,14 @@ def declared_labels(values: np.ndarray, texts: Sequence[str], kind: np.dtype | N
     return values[[places[text] for text in texts]]
 
 
-def share_right(y: np.ndarray, predicted: np.ndarray, classes: np.ndarray, sample_weight: Any) -> float:
-    """The share of labels that are the predicted classes."""
+def share_right(
+    y: np.ndarray, predicted: np.ndarray, classes: np.ndarray, sample_weight: Any, *, total: bool = False
+) -> float:
+    """The share of labels that are the predicted classes. A label that is no class is no right prediction."""
     texts = [label_text(label) for label in classes]
     codes = codes_of(y, texts, total=True)
     unknown = codes == len(texts)
-    if unknown.any():
+    if unknown.any() and not total:
         _check_alike(y[unknown], all(isinstance(label, str) for label in classes.tolist()))
     return float(np.average(codes == codes_of(predicted, texts, total=True), weights=sample_weight))
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from privet._records import row_cells
+from privet._records import row_cells, row_length
 
 
 def check_unmasked(name: str, values: Any, *, total: bool = False) -> None:
@@ -30,11 +30,12 @@ def check_cells_unmasked(name: str, values: Any) -> None:
     """Refuses masked entries in a table that is read as one array of numbers, which takes what lies under a mask."""
     rows: Any = ()
     if isinstance(values, (list, tuple)):
-        rows = filter(None, map(row_cells, values))
+        rows = values
     elif isinstance(values, np.ndarray) and values.dtype.kind == "O":
         rows = (values.ravel().tolist(),)
     for row in rows:
-        check_unmasked(name, row)
+        listed = row_cells(row, row_length(row) or 0) if issubclass(type(row), (list, tuple)) else row
+        check_unmasked(name, listed)
 
 
 def is_masked(value: Any) -> bool:

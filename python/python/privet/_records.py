@@ -18,7 +18,7 @@ import narwhals as nw
 import numpy as np
 from scipy import sparse
 
-from privet._cells import VOID, number, number_or_nan, plain
+from privet._cells import VOID, is_masked_array, mask_of, number, number_or_nan, plain
 
 TYPED = "iufbUSTMmcV"
 """Kinds of arrays whose owner declared a type."""
@@ -52,7 +52,18 @@ def entries(name: str, values: Any, *, single: bool = False) -> np.ndarray:
             raise ValueError(f"{name} has {len(frame.columns)} columns; one value for each row is accepted")
         return _of_series(frame.get_column(frame.columns[0]))
     found = raw(name, values, single=single)
-    return objects(found.tolist(), single=single) if found.dtype.kind in "OT" else found
+    return objects(cells_in(found), single=single) if found.dtype.kind in "OT" else found
+
+
+def cells_in(array: np.ndarray, *, total: bool = False) -> list[Any]:
+    """The cells of an array. If ``total``, one entry of another kind, for which NumPy made texts bytes or numbers
+    durations, leaves the others what they were."""
+    kind = array.dtype.kind
+    if kind == "M" or (kind == "m" and not total):
+        return list(array)
+    if kind == "m":
+        return [None if gone else count for count, gone in zip(array.view(np.int64).tolist(), np.isnat(array), strict=True)]
+    return list(map(_decoded, array.tolist())) if kind == "S" and total else array.tolist()
 
 
 def raw(name: str, values: Any, *, single: bool = False) -> np.ndarray:
@@ -79,8 +90,8 @@ def objects(cells: Sequence[Any], *, single: bool = False) -> np.ndarray:
 
 
 def _only(cell: Any) -> Any:
-    listed = row_cells(cell)
-    return listed[0] if listed is not None and len(listed) == 1 else cell
+    listed = row_cells(cell, 1)
+    return cell if listed is None else listed[0]
 
 
 def _of_series(series: Any) -> np.ndarray:
@@ -164,30 +175,70 @@ def _listed(name: str, values: Any) -> Sequence[Any]:
     return list(values)
 
 
-def row_cells(row: Any) -> list[Any] | None:
-    """The cells of one row, or ``None`` where it is none. No code of the row's own class runs."""
+def row_length(row: Any) -> int | None:
+    """How many cells a row has, or ``None`` where it is none. No code of the row's own class runs."""
     kind = type(row)
+    try:
+        if issubclass(kind, list):
+            return list.__len__(row)
+        if issubclass(kind, tuple):
+            return tuple.__len__(row)
+        if kind is np.ndarray or is_masked_array(kind):
+            return row.shape[0] if row.ndim == 1 else None
+        return len(row) if kind is range or kind is array.array else None
+    except Exception:  # of a range that is longer than any list
+        return None
+
+
+def row_cells(row: Any, width: int) -> list[Any] | None:
+    """The cells of one row of that many; ``None`` where it is none or has another length, and is never listed."""
+    kind = type(row)
+    if row_length(row) != width:
+        return None
     try:
         if issubclass(kind, list):
             return list.copy(row)
         if issubclass(kind, tuple):
             return list(tuple.__getitem__(row, slice(None)))
-        if kind in (np.ndarray, np.ma.MaskedArray) and row.ndim == 1:
-            return row.tolist()  # None where an entry is masked
-        return list(row) if kind in (range, array.array) else None
+        if not is_masked_array(kind):
+            return cells_in(row) if kind is np.ndarray else list(row)
+        mask = mask_of(row)
+        if mask is None:
+            return None
+        return [None if gone else cell for cell, gone in zip(np.ndarray.tolist(row), mask.tolist(), strict=True)]
     except Exception:  # of an array whose parts do not fit
         return None
 
 
-def rows_of(name: str, X: Any) -> list[list[Any] | None]:
-    """The cells of each row of a list, a tuple or an array of objects; ``None`` for what is no row."""
+def named_cells(row: Any, names: Sequence[Any], *, alone: bool = False) -> list[Any] | None:
+    """The cells of these names in a dictionary, which has no others if ``alone``; ``None`` where it is none, or lacks one.
+    No code of its own class or of its keys' runs."""
+    if not issubclass(type(row), dict):
+        return None
+    try:
+        found = {name: cell for key, cell in dict.items(row) if is_name(name := plain(key))}
+        fits = len(found) == dict.__len__(row) if alone else True
+        return [found[name] for name in names] if fits and (not alone or len(found) == len(names)) else None
+    except Exception:  # of a name that it lacks, and of a dictionary that another thread changes
+        return None
+
+
+def is_name(name: Any) -> bool:
+    """Whether a cell that was read can name a column."""
+    return type(name) is str or type(name) is int
+
+
+def rows_of(name: str, X: Any, width: int, names: Sequence[Any] = ()) -> list[list[Any] | None]:
+    """The cells of each row of a list, a tuple or an array of objects; ``None`` for what is no row of that length, nor a
+    dictionary with these names."""
     if isinstance(X, np.ndarray):
         if X.ndim == 2:
-            return np.asarray(X).tolist()
+            return np.asarray(X).tolist() if X.shape[1] == width else [None] * len(X)
         if X.ndim != 1:
             raise ValueError(not_a_table(X.ndim))
         X = X.tolist()
-    return [row_cells(row) for row in _listed(name, X)]
+    rows = _listed(name, X)
+    return [named_cells(row, names) if names and issubclass(type(row), dict) else row_cells(row, width) for row in rows]
 
 
 def not_a_table(dimensions: int) -> str:
@@ -201,9 +252,10 @@ def not_a_table(dimensions: int) -> str:
     )
 
 
-def columns(name: str, X: Any, width: int, *, total: bool) -> list[list[Any]]:
-    """The cells of each of ``width`` columns. A row of another length has void cells alone if ``total``."""
-    rows = [row if row is not None and len(row) == width else None for row in rows_of(name, X)]
+def columns(name: str, X: Any, names: Sequence[Any], *, total: bool) -> list[list[Any]]:
+    """The cells of each of the columns of these names. A row of another length has void cells alone if ``total``."""
+    width = len(names)
+    rows = rows_of(name, X, width, names)
     if not total and None in rows:
         raise ValueError(f"{name} has a row that is not a list of {width} cells; accepted are rows of that length")
     return [[VOID if row is None else row[place] for row in rows] for place in range(width)]
@@ -222,27 +274,38 @@ def matrix(name: str, X: Any, *, width: int | None = None, total: bool = False) 
     rows, where it is not given), is NaN too if ``total``, else refused.
     """
     found = _in_one_block(X)
-    if found is not None and found.dtype.kind == "c":
+    if found is not None and found.dtype.kind == "c" and not total:
         raise ValueError(f"Complex data not supported: {name} is of type {found.dtype}; real numbers are accepted")
     if found is not None and found.dtype.kind in TYPED:
         if found.ndim != 2:
             raise ValueError(not_a_table(found.ndim))
-        return found if found.dtype.kind in "iufb" else _read(name, found.ravel().tolist(), found.shape, total)
+        return found if found.dtype.kind in "iufb" else _read(name, cells_in(found.ravel(), total=total), found.shape, total)
     if not hasattr(X, "__len__"):
         raise ValueError(not_a_table(0))
-    rows = rows_of(name, X if found is None else found)
+    given = X if found is None else found
     if width is None:
-        if rows and all(row is None for row in rows):
-            raise ValueError(not_a_table(1))
-        # Whether all are of one length shows where they are not; none of them decides about the others.
-        if len({None if row is None else len(row) for row in rows}) > 1:
-            raise ValueError(f"{name} has rows of different lengths; accepted are rows of one length")
-        width = len(rows[0] or ()) if rows else 0
-    elif not total and any(row is None or len(row) != width for row in rows):
+        width = _width_of(name, given)
+    rows = rows_of(name, given, width)
+    if not total and None in rows:
         raise ValueError(f"{name} has a row that is not a list of {width} cells; accepted are rows of that length")
     void = [VOID] * width
-    rows = [row if row is not None and len(row) == width else void for row in rows]
+    rows = [void if row is None else row for row in rows]
     return _read(name, list(chain.from_iterable(rows)), (len(rows), width), total)
+
+
+def _width_of(name: str, X: Any) -> int:
+    """How many cells every row has. Whether all are of one length shows where they are not; none of them decides about
+    the others."""
+    if isinstance(X, np.ndarray) and X.ndim == 2:
+        return X.shape[1]
+    if isinstance(X, np.ndarray) and X.ndim != 1:
+        raise ValueError(not_a_table(X.ndim))
+    lengths = set(map(row_length, X.tolist() if isinstance(X, np.ndarray) else _listed(name, X)))
+    if lengths == {None}:
+        raise ValueError(not_a_table(1))
+    if len(lengths) > 1:
+        raise ValueError(f"{name} has rows of different lengths; accepted are rows of one length")
+    return next(iter(lengths), 0) or 0
 
 
 def _read(name: str, cells: list[Any], shape: tuple[int, ...], total: bool) -> np.ndarray:
@@ -251,7 +314,7 @@ def _read(name: str, cells: list[Any], shape: tuple[int, ...], total: bool) -> n
 
 def numbers(name: str, cells: Sequence[Any], *, total: bool) -> np.ndarray:
     """A number for each cell; NaN where it holds nothing. What is no number is NaN too if ``total``, else refused."""
-    if set(map(type, cells)) <= {float, int}:
+    if all(kind is float or kind is int for kind in map(type, cells)):
         try:
             return np.fromiter(cells, dtype=np.float64, count=len(cells))
         except OverflowError:  # a whole number beyond all floats

@@ -49,6 +49,9 @@ def labels(y: Any, *, total: bool = False) -> np.ndarray:
     """Labels, each read for itself; refused are types that no estimator accepts."""
     check_unmasked("y", y, total=total)
     found = _records.entries("y", y, single=True)
+    if total and found.dtype.kind in "cmMSV":
+        # NumPy may have found the type for the sake of one label.
+        return _records.objects(_records.cells_in(found.ravel(), total=True))
     check_real("y", found.dtype)
     if found.dtype.kind in "SMmV":
         held = "bytes" if found.dtype.kind == "S" else f"values of type {found.dtype}"

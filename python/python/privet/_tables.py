@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from privet import _records
-from privet._cells import VOID, written
+from privet._cells import VOID, moment_texts, written
 from privet._masks import check_unmasked
 
 Column = tuple[str, str, np.ndarray, Any]
@@ -152,7 +152,7 @@ def cells_of_array(X: Any, names: Sequence[str], *, total: bool = False) -> list
         return [values[:, place] for place in range(len(names))]
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] != len(names):
         raise _other_columns(X.shape[1], names)
-    return _records.columns("X", X, len(names), total=total)
+    return _records.columns("X", X, names, total=total)
 
 
 def _other_columns(found: Any, names: Sequence[str]) -> ValueError:
@@ -171,7 +171,18 @@ def one_column(name: str, values: Any, *, total: bool = False) -> Column:
         return (name, "number", _contiguous(array, np.float64), np.isnan(array))
     if array.dtype.kind in "iu" and array.dtype.newbyteorder("=") != np.uint64:
         return (name, "integer", _contiguous(array, np.int64), None)
-    return text_column(name, array.tolist(), None, written, total=total)
+    if array.dtype.kind == "M":
+        return _moments(name, array)
+    return text_column(name, _records.cells_in(array, total=total), written, total=total)
+
+
+def _moments(name: str, array: np.ndarray) -> Column:
+    """A column of times, by their texts."""
+    there = ~np.isnat(array)
+    distinct, places = np.unique(array[there], return_inverse=True)
+    codes = np.full(len(array), MISSING, dtype=np.int64)
+    codes[there] = places
+    return (name, "text", codes, moment_texts(distinct))
 
 
 def _contiguous(array: np.ndarray, dtype: Any) -> np.ndarray:
@@ -187,49 +198,60 @@ def series_column(name: str, series: Any, *, total: bool = False) -> Column:
     """A single column from a series of narwhals."""
     held = _records.object_cells(series)
     if held is not None:
-        return text_column(name, held, None, written, total=total)
+        return text_column(name, held, written, total=total)
     dtype = series.dtype
-    missing = series.is_null()
-    mask = missing.to_numpy().astype(bool) if missing.any() else None
     if dtype.is_integer() and not is_long(dtype):
+        missing = series.is_null()
+        mask = missing.to_numpy().astype(bool) if missing.any() else None
         filled = series.fill_null(0) if mask is not None else series
         return (name, "integer", _contiguous(filled.to_numpy(), np.int64), mask)
     if dtype.is_float():
-        return (name, "number", _contiguous(series.to_numpy(), np.float64), mask)
-    if isinstance(dtype, (nw.Date, nw.Datetime)):
+        # NaN is missing, as in a list, whether or not the library calls it null.
+        values = _contiguous(series.to_numpy(), np.float64)
+        return (name, "number", values, np.isnan(values))
+    if isinstance(dtype, nw.Date):
         # As a file of text has it; a column of type "date" takes it apart.
-        form = "%Y-%m-%d" if isinstance(dtype, nw.Date) else "%Y-%m-%dT%H:%M:%S"
-        return text_column(name, series.dt.to_string(form).to_list(), mask, written, total=total)
+        return text_column(name, series.dt.to_string("%Y-%m-%d").to_list(), written, total=total)
+    if isinstance(dtype, nw.Datetime):
+        times = (series.dt.replace_time_zone(None) if dtype.time_zone else series).to_numpy()
+        return _moments(name, times.astype("datetime64[us]") if times.dtype.kind == "O" else times)
     if not total and (dtype.is_temporal() or dtype.is_nested()):
         raise ValueError(
             f"column {name!r} is of type {dtype}; accepted are numbers, texts, dates, categories and booleans"
         )
-    return text_column(name, _records.cells_of(series, name, total=total), mask, written, total=total)
+    return text_column(name, _records.cells_of(series, name, total=total), written, total=total)
+
+
+class Distinct:
+    """Different cells, and the place of each. 1, 1.0 and True differ, and so do 0.0 and -0.0."""
+
+    def __init__(self) -> None:
+        self.cells: list[Any] = []
+        self._places: dict[Any, int] = {}
+
+    def place(self, cell: Any) -> int:
+        key = cell if type(cell) is str else (type(cell), repr(cell))
+        place = self._places.setdefault(key, len(self.cells))
+        if place == len(self.cells):
+            self.cells.append(cell)
+        return place
 
 
 def text_column(
-    name: str,
-    values: Sequence[Any],
-    mask: np.ndarray | None,
-    text_of: Callable[[Any], Any],
-    *,
-    total: bool = False,
-    why: str = WHY_VOID,
+    name: str, values: Sequence[Any], read: Callable[[Any], Any], *, total: bool = False, why: str = WHY_VOID
 ) -> Column:
-    """Cells by their texts, as codes: ``MISSING`` for ``None``, and for ``VOID`` ``BAD``, which the schema's word on bad
-    records deals with if ``total`` and which is refused otherwise. ``text_of`` never raises."""
-    places: dict[Any, int] = {}
+    """Cells as codes: ``MISSING`` for ``None``, and for ``VOID`` ``BAD``, which the schema's word on bad records deals with
+    if ``total`` and which is refused otherwise. ``read`` gives a text, a number or a truth value, and never raises."""
+    found = Distinct()
 
     def place(value: Any) -> int:
-        cell = text_of(value)
-        return MISSING if cell is None else BAD if cell is VOID else places.setdefault(cell, len(places))
+        cell = read(value)
+        return MISSING if cell is None else BAD if cell is VOID else found.place(cell)
 
     codes = np.fromiter(map(place, values), dtype=np.int64, count=len(values))
-    if mask is not None:
-        codes[mask] = MISSING
     if not total and (codes == BAD).any():
         raise ValueError(f"column {name!r} {why}")
-    return (name, "text", codes, list(places))
+    return (name, "text", codes, found.cells)
 
 
 def is_unicode(text: str) -> bool:
@@ -240,14 +262,19 @@ def is_unicode(text: str) -> bool:
         return False
 
 
-def numbers_of(X: Any, *, read: Sequence[Any] | None = None, total: bool = False) -> np.ndarray:
+def numbers_of(
+    X: Any, *, read: Sequence[Any] | None = None, total: bool = False, lacking: bool = False
+) -> np.ndarray:
     """A frame without a schema as numbers: each column by its type, cells of objects and texts each for itself. NaN is
-    what is missing and, if ``total``, what is no number."""
+    what is missing and, if ``total``, what is no number; ``lacking``: so is all of a column that the frame lacks."""
     frame = nw.from_native(X, eager_only=True)
     names = list(frame.columns) if read is None else list(read)
     found = np.empty((len(frame), len(names)), order="F")
     for place, name in enumerate(names):
         if name not in frame.columns:
+            if lacking:
+                found[:, place] = np.nan
+                continue
             raise ValueError(f"X has no column {name!r}, which features= names")
         column = series_column(str(name), frame.get_column(name), total=True)
         found[:, place] = _numbers("X", column, total=total)

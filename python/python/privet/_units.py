@@ -15,7 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from privet import _records, _tables
-from privet._cells import VOID, identifier
+from privet._cells import VOID, identifier, plain
 from privet._masks import check_unmasked
 
 PLACEHOLDER = "("
@@ -36,14 +36,14 @@ def unit_column(name: str, values: Any, *, total: bool = False) -> _tables.Colum
     series = _records.series_of(values)
     if series is not None:
         held = _records.object_cells(series)
-        return _from_series(name, series, total) if held is None else _from_cells(name, held, floats=True, total=total)
+        return _from_series(name, series, total) if held is None else _from_cells(name, held, total)
     array = _records.raw(name, values)
-    kind = array.dtype.kind
-    if kind in "iu" or (kind == "f" and array.dtype.newbyteorder("=") == np.float64):
+    kind, type_ = array.dtype.kind, array.dtype.newbyteorder("=")
+    if kind in "iu" or type_ == np.float64:
         return _tables.one_column(name, array)
-    if kind in "OUT":
-        return _from_cells(name, array.tolist(), floats=True, total=total)
-    raise _unfit(name, array.dtype)
+    if kind in "OUT" or (total and (kind in "mS" or type_ == np.complex128)):
+        return _from_cells(name, _records.cells_in(array, total=total), total)
+    return _unfit(name, array.dtype, len(array), total)
 
 
 def name_of(groups: Any) -> str | None:
@@ -69,18 +69,36 @@ def _from_series(name: str, series: Any, total: bool) -> _tables.Column:
     dtype = series.dtype
     if dtype == nw.Float64 or (dtype.is_integer() and not _tables.is_long(dtype)):
         return _tables.series_column(name, series)
-    if dtype.is_float() or dtype.is_temporal() or dtype.is_nested() or dtype in (nw.Boolean, nw.Binary):
-        raise _unfit(name, dtype)
-    # What lies behind categories, runs and types of other libraries may be narrower floats than a cell tells.
-    return _from_cells(name, _records.cells_of(series, name, total=total), floats=dtype == nw.Object, total=total)
+    native = series.to_native()
+    if dtype == nw.Unknown and isinstance(getattr(native, "dtype", None), np.dtype):
+        return unit_column(name, native.to_numpy(), total=total)
+    held = _held(native)
+    unfit = dtype.is_float() or dtype.is_temporal() or dtype.is_nested() or dtype in (nw.Boolean, nw.Binary)
+    if unfit or ("float" in held and held != "float64"):
+        return _unfit(name, dtype, len(series), total)
+    cells = _records.cells_of(series, name, total=total)
+    if dtype == nw.Unknown and not held:
+        # Of another library's type, whose floats may be narrower than a cell tells.
+        cells = [VOID if type(plain(cell)) is float else cell for cell in cells]
+    return _from_cells(name, cells, total)
 
 
-def _from_cells(name: str, values: list[Any], *, floats: bool, total: bool) -> _tables.Column:
-    def text(value: Any) -> Any:
-        return VOID if not floats and issubclass(type(value), float) and value == value else identifier(value)
+def _held(native: Any) -> str:
+    """The type of what lies behind categories, runs and sparse entries, where the library says it."""
+    dtype = getattr(native, "dtype", getattr(native, "type", None))
+    dtype = getattr(dtype, "pyarrow_dtype", dtype)
+    categories = getattr(getattr(dtype, "categories", None), "dtype", None)
+    held = (categories, getattr(dtype, "subtype", None), getattr(dtype, "value_type", None))
+    return next((str(kind).lower() for kind in held if kind is not None), "")
 
-    return _tables.text_column(name, values, None, text, total=total, why=WHY_UNFIT)
+
+def _from_cells(name: str, values: list[Any], total: bool) -> _tables.Column:
+    return _tables.text_column(name, values, identifier, total=total, why=WHY_UNFIT)
 
 
-def _unfit(name: str, kind: Any) -> ValueError:
-    return ValueError(f"{name} holds values of type {kind}, which do not tell people apart exactly; {ACCEPTED}")
+def _unfit(name: str, kind: Any, rows: int, total: bool) -> _tables.Column:
+    """A column of a type that does not tell people apart: refused, and if ``total`` nobody's, since a library may have found
+    the type in a single cell."""
+    if not total:
+        raise ValueError(f"{name} holds values of type {kind}, which do not tell people apart exactly; {ACCEPTED}")
+    return (name, "text", np.full(rows, _tables.BAD, dtype=np.int64), [])

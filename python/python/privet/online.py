@@ -15,14 +15,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from sklearn.base import BaseEstimator
 
 from privet import _privet, _records, _tables
 from privet._array_schema import FEATURES, array_schema, check_exclusive
+from privet._cells import plain
 from privet._certificate import Certificate
 from privet._labels import codes_of, texts_of
 from privet._masks import check_unmasked
@@ -61,14 +64,20 @@ class StreamFile:
         return f"StreamFile(after step {self.after[-1] if self.after else 0}, epsilon = {claim.epsilon:g})"
 
 
-def _plain_mapping(x: Any, kinds: set[type]) -> dict[Any, Any]:
-    """What a mapping holds, if its keys are of these kinds; nothing where it is none. Of a dictionary no code of its own
-    class, or of its keys', runs; what another mapping does is its own record's affair."""
-    try:
-        items = list(dict.items(x) if issubclass(type(x), dict) else x.items() if issubclass(type(x), Mapping) else ())
-        return dict(items) if all(type(key) in kinds for key, _ in items) else {}
-    except Exception:
-        return {}
+def _column_names(X: Any) -> list[Any] | None:
+    """The names of a frame's columns; nothing else has any."""
+    return list(nw.from_native(X, eager_only=True).columns) if _tables.is_frame(X) else None
+
+
+def _is_typed_row(X: Any) -> bool:
+    """Whether it is one row, by its own shape: its label is then one, whatever it looks like."""
+    return not _tables.is_frame(X) and _records.is_typed(X) and np.ndim(X) == 1
+
+
+def _is_series_of_one(y: Any) -> bool:
+    """Whether it is the column of that row's label. Nothing is asked of what is of no library's own class."""
+    kinds = (getattr(sys.modules.get(name), "Series", None) for name in ("pandas", "polars"))
+    return any(type(y) is kind for kind in kinds) and len(y) == 1
 
 
 class PrivateOnlineClassifier(BaseEstimator):
@@ -93,9 +102,10 @@ class PrivateOnlineClassifier(BaseEstimator):
     delta : float, optional
         1/horizon² unless given.
     features : sequence of names, or int, optional
-        The columns: public, and never taken from a record. Needed by ``learn_one``, whose rows are mappings with exactly
-        these names, and by ``partial_fit`` of lists unless ``bounds`` has a number for each column; arrays and frames
-        have their own number of columns.
+        The columns, each a text or an integer: public, and never taken from a record. Needed by ``learn_one``, whose rows
+        are dictionaries with exactly these names, and by ``partial_fit`` of lists unless ``bounds`` has a number for each
+        column; arrays and frames have their own number of columns. Frames have the names of the first one, and with
+        ``features`` a column that a frame lacks is one without values.
     batch : int, default 1
         Rows a step. ``partial_fit`` keeps a remainder until the batch is whole.
     method : {"ftrl", "implicit", "giga", "leader", "experts"}, default "ftrl"
@@ -145,14 +155,15 @@ class PrivateOnlineClassifier(BaseEstimator):
         """Learn from more rows. Those beyond the horizon are left alone, with a ``ValueError``."""
         if classes is not None and self.classes is None:
             self.classes = classes
-        X, codes = self._numbers(X), self._codes(y)
+        names = _column_names(_tables.collected(X)) if self._names is None else None
+        X, codes = self._numbers(X, learning=True), self._codes([y] if _is_typed_row(X) and not _is_series_of_one(y) else y)
         if len(codes) != len(X):
             raise ValueError(f"X has {len(X)} rows and y {len(codes)} labels; one for each is accepted")
         unknown = codes == len(self.classes)
         X[unknown], codes[unknown] = np.nan, 0
         if not hasattr(self, "_stream"):
             with fitted_before(self):
-                self._begin(X.shape[1])
+                self._begin(X.shape[1], names)
         if self._waiting is not None:
             X, codes = np.vstack([self._waiting[0], X]), np.concatenate([self._waiting[1], codes])
         whole_batches = len(X) - len(X) % self._stream.batch
@@ -165,8 +176,8 @@ class PrivateOnlineClassifier(BaseEstimator):
         return self if waiting is None else self._take(*waiting)
 
     def learn_one(self, x: Mapping[Any, float], y: Any) -> PrivateOnlineClassifier:
-        """Learn from one row, as river does: a mapping with a value for each of ``features``. One that has other names, or
-        is no mapping, takes its slot and adds nothing."""
+        """Learn from one row, as river does: a dictionary with a value for each of ``features``. One that has other names, or
+        is none, takes its slot and adds nothing."""
         return self.partial_fit([self._row(x)], [y])
 
     def predict_one(self, x: Mapping[Any, float]) -> Any:
@@ -216,12 +227,15 @@ class PrivateOnlineClassifier(BaseEstimator):
 
     @property
     def _names(self) -> list[Any] | None:
-        """The declared names of the columns, if they have any."""
+        """The declared names of the columns, if they have any, as records name them."""
         if self.features is None or isinstance(self.features, (int, np.integer)):
             return None
         if isinstance(self.features, str):
             raise TypeError(f"features is the text {self.features!r}; accepted is a list of names, or their number")
-        return list(self.features)
+        names = list(map(plain, self.features))
+        if not all(map(_records.is_name, names)) or len(set(names)) < len(names):
+            raise ValueError("features has a name twice, or one that is no text or integer; those are accepted, each once")
+        return names
 
     def _row(self, x: Any) -> list[Any]:
         names = self._names
@@ -230,8 +244,7 @@ class PrivateOnlineClassifier(BaseEstimator):
                 "features are missing: the names of the columns are public, and the first record must not decide them for "
                 'all others; accepted is a list such as features=["age", "dose"]'
             )
-        found = _plain_mapping(x, set(map(type, names)))
-        return [found[name] for name in names] if found.keys() == set(names) else []
+        return _records.named_cells(x, names, alone=True) or []
 
     def _width(self) -> int | None:
         """How many columns there are, where that is known from public facts or began the stream."""
@@ -245,13 +258,13 @@ class PrivateOnlineClassifier(BaseEstimator):
         low, high = self.bounds if self.bounds is not None and len(self.bounds) == 2 else (0.0, 0.0)
         return next((len(side) for side in (low, high) if np.ndim(side) == 1), None)
 
-    def _numbers(self, X: Any) -> np.ndarray:
+    def _numbers(self, X: Any, *, learning: bool = False) -> np.ndarray:
         """A copy of the rows as numbers, NaN where there is none: each cell and each row for itself."""
         X = _tables.collected(X)
         check_unmasked("X", X, total=True)
         width = self._width()
         if _tables.is_frame(X):
-            X = _tables.numbers_of(X, read=self._names, total=True)
+            X = _tables.numbers_of(X, read=self._frame_names(X), total=True, lacking=learning)
         elif _records.is_typed(X) and np.ndim(X) == 1:
             X = np.asarray(X)[None, :]
         # What is no table by its own shape is a list of rows, of which none may say how long the others are.
@@ -266,6 +279,15 @@ class PrivateOnlineClassifier(BaseEstimator):
             raise ValueError(f"X has {found.shape[1]} features; {width} are accepted")
         return np.array(found, dtype=np.float64)
 
+    def _frame_names(self, X: Any) -> list[Any] | None:
+        """The columns that are read of a frame: the declared ones, or those of the first frame, which every other has."""
+        known = self.__dict__.get("feature_names_in_")
+        if self._names is not None or known is None:
+            return self._names
+        if set(_column_names(X) or ()) != set(known):
+            raise ValueError("X has other columns than the first frame; accepted are those, or features= with their names")
+        return list(known)
+
     def _codes(self, y: Any) -> np.ndarray:
         """The place of each label; one beyond for what is none of the classes, whose row is an empty slot."""
         if self.classes is None or len(listed("classes", self.classes)) < 2:
@@ -273,7 +295,7 @@ class PrivateOnlineClassifier(BaseEstimator):
         alone = isinstance(y, str) or not hasattr(y, "__len__") or np.ndarray is type(y) and y.ndim == 0
         return codes_of(flat_labels([y] if alone else y, total=True), texts_of(self.classes), total=True)
 
-    def _begin(self, n_features: int) -> None:
+    def _begin(self, n_features: int, names: list[Any] | None) -> None:
         if self.horizon is None:
             raise ValueError("horizon is missing: the noise is planned for a number of rows")
         check_exclusive(self.bounds, self.data_norm, None)
@@ -302,8 +324,10 @@ class PrivateOnlineClassifier(BaseEstimator):
             prior_fits=prior_fits(self),
         )
         self.n_features_in_ = n_features
-        if self._names is not None:
-            self.feature_names_in_ = np.asarray(self._names, dtype=object)
+        names = self._names if names is None else names
+        if names is not None:
+            self.feature_names_in_ = np.empty(len(names), dtype=object)
+            self.feature_names_in_[:] = names
         self.classes_ = np.asarray(self.classes)
         self._waiting = None
         self.steps_left_ = -(-int(self.horizon) // int(self.batch))

@@ -163,7 +163,7 @@ class PrivateRecommender(BaseEstimator):
 def _by_user(ratings: Any, *, total: bool) -> list[list[tuple[str, float]]]:
     """Each user's own (item, rating), in the order of appearance."""
     users: dict[str, list[tuple[str, float]]] = {}
-    for place, triple in enumerate(_triples(ratings)):
+    for place, triple in enumerate(_triples(ratings, total)):
         found = _triple(triple)
         if found is not None:
             users.setdefault(found[0], []).append(found[1:])
@@ -172,7 +172,7 @@ def _by_user(ratings: Any, *, total: bool) -> list[list[tuple[str, float]]]:
     return list(users.values())
 
 
-def _triples(ratings: Any) -> Iterator[Any]:
+def _triples(ratings: Any, total: bool) -> Iterator[Any]:
     """One rating after the other, whatever holds them. Of a frame each column has its own type."""
     ratings = _tables.collected(ratings)
     if _tables.is_frame(ratings):
@@ -180,12 +180,14 @@ def _triples(ratings: Any) -> Iterator[Any]:
         if len(frame.columns) != 3:
             raise ValueError(f"ratings have {len(frame.columns)} columns; users, items and ratings are accepted")
         return zip(*(_records.cells_of(frame.get_column(name)) for name in frame.columns), strict=True)
+    if isinstance(ratings, np.ndarray) and ratings.ndim == 2 and ratings.dtype.kind not in "OT":
+        return zip(*(_records.cells_in(column, total=total) for column in ratings.T), strict=True)
     return iter(ratings.tolist() if isinstance(ratings, np.ndarray) else ratings)
 
 
 def _triple(given: Any) -> tuple[str, str, float] | None:
-    cells = _records.row_cells(given)
-    if cells is None or len(cells) != 3:
+    cells = _records.row_cells(given, 3)
+    if cells is None:
         return None
     user, item, rating = identifier(cells[0]), identifier(cells[1]), number(cells[2])
     known = type(user) is str and type(item) is str and rating is not VOID and math.isfinite(rating)
@@ -201,8 +203,8 @@ def _own(user_ratings: Any) -> list[tuple[str, float]]:
 
 
 def _pair(given: Any) -> tuple[str, float] | None:
-    cells = _records.row_cells(given)
-    if cells is None or len(cells) != 2:
+    cells = _records.row_cells(given, 2)
+    if cells is None:
         return None
     item, rating = identifier(cells[0]), number(cells[1])
     return (item, rating) if type(item) is str and rating is not VOID else None

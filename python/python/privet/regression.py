@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.metrics import d2_tweedie_score
+from sklearn.metrics import d2_tweedie_score, r2_score
+from sklearn.utils.validation import check_is_fitted
 
 from privet import _privet
 from privet._base import PrivateEstimator
@@ -69,7 +70,18 @@ class _Regressor(RegressorMixin, PrivateEstimator):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the variance that is predicted (R²). Of private rows, it is itself not private."""
-        return super().score(X, numbers(y), sample_weight)
+        y, predicted, weights = self._compared(X, y, sample_weight)
+        return float(r2_score(y, predicted, sample_weight=weights))
+
+    def _compared(self, X: Any, y: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, Any]:
+        """Targets, predictions and weights of the rows; where bad records are no error, of those whose target is a number."""
+        check_is_fitted(self)
+        total = self._is_total()
+        y, predicted = numbers(y, total=total), self.predict(X)
+        if not total or len(y) != len(predicted):
+            return y, predicted, weights
+        kept = np.isfinite(y)
+        return y[kept], predicted[kept], None if weights is None else np.asarray(weights)[kept]
 
 
 class PrivateLinearRegression(_Regressor):
@@ -305,7 +317,8 @@ class PrivatePoissonRegressor(_Regressor):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of the Poisson deviance that is explained (D²), as scikit-learn's ``PoissonRegressor``
         gives it. Of private rows, it is itself not private."""
-        return float(d2_tweedie_score(numbers(y), self.predict(X), sample_weight=sample_weight, power=1))
+        y, predicted, weights = self._compared(X, y, sample_weight)
+        return float(d2_tweedie_score(y, predicted, sample_weight=weights, power=1))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
