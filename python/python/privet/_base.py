@@ -398,10 +398,6 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         features, schema = self._features(X), Schema._of(self.model_.schema())
         return features, self._encoded_labels(flat_labels(_tables.collected(y), total=schema.is_total), schema)
 
-    def _is_total(self) -> bool:
-        """Whether the fitted schema says what becomes of bad records, so that none is an error."""
-        return Schema._of(self.model_.schema()).is_total
-
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write model and certificate into one file, which ``privet verify`` and :func:`privet.load` read.
 

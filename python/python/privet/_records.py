@@ -62,7 +62,7 @@ def cells_in(array: np.ndarray, *, total: bool = False) -> list[Any]:
     if kind == "M" or (kind == "m" and not total):
         return list(array)
     if kind == "m":
-        return [None if gone else count for count, gone in zip(array.view(np.int64).tolist(), np.isnat(array), strict=True)]
+        return [None if gone else count for count, gone in zip(array.astype(np.int64).tolist(), np.isnat(array), strict=True)]
     return list(map(_decoded, array.tolist())) if kind == "S" and total else array.tolist()
 
 

@@ -135,7 +135,7 @@ class _Classifier(ClassifierMixin, PrivateEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted. Of private rows, it is itself not private."""
         check_is_fitted(self)
-        total = self._is_total()
+        total = Schema._of(self.model_.schema()).is_total
         return share_right(flat_labels(y, total=total), self.predict(X), self.classes_, sample_weight, total=total)
 
 
