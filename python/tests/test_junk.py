@@ -621,7 +621,7 @@ KINDS = {
     "truths": ({**LISTED, "categories": ["False", "True"]}, [True, False, True], []),
     "two truths": ({"type": "binary", "values": ["no", "true"], "missing": "category"}, [True, True, True], []),
 }
-ODD = ["x", None, 2.5, 2**63, 2**64, 3, 1j, object(), datetime.date(2020, 1, 1)]
+ODD = ["x", None, 2.5, 2**63, 2**64, 3, 1j, object(), datetime.date(2020, 1, 1), decimal.Decimal("1.25")]
 
 
 def arrow(cells):
@@ -710,7 +710,8 @@ def test_people_of_a_type_that_one_cell_decides():
             assert whose(groups)[:2] == ["1", "2"], (cells, number_)
     # What a library makes of a single cell is nobody, and no error; so are floats that are narrower than a cell tells.
     narrow = np.array([1, 2], dtype=np.float32)
-    lone = [np.array([True]), pd.Series([True]), pd.Series([pd.Timestamp("2020")]), pd.Series([pd.Timedelta("1s")])]
+    assert whose(np.array([True, False])) == whose(np.array([True, False, 2]))[:2] == ["1", "0"]
+    lone = [pd.Series([True]), pd.Series([pd.Timestamp("2020")]), pd.Series([pd.Timedelta("1s")])]
     for groups in (*lone, narrow, pd.Series(narrow), pd.Series(narrow).astype("category"), runs(narrow), np.zeros(2, dtype="c8")):
         assert set(whose(groups)) == {None}
         with pytest.raises(ValueError, match="exactly"):

@@ -177,6 +177,8 @@ def written(cell: Any) -> Any:
     if type(cell) is str and cell.isascii():
         return cell
     found = plain(cell)
+    if type(found) is Decimal:
+        found = _decimal(found)
     if type(found) is int and -(2**63) <= found < 2**63:
         return found
     if type(found) is int or type(found) is Decimal:
@@ -185,6 +187,14 @@ def written(cell: Any) -> Any:
         except ValueError:  # of more digits than Python writes
             return VOID
     return found
+
+
+def _decimal(found: Decimal) -> Any:
+    """The number that a decimal is, where one has all its digits: a library makes decimals of a whole column for one."""
+    whole = whole_number(found)
+    if whole is not None or not found.is_finite():
+        return found if whole is None else whole
+    return float(found) if len(found.as_tuple().digits) <= 15 and abs(found.adjusted()) < 300 else found
 
 
 def number(cell: Any) -> Any:

@@ -38,10 +38,13 @@ def unit_column(name: str, values: Any, *, total: bool = False) -> _tables.Colum
         held = _records.object_cells(series)
         return _from_series(name, series, total) if held is None else _from_cells(name, held, total)
     array = _records.raw(name, values)
-    kind, type_ = array.dtype.kind, array.dtype.newbyteorder("=")
-    if kind in "iu" or type_ == np.float64:
+    kind, width = array.dtype.kind, array.dtype.itemsize
+    if kind in "iu" or (kind == "f" and width == 8):
         return _tables.one_column(name, array)
-    if kind in "OUT" or (total and (kind in "mS" or type_ == np.complex128)):
+    if kind == "b" and total:
+        # NumPy makes truth values 0 and 1 as soon as a number stands beside them.
+        return _tables.one_column(name, array.astype(np.int64))
+    if kind in "OUT" or (total and (kind in "mS" or (kind == "c" and width == 16))):
         return _from_cells(name, _records.cells_in(array, total=total), total)
     return _unfit(name, array.dtype, len(array), total)
 
