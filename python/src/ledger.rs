@@ -252,7 +252,8 @@ impl Paid {
         let mut paying = self.set_aside(&mut ledger, plan, doing, source)?;
         let table = read()?;
         let work = |stop: &AtomicBool| plan.run_with(&table, source, stop, &mut paying);
-        let release = released_by(py, Threads::Own, work).map_err(|failure| told(&table, failure))?;
+        let release =
+            released_by(py, Threads::Own, work).map_err(|failure| told(&table, failure))?;
         Ok(closed(py, paying, release))
     }
 

@@ -1,8 +1,9 @@
 //! The audit of outlines (`privet schema new --epsilon`): counts by keys that nobody listed.
 //!
-//! Two columns of texts that enough others hold. Under add-remove a unit's k records, each with other texts than the rest of them, are there
-//! or not: 2k counts move by one, all that is charged. Under replace-one they hold these or those texts: 4k counts move, all that is charged as
-//! well. A second kind of subject has texts that the unit alone holds, and a δ so large that they are seen to be let out now and then.
+//! Two columns of keys that enough others hold; of a column a unit counts for c keys, c the smaller of 2 and its records. Under add-remove
+//! its texts are there or not: 2c counts move by one, and two totals by c. Under replace-one there are c texts or c years: 4c counts move by
+//! one, and four totals by c. That is all that is charged. A second kind of subject has texts that the unit alone holds, and a δ so large that
+//! they are seen to be let out now and then.
 //! What a table's reader counts is taken as given here (`privet_data`, `one_unit_moves_as_many_counts_as_it_may_hold`).
 
 use crate::AuditError;
@@ -13,7 +14,7 @@ use privet_core::{Budget, Neighbours};
 use privet_data::read::{CellKey, HeldKeys};
 use privet_data::schema::{FileFacts, UnitDraft};
 use privet_dp::noise::Source;
-use privet_learn::look::outline::{LineCount, Outline, holding};
+use privet_learn::look::outline::{LineCount, MOST_KEYS, Outline, holding, totals};
 use privet_learn::{Plan, plan};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -52,8 +53,7 @@ impl Subject {
 
     /// The plan that anybody would get.
     fn planned(&self, budget: Budget) -> Result<Plan<Outline>, AuditError> {
-        let texts: Vec<String> = COLUMNS.map(String::from).to_vec();
-        let task = Outline { columns: texts.clone(), texts };
+        let task = Outline::of(COLUMNS.map(String::from).to_vec(), Vec::new());
         let request = task.request(
             &FileFacts::by_name("t.csv".as_ref()),
             self.max_records.map(|max_records| UnitDraft {
@@ -68,9 +68,9 @@ impl Subject {
         Ok(plan(&request?)?)
     }
 
-    /// How many texts of a column a unit holds.
+    /// How many keys of a column a unit counts for.
     fn most(&self) -> u32 {
-        self.max_records.unwrap_or(1)
+        self.max_records.unwrap_or(1).min(MOST_KEYS)
     }
 
     /// How many lines there are.
@@ -82,18 +82,19 @@ impl Subject {
         2 * OTHERS * u64::from(self.most()) + own
     }
 
-    /// Texts of a column: the unit's in the first world, or nobody's, and those in the second.
-    fn texts(&self, side: usize) -> impl Iterator<Item = CellKey> {
-        let (alone, name) = (self.alone, ["these", "those"][side]);
-        (0..self.most()).map(move |at| match alone {
-            true => CellKey::Text(format!("nobody else's {name} {at}")),
-            false => CellKey::Text(format!("{name} {at}")),
+    /// Keys of a column: years, the unit's in the first world or nobody's, and texts, its own in the second.
+    fn keys_of(&self, side: usize) -> impl Iterator<Item = CellKey> {
+        let alone = self.alone;
+        (0..self.most()).map(move |at| match (alone, side) {
+            (true, _) => CellKey::Text(format!("nobody else's {side} {at}")),
+            (false, 0) => CellKey::Year(1900 + at as i32),
+            (false, _) => CellKey::Text(format!("text {at}")),
         })
     }
 
     /// Every key that either world may show.
     fn keys(&self) -> Vec<(u32, CellKey)> {
-        let both = || [0, 1].into_iter().flat_map(|side| self.texts(side));
+        let both = || [0, 1].into_iter().flat_map(|side| self.keys_of(side));
         (0..COLUMNS.len() as u32)
             .flat_map(|column| both().map(move |text| (column, text)))
             .collect()
@@ -111,7 +112,7 @@ impl Subject {
             (_, World::Second) => Some(1),
         };
         for column in 0..COLUMNS.len() as u32 {
-            for text in own.into_iter().flat_map(|side| self.texts(side)) {
+            for text in own.into_iter().flat_map(|side| self.keys_of(side)) {
                 *counts.entry((column, text)).or_insert(0) += 1;
             }
         }
@@ -119,7 +120,7 @@ impl Subject {
     }
 }
 
-/// Outlines of two neighbouring tables: of every key its noised count, or 0 where it is not named.
+/// Outlines of two neighbouring tables: of every key its noised count, or 0 where it is not named, and the totals.
 struct Outlines {
     worlds: [(Plan<Outline>, LineCount); 2],
     keys: Vec<(u32, CellKey)>,
@@ -131,13 +132,26 @@ impl Outlines {
     fn of(subject: &Subject, plan: &Plan<Outline>) -> Result<Self, AuditError> {
         let held = [World::First, World::Second].map(|world| subject.held(world));
         let keys = subject.keys();
-        let count = |held: &HeldKeys, key| held.counts.get(key).copied().unwrap_or(0) as f64;
+        let noise = |name| plan.settings().get(name).unwrap_or(1.0);
+        // Along what tells the two apart best: each number's shift by its own variance.
+        let weight = (noise("count_noise") / noise("total_noise")).powi(2);
+        let [counts, totals] = moved(&held, &keys);
         let direction =
-            keys.iter().map(|key| count(&held[1], key) - count(&held[0], key)).collect();
+            counts.into_iter().chain(totals.into_iter().map(|by| by * weight)).collect();
         let [first, second] = held;
         let worlds = [holding(plan.clone(), first)?, holding(plan.clone(), second)?];
         Ok(Self { worlds, keys, direction, stop: AtomicBool::new(false) })
     }
+}
+
+/// By how much the counts of keys differ, and the totals of kinds.
+fn moved(held: &[HeldKeys; 2], keys: &[(u32, CellKey)]) -> [Vec<f64>; 2] {
+    let count = |held: &HeldKeys, key| held.counts.get(key).copied().unwrap_or(0) as f64;
+    let counts = keys.iter().map(|key| count(&held[1], key) - count(&held[0], key));
+    let totals = held.each_ref().map(|held| totals(held, COLUMNS.len() as u32));
+    let [first, second] = totals;
+    let totals = second.iter().zip(first).map(|(second, first)| (second - first) as f64);
+    [counts.collect(), totals.collect()]
 }
 
 impl Target for Outlines {
@@ -147,7 +161,8 @@ impl Target for Outlines {
         let named: BTreeMap<(u32, &CellKey), f64> =
             found.keys.iter().map(|found| ((found.column, &found.key), found.count)).collect();
         let count = |(column, key): &(u32, CellKey)| named.get(&(*column, key)).copied();
-        Ok(self.keys.iter().map(|key| count(key).unwrap_or(0.0)).collect())
+        let counts = self.keys.iter().map(|key| count(key).unwrap_or(0.0));
+        Ok(counts.chain(found.kinds.iter().flatten().copied()).collect())
     }
 
     fn direction(&self) -> Option<Vec<f64>> {
@@ -180,21 +195,21 @@ pub fn audit_against(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use privet_learn::look::outline::KINDS;
 
     /// The pairs are as far apart as the theorem allows.
     #[test]
     fn the_worlds_differ_by_all_that_is_charged() {
         for subject in Subject::all(4.0, 1e-5, (1.0, 0.4)).unwrap().iter().filter(|one| !one.alone)
         {
-            let plan = subject.planned(subject.budget).unwrap();
-            let moved = Outlines::of(subject, &plan).unwrap().direction;
-            let squares: f64 = moved.iter().map(|x| x * x).sum();
-            let held = 2 * subject.most();
-            let differing = match subject.neighbours {
-                Neighbours::AddRemove => held,
-                Neighbours::ReplaceOne | Neighbours::ReplaceLabel => 2 * held,
-            };
-            assert_eq!(squares, f64::from(differing), "{subject:?}");
+            let held = [World::First, World::Second].map(|world| subject.held(world));
+            let [counts, totals] = moved(&held, &subject.keys());
+            let squares = |all: &[f64]| all.iter().map(|x| x * x).sum::<f64>();
+            let (sides, most) = (subject.neighbours.sides(), f64::from(subject.most()));
+            let columns = COLUMNS.len() as f64;
+            assert_eq!(squares(&counts), sides * columns * most, "{subject:?}");
+            assert_eq!(squares(&totals), sides * columns * most * most, "{subject:?}");
+            assert_eq!(totals.len(), COLUMNS.len() * KINDS);
         }
     }
 }

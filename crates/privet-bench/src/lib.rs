@@ -16,6 +16,7 @@ pub mod ledger;
 pub mod line;
 pub mod memory;
 pub mod parties;
+pub mod progress;
 pub mod race;
 pub mod report;
 pub mod scale;

@@ -52,7 +52,8 @@ pub struct Cli {
     /// Threads to compute with; all cores unless given. What comes out is the same
     #[arg(long, global = true, value_name = "N", help_heading = "Everywhere")]
     threads: Option<std::num::NonZeroUsize>,
-    /// Say nothing on standard error but errors and warnings
+    /// Say nothing but errors. What was asked for still goes to standard output where it goes there, and --json is
+    /// written; a report of what is in a file, and of a check that holds, is not
     #[arg(short, long, global = true, help_heading = "Everywhere")]
     quiet: bool,
 }

@@ -5,7 +5,7 @@
 
 use crate::failure::Failure;
 use crate::progress::Meter;
-use crate::say;
+use crate::{output, say};
 use clap::Args;
 use privet_core::Relation;
 use privet_data::block::{BlockError, Cache, Lasting};
@@ -169,6 +169,9 @@ impl DiskFlags {
             (false, Some(_)) => Lasting::UntilDone,
             (false, None) => Lasting::Never,
         };
+        if let Some(cache) = &self.cache {
+            output::room("--cache", cache)?;
+        }
         let cache = Cache::open(under, path, schema, lasting)?;
         cache.check_room(schema, rows)?;
         let memory = self.memory.unwrap_or(STREAMING);

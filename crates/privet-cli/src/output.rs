@@ -10,17 +10,25 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether only errors and warnings are said.
+/// Whether only errors are said.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Whether only errors and warnings are to be said, from now on.
+/// Whether only errors are to be said, from now on.
 pub fn set_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
+    #[cfg(feature = "bench")]
+    privet_bench::progress::set_quiet(quiet);
 }
 
 /// Whether these words are said at all.
 pub fn is_said(words: &str) -> bool {
-    !QUIET.load(Ordering::Relaxed) || words.starts_with("error") || words.starts_with("warning")
+    !QUIET.load(Ordering::Relaxed) || words.starts_with("error")
+}
+
+/// Words on standard output about what was done, where that itself is in a file, or an exit code says it: what
+/// `--quiet` leaves out.
+pub fn report(text: &str) -> Result<(), Failure> {
+    if is_said("") { print(text) } else { Ok(()) }
 }
 
 /// Prose on standard error. A closed standard error is no reason to fail.
@@ -337,6 +345,31 @@ pub fn keep(destination: Destination, text: &str) -> Result<Placed, Failure> {
     }
 }
 
+/// Finds out whether files can be made in a folder, which may have to be made first.
+pub fn room(flag: &str, folder: &Path) -> Result<(), Failure> {
+    let named = |at: &&Path| !at.as_os_str().is_empty();
+    let there = folder.ancestors().filter(named).find(|at| at.symlink_metadata().is_ok());
+    let there = there.unwrap_or(Path::new("."));
+    if there.is_file() {
+        let (folder, there) = (folder.display(), there.display());
+        return Err(Failure::input(format!(
+            "{flag} {folder}: {there} is a file; the name of a folder is accepted"
+        )));
+    }
+    let probed = Destination::open(&there.join("privet-room"), Existing::Replace);
+    swept(probed.map_err(|error| refused(flag, folder, error))?.swept());
+    Ok(())
+}
+
+/// Makes a folder for files, and those that it is in.
+pub fn folder(flag: &str, path: &Path) -> Result<(), Failure> {
+    room(flag, path)?;
+    std::fs::create_dir_all(path).map_err(|error| {
+        let path = path.display();
+        Failure::Environment(format!("{flag} {path}: cannot make the folder: {error}"))
+    })
+}
+
 fn refused(flag: &str, path: &Path, error: WriteError) -> Failure {
     let path = path.display();
     match error {
@@ -350,10 +383,16 @@ fn refused(flag: &str, path: &Path, error: WriteError) -> Failure {
         WriteError::Folder { .. } => {
             Failure::input(format!("{flag} {path}: a folder; the name of a file is accepted"))
         }
-        error => {
-            let words = format!("{flag} {path}: cannot write: {error}");
-            Failure::file_in_words(words, &error.into())
+        WriteError::File { path: at, source } => {
+            let words = format!("{flag} {path}: cannot write: {}: {source}", at.display());
+            // Where that folder is there and takes no file, the name is not what is wrong. The kind of error does not
+            // tell: a file system of the kernel's says that the new file is not found.
+            match at.is_dir() || at.is_file() {
+                true => Failure::Environment(words),
+                false => Failure::file_in_words(words, &source),
+            }
         }
+        error => Failure::Environment(format!("{flag} {path}: cannot write: {error}")),
     }
 }
 

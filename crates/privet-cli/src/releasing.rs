@@ -113,6 +113,11 @@ pub struct Place {
 }
 
 impl Releasing {
+    /// Whether files that are there may be overwritten.
+    pub fn overwrites(&self) -> bool {
+        self.force
+    }
+
     /// Finds out before a record is read whether a release can go where it should.
     pub fn place(&self, inputs: &[&Path]) -> Result<Place, Failure> {
         let secret = self.sign.as_deref().map(keys::read_secret).transpose()?;
@@ -209,8 +214,10 @@ impl Releasing {
             // What was released is what was asked for there.
             say!("{}", report.trim_end());
             Ok(())
-        } else {
+        } else if self.json {
             output::print(&report)
+        } else {
+            output::report(&report)
         };
         failure.map_or(shown, Err)
     }

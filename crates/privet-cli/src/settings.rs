@@ -8,7 +8,9 @@ use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, Typ
 use privet_core::{DELTA, EPSILON, Neighbours, Range, Relation};
 use privet_data::Schema;
 use privet_learn::words::{DEFAULT_HUBER_WIDTH, DEFAULT_QUANTILE, LOSSES, LossInfo};
-use privet_learn::{Calibration, GAMMA, Method, RIDGE, ROWS, Request, SPLIT, STEPS, Words};
+use privet_learn::{
+    Calibration, GAMMA, METHODS, Method, RIDGE, ROWS, Request, SPLIT, STEPS, Words,
+};
 use privet_optim::loss::{HUBER_WIDTH, QUANTILE};
 use std::path::{Path, PathBuf};
 
@@ -79,22 +81,22 @@ pub struct RequestFlags {
 
     #[arg(
         long, value_name = "γ", value_parser = within(GAMMA), allow_hyphen_values = true,
-        help = format!("amp: gradient norm of the mean objective at which to stop: {GAMMA} \
-                        [default: 1/N²]"),
+        help = format!("Gradient norm of the mean objective at which {} stop: {GAMMA} \
+                        [default: the method's own]", learners_with("gamma")),
     )]
     pub gamma: Option<f64>,
 
     #[arg(
         long, value_name = "F", value_parser = within(SPLIT), allow_hyphen_values = true,
-        help = format!("amp: share of the noise budget for the output noise: {SPLIT} \
-                        [default: 0.01]"),
+        help = format!("Share of the noise budget for the noise on the result of {}: {SPLIT} \
+                        [default: the method's own]", learners_with("split")),
     )]
     pub split: Option<f64>,
 
     #[arg(
         long, value_name = "T", value_parser = steps, allow_hyphen_values = true,
-        help = format!("gd: noised steps, a whole number: {STEPS} [default: chosen from public \
-                        facts]"),
+        help = format!("Noised steps of {}, {} [default: the method's own]",
+                       learners_with("steps"), STEPS.whole()),
     )]
     pub steps: Option<u32>,
 
@@ -102,6 +104,17 @@ pub struct RequestFlags {
     /// them
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
+}
+
+/// The learners that have a setting of this name.
+fn learners_with(setting: &str) -> String {
+    let having = METHODS.iter().filter(|info| info.settings.iter().any(|one| one.name == setting));
+    let names: Vec<&str> = having.map(|info| info.name).collect();
+    match names.split_last() {
+        Some((last, [])) => last.to_string(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
 }
 
 /// The names of losses, each with what it is.
@@ -206,5 +219,33 @@ impl RequestFlags {
     /// Which tables are neighbours, counted in which unit.
     pub fn relation(&self, schema: &Schema) -> Relation {
         Relation::new(self.neighbours, schema.unit())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::Cli;
+    use std::collections::BTreeSet;
+
+    /// The help of a flag for a method's setting names the learners that have it and no other.
+    #[test]
+    fn flags_of_settings_name_the_learners_that_have_them() {
+        let shape = Cli::shape();
+        let mut seen = 0;
+        for verb in ["train", "plan"].map(|name| shape.find_subcommand(name).unwrap()) {
+            for setting in ["gamma", "split", "steps"] {
+                let flag = verb.get_arguments().find(|flag| flag.get_id() == setting).unwrap();
+                let help = flag.get_help().unwrap().to_string();
+                let is_name = |c: char| c.is_alphanumeric() || c == '-';
+                let words: BTreeSet<&str> = help.split(|c| !is_name(c)).collect();
+                for info in METHODS {
+                    let has = info.settings.iter().any(|one| one.name == setting);
+                    assert_eq!(words.contains(info.name), has, "{setting}, {}: {help}", info.name);
+                    seen += usize::from(has);
+                }
+            }
+        }
+        assert!(seen > 20, "{seen}");
     }
 }

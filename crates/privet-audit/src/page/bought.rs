@@ -37,10 +37,10 @@ pub(super) fn bought(
     let options = AttackOptions { runs: options.runs.max(LEAST_RUNS), ..*options };
     let _ = writeln!(
         page.text,
-        "## Outlines of tables\n\nWhat `privet schema new --epsilon` asks: counts by texts that nobody listed. A unit's texts are others' as \
-         well, and move as many counts as is charged; or nobody else's, with a δ so large that they are seen to be let out. *At a quarter*: judged \
-         by the certificate for ε/4, and for δ/4 where texts are nobody else's, which is false.\n\n\
-         | neighbours | records a unit | texts | claimed (ε, δ) | ε at least | by μ | refuted | refuted at a quarter |\n\
+        "## Outlines of tables\n\nWhat `privet schema new --epsilon` asks: counts by keys that nobody listed, and totals by kind. A unit's keys \
+         are others' as well, and move as many counts as is charged; or nobody else's, with a δ so large that they are seen to be let out. *At a quarter*: judged \
+         by the certificate for ε/4, and for δ/4 where keys are nobody else's, which is false.\n\n\
+         | neighbours | records a unit | keys | claimed (ε, δ) | ε at least | by μ | refuted | refuted at a quarter |\n\
          |---|---|---|---|---|---|---|---|"
     );
     let (epsilon, delta, own) = OUTLINED;

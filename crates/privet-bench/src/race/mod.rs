@@ -25,6 +25,7 @@ mod turns;
 
 use crate::error::BenchError;
 use crate::line::{Line, Race};
+use crate::progress::tell;
 use environment::{Environment, Rival};
 pub use error::RaceError;
 use serde_json::{Value, json};
@@ -112,7 +113,7 @@ pub type Emit<'a> = &'a mut dyn FnMut(Line) -> Result<(), BenchError>;
 pub fn run(settings: &Settings, emit: Emit<'_>) -> Result<(), BenchError> {
     let busy = busy().filter(|_| !settings.quick);
     if let Some(busy) = &busy {
-        eprintln!("race: {busy}");
+        tell(&format!("race: {busy}"));
     }
     std::fs::create_dir_all(&settings.work).map_err(BenchError::at(&settings.work))?;
     let mut rivals: Vec<Rival> = Vec::new();
@@ -129,7 +130,7 @@ pub fn run(settings: &Settings, emit: Emit<'_>) -> Result<(), BenchError> {
         for (rival, reason) in environment.missing.iter().filter(|(one, _)| rivals.contains(one)) {
             emit(notice(name, rival.name(), reason))?;
         }
-        eprintln!("race: {name}");
+        tell(&format!("race: {name}"));
         run(settings, &environment, emit)?;
     }
     Ok(())

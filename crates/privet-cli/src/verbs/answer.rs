@@ -29,8 +29,9 @@ then the stream ends.
 
 Which rows a later batch asks about may depend on the labels before. Every certificate claims
 the budget of the whole stream. Teachers are trained anew, on chunks drawn anew, for each batch,
-and nothing secret is stored. FILE and FILE.journal belong together and are gone on from once:
-an older copy is refused.",
+and nothing secret is stored. FILE and FILE.journal belong together. A FILE that is older than its
+journal is refused; copies of both, or both brought back from a backup, go on a second time, with noise
+that nobody has charged for: keep them where one process finds them.",
     after_help = "\
 Examples:
   privet answer table.csv --schema s.toml --public monday.csv --epsilon 1 --delta 1e-6 --rows 50000 \\
@@ -80,7 +81,8 @@ impl Answer {
     /// Reads the public rows, and finds out whether they can be voted on and their labels written.
     fn prepare(&self, schema: &Schema, teacher: &Teacher) -> Result<Prepared, Failure> {
         let public = public_rows(&self.asked.public, schema)?;
-        let open = |path: &PathBuf| output::open_for("--labels", path, false, &self.inputs());
+        let force = self.releasing.overwrites();
+        let open = |path: &PathBuf| output::open_for("--labels", path, force, &self.inputs());
         let labels = self.labels.as_ref().map(open).transpose()?;
         Ok(Prepared { public, labels, program: self.asked.program(schema, teacher)? })
     }

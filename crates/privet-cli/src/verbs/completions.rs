@@ -51,9 +51,13 @@ impl Man {
                 clap_mangen::Man::new(Cli::shape()).render(&mut page).map_err(failed)?;
                 output::print_exact(&String::from_utf8_lossy(&page))
             }
-            Some(folder) => std::fs::create_dir_all(&folder)
-                .and_then(|()| clap_mangen::generate_to(Cli::shape(), &folder))
-                .map_err(|error| Failure::file(&folder.display().to_string(), &error)),
+            Some(folder) => {
+                output::folder("--out", &folder)?;
+                let write = clap_mangen::generate_to(Cli::shape(), &folder);
+                write.map_err(|error| {
+                    Failure::Environment(format!("--out {}: {error}", folder.display()))
+                })
+            }
         }
     }
 }

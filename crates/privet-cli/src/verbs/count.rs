@@ -29,8 +29,9 @@ noisy count as well; counts below 0 are noise around next to nobody. `privet ver
 
 Several releases from one budget: --times T plans for at most T of them and --stream FILE keeps
 what is left between calls, by whichever process makes them. The table may change in between.
-Every certificate claims the budget of all T together. FILE and FILE.journal belong together
-and are gone on from once: an older copy is refused.
+Every certificate claims the budget of all T together. FILE and FILE.journal belong together. A FILE
+that is older than its journal is refused; copies of both, or both brought back from a backup, go on a
+second time, with noise that nobody has charged for: keep them where one process finds them.
 
 Everything spent on the same records adds up: counts of ε = 1 and a model of ε = 1 reveal as
 much as ε = 2.",

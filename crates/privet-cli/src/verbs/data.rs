@@ -114,11 +114,12 @@ impl Prepare {
                 path.display()
             )));
         }
+        output::room("--out", &self.out)?;
         let meter = Meter::spinner(&format!("preparing {}", self.name));
         let guard = interrupt::writing();
         let prepared = catalog::prepare(&self.name, &from, &self.out, self.seed)?;
         drop((guard, meter));
-        output::print(&format!(
+        output::report(&format!(
             "{}: {} rows\n{}: {} rows\n{}\n",
             prepared.train.display(),
             prepared.train_rows,

@@ -40,8 +40,7 @@ pub struct Demo {
 impl Demo {
     /// Makes the table, then runs the very commands it shows.
     pub fn run(self) -> Result<(), Failure> {
-        std::fs::create_dir_all(&self.out)
-            .map_err(|error| Failure::file(&format!("--out {}", self.out.display()), &error))?;
+        output::folder("--out", &self.out)?;
         let file = |name: &str| self.out.join(name);
         let (train, test) = (file("train.csv"), file("test.csv"));
         let (schema, model) = (file("schema.toml"), file("model.json"));
@@ -61,8 +60,8 @@ impl Demo {
 
         let [schema, train, test, model] = [&schema, &train, &test, &model].map(PathBuf::as_path);
         let plan = ["plan", "--schema", "@", "--rows", "20000", "--epsilon", "1"];
-        step("What would a budget of ε = 1 buy? No record is read for this.", &plan, &[schema])?;
-        step(
+        show("What would a budget of ε = 1 buy? No record is read for this.", &plan, &[schema])?;
+        show(
             "The same by every method that there is.",
             &[&plan[..], &["--method", "all"]].concat(),
             &[schema],
@@ -74,7 +73,7 @@ impl Demo {
             &words,
             &[train, schema, model],
         )?;
-        step("How good is it on people it has not seen?", &["evaluate", "@", "@"], &[model, test])?;
+        show("How good is it on people it has not seen?", &["evaluate", "@", "@"], &[model, test])?;
         compare(train, schema, test)?;
         step("Anyone can check the certificate, without the data.", &["verify", "@"], &[model])?;
         say!("\nNow yours:  privet inspect {}", output::quoted(model));
@@ -119,6 +118,11 @@ fn share_of_first(target: &Target) -> f64 {
         }
         Target::Number(_) => 0.0,
     }
+}
+
+/// The same of one that leaves nothing but what it shows: nothing at all where only errors are said.
+fn show(why: &str, words: &[&str], paths: &[&Path]) -> Result<(), Failure> {
+    if output::is_said("") { step(why, words, paths) } else { Ok(()) }
 }
 
 /// Shows a command line and runs it; each "@" stands for the next path.

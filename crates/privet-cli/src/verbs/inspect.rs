@@ -94,7 +94,10 @@ impl Inspect {
         }
         let refused = claims(released.certificate()) && !verdict.valid;
         if refused && self.html.is_some() {
-            say!("its claim does NOT hold: see privet verify {}", output::quoted(&self.model));
+            say!(
+                "error: its claim does NOT hold: see privet verify {}",
+                output::quoted(&self.model)
+            );
         }
         if refused { Err(Failure::Told) } else { Ok(()) }
     }

@@ -4,59 +4,75 @@ use crate::failure::Failure;
 use crate::{output, words};
 use clap::Args;
 use privet_learn::completion;
-use privet_learn::nonconvex;
 use privet_learn::select::SELECTORS;
 use privet_learn::transfer::{AGGREGATORS, AggregatorInfo, TEACHERS, TeacherInfo};
 use privet_learn::{METHODS, SettingInfo};
+use privet_learn::{nonconvex, online};
 use serde_json::{Value, json};
 
-/// List the learners, the selectors of columns, the ways to complete ratings or to vote, the trainings of networks
+/// List the methods of every family: learners, selectors, completions, votes, networks, streams
 #[derive(Args, Debug)]
-#[command(long_about = "Lists the learners: what each does, where it comes from, and in which \
-                        arithmetic its guarantee is proved; with --select the same of what \
-                        `privet select` takes, with --complete of what `privet complete` takes, with \
-                        --vote of what `privet vote` takes, and with --network of what \
-                        `privet train --model` takes. More in \
-                        docs/learners.md.")]
+#[command(long_about = "\
+Lists the learners that `privet train` and `privet tune` take: what each does, where it comes from, and in
+which arithmetic its guarantee is proved; with a flag the same of what another verb takes. More in
+docs/learners.md.")]
 pub struct Methods {
-    /// What `privet select` takes
-    #[arg(long)]
-    select: bool,
-    /// What `privet complete` takes
-    #[arg(long, conflicts_with = "select")]
-    complete: bool,
-    /// What `privet vote` and `privet answer` take: aggregators, then teachers
-    #[arg(long, conflicts_with_all = ["select", "complete"])]
-    vote: bool,
-    /// What `privet train --model` takes
-    #[arg(long, conflicts_with_all = ["select", "complete", "vote"])]
-    network: bool,
+    #[command(flatten)]
+    family: Family,
     /// As JSON
     #[arg(long)]
     json: bool,
 }
 
+/// Whose methods; learners unless something else is asked for.
+#[derive(Args, Debug)]
+#[group(multiple = false)]
+struct Family {
+    /// What `privet select` takes
+    #[arg(long)]
+    select: bool,
+    /// What `privet complete` takes
+    #[arg(long)]
+    complete: bool,
+    /// What `privet vote` and `privet answer` take: aggregators, then teachers
+    #[arg(long)]
+    vote: bool,
+    /// What `privet train --model` takes
+    #[arg(long)]
+    network: bool,
+    /// What `privet online train` takes
+    #[arg(long)]
+    online: bool,
+}
+
 impl Methods {
     /// Prints the list.
     pub fn run(self) -> Result<(), Failure> {
-        let lines: Vec<Line> = match (self.select, self.complete) {
-            _ if self.vote => voting(),
-            _ if self.network => nonconvex::METHODS.iter().map(training).collect(),
-            (_, true) => completion::METHODS.iter().map(completing).collect(),
-            (true, _) => SELECTORS
-                .iter()
-                .map(|info| (info.name, info.summary, info.source, info.guarantee, info.settings))
-                .collect(),
-            (false, false) => METHODS
-                .iter()
-                .map(|info| (info.name, info.summary, info.source, info.guarantee, info.settings))
-                .collect(),
-        };
+        let lines = self.family.lines();
         if self.json {
             let list: Vec<Value> = lines.iter().map(as_json).collect();
             return output::print_json(&Value::from(list));
         }
         output::print(&lines.iter().map(in_words).collect::<String>())
+    }
+}
+
+impl Family {
+    fn lines(&self) -> Vec<Line> {
+        match self {
+            Self { select: true, .. } => SELECTORS
+                .iter()
+                .map(|info| (info.name, info.summary, info.source, info.guarantee, info.settings))
+                .collect(),
+            Self { complete: true, .. } => completion::METHODS.iter().map(completing).collect(),
+            Self { vote: true, .. } => voting(),
+            Self { network: true, .. } => nonconvex::METHODS.iter().map(training).collect(),
+            Self { online: true, .. } => online::METHODS.iter().map(streaming).collect(),
+            _ => METHODS
+                .iter()
+                .map(|info| (info.name, info.summary, info.source, info.guarantee, info.settings))
+                .collect(),
+        }
     }
 }
 
@@ -84,6 +100,10 @@ fn voting() -> Vec<Line> {
 }
 
 fn training(info: &nonconvex::MethodInfo) -> Line {
+    (info.name, info.summary, info.source, info.guarantee(), info.settings)
+}
+
+fn streaming(info: &online::MethodInfo) -> Line {
     (info.name, info.summary, info.source, info.guarantee(), info.settings)
 }
 

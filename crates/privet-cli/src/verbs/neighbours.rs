@@ -43,7 +43,9 @@ come later may be planned for: --stream FILE --queries M begins a stream of M qu
 of which this file's are the first, and the next calls need FILE and their questions alone. Every
 certificate claims the whole. FILE holds no secret: what records have spent is found again from the
 questions before, so records may leave and join the table between two calls. A record that is
-changed counts as another. FILE and FILE.journal belong together; an older copy is refused.",
+changed counts as another. FILE and FILE.journal belong together. A FILE that is older than its
+journal is refused; copies of both, or both brought back from a backup, go on a second time, with noise
+that nobody has charged for: keep them where one process finds them.",
     after_help = "\
 Examples:
   privet neighbours table.csv --schema s.toml --questions new.csv --epsilon 1 --rows 20000 \\

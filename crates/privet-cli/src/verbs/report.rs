@@ -45,7 +45,10 @@ impl Report {
             say!("page written to {}{mode}", self.html.display());
         }
         if super::inspect::claims(released.certificate()) && !verdict.valid {
-            say!("its claim does NOT hold: see privet verify {}", output::quoted(&self.file));
+            say!(
+                "error: its claim does NOT hold: see privet verify {}",
+                output::quoted(&self.file)
+            );
             return Err(Failure::Told);
         }
         Ok(())

@@ -88,6 +88,8 @@ impl Verify {
         }
         if self.json {
             output::print_json(&as_json(&verdict))?;
+        } else if verdict.valid {
+            output::report(&in_words(&verdict))?;
         } else {
             output::print(&in_words(&verdict))?;
         }

@@ -284,8 +284,9 @@ impl Vote {
             self.apply.as_ref(),
         ];
         let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+        let force = self.releasing.overwrites();
         let open = |flag: &str, path: &Option<PathBuf>| {
-            path.as_ref().map(|path| output::open_for(flag, path, false, &inputs)).transpose()
+            path.as_ref().map(|path| output::open_for(flag, path, force, &inputs)).transpose()
         };
         let mut table = open("--labels", &self.labels)?;
         let mut told = open("--predictions", &self.predictions)?;

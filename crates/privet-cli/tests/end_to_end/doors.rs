@@ -154,7 +154,7 @@ fn what_is_told_fits_eighty_columns() {
         "schema check schema.toml",
         "schema check wide.toml",
         "schema check schema.toml table.csv",
-        "schema new table.csv --target ill --epsilon 20 --out bought.toml",
+        "schema new table.csv --target ill --target-is classes --epsilon 20 --out bought.toml",
         "verify model.json",
         "inspect model.json",
         "evaluate model.json table.csv",
@@ -232,7 +232,7 @@ fn totals_count_what_bounds_cost() {
 #[test]
 fn a_schema_is_bought_from_the_records() {
     let world = World::new();
-    let line = "schema new table.csv --target ill --epsilon 20 --out bought.toml --certificate outline.json";
+    let line = "schema new table.csv --target ill --target-is classes --epsilon 20 --out bought.toml --certificate outline.json";
     world.ok(line);
     let text = world.read("bought.toml");
     for part in [
@@ -257,7 +257,7 @@ fn a_schema_is_bought_from_the_records() {
     let lines: Vec<String> = world.read("table.csv").lines().map(String::from).collect();
     let rows = lines[1..].iter().enumerate().map(|(row, line)| format!("p{},{}\n", row / 2, line));
     world.write("visits.csv", format!("who,{}\n{}", lines[0], rows.collect::<String>()));
-    let line = "schema new visits.csv --target ill --unit who --max-records 2 --epsilon 20 --force --out bought.toml";
+    let line = "schema new visits.csv --target ill --target-is classes --unit who --max-records 2 --epsilon 20 --force --out bought.toml";
     world.refused(2, line, &["--rows is missing"]);
     world.ok(&format!("{line} --rows 400 --leave-out dose"));
     let text = world.read("bought.toml");
@@ -285,7 +285,9 @@ fn a_schema_is_bought_from_the_records() {
     world.write("bought.toml", other);
     world.refused(1, train, &["for another unit"]);
     // With next to nothing spent nothing stands out of the noise.
-    world.ok("schema new table.csv --target ill --epsilon 0.001 --out poor.toml");
+    world.ok(
+        "schema new table.csv --target ill --target-is classes --epsilon 0.001 --out poor.toml",
+    );
     assert!(world.read("poor.toml").contains("nothing stood out of the noise"));
     for (flags, words) in [
         ("--delta 0", "delta"),
@@ -293,14 +295,94 @@ fn a_schema_is_bought_from_the_records() {
         ("--public here", "cannot be used with"),
         ("--unit ward", "--max-records is missing"),
     ] {
-        let line = format!("schema new table.csv --target ill --epsilon 1 {flags}");
+        let line =
+            format!("schema new table.csv --target ill --target-is classes --epsilon 1 {flags}");
         let ended = world.run(&line);
         assert!(ended.code != 0 && ended.stderr.contains(words), "{line}: {}", ended.stderr);
     }
-    // The ledger pays for it.
+    // The ledger pays for it, and not for what is refused before a record is read.
     world.ok("budget open table.csv --schema schema.toml --epsilon 3 --delta 1e-4");
-    world.ok("schema new table.csv --target ill --epsilon 2 --out paid.toml");
-    world.refused(1, "schema new table.csv --target ill --epsilon 5 --out more.toml", &["table"]);
+    world.ok("schema new table.csv --target ill --target-is classes --epsilon 2 --out paid.toml");
+    world.refused(
+        1,
+        "schema new table.csv --target ill --target-is classes --epsilon 5 --out more.toml",
+        &["table"],
+    );
+}
+
+/// 0 and 1 may be labels or amounts. No record is asked which: it is said, or refused before anything is paid for.
+#[test]
+fn a_target_written_in_numbers_is_what_it_is_said_to_be() {
+    let world = World::new();
+    let coded = world.read("table.csv").replace(",yes\n", ",1\n").replace(",no\n", ",0\n");
+    world.write("table.csv", &coded);
+    world.ok("budget open table.csv --schema schema.toml --epsilon 100 --delta 1e-3");
+    let spent = || world.ok("budget show privet.ledger");
+    let before = spent();
+    let line = "schema new table.csv --target ill --epsilon 20 --out new.toml --force";
+    world.refused(2, line, &["--target-is", "classes", "number"]);
+    let both = format!("{line} --categories ill --target-is number");
+    world.refused(2, &both, &["--target-is number", "--categories"]);
+    assert_eq!(spent(), before);
+    for said in ["--target-is classes", "--categories ill"] {
+        world.ok(&format!("{line} {said}"));
+        assert!(world.read("new.toml").contains("classes = [\"0\", \"1\"]"), "{said}");
+        world.ok("schema check new.toml table.csv");
+    }
+    world.ok(&format!("{line} --target-is number"));
+    let text = world.read("new.toml");
+    assert!(
+        text.contains("column = \"ill\"\nbounds = [0.0, ") && !text.contains("classes"),
+        "{text}"
+    );
+    // A public table: asked, since it may be.
+    let line = "schema new table.csv --target ill --public here --out new.toml --force";
+    world.refused(2, line, &["--target ill", "--target-is classes", "--target-is number"]);
+    world.ok(&format!("{line} --target-is classes"));
+    assert!(world.read("new.toml").contains("classes = [\"0\", \"1\"]"));
+    world.ok(&format!("{line} --target-is number"));
+    assert!(world.read("new.toml").contains("bounds = [0, 1]"));
+    let dose = line.replace("ill", "dose");
+    world.ok(&dose);
+    assert!(world.read("new.toml").contains("bounds = [0, "), "more than a few: a number");
+    let ward = line.replace("ill", "ward");
+    world.ok(&ward);
+    world.refused(2, &format!("{ward} --target-is number"), &["not all its cells are numbers"]);
+    // From the header nothing is decided: both are left to fill in, or the one that was said.
+    let line = "schema new table.csv --target ill";
+    let text = world.ok(line);
+    assert!(text.contains("\nclasses = []") && text.contains("# bounds = "), "{text}");
+    let text = world.ok(&format!("{line} --target-is number"));
+    assert!(!text.contains("classes =") && text.contains("# bounds = "), "{text}");
+    let text = world.ok(&format!("{line} --target-is classes"));
+    assert!(text.contains("\nclasses = []"), "{text}");
+    world.refused(2, "schema new table.csv --target-is classes", &["--target"]);
+}
+
+/// 100 students with ten grades each: a schema says what most of a column is, or that nothing stood out. With next to
+/// nothing spent a bin of 22 of them would be named with 5e-11; with very much, fewer than half of nine bins with less.
+#[test]
+fn few_people_with_many_rows_get_the_bounds_of_most_or_none() {
+    let world = World::new();
+    let line = |row: usize| format!("s{},{}\n", row / 10, 1 + (row * 7 + row / 10) % 10);
+    world.write("grades.csv", format!("who,grade\n{}", (0..1000).map(line).collect::<String>()));
+    let bounds = |epsilon: &str| {
+        world.ok(&format!(
+            "schema new grades.csv --unit who --max-records 10 --rows 1000 --epsilon {epsilon} --delta 1e-12 --out \
+             new.toml --force"
+        ));
+        let text = world.read("new.toml");
+        let grade = text.split("name = \"grade\"").nth(1).unwrap().to_string();
+        let bounds = grade.split("bounds = [").nth(1).and_then(|rest| rest.split(']').next());
+        assert!(bounds.is_some() != grade.contains("nothing stood out of the noise"), "{grade}");
+        bounds.map(|bounds| {
+            let (low, high) = bounds.split_once(", ").unwrap();
+            (low.parse::<f64>().unwrap(), high.parse::<f64>().unwrap())
+        })
+    };
+    assert_eq!(bounds("0.5"), None);
+    let (low, high) = bounds("60").unwrap();
+    assert!(high / low >= 2.0, "{low} {high}");
 }
 
 #[test]

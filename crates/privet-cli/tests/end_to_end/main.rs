@@ -14,6 +14,7 @@
 //! - `disk`: tables of several files, and larger than memory.
 //! - `browser`: the page to sign in a real browser.
 //! - `doors`: schemas from headers, models for other programs, and what a shell expects.
+//! - `everywhere`: what every verb does alike: `--quiet`, files that cannot be written, help.
 //! - `html`: a model as a page.
 //! - `invalid`: records that do not fit, under each policy of a schema.
 //! - `online`: streams, whole and in several calls.
@@ -42,6 +43,7 @@ mod documents;
 mod doors;
 mod environment;
 mod evaluate;
+mod everywhere;
 mod growth;
 mod happy;
 mod html;

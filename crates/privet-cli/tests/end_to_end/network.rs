@@ -2,7 +2,7 @@
 
 use crate::world::World;
 
-const NET: &str = "input = { features = 5 }\n[[layers]]\nkind = \"linear\"\nout = 4\n[[layers]]\nkind = \"tanh\"\n\
+pub const NET: &str = "input = { features = 5 }\n[[layers]]\nkind = \"linear\"\nout = 4\n[[layers]]\nkind = \"tanh\"\n\
      [[layers]]\nkind = \"linear\"\nout = 2\n";
 const TRAIN: &str =
     "train table.csv --schema schema.toml --model net.toml --set batch=40 --steps 20";

@@ -109,6 +109,31 @@ fn three_organisations_train_one_model_and_two_processes_are_killed() {
     assert!(world.path("study/hospital/state/paid.json").exists());
 }
 
+/// Files, and exit codes, say it all.
+#[test]
+fn a_quiet_run_says_nothing() {
+    let world = world();
+    let ports = init(&world, "--method ssp --loss squared --patience 30 --quiet");
+    let listens = |port: u16| TcpStream::connect(("127.0.0.1", port)).is_ok();
+    let servers =
+        ["north", "south"].map(|name| start(&world, &format!("-q party serve study/{name}")));
+    for port in ports {
+        let pause = |_: &u32| std::thread::sleep(std::time::Duration::from_millis(50));
+        assert!((0..600).inspect(pause).any(|_| listens(port)), "nobody listens");
+    }
+    assert_eq!(world.ok("-q party join study/ward --schema schema.toml"), "");
+    let names = ["clinic", "hospital", "ward"];
+    let parties = names.map(|name| {
+        let ledger = train(name).replace(" --ledger none", "");
+        start(&world, &format!("{ledger} --ledger none -q"))
+    });
+    for child in parties.into_iter().chain(servers) {
+        assert_eq!(ended(child), (0, String::new()));
+    }
+    assert!(!world.ok("-q party status study/clinic").is_empty(), "what was asked for");
+    assert_eq!(world.ok_json("verify ward.json --json")["valid"], true);
+}
+
 #[test]
 fn a_party_that_stays_away_ends_the_run_by_name() {
     let world = world();

@@ -2,7 +2,9 @@
 //!
 //! Every cell is one key, whatever it holds: of a number the bin of a public grid ([`bin_of`]), of a date its year, of
 //! anything else its text. So a row holds at most one key a column, and a unit of k rows at most k a column. A unit counts
-//! once for each key that it holds, however many of its rows hold it.
+//! once for each key that it holds, however many of its rows hold it; under a [`KeyCap`] for at most so many of a column:
+//! those whose hash of (unit, column, key) under a secret key is smallest. Given that key, which ones a unit counts for is
+//! a function of its own name and keys: neither other units nor the order of its rows decide.
 //!
 //! A record is a physical line, and every line decides about its own keys alone: one that cannot be read, is ragged, or of
 //! which it cannot be told whose it is holds none. Nothing that stands in a line is refused. Of a user's rows those are
@@ -86,6 +88,47 @@ impl fmt::Debug for HeldKeys {
     }
 }
 
+/// For how many keys of a column a unit counts at most, and the secret that chooses them, drawn afresh for each table.
+#[derive(Clone, PartialEq)]
+pub struct KeyCap {
+    most: u32,
+    secret: keyed::Key,
+}
+
+impl KeyCap {
+    /// At most so many.
+    pub fn new(most: u32, secret: [u8; 16]) -> Self {
+        Self { most, secret }
+    }
+
+    /// Of a unit's keys of one column, those that it counts for.
+    fn kept<'a>(&self, unit: &[u8], mut keys: Vec<(u32, &'a (u32, CellKey))>) -> Vec<u32> {
+        if keys.len() > self.most as usize {
+            keys.sort_by_cached_key(|(_, key)| (self.hash(unit, key), *key));
+            keys.truncate(self.most as usize);
+        }
+        keys.into_iter().map(|(number, _)| number).collect()
+    }
+
+    fn hash(&self, unit: &[u8], (column, key): &(u32, CellKey)) -> u64 {
+        let hash = |kind: &[u8], key: &[u8]| {
+            let column = column.to_le_bytes();
+            keyed::hash("keys of a unit", &self.secret, &[unit, &column, kind, key])
+        };
+        match key {
+            CellKey::Bin(bin) => hash(b"bin", &bin.to_le_bytes()),
+            CellKey::Year(year) => hash(b"year", &year.to_le_bytes()),
+            CellKey::Text(text) => hash(b"text", text.as_bytes()),
+        }
+    }
+}
+
+impl fmt::Debug for KeyCap {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyCap({}, hidden)", self.most)
+    }
+}
+
 /// Which columns are looked at, and how.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sought<'a> {
@@ -95,6 +138,8 @@ pub struct Sought<'a> {
     pub texts: Vec<&'a str>,
     /// Whose a row is, and how many rows of each are used.
     pub unit: Option<&'a UnitFacts>,
+    /// For how many keys of a column a unit counts; for all that its rows hold, if none.
+    pub most_keys: Option<KeyCap>,
 }
 
 /// The keys of a table with a header.
@@ -143,7 +188,7 @@ pub fn held_keys(
     let missing_values = facts.missing_values.iter().cloned().chain(MISSING.map(String::from));
     let missing_values = missing_values.collect();
     let names = Names::new(&FileFacts { trim: true, missing_values, ..facts.clone() }, spelling);
-    let mut holding = Holding::default();
+    let mut holding = Holding { cap: sought.most_keys.clone(), ..Holding::default() };
     let mut rows = 0;
     loop {
         let found = records.next(&mut record)?;
@@ -196,6 +241,7 @@ struct Holding {
     numbers: HashMap<(u32, CellKey), u32>,
     totals: Vec<u64>,
     users: HashMap<Vec<u8>, User>,
+    cap: Option<KeyCap>,
 }
 
 #[derive(Default)]
@@ -232,8 +278,27 @@ impl Holding {
     }
 
     fn counts(mut self) -> BTreeMap<(u32, CellKey), u64> {
-        for user in std::mem::take(&mut self.users).into_values() {
-            self.add(user.kept.into_iter().flat_map(|(_, _, keys)| keys));
+        let users = std::mem::take(&mut self.users).into_iter();
+        let held = users.map(|(name, user)| {
+            let keys = user.kept.into_iter().flat_map(|(_, _, keys)| keys);
+            (name, keys.collect::<BTreeSet<u32>>())
+        });
+        match self.cap.take() {
+            None => held.for_each(|(_, keys)| self.add(keys)),
+            Some(cap) => {
+                let mut named: Vec<_> = self.numbers.iter().map(|(key, at)| (*at, key)).collect();
+                named.sort_unstable_by_key(|(at, _)| *at);
+                let mut counted = vec![0; named.len()];
+                for (name, keys) in held {
+                    let mut columns: BTreeMap<u32, Vec<_>> = BTreeMap::new();
+                    for (at, key) in keys.iter().map(|at| named[*at as usize]) {
+                        columns.entry(key.0).or_default().push((at, key));
+                    }
+                    let kept = columns.into_values().flat_map(|keys| cap.kept(&name, keys));
+                    kept.for_each(|at| counted[at as usize] += 1);
+                }
+                self.totals.iter_mut().zip(counted).for_each(|(total, more)| *total += more);
+            }
         }
         let totals = self.totals;
         let held = self.numbers.into_iter().map(|(key, number)| (key, totals[number as usize]));
@@ -251,11 +316,25 @@ mod tests {
     }
 
     fn held(text: &str, unit: Option<(&str, u32)>, texts: &[&str]) -> HeldKeys {
+        capped(text, unit, texts, None)
+    }
+
+    fn capped(
+        text: &str,
+        unit: Option<(&str, u32)>,
+        texts: &[&str],
+        most_keys: Option<KeyCap>,
+    ) -> HeldKeys {
         let unit = unit.map(unit_of);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.csv");
         std::fs::write(&path, text).unwrap();
-        let sought = Sought { columns: vec!["a", "b"], texts: texts.to_vec(), unit: unit.as_ref() };
+        let sought = Sought {
+            columns: vec!["a", "b"],
+            texts: texts.to_vec(),
+            unit: unit.as_ref(),
+            most_keys,
+        };
         held_keys(&path, &FileFacts::by_name(&path), &sought).unwrap()
     }
 
@@ -272,7 +351,8 @@ mod tests {
         {
             std::fs::write(&path, text).unwrap();
             let unit = unit.map(unit_of);
-            let sought = Sought { columns: vec!["a", "b"], texts: vec![], unit: unit.as_ref() };
+            let columns = vec!["a", "b"];
+            let sought = Sought { columns, unit: unit.as_ref(), ..Sought::default() };
             assert!(held_keys(&path, &facts, &sought).is_err(), "{text}");
         }
     }
@@ -316,28 +396,87 @@ mod tests {
         assert!(order.windows(2).all(|pair| bin_of(pair[0]) < bin_of(pair[1])));
     }
 
+    /// Two tables of such rows, alike but for the unit 0: away, or another one (of another name, too). Rows stand in the
+    /// order of their numbers in `order`, those of the other unit at the end.
+    fn neighbours(
+        rows: &[(u8, u8, i32)],
+        other: &[(u8, i32)],
+        replaced: bool,
+        order: &[usize],
+    ) -> [String; 2] {
+        let mut placed: Vec<_> = rows.iter().enumerate().collect();
+        placed.sort_by_key(|(at, _)| order.get(*at).copied().unwrap_or(*at));
+        let table = |away: Option<u8>, more: &[(u8, i32)]| {
+            let rows = placed.iter().filter(|(_, row)| Some(row.0) != away);
+            let rows = rows.map(|(_, (who, a, b))| format!("u{who},t{a},{b}\n"));
+            let more = more.iter().map(|(a, b)| format!("new,t{a},{b}\n"));
+            format!("who,a,b\n{}", rows.chain(more).collect::<String>())
+        };
+        [table(None, &[]), table(Some(0), if replaced { other } else { &[] })]
+    }
+
+    /// How many counts of each column differ, each by 1; `None` where one differs by more.
+    fn moved(first: &HeldKeys, second: &HeldKeys) -> Option<[u32; 2]> {
+        let keys: BTreeSet<_> = first.counts.keys().chain(second.counts.keys()).collect();
+        let of = |held: &HeldKeys, key| held.counts.get(key).copied().unwrap_or(0);
+        let mut moved = [0; 2];
+        for key in keys {
+            let apart = of(first, key).abs_diff(of(second, key));
+            moved[key.0 as usize] += u32::try_from(apart).ok().filter(|apart| *apart <= 1)?;
+        }
+        Some(moved)
+    }
+
     proptest! {
-        /// Without one unit, the counts are smaller by at most 1 at no more than `most` keys a column, and nowhere larger.
+        /// Of a column, a unit that is away moves no more counts than it has rows or may count for, by 1 each; one that is
+        /// exchanged twice as many. The order of the lines moves nothing, where no row is beyond its unit's limit.
         #[test]
         fn one_unit_moves_as_many_counts_as_it_may_hold(
-            rows in prop::collection::vec((0..4_u8, 0..5_u8, -3..9_i32), 1..40), gone in 0..4_u8, most in 1..4_u32,
+            rows in prop::collection::vec((0..4_u8, 0..9_u8, -3..9_i32), 1..40),
+            other in prop::collection::vec((0..9_u8, -3..9_i32), 0..12),
+            order in prop::collection::vec(0..40_usize, 60),
+            most in 1..12_u32, cap in prop::option::of(1..4_u32), replaced: bool, secret: [u8; 16],
         ) {
-            let line = |(who, a, b): &(u8, u8, i32)| format!("u{who},t{a},{b}\n");
-            let table = |rows: Vec<&(u8, u8, i32)>| {
-                format!("who,a,b\n{}", rows.into_iter().map(line).collect::<String>())
-            };
-            let all = held(&table(rows.iter().collect()), Some(("who", most)), &[]);
-            let less = held(
-                &table(rows.iter().filter(|row| row.0 != gone).collect()), Some(("who", most)), &[]
-            );
-            let mut moved = [0_u32; 2];
-            for ((column, key), count) in &all.counts {
-                let before = less.counts.get(&(*column, key.clone())).copied().unwrap_or(0);
-                prop_assert!(before <= *count && *count <= before + 1);
-                moved[*column as usize] += u32::from(before != *count);
-            }
-            prop_assert!(less.counts.keys().all(|key| all.counts.contains_key(key)));
-            prop_assert!(moved.iter().all(|moved| *moved <= most), "{:?}", moved);
+            let cap_of = |cap: u32| KeyCap::new(cap, secret);
+            let held = |text: &str, most| capped(text, Some(("who", most)), &[], cap.map(cap_of));
+            let [first, second] = neighbours(&rows, &other, replaced, &order);
+            let moved = moved(&held(&first, most), &held(&second, most));
+            let bound = (1 + u32::from(replaced)) * most.min(cap.unwrap_or(most));
+            prop_assert!(moved.is_some_and(|moved| moved.iter().all(|moved| *moved <= bound)));
+            let [in_order, _] = neighbours(&rows, &other, replaced, &[]);
+            prop_assert!(held(&first, 60).counts == held(&in_order, 60).counts);
         }
+    }
+
+    /// The bound is met: a unit whose rows all differ, exchanged for one whose rows all differ from those, among people who
+    /// hold all of it. And every key is counted for now and then: which two are kept hangs on the secret and the unit.
+    #[test]
+    fn the_farthest_neighbours_move_all_that_is_charged() {
+        let rows: Vec<_> = (0..10).map(|at| (0, at as u8, 1 << at)).collect();
+        let others: Vec<_> = (1..200).map(|who| (who, (who % 20) as u8, 1 << (who % 20))).collect();
+        let all: Vec<_> = [rows, others].concat();
+        let other: Vec<_> = (10..20).map(|at| (at as u8, 1 << at)).collect();
+        for (replaced, times) in [(false, 1), (true, 2)] {
+            let tables = neighbours(&all, &other, replaced, &[]);
+            for (cap, most) in [(None, 10), (Some(2), 2), (Some(1), 1)] {
+                let cap = cap.map(|cap| KeyCap::new(cap, *b"a secret for all"));
+                let [a, b] =
+                    tables.each_ref().map(|text| capped(text, Some(("who", 10)), &[], cap.clone()));
+                assert_eq!(moved(&a, &b), Some([times * most; 2]));
+            }
+        }
+        // 300 people with the same ten rows: each key is kept by a fifth of them. Fixed secret; of another one each of 20
+        // counts would be beyond 6 standard deviations with a probability of 2e-9.
+        let same =
+            (0..300).flat_map(|who| (0..10).map(move |at| format!("u{who},t{at},{}\n", 1 << at)));
+        let text = format!("who,a,b\n{}", same.collect::<String>());
+        let cap = KeyCap::new(2, *b"a secret for all");
+        let held = capped(&text, Some(("who", 10)), &[], Some(cap.clone()));
+        assert_eq!(held.counts.len(), 20);
+        for count in held.counts.values() {
+            assert!((*count as f64 - 60.0).abs() < 6.0 * (300.0 * 0.2 * 0.8_f64).sqrt(), "{count}");
+        }
+        let another = capped(&text, Some(("who", 10)), &[], Some(KeyCap::new(2, [7; 16])));
+        assert!(held != another && !format!("{cap:?}").contains(&format!("{:?}", cap.secret)));
     }
 }

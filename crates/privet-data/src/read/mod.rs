@@ -45,7 +45,9 @@ pub use count::count_records;
 pub use fence::inside_fence;
 pub use files::{files_of, is_several};
 pub use header::{Doubt, Header};
-pub use keys::{CellKey, HeldKeys, LONGEST_KEY, MISSING, Sought, bin_edges, bin_of, held_keys};
+pub use keys::{
+    CellKey, HeldKeys, KeyCap, LONGEST_KEY, MISSING, Sought, bin_edges, bin_of, held_keys,
+};
 pub use lines::LONGEST_RECORD;
 pub use open::decompressed;
 pub use problems::{TableProblem, problems};

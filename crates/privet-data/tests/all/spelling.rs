@@ -84,7 +84,8 @@ fn every_door_gives_a_cell_the_same_name() {
         let lines = CELLS.iter().map(|who| format!("{who},same\n"));
         std::fs::write(&path, format!("who,x\n{}", lines.collect::<String>())).unwrap();
         let unit = UnitFacts { column: "who".into(), max_records: 100, spelling };
-        let sought = Sought { columns: vec!["x"], texts: vec![], unit: Some(&unit) };
+        let columns = vec!["x"];
+        let sought = Sought { columns, unit: Some(&unit), ..Sought::default() };
         let missing_values = schema.file().missing_values.clone();
         let facts = FileFacts { missing_values, ..FileFacts::by_name(&path) };
         let held = held_keys(&path, &facts, &sought).unwrap();

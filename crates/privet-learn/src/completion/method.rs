@@ -112,12 +112,13 @@ macro_rules! methods {
      @ without privacy:
      $($(#[$plain_doc:meta])* $plain:ident($plain_settings:ty): $plain_module:ident,
        $plain_name:literal, $plain_summary:literal, $plain_source:literal;)*) => {
-        /// A way to complete ratings, with its own settings.
+        /// A way to complete ratings, with its own settings. The name in files is the one that is asked for; an alias is
+        /// what 0.2.0 wrote in its place.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "name", rename_all = "kebab-case")]
+        #[serde(tag = "name")]
         pub enum Method {
-            $($(#[$doc])* $variant($settings),)*
-            $($(#[$plain_doc])* $plain($plain_settings),)*
+            $($(#[$doc])* #[serde(rename = $name)] $variant($settings),)*
+            $($(#[$plain_doc])* #[serde(rename = $plain_name)] $plain($plain_settings),)*
         }
 
         /// Every way that can be asked for.
@@ -206,14 +207,17 @@ methods! {
         "the questions of moments with nothing noised, for comparison",
         "this project";
     /// Frank–Wolfe with nothing noised.
+    #[serde(alias = "plain-frank-wolfe")]
     PlainFrankWolfe(PlainFrankWolfe): plain_frank_wolfe, "non-private-frank-wolfe",
         "Frank–Wolfe over the nuclear-norm ball without noise, offsets of items taken off first, for comparison",
         "Jaggi and Sulovský 2010 (Thakkar's thesis, Algorithm 12), steps 2/(t + 1)";
     /// Projected descent with nothing noised.
+    #[serde(alias = "plain-pgd")]
     PlainPgd(PlainPgd): plain_pgd, "non-private-pgd",
         "projected gradient descent without noise, offsets of items taken off first, for comparison",
         "Cai, Candès and Shen 2010 (Thakkar's thesis, Algorithm 16)";
     /// Alternating least squares with nothing noised.
+    #[serde(alias = "plain-als")]
     PlainAls(PlainAls): als, "non-private-als",
         "alternating least squares without noise, for comparison",
         "Koren, Bell and Volinsky 2009";

@@ -42,6 +42,19 @@ pub struct MethodInfo {
     pub noised: &'static str,
 }
 
+impl MethodInfo {
+    /// What it guarantees, in words.
+    pub fn guarantee(&self) -> &'static str {
+        match self.name.parse() {
+            Ok(Method::NonPrivate(_)) => "none: for comparison",
+            Ok(Method::Experts(_)) => {
+                "(ε, δ) and pure ε in finite arithmetic; replace-one neighbours only"
+            }
+            _ => "(ε, δ) in finite arithmetic; no pure ε; replace-one neighbours only",
+        }
+    }
+}
+
 /// The un-noised half of a stream: what answers a walk from records.
 pub trait Hidden {
     /// One step, from these rows and the model that is out.

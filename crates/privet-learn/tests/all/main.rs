@@ -31,6 +31,7 @@ mod frank_wolfe;
 mod golden;
 mod linear;
 mod linf;
+mod names;
 mod neighbours;
 mod neighbours_real;
 mod null_record;

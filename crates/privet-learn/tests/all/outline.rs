@@ -1,9 +1,9 @@
 //! Outlines of tables without a schema: certified, verified, and nothing that one person alone holds.
 
 use privet_core::{Neighbours, Spelling};
-use privet_data::read::{CellKey, HeldKeys, Sought, held_keys};
+use privet_data::read::{CellKey, HeldKeys, KeyCap, Sought, held_keys};
 use privet_data::schema::{FileFacts, UnitDraft, UnitFacts};
-use privet_dp::noise::{Source, SystemRandom};
+use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::bought::price;
 use privet_learn::file::{Seal, any_from_json, released_from_json, to_json};
 use privet_learn::look::outline::{Outline, Suggestion, holding, suggested};
@@ -12,20 +12,33 @@ use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
 
 fn task() -> Outline {
-    Outline { columns: vec!["age".into(), "ward".into()], texts: Vec::new() }
+    Outline::of(vec!["age".into(), "ward".into()], Vec::new())
 }
 
 fn planned(rows: u64, neighbours: Neighbours, unit: Option<(&str, u32)>) -> Plan<Outline> {
+    planned_of(task(), rows, neighbours, unit)
+}
+
+fn planned_of(
+    task: Outline,
+    rows: u64,
+    neighbours: Neighbours,
+    unit: Option<(&str, u32)>,
+) -> Plan<Outline> {
     let facts = FileFacts::by_name("t.csv".as_ref());
     let unit = unit.map(|(column, max_records)| UnitDraft {
         column: column.into(),
         max_records,
         ..UnitDraft::default()
     });
-    plan(&task().request(&facts, unit, rows, neighbours, (2.0, Some(1e-10))).unwrap()).unwrap()
+    plan(&task.request(&facts, unit, rows, neighbours, (2.0, Some(1e-10))).unwrap()).unwrap()
 }
 
 fn held(text: &str, unit: Option<(&str, u32)>) -> HeldKeys {
+    capped(text, unit, Some(2))
+}
+
+fn capped(text: &str, unit: Option<(&str, u32)>, most: Option<u32>) -> HeldKeys {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.csv");
     std::fs::write(&path, text).unwrap();
@@ -34,7 +47,9 @@ fn held(text: &str, unit: Option<(&str, u32)>) -> HeldKeys {
         max_records,
         spelling: Spelling::Text,
     });
-    let sought = Sought { columns: vec!["age", "ward"], texts: Vec::new(), unit: unit.as_ref() };
+    let most_keys = most.map(|most| KeyCap::new(most, *b"a fixed secret.."));
+    let columns = vec!["age", "ward"];
+    let sought = Sought { columns, unit: unit.as_ref(), most_keys, ..Sought::default() };
     held_keys(&path, &FileFacts::by_name(&path), &sought).unwrap()
 }
 
@@ -91,7 +106,7 @@ fn made_up_outlines_are_refused() {
         any_from_json(sealed.as_bytes(), Seal::Required).is_ok_and(|read| read.verify().valid)
     };
     assert!(accepted(&|_| {}), "sealed anew it is as it was");
-    let lies: [&dyn Fn(&mut Value); 8] = [
+    let lies: [&dyn Fn(&mut Value); 14] = [
         &|file| file["body"]["keys"][0]["count"] = json!(5000.0 / 3.0),
         &|file| file["body"]["keys"][0]["count"] = json!(1.0),
         &|file| file["body"]["keys"].as_array_mut().unwrap().reverse(),
@@ -100,6 +115,12 @@ fn made_up_outlines_are_refused() {
         &|file| file["certificate"]["request"]["columns"] = json!(["age"]),
         &|file| file["certificate"]["guarantee"]["epsilon"] = json!(0.5),
         &|file| file["kind"] = json!("description"),
+        &|file| file["body"]["kinds"][0][0] = json!(5000.0 / 3.0),
+        &|file| file["body"]["kinds"] = json!([[1.0, 0.0, 0.0, 0.0]]),
+        &|file| file["body"]["kinds"].as_array_mut().unwrap().clear(),
+        &|file| file["certificate"]["request"]["most_keys"] = json!(7),
+        &|file| file["certificate"]["request"]["most_keys"] = Value::Null,
+        &|file| file["certificate"]["request"]["noise"][1] = json!(0.001),
     ];
     for (number, lie) in lies.iter().enumerate() {
         assert!(!accepted(lie), "lie {number}");
@@ -112,4 +133,70 @@ fn made_up_outlines_are_refused() {
     let (plan, lines) =
         holding(planned(6000, Neighbours::ReplaceOne, None), held(&table(10), None)).unwrap();
     assert!(plan.run(&lines, &mut source, &AtomicBool::new(false)).is_err());
+}
+
+/// A person with ten rows costs no more than one with two: σ falls by √(k/2), and totals of kinds take less than 2 %.
+#[test]
+fn people_with_many_rows_cost_no_more_than_two_keys_a_column() {
+    for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
+        let noise = |most_keys, records| {
+            let plan = planned_of(
+                Outline { most_keys, ..task() },
+                6000,
+                neighbours,
+                Some(("who", records)),
+            );
+            plan.settings().get("count_noise").unwrap()
+        };
+        assert_eq!(noise(Some(2), 10), noise(Some(2), 2));
+        let fell = noise(None, 10) / noise(Some(2), 10);
+        let expected = (10.0 / (2.0 + 1.0 / 9.0_f64)).sqrt();
+        // Half of delta goes elsewhere in both.
+        assert!((fell / expected - 1.0).abs() < 1e-6, "{fell} {expected}");
+        // A record has one key a column: there the cap saves nothing, and totals are what is paid for.
+        assert!((noise(Some(2), 1) / noise(None, 1) - (10.0 / 9.0_f64).sqrt()).abs() < 1e-6);
+    }
+}
+
+/// 100 students with ten grades from 1 to 10 each: either their bounds or nothing, whatever the noise. Fixed seeds.
+#[test]
+fn few_people_get_no_bounds_of_a_part() {
+    let line = |row: usize| format!("s{},{},w\n", row / 10, 1 + (row * 7 + row / 10) % 10);
+    let table = format!("who,age,ward\n{}", (0..1000).map(line).collect::<String>());
+    let unit = Some(("who", 10));
+    let (mut nothing, mut bounds) = (0, 0);
+    for (at, epsilon) in [0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0].into_iter().enumerate() {
+        let facts = FileFacts::by_name("t.csv".as_ref());
+        let (column, max_records) = ("who".into(), 10);
+        let unit_draft = UnitDraft { column, max_records, ..UnitDraft::default() };
+        let (neighbours, budget) = (Neighbours::ReplaceOne, (epsilon, Some(1e-6)));
+        let request = task().request(&facts, Some(unit_draft), 1000, neighbours, budget).unwrap();
+        for seed in 0..20 {
+            let source = &mut FixedSeed::new(100 * at as u64 + seed);
+            let found = released(plan(&request).unwrap(), held(&table, unit), source);
+            match suggested(&found)[0].what {
+                Suggestion::Nothing => nothing += 1,
+                Suggestion::Number(low, high) => {
+                    assert!(high / low >= 2.0, "epsilon {epsilon}: {low} to {high}");
+                    bounds += 1;
+                }
+                ref other => panic!("{other:?}"),
+            }
+        }
+    }
+    assert!(nothing >= 20 && bounds >= 20, "{nothing} {bounds}");
+}
+
+/// `golden-outlines` was written by 0.2.0, which capped nothing and released no totals: it verifies as it did, and is
+/// planned again without either.
+#[test]
+fn outlines_of_earlier_versions_verify() {
+    let text = include_str!("../golden-outlines/0.2.0.json");
+    let found: Released<Outline> = released_from_json(text.as_bytes(), Seal::Required).unwrap();
+    let verdict = verify(&found);
+    assert!(verdict.valid, "{:?}", verdict.checks);
+    assert_eq!((found.request().task.most_keys, found.artefact().kinds.len()), (None, 0));
+    assert_eq!(verdict.guarantee.unwrap().epsilon, 2.0);
+    assert!(matches!(suggested(&found)[0].what, Suggestion::Number(..)));
+    assert_eq!(price(&found).unwrap().epsilon, 2.0);
 }

@@ -25,7 +25,7 @@ fn planned(spelling: Spelling, neighbours: Neighbours) -> [Result<(), LearnError
     let budget = (1.0, Some(1e-6));
     let described = Describe::default().request(&schema(spelling), 100, neighbours, budget);
     let unit = UnitDraft { column: "who".into(), max_records: 2, spelling };
-    let outline = Outline { columns: vec!["age".into()], texts: Vec::new() };
+    let outline = Outline::of(vec!["age".into()], Vec::new());
     let facts = FileFacts::by_name("t.csv".as_ref());
     let outlined = outline.request(&facts, Some(unit), 100, neighbours, budget);
     [plan(&described.unwrap()).map(drop), plan(&outlined.unwrap()).map(drop)]

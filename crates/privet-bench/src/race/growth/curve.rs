@@ -4,6 +4,7 @@ use super::rows::Size;
 use super::serve::EPSILON;
 use crate::line::Line;
 use crate::memory;
+use crate::progress::tell;
 use crate::race::{line, number};
 use crate::report::race::slope;
 use privet_data::schema::Storage;
@@ -60,7 +61,11 @@ impl Curve {
             }
         };
         let Size { rows, columns, storage } = size;
-        eprintln!("race: {race}, {rows} × {columns} ({}), {}: {said}", word(storage), self.who);
+        tell(&format!(
+            "race: {race}, {rows} × {columns} ({}), {}: {said}",
+            word(storage),
+            self.who
+        ));
         measured["rows"] = json!(size.rows);
         measured["columns"] = json!(size.columns);
         measured["storage"] = json!(word(size.storage));

@@ -14,6 +14,7 @@ use super::peer::Peer;
 use super::turns::Opponent;
 use super::{Emit, RaceError, Settings};
 use crate::error::BenchError;
+use crate::progress::tell;
 use curve::Curve;
 use privet_data::schema::Storage;
 use rows::Size;
@@ -88,7 +89,7 @@ pub fn run(
         }
         slopes.extend(curves.iter().map(|curve| curve.summary(race)));
     }
-    slopes.iter().for_each(|line| eprintln!("race: {line}"));
+    slopes.iter().for_each(|line| tell(&format!("race: {line}")));
     Ok(())
 }
 

@@ -89,7 +89,7 @@ impl Check {
         if self.json {
             output::print_json(&as_json(&suite, &checked))?;
         } else {
-            output::print(&in_words(&checked.findings))?;
+            output::report(&in_words(&checked.findings))?;
         }
         let misses = checked.findings.iter().map(|finding| (finding.verdict(), miss(finding)));
         named(misses.collect())
@@ -143,7 +143,7 @@ impl Check {
                 let (target, mean) = (&finding.target, shown(finding.mean));
                 format!("{verdict}: {} {}, measured {mean}\n", target.words(), target.asked())
             };
-            output::print(&findings.iter().map(line).collect::<String>())?;
+            output::report(&findings.iter().map(line).collect::<String>())?;
         }
         let misses = findings.iter().map(|finding| {
             let (target, mean) = (&finding.target, shown(finding.mean));
@@ -184,7 +184,7 @@ impl Check {
                 let verdict = if met(one) { "met" } else { "MISSED" };
                 rows.push(vec![target.measure.clone(), asked, measured, verdict.into()]);
             }
-            output::print(&output::table(&rows))?;
+            output::report(&output::table(&rows))?;
         }
         let misses: Vec<String> = found
             .iter()

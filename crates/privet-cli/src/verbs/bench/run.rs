@@ -118,6 +118,7 @@ impl Run {
         if self.dry_run {
             return forecast(&suite, &options);
         }
+        room(&options.out, self.cache.as_deref())?;
         let again = format!(
             "to go on: privet bench run {} --out {} --resume, and the same other options",
             quoted(self.suite.as_ref()),
@@ -149,6 +150,7 @@ impl Run {
                 streams::PARTS.join(", ")
             ));
         }
+        room(&out, self.cache.as_deref())?;
         let settings = streams::Settings {
             originals: self.data,
             work: self.cache.unwrap_or_else(|| out.join("data")),
@@ -178,6 +180,7 @@ impl Run {
                 scale::PARTS.join(", ")
             ));
         }
+        room(&out, self.cache.as_deref())?;
         let settings = scale::Settings {
             work: self.cache.unwrap_or_else(|| out.join("data")),
             command: std::env::current_exe().ok(),
@@ -200,6 +203,7 @@ impl Run {
             let parts = parties::PARTS.join(", ");
             return crate::output::print(&format!("{}: {parts}\n", parties::NAME));
         }
+        room(&out, self.cache.as_deref())?;
         let settings = streams::Settings {
             originals: self.data,
             work: self.cache.unwrap_or_else(|| out.join("data")),
@@ -226,6 +230,9 @@ impl Run {
         let out = self.out.unwrap_or_else(|| super::results_of(races::NAME));
         let program = std::env::current_exe()
             .map_err(|error| Failure::Environment(format!("this program: {error}")))?;
+        if !self.dry_run {
+            room(&out, self.cache.as_deref())?;
+        }
         let settings = Settings {
             originals: self.data,
             work: self.cache.unwrap_or_else(|| out.join("data")),
@@ -251,6 +258,7 @@ impl Run {
         if self.dry_run {
             return crate::output::print("ledger: about a minute\n");
         }
+        room(&out, self.cache.as_deref())?;
         ledger::run(&out, None, &|words| say!("{words}"))?;
         say!("results in {}", quoted(&out));
         Ok(())
@@ -265,6 +273,12 @@ impl Run {
             runs: self.runs,
         }
     }
+}
+
+/// Whether results, and tables that are made on the way, can be written where they should go.
+fn room(out: &Path, cache: Option<&Path>) -> Result<(), Failure> {
+    crate::output::room("--out", out)?;
+    cache.map_or(Ok(()), |cache| crate::output::room("--cache", cache))
 }
 
 /// The interpreter that makes the environments of peers.

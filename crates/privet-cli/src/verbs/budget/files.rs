@@ -74,6 +74,6 @@ impl Import {
                 per_cent(taken.share)
             ));
         }
-        output::print(&text)
+        output::report(&text)
     }
 }

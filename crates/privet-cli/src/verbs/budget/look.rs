@@ -290,7 +290,7 @@ impl Verify {
                 };
                 text.push_str(&format!("{}: {words}\n", printable(&name)));
             }
-            output::print(&text)?;
+            if bad == 0 { output::report(&text)? } else { output::print(&text)? }
         }
         if bad == 0 { Ok(()) } else { Err(Failure::Told) }
     }
@@ -314,6 +314,6 @@ impl Void {
     pub fn run(self) -> Result<(), Failure> {
         let mut ledger = open(&self.which.ledger)?;
         ledger.void(self.entry, &who(), "by hand")?;
-        output::print(&format!("entry {} is void: what it reserved is free again\n", self.entry))
+        output::report(&format!("entry {} is void: what it reserved is free again\n", self.entry))
     }
 }

@@ -194,7 +194,7 @@ impl Open {
             Some(whose) => format!("{kept}; {whose}"),
             None => kept,
         };
-        output::print(&format!(
+        output::report(&format!(
             "{}ledger: {}{}\n",
             words::wrapped(&kept, ""),
             printable(&path.display().to_string()),

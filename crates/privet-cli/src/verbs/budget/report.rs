@@ -4,7 +4,7 @@ use super::Which;
 use crate::failure::Failure;
 use crate::{output, page, say};
 use clap::Args;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Write a page: what was spent, on what, what remains, and what it means
 #[derive(Args, Debug)]
@@ -23,11 +23,10 @@ impl Report {
     /// Reads and writes.
     pub fn run(self) -> Result<(), Failure> {
         let ledger = self.which.look()?;
-        let read: [&Path; 1] = [&self.which.ledger];
-        let mut place = output::open_for("--html", &self.html, self.force, &read)?;
-        let page = page::budget::page(ledger.books());
-        output::write_for("--html", &mut place, &self.html, page.as_bytes())?;
-        say!("written to {}", self.html.display());
-        Ok(())
+        let destination =
+            output::open_for("--html", &self.html, self.force, &[&self.which.ledger])?;
+        let placed = output::keep(destination, &page::budget::page(ledger.books()))?;
+        say!("written to {}", placed.path.display());
+        placed.misplaced.map_or(Ok(()), Err)
     }
 }

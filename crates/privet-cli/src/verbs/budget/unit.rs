@@ -55,7 +55,7 @@ impl UnitOf {
                 "the ledger has no certificate of {unchecked} of its releases: for those nothing shows it\n"
             ));
         }
-        output::print(&text)
+        output::report(&text)
     }
 }
 

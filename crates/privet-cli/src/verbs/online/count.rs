@@ -12,9 +12,20 @@ use std::io::Write;
 
 /// Count rows by a column as they arrive, and release every running count
 #[derive(Args, Debug)]
-#[command(after_help = "\
+#[command(
+    long_about = "\
+Reads rows as CSV from standard input and releases about how many there are of each category, after every
+step; all counts together are within the budget. Every line takes a slot: one that does not fit the schema
+counts as an empty slot. Streams are neighbours that differ in one slot.
+
+With --state the stream goes on in a later call, from where it was; steps that a killed process lost count
+as made. A state that is older than its journal is refused; copies of both, or both brought back from a
+backup, go on a second time, with noise that nobody has charged for: keep them where one process finds
+them.",
+    after_help = "\
 Example:
-  privet online count --schema s.toml --by job --epsilon 1 --horizon 100000 --out jobs.json < rows.csv")]
+  privet online count --schema s.toml --by job --epsilon 1 --horizon 100000 --out jobs.json < rows.csv"
+)]
 pub(super) struct Count {
     /// The column: one of declared categories, of two values, or the target if it has classes
     #[arg(long, value_name = "COLUMN")]

@@ -44,7 +44,8 @@ struct Streaming {
     epsilon: Option<f64>,
     #[arg(
         long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = "What probabilities may differ by beyond e^ε, δ, above 0 [default: 1/T²]",
+        help = "What probabilities may differ by beyond e^ε, δ, above 0; `online train --method experts` takes 0 \
+                as well, for pure ε [default: 1/T²]",
     )]
     delta: Option<f64>,
     #[arg(

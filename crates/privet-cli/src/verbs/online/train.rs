@@ -39,7 +39,9 @@ that differ in one slot: its record is another, or there is none. After T rows n
 released.
 
 Reading waits for whoever reads the output. With --state the stream goes on in a later call, from where it
-was; steps that a killed process lost count as made.",
+was; steps that a killed process lost count as made. A state that is older than its journal is refused;
+copies of both, or both brought back from a backup, go on a second time, with noise that nobody has charged
+for: keep them where one process finds them.",
     after_help = "\
 Examples:
   privet online train --schema s.toml --epsilon 1 --horizon 100000 --out last.json < rows.csv > models.jsonl

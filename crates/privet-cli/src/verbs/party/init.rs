@@ -96,6 +96,7 @@ impl Init {
     /// Refuses what cannot be planned; then writes.
     pub fn run(self) -> Result<(), Failure> {
         let schema = Schema::load(&self.schema)?;
+        output::room("FOLDER", &self.folder)?;
         let rows_of = |(name, rows): &(String, String)| match settings::rows(rows) {
             Ok(rows) => Ok((name.clone(), rows)),
             Err(why) => Err(Failure::input(format!("--party {name}={rows}: {why}"))),
@@ -141,7 +142,7 @@ impl Init {
             "laid out {} folders below {folder}: hand each to its member, and delete yours",
             names.parties.len() + names.servers.len()
         );
-        output::print(&format!("agreement {}\n", agreement.digest()))
+        output::report(&format!("agreement {}\n", agreement.digest()))
     }
 
     fn found<T: Task>(

@@ -42,7 +42,7 @@ impl Join {
         }
         let party = joined(&folder, self.schema.as_deref())?;
         let names: Vec<_> = party.agreement().servers.iter().map(|one| one.name.as_str()).collect();
-        output::print(&format!(
+        output::report(&format!(
             "{} and {} agree: {}\n",
             party.holder().name,
             names.join(", "),

@@ -93,7 +93,7 @@ impl Check {
                 text.push_str(&words::wrapped(line, "  "));
             }
         }
-        output::print(&text)
+        output::report(&text)
     }
 }
 

@@ -5,8 +5,8 @@ use super::outlined::Looking;
 use crate::failure::Failure;
 use crate::output::{self, quoted};
 use crate::say;
-use clap::Args;
-use privet_core::Spelling;
+use clap::{Args, ValueEnum};
+use privet_core::{Spelling, printable};
 use privet_data::read::{ColumnSurvey, Header, survey};
 use privet_data::schema::{FileFacts, Format};
 use sha2::{Digest, Sha256};
@@ -17,6 +17,15 @@ use std::path::{Path, PathBuf};
 const LISTED: usize = 50;
 /// A column of whole numbers with at most so many different ones is taken for categories.
 const CODES: usize = 12;
+
+/// What the target is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum TargetIs {
+    /// One of a few labels, be they written as numbers
+    Classes,
+    /// A number between two bounds
+    Number,
+}
 
 /// Write a schema to fill in, from a table's header
 #[derive(Args, Debug)]
@@ -31,9 +40,14 @@ there twice. If it is the header all the same, say so with --header.
 
 With --epsilon everything is filled in by a private look at the records, which is paid for: types by
 what most cells are, bounds by quantiles, categories by what enough people hold. Each person counts
-once for what any of her rows holds, of at most --max-records. The price and what proves it stand in
-the schema, and every certificate made under it states schema, release and both together. Where
-bounds are known but wide, `privet schema narrow` makes them narrower by a description.
+for at most two values of a column, of all that her rows hold (at most --max-records of them): more rows
+a person need no more noise. A column of which less than half was found, as the noisy counts say,
+gets no bounds: \"nothing stood out of the noise\". The price and what proves it stand in the schema, and
+every certificate made under it states schema, release and both together. Where bounds are known but
+wide, `privet schema narrow` makes them narrower by a description.
+
+A target that is written in numbers may be classes (0 and 1) or a number: --target-is says which. With
+--epsilon it must be said, before a record is read; with --public where the table leaves it open.
 
 With --public the whole table is read and everything is filled in. That is for tables that anybody may
 see. Where the table can be found and its digest are noted in the schema, and so in every certificate.",
@@ -41,8 +55,8 @@ see. Where the table can be found and its digest are noted in the schema, and so
 Examples:
   privet schema new visits.csv --target readmitted --out schema.toml
   privet schema new visits.csv --target readmitted --unit patient --max-records 3
-  privet schema new visits.csv --target readmitted --unit patient --max-records 2 --rows 70000 \\
-      --categories ward_id --leave-out visit_id --epsilon 0.2 --out schema.toml
+  privet schema new visits.csv --target readmitted --target-is classes --unit patient --max-records 2 \\
+      --rows 70000 --categories ward_id --leave-out visit_id --epsilon 0.2 --out schema.toml
   privet schema new adult.csv --public \"UCI Adult, doi.org/10.24432/C5XW20\" --target income
 Then fill in what is blank, and:
   privet schema check schema.toml visits.csv"
@@ -59,6 +73,9 @@ pub struct New {
     /// The column to predict
     #[arg(long, value_name = "COLUMN")]
     pub(super) target: Option<String>,
+    /// What the target is, where its cells may leave that open
+    #[arg(long, value_name = "WHAT", requires = "target")]
+    pub(super) target_is: Option<TargetIs>,
     /// The column that says whose a row is, if one person has several
     #[arg(long, value_name = "COLUMN")]
     pub(super) unit: Option<String>,
@@ -208,11 +225,14 @@ impl New {
         } else {
             "                       # one of the columns; take it out of the list"
         };
-        let _ = write!(
-            text,
-            "\n[target]\ncolumn = {target}{which}\nclasses = []                    # the labels in order: [\"no\", \"yes\"]\n\
-             # bounds = [0, 100]             # in place of classes, if it is a number\n"
-        );
+        let _ = writeln!(text, "\n[target]\ncolumn = {target}{which}");
+        let classes = "classes = []                    # the labels in order: [\"no\", \"yes\"]\n";
+        let bounds = "# bounds = [0, 100]             # what it can be at all";
+        text.push_str(&match self.target_is {
+            Some(TargetIs::Classes) => classes.into(),
+            Some(TargetIs::Number) => format!("{bounds}\n"),
+            None => format!("{classes}{bounds}, in place of classes, if it is a number\n"),
+        });
         text.push_str(&self.unit_table());
         for name in self.features(&header.names) {
             let _ = write!(
@@ -253,13 +273,7 @@ impl New {
         );
         text.push_str(&match target {
             None => "classes = []                    # the labels in order\n".into(),
-            Some(column) => match (&column.texts, column.bounds) {
-                (Some(texts), _) if texts.len() <= CODES.max(2) || !column.is_number() => {
-                    format!("classes = {}\n", toml_list(texts.iter()))
-                }
-                (_, Some((low, high))) => format!("bounds = [{low}, {high}]\n"),
-                _ => "classes = []                    # too many different labels to list\n".into(),
-            },
+            Some(column) => self.target_of(column)?,
         });
         text.push_str(&self.unit_table());
         let _ = write!(
@@ -273,6 +287,42 @@ impl New {
             }
         }
         Ok(text)
+    }
+}
+
+impl New {
+    /// Classes or bounds of a public table's target; refused where it is not said which, and the table leaves it open.
+    fn target_of(&self, column: &ColumnSurvey) -> Result<String, Failure> {
+        let refused = |what: &str| {
+            let name = printable(&column.name);
+            Err(Failure::input(format!("--target {name}: {what}")))
+        };
+        let few = column.texts.as_ref().filter(|texts| texts.len() <= CODES);
+        let is = match (self.target_is, few) {
+            (Some(is), _) => is,
+            (None, _) if !column.is_number() => TargetIs::Classes,
+            (None, None) => TargetIs::Number,
+            (None, Some(_)) => {
+                return refused(
+                    "its cells are a few numbers, which may be classes or amounts; say which with --target-is \
+                     classes or --target-is number",
+                );
+            }
+        };
+        match (is, &column.texts, column.bounds) {
+            (TargetIs::Classes, Some(texts), _) => {
+                Ok(format!("classes = {}\n", toml_list(texts.iter())))
+            }
+            (TargetIs::Classes, None, _) => {
+                Ok("classes = []                    # too many different labels to list\n".into())
+            }
+            (TargetIs::Number, _, Some((low, high))) if column.is_number() => {
+                Ok(format!("bounds = [{low}, {high}]\n"))
+            }
+            (TargetIs::Number, _, _) => {
+                refused("not all its cells are numbers; --target-is classes is accepted")
+            }
+        }
     }
 }
 

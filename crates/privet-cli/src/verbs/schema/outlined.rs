@@ -1,6 +1,6 @@
 //! `privet schema new --epsilon`: a schema from a private look at the records, paid for.
 
-use super::new::{New, toml_list, toml_text};
+use super::new::{New, TargetIs, toml_list, toml_text};
 use crate::failure::Failure;
 use crate::order::{Made, Table};
 use crate::output;
@@ -9,11 +9,11 @@ use crate::settings::{self, within};
 use crate::spending::BudgetFlags;
 use crate::{say, words};
 use clap::Args;
-use privet_core::{DELTA, EPSILON, Neighbours, Relation, Unit};
-use privet_data::read::{Header, Sought, held_keys};
+use privet_core::{DELTA, EPSILON, Neighbours, Relation, Unit, printable};
+use privet_data::read::{Header, KeyCap, Sought, held_keys};
 use privet_data::schema::{Draft, Invalid, Origin, UnitDraft};
 use privet_data::write::Destination;
-use privet_dp::noise::SystemRandom;
+use privet_dp::noise::{Source, SystemRandom};
 use privet_learn::bought::price;
 use privet_learn::file::{self, Seal, released_from_json};
 use privet_learn::look::outline::{Outline, Suggested, Suggestion, holding, suggested};
@@ -73,6 +73,7 @@ impl Looking {
                 )));
             }
         }
+        let is_classes = self.target_is_classes(asked)?;
         let unit = match (&asked.unit, asked.max_records) {
             (None, _) => None,
             (Some(column), Some(max_records)) => {
@@ -94,8 +95,10 @@ impl Looking {
         let looked_at =
             |name: &&String| Some(*name) != asked.unit.as_ref() && !self.leave_out.contains(name);
         let columns: Vec<String> = header.names.iter().filter(looked_at).cloned().collect();
-        let texts = self.categories.iter().filter(|name| columns.contains(name)).cloned().collect();
-        let task = Outline { columns: columns.clone(), texts };
+        let classes = asked.target.iter().filter(|_| is_classes);
+        let mut texts: Vec<String> = self.categories.iter().chain(classes).cloned().collect();
+        texts.retain(|name| columns.contains(name));
+        let task = Outline::of(columns.clone(), texts);
         let planned = |rows: u64| -> Result<Plan<Outline>, Failure> {
             let budget = (epsilon, self.delta);
             let unit = unit.clone();
@@ -114,18 +117,24 @@ impl Looking {
         };
         let (certificate, reserved) =
             self.budget.reserve(table, ("outline", false), planned, open)?;
+        let mut source =
+            SystemRandom::new().map_err(|error| Failure::Environment(error.to_string()))?;
         let (ready, (holds, lines)) = reserved.read(|plan| {
+            let most_keys = plan.keys_a_column().map(|most| {
+                let mut secret = [0; 16];
+                source.fill_bytes(&mut secret);
+                KeyCap::new(most, secret)
+            });
             let _meter = Meter::spinner(&format!("reading {}", asked.table.display()));
             let sought = Sought {
                 columns: columns.iter().map(String::as_str).collect(),
                 texts: task.texts.iter().map(String::as_str).collect(),
                 unit: plan.schema().unit_column(),
+                most_keys,
             };
             Ok(holding(plan.clone(), held_keys(&asked.table, &header.file, &sought)?)?)
         })?;
         let ready = ready.with(|_| Ok::<_, Failure>(holds))?;
-        let mut source =
-            SystemRandom::new().map_err(|error| Failure::Environment(error.to_string()))?;
         let made = ready.run(&lines, &mut source, &AtomicBool::new(false))?;
         let text = file::to_json(made.released(), None)?;
         let released: Released<Outline> =
@@ -140,6 +149,24 @@ impl Looking {
         let origin = toml::to_string(&stated).map_err(|error| Failure::input(error.to_string()))?;
         let schema = written(asked, header, &suggested(&released), &self.leave_out, &origin);
         Ok((schema, Bought { made, certificate: certificate.map(|place| (place, text)), price }))
+    }
+
+    /// Whether the target is classes, as it was said; refused before anything is read or paid for where it was not.
+    fn target_is_classes(&self, asked: &New) -> Result<bool, Failure> {
+        let Some(target) = &asked.target else { return Ok(false) };
+        let listed = self.categories.contains(target);
+        let name = printable(target);
+        match (asked.target_is, listed) {
+            (Some(TargetIs::Number), true) => Err(Failure::input(format!(
+                "--target-is number: --categories {name} says that its numbers are codes; leave one out"
+            ))),
+            (Some(is), _) => Ok(is == TargetIs::Classes),
+            (None, true) => Ok(true),
+            (None, false) => Err(Failure::input(format!(
+                "--target-is is missing: whether {name} is classes or a number. Labels may be written as numbers, 0 \
+                 and 1, and the records are not asked; accepted: --target-is classes or --target-is number"
+            ))),
+        }
     }
 }
 
@@ -178,7 +205,8 @@ fn written(
         "# Filled in by a private look at the records, whose price stands under [origin.paid]: every certificate made\n\
          # under this schema states it. Bounds leave out what few people hold, at each end some per cent of the numbers\n\
          # (less with more rows and a larger epsilon): widen them where you know better. Categories are those that enough\n\
-         # people hold. You may edit everything but [origin] and [unit].\n\n\
+         # people hold. Nothing stood out of the noise where less than half of a column was found, as the noisy counts\n\
+         # say. You may edit everything but [origin] and [unit].\n\n\
          invalid = \"drop\"                # a record with a cell that does not fit counts as empty\n\
          other_columns = \"ignore\"\n",
     );
@@ -186,16 +214,20 @@ fn written(
     let of = |name: &str| found.iter().find(|column| column.name == name);
     let target = asked.target.as_deref();
     let _ = write!(text, "\n[target]\ncolumn = {}\n", target.map_or("\"\"".into(), toml_text));
-    text.push_str(&match target.and_then(of).map(|column| &column.what) {
+    let wanted = |column: &&Suggested| match (asked.target_is, &column.what) {
+        (Some(TargetIs::Number), what) => matches!(what, Suggestion::Number(..)),
+        // A label that was not found is none: there is no place for others.
+        (_, _) => column.most,
+    };
+    text.push_str(&match target.and_then(of).filter(wanted).map(|column| &column.what) {
         Some(Suggestion::Category(texts)) if texts.len() > 1 => {
             format!("classes = {}\n", toml_list(texts.iter()))
         }
         Some(Suggestion::Number(low, high)) => {
-            format!(
-                "bounds = [{}, {}]                 # if it is one of several codes: classes, and --categories\n",
-                plain(*low),
-                plain(*high)
-            )
+            format!("bounds = [{}, {}]\n", plain(*low), plain(*high))
+        }
+        _ if asked.target_is == Some(TargetIs::Number) => {
+            "# bounds = [low, high]          # what it can be at all: nothing stood out of the noise\n".into()
         }
         _ => "classes = []                    # the labels in order: nothing stood out of the noise\n".into(),
     });
@@ -217,9 +249,13 @@ fn written(
             }
             Suggestion::Category(texts) => {
                 let listed = toml_list(texts.iter());
+                let few = match column.most {
+                    true => "",
+                    false => "              # more than half of the cells hold others",
+                };
                 let _ = write!(
                     text,
-                    "type = \"category\"\ncategories = {listed}\nunknown = \"other\"\n"
+                    "type = \"category\"\ncategories = {listed}\nunknown = \"other\"{few}\n"
                 );
             }
             Suggestion::Nothing => {
