@@ -5,7 +5,7 @@
 use crate::failure::Failure;
 use clap::Args;
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
-use privet_core::{DELTA, EPSILON, Neighbours, Range, Relation};
+use privet_core::{DELTA, EPSILON, Neighbours, Range, Relation, Whose};
 use privet_data::Schema;
 use privet_learn::words::{DEFAULT_HUBER_WIDTH, DEFAULT_QUANTILE, LOSSES, LossInfo};
 use privet_learn::{
@@ -145,6 +145,11 @@ fn steps(text: &str) -> Result<u32, String> {
     let count: u32 = text.parse().map_err(|_| format!("accepted is a whole number, {STEPS}"))?;
     STEPS.check(f64::from(count)).map_err(|error| error.to_string())?;
     Ok(count)
+}
+
+/// The name of a column that says whose a record is.
+pub fn column(text: &str) -> Result<String, String> {
+    Whose::named(text).map(|_| text.into()).map_err(|error| error.to_string())
 }
 
 /// NAME=VALUE.

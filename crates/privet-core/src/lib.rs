@@ -27,7 +27,7 @@ pub use range::Range;
 pub use relation::Relation;
 pub use spelling::Spelling;
 pub use text::{printable, printable_lines};
-pub use whose::Whose;
+pub use whose::{UNNAMED_UNIT, Whose};
 
 /// Why a setting was refused. Carries settings only, never a value read from records.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

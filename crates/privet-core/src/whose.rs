@@ -1,8 +1,12 @@
 //! Who a unit is.
 
-use crate::{Spelling, Unit, printable};
+use crate::{Error, Spelling, Unit, printable};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+
+/// What a unit's column is called where identifiers were handed over beside the records, and nobody said what they
+/// are.
+pub const UNNAMED_UNIT: &str = "(not named)";
 
 /// Whose records are one unit. Two claims about "a user" are about the same only if the same column of the records says
 /// who a user is, read in the same way: what is spent on people is no account of what is spent on visits.
@@ -40,6 +44,20 @@ impl Whose {
     /// A column that is read as schemas have it where they do not say.
     pub fn column(name: impl Into<String>) -> Self {
         Self::Column { column: name.into(), trim: true, spelling: Spelling::Text }
+    }
+
+    /// The same of a column that somebody names beside the records: in a setting or a flag. What is no name is refused.
+    pub fn named(column: &str) -> Result<Self, Error> {
+        let blank = column.trim().is_empty();
+        if blank || column.chars().any(char::is_control) || column.trim().starts_with(UNNAMED_UNIT)
+        {
+            return Err(Error::Unknown {
+                what: "name of a column that says whose a record is",
+                given: printable(column).into_owned(),
+                accepted: "texts that are not blank, without control characters and without '(not named)', privet's own word",
+            });
+        }
+        Ok(Self::column(column))
     }
 
     /// What is known of a unit of this kind: records are their own, and users are whose this says.
@@ -91,6 +109,22 @@ mod tests {
             assert_eq!(serde_json::from_str::<Whose>(&text(&whose)).unwrap(), whose);
         }
         assert!(serde_json::from_str::<Whose>(r#"{"kind":"column","column":"id","x":1}"#).is_err());
+    }
+
+    #[test]
+    fn what_is_no_name_is_refused() {
+        for name in
+            ["", " ", "\t", "(not named)", "(not named)_", " (not named)", "a\nb", "a\u{1b}b"]
+        {
+            let refused = Whose::named(name).unwrap_err().to_string();
+            assert!(
+                refused.contains("accepted") && !refused.contains(['\n', '\u{1b}']),
+                "{refused}"
+            );
+        }
+        for name in ["id", " id", "patient no.", "(id)"] {
+            assert_eq!(Whose::named(name), Ok(Whose::column(name)));
+        }
     }
 
     #[test]

@@ -63,7 +63,7 @@ pub use loaded::Loaded;
 pub use method::{FROM_DISK, METHODS, Method, MethodInfo, Scores};
 pub use note::Note;
 pub use plan::{Plan, plan};
-pub use released::Released;
+pub use released::{Released, whose_of};
 pub use request::{Calibration, GAMMA, RIDGE, ROWS, Request, SPLIT, STEPS};
 pub use settings::{SettingInfo, Shown};
 pub use task::{Artefact, Baseline, Planned, Procedure, Task, Work};

@@ -4,11 +4,35 @@ use crate::LearnError;
 use crate::completion::Complete;
 use crate::erm::Erm;
 use crate::file::Origin;
-use crate::request::Request;
+use crate::request::{Request, TASK};
 use crate::strict;
 use crate::task::Task;
 use privet_core::Whose;
+use privet_data::Schema;
 use privet_dp::gate::{Certificate, Release, Version};
+
+/// Who a unit is of whom a certificate speaks, for who has no more than that ([`Released::whose`]).
+pub fn whose_of(certificate: &Certificate) -> Whose {
+    let schema = certificate.request.get("schema").cloned().unwrap_or_default();
+    let family = certificate.request.get(TASK).and_then(|name| name.as_str()).unwrap_or(Erm::NAME);
+    let whose =
+        serde_json::from_value(schema).map_or(Whose::NotSaid, |schema: Schema| schema.whose());
+    as_said(certificate, family, whose)
+}
+
+/// Without the names that the Python package wrote itself before 0.2.1, and the command where a file has no header.
+fn as_said(certificate: &Certificate, family: &str, whose: Whose) -> Whose {
+    let early = certificate.version().is_none_or(|version| version < Version(0, 2, 1));
+    let own = |column: &str| match column.trim_end_matches('_') {
+        "group" => true,
+        "user" => family == Complete::NAME,
+        _ => false,
+    };
+    match &whose {
+        Whose::Column { column, .. } if early && own(column) => Whose::NotSaid,
+        _ => whose,
+    }
+}
 
 /// What was released, with its certificate, and the request that the certificate carries.
 #[derive(Debug, Clone)]
@@ -61,17 +85,7 @@ impl<T: Task> Released<T> {
     /// Who a unit is of whom its claim speaks, as far as the file says. Before 0.2.1 the Python package wrote these names
     /// itself, whatever had been handed over to it.
     pub fn whose(&self) -> Whose {
-        let said = self.request.whose();
-        let early = self.certificate.version().is_none_or(|version| version < Version(0, 2, 1));
-        let own = |column: &str| match column.trim_end_matches('_') {
-            "group" => true,
-            "user" => T::NAME == Complete::NAME,
-            _ => false,
-        };
-        match &said {
-            Whose::Column { column, .. } if early && own(column) => Whose::NotSaid,
-            _ => said,
-        }
+        as_said(&self.certificate, T::NAME, self.request.whose())
     }
 
     /// What it can reveal.

@@ -80,7 +80,7 @@ const HEAD: [&str; 8] =
 /// How many prior fits are named, at most, and in how many letters each.
 const PRIOR_FITS: (usize, usize) = (64, 120);
 /// Where the name of the task stands.
-const TASK: &str = "task";
+pub(crate) const TASK: &str = "task";
 
 impl<T> Request<T> {
     /// Of a task, with sound constants and no budget yet.

@@ -264,6 +264,46 @@ impl Books {
         Ok(())
     }
 
+    /// Refuses an entry that [`Self::take`] would refuse: takes it into a copy of what it touches.
+    pub(crate) fn admit(&mut self, stored: &Stored) -> Result<(), LedgerError> {
+        let what = Entry::read(stored)?.what;
+        let of = match &what {
+            What::Drawn { reservation }
+            | What::Settled { reservation, .. }
+            | What::Void { reservation, .. } => self.held.get(reservation).cloned(),
+            _ => None,
+        };
+        let named = match &what {
+            What::Opened { dataset, .. }
+            | What::Unit { dataset, .. }
+            | What::Seen { dataset }
+            | What::Imported { dataset, .. }
+            | What::Reserved(Reserved { dataset, .. }) => Some(dataset),
+            _ => of.as_ref().map(|held| &held.dataset),
+        };
+        let known = named.and_then(|name| self.accounts.get_key_value(name));
+        let mut copy = Self {
+            ledger: self.ledger.clone(),
+            sequence: self.sequence,
+            hash: self.hash.clone(),
+            accounts: known
+                .map(|(name, account)| (name.clone(), account.clone()))
+                .into_iter()
+                .collect(),
+            held: of.map(|held| (held.sequence, held)).into_iter().collect(),
+            prices: std::mem::take(&mut self.prices),
+            ..Self::default()
+        };
+        let taken = copy.take(stored);
+        self.prices = copy.prices;
+        taken.map_err(|error| match error {
+            LedgerError::Broken { sequence, why } => {
+                LedgerError::State { sequence, why: format!("it is not written, since {why}") }
+            }
+            error => error,
+        })
+    }
+
     fn apply(&mut self, entry: &Entry) -> Result<(), LedgerError> {
         let broken = |why: &str| LedgerError::Broken { sequence: entry.sequence, why: why.into() };
         match (&entry.what, entry.sequence) {
@@ -405,6 +445,11 @@ impl Books {
         };
         self.held.insert(entry.sequence, held);
         Ok(())
+    }
+
+    /// Finds a price before it is needed where others wait. What is wrong with it is found again there.
+    pub(crate) fn remember_price(&mut self, reserved: &Reserved) {
+        let _ = self.price_again(reserved);
     }
 
     /// The price of what was reserved, found again; at least what was stated.

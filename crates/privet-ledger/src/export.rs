@@ -2,6 +2,7 @@
 
 use crate::books::{Held, State};
 use crate::{Ledger, LedgerError};
+use privet_core::Whose;
 use serde_json::{Value, json};
 
 /// The form of exports.
@@ -45,18 +46,20 @@ fn finite(value: f64) -> Value {
 /// One line a reservation.
 pub fn as_csv(ledger: &Ledger) -> String {
     let mut text = String::from(
-        "entry,when,who,dataset,state,doing,purpose,epsilon,delta,share_of_limit,certificate_sha256\n",
+        "entry,when,who,dataset,state,doing,purpose,epsilon,delta,share_of_limit,certificate_sha256,unit\n",
     );
     let books = ledger.books();
     for held in books.held().values() {
-        let limit = books.accounts().get(&held.dataset).map(|account| account.limit.exact());
-        let share = limit.map_or(0.0, |limit| held.price.share(&limit));
-        text.push_str(&line(held, share));
+        let account = books.accounts().get(&held.dataset);
+        let share = account.map_or(0.0, |account| held.price.share(&account.limit.exact()));
+        // Said by the release, or of the data set afterwards.
+        let stated = account.map(|account| &account.whose).filter(|_| !held.whose.is_said());
+        text.push_str(&line(held, share, stated.unwrap_or(&held.whose)));
     }
     text
 }
 
-fn line(held: &Held, share: f64) -> String {
+fn line(held: &Held, share: f64, whose: &Whose) -> String {
     let claim = |of: fn(&privet_dp::account::Guarantee) -> f64| {
         held.claim.as_ref().map_or(String::new(), |claim| of(claim).to_string())
     };
@@ -73,6 +76,7 @@ fn line(held: &Held, share: f64) -> String {
         claim(|claim| claim.delta),
         share.to_string(),
         held.certificate.clone().unwrap_or_default(),
+        whose.to_string(),
     ];
     let quoted = cells.map(|cell| match cell.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", cell.replace('"', "\"\"")),

@@ -124,6 +124,12 @@ impl Ledger {
         Self { clock, ..self }
     }
 
+    /// Over another back end; for tests.
+    #[cfg(test)]
+    pub(crate) fn over(self, store: impl FnOnce(Box<dyn Store>) -> Box<dyn Store>) -> Self {
+        Self { store: store(self.store), ..self }
+    }
+
     /// Reads what others wrote since.
     pub fn catch_up(&mut self) -> Result<(), LedgerError> {
         let Self { store, books, .. } = self;
@@ -334,10 +340,19 @@ impl Ledger {
         Ok(())
     }
 
-    /// What a release would cost, and whether it fits.
-    pub fn quote(&mut self, asked: &Asked, spend: &Spend) -> Result<Quote, LedgerError> {
+    /// What a release would cost, and whether it fits. Of whose records it is may be left open: then only the release
+    /// itself will say it.
+    pub fn quote(
+        &mut self,
+        asked: &Asked,
+        whose: &Whose,
+        spend: &Spend,
+    ) -> Result<Quote, LedgerError> {
         self.catch_up()?;
         let account = self.books.account(&asked.dataset)?;
+        if whose.clone().of(account.limit.filter.unit).is_said() {
+            same_unit(account, &asked.dataset, whose)?;
+        }
         let (charged, price) = charge(account, asked, spend)?;
         Ok(quote(account, charged, price))
     }
@@ -359,6 +374,17 @@ impl Ledger {
         let (charged, price) = charge(self.books.account(&asked.dataset)?, asked, spend)?;
         let written = serde_json::value::to_raw_value(spend)
             .map_err(|error| LedgerError::Limit(format!("what is to be spent: {error}")))?;
+        let reserved = Reserved {
+            dataset: asked.dataset.clone(),
+            whose: whose.clone(),
+            spend: written,
+            claim: asked.claim,
+            charged,
+            price,
+            doing: asked.doing.clone(),
+            purpose: asked.note.purpose.clone(),
+        };
+        self.books.remember_price(&reserved);
         self.write(&asked.note.who, |books| {
             let account = books.account(&asked.dataset)?;
             let whose = same_unit(account, &asked.dataset, whose)?;
@@ -366,16 +392,7 @@ impl Ledger {
             if !quote.fits {
                 return Err(LedgerError::Exceeds(exceeds(asked, account, &quote)));
             }
-            Ok(Some(Writing::only(What::Reserved(Reserved {
-                dataset: asked.dataset.clone(),
-                whose,
-                spend: written.clone(),
-                claim: asked.claim,
-                charged,
-                price,
-                doing: asked.doing.clone(),
-                purpose: asked.note.purpose.clone(),
-            }))))
+            Ok(Some(Writing::only(What::Reserved(Reserved { whose, ..reserved.clone() }))))
         })
     }
 
@@ -414,9 +431,10 @@ impl Ledger {
     ) -> Result<(), LedgerError> {
         let Self { store, books, clock } = self;
         let mut spends = spends;
-        let mut filled = Vec::new();
+        let mut filled = books.clone();
         store.append(books.sequence(), &mut |others| {
             others.iter().try_for_each(|stored| books.take(stored))?;
+            filled.clone_from(books);
             let mut entries = Vec::new();
             let (mut sequence, mut previous) = (books.sequence(), books.previous().to_string());
             let account = books.account(&asked.dataset)?;
@@ -448,10 +466,11 @@ impl Ledger {
                 push(What::Drawn { reservation })?;
                 push(What::Settled { reservation, certificate: None })?;
             }
-            filled.clone_from(&entries);
+            entries.iter().try_for_each(|stored| filled.take(stored))?;
             Ok(Batch { entries, ..Batch::default() })
         })?;
-        filled.iter().try_for_each(|stored| books.take(stored))
+        *books = filled;
+        Ok(())
     }
 
     /// Frees a reservation from which nothing was drawn. A process that still holds it can no longer draw.
@@ -501,8 +520,12 @@ impl Ledger {
 
     /// Whether a certificate is one that this ledger has, as it was when it was given out. Where the release was
     /// settled with its certificate, it must be that one: another, under the same entry, is of a release that
-    /// nobody paid for.
-    pub fn check_certificate(&mut self, certificate: &Certificate) -> Result<Checked, LedgerError> {
+    /// nobody paid for. `whose` is who a unit is as far as the certificate says it, which must be for whom it was paid.
+    pub fn check_certificate(
+        &mut self,
+        certificate: &Certificate,
+        whose: &Whose,
+    ) -> Result<Checked, LedgerError> {
         let refused = |words: String| Err(LedgerError::Certificate(words));
         let Some(entered) = &certificate.ledger else {
             return refused("it was not made under a ledger".into());
@@ -521,6 +544,16 @@ impl Ledger {
         };
         if !same {
             return refused(format!("entry {reservation} reserved other events than it states"));
+        }
+        let account = self.books.account(&reserved.dataset)?;
+        let stated = whose.clone().of(account.limit.filter.unit);
+        let paid = reserved.whose.of(account.limit.filter.unit);
+        // A reservation of 0.2.0 does not say it; who it was may have been stated of the data set since.
+        let paid = if paid.is_said() { paid } else { account.whose.clone() };
+        if stated.is_said() && paid.is_said() && stated != paid {
+            return refused(format!(
+                "entry {reservation} paid for another unit: {paid}, and it says {stated}"
+            ));
         }
         let settled = self.books.held().get(&reservation).and_then(|held| held.certificate.clone());
         if let Some(settled) = settled {
@@ -567,7 +600,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Appends one entry, made from the books as they are once nobody else can write; `None` appends nothing.
+    /// Appends one entry, made from the books as they are once nobody else can write; `None` appends nothing. One that
+    /// the books would refuse is not written, whatever `make` has overlooked: it would break the ledger for good.
     pub(crate) fn write(
         &mut self,
         who: &str,
@@ -590,6 +624,7 @@ impl Ledger {
                 what,
             };
             let stored = entry.stored()?;
+            books.admit(&stored)?;
             written = Some(stored.clone());
             Ok(Batch { entries: vec![stored], certificate, identity })
         })?;
@@ -666,7 +701,8 @@ fn same_unit(account: &Account, name: &str, whose: &Whose) -> Result<Whose, Ledg
     if !asked.is_said() {
         return Err(LedgerError::UnitNotSaid(format!(
             "the limit of '{shown}' is for users, and this release does not say whose records are one user's (the limit \
-             says: {}). A schema with [unit] says it; in Python groups that have a name, or Ledger(…, unit=…)",
+             says: {}). A schema with [unit] says it, of ratings without a header --unit-column; in Python groups that have a \
+             name, or Ledger(…, unit=…)",
             account.whose
         )));
     }
@@ -796,4 +832,33 @@ fn exceeds(asked: &Asked, account: &Account, quote: &Quote) -> String {
     }
     words.push_str(". Nothing was spent");
     words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever a caller of [`Ledger::write`] has overlooked: what the books would refuse is not written.
+    #[test]
+    fn nothing_is_written_that_would_break_the_ledger() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("l");
+        let mut ledger = Ledger::create(&path, "tester").unwrap();
+        let head = ledger.books.head();
+        let (dataset, reservation) = ("nobody".to_string(), 1);
+        for what in [
+            What::Began { ledger: "00".repeat(16), format: FORMAT.into() },
+            What::Unit { dataset: dataset.clone(), whose: Whose::column("id") },
+            What::Seen { dataset },
+            What::Drawn { reservation },
+            What::Settled { reservation, certificate: None },
+            What::Void { reservation, reason: String::new() },
+        ] {
+            let refused = ledger.write("tester", |_| Ok(Some(Writing::only(what.clone()))));
+            let refused = refused.unwrap_err();
+            assert!(matches!(refused, LedgerError::State { sequence: 2, .. }), "{refused}");
+            assert_eq!(ledger.books.head(), head);
+        }
+        assert_eq!(Ledger::open(&path).unwrap().books.head(), head);
+    }
 }

@@ -78,7 +78,9 @@ impl Ledger {
             let limit = self.books().account(&dataset)?.limit.exact();
             let price = each.iter().fold(Exact::default(), |sum, one| sum.and(&one.price));
             let releases = each.iter().map(|one| one.releases).sum();
-            self.write(&note.who, |_| {
+            self.write(&note.who, |books| {
+                // Once more, where nobody else can write: a release may have said meanwhile who a unit is here.
+                same_unit(&whose, books.account(&dataset)?, &dataset)?;
                 Ok(Some(Writing::only(What::Imported {
                     branch: branch.clone(),
                     sequence: head.sequence,
@@ -209,19 +211,10 @@ impl Merging<'_> {
         Ok((name, self.here.account(name)?))
     }
 
-    /// Who a unit is of a data set there, which must be who it is here: prices of one are none of the other.
+    /// Who a unit is of a data set there, which must be who it is here.
     fn same_unit(&self, there: &str, ours: &Account) -> Result<Whose, LedgerError> {
         let theirs = self.there.account(there)?.whose.clone();
-        let open = !ours.whose.is_said() && ours.releases == 0;
-        match open || theirs == ours.whose {
-            true => Ok(theirs),
-            false => Err(LedgerError::Import(format!(
-                "a unit of '{}' is {theirs} there, and {} here: what was spent on the one cannot be counted on the other. \
-                 Where it was not said and is the same, `privet budget unit` states it",
-                printable(there),
-                ours.whose
-            ))),
-        }
+        same_unit(&theirs, ours, there).map(|()| theirs)
     }
 
     /// Whether 0.2.0 took it in with a branch as a whole: the other ledger has the end that was taken in.
@@ -230,6 +223,21 @@ impl Merging<'_> {
             let last = end.checked_sub(1).and_then(|at| self.theirs.get(at as usize));
             stored.sequence <= *end && last.is_some_and(|last| last.hash == *hash)
         })
+    }
+}
+
+/// Refuses what was spent on others than who a unit is here, or on nobody knows whom: prices of one are none of the other,
+/// and whoever states it later would state it of both.
+fn same_unit(theirs: &Whose, ours: &Account, name: &str) -> Result<(), LedgerError> {
+    let open = !ours.whose.is_said() && ours.releases == 0;
+    match theirs.is_said() && (open || *theirs == ours.whose) {
+        true => Ok(()),
+        false => Err(LedgerError::Import(format!(
+            "a unit of '{}' is {theirs} there, and {} here: what was spent on the one cannot be counted on the other. \
+             Where it is not said and is the same, `privet budget unit` states it, in each ledger that does not say it",
+            printable(name),
+            ours.whose
+        ))),
     }
 }
 
@@ -257,5 +265,106 @@ fn priced(
                 printable(name)
             ))
         }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{Batch, Identities, Store};
+    use crate::{Asked, Kind};
+    use privet_core::{Budget, Neighbours, Relation, Unit};
+    use privet_dp::account::{Cost, Event};
+    use privet_dp::gate::Spend;
+    use std::path::Path;
+
+    const USER: Unit = Unit::User { max_records: 5 };
+
+    fn note() -> Note {
+        Note { who: "tester".into(), purpose: String::new() }
+    }
+
+    /// A ledger with a limit on users of whom nobody said who they are.
+    fn opened(path: &Path) -> Ledger {
+        let mut ledger = Ledger::create(path, "tester").unwrap();
+        let relation = Relation::new(Neighbours::ReplaceOne, USER);
+        let budget = Budget::new(1.0, 1e-6).unwrap();
+        let limit = Limit::new(Kind::Gaussian, None, budget, relation).unwrap();
+        ledger.add("riders", limit, &Whose::NotSaid, &note(), None, false).unwrap();
+        ledger
+    }
+
+    fn release(ledger: &mut Ledger, column: &str) {
+        let cost = Cost::Gaussian { sensitivity: 0.05, noise_scale: 1.0, grid: None };
+        let event = Event::Use { neighbours: Neighbours::ReplaceOne, unit: USER, cost };
+        let (dataset, doing) = ("riders".into(), "test".into());
+        let asked = Asked { dataset, doing, note: note(), claim: None, whole: false };
+        let mut paying = ledger.paying(asked);
+        paying.of(Whose::column(column));
+        paying.spend_whole(&Spend::Exactly(event)).unwrap();
+    }
+
+    /// A ledger at whose reading somebody else writes into ours.
+    struct Meanwhile {
+        inner: Box<dyn Store>,
+        writes: Box<dyn FnMut() + Send>,
+    }
+
+    impl Store for Meanwhile {
+        fn read(
+            &mut self,
+            after: u64,
+            each: &mut dyn FnMut(Stored) -> Result<(), LedgerError>,
+        ) -> Result<(), LedgerError> {
+            (self.writes)();
+            self.inner.read(after, each)
+        }
+
+        fn append(
+            &mut self,
+            after: u64,
+            make: &mut dyn FnMut(&[Stored]) -> Result<Batch, LedgerError>,
+        ) -> Result<(), LedgerError> {
+            self.inner.append(after, make)
+        }
+
+        fn entry(&mut self, sequence: u64) -> Result<Option<Stored>, LedgerError> {
+            self.inner.entry(sequence)
+        }
+
+        fn certificate(&mut self, hash: &str) -> Result<Option<String>, LedgerError> {
+            self.inner.certificate(hash)
+        }
+
+        fn identities(&mut self) -> Result<Option<Identities>, LedgerError> {
+            self.inner.identities()
+        }
+    }
+
+    /// What was compared is compared once more where nobody else can write: between both, a release of others may have
+    /// said who a unit is. An import wrote its entry all the same, and the ledger was broken for good.
+    #[test]
+    fn a_release_of_others_that_comes_between_is_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ours");
+        let mut ours = opened(&path);
+        let mut theirs = opened(&folder.path().join("theirs"));
+        release(&mut theirs, "id");
+        let (mut between, mut times) = (Ledger::open(&path).unwrap(), 0);
+        // The first reading is that which finds what is new; ours was read before.
+        let writes = Box::new(move || {
+            times += 1;
+            if times == 2 {
+                release(&mut between, "visit");
+            }
+        });
+        let mut theirs = theirs.over(|inner| Box::new(Meanwhile { inner, writes }));
+        let refused = ours.take_in(&mut theirs, &BTreeMap::new(), &note()).unwrap_err();
+        assert!(matches!(refused, LedgerError::Import(_)), "{refused}");
+        let words = refused.to_string();
+        assert!(words.contains("\"id\"") && words.contains("\"visit\""), "{words}");
+        let mut again = Ledger::open(&path).unwrap();
+        assert_eq!(again.books().accounts()["riders"].releases, 1);
+        release(&mut again, "visit");
     }
 }

@@ -87,6 +87,7 @@ pub use labels::Labels;
 pub use load::LARGEST_SCHEMA;
 pub use origin::{Origin, Paid};
 pub use pairs::{Pair, PairDraft};
+pub use privet_core::UNNAMED_UNIT;
 pub use reference::reference;
 
 use privet_core::{Spelling, Unit, Whose};
@@ -356,10 +357,6 @@ pub struct LibsvmFacts {
     pub bounds: Option<(f64, f64)>,
 }
 
-/// What the unit's column is called where identifiers were handed over beside the records, and nobody said what they
-/// are.
-pub const UNNAMED_UNIT: &str = "(not named)";
-
 /// The checked public facts about a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Draft", into = "Draft")]
@@ -453,8 +450,17 @@ impl Schema {
             None => Whose::Records,
             // Identifiers that were handed over beside the records: no column has this name.
             Some(unit) if unit.column.starts_with(UNNAMED_UNIT) => Whose::NotSaid,
+            Some(unit) => self.whose_of(&unit.column),
+        }
+    }
+
+    /// Who a unit is if its identifiers are of the column of this name, whatever the schema calls it: read as the schema
+    /// has them read.
+    pub fn whose_of(&self, column: &str) -> Whose {
+        match &self.unit {
+            None => Whose::Records,
             Some(unit) => Whose::Column {
-                column: unit.column.clone(),
+                column: column.into(),
                 trim: self.file.trim,
                 spelling: unit.spelling,
             },

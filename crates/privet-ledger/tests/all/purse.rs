@@ -6,7 +6,7 @@ use privet_dp::mechanism::Gaussian;
 use privet_dp::noise::SystemRandom;
 use privet_ledger::{Asked, Kind, Ledger, LedgerError, State};
 
-use privet_core::{Neighbours, Unit};
+use privet_core::{Neighbours, Unit, Whose};
 use privet_dp::account::guarantee;
 
 fn mechanism() -> Gaussian {
@@ -44,7 +44,7 @@ fn a_session_reserves_draws_and_settles_and_its_certificate_says_where() {
     let entered = certificate.ledger.clone().unwrap();
     assert!(entered.well_formed());
     assert_eq!(states(&Ledger::look(&path).unwrap()), [State::Settled]);
-    let checked = ledger.check_certificate(&certificate).unwrap();
+    let checked = ledger.check_certificate(&certificate, &Whose::NotSaid).unwrap();
     assert_eq!((checked.dataset.as_str(), checked.state), ("riders", State::Settled));
     assert_eq!(certificate.recheck().unwrap(), certificate.guarantee);
     let kept = ledger.books().held()[&checked.reservation].certificate.clone().unwrap();
@@ -54,7 +54,7 @@ fn a_session_reserves_draws_and_settles_and_its_certificate_says_where() {
     // As it is once it is written to a file.
     let mut written = certificate.clone();
     written.digest = Some("ab".repeat(32));
-    ledger.check_certificate(&written).unwrap();
+    ledger.check_certificate(&written, &Whose::Records).unwrap();
 
     // Certificates that do not fit; the last is one of another run, which nobody paid for.
     for (edit, words) in [
@@ -67,7 +67,7 @@ fn a_session_reserves_draws_and_settles_and_its_certificate_says_where() {
     ] {
         let mut edited = certificate.clone();
         edit(&mut edited);
-        let refused = ledger.check_certificate(&edited).unwrap_err().to_string();
+        let refused = ledger.check_certificate(&edited, &Whose::NotSaid).unwrap_err().to_string();
         assert!(refused.contains(words), "{refused}");
     }
 }

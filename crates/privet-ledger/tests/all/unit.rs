@@ -3,7 +3,9 @@
 use crate::world::{limit, note, spend};
 use privet_core::{Budget, Neighbours, Relation, Spelling, Unit, Whose};
 use privet_dp::account::{Cost, Event, guarantee};
-use privet_dp::gate::Purse;
+use privet_dp::gate::{Arithmetic, Certificate, Private, Purse, Session, Statement};
+use privet_dp::mechanism::Gaussian;
+use privet_dp::noise::SystemRandom;
 use privet_ledger::{Asked, Kind, Ledger, LedgerError, Limit, entry};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -119,14 +121,22 @@ fn of_records_nothing_is_written() {
 
 /// A ledger as version 0.2.0 wrote it, with a release.
 fn golden() -> (TempDir, PathBuf) {
+    golden_with(str::to_string)
+}
+
+/// The same with other entries, chained again.
+fn golden_with(edit: impl Fn(&str) -> String) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("old.ledger");
     drop(Ledger::create(&path, "tester").unwrap());
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.execute("DELETE FROM entry", []).unwrap();
     let insert = "INSERT INTO entry VALUES (?1, ?2, ?3)";
+    let mut previous = [entry::NOTHING.to_string(), entry::NOTHING.to_string()];
     for (at, text) in include_str!("../golden/0.2.0-user.jsonl").lines().enumerate() {
-        connection.execute(insert, (at as i64 + 1, entry::hash(text), text)).unwrap();
+        let edited = edit(&text.replace(&previous[0], &previous[1]));
+        previous = [entry::hash(text), entry::hash(&edited)];
+        connection.execute(insert, (at as i64 + 1, &previous[1], edited)).unwrap();
     }
     (folder, path)
 }
@@ -205,4 +215,88 @@ fn another_unit_is_not_taken_in() {
     let names = BTreeMap::from([("t".to_string(), "riders".to_string())]);
     let refused = ledger.take_in(&mut Ledger::look(&old).unwrap(), &names, &note("")).unwrap_err();
     assert!(refused.to_string().contains("budget unit"), "{refused}");
+}
+
+/// Two units that nobody named are not known to be one: whoever knows it states it in both ledgers first.
+#[test]
+fn what_is_not_known_is_not_taken_into_what_is_not_known() {
+    let id = Whose::column("id");
+    let (_one, known) = golden();
+    let (_two, other) = golden_with(|text| text.replace("981655a2", "00000000"));
+    let names = BTreeMap::from([("t".to_string(), "riders".to_string())]);
+    let (_three, _, open) = opened(&Whose::NotSaid);
+    for (mut ledger, names) in [(Ledger::open(&known).unwrap(), &BTreeMap::new()), (open, &names)] {
+        let before = ledger.books().sequence();
+        let mut from = Ledger::look(&other).unwrap();
+        let refused = ledger.take_in(&mut from, names, &note("")).unwrap_err().to_string();
+        assert!(refused.contains("not said there") && refused.contains("budget unit"), "{refused}");
+        assert_eq!(ledger.books().sequence(), before, "nothing was taken in");
+    }
+    let (mut ledger, mut from) = (Ledger::open(&known).unwrap(), Ledger::open(&other).unwrap());
+    from.state_unit("t", &id, &note("")).unwrap();
+    assert!(ledger.take_in(&mut from, &BTreeMap::new(), &note("")).is_err(), "stated on one side");
+    ledger.state_unit("t", &id, &note("")).unwrap();
+    ledger.take_in(&mut from, &BTreeMap::new(), &note("")).unwrap();
+    assert_eq!(ledger.books().accounts()["t"].releases, 2);
+}
+
+/// A price is of whom the limit is for, too; a plan may leave open whose records they will be.
+#[test]
+fn a_price_is_of_the_same_unit() {
+    let (_folder, _, mut ledger) = opened(&Whose::column("id"));
+    let mut quote = |whose: &Whose| ledger.quote(&asked("riders"), whose, &spend(&event(USER)));
+    assert!(quote(&Whose::column("id")).unwrap().fits);
+    assert!(quote(&Whose::NotSaid).unwrap().fits);
+    let refused = quote(&Whose::column("visit")).unwrap_err();
+    assert!(matches!(refused, LedgerError::OtherUnit { .. }), "{refused}");
+}
+
+/// A release on which this was spent, with its certificate.
+fn released(ledger: &mut Ledger, whose: &Whose) -> Certificate {
+    let (sensitivity, noise_scale) = (1.0, 50.0);
+    let neighbours = Neighbours::ReplaceOne;
+    let law = Gaussian { neighbours, unit: USER, sensitivity, noise_scale, coordinates: 1 };
+    let event = law.event().unwrap();
+    let claim = guarantee(&event, 1e-7).unwrap();
+    let request = serde_json::json!({});
+    let statement = Statement { claim, arithmetic: Arithmetic::Finite, notes: vec![], request };
+    let mut source = SystemRandom::new().unwrap();
+    let mut paying = ledger.paying(Asked { claim: Some(claim), ..asked("riders") });
+    paying.of(whose.clone());
+    let mut session = Session::open(spend(&event), &mut source, &mut paying).unwrap();
+    let noised = law.run(Private::new(vec![1.0]), &mut session).unwrap();
+    session.settle(noised, statement).unwrap().certificate().clone()
+}
+
+#[test]
+fn a_certificate_of_another_unit_fits_no_entry() {
+    let (_folder, _, mut ledger) = opened(&Whose::NotSaid);
+    let id = Whose::column("id");
+    let certificate = released(&mut ledger, &id);
+    for fits in [&id, &Whose::NotSaid] {
+        ledger.check_certificate(&certificate, fits).unwrap();
+    }
+    let blanks = Whose::Column { column: "id".into(), trim: false, spelling: Spelling::Text };
+    for other in [Whose::column("visit"), blanks] {
+        let refused = ledger.check_certificate(&certificate, &other).unwrap_err().to_string();
+        assert!(refused.contains(&id.to_string()) && refused.contains(&other.to_string()));
+    }
+}
+
+/// An export says whose the unit was, by the release or by what was stated since.
+#[test]
+fn an_export_has_the_unit() {
+    let (_folder, path) = golden();
+    let mut ledger = Ledger::open(&path).unwrap();
+    let unit = |ledger: &Ledger| {
+        let text = privet_ledger::as_csv(ledger);
+        let (first, second) = text.trim_end().split_once('\n').unwrap();
+        assert!(first.ends_with(",unit"), "{first}");
+        second
+            .rsplit_once(",\"")
+            .map_or(second.rsplit(',').next().unwrap().to_string(), |(_, end)| end.into())
+    };
+    assert_eq!(unit(&ledger), "not said");
+    ledger.state_unit("t", &Whose::column("id"), &note("")).unwrap();
+    assert_eq!(unit(&ledger), "the records with one value of \"\"id\"\"\"");
 }

@@ -304,7 +304,7 @@ fn check(ledger: &mut Ledger, path: &Path) -> Result<u64, String> {
     let certificate: Certificate = serde_json::from_value(document["certificate"].clone())
         .map_err(|error| error.to_string())?;
     ledger
-        .check_certificate(&certificate)
+        .check_certificate(&certificate, &privet_learn::whose_of(&certificate))
         .map(|checked| checked.reservation)
         .map_err(|error| error.to_string())
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output;
-use crate::settings::within;
+use crate::settings::{column, within};
 use crate::spending::{address, beside, connect, name_of, print_of, who};
 use crate::words;
 use clap::Args;
@@ -65,7 +65,7 @@ pub struct Open {
     #[arg(long, value_name = "UNIT", value_parser = unit)]
     unit: Option<Unit>,
     /// Which column says whose a record is, where the unit is a user [default: the schema's, or that of the first release]
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", value_parser = column)]
     unit_column: Option<String>,
     /// How the limit is kept: renyi, zcdp, gaussian or sum [default: renyi, at δ = 0 sum]
     #[arg(long, value_name = "FILTER")]

@@ -2,11 +2,11 @@
 
 use super::Which;
 use crate::failure::Failure;
-use crate::output;
+use crate::settings::column;
 use crate::spending::{open, who};
+use crate::{output, words};
 use clap::Args;
 use privet_core::{Spelling, Whose, printable};
-use privet_data::Schema;
 use privet_dp::gate::Certificate;
 use privet_ledger::{Ledger, LedgerError, Note, State};
 
@@ -15,7 +15,8 @@ use privet_ledger::{Ledger, LedgerError, Note, State};
 #[command(long_about = "\
 States which column says whose a record is in a data set whose limit is for users and that does not know it: ledgers
 of 0.2.0 did not write it down. The statement is an entry of its own, in your name, and is never changed. It is compared
-with the certificates that the ledger keeps; releases whose certificate it has not are taken at your word.")]
+with the certificates that the ledger keeps; releases whose certificate it has not, and those taken in from other
+ledgers, are taken at your word, and it says how many.")]
 pub struct UnitOf {
     #[command(flatten)]
     which: Which,
@@ -23,7 +24,7 @@ pub struct UnitOf {
     #[arg(value_name = "NAME")]
     dataset: String,
     /// The column that says whose a record is
-    #[arg(long, value_name = "COLUMN")]
+    #[arg(long, value_name = "COLUMN", value_parser = column)]
     column: String,
     /// Blanks around an identifier count: the schema has trim = false
     #[arg(long)]
@@ -48,24 +49,38 @@ impl UnitOf {
         let unchecked = compared(&mut ledger, &self.dataset, &whose)?;
         let note = Note { who: who(), purpose: String::new() };
         ledger.state_unit(&self.dataset, &whose, &note)?;
-        let name = printable(&self.dataset).into_owned();
-        let mut text = format!("{name}: a user is {whose}, as {} says\n", note.who);
-        if unchecked > 0 {
-            text.push_str(&format!(
-                "the ledger has no certificate of {unchecked} of its releases: for those nothing shows it\n"
-            ));
+        let said = format!("{}: a user is {whose}, as {} says", printable(&self.dataset), note.who);
+        let mut text = words::wrapped(&said, "");
+        for (releases, why) in [
+            (unchecked.own, "no certificate that says it is in the ledger"),
+            (unchecked.taken_in, "taken in from other ledgers, which did not say it"),
+        ] {
+            if releases > 0 {
+                let said = format!("releases for which nothing shows it: {releases} ({why})");
+                text.push_str(&words::wrapped(&said, ""));
+            }
         }
         output::report(&text)
     }
 }
 
-/// Refuses what the certificates that the ledger keeps contradict. Gives back of how many releases it has none that
-/// says it.
-fn compared(ledger: &mut Ledger, dataset: &str, whose: &Whose) -> Result<u64, Failure> {
+/// Releases for which nothing shows who a unit was.
+#[derive(Default)]
+struct Unchecked {
+    /// Of this ledger, without a certificate that says it.
+    own: u64,
+    /// Of other ledgers: their certificates are not here.
+    taken_in: u64,
+}
+
+/// Refuses what the certificates that the ledger keeps contradict.
+fn compared(ledger: &mut Ledger, dataset: &str, whose: &Whose) -> Result<Unchecked, Failure> {
+    let account = ledger.books().account(dataset)?;
+    let taken_in = account.imported.values().map(|taken| taken.releases).sum();
     let counted = ledger.books().held().values();
     let counted = counted.filter(|held| held.dataset == dataset && held.state != State::Void);
     let kept: Vec<Option<String>> = counted.map(|held| held.certificate.clone()).collect();
-    let mut unchecked = 0;
+    let mut unchecked = Unchecked { taken_in, ..Unchecked::default() };
     for hash in kept {
         let text = hash.map(|hash| ledger.certificate(&hash)).transpose()?.flatten();
         let stated = text.as_deref().and_then(unit_of).unwrap_or_default();
@@ -77,14 +92,12 @@ fn compared(ledger: &mut Ledger, dataset: &str, whose: &Whose) -> Result<u64, Fa
             }
             .into());
         }
-        unchecked += u64::from(!stated.is_said());
+        unchecked.own += u64::from(!stated.is_said());
     }
     Ok(unchecked)
 }
 
 /// Who a unit was in the request that a certificate carries.
 fn unit_of(text: &str) -> Option<Whose> {
-    let certificate: Certificate = serde_json::from_str(text).ok()?;
-    let schema: Schema = serde_json::from_value(certificate.request.get("schema")?.clone()).ok()?;
-    Some(schema.whose())
+    serde_json::from_str::<Certificate>(text).ok().as_ref().map(privet_learn::whose_of)
 }
