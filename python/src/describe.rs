@@ -52,6 +52,7 @@ impl DescribePlan {
             "rows": request.rows,
             "neighbours": request.neighbours,
             "unit": request.schema.unit(),
+            "whose": request.whose(),
             "guarantee": self.0.guarantee(),
             "arithmetic": self.0.arithmetic(),
             "events": self.0.events(),

@@ -5,13 +5,13 @@ use crate::input;
 use crate::noise::source;
 use crate::watched::{Threads, is_asked, released, released_by};
 use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
-use privet_data::Dataset;
+use privet_data::{Dataset, Schema};
 use privet_dp::account::Event;
 use privet_dp::gate::{Release, Spend};
 use privet_dp::noise::Source;
 use privet_learn::{Plan, Task};
 use privet_ledger::identity::Print;
-use privet_ledger::{Asked, Kind, Limit, Note, Paying};
+use privet_ledger::{Asked, Kind, LedgerError, Limit, Note, Paying};
 use privet_optim::sum::Table;
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
@@ -76,7 +76,13 @@ impl Ledger {
         who: String,
         purpose: String,
     ) -> Outcome<()> {
-        let whose = unit.map_or(Whose::NotSaid, Whose::column);
+        if unit.is_some() && max_records.is_none() {
+            return Err(Failure::value(
+                "unit is given, and the limit is for records, which are each their own; accepted with max_records=..., or \
+                 without unit",
+            ));
+        }
+        let whose = unit.map_or(Ok(Whose::NotSaid), Whose::named)?;
         let unit = max_records.map_or(Unit::Record, |max_records| Unit::User { max_records });
         let relation = Relation::new(neighbours.parse::<Neighbours>()?, unit);
         let kind = match filter {
@@ -110,13 +116,41 @@ impl Ledger {
         Ok(json!(accounts.collect::<Vec<_>>()).to_string())
     }
 
-    /// The share of the limit that so many releases of these events cost, and whether they fit.
-    fn quote(&self, py: Python<'_>, name: String, events: &str, fits: u32) -> Outcome<(f64, bool)> {
+    /// Refuses what is no name of a column that says whose a record is.
+    #[staticmethod]
+    fn check_unit(name: &str) -> Outcome<()> {
+        Ok(Whose::named(name).map(|_| ())?)
+    }
+
+    /// The share of the limit that so many releases of these events cost, and whether they fit. `whose` is who a unit is
+    /// as the plan says it, `unit` what identifiers are that come without a name.
+    fn quote(
+        &self,
+        py: Python<'_>,
+        name: String,
+        events: &str,
+        fits: u32,
+        whose: &str,
+        unit: Option<&str>,
+    ) -> Outcome<(f64, bool)> {
+        let mut ledger = self.held(py);
+        ledger.catch_up()?;
+        let said: Whose = serde_json::from_str(whose)?;
+        // How identifiers are read the release will say; a name alone is compared by itself.
+        let whose = match (unit, &ledger.books().account(&name)?.whose, said) {
+            (Some(unit), known @ Whose::Column { column, .. }, Whose::NotSaid)
+                if column == unit =>
+            {
+                known.clone()
+            }
+            (Some(unit), _, Whose::NotSaid) => Whose::named(unit)?,
+            (_, _, said) => said,
+        };
         let event: Event = serde_json::from_str(events)?;
         let all = Event::Repeat { count: fits, event: Box::new(event) };
         let (doing, note) = ("quote".into(), Note::default());
         let asked = Asked { dataset: name, doing, note, claim: None, whole: false };
-        let quote = self.held(py)?.quote(&asked, &Spend::Exactly(all))?;
+        let quote = ledger.quote(&asked, &whose, &Spend::Exactly(all))?;
         Ok((quote.share, quote.fits))
     }
 
@@ -288,13 +322,26 @@ impl Paid {
         };
         let spend = plan.spend(source)?;
         let mut paying = ledger.paying(asked);
-        let said = plan.request().whose();
-        paying.of(match &self.5 {
-            Some(name) if !said.is_said() => Whose::column(name),
-            _ => said,
-        });
+        paying.of(self.whose(&plan.request().schema)?);
         paying.set_aside(&spend)?;
         Ok(paying)
+    }
+
+    /// Who a unit is: as the schema says, or as whoever names the ledger's unit does, of identifiers without a name. How
+    /// they are read is the schema's in either case.
+    fn whose(&self, schema: &Schema) -> Outcome<Whose> {
+        let said = schema.whose();
+        let Some(name) = &self.5 else { return Ok(said) };
+        Whose::named(name)?;
+        let named = schema.whose_of(name);
+        match said {
+            Whose::NotSaid => Ok(named),
+            said @ Whose::Column { .. } if said != named => {
+                let name = self.1.clone();
+                Err(LedgerError::OtherUnit { name, whose: named, asked: said }.into())
+            }
+            said => Ok(said),
+        }
     }
 
     fn note(&self) -> Note {

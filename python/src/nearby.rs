@@ -84,6 +84,7 @@ fn decided(plan: &privet_learn::Plan<Nearby>) -> String {
         "radius": plan.facts().radius,
         "neighbours": request.neighbours,
         "unit": request.schema.unit(),
+        "whose": request.whose(),
         "calibration": request.calibration,
         "guarantee": plan.guarantee(),
         "arithmetic": plan.arithmetic(),

@@ -32,6 +32,7 @@ fn decided(plan: &Plan<Task>) -> String {
         "radius": plan.facts().table.radius,
         "neighbours": request.neighbours,
         "unit": request.schema.unit(),
+        "whose": request.whose(),
         "calibration": request.calibration,
         "guarantee": plan.guarantee(),
         "arithmetic": plan.arithmetic(),

@@ -49,7 +49,7 @@ fn places<'a>(rated: &Rated<'a>) -> HashMap<&'a str, usize> {
 impl Factors {
     /// Plans from public facts, and learns from users' ratings: for each a list of (item, rating).
     #[staticmethod]
-    #[pyo3(signature = (users, items, bounds, most, n_users, *, epsilon, delta, neighbours, invalid, method, settings, seed, paid = None))]
+    #[pyo3(signature = (users, items, bounds, most, n_users, *, unit, epsilon, delta, neighbours, invalid, method, settings, seed, paid = None))]
     fn learn(
         py: Python<'_>,
         users: Vec<Vec<(String, f64)>>,
@@ -57,6 +57,7 @@ impl Factors {
         bounds: (f64, f64),
         most: u32,
         n_users: u64,
+        unit: Option<&str>,
         epsilon: f64,
         delta: f64,
         neighbours: &str,
@@ -68,9 +69,10 @@ impl Factors {
     ) -> Outcome<Self> {
         let facts =
             RatingFacts { layout: Layout::Triples, items, bounds: [bounds.0, bounds.1], most };
-        let mut draft = Draft::from(ratings::schema(&facts).map_err(Failure::value)?);
-        // Users come as they are, under no name: whether those of two fits are the same nobody knows.
-        draft.unit.iter_mut().for_each(|unit| unit.column = UNNAMED_UNIT.into());
+        // Where users come under no name, whether those of two fits are the same nobody knows.
+        let schema = ratings::schema(&facts).map_err(Failure::value)?;
+        let schema = ratings::with_unit(&schema, unit.unwrap_or(UNNAMED_UNIT));
+        let mut draft = Draft::from(schema.map_err(Failure::value)?);
         draft.invalid = (invalid == "drop").then_some(Invalid::Drop);
         let schema = draft.check().map_err(Failure::value)?;
         let method: Method = method.parse()?;

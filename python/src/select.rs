@@ -60,6 +60,7 @@ impl SelectPlan {
             "radius": self.0.facts().radius,
             "neighbours": request.neighbours,
             "unit": request.schema.unit(),
+            "whose": request.whose(),
             "calibration": request.calibration,
             "guarantee": self.0.guarantee(),
             "arithmetic": self.0.arithmetic(),

@@ -157,6 +157,7 @@ impl VotePlan {
             "radius": self.0.facts().radius,
             "neighbours": request.neighbours,
             "unit": request.schema.unit(),
+            "whose": request.whose(),
             "calibration": request.calibration,
             "guarantee": self.0.guarantee(),
             "arithmetic": self.0.arithmetic(),

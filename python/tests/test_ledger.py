@@ -223,3 +223,141 @@ def test_what_killed_runs_left_is_removed_and_said(data, tmp_path, capfd):
     estimator().fit(*data).save(tmp_path / "model.json")
     assert not left.exists()
     assert str(left) in capfd.readouterr().err
+
+
+VISITS = np.arange(1500) // 2
+
+
+def test_groups_of_another_name_than_the_schemas_unit_are_refused(data, tmp_path):
+    X, y = data
+    visits = pd.Series(VISITS, name="visit")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(ill=np.where(y, "yes", "no"))
+    columns = {name: privet.number(-1, 1) for name in "abc"}
+    schema = privet.Schema(columns, target="ill", classes=["no", "yes"], unit="patient", max_records=2)
+    wards = {"ward": privet.binary("a", "b")}
+    wards = privet.Schema(wards, target="ill", classes=["no", "yes"], unit="patient", max_records=2)
+    table = frame.assign(ward="a")
+    ledger = Ledger(tmp_path / "l", dataset="riders", unit="patient", create=True)
+    ledger.open(epsilon=3, delta=1e-6, max_records=2)
+    clf = PrivateLogisticRegression(epsilon=0.1, delta=1e-8, schema=schema, n_rows=1500)
+    of_y = frame["ill"]
+    doors = {
+        "fit": lambda groups: clf.fit(frame, of_y, groups=groups, ledger=ledger),
+        "evaluate": lambda groups: privet.evaluate(
+            clf, frame, of_y, epsilon=0.1, n_rows=1500, groups=groups, ledger=ledger
+        ),
+        "count": lambda groups: privet.count(
+            table, "ward", schema=wards, epsilon=0.1, n_rows=1500, groups=groups, ledger=ledger
+        ),
+        "describe": lambda groups: privet.describe(
+            table, schema=wards, epsilon=0.1, n_rows=1500, groups=groups, ledger=ledger
+        ),
+    }
+    clf.fit(frame, of_y, groups=VISITS)
+    for name, door in doors.items():
+        for groups in (visits, pd.Index(visits), visits.astype(str)):
+            with pytest.raises(ValueError, match="'visit'.*'patient'"):
+                door(groups)
+        assert states(ledger) == [], name
+    # An array is what whoever hands it over says; the schema does.
+    doors["count"](VISITS)
+    doors["fit"](visits.rename("patient"))
+    assert states(ledger) == ["settled", "settled"]
+
+
+def test_how_identifiers_are_read_is_the_schemas(data, tmp_path):
+    X, y = data
+    ledger = Ledger(tmp_path / "l", dataset="riders", unit="patient", create=True)
+    ledger.open(epsilon=3, delta=1e-6, max_records=2)
+    clf = PrivateLogisticRegression(epsilon=0.1, delta=1e-8, bounds=(-1, 1), classes=[" yes", "no"], max_records=2, n_rows=1500)
+    labels = np.where(y, " yes", "no")
+    # The blank of a class counts, and so do those of identifiers: another unit than the limit's.
+    with pytest.raises(PrivacyError, match="blanks included"):
+        clf.fit(X, labels, groups=VISITS, ledger=ledger)
+    said = Ledger(ledger.path, dataset="others", unit="patient")
+    Ledger(ledger.path, dataset="others").open(epsilon=3, delta=1e-6, max_records=2)
+    clf.fit(X, labels, groups=VISITS, ledger=said)
+    assert said.history()[-1]["whose"] == {"kind": "column", "column": "patient", "trim": False}
+    with pytest.raises(PrivacyError, match="blanks included"):
+        grouped().fit(X, y, groups=VISITS, ledger=said)
+
+
+def test_a_name_of_the_groups_and_one_of_the_ledger_are_one(data, tmp_path):
+    X, y = data
+    Ledger(tmp_path / "l", dataset="riders", create=True).open(epsilon=3, delta=1e-6, max_records=2)
+    ledger = Ledger(tmp_path / "l", dataset="riders", unit="patient")
+    with pytest.raises(PrivacyError, match='"visit".*"patient"'):
+        grouped().fit(X, y, groups=pd.Series(VISITS, name="visit"), ledger=ledger)
+    assert states(ledger) == []
+
+
+def test_a_feature_is_not_called_as_the_groups_are(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=["a", "patient", "target"])
+    for groups in (pd.Series(VISITS, name="patient"), frame["patient"].rank().astype(int)):
+        with pytest.raises(ValueError, match="'patient'.*accepted is X without it"):
+            grouped().fit(frame, y, groups=groups)
+    clf = grouped().fit(frame[["a"]], y, groups=pd.Series(VISITS, name="target"))
+    assert clf.certificate_.whose == {"kind": "column", "column": "target"}
+
+
+def test_users_of_a_frame_are_its_first_column(tmp_path):
+    ratings = [(f" {user % 50}" if user < 50 else str(user % 50), item, 3) for user in range(100) for item in range(3)]
+    model = privet.PrivateRecommender(epsilon=1, items=range(3), bounds=(1, 5), n_users=50)
+    ledger = Ledger(tmp_path / "r.ledger", dataset="ratings", unit="member", create=True)
+    ledger.open(epsilon=3, delta=1e-3, max_records=3)
+    for name in ("visit", "item"):
+        with pytest.raises(PrivacyError, match=f'"{name}".*"member"'):
+            model.fit(pd.DataFrame(ratings, columns=[name, "i", "rating"]), ledger=ledger)
+    assert states(ledger) == []
+    for name in ("member", "item", "rating"):
+        fitted = model.fit(pd.DataFrame(ratings, columns=[name, "a", "b"]), ledger=ledger if name == "member" else None)
+        assert fitted.certificate_.whose == {"kind": "column", "column": name}
+        assert privet.verify(fitted).valid
+    # Blanks do not count, as the certificate and the ledger say: these are fifty people.
+    from privet.recommender import _by_user
+
+    assert len(_by_user(ratings, total=False)) == 50
+    assert _by_user([(" ", 1, 3), ("", 1, 3)], total=True) == []
+    with pytest.raises(ValueError, match="rating 0"):
+        _by_user([(" ", 1, 3)], total=False)
+
+
+def test_what_is_no_unit_is_refused(tmp_path):
+    for name in ("", " ", "\t", "(not named)", "a\nb"):
+        with pytest.raises(ValueError, match="accepted"):
+            Ledger(tmp_path / "l", dataset="riders", unit=name, create=True)
+    ledger = Ledger(tmp_path / "l", dataset="riders", unit="patient", create=True)
+    with pytest.raises(ValueError, match="max_records"):
+        ledger.open(epsilon=1, delta=1e-6)
+    assert ledger.show() == []
+
+
+def test_a_price_is_of_the_limits_unit(tmp_path):
+    schema = privet.Schema(
+        {"a": privet.number(-1, 1)}, target="ill", classes=["no", "yes"], unit="visit", max_records=2
+    )
+    visits = PrivateLogisticRegression(epsilon=0.1, delta=1e-8, schema=schema).plan(n_rows=1500)
+    ledger = Ledger(tmp_path / "l", dataset="riders", unit="patient", create=True)
+    ledger.open(epsilon=3, delta=1e-6, max_records=2)
+    unnamed = grouped().plan(n_rows=1500, n_features=3)
+    assert ledger.affords(unnamed) and 0 < Ledger(ledger.path).price(unnamed) < 1
+    for ask in (ledger.price, ledger.affords):
+        with pytest.raises(PrivacyError, match='"visit".*"patient"'):
+            ask(visits)
+    with pytest.raises(PrivacyError, match='"visit".*"patient"'):
+        Ledger(ledger.path, unit="visit").affords(unnamed)
+
+
+def test_plans_say_whose_their_unit_is():
+    def counted(unit):
+        schema = privet.Schema(
+            {"ward": privet.binary("a", "b")}, target="ill", classes=["no", "yes"], unit=unit, max_records=2
+        )
+        return privet.plan_count("ward", schema=schema, n_rows=100, epsilon=1)
+
+    people = counted("person")
+    assert people.whose == {"kind": "column", "column": "person"}
+    assert 0 < privet.account.total([people, people], delta=1e-6) < float("inf")
+    with pytest.raises(PrivacyError, match="'person'.*'visit'"):
+        privet.account.total([people, counted("visit")], delta=1e-6)

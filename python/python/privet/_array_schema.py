@@ -148,11 +148,17 @@ def array_schema(
         low, high = column_bounds(bounds, n_features)
     else:
         low, high = np.full(n_features, -UNBOUNDED), np.full(n_features, UNBOUNDED)
-    draft["target"]["column"] = _free("target", columns)
+    taken = columns if max_records is None else [*columns, unit or UNNAMED]
+    draft["target"]["column"] = _free("target", taken)
     if sparse:
         draft["storage"] = "csr"
     if max_records is not None:
-        draft["unit"] = {"column": _free(unit or UNNAMED, columns), "max_records": max_records}
+        if unit is not None and unit in columns:
+            raise ValueError(
+                f"groups are called {unit!r}, and so is a column of X, which then is learnt from although it says whose each row "
+                "is; accepted is X without it, or groups under another name"
+            )
+        draft["unit"] = {"column": unit or _free(UNNAMED, columns), "max_records": max_records}
     # The columns are added there: as text, a thousand of them would take longer than many a fit.
     symmetric = bounds is not None
     return Schema._of(

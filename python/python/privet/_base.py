@@ -333,8 +333,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         if schema.unit is None:
             return None
         if groups is not None:
-            called = "groups" if schema.unit.startswith(_units.PLACEHOLDER) else schema.unit
-            column = (schema.unit, *_units.unit_column(called, groups, total=schema.is_total)[1:])
+            column = _units.groups_column(schema.unit, groups, total=schema.is_total)
         else:
             column = _units.frame_unit(schema.unit, X, total=schema.is_total)
             if column is None:

@@ -42,7 +42,11 @@ class Ledger:
         purpose: str,
     ) -> None: ...
     def show(self) -> str: ...
-    def quote(self, name: str, events: str, fits: int) -> tuple[float, bool]: ...
+    @staticmethod
+    def check_unit(name: str) -> None: ...
+    def quote(
+        self, name: str, events: str, fits: int, whose: str, unit: str | None
+    ) -> tuple[float, bool]: ...
     def history(self) -> str: ...
 
 _Paid = tuple[Ledger, str, str, str, bool, str | None]
@@ -387,6 +391,7 @@ class Factors:
         most: int,
         n_users: int,
         *,
+        unit: str | None,
         epsilon: float,
         delta: float,
         neighbours: str,

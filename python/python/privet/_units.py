@@ -15,6 +15,7 @@ import narwhals as nw
 import numpy as np
 
 from privet import _records, _tables
+from privet._array_schema import UNNAMED
 from privet._cells import VOID, identifier, plain
 from privet._masks import check_unmasked
 
@@ -50,13 +51,31 @@ def unit_column(name: str, values: Any, *, total: bool = False) -> _tables.Colum
 
 
 def name_of(groups: Any) -> str | None:
-    """What groups are called where they say it themselves, as a frame's column does: certificates and ledgers then know
-    whose guarantee it is."""
-    if groups is None or not nw.dependencies.is_into_series(groups):
+    """What groups are called where they say it themselves, as a frame's column and its index do: certificates and ledgers
+    then know whose guarantee it is."""
+    if groups is None or isinstance(groups, np.ndarray):
         return None
-    name = nw.from_native(groups, series_only=True).name
-    # A column has a name of this form; what is in brackets is a placeholder of privet's own.
+    if nw.dependencies.is_into_series(groups):
+        return as_name(nw.from_native(groups, series_only=True).name)
+    return as_name(getattr(groups, "name", None))
+
+
+def as_name(name: Any) -> str | None:
+    """The name, if it is one that a column has; what is in brackets is a placeholder of privet's own."""
     return name if isinstance(name, str) and name.strip() == name != "" and not name.startswith(PLACEHOLDER) else None
+
+
+def groups_column(unit: str, groups: Any, *, total: bool = False) -> _tables.Column:
+    """Whose each row is, of groups that are given beside the rows: where they have a name it is the unit's, since that is
+    who the guarantee is about."""
+    name = name_of(groups)
+    if name not in (None, unit.strip()) and not unit.startswith(UNNAMED):
+        raise ValueError(
+            f"groups are of {name!r}, and the schema's unit is {unit!r}: the guarantee would be about others than these; "
+            "accepted are groups of that name, or an array, where you know that it is the same"
+        )
+    called = "groups" if unit.startswith(PLACEHOLDER) else unit
+    return (unit, *unit_column(called, groups, total=total)[1:])
 
 
 def frame_unit(name: str, frame: Any, *, total: bool = False) -> _tables.Column | None:

@@ -60,6 +60,8 @@ class CountPlan:
     """Conditions and gaps."""
     events: Any = field(repr=False, default=None)
     """What the accountant is told; see :class:`privet.account.Event`."""
+    whose: Any = field(repr=False, default=None)
+    """Who a unit is, as certificates say it."""
 
     @classmethod
     def _from_json(cls, text: str) -> CountPlan:
@@ -273,5 +275,5 @@ def columns_of(table: Any, schema: Schema, groups: Any = None) -> list[Any]:
         found = table.get(schema.unit) if schema.unit and groups is None else None
         unit = None if found is None else _units.unit_column(schema.unit, found, total=total)
     if groups is not None:
-        unit = _units.unit_column(schema.unit, groups, total=total)
+        unit = _units.groups_column(schema.unit, groups, total=total)
     return [*columns, *([] if unit is None else [unit])]

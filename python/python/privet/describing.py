@@ -60,6 +60,8 @@ class DescribePlan:
     """Conditions and gaps."""
     events: Any = field(repr=False, default=None)
     """What the accountant is told; see :class:`privet.account.Event`."""
+    whose: Any = field(repr=False, default=None)
+    """Who a unit is, as certificates say it."""
 
     @classmethod
     def _from_json(cls, text: str) -> DescribePlan:

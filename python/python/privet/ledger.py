@@ -50,7 +50,7 @@ class Ledger:
     unit : str, optional
         What the groups of each fit are that have no name of their own (an array, where the schema names no unit): the
         column that says whose a row is, as ``"patient"``. A limit on groups pays for no others. Whoever names it says that
-        it is so, as of the data set.
+        it is so, as of the data set. Groups that have another name are refused.
     whole : bool
         Whether a fit may take the whole limit, as the only release ever.
     create : bool
@@ -69,6 +69,8 @@ class Ledger:
     ) -> None:
         self.path = os.fspath(path)
         self.dataset = dataset
+        if unit is not None:
+            _privet.Ledger.check_unit(unit)
         self.unit = unit
         self.purpose = purpose
         self.whole = whole
@@ -150,12 +152,17 @@ class Ledger:
         return max(0.0, 1.0 - found["share_spent"])
 
     def price(self, plan: Plan, fits: int = 1) -> float:
-        """The share of the limit that so many fits of a plan cost: ``clf.plan(n_rows, n_features)`` makes one."""
-        return self._ledger().quote(self._name(), json.dumps(plan.events), int(fits))[0]
+        """The share of the limit that so many fits of a plan cost: ``clf.plan(n_rows, n_features)`` makes one. A plan about
+        other groups than the limit's is refused."""
+        return self._quote(plan, fits)[0]
 
     def affords(self, plan: Plan, fits: int = 1) -> bool:
         """Whether what is left pays for so many fits of a plan: five for a cross-validation in five parts."""
-        return self._ledger().quote(self._name(), json.dumps(plan.events), int(fits))[1]
+        return self._quote(plan, fits)[1]
+
+    def _quote(self, plan: Plan, fits: int) -> tuple[float, bool]:
+        said = json.dumps(plan.whose or {"kind": "not-said"})
+        return self._ledger().quote(self._name(), json.dumps(plan.events), int(fits), said, self.unit)
 
     def _name(self) -> str:
         if self.dataset is not None:

@@ -20,13 +20,17 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from privet import _privet, _records, _tables
+from privet import _privet, _records, _tables, _units
 from privet._cells import VOID, identifier, number
 from privet._certificate import Certificate
 from privet._interrupts import Finishing
 from privet._numbers import SMALL, WHY_EPSILON, listed, optional_number, whole
 from privet._seeds import seed_of
 from privet.ledger import paid_by
+
+
+BLANKS = " \t\n\r\f"
+"""What is left out around an identifier."""
 
 
 class PrivateRecommender(BaseEstimator):
@@ -96,7 +100,9 @@ class PrivateRecommender(BaseEstimator):
     def fit(self, ratings: Any, y: Any = None, *, ledger: Any = None) -> PrivateRecommender:
         """Learn from (user, item, rating) triples: a frame or array of three columns, or an iterable.
 
-        Of an item that a user rates twice the last rating counts. With a ``ledger`` the fit is paid for.
+        Of an item that a user rates twice the last rating counts. With a ``ledger`` the fit is paid for; a user is whoever
+        a frame's first column says, under its name, and of arrays and iterables whoever ``Ledger(..., unit=...)`` names.
+        Blanks around an identifier do not count.
         """
         epsilon = optional_number("epsilon", self.epsilon)
         if epsilon is None:
@@ -121,6 +127,7 @@ class PrivateRecommender(BaseEstimator):
                 (low, high),
                 whole("max_ratings", self.max_ratings or max(len(names), 1), below=SMALL),
                 users,
+                unit=_user_name(_tables.collected(ratings)),
                 epsilon=epsilon,
                 delta=users**-2.0 if delta is None else delta,
                 neighbours=self.neighbours,
@@ -160,6 +167,13 @@ class PrivateRecommender(BaseEstimator):
         self.factors_.save(os.fspath(path), bool(overwrite))
 
 
+def _user_name(ratings: Any) -> str | None:
+    """What a frame calls the users."""
+    if not _tables.is_frame(ratings):
+        return None
+    return _units.as_name(nw.from_native(ratings, eager_only=True).columns[0])
+
+
 def _by_user(ratings: Any, *, total: bool) -> list[list[tuple[str, float]]]:
     """Each user's own (item, rating), in the order of appearance."""
     users: dict[str, list[tuple[str, float]]] = {}
@@ -190,7 +204,9 @@ def _triple(given: Any) -> tuple[str, str, float] | None:
     if cells is None:
         return None
     user, item, rating = identifier(cells[0]), identifier(cells[1]), number(cells[2])
-    known = type(user) is str and type(item) is str and rating is not VOID and math.isfinite(rating)
+    # As the readers of files do, whose identifiers are the same people.
+    user = user.strip(BLANKS) if type(user) is str else user
+    known = type(user) is str and user != "" and type(item) is str and rating is not VOID and math.isfinite(rating)
     return (user, item, rating) if known else None
 
 

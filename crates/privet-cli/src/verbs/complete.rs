@@ -45,7 +45,7 @@ pub struct Complete {
     /// The ratings (.gz, .zst)
     data: PathBuf,
     /// The public schema (TOML) of ratings; in place of --layout, --items and --bounds
-    #[arg(long, value_name = "SCHEMA", conflicts_with_all = ["items", "item_list", "bounds", "most", "invalid"])]
+    #[arg(long, value_name = "SCHEMA", conflicts_with_all = ["items", "item_list", "bounds", "most", "invalid", "unit_column"])]
     schema: Option<PathBuf>,
     #[arg(
         long, value_name = "LAYOUT", default_value = "triples",
@@ -74,6 +74,10 @@ pub struct Complete {
     /// schema: no rating of its user
     #[arg(long, value_name = "POLICY", default_value = "refuse", value_parser = ["refuse", "drop"])]
     invalid: String,
+    /// What says whose a line is, where the layout has no header: for a ledger and for `privet total`, which count one
+    /// kind of user alone
+    #[arg(long, value_name = "COLUMN", value_parser = settings::column)]
+    unit_column: Option<String>,
     /// Who is protected: users, whole
     #[arg(long, value_name = "UNIT", default_value = "user", value_parser = ["user"])]
     unit: String,
@@ -143,7 +147,8 @@ impl Complete {
         );
         let (request, relation) =
             (Request { budget, ..request }, Relation::new(self.neighbours, schema.unit()));
-        let table = Table::new(&self.data, &schema, relation, Some(self.users))?;
+        let laid_out = self.laid_out(&schema)?;
+        let table = Table::new(&self.data, &laid_out, relation, Some(self.users))?;
         let planned = |_| {
             let _meter = Meter::spinner("planning");
             Ok(plan(&request)?)
@@ -177,9 +182,23 @@ impl Complete {
         .collect()
     }
 
+    /// By which a ledger knows the table: one without a header by names that do not change with what the user is called.
+    fn laid_out(&self, schema: &Schema) -> Result<Schema, Failure> {
+        match self.schema.is_none() && !self.layout.has_header() {
+            true => Ok(ratings::with_unit(schema, "user")?),
+            false => Ok(schema.clone()),
+        }
+    }
+
     fn schema(&self) -> Result<Schema, Failure> {
         if let Some(path) = &self.schema {
             return Ok(Schema::load(path)?);
+        }
+        if self.unit_column.is_some() && self.layout.has_header() {
+            return Err(Failure::input(
+                "--unit-column: the layout has a header, which names the column; accepted with --layout movielens-100k or \
+                 jester, and a schema says it with [unit]",
+            ));
         }
         let items: Vec<String> = match (self.items, &self.item_list) {
             (Some(count), _) => (1..=count).map(|item| item.to_string()).collect(),
@@ -208,7 +227,11 @@ impl Complete {
         });
         let refusing = ratings::schema(&RatingFacts { layout: self.layout, items, bounds, most })?;
         let invalid = (self.invalid == "drop").then_some(Invalid::Drop);
-        Ok(Draft { invalid, ..refusing.into() }.check()?)
+        let schema = Draft { invalid, ..refusing.into() }.check()?;
+        Ok(match &self.unit_column {
+            Some(name) => ratings::with_unit(&schema, name)?,
+            None => schema,
+        })
     }
 }
 

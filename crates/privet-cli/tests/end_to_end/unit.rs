@@ -149,3 +149,126 @@ fn halves_that_killed_runs_left_are_removed() {
     assert!(!world.path(".privet-held-dead.part").exists());
     assert!(world.path(".privet-held-open.part").exists());
 }
+
+/// What is no name says nothing of whose records are one user's.
+#[test]
+fn a_column_that_is_no_name_is_refused() {
+    let world = visits();
+    world.ok("budget open --name visits --ledger l --epsilon 3 --delta 1e-6 --unit user:4");
+    let open =
+        "budget open --name v --ledger m --epsilon 3 --delta 1e-6 --unit user:4 --unit-column";
+    let complete = "complete r.data --layout jester --items 3 --users 60 --epsilon 1 --out o.json --unit-column";
+    for line in [open, complete, "budget unit l visits --column"] {
+        for name in ["", " ", "(not named)", "(not named)_", "a\nb"] {
+            let ended = world.command(line).arg(name).output().unwrap();
+            let ended = crate::world::Ended::of(line, ended);
+            assert_eq!(ended.code, 2, "{line} {name:?}: {}", ended.stderr);
+            assert!(ended.stderr.contains("accepted"), "{}", ended.stderr);
+        }
+    }
+    assert!(world.ok("budget show l").contains("is not said"));
+    assert!(!world.path("m").exists());
+}
+
+/// Makes the ledger what 0.2.0 would have written: no entry says who a unit is, and certificates are of that version.
+fn as_early(world: &World, name: &str) {
+    let connection = rusqlite::Connection::open(world.path(name)).unwrap();
+    let all = |query: &str| -> Vec<(String, String)> {
+        let mut statement = connection.prepare(query).unwrap();
+        let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let mut hashes: Vec<(String, String)> = Vec::new();
+    let mut put = |table: &str, hash: &str, text: &str| {
+        let now = hashes.iter().fold(text.to_string(), |text, (old, new)| text.replace(old, new));
+        let new = privet_ledger::entry::hash(&now);
+        let update = format!("UPDATE {table} SET text = ?1, hash = ?2 WHERE hash = ?3");
+        connection.execute(&update, (&now, &new, hash)).unwrap();
+        hashes.push((hash.into(), new));
+    };
+    let version = |of: &str| format!("\"version\":\"{of}\"");
+    for (hash, text) in all("SELECT hash, text FROM certificate") {
+        let early = text.replace(&version(env!("CARGO_PKG_VERSION")), &version("0.2.0"));
+        assert_ne!(early, text);
+        put("certificate", &hash, &early);
+    }
+    for (hash, mut text) in all("SELECT hash, text FROM entry ORDER BY sequence") {
+        if let Some(start) = text.find("\"whose\":{") {
+            let end = start + text[start..].find("},").unwrap() + 2;
+            text.replace_range(start..end, "");
+        }
+        put("entry", &hash, &text);
+    }
+}
+
+/// The names that 0.2.0 made up itself state nothing, and what came from other ledgers is not compared at all.
+#[test]
+fn a_statement_says_of_how_many_releases_nothing_shows_it() {
+    let world = visits();
+    for (from, to) in [("id", "group"), ("visit", "user")] {
+        world.write(&format!("{to}.csv"), world.read("visits.csv").replacen(from, to, 1));
+        let schema = world
+            .read(&format!("{from}.toml"))
+            .replace(&format!("\"{from}\""), &format!("\"{to}\""));
+        world.write(&format!("{to}.toml"), schema);
+    }
+    for (ledger, column) in [("l", "group"), ("m", "user")] {
+        world.ok(&format!(
+            "budget open --name visits --ledger {ledger} --epsilon 3 --delta 1e-6 --unit user:4"
+        ));
+        let line = count(column, &format!("{column}.json"))
+            .replace("visits.csv", &format!("{column}.csv"));
+        world.ok(&format!("{line} --ledger {ledger} --dataset visits"));
+    }
+    world.ok("budget open --name visits --ledger n --epsilon 3 --delta 1e-6 --unit user:4");
+    world.ok("budget import n m");
+    for ledger in ["l", "m", "n"] {
+        as_early(&world, ledger);
+        assert!(world.ok(&format!("budget show {ledger}")).contains("is not said"));
+    }
+    let stated = world.ok("budget unit l visits --column id").replace('\n', " ");
+    assert!(stated.contains("nothing shows it: 1 (no certificate"), "{stated}");
+    // A count's certificate under a schema of one's own does say "user".
+    world.refused(1, "budget unit m visits --column id", &["\"user\"", "\"id\""]);
+    let stated = world.ok("budget unit n visits --column id").replace('\n', " ");
+    assert!(stated.contains("nothing shows it: 1 (taken in from other"), "{stated}");
+    assert!(world.ok("budget verify l").contains("the chain of"));
+}
+
+/// A file without a header does not say whose a line is: nobody may make it up.
+#[test]
+fn ratings_without_a_header_are_nobodys_until_somebody_says() {
+    let world = World::new();
+    let complete =
+        "--layout movielens-100k --items 3 --users 60 --epsilon 0.5 --delta 1e-6 --most 3";
+    for (name, from) in [("people", 0), ("visits", 500)] {
+        let lines = (0..60).flat_map(|user| (1..=3).map(move |item| (user, item)));
+        let text: String = lines
+            .map(|(user, item)| format!("{}\t{item}\t{}\t9\n", from + user, 1 + user % 5))
+            .collect();
+        world.write(&format!("{name}.data"), text);
+        world.ok(&format!("complete {name}.data {complete} --out {name}.json"));
+    }
+    world.refused(1, "total people.json visits.json", &["--same-unit", "not said"]);
+    let open = "--ledger l --epsilon 3 --delta 1e-5 --unit user:3";
+    world.ok(&format!("budget open --name people {open}"));
+    world.ok(&format!("budget open --name visits {open}"));
+    let pay = |name: &str, more: &str| {
+        format!("complete {name}.data {complete} --ledger l --out {name}2.json {more}")
+    };
+    world.refused(1, &pay("people", ""), &["does not say whose", "--unit-column"]);
+    world.ok(&pay("people", "--unit-column person"));
+    let other = pay("people", "--unit-column visit").replace("people2", "people3");
+    world.refused(1, &other, &["\"visit\"", "\"person\""]);
+    // The same file is known, whatever says whose its lines are.
+    let other = format!("{other} --dataset visits");
+    world.refused(1, &other, &["is the data set 'people'"]);
+    world.ok(&pay("visits", "--unit-column visit"));
+    world.refused(1, "total people2.json visits2.json", &["\"person\"", "\"visit\""]);
+    // Names of its other columns give way.
+    world.ok(&format!("complete people.data {complete} --unit-column item --out item.json"));
+    assert_eq!(world.ok_json("verify item.json --json")["whose"]["column"], "item");
+    let named =
+        "complete people.data --items 3 --users 60 --epsilon 1 --unit-column id --out o.json";
+    world.refused(2, named, &["--unit-column", "header", "jester"]);
+}

@@ -45,7 +45,7 @@ use crate::matrix::{CsrMatrix, Matrix};
 use crate::read::{ReadOptions, Report, UNIT_KEY};
 use crate::schema::{
     Categories, ClipDraft, ColumnDraft, ColumnKind, ColumnType, Draft, FileDraft, Invalid, Schema,
-    SchemaError, Storage, TargetDraft, TargetKind, UnitDraft, Unknown, UnknownDraft,
+    SchemaError, Storage, TargetDraft, TargetKind, UNNAMED_UNIT, UnitDraft, Unknown, UnknownDraft,
 };
 use crate::{DataError, Dataset, Place, Target};
 use std::collections::HashMap;
@@ -69,6 +69,11 @@ pub enum Layout {
 impl Layout {
     /// The words accepted by [`FromStr`].
     pub const ACCEPTED: &'static str = "triples, movielens-100k, movielens, jester";
+
+    /// Whether a first line names the columns. Where none does, nobody has said whose a line is.
+    pub fn has_header(self) -> bool {
+        matches!(self, Self::Triples | Self::MovieLens)
+    }
 
     /// The names of user, item and rating, and of columns that are left out.
     fn names(self) -> ([&'static str; 3], &'static [&'static str]) {
@@ -112,10 +117,12 @@ pub struct RatingFacts {
     pub most: u32,
 }
 
-/// The schema of such ratings; an item that is not listed is left out.
+/// The schema of such ratings; an item that is not listed is left out. Where no header says whose a rating is, the unit is
+/// not named; [`with_unit`] names it.
 pub fn schema(facts: &RatingFacts) -> Result<Schema, SchemaError> {
     let ([user, item, rating], ignored) = facts.layout.names();
-    let header = matches!(facts.layout, Layout::Triples | Layout::MovieLens);
+    let header = facts.layout.has_header();
+    let user = if header { user } else { UNNAMED_UNIT };
     let place = |name: &str, kind| ColumnDraft { name: name.into(), kind, ..Default::default() };
     let items = ColumnDraft {
         categories: Some(facts.items.clone()),
@@ -150,6 +157,24 @@ pub fn schema(facts: &RatingFacts) -> Result<Schema, SchemaError> {
         ..Default::default()
     }
     .check()
+}
+
+/// The same schema with another name of the column that says whose a rating is. A column that has this name gets another
+/// one: by its name the unit is known.
+pub fn with_unit(schema: &Schema, name: &str) -> Result<Schema, SchemaError> {
+    let mut draft = Draft::from(schema.clone());
+    let Some(unit) = &mut draft.unit else { return draft.check() };
+    let earlier = std::mem::replace(&mut unit.column, name.into());
+    let called = |column: &mut String| {
+        if *column == earlier {
+            *column = name.into();
+        } else if column == name {
+            column.push('_');
+        }
+    };
+    draft.columns.iter_mut().map(|column| &mut column.name).for_each(called);
+    draft.target.column.iter_mut().for_each(called);
+    draft.check()
 }
 
 /// Why a schema is none of ratings, in words.

@@ -103,3 +103,21 @@ fn only_schemas_of_ratings_are_taken() {
         assert!(Rated::of(&bad).unwrap_err().to_string().contains("not a schema of ratings"));
     }
 }
+
+/// Where no header says whose a line is, nobody has said it; whoever does, no other column takes the name.
+#[test]
+fn the_unit_of_ratings_without_a_header_is_not_named() {
+    use privet_core::Whose;
+    for layout in [Layout::Triples, Layout::MovieLens, Layout::MovieLens100k, Layout::Grid] {
+        let schema = schema(layout, 3, [1.0, 5.0], 3);
+        assert_eq!(schema.whose().is_said(), layout.has_header(), "{layout:?}");
+        for name in ["person", "item", "rating", "time", "movieId", "(not named)"] {
+            let named = ratings::with_unit(&schema, name).unwrap();
+            let expected = if name.starts_with('(') { Whose::NotSaid } else { Whose::column(name) };
+            assert_eq!(named.whose(), expected, "{layout:?}");
+            assert_eq!(Rated::of(&named).unwrap(), Rated::of(&schema).unwrap());
+        }
+        let again = ratings::with_unit(&ratings::with_unit(&schema, "person").unwrap(), "user");
+        assert_eq!(again.unwrap(), ratings::with_unit(&schema, "user").unwrap());
+    }
+}

@@ -6,7 +6,7 @@ use crate::settings::{column, within};
 use crate::spending::{address, beside, connect, name_of, print_of, who};
 use crate::words;
 use clap::Args;
-use privet_core::{Budget, DELTA, EPSILON, Neighbours, Relation, Unit, Whose, printable};
+use privet_core::{Budget, DELTA, EPSILON, Neighbours, Relation, Spelling, Unit, Whose, printable};
 use privet_data::Schema;
 use privet_ledger::{Kind, Ledger, Limit, Note};
 use serde_json::json;
@@ -117,7 +117,13 @@ impl Open {
                 )))
             }
             (Some(_), said @ Whose::Column { .. }) => Ok(said),
-            (Some(name), _) => Ok(Whose::column(name)),
+            (Some(name), _) => Ok(Whose::Column {
+                column: name.clone(),
+                trim: schema.is_none_or(|schema| schema.file().trim),
+                spelling: schema
+                    .and_then(Schema::unit_column)
+                    .map_or(Spelling::Text, |unit| unit.spelling),
+            }),
         }
     }
 
