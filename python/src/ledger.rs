@@ -133,7 +133,7 @@ impl Ledger {
         whose: &str,
         unit: Option<&str>,
     ) -> Outcome<(f64, bool)> {
-        let mut ledger = self.held(py);
+        let mut ledger = self.held(py)?;
         ledger.catch_up()?;
         let said: Whose = serde_json::from_str(whose)?;
         // How identifiers are read the release will say; a name alone is compared by itself.

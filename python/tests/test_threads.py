@@ -134,6 +134,7 @@ def test_an_engine_may_use_models_itself(threads):
             assert "once that fit is done" in str(refused), refused
         else:
             raise AssertionError(asked)
+    cluster.fit(parts, schema=schema, epsilon=1, delta=1e-7, method="gd", ledger=ledger)
     assert ledger.left() < 1
     print("done")
     """

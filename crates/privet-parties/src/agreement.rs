@@ -14,8 +14,11 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
-/// The word at the top of the file.
-const FORMAT: &str = "privet agreement 1";
+/// The word at the top of the file. It stands for the protocol too ([`crate::PROTOCOL`]): who reads another version's
+/// agreement has other words, and everyone holds the same file.
+const FORMAT: &str = "privet agreement 2";
+/// That of privet up to 0.2.0.
+const BEFORE: &str = "privet agreement 1";
 /// Numbers of a round at most, those for all servers taken together: what is written and sent of one at a time.
 pub(crate) const LONGEST: usize = 1 << 24;
 /// Letters of a name at most.
@@ -151,6 +154,12 @@ impl Agreement {
     pub fn read(text: &[u8], from: &str) -> Result<Self, PartiesError> {
         let odd = |why: String| PartiesError::Asked(format!("{from} is no agreement: {why}"));
         let read: Self = serde_json::from_slice(text).map_err(|error| odd(error.to_string()))?;
+        if read.format == BEFORE {
+            return Err(PartiesError::Asked(format!(
+                "{from} is of privet 0.2.0 or older, where servers neither commit to what they open nor parties sign \
+                 what they heard: end the run with that version, or lay out a new agreement with `privet party init`"
+            )));
+        }
         if read.format != FORMAT {
             return Err(odd(format!("its format is not '{FORMAT}'")));
         }
@@ -213,9 +222,15 @@ impl Agreement {
                 "two servers have the same address: each is a process of its own, best at another organisation".into(),
             ));
         }
-        let longest = longest(&self.events()?, among.noise).ok_or_else(|| {
+        let events = self.events()?;
+        let longest = longest(&events, among.noise).ok_or_else(|| {
             PartiesError::Asked("the plan has a round that cannot be added up in shares".into())
         })?;
+        if is_open(&events) {
+            return Err(PartiesError::Asked(
+                "the plan leaves open how many rounds it has, so that nobody knows which is the last".into(),
+            ));
+        }
         if longest.saturating_mul(u64::from(among.servers)) > LONGEST as u64 {
             return Err(PartiesError::Asked(format!(
                 "a round of {longest} numbers among {} servers is too long: at most {LONGEST} numbers in all are \
@@ -308,6 +323,11 @@ impl Agreement {
         events.ok_or_else(|| PartiesError::Asked("the request plans no noise".into()))
     }
 
+    /// Whether all members are one process, with no certificates.
+    pub(crate) fn is_one_process(&self) -> bool {
+        self.authority.is_empty()
+    }
+
     /// What everyone compares: SHA-256 of all of it, in the one form that JSON has by RFC 8785.
     pub fn digest(&self) -> String {
         let value = serde_json::to_value(self).unwrap_or_default();
@@ -322,6 +342,16 @@ impl Agreement {
     /// The place of a server.
     pub fn server(&self, name: &str) -> Option<usize> {
         self.servers.iter().position(|one| one.name == name)
+    }
+}
+
+/// Whether a run may have fewer rounds than are planned.
+fn is_open(events: &Event) -> bool {
+    match events {
+        Event::UpTo { .. } => true,
+        Event::All(all) => all.iter().any(is_open),
+        Event::Repeat { event, .. } => is_open(event),
+        Event::Use { .. } | Event::Selected { .. } | Event::BestOf { .. } => false,
     }
 }
 

@@ -5,8 +5,6 @@
 //! other parties take none of them. Strangers can still keep parties waiting by coming again and again: parties try until
 //! their patience ends, and what reaches the port at all is for a firewall to say.
 
-use std::io::{self, ErrorKind, Read, Write};
-use std::net::TcpStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -81,9 +79,9 @@ impl Drop for Stranger {
 }
 
 impl Stranger {
-    /// Its socket, for as long as it may take.
-    pub fn patient<'a>(&self, socket: &'a TcpStream) -> Patient<'a> {
-        Patient { socket, until: self.until }
+    /// Until when it must have shown who it is ([`crate::timed`]).
+    pub fn until(&self) -> Instant {
+        self.until
     }
 }
 
@@ -99,44 +97,9 @@ impl Drop for Seat {
     }
 }
 
-/// A socket that is read and written until an instant, however few bytes come at a time.
-pub(crate) struct Patient<'a> {
-    socket: &'a TcpStream,
-    until: Instant,
-}
-
-impl Patient<'_> {
-    fn left(&self) -> io::Result<Option<Duration>> {
-        let left = self.until.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::Error::new(ErrorKind::TimedOut, "took too long to show who it is"));
-        }
-        Ok(Some(left))
-    }
-}
-
-impl Read for Patient<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
-        self.socket.set_read_timeout(self.left()?)?;
-        self.socket.read(into)
-    }
-}
-
-impl Write for Patient<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.socket.set_write_timeout(self.left()?)?;
-        self.socket.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.socket.flush()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::net::TcpListener;
 
     #[test]
     fn strangers_and_parties_have_their_own_numbers() {
@@ -155,23 +118,5 @@ mod tests {
         let doors = Doors::new(1);
         let told = (0..1 << 16).filter(|_| doors.worth_telling()).count();
         assert!((16..40).contains(&told), "{told}");
-    }
-
-    /// However few bytes come at a time: the instant counts, not the silence.
-    #[test]
-    fn a_stranger_that_drips_is_not_waited_for() {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let mut dripping = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
-        let (socket, _) = listener.accept().unwrap();
-        let until = Instant::now() + Duration::from_secs(3);
-        let mut patient = Patient { socket: &socket, until };
-        dripping.write_all(&[1, 2, 3]).unwrap();
-        let mut byte = [0];
-        assert_eq!(patient.read(&mut byte).unwrap(), 1);
-        while Instant::now() < until {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        assert_eq!(patient.read(&mut byte).unwrap_err().kind(), ErrorKind::TimedOut);
-        assert_eq!(patient.write(&[1]).unwrap_err().kind(), ErrorKind::TimedOut);
     }
 }

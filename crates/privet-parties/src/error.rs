@@ -34,6 +34,9 @@ pub enum PartiesError {
     /// A server does not let this one take part; the run goes on.
     #[error("{0}")]
     Refused(String),
+    /// The folder's run is of another table.
+    #[error("the run was begun with another table, and goes on with that alone")]
+    OtherTable,
     /// Keys and certificates could not be made.
     #[error("certificates could not be made: {0}")]
     Authority(String),
@@ -49,7 +52,7 @@ impl PartiesError {
             | Self::Write(_)
             | Self::Authority(_) => true,
             Self::File { source, .. } => source.kind() != std::io::ErrorKind::NotFound,
-            Self::Asked(_) | Self::Learn(_) => false,
+            Self::Asked(_) | Self::Learn(_) | Self::OtherTable => false,
         }
     }
 }

@@ -5,6 +5,7 @@
 //!  party 2 ─┼──► server A: adds up shares, adds its noise ──► opens ─┐
 //!  party m ─┘──► server B: the same ──────────────────────► opens ──┴─► every party: noised sums, next step
 //! ```
+//! Servers commit to what they open before any opening is shown, and at the end every party signs all that it heard.
 //!
 //! Every party carries out the same plan ([`privet_learn::Plan::run_among`]) on its own rows; whatever a learner asks,
 //! the answer is the noised sum over all parties ([`privet_dp::mechanism::shares`], where the theorem is). So there is nobody in
@@ -14,7 +15,9 @@
 //! |---|---|
 //! | what all agree on before anything is sent | [`Agreement`] |
 //! | what a server does with shares | [`Server`] |
-//! | a party's way to the servers | [`Party`], over a [`Line`] |
+//! | a party's way to the servers, and what a lying server cannot do | [`Party`], over a [`Line`] |
+//! | what a server is held to before it opens | [`Commitment`] |
+//! | what every party signs before there is a result | [`Signed`] |
 //! | in one process | [`Room`] |
 //! | over mutual TLS | [`tls`] |
 //! | certificates for it | [`authority`] |
@@ -30,6 +33,7 @@
 
 mod agreement;
 pub mod authority;
+mod commitment;
 mod crowd;
 mod doors;
 mod drawing;
@@ -40,15 +44,23 @@ mod message;
 mod party;
 mod plausible;
 mod room;
+mod same;
 mod server;
+mod signature;
+mod store;
+mod table;
+mod timed;
 pub mod tls;
+mod waiting;
 
 pub use agreement::{Agreement, Family, Holder, Names, Station};
+pub use commitment::{Commitment, leaf};
 pub use crowd::Crowd;
 pub use engine::{Engine, Job, PROGRAM, Program, SendTo};
 pub use error::PartiesError;
 pub use folder::{Folder, Paid, Settings};
-pub use message::{Ask, FRAME, Reply, Standing};
+pub use message::{Ask, FRAME, PROTOCOL, Reply, Standing};
 pub use party::{Line, Party};
 pub use room::Room;
 pub use server::Server;
+pub use signature::{Signed, Witness};

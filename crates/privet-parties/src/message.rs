@@ -4,12 +4,20 @@
 //! first. A body holds numbers of 128 bits, least significant byte first. Lengths beyond [`FRAME`] are refused before
 //! anything is read into memory.
 
+use crate::signature::Signed;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
 /// The longest header and the longest body, in bytes.
 pub const FRAME: (u32, u32) = (65_536, 1 << 29);
+/// The version of all that is said below. Version 1 (up to privet 0.2.0) had neither commitments nor signatures.
+pub const PROTOCOL: u32 = 2;
+
+/// What a greeting without a version means.
+fn first() -> u32 {
+    1
+}
 
 /// What a party says to a server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,12 +25,18 @@ pub const FRAME: (u32, u32) = (65_536, 1 << 29);
 pub enum Ask {
     /// First of all.
     Hello {
+        /// [`PROTOCOL`].
+        #[serde(default = "first")]
+        protocol: u32,
         /// [`crate::Agreement::digest`].
         agreement: String,
         /// SHA-256 of the party's own schema.
         schema: String,
         /// Tells this party's run from one begun elsewhere under the same name.
         instance: String,
+        /// A random word that was drawn when the party's table was fixed; none where it only looks whether all agree.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        begun: Option<String>,
         /// Seconds since 1970.
         clock: u64,
     },
@@ -32,13 +46,27 @@ pub enum Ask {
         round: u64,
         /// SHA-256 of what is charged.
         leaf: String,
-        /// SHA-256 of all that was opened before.
+        /// SHA-256 of all that was heard before ([`crate::Commitment`] says of what).
         heard: String,
     },
-    /// What the server opens in a round, once it does.
+    /// What the server commits itself to in a round, once it has everyone's share.
+    Commitment {
+        /// From 0.
+        round: u64,
+    },
+    /// What the server opens in a round, once every party has said the same here.
     Opening {
         /// From 0.
         round: u64,
+        /// The commitments of all servers in this round, as this party heard them.
+        commitments: Vec<String>,
+    },
+    /// After the last round: this party's signature, and a question for everyone's.
+    Sign {
+        /// Its own.
+        signed: Signed,
+        /// From which party on.
+        from: u64,
     },
     /// The party has its result.
     Done,
@@ -69,8 +97,21 @@ pub enum Reply {
     },
     /// The share is kept.
     Taken,
+    /// To what the server will open.
+    Committed {
+        /// [`crate::Commitment::digest`].
+        digest: String,
+    },
     /// In the body.
-    Opened,
+    Opened {
+        /// What the commitment was made with.
+        nonce: String,
+    },
+    /// Of all parties in order, from the one that was asked for on: as many as a message holds.
+    Signatures {
+        /// Theirs.
+        signatures: Vec<Signed>,
+    },
     /// Not yet; who is missing.
     Waiting {
         /// Names.
@@ -100,7 +141,7 @@ pub struct Standing {
     pub complete: bool,
     /// Who joined.
     pub joined: Vec<String>,
-    /// Whose share of the open round is missing.
+    /// Who is waited for: for a share, a word on the commitments, or a signature.
     pub missing: Vec<String>,
     /// Why it ended, if it did before its end.
     pub ended: Option<String>,
@@ -187,6 +228,14 @@ mod tests {
         assert!(read(b"\0\0\0\x0e{\"ask\":\"done\"}\0\0\0\x03abc", 2).is_err());
     }
 
+    /// A party of 0.2.0 is understood well enough to be told that its version is another.
+    #[test]
+    fn a_greeting_without_a_version_is_the_first() {
+        let old = br#"{"ask":"hello","agreement":"a","schema":"s","instance":"i","clock":7}"#;
+        let read: Ask = serde_json::from_slice(old).unwrap();
+        assert!(matches!(read, Ask::Hello { protocol: 1, begun: None, .. }));
+    }
+
     /// Damaged in a repeatable way, ten thousand times: never a panic, never more numbers than asked for, and what is read
     /// all the same reads back from its own frame.
     #[test]
@@ -196,13 +245,17 @@ mod tests {
         let (most, mut kept) = (3, 0);
         let asks = [
             Ask::Hello {
+                protocol: PROTOCOL,
                 agreement: "a".into(),
                 schema: "s".into(),
                 instance: "i".into(),
+                begun: Some("b".into()),
                 clock: 7,
             },
             Ask::Share { round: 3, leaf: "a".into(), heard: "b".into() },
-            Ask::Opening { round: u64::MAX },
+            Ask::Opening { round: u64::MAX, commitments: vec!["c".into(), "d".into()] },
+            Ask::Commitment { round: 1 },
+            Ask::Sign { signed: Signed::default(), from: 2 },
             Ask::End { why: "\u{1b}".into() },
         ];
         for round in 0..10_000_u64 {

@@ -1,13 +1,15 @@
 //! The line over a network: TLS 1.3, both sides with a certificate of the agreement's authority.
 //!
 //! A member is known by the fingerprint of its certificate, which the agreement states: another certificate of the same
-//! authority is no way in. Every read and write has a limit in time, so that nobody is held up by a silent peer.
+//! authority is no way in. Every read and write has a limit in time, and so has a whole answer ([`crate::timed`]): nobody
+//! is held up by a peer that is silent, or that drips.
 
-use crate::agreement::LONGEST;
 use crate::authority::{fingerprint, inner_name};
 use crate::doors::{Doors, Stranger};
 use crate::drawing::{self, Came, Drawer, Inbound};
 use crate::message::{Ask, Reply, read_frame, write_frame};
+use crate::signature::Signer;
+use crate::timed::Timed;
 use crate::{Agreement, Engine, Folder, Line, PartiesError, Server};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
@@ -19,12 +21,12 @@ use rustls::{
 use std::io::{self, ErrorKind};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-/// How long one read or write may take.
-const SILENCE: Duration = Duration::from_secs(20);
-/// How long a connection may take to come about.
-const CONNECTING: Duration = Duration::from_secs(5);
+/// How long a connection may take to come about, and then both sides to show who they are.
+const CONNECTING: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(20));
+/// A question and its answer may take as long as the agreed patience, and this where that is shorter.
+const SHORTEST: Duration = Duration::from_secs(10);
 
 fn odd(error: impl std::fmt::Display) -> PartiesError {
     PartiesError::Asked(format!("certificate or key cannot be used: {error}"))
@@ -72,14 +74,24 @@ fn identity(
     Ok((vec![certificate], PrivateKeyDer::from_pem_slice(&key).map_err(odd)?))
 }
 
+/// What a party signs with: its certificate's key.
+pub(crate) fn signer(folder: &Folder) -> Result<Signer, PartiesError> {
+    let (mut chain, key) = identity(folder)?;
+    Signer::new(chain.remove(0), &key)
+}
+
 /// A party's connections, one to each server, made when needed and again when lost.
 pub struct Connections {
     agreement: Agreement,
     config: Arc<ClientConfig>,
     open: Vec<Option<Stream>>,
+    /// How many numbers an answer has at most.
+    longest: usize,
 }
 
-pub(crate) type Stream = StreamOwned<ClientConnection, TcpStream>;
+pub(crate) type Stream = StreamOwned<ClientConnection, Timed>;
+/// One that another server made.
+pub(crate) type Inward = StreamOwned<ServerConnection, Timed>;
 
 impl Connections {
     /// Those of a party's folder; none is made yet.
@@ -98,7 +110,8 @@ impl Connections {
             .with_client_auth_cert(chain, key)
             .map_err(odd)?;
         let open = agreement.servers.iter().map(|_| None).collect();
-        Ok(Self { agreement, config: Arc::new(config), open })
+        let longest = agreement.longest_round()?;
+        Ok(Self { agreement, config: Arc::new(config), open, longest })
     }
 
     pub(crate) fn connect(&self, server: usize) -> Result<Stream, PartiesError> {
@@ -107,14 +120,16 @@ impl Connections {
         let mut addresses = station.address.to_socket_addrs().map_err(lost)?;
         let none = || io::Error::new(ErrorKind::NotFound, "the address leads nowhere");
         let address = addresses.next().ok_or_else(none).map_err(lost)?;
-        let socket = TcpStream::connect_timeout(&address, CONNECTING).map_err(lost)?;
-        limit(&socket).map_err(lost)?;
+        let socket = TcpStream::connect_timeout(&address, CONNECTING.0).map_err(lost)?;
+        let until = Some(Instant::now() + CONNECTING.1);
+        let socket = Timed::new(socket, until).map_err(lost)?;
         let name = ServerName::try_from(inner_name(&station.name)).map_err(odd)?;
         let connection = ClientConnection::new(Arc::clone(&self.config), name).map_err(odd)?;
         let mut stream = StreamOwned::new(connection, socket);
         while stream.conn.is_handshaking() {
             stream.conn.complete_io(&mut stream.sock).map_err(lost)?;
         }
+        stream.sock.ends(None);
         let shown = stream.conn.peer_certificates().and_then(|chain| chain.first());
         if shown.map(|shown| fingerprint(shown)) != Some(station.fingerprint.clone()) {
             return Err(PartiesError::Asked(format!(
@@ -124,12 +139,6 @@ impl Connections {
         }
         Ok(stream)
     }
-}
-
-fn limit(socket: &TcpStream) -> io::Result<()> {
-    socket.set_read_timeout(Some(SILENCE))?;
-    socket.set_write_timeout(Some(SILENCE))?;
-    socket.set_nodelay(true)
 }
 
 /// What went wrong with a connection. What cannot pass by itself is no line that is tried again.
@@ -176,8 +185,11 @@ impl Line for Connections {
             Some(stream) => stream,
             None => self.connect(server)?,
         };
+        // All of it: whoever drips is not waited for longer than whoever is silent.
+        let patience = Duration::from_secs(self.agreement.patience);
+        stream.sock.ends(Some(Instant::now() + patience.max(SHORTEST)));
         let asked = write_frame(&mut stream, ask, body)
-            .and_then(|()| read_frame::<Reply>(&mut stream, LONGEST));
+            .and_then(|()| read_frame::<Reply>(&mut stream, self.longest));
         match asked {
             Ok((reply, body)) => {
                 self.open[server] = Some(stream);
@@ -313,11 +325,11 @@ fn attend(
 ) -> io::Result<()> {
     socket.set_nonblocking(false)?;
     let mut connection = ServerConnection::new(config).map_err(io::Error::other)?;
-    let mut patient = stranger.patient(&socket);
+    let mut socket = Timed::new(socket, Some(stranger.until()))?;
     while connection.is_handshaking() {
-        connection.complete_io(&mut patient)?;
+        connection.complete_io(&mut socket)?;
     }
-    limit(&socket)?;
+    socket.ends(None);
     let mut stream = StreamOwned::new(connection, socket);
     let shown = stream.conn.peer_certificates().and_then(|chain| chain.first());
     let shown = shown.map(|shown| fingerprint(shown)).unwrap_or_default();
@@ -338,7 +350,9 @@ fn attend(
     let full = || io::Error::other(format!("{} has too many connections", parties[party].name));
     let _seat = doors.seat(party).ok_or_else(full)?;
     drop(stranger);
+    let most = Duration::from_secs(server.agreement().patience).max(SHORTEST);
     loop {
+        stream.sock.ends(Some(Instant::now() + most));
         let (ask, body) = match read_frame::<Ask>(&mut stream, server.longest_share()) {
             Ok(read) => read,
             Err(error) => {
@@ -351,6 +365,7 @@ fn attend(
             }
         };
         let (reply, opening) = server.answer(party, &ask, &body);
+        stream.sock.ends(Some(Instant::now() + most));
         write_frame(&mut stream, &reply, &opening)?;
     }
 }

@@ -20,9 +20,9 @@ from privet._warnings import FittedTransformerWarning
 
 WHY = (
     "the pipeline fits {names} on the records before privet sees them: what it learns from them (means, "
-    "categories, directions) reaches the model around the noise, and the certificate, which names it, does not cover it. "
-    "Use privet.Bounded or privet.SchemaEncoder, which learn nothing, or fit it beforehand on public data and put it into "
-    "sklearn.frozen.FrozenEstimator"
+    "categories, directions) reaches the model around the noise, and the certificate, which names it, does "
+    "not cover it. Use privet.Bounded or privet.SchemaEncoder, which learn nothing, or fit it beforehand on "
+    "public data and put it into sklearn.frozen.FrozenEstimator"
 )
 
 STATELESS = {

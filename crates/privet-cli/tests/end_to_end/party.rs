@@ -107,6 +107,46 @@ fn three_organisations_train_one_model_and_two_processes_are_killed() {
     let history = world.ok_json("budget history privet.ledger --json");
     assert_eq!(history.as_array().unwrap().len(), 1, "{history}");
     assert!(world.path("study/hospital/state/paid.json").exists());
+    // Everyone has the signatures of all.
+    let signed = world.json("study/clinic/state/signatures.json");
+    assert_eq!(signed["parties"], serde_json::json!(["clinic", "hospital", "ward"]));
+    assert_eq!(
+        signed["signatures"][2]["transcript"],
+        world.json("study/ward/state/signatures.json")["signatures"][0]["transcript"]
+    );
+}
+
+/// A folder knows its table, and so does a copy of it: another one is refused before anything is said.
+#[test]
+fn a_folder_or_a_copy_of_it_goes_on_with_its_own_table_alone() {
+    let world = world();
+    // Nobody serves: a party that is content with its table goes as far as that.
+    init(&world, "--method gd --patience 1");
+    let ended = world.run(&train("clinic"));
+    assert_eq!(ended.code, 3, "{}", ended.stderr);
+    let known = world.json("study/clinic/state/table.json");
+    let text = std::fs::read_to_string(world.path("clinic.csv")).unwrap();
+    let (head, rows) = text.split_once('\n').unwrap();
+    let turned: Vec<&str> = rows.lines().rev().collect();
+    world.write("other.csv", format!("{head}\n{}\n", turned.join("\n")));
+    std::fs::create_dir_all(world.path("copy/state")).unwrap();
+    for file in ["party.toml", "agreement.json", "certificate.pem", "key.pem"]
+        .map(String::from)
+        .into_iter()
+        .chain(["agreement", "instance", "table.json"].map(|name| format!("state/{name}")))
+    {
+        let from = world.path(&format!("study/clinic/{file}"));
+        std::fs::copy(from, world.path(&format!("copy/{file}"))).unwrap();
+    }
+    for folder in ["study/clinic", "copy"] {
+        let line = format!("party train {folder} --out m.json --ledger none --data");
+        let ended = world.run(&format!("{line} other.csv"));
+        assert_eq!(ended.code, 1, "{}", ended.stderr);
+        assert!(ended.stderr.contains("begun with another table"), "{}", ended.stderr);
+        let ended = world.run(&format!("{line} clinic.csv"));
+        assert_eq!(ended.code, 3, "{}", ended.stderr);
+    }
+    assert_eq!(world.json("copy/state/table.json"), known);
 }
 
 /// Files, and exit codes, say it all.

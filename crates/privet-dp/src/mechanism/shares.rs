@@ -19,6 +19,11 @@
 //! all it saw: the next question then does too, which every honest party works out by the plan, and whose
 //! sensitivity holds at any point. ∎
 //!
+//! *Commitments.* Before it opens, a server shows a digest of its opening and of random numbers of its own, and later those
+//! numbers (`privet-parties`). Both are functions of the opening and of randomness that depends on nothing, so the
+//! theorem holds for them too, whether the round is opened afterwards or not. They are for the result, not for privacy: a server
+//! of the coalition has fixed what it opens before it sees W. It may still add any number, or end the run.
+//!
 //! **t > 1** (after Kairouz, Liu & Steinke 2021). Let f_v(k) = exp(−k²/2v). The sum of independent draws ∝ f_a and ∝ f_b has the law
 //! ∝ Σⱼ f_a(j)·f_b(k − j) = f_{a+b}(k)·Σⱼ exp(−(j − c)²/2w), w = ab/(a + b), c = ka/(a + b), and by Poisson summation
 //! the last sum is √(2πw)·(1 ± r), r ≤ 4e^(−2π²w), whatever c. So t draws of parameter s′ have the law of one

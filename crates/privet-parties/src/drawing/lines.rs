@@ -2,13 +2,13 @@
 
 use crate::agreement::hex;
 use crate::doors::Seat;
-use crate::tls::{Connections, Stream};
+use crate::tls::{Connections, Inward, Stream};
 use privet_core::printable;
 use privet_joint::pipe;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::VecDeque;
-use std::io::{self, Read};
+use std::io;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,6 +22,9 @@ const PASSED: u8 = 1;
 const PULSE: Duration = Duration::from_secs(4);
 /// How long is waited for something to happen before the time is looked at.
 const PAUSE: Duration = Duration::from_millis(250);
+
+/// How long a frame may take, from the end of the one before: a server pulses far more often.
+const WHOLE: Duration = Duration::from_secs(300);
 
 /// What servers say to each other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -69,7 +72,7 @@ pub(crate) enum Say {
 /// A connection that another server made, after its certificate was looked at.
 pub(crate) struct Came {
     pub place: usize,
-    pub stream: Box<dyn Read + Send>,
+    pub stream: Box<Inward>,
     pub seat: Seat,
 }
 
@@ -138,8 +141,14 @@ impl Writers {
         let none = || io::Error::other("there is no such server");
         let mut mouth = locked(self.0.get(place).ok_or_else(none)?);
         let stream = mouth.as_mut().ok_or_else(none)?;
-        pipe::write(stream, PASSED, bytes)
+        written(stream, PASSED, bytes)
     }
+}
+
+/// Writes a frame to a server, which may not take for ever to read it.
+fn written(stream: &mut Stream, kind: u8, bytes: &[u8]) -> io::Result<()> {
+    stream.sock.ends(Some(Instant::now() + WHOLE));
+    pipe::write(stream, kind, bytes)
 }
 
 fn locked(mouth: &Writer) -> std::sync::MutexGuard<'_, Option<Stream>> {
@@ -199,7 +208,7 @@ impl Lines {
     fn say_to(&self, place: usize, say: &Say) -> io::Result<()> {
         let mut mouth = locked(&self.mouths[place]);
         let Some(stream) = mouth.as_mut() else { return Err(io::ErrorKind::NotConnected.into()) };
-        let said = pipe::write(stream, SAID, &serde_json::to_vec(say)?);
+        let said = written(stream, SAID, &serde_json::to_vec(say)?);
         if said.is_err() {
             *mouth = None;
         }
@@ -230,7 +239,7 @@ impl Lines {
         for place in self.others() {
             if let Ok(mut mouth) = self.mouths[place].try_lock()
                 && let Some(stream) = mouth.as_mut()
-                && pipe::write(stream, SAID, &bytes).is_err()
+                && written(stream, SAID, &bytes).is_err()
             {
                 *mouth = None;
             }
@@ -259,7 +268,11 @@ impl Lines {
                 std::thread::spawn(move || {
                     let _seat = seat;
                     let mut stream = stream;
-                    while let Ok(Some((kind, bytes))) = pipe::read(&mut stream) {
+                    let mut read = || {
+                        stream.sock.ends(Some(Instant::now() + WHOLE));
+                        pipe::read(&mut stream)
+                    };
+                    while let Ok(Some((kind, bytes))) = read() {
                         let frame = Event::Frame(place, number, kind, Zeroizing::new(bytes));
                         if inbox.send(frame).is_err() {
                             return;

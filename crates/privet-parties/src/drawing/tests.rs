@@ -3,9 +3,9 @@
 
 use super::*;
 use crate::authority::{self, Validity};
-use crate::folder::Store;
-use crate::message::{Ask, Reply};
+use crate::message::{Ask, PROTOCOL, Reply};
 use crate::server::now;
+use crate::store::Store;
 use crate::{Folder, Names, PartiesError, SendTo, tls};
 use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
@@ -145,12 +145,27 @@ fn until(what: impl Fn() -> bool) {
 /// The only party asks as over a line: greets, sends its shares of a round, hears what is opened.
 fn greeted(server: &Server) -> Reply {
     let hello = Ask::Hello {
+        protocol: PROTOCOL,
         agreement: server.agreement().digest(),
         schema: "s".into(),
         instance: "i".into(),
+        begun: Some("b".into()),
         clock: now(),
     };
     server.answer(0, &hello, &[]).0
+}
+
+/// What a server opens to the only party, which says its own commitment and none of the others'.
+fn opened(server: &Server, round: u64) -> (Reply, Vec<u128>) {
+    let agreement = server.agreement();
+    let mut commitments = vec!["0".repeat(64); agreement.servers.len()];
+    match server.answer(0, &Ask::Commitment { round }, &[]).0 {
+        Reply::Committed { digest } => {
+            commitments[agreement.server(server.name()).unwrap()] = digest;
+        }
+        reply => return (reply, vec![]),
+    }
+    server.answer(0, &Ask::Opening { round, commitments }, &[])
 }
 
 fn sent(server: &Server, round: u64, share: &[u128]) -> Reply {
@@ -182,10 +197,10 @@ fn servers_draw_all_noise_before_anything_is_opened() {
                     sent(server, round, &vec![1_u128 << 70; drawing.coordinates]),
                     Reply::Taken
                 );
-                let (reply, opened) = server.answer(0, &Ask::Opening { round }, &[]);
-                assert_eq!(reply, Reply::Opened);
-                sum.iter_mut().zip(&opened).for_each(|(sum, part)| *sum = sum.wrapping_add(*part));
-                assert_eq!(server.answer(0, &Ask::Opening { round }, &[]).1, opened);
+                let (reply, numbers) = opened(server, round);
+                assert!(matches!(reply, Reply::Opened { .. }), "{reply:?}");
+                sum.iter_mut().zip(&numbers).for_each(|(sum, part)| *sum = sum.wrapping_add(*part));
+                assert_eq!(opened(server, round), (reply, numbers));
                 let (draw, left) = server.store().unwrap().noise(round).unwrap().unwrap();
                 assert!(left.is_empty() && draw.len() == 64, "a share was left");
             }
@@ -295,18 +310,18 @@ fn a_server_that_is_started_again_opens_what_it_opened() {
         store.keep_noise_ready("all").unwrap();
     }
     let start = || folder.server(Box::new(|_| {})).unwrap();
-    let opened = {
+    let first = {
         let server = start();
         assert!(matches!(greeted(&server), Reply::Welcome { round: 0 }));
         assert_eq!(sent(&server, 0, &[1, 2]), Reply::Taken);
-        server.answer(0, &Ask::Opening { round: 0 }, &[]).1
+        opened(&server, 0)
     };
-    assert_eq!(opened, [101, 202]);
+    assert_eq!(first.1, [101, 202]);
     {
         // As if it had been killed before it wiped: at the next start it is done.
         store(place.path(), 0).keep_noise(0, "d", &[100, 200]).unwrap();
         let server = start();
-        assert_eq!(server.answer(0, &Ask::Opening { round: 0 }, &[]).1, opened);
+        assert_eq!(opened(&server, 0), first);
         assert!(server.store().unwrap().noise(0).unwrap().unwrap().1.is_empty());
         // Another share for a round that was opened changes nothing.
         assert_eq!(
@@ -315,11 +330,11 @@ fn a_server_that_is_started_again_opens_what_it_opened() {
                 .0,
             Reply::Taken
         );
-        assert_eq!(server.answer(0, &Ask::Opening { round: 0 }, &[]).1, opened);
+        assert_eq!(opened(&server, 0), first);
         // A share of noise that vanished while it ran: nothing is opened.
         std::fs::remove_file(place.path().join("server-0/state/noise-0000001")).unwrap();
         assert!(matches!(sent(&server, 1, &[1, 2]), Reply::Ended { .. }));
-        assert!(matches!(server.answer(0, &Ask::Opening { round: 1 }, &[]).0, Reply::Ended { .. }));
+        assert!(matches!(opened(&server, 1).0, Reply::Ended { .. }));
     }
     // Openings without a word that noise was drawn are of a folder that was put together.
     std::fs::remove_file(place.path().join("server-0/state/noise-ready")).unwrap();

@@ -4,7 +4,9 @@ use crate::common::{SCHEMA, agreed};
 use privet_dp::gate::Rounds;
 use privet_dp::mechanism::shares::{Together, split};
 use privet_dp::noise::SystemRandom;
-use privet_parties::{Agreement, Ask, Line, PartiesError, Party, Reply, Room, Server};
+use privet_parties::{
+    Agreement, Ask, Commitment, Line, PROTOCOL, PartiesError, Party, Reply, Room, Server, Signed,
+};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 fn now() -> u64 {
@@ -17,11 +19,26 @@ fn server(agreement: &Agreement) -> Server {
 
 fn hello(agreement: &Agreement) -> Ask {
     Ask::Hello {
+        protocol: PROTOCOL,
         agreement: agreement.digest(),
         schema: "s".into(),
         instance: "i".into(),
+        begun: Some("b".into()),
         clock: now(),
     }
+}
+
+/// What the first server has committed itself to, beside any commitment of the second.
+fn commitments(server: &Server, round: u64) -> Vec<String> {
+    match server.answer(0, &Ask::Commitment { round }, &[]).0 {
+        Reply::Committed { digest } => vec![digest, "0".repeat(64)],
+        reply => panic!("{reply:?}"),
+    }
+}
+
+/// A question for what is opened, by one that has heard of no commitment.
+fn opening(round: u64) -> Ask {
+    Ask::Opening { round, commitments: vec!["0".repeat(64); 2] }
 }
 
 /// What the plan charges in a round; the last one's where it has no such round.
@@ -36,12 +53,9 @@ fn charged(agreement: &Agreement, round: u64) -> privet_dp::account::Event {
     next
 }
 
-/// The digest of that, as a party works it out.
+/// The digest of that, as a party says it.
 fn leaf(agreement: &Agreement, round: u64) -> String {
-    use sha2::{Digest, Sha256};
-    let next = serde_json::to_value(charged(agreement, round)).unwrap();
-    let text = privet_dp::gate::canonical(&next).unwrap();
-    Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect()
+    privet_parties::leaf(&charged(agreement, round))
 }
 
 fn share(agreement: &Agreement, round: u64) -> Ask {
@@ -60,15 +74,23 @@ fn greetings_that_do_not_agree_are_refused() {
     let (_, agreement) = agreed(60);
     let server = server(&agreement);
     let said = |party: usize, ask: Ask| server.answer(party, &ask, &[]).0;
-    let Ask::Hello { agreement: digest, schema, instance, clock } = hello(&agreement) else {
+    let Ask::Hello { agreement: digest, schema, instance, clock, .. } = hello(&agreement) else {
         panic!()
     };
     let with = |digest: &str, schema: &str, instance: &str, clock| Ask::Hello {
+        protocol: PROTOCOL,
         agreement: digest.into(),
         schema: schema.into(),
         instance: instance.into(),
+        begun: None,
         clock,
     };
+    // As privet 0.2.0 greets.
+    let old = format!(
+        r#"{{"ask":"hello","agreement":"{digest}","schema":"s","instance":"i","clock":{clock}}}"#
+    );
+    let old = said(0, serde_json::from_str(&old).unwrap());
+    assert!(why(&old).contains("clinic speaks version 1 of the protocol and server-0"), "{old:?}");
     let other = said(0, with("another", &schema, &instance, clock));
     assert!(why(&other).contains("clinic and server-0 hold different agreements"), "{other:?}");
     let late = said(0, with(&digest, &schema, &instance, clock - 1000));
@@ -108,7 +130,7 @@ fn a_share_that_is_none_ends_the_run_and_names_who_sent_it() {
         assert!(opened.is_empty());
         // Nobody gets anything from here on.
         server.answer(0, &hello(&agreement), &[]);
-        let (reply, opened) = server.answer(0, &Ask::Opening { round: 0 }, &[]);
+        let (reply, opened) = server.answer(0, &opening(0), &[]);
         assert!(matches!(reply, Reply::Ended { .. }) && opened.is_empty());
     }
 }
@@ -148,12 +170,12 @@ fn nothing_is_opened_without_everyone() {
     for party in [0, 2] {
         assert_eq!(server.answer(party, &share(&agreement, 0), &[1, 2, 3]).0, Reply::Taken);
     }
-    let (reply, opened) = server.answer(0, &Ask::Opening { round: 0 }, &[]);
+    let (reply, opened) = server.answer(0, &opening(0), &[]);
     assert_eq!(reply, Reply::Waiting { missing: vec!["hospital".into()] });
     assert!(opened.is_empty());
     std::thread::sleep(Duration::from_millis(1100));
     server.lose_patience();
-    let (reply, opened) = server.answer(0, &Ask::Opening { round: 0 }, &[]);
+    let (reply, opened) = server.answer(0, &opening(0), &[]);
     assert!(why(&reply).contains("waited 1 s for hospital"), "{reply:?}");
     assert!(opened.is_empty() && server.is_over());
     let Reply::Standing(standing) = server.answer(0, &Ask::Status, &[]).0 else { panic!() };
@@ -188,24 +210,42 @@ fn an_agreement_that_is_not_one_is_refused() {
         assert!(!refused.contains('\u{1b}'), "{place}: {refused}");
     }
     assert!(Agreement::read(b"{}", "x").is_err() && Agreement::read(b"\xff", "x").is_err());
+    // Of a version without commitments: refused in words.
+    assert_eq!(honest["format"], "privet agreement 2");
+    let mut old = honest.clone();
+    old["format"] = "privet agreement 1".into();
+    let refused = read(&old).unwrap_err().to_string();
+    assert!(refused.contains("is of privet 0.2.0 or older"), "{refused}");
 }
 
-/// A server that takes everything, opens what it likes, and says that it has opened so many rounds.
+/// Servers that take everything, open what they like, and say that they have opened so many rounds.
 struct Liar {
+    agreement: Agreement,
     opens: u128,
     round: u64,
+}
+
+impl Liar {
+    fn commitment(&self, server: usize) -> String {
+        let (agreement, leaf) = (&self.agreement.digest(), &leaf(&self.agreement, 0));
+        let of = Commitment { agreement, round: 0, leaf, server, nonce: "n" };
+        of.digest(&[self.opens; 3])
+    }
 }
 
 impl Line for Liar {
     fn ask(
         &mut self,
-        _server: usize,
+        server: usize,
         ask: &Ask,
         _body: &[u128],
     ) -> Result<(Reply, Vec<u128>), PartiesError> {
         Ok(match ask {
             Ask::Hello { .. } => (Reply::Welcome { round: self.round }, vec![]),
-            Ask::Opening { .. } => (Reply::Opened, vec![self.opens; 3]),
+            Ask::Commitment { .. } => {
+                (Reply::Committed { digest: self.commitment(server) }, vec![])
+            }
+            Ask::Opening { .. } => (Reply::Opened { nonce: "n".into() }, vec![self.opens; 3]),
             _ => (Reply::Taken, vec![]),
         })
     }
@@ -218,8 +258,10 @@ fn openings_that_no_table_gives_and_servers_that_forget_are_noticed() {
     let events = agreement.events().unwrap();
     let leaf = Rounds::of(&events).next().unwrap().clone();
     let mut source = SystemRandom::new().unwrap();
-    let party =
-        |opens| Party::new(agreement.clone(), "clinic", SCHEMA, Liar { opens, round: 0 }).unwrap();
+    let party = |opens| {
+        let liar = Liar { agreement: agreement.clone(), opens, round: 0 };
+        Party::new(agreement.clone(), "clinic", SCHEMA, liar).unwrap()
+    };
     let honest = party(1 << 30);
     honest.join().unwrap();
     honest.exchange(0, &leaf, split(&[1, 2, 3], 2, &mut source)).unwrap();
@@ -240,28 +282,67 @@ fn all_send(server: &Server, agreement: &Agreement, round: u64) {
     }
 }
 
-/// Nobody is hurried to begin; once a round was opened the next is not waited for without end, and after the last nobody is
-/// kept from it.
+/// Everyone says the commitments it heard; gives back what is then opened.
+fn all_say(server: &Server, round: u64) -> Vec<u128> {
+    let ask = Ask::Opening { round, commitments: commitments(server, round) };
+    let ask = &ask;
+    std::thread::scope(|scope| {
+        let say = |party| scope.spawn(move || server.answer(party, ask, &[]));
+        let said: Vec<_> = (0..3).map(say).collect();
+        let mut said = said.into_iter().map(|said| said.join().unwrap());
+        let (reply, numbers) = said.next().unwrap();
+        assert!(matches!(reply, Reply::Opened { .. }), "{reply:?}");
+        assert!(said.all(|other| other == (reply.clone(), numbers.clone())));
+        numbers
+    })
+}
+
+/// Nobody is hurried to begin; once a round was opened the next is not waited for without end, nor a word on commitments,
+/// nor a signature; and when everyone has signed nobody is kept from the result.
 #[test]
-fn patience_runs_from_the_first_opening_to_the_last() {
+fn patience_runs_from_the_first_opening_to_the_last_signature() {
     let (_, agreement) = agreed(1);
-    let (before, between, after) = (server(&agreement), server(&agreement), server(&agreement));
-    all_send(&between, &agreement, 0);
-    (0..3).for_each(|round| all_send(&after, &agreement, round));
-    std::thread::sleep(Duration::from_millis(1100));
-    for server in [&before, &between, &after] {
-        server.lose_patience();
+    let servers: [Server; 5] = std::array::from_fn(|_| server(&agreement));
+    let [before, told, between, unsigned, after] = &servers;
+    all_send(told, &agreement, 0);
+    told.answer(1, &Ask::Opening { round: 0, commitments: commitments(told, 0) }, &[]);
+    all_send(between, &agreement, 0);
+    all_say(between, 0);
+    for server in [unsigned, after] {
+        for round in 0..3 {
+            all_send(server, &agreement, round);
+            all_say(server, round);
+        }
     }
-    let why = between.ended().unwrap();
-    assert!(why.contains("round 2 waited 1 s for everyone"), "{why}");
+    let signed = Signed { transcript: "0".repeat(64), ..Signed::default() };
+    let sign = Ask::Sign { signed, from: 0 };
+    let waits = unsigned.answer(2, &sign, &[]).0;
+    assert_eq!(waits, Reply::Waiting { missing: vec!["clinic".into(), "hospital".into()] });
+    let signatures = |party| match after.answer(party, &sign, &[]).0 {
+        Reply::Signatures { signatures } => signatures.len(),
+        _ => 0,
+    };
+    assert_eq!([0, 1, 2].map(signatures), [0, 0, 3]);
+    std::thread::sleep(Duration::from_millis(1100));
+    servers.iter().for_each(Server::lose_patience);
+    let why = |server: &Server| server.ended().unwrap();
+    let words = "round 1 waited 1 s for a word of clinic, ward on its commitments";
+    assert!(why(told).contains(words), "{}", why(told));
+    assert!(why(between).contains("round 2 waited 1 s for everyone"), "{}", why(between));
     assert!(between.is_over() && before.ended().is_none() && !before.is_over());
+    assert!(
+        why(unsigned).contains("clinic, hospital did not sign within 1 s"),
+        "{}",
+        why(unsigned)
+    );
     let Reply::Standing(standing) = after.answer(0, &Ask::Status, &[]).0 else { panic!() };
-    assert!(standing.complete && standing.ended.is_none());
-    assert_eq!(after.answer(1, &Ask::Opening { round: 2 }, &[]).0, Reply::Opened);
-    // Who leaves then is not waited for, and takes nothing from the others.
+    assert!(standing.complete && standing.ended.is_none() && standing.missing.is_empty());
+    // Who leaves then, or talks nonsense, is not waited for, and takes nothing from the others.
     let end = Ask::End { why: "a full disk".into() };
     assert_eq!(after.answer(0, &end, &[]).0, Reply::Taken);
-    assert_eq!(after.answer(1, &Ask::Opening { round: 2 }, &[]).0, Reply::Opened);
+    after.end_run("nonsense");
+    assert!(matches!(after.answer(1, &opening(2), &[]).0, Reply::Opened { .. }));
+    assert_eq!(signatures(1), 3);
     (1..3).for_each(|party| drop(after.answer(party, &Ask::Done, &[])));
     assert!(after.is_over() && after.ended().is_none());
 }
@@ -300,35 +381,19 @@ fn what_one_server_ends_is_ended_at_every_server() {
     assert!(room.servers().iter().all(|server| server.ended().is_none()));
 }
 
-/// The first server's openings, altered on their way, as a server or party that cheats would have them.
-struct Altered<L>(L);
-
-impl<L: Line> Line for Altered<L> {
-    fn ask(
-        &mut self,
-        server: usize,
-        ask: &Ask,
-        body: &[u128],
-    ) -> Result<(Reply, Vec<u128>), PartiesError> {
-        let (reply, mut numbers) = self.0.ask(server, ask, body)?;
-        if server == 0 {
-            numbers.iter_mut().for_each(|number| *number = number.wrapping_add(1 << 100));
-        }
-        Ok((reply, numbers))
-    }
-}
-
+/// A party shares what no rows give: everyone sees it in what is opened.
 #[test]
 fn a_sum_that_no_table_gives_ends_the_run_everywhere() {
     let (_, agreement) = agreed(60);
     let room = Room::new(&agreement).unwrap();
     std::thread::scope(|scope| {
         for (place, holder) in agreement.parties.iter().enumerate() {
-            let (line, agreement) = (Altered(room.line(place)), &agreement);
+            let (line, agreement) = (room.line(place), &agreement);
             scope.spawn(move || {
                 let party = Party::new(agreement.clone(), &holder.name, SCHEMA, line).unwrap();
                 party.join().unwrap();
-                let shares = split(&[1, 2, 3], 2, &mut SystemRandom::new().unwrap());
+                let sum = if place == 1 { 1 << 90 } else { 1 };
+                let shares = split(&[sum, 2, 3], 2, &mut SystemRandom::new().unwrap());
                 let refused = party.exchange(0, &charged(agreement, 0), shares).unwrap_err();
                 let refused = refused.to_string();
                 assert!(refused.contains("no table gives") || refused.contains("leaves it"));

@@ -2,11 +2,13 @@
 
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
+use privet_dp::gate::Rounds;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
+use privet_learn::look::count::Count;
 use privet_learn::model::Model;
 use privet_learn::{Erm, LearnError, Method, Plan, Released, Request, Task, plan};
 use privet_optim::loss::Loss;
-use privet_parties::{Agreement, Line, Names, Party, Room, authority};
+use privet_parties::{Agreement, Ask, Line, Names, PartiesError, Party, Reply, Room, authority};
 use std::sync::atomic::AtomicBool;
 
 pub const SCHEMA: &str = r#"
@@ -80,6 +82,16 @@ pub fn agreed(patience: u64) -> (Plan, Agreement) {
     (planned, agreement)
 }
 
+/// The rows of a party's table, as its folder knows it again: whatever tells tables apart does.
+pub fn rows(
+    table: &str,
+) -> impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<(), PartiesError> + use<'_> {
+    move |each| {
+        table.lines().for_each(|line| each(line.as_bytes()));
+        Ok(())
+    }
+}
+
 /// One party's part.
 pub fn take_part<T: Task, L: Line>(
     planned: &Plan<T>,
@@ -148,4 +160,35 @@ pub fn verified<T: Task>(released: &Released<T>) -> bool {
     let read =
         privet_learn::file::any_from_json(text.as_bytes(), privet_learn::file::Seal::Required);
     read.unwrap().verify().valid
+}
+
+/// Counts by class among three parties: one round, which is the last.
+pub fn counting(names: &Names) -> Plan<Count> {
+    let count = Count { by: "y".into(), times: None, law: None };
+    let rows = ROWS.iter().sum::<usize>() as u64;
+    let request = count.request(&schema(), rows, Neighbours::ReplaceOne).unwrap();
+    let request = request.within(Budget::new(1.0, 1e-6).unwrap());
+    plan(&request.shared(authority::among(names, 1).unwrap())).unwrap()
+}
+
+/// What is charged in the first round, as parties say it.
+pub fn first_leaf(agreement: &Agreement) -> String {
+    privet_parties::leaf(Rounds::of(&agreement.events().unwrap()).next().unwrap())
+}
+
+/// A line that is whatever a function makes of a question.
+pub struct Through<F>(pub F);
+
+impl<F> Line for Through<F>
+where
+    F: FnMut(usize, &Ask, &[u128]) -> Result<(Reply, Vec<u128>), PartiesError> + Send,
+{
+    fn ask(
+        &mut self,
+        server: usize,
+        ask: &Ask,
+        body: &[u128],
+    ) -> Result<(Reply, Vec<u128>), PartiesError> {
+        (self.0)(server, ask, body)
+    }
 }

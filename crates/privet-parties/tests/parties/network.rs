@@ -1,9 +1,7 @@
 //! Over TLS on loopback: a whole run, and certificates that do not do.
 
-use crate::common::{ROWS, SCHEMA, names, request, schema, tables, take_part, verified};
-use privet_core::{Budget, Neighbours};
-use privet_learn::look::count::Count;
-use privet_learn::{Plan, plan};
+use crate::common::{SCHEMA, counting, names, request, rows, schema, tables, take_part, verified};
+use privet_learn::plan;
 use privet_optim::loss::Loss;
 use privet_parties::authority::{self, Validity};
 use privet_parties::tls::{self, Connections};
@@ -73,7 +71,8 @@ fn three_parties_train_over_tls() {
                 let (folder, planned) = (place.path().join(name), &planned);
                 scope.spawn(move || {
                     let folder = Folder::open(&folder).unwrap();
-                    let party = folder.party(SCHEMA, Connections::new(&folder).unwrap()).unwrap();
+                    let line = Connections::new(&folder).unwrap();
+                    let party = folder.begin(SCHEMA, line, rows(name)).unwrap();
                     party.join().unwrap();
                     take_part(planned, table, &party).unwrap()
                 })
@@ -147,21 +146,12 @@ impl Line for Mortal {
     }
 }
 
-/// Counts by class among three parties: one round, which is the last.
-fn counting(names: &Names) -> Plan<Count> {
-    let count = Count { by: "y".into(), times: None, law: None };
-    let rows = ROWS.iter().sum::<usize>() as u64;
-    let request = count.request(&schema(), rows, Neighbours::ReplaceOne).unwrap();
-    let request = request.within(Budget::new(1.0, 1e-6).unwrap());
-    plan(&request.shared(authority::among(names, 1).unwrap())).unwrap()
-}
-
 /// Killed in the last round, before or after its share is with every server: started again it has its result, and what it
 /// has left on disk is nobody's sum.
 #[test]
 fn a_party_that_is_killed_in_the_last_round_has_its_result_when_it_comes_back() {
-    // Two greetings; a share to the first server, to the second; then a question for what is opened.
-    for questions in [3, 4, 5] {
+    // Two greetings; a share to each server; questions for commitments, then for openings.
+    for questions in [3, 4, 5, 7] {
         let names = free(names(2));
         let planned = counting(&names);
         let tables = tables(&planned);
@@ -176,7 +166,8 @@ fn a_party_that_is_killed_in_the_last_round_has_its_result_when_it_comes_back() 
         let clinic = folder("clinic");
         {
             let inner = Connections::new(&clinic).unwrap();
-            let party = clinic.party(SCHEMA, Mortal { inner, left: questions }).unwrap();
+            let line = Mortal { inner, left: questions };
+            let party = clinic.begin(SCHEMA, line, rows("clinic")).unwrap();
             party.join().unwrap();
             take_part(&planned, &tables[0], &party).unwrap_err();
         }
@@ -191,8 +182,8 @@ fn a_party_that_is_killed_in_the_last_round_has_its_result_when_it_comes_back() 
                         if place == 0 {
                             std::thread::sleep(std::time::Duration::from_millis(600));
                         }
-                        let party =
-                            folder.party(SCHEMA, Connections::new(&folder).unwrap()).unwrap();
+                        let line = Connections::new(&folder).unwrap();
+                        let party = folder.begin(SCHEMA, line, rows(name)).unwrap();
                         party.join().unwrap();
                         take_part(planned, table, &party).unwrap()
                     })

@@ -1,10 +1,10 @@
 //! Killed and started again: shares and openings are those that were written down.
 
-use crate::common::{SCHEMA, names, request, schema, tables, take_part, verified};
+use crate::common::{SCHEMA, names, request, rows, schema, tables, take_part, verified};
 use privet_learn::plan;
 use privet_optim::loss::Loss;
 use privet_parties::authority::{self, Validity};
-use privet_parties::{Ask, Folder, Line, PartiesError, Reply, Server};
+use privet_parties::{Ask, Folder, Line, PROTOCOL, PartiesError, Reply, Server};
 use std::sync::{Arc, Mutex};
 
 /// An answer with numbers in it: of which server and round.
@@ -35,7 +35,7 @@ impl Line for Switchboard {
         let there = self.servers.lock().unwrap()[server].clone();
         let Some(there) = there else { return Err(PartiesError::Line("away".into())) };
         let (reply, numbers) = there.answer(self.party, ask, body);
-        if let (Ask::Opening { round }, Reply::Opened) = (ask, &reply) {
+        if let (Ask::Opening { round, .. }, Reply::Opened { .. }) = (ask, &reply) {
             self.seen.lock().unwrap().push((server, *round, numbers.clone()));
         }
         Ok((reply, numbers))
@@ -67,13 +67,15 @@ fn a_killed_party_and_a_killed_server_go_on_where_they_were() {
             let (folder, table, planned, line) = (folder(name), &tables[party], &planned, &line);
             runs.push(scope.spawn(move || {
                 // One party dies again and again, each time a little later on its way.
-                for questions in [3, 4, 5, 7, 9, 12] {
+                for questions in [3, 4, 5, 7, 9, 12, 20, 30] {
                     if name == "hospital" {
-                        let party = folder.party(SCHEMA, line(party, questions)).unwrap();
+                        let line = line(party, questions);
+                        let party = folder.begin(SCHEMA, line, rows(name)).unwrap();
                         let _ = party.join().map(|()| take_part(planned, table, &party));
                     }
                 }
-                let party = folder.party(SCHEMA, line(party, usize::MAX)).unwrap();
+                let line = line(party, usize::MAX);
+                let party = folder.begin(SCHEMA, line, rows(name)).unwrap();
                 party.join().unwrap();
                 take_part(planned, table, &party).unwrap()
             }));
@@ -122,19 +124,28 @@ fn a_server_that_is_started_again_knows_who_joined() {
     let agreement = authority::found(place.path(), made, &names, 30, Validity::days(1)).unwrap();
     let folder = Folder::open(&place.path().join("server-0")).unwrap();
     let clock = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
-    let hello = |instance: &str| Ask::Hello {
+    let hello = |instance: &str, begun: Option<&str>| Ask::Hello {
+        protocol: PROTOCOL,
         agreement: agreement.digest(),
         schema: "s".into(),
         instance: instance.into(),
+        begun: begun.map(String::from),
         clock,
     };
-    let greeted = |instance| {
+    let greeted = |instance, begun| {
         let server = folder.server(Box::new(|_| {})).unwrap();
-        server.answer(0, &hello(instance), &[]).0
+        server.answer(0, &hello(instance, begun), &[]).0
     };
-    assert_eq!(greeted("one"), Reply::Welcome { round: 0 });
-    assert_eq!(greeted("one"), Reply::Welcome { round: 0 });
-    assert!(matches!(greeted("two"), Reply::Refused { .. }));
+    let welcome = Reply::Welcome { round: 0 };
+    assert_eq!(greeted("one", None), welcome);
+    assert_eq!(greeted("one", None), welcome);
+    assert!(matches!(greeted("two", None), Reply::Refused { .. }));
+    // Of two copies that had joined and not begun, the first that begins goes on; whoever looks may look.
+    assert_eq!(greeted("one", Some("first")), welcome);
+    assert_eq!(greeted("one", Some("first")), welcome);
+    let Reply::Refused { why } = greeted("one", Some("second")) else { panic!() };
+    assert!(why.contains("clinic has begun before, from another copy of its folder"), "{why}");
+    assert_eq!(greeted("one", None), welcome);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Two worlds: all that a server hears, where one record of a party is another one.
 //!
-//! What a server hears are headers and shares. Headers must be the same in both worlds but for the clock and the digest of
-//! what was opened, which everyone knows. Shares must be uniform in both: then no test tells the worlds apart by one
+//! What a server hears are headers and shares. Headers must be the same in both worlds but for the clock, what servers said
+//! themselves (commitments), and the digest of what was opened, which everyone knows. Shares must be uniform in both: then no test tells the worlds apart by one
 //! server's shares. Looked at, for each server, party and world, are the bits of every share and of the difference of
 //! successive ones (a mask used twice would cancel there). Ways of sharing that leak are controls: they must be seen.
 
@@ -11,7 +11,7 @@ use privet_dp::mechanism::shares::{Together, split};
 use privet_dp::noise::{Source, SystemRandom};
 use privet_learn::plan;
 use privet_optim::loss::Loss;
-use privet_parties::{Agreement, Ask, Line, PartiesError, Party, Reply, Room, authority};
+use privet_parties::{Agreement, Ask, Line, PartiesError, Party, Reply, Room, Signed, authority};
 use std::sync::{Arc, Mutex};
 use zeroize::Zeroizing;
 
@@ -35,10 +35,13 @@ impl<L: Line> Line for Recorded<L> {
         body: &[u128],
     ) -> Result<(Reply, Vec<u128>), PartiesError> {
         let known = match ask.clone() {
-            Ask::Hello { agreement, schema, instance, .. } => {
-                Ask::Hello { agreement, schema, instance, clock: 0 }
+            Ask::Hello { protocol, agreement, schema, instance, begun, .. } => {
+                Ask::Hello { protocol, agreement, schema, instance, begun, clock: 0 }
             }
             Ask::Share { round, leaf, .. } => Ask::Share { round, leaf, heard: String::new() },
+            // What servers committed themselves to, and a digest of what everyone knows.
+            Ask::Opening { round, .. } => Ask::Opening { round, commitments: vec![] },
+            Ask::Sign { from, .. } => Ask::Sign { signed: Signed::default(), from },
             ask => ask,
         };
         let said = (serde_json::to_string(&known).unwrap(), body.to_vec());

@@ -84,7 +84,7 @@ pub struct Init {
     ratings: bool,
     #[command(flatten)]
     settings: RequestFlags,
-    /// Seconds for which a round waits for whoever is missing
+    /// Seconds for which a round waits for whoever is missing, and a question for the whole of its answer
     #[arg(long, value_name = "SECONDS", default_value_t = 120)]
     patience: u64,
     /// Days for which the certificates are valid

@@ -40,7 +40,9 @@ impl Join {
             Family::Counts => tell(&folder.agreement().plan::<Count>()?),
             Family::Ratings => tell(&folder.agreement().plan::<Complete>()?),
         }
-        let party = joined(&folder, self.schema.as_deref())?;
+        let own = own_schema(&folder, self.schema.as_deref())?;
+        let party = folder.party(&own, Connections::new(&folder)?)?;
+        agree(&party, &own)?;
         let names: Vec<_> = party.agreement().servers.iter().map(|one| one.name.as_str()).collect();
         output::report(&format!(
             "{} and {} agree: {}\n",
@@ -51,24 +53,27 @@ impl Join {
     }
 }
 
-/// A party that every server has greeted back.
-pub fn joined(folder: &Folder, schema: Option<&Path>) -> Result<Party<Connections>, Failure> {
-    let agreed = &folder.agreement().schema;
+/// The schema that a party compares with everyone's, in the one form that JSON has.
+pub fn own_schema(folder: &Folder, schema: Option<&Path>) -> Result<String, Failure> {
     let own = match schema {
-        None => agreed.clone(),
+        None => folder.agreement().schema.clone(),
         Some(path) => serde_json::to_value(Schema::load(path)?)
             .map_err(|error| Failure::input(error.to_string()))?,
     };
-    let text = canonical(&own).map_err(|error| Failure::input(error.to_string()))?;
-    let party = folder.party(&text, Connections::new(folder)?)?;
+    canonical(&own).map_err(|error| Failure::input(error.to_string()))
+}
+
+/// Greets every server; refused where the party's schema is not the agreed one.
+pub fn agree(party: &Party<Connections>, own: &str) -> Result<(), Failure> {
     party.join()?;
-    if own != *agreed {
+    let agreed = canonical(&party.agreement().schema);
+    if agreed.map_err(|error| Failure::input(error.to_string()))? != own {
         return Err(Failure::input(format!(
             "the schema of {} is not that of the agreement: columns, bounds, categories and target must be the same",
             party.holder().name
         )));
     }
-    Ok(party)
+    Ok(())
 }
 
 /// How far a run is, and who is waited for

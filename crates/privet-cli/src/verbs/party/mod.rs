@@ -107,6 +107,7 @@ impl From<PartiesError> for Failure {
         let words = error.to_string();
         match error {
             PartiesError::Learn(error) => error.into(),
+            PartiesError::OtherTable => Self::Refused(words),
             error if error.is_environment() => Self::Environment(words),
             _ => Self::Input(words),
         }

@@ -23,8 +23,11 @@ other, and parties wait until they have. That is done by the program privet-join
 `cargo build --release --locked --manifest-path joint/Cargo.toml`, named by --joint-program, or found beside privet or
 on the PATH.
 
-It ends with code 3 if a party is missing for longer than the agreement's patience, or sends what is no share:
-then nothing more is opened, and everyone is told why.",
+It commits itself to every opening by a digest, and opens once every party has told it the same digests of all
+servers; after the last round it passes on what the parties sign.
+
+It ends with code 3 if a party is missing for longer than the agreement's patience, sends what is no share, or
+heard other digests or sums than another: then nothing more is opened, and everyone is told why.",
     after_help = "\
 Examples:
   privet party serve study/north

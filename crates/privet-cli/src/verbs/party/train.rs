@@ -1,6 +1,6 @@
 //! `privet party train`: one party's part in a run, on its own table.
 
-use super::look::joined;
+use super::look::{agree, own_schema};
 use super::{Member, tell};
 use crate::failure::Failure;
 use crate::order::{Made, Table};
@@ -18,8 +18,7 @@ use privet_learn::{Erm, Plan, Released, Task};
 use privet_parties::tls::Connections;
 use privet_parties::{Family, Folder, Paid, Party};
 use serde_json::json;
-use sha2::{Digest, Sha256};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// Take part: train (or count) on your table together with the others
@@ -32,7 +31,9 @@ certificate of it.
 
 What the plan spends is spent from the first share on, whatever happens then; it is written down in the
 folder's state/paid.json, and in your ledger where you have one. Killed and started again with the same
-command, it goes on and pays nothing more. A run that was ended is not taken up again: a new agreement is
+command, it goes on and pays nothing more; with another table it is refused, in a copy of the folder too
+(state/table.json knows the table by a keyed digest, which stays there). At the end every party signs what it
+heard, and nobody gets a model without the signatures of all (state/signatures.json). A run that was ended is not taken up again: a new agreement is
 a new run, and costs again.",
     after_help = "\
 Examples:
@@ -108,33 +109,15 @@ impl Train {
             }
             None => self.releasing.reserve(table, &inputs, "party train", plan)?,
         };
-        let (ready, (data, print)) = reserved.read(|planned| {
-            let data = read(planned.schema(), relation)?;
-            Ok((data, print(&self.data, &schema, &digest)?))
-        })?;
-        if let Some(paid) = &before
-            && paid.table.as_ref() != Some(&print)
-        {
-            return Err(Failure::Refused(
-                "the run was begun with another table, and goes on with that alone".into(),
-            ));
-        }
+        let (ready, data) = reserved.read(|planned| read(planned.schema(), relation))?;
+        // How many people rate is nobody's business, whichever neighbours.
+        let public = relation.count_is_public() && folder.agreement().family() != Family::Ratings;
+        self.check_rows(folder, public.then_some(data.rows()))?;
         // After the table was read: a record that is refused shows to nobody.
         let party = {
             let _meter = Meter::spinner("greeting the servers");
-            joined(folder, self.schema.as_deref())?
+            self.begun(folder, &schema)?
         };
-        let holder = party.holder();
-        // How many people rate is nobody's business, whichever neighbours.
-        let public = relation.count_is_public() && folder.agreement().family() != Family::Ratings;
-        if public && data.rows() as u64 != holder.rows {
-            return Err(Failure::input(format!(
-                "{} declared {} rows and its table has {}: the number of rows is public, and must be right",
-                holder.name,
-                holder.rows,
-                data.rows()
-            )));
-        }
         let planned = match before {
             Some(Paid { entered, .. }) => match entered {
                 Some(entered) => planned.entered_in(entered),
@@ -142,7 +125,7 @@ impl Train {
             },
             None => {
                 let planned = ready.spend()?;
-                self.write_down(folder, &planned, (digest, print))?;
+                self.write_down(folder, &planned, digest)?;
                 planned
             }
         };
@@ -153,12 +136,44 @@ impl Train {
         Ok(())
     }
 
+    /// Refuses another number of rows than was declared, where that number is public.
+    fn check_rows(&self, folder: &Folder, rows: Option<usize>) -> Result<(), Failure> {
+        let name = &folder.settings().name;
+        let holder = folder.agreement().parties.iter().find(|one| one.name == *name);
+        match (rows, holder) {
+            (Some(rows), Some(holder)) if rows as u64 != holder.rows => {
+                Err(Failure::input(format!(
+                    "{name} declared {} rows and its table has {rows}: the number of rows is public, and must be right",
+                    holder.rows
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The party with its table, which is the one that its folder's run was begun with, and greeted by every server.
+    fn begun(&self, folder: &Folder, schema: &Schema) -> Result<Party<Connections>, Failure> {
+        let text = own_schema(folder, self.schema.as_deref())?;
+        if only_once(&self.data) {
+            return Err(Failure::input(format!(
+                "{}: a party reads its table once more, to know it again after a restart; a file is accepted, not a pipe",
+                self.data.display()
+            )));
+        }
+        let rows = |each: &mut dyn FnMut(&[u8])| {
+            privet_data::read::raw_rows(&self.data, Some(schema), each).map_err(Failure::from)
+        };
+        let party = folder.begin(&text, Connections::new(folder)?, rows)?;
+        agree(&party, &text)?;
+        Ok(party)
+    }
+
     /// The party's own record of what it spends, before the first share leaves.
     fn write_down<T: Task>(
         &self,
         folder: &Folder,
         planned: &Plan<T>,
-        (agreement, print): (String, String),
+        agreement: String,
     ) -> Result<(), Failure> {
         let claim = planned.guarantee();
         let entered = planned.entered().cloned();
@@ -167,7 +182,6 @@ impl Train {
             epsilon: claim.map_or(f64::INFINITY, |claim| claim.epsilon),
             delta: claim.map_or(1.0, |claim| claim.delta),
             at: privet_core::now(),
-            table: Some(print),
             entered,
         };
         Ok(folder.keep_paid(&paid)?)
@@ -185,21 +199,4 @@ impl Train {
         let release = planned.run_among(data, party, source.as_mut(), &never_stopped, None)?;
         Ok(Released::from_release(release)?)
     }
-}
-
-/// Tells one table from another for a run that no ledger knows: kept in the party's own folder alone.
-fn print(path: &Path, schema: &Schema, agreement: &str) -> Result<String, Failure> {
-    if only_once(path) {
-        return Err(Failure::input(format!(
-            "{}: a party reads its table once more, to know it again after a restart; a file is accepted, not a pipe",
-            path.display()
-        )));
-    }
-    let mut hash = Sha256::new();
-    hash.update(agreement);
-    privet_data::read::raw_rows(path, Some(schema), &mut |row| {
-        hash.update((row.len() as u64).to_le_bytes());
-        hash.update(row);
-    })?;
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }

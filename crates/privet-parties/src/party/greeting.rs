@@ -1,0 +1,101 @@
+//! How a party greets a server, and waits until the servers have drawn their noise.
+
+use super::{Inner, Line, Party};
+use crate::PartiesError;
+use crate::message::{Ask, PROTOCOL, Reply};
+use crate::server::now;
+use crate::waiting::Pauses;
+use privet_dp::gate::Rounds;
+use privet_dp::mechanism::joint::Drawing;
+use privet_dp::mechanism::shares::NoiseMode;
+use privet_joint::EACH;
+use std::time::{Duration, Instant};
+
+/// How far a server says that drawing is, and until when that may last.
+struct Progress {
+    done: Option<u64>,
+    until: Instant,
+}
+
+impl Progress {
+    fn new() -> Self {
+        Self { done: None, until: Instant::now() }
+    }
+}
+
+impl<L: Line> Party<L> {
+    pub(super) fn greet(&self, inner: &mut Inner<L>, server: usize) -> Result<(), PartiesError> {
+        let (mut pauses, mut drawing) = (Pauses::new(), Progress::new());
+        let reply = loop {
+            let hello = Ask::Hello {
+                protocol: PROTOCOL,
+                agreement: self.agreement.digest(),
+                schema: self.schema.clone(),
+                instance: inner.instance.clone(),
+                begun: self.own.begun.clone(),
+                clock: now(),
+            };
+            match self.asked(inner, server, &hello, &[])?.0 {
+                // They go on by themselves, or end the run.
+                Reply::Drawing { done, of } => {
+                    self.drawing(server, (done, of), &mut drawing)?;
+                    pauses.pause();
+                }
+                reply => break reply,
+            }
+        };
+        match reply {
+            Reply::Welcome { round } if round < inner.opened => Err(PartiesError::Ended(format!(
+                "server {} has opened {round} rounds, and had opened {} before: it was brought back to an earlier \
+                     state, and would open with other noise",
+                self.name(server),
+                inner.opened
+            ))),
+            Reply::Welcome { .. } => Ok(()),
+            reply => Err(self.odd(server, &reply)),
+        }
+    }
+
+    /// Whether a server may still be drawing noise with the others: as long as the agreed patience for them to meet,
+    /// and again for every [`EACH`] numbers of the round that they draw. Nothing is spent before they have.
+    fn drawing(
+        &self,
+        server: usize,
+        (done, of): (u64, u64),
+        progress: &mut Progress,
+    ) -> Result<(), PartiesError> {
+        let odd =
+            || PartiesError::Ended(format!("server {} gave an odd answer", self.name(server)));
+        if self.agreement.among()?.noise != NoiseMode::Joint {
+            return Err(odd());
+        }
+        if progress.done.is_none_or(|before| done > before) {
+            let numbers = self.drawn_after(done)?.ok_or_else(odd)?;
+            let waits = 1 + numbers.div_ceil(EACH);
+            progress.done = Some(done);
+            progress.until =
+                Instant::now() + Duration::from_secs(self.agreement.patience.saturating_mul(waits));
+        }
+        if Instant::now() < progress.until {
+            return Ok(());
+        }
+        Err(PartiesError::Line(format!(
+            "server {} says for too long that noise is being drawn ({} of {of} rounds); nothing is spent yet: ask who runs \
+             it, and start again",
+            self.name(server),
+            done,
+        )))
+    }
+
+    /// How many numbers the round after so many has, 0 after the last; none where there are not so many.
+    fn drawn_after(&self, done: u64) -> Result<Option<u64>, PartiesError> {
+        let mut rounds = Rounds::of(&self.agreement.events()?);
+        for _ in 0..done {
+            if !rounds.next().cloned().is_some_and(|leaf| rounds.go_on(&leaf)) {
+                return Ok(None);
+            }
+        }
+        let next = rounds.next().and_then(|leaf| Drawing::of(leaf).ok());
+        Ok(Some(next.map_or(0, |drawing| drawing.coordinates as u64)))
+    }
+}

@@ -1,0 +1,304 @@
+//! A party's way to the servers: shares out, openings back, and both the same after a restart.
+//!
+//! **A round.** The party sends its shares; asks every server what it commits itself to ([`crate::Commitment`]); writes
+//! those commitments down; says them to every server, which opens once all parties have said the same; and takes an
+//! opening for what the commitment says, or not at all. **After the last round** it signs the digest of all that it heard,
+//! and hands a result out only with every party's signature under the same digest.
+//!
+//! **What holds**, if SHA-256 has no collisions and signatures are not forged. Let at least one party be honest.
+//!
+//! 1. *Nobody chooses.* An honest server opens a round after every honest party has told it the commitments it holds all
+//!    servers to. So each opening that an honest party takes was fixed when the openings of the honest servers, and
+//!    with them the noise, were known to nobody else: what a lying server adds to a sum does not depend on
+//!    either. Its commitment may be a repetition of another's; then it cannot open it.
+//! 2. *All get the same.* Two honest parties that take different openings heard different commitments. An honest server
+//!    compares them and ends the run; and where no server is honest, the digests that the two sign differ, and neither
+//!    accepts the other's. So no two honest parties accept different results, whatever the servers do.
+//! 3. *After a restart too.* Shares, commitments and openings are on disk before they leave, signatures before anyone
+//!    relies on them: whoever is started again says the same, and holds the others to the same.
+//!
+//! **What is left.** A server can add a number that it fixed beforehand (within what [`crate::plausible`] lets through), as
+//! a party can. Whoever opens or signs last can see the result and end the run instead, so that others do not get it: it is
+//! spent, and a second try is a new agreement with a charge of its own. All servers together know every sum and
+//! can choose what they open, though all parties get the same. Who gets a model from a party has that party's word for it:
+//! the certificate states the plan, not who took part.
+
+mod greeting;
+mod round;
+mod witness;
+
+use crate::PartiesError;
+use crate::agreement::{Agreement, hex};
+use crate::commitment::Heard;
+use crate::message::{Ask, Reply, Standing};
+use crate::signature::Signer;
+use crate::store::{Kept, Store};
+use crate::waiting::Pauses;
+use privet_core::printable;
+use privet_dp::account::Event;
+use privet_dp::gate::{GateError, Rounds};
+use privet_dp::mechanism::shares::Together;
+use sha2::{Digest, Sha256};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use zeroize::Zeroizing;
+
+/// For how long a server that cannot be reached is told that the result is there, in seconds.
+const TELLING: u64 = 5;
+/// Characters of a server's words that are passed on.
+const WORDS: usize = 1000;
+
+/// How questions get to a server.
+pub trait Line: Send {
+    /// Puts a question to the server of this place, and brings the answer. An error may be passing: it is tried again.
+    fn ask(
+        &mut self,
+        server: usize,
+        ask: &Ask,
+        body: &[u128],
+    ) -> Result<(Reply, Vec<u128>), PartiesError>;
+
+    /// Whether the servers are in this very process.
+    fn is_simulated(&self) -> bool {
+        false
+    }
+}
+
+/// One of the parties of an agreement.
+pub struct Party<L: Line> {
+    agreement: Agreement,
+    place: usize,
+    schema: String,
+    /// Of all parties, where their number is public.
+    public_rows: Option<u64>,
+    own: Own,
+    inner: Mutex<Inner<L>>,
+}
+
+/// What a party has of its own.
+pub(crate) struct Own {
+    pub store: Option<Store>,
+    /// The word that it began with ([`crate::table`]); without one it only looks.
+    pub begun: Option<String>,
+    /// None where all members are one process.
+    pub signer: Option<Signer>,
+}
+
+impl Own {
+    pub fn none() -> Self {
+        Self { store: None, begun: None, signer: None }
+    }
+}
+
+struct Inner<L> {
+    line: L,
+    instance: String,
+    /// Of all that was opened so far.
+    heard: Heard,
+    rounds: Rounds,
+    /// The last round for which shares were made.
+    kept: Option<Kept>,
+    /// Rounds that every server is known to have opened.
+    opened: u64,
+}
+
+impl<L: Line> Party<L> {
+    /// The party of this name, where all members are one process: with nothing on disk, and no key. `schema` is that of
+    /// its own table, in whichever form it compares.
+    pub fn new(
+        agreement: Agreement,
+        name: &str,
+        schema: &str,
+        line: L,
+    ) -> Result<Self, PartiesError> {
+        let own = Own { begun: Some(format!("{name} in this process")), ..Own::none() };
+        Self::with(agreement, name, schema, own, line)
+    }
+
+    pub(crate) fn with(
+        agreement: Agreement,
+        name: &str,
+        schema: &str,
+        own: Own,
+        line: L,
+    ) -> Result<Self, PartiesError> {
+        let odd = || PartiesError::Asked(format!("'{name}' is no party of the agreement"));
+        let place = agreement.party(name).ok_or_else(odd)?;
+        let (instance, kept) = match &own.store {
+            Some(store) => {
+                store.belongs_to(&agreement.digest())?;
+                (store.instance()?, store.kept()?)
+            }
+            None => (format!("{name} in this process"), None),
+        };
+        // Shares of a round are made once all before it were opened; after the end none are kept.
+        let made = kept.as_ref().filter(|kept| !kept.shares.is_empty());
+        let opened = made.map_or(0, |kept| kept.round);
+        let (heard, rounds) = (Heard::new(&agreement), Rounds::of(&agreement.events()?));
+        let inner = Mutex::new(Inner { line, instance, heard, rounds, kept, opened });
+        let schema = hex(&Sha256::digest(schema));
+        let public_rows = agreement.public_rows();
+        Ok(Self { agreement, place, schema, public_rows, own, inner })
+    }
+
+    /// What is agreed on.
+    pub fn agreement(&self) -> &Agreement {
+        &self.agreement
+    }
+
+    /// What the agreement says of it.
+    pub fn holder(&self) -> &crate::Holder {
+        &self.agreement.parties[self.place]
+    }
+
+    /// Greets every server: agreement, schema and clock are compared.
+    pub fn join(&self) -> Result<(), PartiesError> {
+        let mut inner = self.lock();
+        let mut all = 0..self.agreement.servers.len();
+        let greeted = all.try_for_each(|server| self.greet(&mut inner, server));
+        self.told_everyone(&mut inner, greeted)
+    }
+
+    /// Where something has ended the run for this party, every server is told why, and tells the others.
+    fn told_everyone<T>(
+        &self,
+        inner: &mut Inner<L>,
+        found: Result<T, PartiesError>,
+    ) -> Result<T, PartiesError> {
+        if let Err(PartiesError::Ended(why)) = &found {
+            let end = Ask::End { why: why.clone() };
+            for server in 0..self.agreement.servers.len() {
+                // A line that was not used for long may be gone. A server that cannot be reached loses patience by itself.
+                let told = inner.line.ask(server, &end, &[]);
+                if matches!(told, Err(PartiesError::Line(_))) {
+                    let _ = inner.line.ask(server, &end, &[]);
+                }
+            }
+        }
+        found
+    }
+
+    /// How far each server is.
+    pub fn standing(&self) -> Vec<(String, Result<Standing, PartiesError>)> {
+        let mut inner = self.lock();
+        let mut all = Vec::new();
+        for (place, station) in self.agreement.servers.iter().enumerate() {
+            let found = match inner.line.ask(place, &Ask::Status, &[]) {
+                Ok((Reply::Standing(standing), _)) => Ok(standing),
+                Ok(_) => Err(PartiesError::Line(format!("{} gave an odd answer", station.name))),
+                Err(error) => Err(error),
+            };
+            all.push((station.name.clone(), found));
+        }
+        all
+    }
+
+    /// Tells every server that the result is there; one that is gone already does not matter.
+    pub fn finish(&self) {
+        let mut inner = self.lock();
+        let patience = Duration::from_secs(self.agreement.patience.min(TELLING));
+        let (began, mut pauses) = (Instant::now(), Pauses::new());
+        for server in 0..self.agreement.servers.len() {
+            // One that is being started again would wait for this party.
+            while matches!(inner.line.ask(server, &Ask::Done, &[]), Err(PartiesError::Line(_)))
+                && began.elapsed() < patience
+            {
+                pauses.pause();
+            }
+        }
+        // What is left would be this party's own sums.
+        inner.kept = None;
+        if let Some(store) = &self.own.store {
+            let _ = store.forget_shares();
+        }
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Inner<L>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn name(&self, server: usize) -> &str {
+        &self.agreement.servers[server].name
+    }
+
+    /// Asks until there is an answer, or patience is at its end.
+    fn asked(
+        &self,
+        inner: &mut Inner<L>,
+        server: usize,
+        ask: &Ask,
+        body: &[u128],
+    ) -> Result<(Reply, Vec<u128>), PartiesError> {
+        let (began, patience) = (Instant::now(), Duration::from_secs(self.agreement.patience));
+        let mut pauses = Pauses::new();
+        loop {
+            match inner.line.ask(server, ask, body) {
+                Ok(answer) => return Ok(answer),
+                Err(PartiesError::Line(_)) if began.elapsed() < patience => pauses.pause(),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn odd(&self, server: usize, reply: &Reply) -> PartiesError {
+        let name = self.name(server);
+        match reply {
+            Reply::Refused { why } => {
+                PartiesError::Refused(format!("server {name} refuses: {}", plain(why)))
+            }
+            Reply::Ended { why } => {
+                PartiesError::Ended(format!("server {name} ended the run: {}", plain(why)))
+            }
+            _ => PartiesError::Ended(format!("server {name} gave an odd answer")),
+        }
+    }
+
+    /// A round; after the last one, everyone's signature.
+    fn round(
+        &self,
+        round: u64,
+        charged: &Event,
+        fresh: Vec<Zeroizing<Vec<u128>>>,
+    ) -> Result<Vec<Vec<u128>>, PartiesError> {
+        let mut inner = self.lock();
+        if self.own.begun.is_none() {
+            return Err(PartiesError::Asked(
+                "a party takes part with a table: it was opened to look".into(),
+            ));
+        }
+        let opened = self.opened(&mut inner, round, charged, fresh).and_then(|openings| {
+            if !inner.rounds.go_on(charged) {
+                return Err(PartiesError::Ended(format!("round {} is not planned", round + 1)));
+            }
+            if inner.rounds.complete() {
+                self.witnessed(&mut inner)?;
+            }
+            Ok(openings)
+        });
+        self.told_everyone(&mut inner, opened)
+    }
+}
+
+/// What a server says, for a terminal: short and plain.
+fn plain(words: &str) -> String {
+    printable(words).chars().take(WORDS).collect()
+}
+
+impl<L: Line> Together for Party<L> {
+    fn exchange(
+        &self,
+        round: u64,
+        leaf: &Event,
+        shares: Vec<Zeroizing<Vec<u128>>>,
+    ) -> Result<Vec<Vec<u128>>, GateError> {
+        Ok(self.round(round, leaf, shares)?)
+    }
+
+    fn is_simulated(&self) -> bool {
+        self.lock().line.is_simulated()
+    }
+
+    fn declared_rows(&self) -> Option<u64> {
+        Some(self.holder().rows)
+    }
+}

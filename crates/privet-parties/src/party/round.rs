@@ -1,0 +1,191 @@
+//! One round: shares out, commitments heard and kept, openings held against them.
+
+use super::{Inner, Line, Party, plain};
+use crate::PartiesError;
+use crate::commitment::{Commitment, is_digest, leaf};
+use crate::message::{Ask, Reply};
+use crate::plausible::plausible;
+use crate::store::Kept;
+use crate::waiting::{Pauses, until};
+use privet_dp::account::Event;
+use privet_dp::mechanism::shares::joined;
+use std::time::Instant;
+use zeroize::Zeroizing;
+
+impl<L: Line> Party<L> {
+    pub(super) fn opened(
+        &self,
+        inner: &mut Inner<L>,
+        round: u64,
+        charged: &Event,
+        fresh: Vec<Zeroizing<Vec<u128>>>,
+    ) -> Result<Vec<Vec<u128>>, PartiesError> {
+        let length = fresh.first().map_or(0, |share| share.len());
+        // A round from before a restart was sent then, and is not made again: the shares that count are those on disk.
+        let past = inner.kept.as_ref().is_some_and(|kept| round < kept.round);
+        let again = inner.kept.as_ref().is_some_and(|kept| round == kept.round);
+        if !past && !again {
+            let kept = Kept { round, shares: fresh };
+            if let Some(store) = &self.own.store {
+                store.keep_shares(&kept)?;
+            }
+            inner.kept = Some(kept);
+        }
+        let shares = match &inner.kept {
+            Some(kept) if !past => kept.shares.clone(),
+            _ => Vec::new(),
+        };
+        let charged_as = leaf(charged);
+        let heard = inner.heard.digest();
+        let share = Ask::Share { round, leaf: charged_as.clone(), heard };
+        for (server, numbers) in shares.iter().enumerate() {
+            self.sent(inner, server, &share, numbers)?;
+        }
+        let commitments = self.commitments(inner, (round, past), &share, &shares)?;
+        let openings = self.openings(inner, (round, &charged_as), &commitments)?;
+        if openings.iter().any(|opening| opening.len() != length) {
+            return Err(PartiesError::Ended("a server opened sums of another length".into()));
+        }
+        let sum = joined(&openings).unwrap_or_default();
+        if let Some(rows) = self.public_rows
+            && !plausible(charged, self.agreement.among()?, rows, &sum)
+        {
+            return Err(PartiesError::Ended(format!(
+                "what was opened in round {} is more than {rows} rows can add up to under its noise: a party or server \
+                 sends what no table gives",
+                round + 1
+            )));
+        }
+        inner.heard.round((round, &charged_as), &commitments, &openings, &sum);
+        inner.opened = inner.opened.max(round + 1);
+        Ok(openings)
+    }
+
+    /// Brings a server its share; one that was restarted is greeted first.
+    pub(super) fn sent(
+        &self,
+        inner: &mut Inner<L>,
+        server: usize,
+        ask: &Ask,
+        share: &[u128],
+    ) -> Result<(), PartiesError> {
+        match self.asked(inner, server, ask, share)?.0 {
+            Reply::Taken => Ok(()),
+            Reply::Refused { .. } => {
+                self.greet(inner, server)?;
+                match self.asked(inner, server, ask, share)?.0 {
+                    Reply::Taken => Ok(()),
+                    reply => Err(self.odd(server, &reply)),
+                }
+            }
+            reply => Err(self.odd(server, &reply)),
+        }
+    }
+
+    /// What this party holds the servers to in a round: on disk before any of them hears the others'. Those of before a
+    /// restart count, and what a server says now must be the same.
+    fn commitments(
+        &self,
+        inner: &mut Inner<L>,
+        (round, past): (u64, bool),
+        share: &Ask,
+        shares: &[Zeroizing<Vec<u128>>],
+    ) -> Result<Vec<String>, PartiesError> {
+        let store = self.own.store.as_ref();
+        let before = store.map(|store| store.commitments(round)).transpose()?.flatten();
+        if past {
+            return before.ok_or_else(|| {
+                PartiesError::Asked(format!(
+                    "the party's folder lacks what servers committed themselves to in round {}: bring it back whole, or \
+                     begin a new agreement",
+                    round + 1
+                ))
+            });
+        }
+        let (until, mut all) = (until(self.agreement.patience), Vec::new());
+        for server in 0..self.agreement.servers.len() {
+            let waiting = |party: &Self, inner: &mut Inner<L>| match shares.get(server) {
+                // A server that was restarted may have lost ours: it is sent again, the same numbers.
+                Some(numbers) => party.sent(inner, server, share, numbers),
+                None => Ok(()),
+            };
+            match self.awaited(inner, server, &Ask::Commitment { round }, until, waiting)?.0 {
+                Reply::Committed { digest } if is_digest(&digest) => all.push(digest),
+                reply => return Err(self.odd(server, &reply)),
+            }
+        }
+        let Some(before) = before else {
+            if let Some(store) = store {
+                store.keep_commitments(round, &all)?;
+            }
+            return Ok(all);
+        };
+        match before.iter().zip(&all).position(|(before, now)| before != now) {
+            Some(server) => Err(PartiesError::Ended(format!(
+                "server {} had committed itself to another opening of round {}: it was brought back to an earlier state, or \
+                 cheats",
+                self.name(server),
+                round + 1
+            ))),
+            None => Ok(before),
+        }
+    }
+
+    /// What all servers open, each what it committed itself to.
+    fn openings(
+        &self,
+        inner: &mut Inner<L>,
+        (round, leaf): (u64, &str),
+        commitments: &[String],
+    ) -> Result<Vec<Vec<u128>>, PartiesError> {
+        let (until, mut openings) = (until(self.agreement.patience), Vec::new());
+        let ask = Ask::Opening { round, commitments: commitments.to_vec() };
+        let agreement = &self.agreement.digest();
+        for (server, committed) in commitments.iter().enumerate() {
+            let (reply, numbers) = self.awaited(inner, server, &ask, until, |_, _| Ok(()))?;
+            let Reply::Opened { nonce } = &reply else { return Err(self.odd(server, &reply)) };
+            let opened = Commitment { agreement, round, leaf, server, nonce }.digest(&numbers);
+            if opened != *committed {
+                return Err(PartiesError::Ended(format!(
+                    "server {} opened round {} with other numbers than it had committed itself to: it cheats, or was \
+                     brought back to an earlier state",
+                    self.name(server),
+                    round + 1
+                )));
+            }
+            openings.push(numbers);
+        }
+        Ok(openings)
+    }
+
+    /// Asks until a server has something to say other than "wait", with pauses and not without end. `meanwhile` is done
+    /// whenever it says that it waits for this very party.
+    fn awaited(
+        &self,
+        inner: &mut Inner<L>,
+        server: usize,
+        ask: &Ask,
+        until: Instant,
+        meanwhile: impl Fn(&Self, &mut Inner<L>) -> Result<(), PartiesError>,
+    ) -> Result<(Reply, Vec<u128>), PartiesError> {
+        let (mut pauses, own) = (Pauses::new(), &self.holder().name);
+        loop {
+            match self.asked(inner, server, ask, &[])? {
+                (Reply::Waiting { missing }, _) if Instant::now() < until => {
+                    if missing.contains(own) {
+                        meanwhile(self, inner)?;
+                    }
+                    pauses.pause();
+                }
+                (Reply::Waiting { missing }, _) => {
+                    return Err(PartiesError::Ended(format!(
+                        "server {} waited too long for {}",
+                        self.name(server),
+                        plain(&missing.join(", "))
+                    )));
+                }
+                answer => return Ok(answer),
+            }
+        }
+    }
+}

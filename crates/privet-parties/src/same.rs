@@ -1,0 +1,32 @@
+//! Something that every party must say, and all the same.
+
+/// Who has said it, and what the first one said.
+pub(crate) struct Same<T> {
+    said: Vec<bool>,
+    first: Option<(usize, T)>,
+}
+
+impl<T: Clone + PartialEq> Same<T> {
+    pub fn among(parties: usize) -> Self {
+        Self { said: vec![false; parties], first: None }
+    }
+
+    /// A party says this; an error names the one that said something else.
+    pub fn say(&mut self, party: usize, what: &T) -> Result<(), usize> {
+        match &self.first {
+            Some((other, before)) if before != what => return Err(*other),
+            Some(_) => {}
+            None => self.first = Some((party, what.clone())),
+        }
+        self.said[party] = true;
+        Ok(())
+    }
+
+    pub fn all(&self) -> bool {
+        self.said.iter().all(|said| *said)
+    }
+
+    pub fn has_said(&self, party: usize) -> bool {
+        self.said[party]
+    }
+}

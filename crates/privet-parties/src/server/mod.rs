@@ -1,0 +1,327 @@
+//! What a server does with shares: adds them up, adds its noise, and opens each round once.
+//!
+//! - It makes the plan again from the agreement and adds noise for what the plan has next, and for nothing else.
+//! - A round is opened when every party's share is there, and never with fewer.
+//! - What it will open is on disk before anyone hears of it: first a commitment ([`crate::Commitment`]), and the numbers
+//!   once every party has told it the same commitments of all servers. So no server sees another's opening before its own is
+//!   fixed. A round is never opened again with other noise: whoever asks later, or after a restart, hears the same.
+//! - Where the servers draw their noise together ([`privet_dp::mechanism::joint`]), a round is opened with this server's share of the
+//!   draw that was made for it and all servers have; nothing is opened before all have those of all rounds.
+//! - What parties say they heard before must be the same for all: otherwise somebody told them different sums. After the
+//!   last round it passes on what each of them signs, which it cannot make up.
+//! - It waits without end for everyone to begin, and from the first opening on for nothing longer than the agreed patience.
+
+mod greeting;
+mod round;
+mod state;
+mod witness;
+
+use crate::PartiesError;
+use crate::agreement::Agreement;
+use crate::message::{Ask, Reply, Standing};
+use crate::store::Store;
+use crate::waiting::HELD;
+use privet_core::printable;
+use privet_dp::mechanism::joint::Drawing;
+use privet_dp::mechanism::shares::Among;
+use state::{Joined, State};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use zeroize::Zeroizing;
+
+/// Seconds that two clocks may be apart.
+pub const CLOCKS: u64 = 300;
+/// Characters that a party may say why it leaves.
+const WORDS: usize = 500;
+
+/// Something worth a line to whoever runs the server.
+type Tell = Box<dyn Fn(&str) + Send + Sync>;
+
+/// One of the servers of an agreement.
+pub struct Server {
+    agreement: Agreement,
+    among: Among,
+    digest: String,
+    name: String,
+    longest: usize,
+    store: Option<Store>,
+    tell: Tell,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Server {
+    /// The server of this name, with nothing on disk: for one process.
+    pub fn new(agreement: Agreement, name: &str, tell: Tell) -> Result<Self, PartiesError> {
+        Self::with(agreement, name, None, tell)
+    }
+
+    /// The same, that goes on where it was when it was ended: all it opened is in the store.
+    pub(crate) fn with(
+        agreement: Agreement,
+        name: &str,
+        store: Option<Store>,
+        tell: Tell,
+    ) -> Result<Self, PartiesError> {
+        if agreement.server(name).is_none() {
+            return Err(PartiesError::Asked(format!(
+                "'{}' is no server of the agreement",
+                printable(name)
+            )));
+        }
+        let (among, events) = (agreement.among()?, agreement.events()?);
+        let digest = agreement.digest();
+        let mut state = State::new(among, &events, agreement.parties.len())?;
+        if let Some(store) = &store {
+            store.belongs_to(&digest)?;
+            state.resume(store, &agreement, name)?;
+        }
+        Ok(Self {
+            longest: agreement.longest_round()?,
+            among,
+            digest,
+            name: name.into(),
+            store,
+            tell,
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            agreement,
+        })
+    }
+
+    /// What is agreed on.
+    pub fn agreement(&self) -> &Agreement {
+        &self.agreement
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How many numbers a share has at most, in whichever round: one that was opened may be sent again.
+    pub fn longest_share(&self) -> usize {
+        self.longest
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether everyone has what they came for, or the run is over.
+    pub fn is_over(&self) -> bool {
+        let state = self.state();
+        state.ended.is_some() || state.done.iter().all(|done| *done)
+    }
+
+    /// Why it ended before its end, if it did.
+    pub fn ended(&self) -> Option<String> {
+        self.state().ended.clone()
+    }
+
+    /// Ends the run where it has waited too long for some, or for everyone since the last opening. To be called now and
+    /// then.
+    pub fn lose_patience(&self) {
+        let mut state = self.state();
+        let seconds = self.agreement.patience;
+        let round = state.openings.len();
+        let since = state.open.as_ref().map_or(state.since, |open| open.since);
+        if !state.waits() || since.elapsed() <= Duration::from_secs(seconds) {
+            return;
+        }
+        let between = !state.is_open() && state.open.is_none() && state.shown == round as u64;
+        let missing = if between { vec!["everyone".into()] } else { self.missing(&state) };
+        if missing.is_empty() {
+            return;
+        }
+        let missing = missing.join(", ");
+        let why = if state.is_open() {
+            format!(
+                "all rounds are open, and {missing} did not sign within {seconds} s what it heard: no result is accepted"
+            )
+        } else if state.shown < round as u64 {
+            format!(
+                "round {round} waited {seconds} s for a word of {missing} on its commitments, and is not opened"
+            )
+        } else {
+            format!("round {} waited {seconds} s for {missing}, and is not opened", round + 1)
+        };
+        self.end(&mut state, why);
+    }
+
+    /// Answers a party, whose place in the agreement the line has made sure of.
+    pub fn answer(&self, party: usize, ask: &Ask, body: &[u128]) -> (Reply, Vec<u128>) {
+        let Some(holder) = self.agreement.parties.get(party) else {
+            return (refused("who asks is no party of the agreement"), vec![]);
+        };
+        let mut state = self.state();
+        if let Ask::Status = ask {
+            return (Reply::Standing(self.standing(&state)), vec![]);
+        }
+        if let Some(why) = &state.ended {
+            return (Reply::Ended { why: why.clone() }, vec![]);
+        }
+        match ask {
+            Ask::Hello { protocol, agreement, schema, instance, begun, clock } => {
+                let (instance, schema) = (instance.clone(), schema.clone());
+                let joined = Joined { instance, schema, begun: begun.clone() };
+                let said = (*protocol, agreement.as_str(), *clock);
+                if let Some(refused) = self.greeted(&mut state, party, said, joined) {
+                    return (refused, vec![]);
+                }
+                let state = self.held(state, State::noise_is_ready);
+                (self.welcome(&state), vec![])
+            }
+            Ask::Share { round, leaf, heard } => {
+                let begun = state.joined[party].as_ref().and_then(|joined| joined.begun.as_ref());
+                if begun.is_none() {
+                    return (refused("a share came before a greeting"), vec![]);
+                }
+                if !state.noise_is_ready() {
+                    return (refused("a share came before the noise was drawn"), vec![]);
+                }
+                (self.taken(&mut state, party, *round, (leaf, heard), body), vec![])
+            }
+            Ask::Commitment { round } => (self.committed(state, *round), vec![]),
+            Ask::Opening { round, commitments } => self.opened(state, party, *round, commitments),
+            Ask::Sign { signed, from } => (self.signed(state, party, signed, *from), vec![]),
+            Ask::Done => {
+                if state.is_open() {
+                    (self.tell)(&format!("{} has its result", holder.name));
+                    self.finished(&mut state, party);
+                }
+                (Reply::Taken, vec![])
+            }
+            Ask::End { why } => {
+                // Nobody is kept from what everyone has signed already, but this one is not waited for.
+                if state.is_witnessed() {
+                    self.finished(&mut state, party);
+                    return (Reply::Taken, vec![]);
+                }
+                let why: String = printable(why).chars().take(WORDS).collect();
+                (self.end(&mut state, format!("{} leaves it: {why}", holder.name)), vec![])
+            }
+            Ask::Status => (Reply::Standing(self.standing(&state)), vec![]),
+        }
+    }
+
+    /// Holds a question until it can be answered, the run ends, or a while is over: who asks again and again is paced.
+    fn held<'a>(
+        &'a self,
+        state: MutexGuard<'a, State>,
+        ready: impl Fn(&State) -> bool,
+    ) -> MutexGuard<'a, State> {
+        let waits = |state: &mut State| state.ended.is_none() && !ready(state);
+        let held = self.changed.wait_timeout_while(state, HELD, waits);
+        held.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn finished(&self, state: &mut State, party: usize) {
+        if let Some(store) = self.store.as_ref().filter(|_| !state.done[party]) {
+            // At worst it is waited for once more after a restart.
+            let _ = store.keep_done(party);
+        }
+        state.done[party] = true;
+        self.changed.notify_all();
+    }
+
+    /// What is drawn together, round by round; `None` where each server draws its own.
+    pub(crate) fn drawings(&self) -> Option<Vec<Drawing>> {
+        self.state().together.as_ref().map(|together| together.drawings.clone())
+    }
+
+    /// Whether all noise that is drawn together is there.
+    pub(crate) fn noise_is_ready(&self) -> bool {
+        self.state().noise_is_ready()
+    }
+
+    /// Where it keeps what it must find again.
+    pub(crate) fn store(&self) -> Option<&Store> {
+        self.store.as_ref()
+    }
+
+    /// Says for how many rounds noise is drawn.
+    pub(crate) fn drawn(&self, done: u64, ready: bool) {
+        if let Some(together) = &mut self.state().together {
+            (together.done, together.ready) = (done, ready);
+        }
+        self.changed.notify_all();
+    }
+
+    /// Hands all noise over, where all servers are one process.
+    pub(crate) fn hold(&self, shares: Vec<Zeroizing<Vec<u128>>>) {
+        if let Some(together) = &mut self.state().together {
+            (together.done, together.ready) = (shares.len() as u64, true);
+            together.held = (0..).zip(shares).collect();
+        }
+    }
+
+    /// Who is waited for, by name: for a share, a word on the commitments, or a signature; for everyone between rounds.
+    fn missing(&self, state: &State) -> Vec<String> {
+        let has = |party: usize| {
+            if state.is_open() {
+                state.signed[party].is_some() || state.done[party]
+            } else if state.shown < state.openings.len() as u64 {
+                state.told.has_said(party)
+            } else {
+                state.open.as_ref().is_some_and(|open| open.shares[party].is_some())
+            }
+        };
+        let named = self.agreement.parties.iter().enumerate();
+        named.filter(|(party, _)| !has(*party)).map(|(_, one)| one.name.clone()).collect()
+    }
+
+    fn standing(&self, state: &State) -> Standing {
+        let named = self.agreement.parties.iter().zip(&state.joined);
+        Standing {
+            opened: state.shown,
+            complete: state.is_open(),
+            joined: named.filter(|(_, it)| it.is_some()).map(|(one, _)| one.name.clone()).collect(),
+            missing: if state.waits() { self.missing(state) } else { vec![] },
+            ended: state.ended.clone(),
+            drawing: state
+                .together
+                .as_ref()
+                .filter(|together| !together.ready)
+                .map(|together| (together.done, together.drawings.len() as u64)),
+        }
+    }
+
+    /// Ends the run: nothing is opened from here on, and everyone who asks hears why.
+    pub fn end_run(&self, why: &str) {
+        let mut state = self.state();
+        if state.ended.is_none() {
+            self.end(&mut state, why.into());
+        }
+    }
+
+    fn end(&self, state: &mut State, why: String) -> Reply {
+        // Nobody is kept from what everyone has signed.
+        if state.is_witnessed() {
+            return Reply::Refused { why };
+        }
+        (self.tell)(&format!("the run is ended: {why}"));
+        if let Some(store) = &self.store {
+            let _ = store.keep_ended(&why);
+        }
+        state.open = None;
+        state.ended = Some(why.clone());
+        self.changed.notify_all();
+        Reply::Ended { why }
+    }
+}
+
+fn refused(why: &str) -> Reply {
+    Reply::Refused { why: why.into() }
+}
+
+/// Seconds since 1970.
+pub(crate) fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
+}
+
+/// SHA-256 of what is charged next, as a party says it.
+#[cfg(test)]
+pub(crate) fn next_leaf(server: &Server) -> Option<String> {
+    server.state().rounds.next().map(crate::commitment::leaf)
+}

@@ -1,0 +1,227 @@
+//! One round at a server: shares in, a commitment, and the opening once all parties have said the same commitments.
+
+use super::state::{Open, Opening, State};
+use super::{Server, refused};
+use crate::PartiesError;
+use crate::commitment::{Commitment, is_digest, leaf, nonce};
+use crate::message::Reply;
+use crate::same::Same;
+use privet_dp::gate::GateError;
+use privet_dp::mechanism::joint::NoiseShare;
+use privet_dp::mechanism::shares::Adding;
+use sha2::{Digest, Sha256};
+use std::sync::MutexGuard;
+use std::time::Instant;
+use zeroize::Zeroizing;
+
+impl Server {
+    pub(super) fn taken(
+        &self,
+        state: &mut State,
+        party: usize,
+        round: u64,
+        (charged, heard): (&str, &str),
+        share: &[u128],
+    ) -> Reply {
+        let name = self.agreement.parties[party].name.clone();
+        let current = state.openings.len() as u64;
+        if round < current {
+            (self.tell)(&format!("{name} sent its share of round {} again: ignored", round + 1));
+            return Reply::Taken;
+        }
+        let open = round == current && state.shown == current;
+        let Some(planned) = state.rounds.next().cloned().filter(|_| open) else {
+            return self.end(
+                state,
+                format!("{name} sent a share of round {}, which is not open", round + 1),
+            );
+        };
+        if leaf(&planned) != charged {
+            return self.end(state, format!("{name} goes by another plan in round {}", round + 1));
+        }
+        if state.open.is_none() {
+            let adding = match Adding::new(&planned, self.among) {
+                Ok(adding) => adding,
+                Err(error) => return self.end(state, error.to_string()),
+            };
+            let shares = vec![None; self.agreement.parties.len()];
+            let heard = Same::among(self.agreement.parties.len());
+            state.open = Some(Open { adding, shares, heard, since: Instant::now() });
+        }
+        let Some(open) = &mut state.open else { return refused("no round is open") };
+        let digest = digest_of_share(share);
+        if let Some(before) = open.shares[party] {
+            if before == digest {
+                return Reply::Taken;
+            }
+            return self
+                .end(state, format!("{name} sent two different shares of round {}", round + 1));
+        }
+        if let Err(first) = open.heard.say(party, &heard.to_string()) {
+            let first = self.agreement.parties[first].name.clone();
+            let why =
+                format!("{first} and {name} were told different sums before round {}", round + 1);
+            return self.end(state, why);
+        }
+        if open.adding.add(share).is_err() {
+            return self.end(
+                state,
+                format!("{name} sent a share of the wrong length in round {}", round + 1),
+            );
+        }
+        open.shares[party] = Some(digest);
+        if open.shares.iter().all(Option::is_some)
+            && let Some(open) = state.open.take()
+        {
+            return self.open_round(state, open, round);
+        }
+        Reply::Taken
+    }
+
+    /// Every share is there: adds noise, writes down, then commits itself to it.
+    fn open_round(&self, state: &mut State, open: Open, round: u64) -> Reply {
+        let failed = |what: &str, error: &dyn std::fmt::Display| {
+            format!("{} could not {what} round {}: {error}", self.name, round + 1)
+        };
+        let Some(charged) = state.rounds.next().cloned() else {
+            return refused("no round is open");
+        };
+        let numbers = match self.noised(state, open.adding, round) {
+            Ok(numbers) => numbers,
+            Err(error) => return self.end(state, failed("open", &error)),
+        };
+        let nonce = match nonce() {
+            Ok(nonce) => nonce,
+            Err(error) => return self.end(state, failed("open", &error)),
+        };
+        if let Some(store) = &self.store {
+            if let Err(error) = store.keep_opening(round, &nonce, &numbers) {
+                return self.end(state, failed("write down", &error));
+            }
+            if state.together.is_some()
+                && let Err(error) = store.wipe_noise(round)
+            {
+                return self.end(state, failed("wipe its noise of", &error));
+            }
+        }
+        let server = self.agreement.server(&self.name).unwrap_or_default();
+        let (agreement, leaf) = (&self.digest, &leaf(&charged));
+        let commitment =
+            Commitment { agreement, round, leaf, server, nonce: &nonce }.digest(&numbers);
+        state.rounds.go_on(&charged);
+        state.openings.push(Opening { commitment, nonce, numbers });
+        state.told = Same::among(self.agreement.parties.len());
+        state.since = Instant::now();
+        self.changed.notify_all();
+        Reply::Taken
+    }
+
+    /// The sum with noise: of this server's own, or its share of what was drawn together for this very round.
+    fn noised(
+        &self,
+        state: &mut State,
+        adding: Adding,
+        round: u64,
+    ) -> Result<Vec<u128>, PartiesError> {
+        let odd = |error: GateError| PartiesError::Asked(error.to_string());
+        let Some(together) = &mut state.together else {
+            return adding.opening(state.source.as_mut()).map_err(odd);
+        };
+        let share = match &self.store {
+            Some(store) => store.noise(round)?.map(|(_, share)| share),
+            None => together.held.remove(&round),
+        };
+        let share = share.filter(|share| together.ready && share.len() == adding.coordinates());
+        let missing = || PartiesError::Asked("its share of the noise is not there".into());
+        adding.opening_with(NoiseShare::new(share.ok_or_else(missing)?)).map_err(odd)
+    }
+
+    /// What this server commits itself to in a round, once everyone's share is there.
+    pub(super) fn committed(&self, state: MutexGuard<'_, State>, round: u64) -> Reply {
+        let state = self.held(state, |state| state.openings.len() as u64 > round);
+        match (&state.ended, state.openings.get(round as usize)) {
+            (Some(why), _) => Reply::Ended { why: why.clone() },
+            (None, Some(there)) => Reply::Committed { digest: there.commitment.clone() },
+            (None, None) => Reply::Waiting { missing: self.missing(&state) },
+        }
+    }
+
+    /// What is opened in a round, once every party has said the same commitments of all servers.
+    pub(super) fn opened(
+        &self,
+        mut state: MutexGuard<'_, State>,
+        party: usize,
+        round: u64,
+        commitments: &[String],
+    ) -> (Reply, Vec<u128>) {
+        if round == state.shown
+            && let Some(own) = state.openings.get(round as usize)
+        {
+            let own = own.commitment.clone();
+            if let Err(why) = self.told(&mut state, party, commitments, own) {
+                return (self.end(&mut state, why), vec![]);
+            }
+        }
+        let state = self.held(state, |state| state.shown > round);
+        match (&state.ended, state.openings.get(round as usize)) {
+            (Some(why), _) => (Reply::Ended { why: why.clone() }, vec![]),
+            (None, Some(there)) if round < state.shown => {
+                (Reply::Opened { nonce: there.nonce.clone() }, there.numbers.clone())
+            }
+            (None, _) => (Reply::Waiting { missing: self.missing(&state) }, vec![]),
+        }
+    }
+
+    /// Takes down what a party says of the commitments to the round that comes next; when all have said the same, it is
+    /// open. An error ends the run.
+    fn told(
+        &self,
+        state: &mut State,
+        party: usize,
+        commitments: &[String],
+        own: String,
+    ) -> Result<(), String> {
+        let (name, round) = (&self.agreement.parties[party].name, state.shown);
+        let server = self.agreement.server(&self.name).unwrap_or_default();
+        let whole = commitments.len() == self.agreement.servers.len()
+            && commitments.iter().all(|one| is_digest(one))
+            && commitments[server] == own;
+        if !whole {
+            return Err(format!(
+                "{name} says that {} committed itself to something else in round {}",
+                self.name,
+                round + 1
+            ));
+        }
+        if let Err(first) = state.told.say(party, &commitments.to_vec()) {
+            return Err(format!(
+                "{} and {name} were told different commitments in round {}: a server does not keep to the protocol",
+                self.agreement.parties[first].name,
+                round + 1
+            ));
+        }
+        if !state.told.all() {
+            return Ok(());
+        }
+        if let Some(store) = &self.store {
+            let failed =
+                |error| format!("{} could not write down round {}: {error}", self.name, round + 1);
+            store.keep_commitments(round, commitments).map_err(failed)?;
+        }
+        (state.shown, state.since) = (round + 1, Instant::now());
+        if state.is_open() {
+            (self.tell)(&format!("all {} rounds are opened", state.openings.len()));
+        }
+        self.changed.notify_all();
+        Ok(())
+    }
+}
+
+/// Tells one share from another.
+fn digest_of_share(share: &[u128]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for number in share {
+        hash.update(Zeroizing::new(number.to_le_bytes()));
+    }
+    hash.finalize().into()
+}

@@ -1,0 +1,111 @@
+//! By what a party's folder knows its table again.
+//!
+//! HMAC-SHA-256 of all rows, in order, under a key of the folder's own. Both stay in the folder, readable by its owner
+//! alone: without the key a guess of a small table could be confirmed by its digest. It is made when the party begins
+//! and compared whenever it goes on, so that a copy of the folder goes on with this very table or not at all.
+//! Beside it stands a random word, which servers do hear: two copies made before either began draw two words, and a
+//! server lets in the first alone.
+
+use crate::PartiesError;
+use crate::agreement::hex;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use zeroize::{Zeroize, Zeroizing};
+
+/// What is kept of a table.
+#[derive(Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Mark {
+    /// The word that servers hear.
+    pub begun: String,
+    key: String,
+    /// Of the table; empty before it was read for the first time.
+    digest: String,
+}
+
+impl Mark {
+    pub fn new() -> Result<Self, PartiesError> {
+        let word = |length: usize| {
+            let mut bytes = Zeroizing::new(vec![0_u8; length]);
+            getrandom::fill(&mut bytes).map(|()| hex(&bytes))
+        };
+        let failed = |error: getrandom::Error| PartiesError::Line(error.to_string());
+        let (begun, key) = (word(16).map_err(failed)?, word(32).map_err(failed)?);
+        Ok(Self { begun, key, digest: String::new() })
+    }
+}
+
+impl Drop for Mark {
+    fn drop(&mut self) {
+        self.key.zeroize();
+    }
+}
+
+/// A table as it is read, row by row.
+pub(crate) struct Rows {
+    inner: Sha256,
+    outer: Sha256,
+}
+
+impl Rows {
+    /// HMAC (RFC 2104): both halves begin with a block of the key, here the 64 digits of it.
+    pub fn under(mark: &Mark) -> Self {
+        let begun = |pad: u8| {
+            let mut block = Zeroizing::new([pad; 64]);
+            block.iter_mut().zip(mark.key.bytes()).for_each(|(byte, key)| *byte ^= key);
+            let mut hash = Sha256::new();
+            hash.update(&block[..]);
+            hash
+        };
+        Self { inner: begun(0x36), outer: begun(0x5c) }
+    }
+
+    pub fn row(&mut self, bytes: &[u8]) {
+        self.inner.update((bytes.len() as u64).to_le_bytes());
+        self.inner.update(bytes);
+    }
+
+    /// The mark of this table; refused where it is already one of another.
+    pub fn finish(mut self, mark: Mark) -> Result<Mark, PartiesError> {
+        self.outer.update(self.inner.finalize());
+        let digest = hex(&self.outer.finalize());
+        match mark.digest.is_empty() || mark.digest == digest {
+            true => Ok(Mark { digest, begun: mark.begun.clone(), key: mark.key.clone() }),
+            false => Err(PartiesError::OtherTable),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(mark: &Mark, rows: &[&[u8]]) -> Result<Mark, PartiesError> {
+        let mut table = Rows::under(mark);
+        rows.iter().for_each(|row| table.row(row));
+        table.finish(mark.clone())
+    }
+
+    #[test]
+    fn a_table_is_known_again_and_another_is_refused() {
+        let fresh = Mark::new().unwrap();
+        let mark = digest(&fresh, &[b"one", b"two"]).unwrap();
+        assert!(digest(&mark, &[b"one", b"two"]).is_ok());
+        for other in [&[b"one" as &[u8], b"too"][..], &[b"two", b"one"], &[b"onetwo"], &[]] {
+            assert!(matches!(digest(&mark, other), Err(PartiesError::OtherTable)));
+        }
+        // Under another key it is another digest: nobody confirms a guess by it.
+        let elsewhere = digest(&Mark::new().unwrap(), &[b"one", b"two"]).unwrap();
+        assert!(elsewhere.digest != mark.digest && elsewhere.begun != mark.begun);
+    }
+
+    /// By Python's hmac over the length (8 bytes, least first) and `row`, under 64 letters `a`.
+    #[test]
+    fn the_digest_is_hmac() {
+        let mark = Mark { begun: String::new(), key: "a".repeat(64), digest: String::new() };
+        let found = digest(&mark, &[b"row"]).unwrap().digest.clone();
+        assert_eq!(found, HMAC);
+    }
+
+    const HMAC: &str = "c26d4f5e2dcf671b404498ad8ee4b790df058df6f1ce8097b6831c766f87974c";
+}

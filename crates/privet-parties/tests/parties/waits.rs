@@ -1,0 +1,182 @@
+//! Servers that keep a party waiting: it goes by itself, and asks seldom meanwhile.
+
+use crate::common::{SCHEMA, Through, agreed, counting, first_leaf, names, request, schema};
+use privet_dp::gate::Rounds;
+use privet_dp::mechanism::shares::{Among, NoiseMode, Together, split};
+use privet_dp::noise::SystemRandom;
+use privet_learn::plan;
+use privet_optim::loss::Loss;
+use privet_parties::authority::{self, Validity};
+use privet_parties::tls::Connections;
+use privet_parties::{Agreement, Ask, Commitment, Folder, PartiesError, Party, Reply};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// So often asked a server lets go: without an end of its own a party would be held.
+const LET_GO: usize = 2000;
+/// At a patience of a second, and two at each wait, with pauses that grow to a second: far fewer.
+const FEW: usize = 60;
+
+/// What servers answer to the question of this number.
+type Answers<'a> = &'a (dyn Fn(usize, usize, &Ask) -> Reply + Sync);
+
+/// How often a party asks until it goes, and why it goes.
+fn held(agreement: &Agreement, answers: Answers<'_>) -> (usize, String) {
+    let asked = AtomicUsize::new(0);
+    let line = Through(|server: usize, ask: &Ask, _: &[u128]| {
+        let before = asked.fetch_add(1, Ordering::Relaxed);
+        if before > LET_GO {
+            return Err(PartiesError::Ended("held".into()));
+        }
+        let numbers = if matches!(ask, Ask::Opening { .. }) { vec![1; 2] } else { vec![] };
+        Ok((answers(server, before, ask), numbers))
+    });
+    let party = Party::new(agreement.clone(), "clinic", SCHEMA, line).unwrap();
+    let why = party.join().map_err(|error| error.to_string()).and_then(|()| {
+        let events = agreement.events().unwrap();
+        let leaf = Rounds::of(&events).next().unwrap().clone();
+        let shares = split(&[1, 2], 2, &mut SystemRandom::new().unwrap());
+        party.exchange(0, &leaf, shares).map(drop).map_err(|error| error.to_string())
+    });
+    drop(party);
+    (asked.into_inner(), why.unwrap_err())
+}
+
+fn counted() -> Agreement {
+    let names = names(2);
+    authority::without_certificates((&counting(&names), &schema()), &names, 1).unwrap()
+}
+
+/// Keeps to the protocol for one party, but for the questions that it answers otherwise.
+fn answered(agreement: &Agreement, server: usize, ask: &Ask) -> Reply {
+    let (digest, leaf) = (&agreement.digest(), &first_leaf(agreement));
+    let of = Commitment { agreement: digest, round: 0, leaf, server, nonce: "n" };
+    match ask {
+        Ask::Hello { .. } => Reply::Welcome { round: 0 },
+        Ask::Commitment { .. } => Reply::Committed { digest: of.digest(&[1, 1]) },
+        Ask::Opening { .. } => Reply::Opened { nonce: "n".into() },
+        _ => Reply::Taken,
+    }
+}
+
+/// "Wait" at once, for ever: at each place where a party waits, for others or for itself.
+#[test]
+fn a_server_that_says_wait_at_once_is_asked_seldom_and_not_for_ever() {
+    let agreement = counted();
+    for missing in ["ward", "clinic"] {
+        let wait = || Reply::Waiting { missing: vec![missing.into()] };
+        let at = |place: &'static str| {
+            held(&agreement, &|server, _, ask| match (ask, place) {
+                (Ask::Commitment { .. }, "commitment")
+                | (Ask::Opening { .. }, "opening")
+                | (Ask::Sign { .. }, "signature") => wait(),
+                _ => answered(&agreement, server, ask),
+            })
+        };
+        for (place, words) in [
+            ("commitment", format!("server-0 waited too long for {missing}")),
+            ("opening", format!("server-0 waited too long for {missing}")),
+            ("signature", "no signature came of clinic, hospital, ward".into()),
+        ] {
+            let (asked, why) = at(place);
+            assert!(asked < FEW && why.contains(&words), "{place}: asked {asked} times: {why}");
+        }
+    }
+}
+
+/// A server that takes a share and forgets it each time is sent it again, as seldom.
+#[test]
+fn a_server_that_refuses_what_it_asks_for_is_left() {
+    let agreement = counted();
+    let (asked, why) = held(&agreement, &|server, _, ask| match ask {
+        Ask::Share { .. } => Reply::Refused { why: "greet me".into() },
+        _ => answered(&agreement, server, ask),
+    });
+    assert!(asked < FEW && why.contains("server-0 refuses: greet me"), "{asked}: {why}");
+}
+
+/// "We still draw", for ever: where servers draw nothing together it is nonsense; where they do it has an end, however
+/// they count up.
+#[test]
+fn a_server_that_draws_for_ever_is_left() {
+    let (_, alone) = agreed(1);
+    let (asked, why) = held(&alone, &|_, _, _| Reply::Drawing { done: 0, of: 3 });
+    assert!(asked < FEW && why.contains("odd answer"), "{asked}: {why}");
+    let names = names(2);
+    let among = Among { noise: NoiseMode::Joint, ..authority::among(&names, 1).unwrap() };
+    let asked = request("gd", Loss::Logistic, &names, 1).with("steps", "3").unwrap().shared(among);
+    let planned = plan(&asked).unwrap();
+    let joint = authority::without_certificates((&planned, &schema()), &names, 1).unwrap();
+    let (asked, why) = held(&joint, &|_, _, _| Reply::Drawing { done: 0, of: 3 });
+    assert!(asked < FEW && why.contains("noise is being drawn (0 of 3 rounds)"), "{asked}: {why}");
+    assert!(why.contains("nothing is spent"), "{why}");
+    // Progress that is none, and more rounds than there are.
+    let falls =
+        |_, before: usize, _: &Ask| Reply::Drawing { done: 2 - before.min(2) as u64, of: 3 };
+    let (asked, why) = held(&joint, &falls);
+    assert!(asked < FEW && why.contains("noise is being drawn"), "{asked}: {why}");
+    let (asked, why) = held(&joint, &|_, before, _| Reply::Drawing { done: before as u64, of: 3 });
+    assert!(asked < FEW && why.contains("odd answer"), "{asked}: {why}");
+}
+
+/// A reply that comes byte by byte, each well before a read would give up: all of it has an end.
+#[test]
+fn a_server_that_drips_is_left() {
+    let names = {
+        let mut names = names(2);
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        names.servers[0].1 = listener.local_addr().unwrap().to_string();
+        (names, listener)
+    };
+    let (names, listener) = names;
+    let (planned, place) = (counting(&names), tempfile::tempdir().unwrap());
+    let made = (&planned, &schema());
+    authority::found(place.path(), made, &names, 1, Validity::days(1)).unwrap();
+    let config = {
+        use rustls::pki_types::pem::PemObject;
+        use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+        let file = |name: &str| place.path().join("server-0").join(name);
+        let certificate = CertificateDer::from_pem_file(file("certificate.pem")).unwrap();
+        let key = PrivateKeyDer::from_pem_file(file("key.pem")).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = rustls::ServerConfig::builder_with_provider(provider);
+        let config = config.with_protocol_versions(&[&rustls::version::TLS13]).unwrap();
+        Arc::new(config.with_no_client_auth().with_single_cert(vec![certificate], key).unwrap())
+    };
+    // A greeting of 60,000 spaces and a welcome: at five bytes a second it takes hours. After a minute and a half the rest comes at once, so
+    // that a party that is held is let go.
+    let welcome = format!("{}{}", " ".repeat(60_000), r#"{"reply":"welcome","round":0}"#);
+    let mut reply = (welcome.len() as u32).to_be_bytes().to_vec();
+    reply.extend(welcome.as_bytes());
+    reply.extend([0; 4]);
+    std::thread::spawn(move || {
+        for socket in listener.incoming() {
+            let (config, reply) = (Arc::clone(&config), reply.clone());
+            std::thread::spawn(move || {
+                let connection = rustls::ServerConnection::new(config).unwrap();
+                let mut stream = rustls::StreamOwned::new(connection, socket.unwrap());
+                let _ = stream.read(&mut [0; 1 << 14]);
+                for (place, byte) in reply.iter().enumerate() {
+                    if place == 450 {
+                        let _ = stream.write_all(&reply[place..]);
+                        break;
+                    }
+                    if stream.write_all(&[*byte]).and_then(|()| stream.flush()).is_err() {
+                        break;
+                    }
+                    std::thread::sleep(std::time::Duration::from_millis(200));
+                }
+                let _ = stream.read(&mut [0; 1 << 14]);
+            });
+        }
+    });
+    let folder = Folder::open(&place.path().join("clinic")).unwrap();
+    let party = folder.party(SCHEMA, Connections::new(&folder).unwrap()).unwrap();
+    let (_, standing) = party.standing().remove(0);
+    let why = standing.unwrap_err().to_string();
+    assert!(why.contains("took too long in all"), "{why}");
+    let why = party.join().unwrap_err().to_string();
+    assert!(why.contains("server-0") && why.contains("took too long in all"), "{why}");
+}
