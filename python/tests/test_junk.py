@@ -570,6 +570,21 @@ def test_ratings(monkeypatch):
                     check(made(spoiled(good, place, junk)), place)
 
 
+def test_users_that_may_have_lost_digits(monkeypatch):
+    """Two people of whom single precision made one would be one user, with the ratings of both."""
+    monkeypatch.setattr(_privet, "Factors", type("Factors", (), {"learn": staticmethod(reach)}))
+    users, items, rated = np.array([2**24, 2**24 + 1, 1]), ["x", "y", "z"], [3.0, 4.0, 5.0]
+    narrow = pd.DataFrame({"user": users.astype(np.float32), "item": items, "rating": rated})
+    forms = [narrow, pl.from_pandas(narrow), narrow.assign(user=narrow["user"].astype("category"))]
+    forms += [np.c_[users, users % 3, rated].astype(np.float32)]
+    for form in forms:
+        with pytest.raises(ValueError, match="exactly"):
+            PrivateRecommender(1, items=[*items, 0, 1, 2], n_users=5).fit(form)
+        assert reached(PrivateRecommender(1, items=[*items, 0, 1, 2], n_users=5, invalid="drop").fit, form)[0] == []
+    whole = narrow.assign(user=users)
+    assert len(reached(PrivateRecommender(1, items=items, n_users=5).fit, whole)[0]) == 3
+
+
 def inferred(part):
     """What a library makes of a part by itself, which differs from part to part."""
     try:

@@ -95,14 +95,36 @@ def _from_series(name: str, series: Any, total: bool) -> _tables.Column:
     if dtype == nw.Unknown and isinstance(getattr(native, "dtype", None), np.dtype):
         return unit_column(name, native.to_numpy(), total=total)
     held = _held(native)
-    unfit = dtype.is_float() or dtype.is_temporal() or dtype.is_nested() or dtype in (nw.Boolean, nw.Binary)
-    if unfit or ("float" in held and held != "float64"):
+    unfit = dtype.is_temporal() or dtype.is_nested() or dtype in (nw.Boolean, nw.Binary)
+    if unfit or _is_narrow(dtype, held):
         return _unfit(name, dtype, len(series), total)
     cells = _records.cells_of(series, name, total=total)
     if dtype == nw.Unknown and not held:
         # Of another library's type, whose floats may be narrower than a cell tells.
         cells = [VOID if type(plain(cell)) is float else cell for cell in cells]
     return _from_cells(name, cells, total)
+
+
+def _is_narrow(dtype: Any, held: str) -> bool:
+    """Whether numbers of a type may have lost digits that no cell tells of."""
+    return (dtype.is_float() and dtype != nw.Float64) or ("float" in held and held != "float64")
+
+
+def exact_cells(name: str, values: Any, *, total: bool) -> list[Any]:
+    """The cells of a column of frames or arrays that names people; void where its type may have lost digits."""
+    series = _records.series_of(values)
+    held = None if series is None else _records.object_cells(series)
+    if held is not None:
+        return held
+    if series is None:
+        cells = _records.cells_in(values, total=total)
+        narrow, kind = values.dtype.kind in "fc" and values.dtype not in (np.float64, np.complex128), values.dtype
+    else:
+        cells, kind = _records.cells_of(series), series.dtype
+        narrow = _is_narrow(kind, _held(series.to_native()))
+    if narrow and not total:
+        raise _why_unfit(name, kind)
+    return [VOID] * len(cells) if narrow else cells
 
 
 def _held(native: Any) -> str:
@@ -122,5 +144,9 @@ def _unfit(name: str, kind: Any, rows: int, total: bool) -> _tables.Column:
     """A column of a type that does not tell people apart: refused, and if ``total`` nobody's, since a library may have found
     the type in a single cell."""
     if not total:
-        raise ValueError(f"{name} holds values of type {kind}, which do not tell people apart exactly; {ACCEPTED}")
+        raise _why_unfit(name, kind)
     return (name, "text", np.full(rows, _tables.BAD, dtype=np.int64), [])
+
+
+def _why_unfit(name: str, kind: Any) -> ValueError:
+    return ValueError(f"{name} holds values of type {kind}, which do not tell people apart exactly; {ACCEPTED}")

@@ -193,9 +193,12 @@ def _triples(ratings: Any, total: bool) -> Iterator[Any]:
         frame = nw.from_native(ratings, eager_only=True)
         if len(frame.columns) != 3:
             raise ValueError(f"ratings have {len(frame.columns)} columns; users, items and ratings are accepted")
-        return zip(*(_records.cells_of(frame.get_column(name)) for name in frame.columns), strict=True)
+        users, *rest = (frame.get_column(name) for name in frame.columns)
+        return zip(_units.exact_cells("users", users.to_native(), total=total), *map(_records.cells_of, rest), strict=True)
     if isinstance(ratings, np.ndarray) and ratings.ndim == 2 and ratings.dtype.kind not in "OT":
-        return zip(*(_records.cells_in(column, total=total) for column in ratings.T), strict=True)
+        users, *rest = ratings.T
+        cells = (_records.cells_in(column, total=total) for column in rest)
+        return zip(_units.exact_cells("users", users, total=total), *cells, strict=True)
     return iter(ratings.tolist() if isinstance(ratings, np.ndarray) else ratings)
 
 
