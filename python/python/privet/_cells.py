@@ -1,9 +1,9 @@
 """What one cell of a record is, from nothing but that cell.
 
 A cell of a list, or of a column of objects, may be any object: one that raises, lies, or says something else each
-time it is asked. So none of its own code runs, nor that of its class's class: classes are compared by identity alone. It is read
-by the class that it really is of: a text, a whole number and a float by what the base class holds, the scalars of
-NumPy, pandas and Python's own library by their own rules.
+time it is asked. So none of its own code runs, nor that of its class's class: classes are compared by identity
+alone. It is read by the class that it really is of: a text, a whole number and a float by what the base class holds,
+the scalars of NumPy, pandas and Python's own library by their own rules.
 What is of any other class, or has no value that can be written down (half a character, a number without end), is
 :data:`VOID`: nothing at all, whatever stands beside it. What is absent is ``None``.
 """
@@ -190,7 +190,7 @@ def written(cell: Any) -> Any:
 
 
 def _decimal(found: Decimal) -> Any:
-    """The number that a decimal is, where one has all its digits: a library makes decimals of a whole column for one."""
+    """The number that a decimal is, where one has all its digits: a library makes a column decimals for one cell."""
     whole = whole_number(found)
     if whole is not None or not found.is_finite():
         return found if whole is None else whole

@@ -62,7 +62,8 @@ def cells_in(array: np.ndarray, *, total: bool = False) -> list[Any]:
     if kind == "M" or (kind == "m" and not total):
         return list(array)
     if kind == "m":
-        return [None if gone else count for count, gone in zip(array.astype(np.int64).tolist(), np.isnat(array), strict=True)]
+        counts = array.astype(np.int64).tolist()
+        return [None if gone else count for count, gone in zip(counts, np.isnat(array), strict=True)]
     return list(map(_decoded, array.tolist())) if kind == "S" and total else array.tolist()
 
 
@@ -211,8 +212,8 @@ def row_cells(row: Any, width: int) -> list[Any] | None:
 
 
 def named_cells(row: Any, names: Sequence[Any], *, alone: bool = False) -> list[Any] | None:
-    """The cells of these names in a dictionary, which has no others if ``alone``; ``None`` where it is none, or lacks one.
-    No code of its own class or of its keys' runs."""
+    """The cells of these names in a dictionary, which has no others if ``alone``; ``None`` where it is none, or lacks
+    one. No code of its own class or of its keys' runs."""
     if not issubclass(type(row), dict):
         return None
     try:
@@ -229,8 +230,8 @@ def is_name(name: Any) -> bool:
 
 
 def rows_of(name: str, X: Any, width: int, names: Sequence[Any] = ()) -> list[list[Any] | None]:
-    """The cells of each row of a list, a tuple or an array of objects; ``None`` for what is no row of that length, nor a
-    dictionary with these names."""
+    """The cells of each row of a list, a tuple or an array of objects; ``None`` for what is no row of that length, nor
+    a dictionary with these names."""
     if isinstance(X, np.ndarray):
         if X.ndim == 2:
             return np.asarray(X).tolist() if X.shape[1] == width else [None] * len(X)
@@ -279,7 +280,9 @@ def matrix(name: str, X: Any, *, width: int | None = None, total: bool = False) 
     if found is not None and found.dtype.kind in TYPED:
         if found.ndim != 2:
             raise ValueError(not_a_table(found.ndim))
-        return found if found.dtype.kind in "iufb" else _read(name, cells_in(found.ravel(), total=total), found.shape, total)
+        if found.dtype.kind in "iufb":
+            return found
+        return _read(name, cells_in(found.ravel(), total=total), found.shape, total)
     if not hasattr(X, "__len__"):
         raise ValueError(not_a_table(0))
     given = X if found is None else found

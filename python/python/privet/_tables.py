@@ -240,8 +240,9 @@ class Distinct:
 def text_column(
     name: str, values: Sequence[Any], read: Callable[[Any], Any], *, total: bool = False, why: str = WHY_VOID
 ) -> Column:
-    """Cells as codes: ``MISSING`` for ``None``, and for ``VOID`` ``BAD``, which the schema's word on bad records deals with
-    if ``total`` and which is refused otherwise. ``read`` gives a text, a number or a truth value, and never raises."""
+    """Cells as codes: ``MISSING`` for ``None``, and for ``VOID`` ``BAD``, which the schema's word on bad records deals
+    with if ``total`` and which is refused otherwise. ``read`` gives a text, a number or a truth value; it never
+    raises."""
     found = Distinct()
 
     def place(value: Any) -> int:

@@ -31,8 +31,8 @@ WHY_UNFIT = (
 
 
 def unit_column(name: str, values: Any, *, total: bool = False) -> _tables.Column:
-    """A column that says whose each row is. If ``total``, a cell that does not is nobody's; what a type
-    cannot tell is refused all the same."""
+    """A column that says whose each row is. If ``total``, a cell that does not is nobody's, and so is a column of a
+    type that cannot."""
     check_unmasked(name, values, total=total)
     series = _records.series_of(values)
     if series is not None:
@@ -141,8 +141,8 @@ def _from_cells(name: str, values: list[Any], total: bool) -> _tables.Column:
 
 
 def _unfit(name: str, kind: Any, rows: int, total: bool) -> _tables.Column:
-    """A column of a type that does not tell people apart: refused, and if ``total`` nobody's, since a library may have found
-    the type in a single cell."""
+    """A column of a type that does not tell people apart: refused, and if ``total`` nobody's, since a library may have
+    found the type in a single cell."""
     if not total:
         raise _why_unfit(name, kind)
     return (name, "text", np.full(rows, _tables.BAD, dtype=np.int64), [])

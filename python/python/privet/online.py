@@ -102,10 +102,10 @@ class PrivateOnlineClassifier(BaseEstimator):
     delta : float, optional
         1/horizon² unless given.
     features : sequence of names, or int, optional
-        The columns, each a text or an integer: public, and never taken from a record. Needed by ``learn_one``, whose rows
-        are dictionaries with exactly these names, and by ``partial_fit`` of lists unless ``bounds`` has a number for each
-        column; arrays and frames have their own number of columns. Frames have the names of the first one, and with
-        ``features`` a column that a frame lacks is one without values.
+        The columns, each a text or an integer: public, and never taken from a record. Needed by ``learn_one``, whose
+        rows are dictionaries with exactly these names, and by ``partial_fit`` of lists unless ``bounds`` has a number
+        for each column; arrays and frames have their own number of columns. Frames have the names of the first one,
+        and with ``features`` a column that a frame lacks is one without values.
     batch : int, default 1
         Rows a step. ``partial_fit`` keeps a remainder until the batch is whole.
     method : {"ftrl", "implicit", "giga", "leader", "experts"}, default "ftrl"
@@ -156,7 +156,8 @@ class PrivateOnlineClassifier(BaseEstimator):
         if classes is not None and self.classes is None:
             self.classes = classes
         names = _column_names(_tables.collected(X)) if self._names is None else None
-        X, codes = self._numbers(X, learning=True), self._codes([y] if _is_typed_row(X) and not _is_series_of_one(y) else y)
+        y = [y] if _is_typed_row(X) and not _is_series_of_one(y) else y
+        X, codes = self._numbers(X, learning=True), self._codes(y)
         if len(codes) != len(X):
             raise ValueError(f"X has {len(X)} rows and y {len(codes)} labels; one for each is accepted")
         unknown = codes == len(self.classes)
@@ -176,8 +177,8 @@ class PrivateOnlineClassifier(BaseEstimator):
         return self if waiting is None else self._take(*waiting)
 
     def learn_one(self, x: Mapping[Any, float], y: Any) -> PrivateOnlineClassifier:
-        """Learn from one row, as river does: a dictionary with a value for each of ``features``. One that has other names, or
-        is none, takes its slot and adds nothing."""
+        """Learn from one row, as river does: a dictionary with a value for each of ``features``. One that has other
+        names, or is none, takes its slot and adds nothing."""
         return self.partial_fit([self._row(x)], [y])
 
     def predict_one(self, x: Mapping[Any, float]) -> Any:
@@ -234,7 +235,7 @@ class PrivateOnlineClassifier(BaseEstimator):
             raise TypeError(f"features is the text {self.features!r}; accepted is a list of names, or their number")
         names = list(map(plain, self.features))
         if not all(map(_records.is_name, names)) or len(set(names)) < len(names):
-            raise ValueError("features has a name twice, or one that is no text or integer; those are accepted, each once")
+            raise ValueError("features has a name twice, or one that is no text or integer; accepted are those, once")
         return names
 
     def _row(self, x: Any) -> list[Any]:
@@ -280,12 +281,12 @@ class PrivateOnlineClassifier(BaseEstimator):
         return np.array(found, dtype=np.float64)
 
     def _frame_names(self, X: Any) -> list[Any] | None:
-        """The columns that are read of a frame: the declared ones, or those of the first frame, which every other has."""
+        """The columns that are read of a frame: the declared ones, or those of the first, which every other has."""
         known = self.__dict__.get("feature_names_in_")
         if self._names is not None or known is None:
             return self._names
         if set(_column_names(X) or ()) != set(known):
-            raise ValueError("X has other columns than the first frame; accepted are those, or features= with their names")
+            raise ValueError("X has other columns than the first frame; accepted are those, or features= with names")
         return list(known)
 
     def _codes(self, y: Any) -> np.ndarray:

@@ -194,7 +194,8 @@ def _triples(ratings: Any, total: bool) -> Iterator[Any]:
         if len(frame.columns) != 3:
             raise ValueError(f"ratings have {len(frame.columns)} columns; users, items and ratings are accepted")
         users, *rest = (frame.get_column(name) for name in frame.columns)
-        return zip(_units.exact_cells("users", users.to_native(), total=total), *map(_records.cells_of, rest), strict=True)
+        people = _units.exact_cells("users", users.to_native(), total=total)
+        return zip(people, *map(_records.cells_of, rest), strict=True)
     if isinstance(ratings, np.ndarray) and ratings.ndim == 2 and ratings.dtype.kind not in "OT":
         users, *rest = ratings.T
         cells = (_records.cells_in(column, total=total) for column in rest)

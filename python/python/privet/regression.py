@@ -74,15 +74,16 @@ class _Regressor(RegressorMixin, PrivateEstimator):
         return float(r2_score(y, predicted, sample_weight=weights))
 
     def _compared(self, X: Any, y: Any, weights: Any) -> tuple[np.ndarray, np.ndarray, Any]:
-        """Targets, predictions and weights of the rows; where bad records are no error, of those whose target is a number,
-        which counts as the nearest within the bounds."""
+        """Targets, predictions and weights of the rows; where bad records are no error, of those whose target is a
+        number, which counts as the nearest within the bounds."""
         check_is_fitted(self)
         schema = Schema._of(self.model_.schema())
         y, predicted = numbers(y, total=schema.is_total), self.predict(X)
         if not schema.is_total or len(y) != len(predicted):
             return y, predicted, weights
         kept = np.isfinite(y)
-        return y[kept].clip(*schema.target_bounds), predicted[kept], None if weights is None else np.asarray(weights)[kept]
+        weights = None if weights is None else np.asarray(weights)[kept]
+        return y[kept].clip(*schema.target_bounds), predicted[kept], weights
 
 
 class PrivateLinearRegression(_Regressor):
