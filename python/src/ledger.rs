@@ -78,8 +78,8 @@ impl Ledger {
     ) -> Outcome<()> {
         if unit.is_some() && max_records.is_none() {
             return Err(Failure::value(
-                "unit is given, and the limit is for records, which are each their own; accepted with max_records=..., or \
-                 without unit",
+                "unit is given, and the limit is for records, which are each their own; accepted with \
+                 max_records=..., or without unit",
             ));
         }
         let whose = unit.map_or(Ok(Whose::NotSaid), Whose::named)?;
@@ -122,8 +122,9 @@ impl Ledger {
         Ok(Whose::named(name).map(|_| ())?)
     }
 
-    /// The share of the limit that so many releases of these events cost, and whether they fit. `whose` is who a unit is
-    /// as the plan says it, `unit` what identifiers are that come without a name.
+    /// The share of the limit that so many releases of these events cost, and whether they fit. `whose` is who a unit
+    /// is as the plan says it, `unit` what identifiers are that come without a name.
+    #[pyo3(signature = (name, events, fits, whose, unit))]
     fn quote(
         &self,
         py: Python<'_>,
@@ -327,8 +328,8 @@ impl Paid {
         Ok(paying)
     }
 
-    /// Who a unit is: as the schema says, or as whoever names the ledger's unit does, of identifiers without a name. How
-    /// they are read is the schema's in either case.
+    /// Who a unit is: as the schema says, or as whoever names the ledger's unit does, of identifiers without a name.
+    /// How they are read is the schema's in either case.
     fn whose(&self, schema: &Schema) -> Outcome<Whose> {
         let said = schema.whose();
         let Some(name) = &self.5 else { return Ok(said) };

@@ -117,12 +117,13 @@ def test_pages_warn_of_transformers_that_are_fitted_on_private_rows():
     assert any("StandardScaler" in line and "OneHotEncoder" in line for line in boxed) and "privet.Bounded" in page
 
 
+@pytest.mark.filterwarnings("ignore::privet.NotPrivateWarning")
 def test_intervals_of_weights_are_bought_on_request(table):
     X, y = table
     widths = []
     for settings in ({}, {"intervals": "bought"}):
         model = privet.PrivateLogisticRegression(
-            epsilon=8, bounds=(-1, 1), classes=[0, 1], method="centred-gd", settings=settings
+            epsilon=8, bounds=(-1, 1), classes=[0, 1], method="centred-gd", settings=settings, random_state=1
         ).fit(X, y)
         widths.append(float(np.sum(model.coef_interval_[..., 1] - model.coef_interval_[..., 0])))
         assert ("bought" in model.coef_interval_meaning_) == bool(settings)

@@ -239,12 +239,16 @@ def test_groups_of_another_name_than_the_schemas_unit_are_refused(data, tmp_path
     table = frame.assign(ward="a")
     ledger = Ledger(tmp_path / "l", dataset="riders", unit="patient", create=True)
     ledger.open(epsilon=3, delta=1e-6, max_records=2)
-    clf = PrivateLogisticRegression(epsilon=0.1, delta=1e-8, schema=schema, n_rows=1500)
     of_y = frame["ill"]
+
+    def fit(**more):
+        return PrivateLogisticRegression(epsilon=0.1, delta=1e-8, schema=schema, n_rows=1500).fit(frame, of_y, **more)
+
+    fitted = fit(groups=VISITS)
     doors = {
-        "fit": lambda groups: clf.fit(frame, of_y, groups=groups, ledger=ledger),
+        "fit": lambda groups: fit(groups=groups, ledger=ledger),
         "evaluate": lambda groups: privet.evaluate(
-            clf, frame, of_y, epsilon=0.1, n_rows=1500, groups=groups, ledger=ledger
+            fitted, frame, of_y, epsilon=0.1, n_rows=1500, groups=groups, ledger=ledger
         ),
         "count": lambda groups: privet.count(
             table, "ward", schema=wards, epsilon=0.1, n_rows=1500, groups=groups, ledger=ledger
@@ -253,7 +257,6 @@ def test_groups_of_another_name_than_the_schemas_unit_are_refused(data, tmp_path
             table, schema=wards, epsilon=0.1, n_rows=1500, groups=groups, ledger=ledger
         ),
     }
-    clf.fit(frame, of_y, groups=VISITS)
     for name, door in doors.items():
         for groups in (visits, pd.Index(visits), visits.astype(str)):
             with pytest.raises(ValueError, match="'visit'.*'patient'"):
@@ -269,7 +272,7 @@ def test_how_identifiers_are_read_is_the_schemas(data, tmp_path):
     X, y = data
     ledger = Ledger(tmp_path / "l", dataset="riders", unit="patient", create=True)
     ledger.open(epsilon=3, delta=1e-6, max_records=2)
-    clf = PrivateLogisticRegression(epsilon=0.1, delta=1e-8, bounds=(-1, 1), classes=[" yes", "no"], max_records=2, n_rows=1500)
+    clf = grouped().set_params(classes=[" yes", "no"])
     labels = np.where(y, " yes", "no")
     # The blank of a class counts, and so do those of identifiers: another unit than the limit's.
     with pytest.raises(PrivacyError, match="blanks included"):

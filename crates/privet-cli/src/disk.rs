@@ -103,10 +103,13 @@ impl DiskFlags {
     /// Refuses a folder that is none.
     pub fn check(&self) -> Result<(), Failure> {
         match &self.cache {
-            Some(folder) if !folder.is_dir() => Err(Failure::input(format!(
-                "--cache {}: no folder; the name of one is accepted",
-                folder.display()
-            ))),
+            Some(folder) if !folder.is_dir() => {
+                output::room("--cache", folder)?;
+                Err(Failure::input(format!(
+                    "--cache {}: no folder; the name of one is accepted",
+                    folder.display()
+                )))
+            }
             _ => Ok(()),
         }
     }

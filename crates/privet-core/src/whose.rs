@@ -54,7 +54,8 @@ impl Whose {
             return Err(Error::Unknown {
                 what: "name of a column that says whose a record is",
                 given: printable(column).into_owned(),
-                accepted: "texts that are not blank, without control characters and without '(not named)', privet's own word",
+                accepted: "texts that are not blank, have no control character and are not '(not named)', which is \
+                           privet's own word",
             });
         }
         Ok(Self::column(column))

@@ -701,8 +701,8 @@ fn same_unit(account: &Account, name: &str, whose: &Whose) -> Result<Whose, Ledg
     if !asked.is_said() {
         return Err(LedgerError::UnitNotSaid(format!(
             "the limit of '{shown}' is for users, and this release does not say whose records are one user's (the limit \
-             says: {}). A schema with [unit] says it, of ratings without a header --unit-column; in Python groups that have a \
-             name, or Ledger(…, unit=…)",
+             says: {}). A schema with [unit] says it, of ratings without a header --unit-column; in Python groups that have \
+             a name, or Ledger(…, unit=…)",
             account.whose
         )));
     }

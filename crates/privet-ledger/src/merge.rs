@@ -226,8 +226,8 @@ impl Merging<'_> {
     }
 }
 
-/// Refuses what was spent on others than who a unit is here, or on nobody knows whom: prices of one are none of the other,
-/// and whoever states it later would state it of both.
+/// Refuses what was spent on others than who a unit is here, or on nobody knows whom: prices of one are none of the
+/// other, and whoever states it later would state it of both.
 fn same_unit(theirs: &Whose, ours: &Account, name: &str) -> Result<(), LedgerError> {
     let open = !ours.whose.is_said() && ours.releases == 0;
     match theirs.is_said() && (open || *theirs == ours.whose) {

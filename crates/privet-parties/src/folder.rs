@@ -117,7 +117,7 @@ impl Folder {
     }
 
     /// The party of this folder with its table, that goes on where it was. `rows` hands over every row of the table; at
-    /// another table than the folder's run was begun with it is refused ([`crate::table`]), before anything is said.
+    /// another table than the folder's run was begun with it is refused, before anything is said.
     pub fn begin<L: Line, E: From<PartiesError>>(
         &self,
         schema: &str,

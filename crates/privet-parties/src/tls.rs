@@ -1,7 +1,7 @@
 //! The line over a network: TLS 1.3, both sides with a certificate of the agreement's authority.
 //!
 //! A member is known by the fingerprint of its certificate, which the agreement states: another certificate of the same
-//! authority is no way in. Every read and write has a limit in time, and so has a whole answer ([`crate::timed`]): nobody
+//! authority is no way in. Every read and write has a limit in time, and so has a whole answer: nobody
 //! is held up by a peer that is silent, or that drips.
 
 use crate::authority::{fingerprint, inner_name};

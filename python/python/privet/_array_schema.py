@@ -155,8 +155,8 @@ def array_schema(
     if max_records is not None:
         if unit is not None and unit in columns:
             raise ValueError(
-                f"groups are called {unit!r}, and so is a column of X, which then is learnt from although it says whose each row "
-                "is; accepted is X without it, or groups under another name"
+                f"groups are called {unit!r}, and so is a column of X, which then is learnt from although it says whose "
+                "each row is; accepted is X without it, or groups under another name"
             )
         draft["unit"] = {"column": unit or _free(UNNAMED, columns), "max_records": max_records}
     # The columns are added there: as text, a thousand of them would take longer than many a fit.

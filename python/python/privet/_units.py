@@ -51,8 +51,8 @@ def unit_column(name: str, values: Any, *, total: bool = False) -> _tables.Colum
 
 
 def name_of(groups: Any) -> str | None:
-    """What groups are called where they say it themselves, as a frame's column and its index do: certificates and ledgers
-    then know whose guarantee it is."""
+    """What groups are called where they say it themselves, as a frame's column and its index do: certificates and
+    ledgers then know whose guarantee it is."""
     if groups is None or isinstance(groups, np.ndarray):
         return None
     if nw.dependencies.is_into_series(groups):
@@ -66,13 +66,13 @@ def as_name(name: Any) -> str | None:
 
 
 def groups_column(unit: str, groups: Any, *, total: bool = False) -> _tables.Column:
-    """Whose each row is, of groups that are given beside the rows: where they have a name it is the unit's, since that is
-    who the guarantee is about."""
+    """Whose each row is, of groups that are given beside the rows: where they have a name it is the unit's, since that
+    is who the guarantee is about."""
     name = name_of(groups)
     if name not in (None, unit.strip()) and not unit.startswith(UNNAMED):
         raise ValueError(
-            f"groups are of {name!r}, and the schema's unit is {unit!r}: the guarantee would be about others than these; "
-            "accepted are groups of that name, or an array, where you know that it is the same"
+            f"groups are of {name!r}, and the schema's unit is {unit!r}: the guarantee would be about others than "
+            "these; accepted are groups of that name, or an array, where you know that it is the same"
         )
     called = "groups" if unit.startswith(PLACEHOLDER) else unit
     return (unit, *unit_column(called, groups, total=total)[1:])

@@ -152,8 +152,9 @@ class Ledger:
         return max(0.0, 1.0 - found["share_spent"])
 
     def price(self, plan: Plan, fits: int = 1) -> float:
-        """The share of the limit that so many fits of a plan cost: ``clf.plan(n_rows, n_features)`` makes one. A plan about
-        other groups than the limit's is refused."""
+        """The share of the limit that so many fits of a plan cost: ``clf.plan(n_rows, n_features)`` makes one.
+
+        A plan about other groups than the limit's is refused."""
         return self._quote(plan, fits)[0]
 
     def affords(self, plan: Plan, fits: int = 1) -> bool:

@@ -45,7 +45,10 @@ pub struct Complete {
     /// The ratings (.gz, .zst)
     data: PathBuf,
     /// The public schema (TOML) of ratings; in place of --layout, --items and --bounds
-    #[arg(long, value_name = "SCHEMA", conflicts_with_all = ["items", "item_list", "bounds", "most", "invalid", "unit_column"])]
+    #[arg(
+        long, value_name = "SCHEMA",
+        conflicts_with_all = ["items", "item_list", "bounds", "most", "invalid", "unit_column"],
+    )]
     schema: Option<PathBuf>,
     #[arg(
         long, value_name = "LAYOUT", default_value = "triples",
@@ -182,7 +185,7 @@ impl Complete {
         .collect()
     }
 
-    /// By which a ledger knows the table: one without a header by names that do not change with what the user is called.
+    /// By which a ledger knows the table: without a header, by names that do not change with what the user is called.
     fn laid_out(&self, schema: &Schema) -> Result<Schema, Failure> {
         match self.schema.is_none() && !self.layout.has_header() {
             true => Ok(ratings::with_unit(schema, "user")?),
@@ -196,8 +199,8 @@ impl Complete {
         }
         if self.unit_column.is_some() && self.layout.has_header() {
             return Err(Failure::input(
-                "--unit-column: the layout has a header, which names the column; accepted with --layout movielens-100k or \
-                 jester, and a schema says it with [unit]",
+                "--unit-column: the layout has a header, which names the column; accepted with --layout \
+                 movielens-100k or jester, and a schema says it with [unit]",
             ));
         }
         let items: Vec<String> = match (self.items, &self.item_list) {

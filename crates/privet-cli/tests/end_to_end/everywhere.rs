@@ -210,6 +210,7 @@ fn quiet_is_quiet_everywhere() {
         assert_eq!(ended.stdout.is_empty(), *leaves == Nothing, "{line}\n{}", ended.stdout);
     }
     std::fs::copy(world.path("privet.ledger"), world.path("copy.ledger")).unwrap();
+    world.ok("count table.csv --schema schema.toml --by ward --epsilon 1 --ledger copy.ledger --out e.json");
     let users = "budget open few.csv --epsilon 1 --delta 1e-6 --unit user:2 --name visits --ledger u.ledger";
     for line in [
         "budget import privet.ledger copy.ledger",
@@ -417,8 +418,8 @@ fn force_is_for_every_file_that_a_verb_writes() {
     let world = world();
     let vote = "vote table.csv --schema schema.toml --public table.csv --epsilon 400 --delta 1e-6 --teachers 40 --out \
                 l.json --labels l.csv --student tree --apply table.csv --predictions p.csv";
-    let answer = "answer table.csv --public table.csv --stream a.s --out a.json --labels a.csv";
-    let begin = "--schema schema.toml --epsilon 400 --delta 1e-6 --teachers 40 --rows 400 --queries 1300 --set cutoff=60";
+    let answer = "answer table.csv --public few.csv --stream a.s --out a.json --labels a.csv";
+    let begin = "--schema schema.toml --epsilon 400 --delta 1e-6 --teachers 40 --rows 400 --queries 200 --set cutoff=120";
     world.ok(vote);
     world.ok(&format!("{answer} {begin}"));
     for (line, file, flag) in [

@@ -268,7 +268,7 @@ mod tests {
         forged.extend(MAGIC);
         std::fs::write(&path, forged).unwrap();
         let words = BlockFile::open(&path).unwrap_err().to_string();
-        assert!(words.contains("its blocks do not follow one another"), "{words}");
+        assert!(words.contains("its table of contents does not add up"), "{words}");
         // A file that was begun and dropped leaves nothing behind.
         let begun = folder.path().join("begun.rows");
         let mut writer = BlockWriter::create(&begun).unwrap();

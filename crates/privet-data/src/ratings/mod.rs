@@ -117,8 +117,8 @@ pub struct RatingFacts {
     pub most: u32,
 }
 
-/// The schema of such ratings; an item that is not listed is left out. Where no header says whose a rating is, the unit is
-/// not named; [`with_unit`] names it.
+/// The schema of such ratings; an item that is not listed is left out. Where no header says whose a rating is, the unit
+/// is not named; [`with_unit`] names it.
 pub fn schema(facts: &RatingFacts) -> Result<Schema, SchemaError> {
     let ([user, item, rating], ignored) = facts.layout.names();
     let header = facts.layout.has_header();
@@ -159,8 +159,8 @@ pub fn schema(facts: &RatingFacts) -> Result<Schema, SchemaError> {
     .check()
 }
 
-/// The same schema with another name of the column that says whose a rating is. A column that has this name gets another
-/// one: by its name the unit is known.
+/// The same schema with another name of the column that says whose a rating is. A column that has this name gets
+/// another one: by its name the unit is known.
 pub fn with_unit(schema: &Schema, name: &str) -> Result<Schema, SchemaError> {
     let mut draft = Draft::from(schema.clone());
     let Some(unit) = &mut draft.unit else { return draft.check() };

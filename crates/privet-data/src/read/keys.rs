@@ -102,7 +102,7 @@ impl KeyCap {
     }
 
     /// Of a unit's keys of one column, those that it counts for.
-    fn kept<'a>(&self, unit: &[u8], mut keys: Vec<(u32, &'a (u32, CellKey))>) -> Vec<u32> {
+    fn kept(&self, unit: &[u8], mut keys: Vec<(u32, &(u32, CellKey))>) -> Vec<u32> {
         if keys.len() > self.most as usize {
             keys.sort_by_cached_key(|(_, key)| (self.hash(unit, key), *key));
             keys.truncate(self.most as usize);
@@ -453,7 +453,7 @@ mod tests {
     #[test]
     fn the_farthest_neighbours_move_all_that_is_charged() {
         let rows: Vec<_> = (0..10).map(|at| (0, at as u8, 1 << at)).collect();
-        let others: Vec<_> = (1..200).map(|who| (who, (who % 20) as u8, 1 << (who % 20))).collect();
+        let others: Vec<_> = (1..200).map(|who| (who, who % 20, 1 << (who % 20))).collect();
         let all: Vec<_> = [rows, others].concat();
         let other: Vec<_> = (10..20).map(|at| (at as u8, 1 << at)).collect();
         for (replaced, times) in [(false, 1), (true, 2)] {

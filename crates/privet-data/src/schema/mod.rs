@@ -454,8 +454,8 @@ impl Schema {
         }
     }
 
-    /// Who a unit is if its identifiers are of the column of this name, whatever the schema calls it: read as the schema
-    /// has them read.
+    /// Who a unit is if its identifiers are of the column of this name, whatever the schema calls it: read as the
+    /// schema has them read.
     pub fn whose_of(&self, column: &str) -> Whose {
         match &self.unit {
             None => Whose::Records,

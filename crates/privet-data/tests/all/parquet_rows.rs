@@ -13,12 +13,15 @@ const ROWS: usize = 5000;
 type Cells = (f64, &'static str, &'static str);
 
 fn schema(invalid: &str, storage: &str) -> Schema {
-    Schema::from_toml(&format!(
+    Schema::from_toml(&schema_text(invalid, storage)).unwrap()
+}
+
+fn schema_text(invalid: &str, storage: &str) -> String {
+    format!(
         "{invalid}\nstorage = \"{storage}\"\n[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n\
          classes = [\"a\", \"b\"]\n[[columns]]\nname = \"x\"\ntype = \"number\"\nbounds = [0, 1000]\n[[columns]]\n\
          name = \"k\"\ntype = \"category\"\ncategories = [\"p\", \"q\"]\nunknown = \"other\"\n"
-    ))
-    .unwrap()
+    )
 }
 
 /// The rows; those that are named have a label that is none.
@@ -83,7 +86,7 @@ fn rows_are_those_of_text_in_order() {
 fn rows_are_counted_without_a_cell() {
     let folder = tempfile::tempdir().unwrap();
     let facts = "[file]\nformat = \"parquet\"\n";
-    let schema = Schema::from_toml(&(schema("", "dense").to_toml() + facts)).unwrap();
+    let schema = Schema::from_toml(&(schema_text("", "dense") + facts)).unwrap();
     for (name, bad) in [("a.parquet", &[][..]), ("b.parquet", &[0, 77])] {
         std::fs::write(folder.path().join(name), as_parquet(&cells(bad))).unwrap();
         assert_eq!(count_records(folder.path().join(name), &schema, None).unwrap(), ROWS as u64);

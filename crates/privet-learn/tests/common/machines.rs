@@ -6,11 +6,14 @@ use privet_optim::sum::{
 };
 use std::sync::Mutex;
 
+/// Changes answers on their way.
+type Meddle = Box<dyn Fn(&mut Vec<Vec<u8>>) + Send + Sync>;
+
 /// Machines with a block each, to which questions go as text and from which answers come as bytes.
 pub struct Machines {
     blocks: Vec<Vec<u8>>,
     /// What is done to the parts of every answer.
-    meddle: Box<dyn Fn(&mut Vec<Vec<u8>>) + Send + Sync>,
+    meddle: Meddle,
     asked: Mutex<usize>,
 }
 

@@ -64,7 +64,7 @@ fn looking_at_a_ledger_changes_nothing() {
     assert_eq!(Ledger::look(&path).unwrap().books().head(), head);
     assert!(contents(folder.path()) == before);
     drop(open);
-    assert_eq!(names(folder.path()), [path.clone()]);
+    assert_eq!(names(folder.path()), std::slice::from_ref(&path));
     let before = contents(folder.path());
     assert_eq!(Ledger::look(&path).unwrap().books().head(), head);
     assert!(contents(folder.path()) == before);

@@ -82,10 +82,11 @@ pub fn agreed(patience: u64) -> (Plan, Agreement) {
     (planned, agreement)
 }
 
+/// Takes a row.
+type Each<'a> = &'a mut dyn FnMut(&[u8]);
+
 /// The rows of a party's table, as its folder knows it again: whatever tells tables apart does.
-pub fn rows(
-    table: &str,
-) -> impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<(), PartiesError> + use<'_> {
+pub fn rows(table: &str) -> impl FnOnce(Each<'_>) -> Result<(), PartiesError> + use<'_> {
     move |each| {
         table.lines().for_each(|line| each(line.as_bytes()));
         Ok(())

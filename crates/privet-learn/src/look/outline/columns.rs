@@ -167,7 +167,7 @@ mod tests {
         // Years likewise; a list of texts has a place for others, and stays.
         let years = [known(CellKey::Year(2001), 40.0)];
         assert_eq!(of(&years, &[[0.0, 100.0, 2.0, 0.0]]).what, Suggestion::Nothing);
-        assert_eq!(of(&years, &[[0.0, 70.0, 2.0, 0.0]]).what, Suggestion::Dates(2001, 2001));
+        assert_eq!(of(&years, &[[0.0, 60.0, 2.0, 0.0]]).what, Suggestion::Dates(2001, 2001));
         let text = [known(CellKey::Text("north".into()), 40.0)];
         let found = of(&text, &[[0.0, 0.0, 200.0, 0.0]]);
         assert!(matches!(&found.what, Suggestion::Category(texts) if texts == &["north"]));

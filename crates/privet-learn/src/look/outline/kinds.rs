@@ -7,7 +7,7 @@ use super::OutlineFacts;
 use privet_data::read::{CellKey, HeldKeys, MISSING};
 use privet_dp::mechanism::Gaussian;
 
-/// How many kinds there are, in the order of [`kind`].
+/// How many kinds there are, in the order of `kind`.
 pub const KINDS: usize = 4;
 
 /// The noise on a total, as a multiple of that on a key's count for each key that a unit counts for. Large, since totals are:
