@@ -125,7 +125,7 @@ impl Plan {
         paid: Option<Paid>,
     ) -> Outcome<Model> {
         let method = &self.0.request().task.method;
-        let (doing, any) = (format!("fit {method}"), method.info().any_storage);
+        let (doing, any) = (format!("fit {method}"), method.info().more.any_storage);
         let handed = (features, labels, units);
         let release = ledger::carried_out(py, &self.0, &doing, seed, handed, any, paid)?;
         Ok(Model::new(Held::released(privet_learn::model::Model::from_release(release)?)))

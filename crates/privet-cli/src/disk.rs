@@ -11,7 +11,7 @@ use privet_core::Relation;
 use privet_data::block::{BlockError, Cache, Lasting};
 use privet_data::read::{ReadOptions, files_of};
 use privet_data::{Dataset, Schema};
-use privet_learn::FROM_DISK;
+use privet_learn::{METHODS, Method, Needs};
 use privet_optim::sum::{OnDisk, Table};
 use std::path::{Path, PathBuf};
 
@@ -120,7 +120,7 @@ impl DiskFlags {
 
     /// Whether so many rows are too many for memory, by public facts alone; refused where the method, or a unit, needs them
     /// there all the same.
-    pub fn needed(&self, schema: &Schema, rows: u64, method: &str) -> Result<bool, Failure> {
+    pub fn needed(&self, schema: &Schema, rows: u64, method: &Method) -> Result<bool, Failure> {
         let bytes = Cache::bytes(schema, rows);
         if bytes <= self.memory() {
             return Ok(false);
@@ -137,7 +137,7 @@ impl DiskFlags {
                 ))),
             };
         }
-        if FROM_DISK.contains(&method) {
+        if method.info().covers.needs == Needs::Sums {
             return Ok(true);
         }
         match asked {
@@ -145,7 +145,7 @@ impl DiskFlags {
             true => Err(Failure::input(format!(
                 "--memory: encoded rows take about {bytes}, more than {most}, and method {method} needs all of them in \
                  memory; give more, or a method that reads them from disk: {}",
-                FROM_DISK.join(", ")
+                from_disk()
             ))),
         }
     }
@@ -232,6 +232,12 @@ fn machine() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemTotal"))?;
     Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
+}
+
+/// The learners that read rows from disk.
+fn from_disk() -> String {
+    let sums = METHODS.iter().filter(|info| info.covers.needs == Needs::Sums);
+    sums.map(|info| info.name).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -7,12 +7,14 @@
 //! - [`Budget`]: the (ε, δ) a caller is willing to spend.
 //! - [`Range`]: a limit on a setting, written once and read by the check, the help text and the
 //!   error message.
+//! - [`joint`]: what is set aside for noise that servers draw together.
 //! - [`now`]: dates as text.
 //! - [`printable`]: text from elsewhere, fit to be shown.
 #![forbid(unsafe_code)]
 
 mod budget;
 mod date;
+pub mod joint;
 mod neighbours;
 mod range;
 mod relation;

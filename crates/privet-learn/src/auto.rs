@@ -46,6 +46,7 @@
 
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::covers::{Cover, Covers, NOT_PRINTED};
 use crate::erm::Decision;
 use crate::erm::amp::Amp;
 use crate::erm::centred_gd::CentredGd;
@@ -53,10 +54,11 @@ use crate::erm::curvature::{INTERVALS_SETTING, Intervals};
 use crate::erm::gd::Gd;
 use crate::erm::{gd, predicted};
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, Scores};
+use crate::method::{LearnerFacts, Method, Scores};
+use crate::registry::Info;
 use crate::request::Calibration;
 use crate::request::Request;
-use crate::settings::SettingInfo;
+use crate::settings::settings;
 use privet_core::Relation;
 use privet_data::Schema;
 use privet_data::encode::Encoding;
@@ -65,35 +67,35 @@ use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "auto",
     summary: "chooses the learner and all its settings by a fixed rule from public facts; nothing to \
               tune",
     source: "docs/learners.md",
     guarantee: "that of the method chosen",
-    settings: &[
-        SettingInfo::words(
-            "scores",
-            "sum or best",
-            "sum: every score is a sum over columns, so that shape functions say all; best, unless given: what ranks best",
-        ),
-        INTERVALS_SETTING,
-    ],
-    scores: Scores::Separate,
+    settings: Auto::SETTINGS,
     noised: "what the method chosen says",
-    any_storage: false,
+    private: true,
+    covers: Covers {
+        printed: Cover::No {
+            why: NOT_PRINTED,
+            instead: "leave out the calibration, or name a method",
+        },
+        ..Covers::ALL
+    },
+    more: LearnerFacts { scores: Scores::Separate, any_storage: false },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Auto {
-    /// What scores are to be.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub scores: Option<Scoring>,
-    /// Where intervals of the weights come from, for a learner that has that setting: bounds unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub intervals: Option<Intervals>,
+settings! {
+    /// Settings of `auto`.
+    #[derive(Copy)]
+    pub struct Auto {
+        scores: Scoring ["sum or best"]
+            "sum: every score is a sum over columns, so that shape functions say all; best, unless \
+             given: what ranks best";
+        /// Where intervals of the weights come from, for a learner that has that setting: bounds unless given.
+        intervals: Intervals = INTERVALS_SETTING;
+    }
 }
 
 /// What the scores of a model are to be.
@@ -211,12 +213,6 @@ pub(crate) fn plan(
     calibration: Calibration,
     options: &Auto,
 ) -> Result<Decision, LearnError> {
-    if calibration == Calibration::Printed {
-        return Err(LearnError::NotCovered {
-            what: "no paper prints constants for method auto".into(),
-            instead: "leave out the calibration, or name a method",
-        });
-    }
     let classes = if facts.problems > 1 { facts.problems as usize } else { 2 };
     let worth = worth(facts.rows, budget.epsilon(), facts.relation(), classes);
     let pays = facts.whole && centred_pays(facts.rows, facts.columns, worth);

@@ -151,7 +151,7 @@ impl Request<Erm> {
     /// What the scores of its model say of the classes: printed constants come with plain losses.
     pub fn scores(&self) -> Scores {
         match self.calibration {
-            Calibration::Sound => self.task.method.info().scores,
+            Calibration::Sound => self.task.method.info().more.scores,
             Calibration::Printed => Scores::Separate,
         }
     }

@@ -67,6 +67,102 @@ impl SettingInfo {
     }
 }
 
+/// Declares a method's settings, each once: the struct, every field of it optional, and `SETTINGS`, from which help, checks
+/// and errors are made.
+///
+/// ```text
+/// columns: u32 [COLUMNS] "columns kept; by a public rule unless given", also "at most those of the table";
+/// choice: Choice ["peeled or gradient"] "how columns are chosen; peeled unless given";
+/// ridge: f64 = RIDGE_SETTING;
+/// ```
+///
+/// After the type stands what is accepted, a range or words, and what the setting means; or a setting that several methods
+/// share. Fields in `also { … }` behind it are no settings: a plan writes them.
+macro_rules! settings {
+    (
+        $(#[$meta:meta])*
+        pub struct $Name:ident {
+            $($(#[$doc:meta])* $field:ident: $type:ident
+                $([$($accepted:tt)+] $meaning:literal $(, also $also:literal)?)?
+                $(= $info:expr)?;)*
+        }
+        $(also { $($more:tt)* })?
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $Name {
+            $(
+                $(#[$doc])*
+                $(#[doc = $meaning])?
+                $(#[doc = concat!("As `", stringify!($info), "`.")])?
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $field: Option<$type>,
+            )*
+            $($($more)*)?
+        }
+
+        impl $Name {
+            /// What can be set.
+            pub const SETTINGS: &'static [$crate::settings::SettingInfo] = &[$(
+                $(settings!(@info $type [$($accepted)+] $meaning)$(.also($also))?)?
+                $($info)?
+                .named(stringify!($field)),
+            )*];
+        }
+    };
+    (@info $type:ident [$words:literal] $meaning:literal) => {
+        $crate::settings::SettingInfo::words("", $words, $meaning)
+    };
+    (@info f64 [$range:expr] $meaning:literal) => {
+        $crate::settings::SettingInfo::number($range, $meaning)
+    };
+    (@info $whole:ident [$range:expr] $meaning:literal) => {
+        $crate::settings::SettingInfo::whole($range, $meaning)
+    };
+}
+pub(crate) use settings;
+
+/// The settings of these names, for a method that has some of a list: a name that is not known does not compile.
+pub(crate) const fn some<const N: usize>(
+    known: &'static [SettingInfo],
+    names: [&str; N],
+) -> [SettingInfo; N] {
+    let mut found = [known[0]; N];
+    let mut place = 0;
+    while place < N {
+        let mut at = 0;
+        while !same(known[at].name, names[place]) {
+            at += 1;
+        }
+        found[place] = known[at];
+        place += 1;
+    }
+    found
+}
+
+const fn same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+/// Checks every setting that is given against its range.
+pub(crate) fn check<S: Serialize>(own: &S, known: &[SettingInfo]) -> Result<(), LearnError> {
+    let written = serde_json::to_value(own).unwrap_or_default();
+    for setting in known {
+        if let (Some(given), Accepts::Number(range) | Accepts::Whole(range)) =
+            (written[setting.name].as_f64(), setting.accepts)
+        {
+            range.check(given)?;
+        }
+    }
+    Ok(())
+}
+
 /// A method with one of its settings given; a value that reads as a number is one.
 pub(crate) fn given<M: Serialize + DeserializeOwned>(
     (method, name): (&M, &'static str),

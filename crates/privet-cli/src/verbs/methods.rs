@@ -5,8 +5,8 @@ use crate::{output, words};
 use clap::Args;
 use privet_learn::completion;
 use privet_learn::select::SELECTORS;
-use privet_learn::transfer::{AGGREGATORS, AggregatorInfo, TEACHERS, TeacherInfo};
-use privet_learn::{METHODS, SettingInfo};
+use privet_learn::transfer::{AGGREGATORS, TEACHERS, TeacherInfo};
+use privet_learn::{Info, METHODS, SettingInfo};
 use privet_learn::{nonconvex, online};
 use serde_json::{Value, json};
 
@@ -60,18 +60,15 @@ impl Methods {
 impl Family {
     fn lines(&self) -> Vec<Line> {
         match self {
-            Self { select: true, .. } => SELECTORS
-                .iter()
-                .map(|info| (info.name, info.summary, info.source, info.guarantee, info.settings))
-                .collect(),
-            Self { complete: true, .. } => completion::METHODS.iter().map(completing).collect(),
-            Self { vote: true, .. } => voting(),
-            Self { network: true, .. } => nonconvex::METHODS.iter().map(training).collect(),
-            Self { online: true, .. } => online::METHODS.iter().map(streaming).collect(),
-            _ => METHODS
-                .iter()
-                .map(|info| (info.name, info.summary, info.source, info.guarantee, info.settings))
-                .collect(),
+            Self { select: true, .. } => of(SELECTORS),
+            Self { complete: true, .. } => of(completion::METHODS),
+            Self { vote: true, .. } => {
+                let teachers = TEACHERS.iter().map(teacher);
+                of(AGGREGATORS).into_iter().chain(teachers).collect()
+            }
+            Self { network: true, .. } => of(nonconvex::METHODS),
+            Self { online: true, .. } => of(online::METHODS),
+            _ => of(METHODS),
         }
     }
 }
@@ -79,32 +76,15 @@ impl Family {
 /// Name, summary, source, guarantee and settings.
 type Line = (&'static str, &'static str, &'static str, &'static str, &'static [SettingInfo]);
 
-fn completing(info: &completion::MethodInfo) -> Line {
-    let guarantee = match info.private {
-        true => "proved with rounding, users protected whole",
-        false => "none: for comparison",
-    };
-    (info.name, info.summary, info.source, guarantee, info.settings)
+fn of<M>(methods: &'static [Info<M>]) -> Vec<Line> {
+    let line =
+        |info: &Info<M>| (info.name, info.summary, info.source, info.guarantee, info.settings);
+    methods.iter().map(line).collect()
 }
 
-fn voting() -> Vec<Line> {
-    let aggregator = |info: &AggregatorInfo| {
-        let guarantee = "(ε, δ), proved with rounding; no pure ε";
-        (info.name, info.summary, info.source, guarantee, info.settings)
-    };
-    let teacher = |info: &TeacherInfo| {
-        let guarantee = "that of the aggregator, for any teacher";
-        (info.name, info.summary, "–", guarantee, info.settings)
-    };
-    AGGREGATORS.iter().map(aggregator).chain(TEACHERS.iter().map(teacher)).collect()
-}
-
-fn training(info: &nonconvex::MethodInfo) -> Line {
-    (info.name, info.summary, info.source, info.guarantee(), info.settings)
-}
-
-fn streaming(info: &online::MethodInfo) -> Line {
-    (info.name, info.summary, info.source, info.guarantee(), info.settings)
+fn teacher(info: &TeacherInfo) -> Line {
+    let guarantee = "that of the aggregator, for any teacher";
+    (info.name, info.summary, "–", guarantee, info.settings)
 }
 
 fn as_json((name, summary, source, guarantee, settings): &Line) -> Value {

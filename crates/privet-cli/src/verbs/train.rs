@@ -183,7 +183,7 @@ impl Linear {
     /// Whether rows are encoded on disk, by public facts alone.
     fn on_disk(&self, plan: &Plan) -> Result<bool, Failure> {
         let request = plan.request();
-        self.disk.needed(plan.schema(), request.rows, request.task.method.name())
+        self.disk.needed(plan.schema(), request.rows, &request.task.method)
     }
 
     /// The rows of the public file, if there is one, with their number and norm among the method's settings.

@@ -1,19 +1,19 @@
 //! Sums among parties under **one** draw of noise, which the servers make together and none of them knows.
 //!
-//! The servers evaluate the circuit of [`privet_joint::JointGaussian`] and get shares of one draw; each adds its share to its
+//! The servers evaluate the circuit of `privet_joint::JointGaussian` and get shares of one draw; each adds its share to its
 //! sum of the parties' shares and opens that ([`super::shares`]).
 //!
-//! **Theorem.** Let a coalition have at most k − 1 of the servers, which follow the protocol while they draw ([`privet_joint`] says
+//! **Theorem.** Let a coalition have at most k − 1 of the servers, which follow the protocol while they draw (`privet-joint` says
 //! why no more is claimed), and any of the parties. Towards it, one round of p
 //! coordinates is, for a record of a party outside it and to a feasible observer, within [`distance`] of a
 //! post-processing of the Gaussian mechanism at σ on its grid ([`super::Gaussian`]), whose noise is the discrete Gaussian of
 //! parameter σ/step: the very law that one server with all tables would draw.
 //!
-//! *Proof.* [`privet_joint`], with what is assumed of the engine. σ/step is exact, the step being a power of two, and in [2⁴⁰, 2⁴¹), where
-//! the circuit's law is within [`privet_joint::DISTANCE`] of it a coordinate. A round is drawn in ⌈p/[`EACH`]⌉ evaluations. One
+//! *Proof.* `privet-joint`, with what is assumed of the engine. σ/step is exact, the step being a power of two, and in [2⁴⁰, 2⁴¹), where
+//! the circuit's law is within [`DISTANCE`] of it a coordinate. A round is drawn in ⌈p/[`EACH`]⌉ evaluations. One
 //! that did not come to its end is made again, [`ATTEMPTS`] times at most; its outcome is used for nothing, and
 //! who ended it knew nothing of the next one, so the law stays. What the engine's design leaves a server that cheats,
-//! [`privet_joint::CHEATING`], is set aside for each of them, though nothing is claimed of such servers. Rounds add up, hybrid by hybrid, however later questions depend on
+//! [`CHEATING`], is set aside for each of them, though nothing is claimed of such servers. Rounds add up, hybrid by hybrid, however later questions depend on
 //! earlier answers. ∎
 //!
 //! What is charged is [`Cost::JointGaussian`]: the curve of the Gaussian mechanism, its grid, and (1 + e^ε) times the distances of
@@ -28,7 +28,7 @@
 use super::shares::{Among, NoiseMode};
 use crate::account::{Cost, Event, Grid};
 use crate::gate::GateError;
-use privet_joint::{CHEATING, DISTANCE, EACH};
+use privet_core::joint::{CHEATING, DISTANCE, EACH};
 use zeroize::Zeroizing;
 
 /// How often a round's noise is begun at most.

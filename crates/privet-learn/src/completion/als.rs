@@ -11,31 +11,35 @@ use super::plain::{Decided, no_budget};
 use super::shape::Shape;
 use super::{Complete, going_on};
 use crate::LearnError;
-use crate::settings::{SettingInfo, Shown};
+use crate::covers::Covers;
+use crate::registry::{Info, NONE};
+use crate::settings::{Shown, settings};
 use crate::task::Baseline;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Settings of `non-private-als`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlainAls {
-    /// k.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rank: Option<u32>,
-    /// How often users and items take turns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rounds: Option<u32>,
+settings! {
+    /// Settings of `non-private-als`.
+    pub struct PlainAls {
+        rank: u32 [RANK] "numbers of each item beside its offset; 10 unless given";
+        rounds: u32 [ROUNDS] "turns of users and items; 15 unless given";
+    }
 }
 
-/// All of them.
-pub(super) const SETTINGS: &[SettingInfo] = &[
-    SettingInfo::whole(RANK, "numbers of each item beside its offset; 10 unless given"),
-    SettingInfo::whole(ROUNDS, "turns of users and items; 15 unless given"),
-];
+/// A line about it.
+pub(super) const INFO: Info = Info {
+    name: "non-private-als",
+    summary: "alternating least squares without noise, for comparison",
+    source: "Koren, Bell and Volinsky 2009",
+    guarantee: NONE,
+    settings: PlainAls::SETTINGS,
+    noised: "nothing",
+    private: false,
+    covers: Covers::ALL,
+    more: (),
+};
 
 /// Ridges of an offset and of each number of a vector.
 const RIDGES: [f64; 2] = [4.0, 12.0];

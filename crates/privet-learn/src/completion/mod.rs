@@ -46,13 +46,14 @@ pub use als::PlainAls;
 pub use choice::Chosen;
 pub use factors::Factors;
 pub use local::LocalState;
-pub use method::{METHODS, Method, MethodInfo};
+pub use method::{METHODS, Method};
 pub use moments::GlobalState;
 pub use plain::Mean;
 pub use shape::Shape;
 
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::covers::Asked;
 use crate::plan::no_budget;
 use crate::request::Request;
 use crate::task::{Planned, Task, Work};
@@ -148,17 +149,24 @@ impl Task for Complete {
         }
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         let allowance = Allowance::new(budget, &request.noise);
-        let open = Settling { allowance, calibration: request.calibration, choosing: None };
+        let method = &request.task.method;
+        let asked = Asked {
+            relation: request.relation(),
+            pure: allowance.is_pure(),
+            calibration: request.calibration,
+            problems: 1,
+        };
+        method.info().covers.check(method.name(), asked)?;
+        let open = Settling { allowance, choosing: None };
         let (settling, items) = match request.task.top {
             Some(keep) => {
-                let allowance = open.gaussian()?;
                 let mu = gaussian::mu(allowance.epsilon(), allowance.delta());
                 let choosing = Some(Choosing::of(shape, keep, mu)?);
                 (Settling { choosing, ..open }, keep as usize)
             }
             None => (open, shape.items),
         };
-        let decision = request.task.method.plan(&Shape { items, ..shape.clone() }, &settling)?;
+        let decision = method.plan(&Shape { items, ..shape.clone() }, &settling)?;
         Ok(Planned {
             work: Work::Private(decision.procedure),
             settled: Self { method: decision.settled, ..request.task.clone() },

@@ -6,7 +6,9 @@ use super::moments::{FirstLook, GlobalState, offsets_question};
 use super::shape::Shape;
 use super::{Complete, going_on};
 use crate::LearnError;
-use crate::settings::{SettingInfo, Shown};
+use crate::covers::Covers;
+use crate::registry::{Info, NONE};
+use crate::settings::Shown;
 use crate::task::Baseline;
 use privet_dp::gate::{GateError, Next, Walk};
 use privet_optim::solver::Monitor;
@@ -76,7 +78,18 @@ pub(super) mod mean {
     use super::*;
     use crate::completion::method::{Decision, Settling};
 
-    pub(in crate::completion) const SETTINGS: &[SettingInfo] = &[];
+    /// A line about it.
+    pub(in crate::completion) const INFO: Info = Info {
+        name: "mean",
+        summary: "each user's own mean: nothing is learnt of anybody, for comparison",
+        source: "this project",
+        guarantee: NONE,
+        settings: &[],
+        noised: "nothing",
+        private: false,
+        covers: Covers::ALL,
+        more: (),
+    };
 
     pub(in crate::completion) fn plan(
         _shape: &Shape,

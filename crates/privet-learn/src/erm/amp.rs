@@ -31,72 +31,52 @@ use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
 use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::covers::Covers;
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::note::Note;
+use crate::registry::Info;
 use crate::request::{Calibration, GAMMA, RIDGE, SPLIT};
-use crate::settings::SettingInfo;
+use crate::settings::settings;
 use privet_core::Range;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{OutputLaw, PerturbedObjective};
 use privet_optim::solver::Penalty;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "amp",
     summary: "perturbs the objective, minimises it to a proved tolerance, adds a little noise to \
               the result; needs no tuning",
     source: "Iyengar et al. 2019, Algorithm 1; constants re-derived",
     guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
-    settings: &[
-        RIDGE_SETTING,
-        SettingInfo::number(
-            GAMMA,
-            "gradient norm of the mean objective at which to stop; unless given 1/N², and more from a \
-             million rows on",
-        ),
-        SettingInfo::number(
-            SPLIT,
-            "share of the noise budget for the output noise; 0.01 unless given",
-        ),
-        SettingInfo::number(
-            FRACTION,
-            "of what is left of ε, the share f₁ for the noise; the rest pays for the ridge, \
-                      λ = 2β/((1 − f₁)(1 − split)ε); sets the ridge unless that is given",
-        ),
-        PENALTY_SETTING,
-        INTERVALS_SETTING,
-    ],
-    scores: Scores::Separate,
+    settings: Amp::SETTINGS,
     noised: "the objective, and the weights of its minimiser",
-    any_storage: true,
+    private: true,
+    covers: Covers::ALL,
+    more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Amp {
-    /// λ of the sum form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
-    /// γ, the gradient norm of the mean objective; 1/n² unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gamma: Option<f64>,
-    /// Share of the noise budget for the output noise; 0.01 unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub split: Option<f64>,
-    /// f₁: the papers' way to choose λ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fraction: Option<f64>,
-    /// A penalty or set on top of the ridge ([`super::penalty`]).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub penalty: Option<Regulariser>,
-    /// Where intervals of the weights come from: bounds unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub intervals: Option<Intervals>,
+settings! {
+    /// Settings of `amp`.
+    #[derive(Copy)]
+    pub struct Amp {
+        /// λ of the sum form.
+        ridge: f64 = RIDGE_SETTING;
+        gamma: f64 [GAMMA]
+            "gradient norm of the mean objective at which to stop; unless given 1/N², and more from a \
+             million rows on";
+        split: f64 [SPLIT] "share of the noise budget for the output noise; 0.01 unless given";
+        fraction: f64 [FRACTION]
+            "of what is left of ε, the share f₁ for the noise; the rest pays for the ridge, λ = \
+             2β/((1 − f₁)(1 − split)ε); sets the ridge unless that is given";
+        /// A penalty or set on top of the ridge ([`super::penalty`]).
+        penalty: Regulariser = PENALTY_SETTING;
+        /// Where intervals of the weights come from: bounds unless given.
+        intervals: Intervals = INTERVALS_SETTING;
+    }
 }
 
 /// Limits on f₁.

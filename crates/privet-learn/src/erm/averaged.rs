@@ -32,16 +32,18 @@ use super::Decision;
 use super::{gd, ridge as rule};
 use crate::allowance::Allowance;
 use crate::certainty::WeightLaws;
+use crate::covers::{Cover, Covers, Needs};
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
 use crate::online::base::{self, Ball};
+use crate::registry::Info;
 use crate::request::{Calibration, RIDGE};
-use crate::settings::{SettingInfo, Shown};
+use crate::settings::{Shown, settings};
 use crate::support::Support;
 use crate::task::Procedure;
 use crate::{LearnError, admit};
-use privet_core::{Neighbours, Range, Unit};
+use privet_core::Range;
 use privet_data::Dataset;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event};
@@ -58,25 +60,33 @@ pub const PASSES: Range = Range::from("passes", 1.0, 1_001.0);
 /// The most steps in all.
 const MOST_STEPS: u64 = 1_000_000_000;
 
+/// Why it needs a public number of rows.
+const PUBLIC_COUNT: Cover = Cover::No {
+    why: "goes over rows in their order, and one that is added or taken out moves every later one",
+    instead: "give neighbours replace-one and no unit, or another method",
+};
+
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "averaged",
     summary: "takes implicit gradient steps over the rows in their order and adds noise to the mean of all \
               points",
     source: "Thakurta 2013, Algorithm 5.4, with its sensitivity put right",
     guarantee: "(ε, δ) in finite arithmetic; no pure ε; replace-one neighbours only",
-    settings: &[
-        RIDGE_SETTING,
-        SettingInfo::whole(PASSES, "how often every row is used; 1 unless given"),
-        SettingInfo::words(
-            "weights",
-            "linear or even",
-            "how points count in the mean: later ones more, or all the same; linear unless given",
-        ),
-    ],
-    scores: Scores::Clipped,
+    settings: Averaged::SETTINGS,
     noised: "the mean of all points",
-    any_storage: true,
+    private: true,
+    covers: Covers {
+        printed: Cover::unprinted(
+            "has a printed noise that lacks a factor of one over the ridge, and hides nothing",
+        ),
+        private_count: PUBLIC_COUNT,
+        users: PUBLIC_COUNT,
+        pure: Cover::gaussian("give a delta above 0, far below one over the number of rows"),
+        needs: Needs::Memory,
+        ..Covers::ALL
+    },
+    more: LearnerFacts { scores: Scores::Clipped, any_storage: true },
 };
 
 /// How points count.
@@ -90,19 +100,16 @@ pub enum Weights {
     Even,
 }
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Averaged {
-    /// λ of the sum form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
-    /// K.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub passes: Option<u32>,
-    /// How points count in the mean.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub weights: Option<Weights>,
+settings! {
+    /// Settings of `averaged`.
+    #[derive(Copy)]
+    pub struct Averaged {
+        /// λ of the sum form.
+        ridge: f64 = RIDGE_SETTING;
+        passes: u32 [PASSES] "how often every row is used; 1 unless given";
+        weights: Weights ["linear or even"]
+            "how points count in the mean: later ones more, or all the same; linear unless given";
+    }
 }
 
 /// A walk over the rows and the mean of its points.
@@ -218,31 +225,9 @@ fn push_entries(features: &Matrix, row: usize, into: &mut Vec<(usize, f64)>) {
 pub(crate) fn plan(
     facts: &Facts,
     budget: &Allowance<'_>,
-    calibration: Calibration,
+    _calibration: Calibration,
     options: &Averaged,
 ) -> Result<Decision, LearnError> {
-    if calibration == Calibration::Printed {
-        return Err(LearnError::NotCovered {
-            what: "the printed noise of method averaged lacks a factor of one over the ridge, and hides nothing"
-                .into(),
-            instead: "leave out the calibration, or give sound",
-        });
-    }
-    if facts.neighbours != Neighbours::ReplaceOne || facts.unit != Unit::Record {
-        return Err(LearnError::NotCovered {
-            what: "method averaged goes over rows in their order, and one that is added or taken out moves every \
-                   later one"
-                .into(),
-            instead: "give neighbours replace-one and no unit, or another method",
-        });
-    }
-    if budget.is_pure() {
-        return Err(LearnError::NotCovered {
-            what: "method averaged adds Gaussian noise, which has no finite epsilon at delta = 0"
-                .into(),
-            instead: "give a delta above 0, far below one over the number of rows",
-        });
-    }
     let passes = PASSES.check(f64::from(options.passes.unwrap_or(1)))? as u32;
     let weights = options.weights.unwrap_or_default();
     let slope = gd::separate_slope(facts);

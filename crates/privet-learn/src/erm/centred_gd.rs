@@ -61,11 +61,13 @@ use super::watch::StepWatch;
 use crate::allowance::Allowance;
 use crate::answers::{Answers, Here, Questions, SumNoise};
 use crate::certainty::{NORMAL, Surety, WeightLaws};
+use crate::covers::{Cover, Covers, NOT_PRINTED};
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::model::{LinearWeights, Spread};
+use crate::registry::{FINITE, Info};
 use crate::request::{Calibration, RIDGE, STEPS};
-use crate::settings::{SettingInfo, Shown};
+use crate::settings::{Shown, settings};
 use crate::support::Support;
 use crate::task::Procedure;
 use crate::{LearnError, admit};
@@ -88,50 +90,37 @@ pub const SHARE: Range = Range::open("share", 0.0, 1.0);
 pub const SLOPE: Range = Range::from("slope", 0.01, 1.5);
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "centred-gd",
     summary: "buys the rows' mean with a little of the budget, then gradient descent as gd on rows less \
               that mean; for rows that have much in common, as those of images and of most tables",
     source: "Tramèr & Boneh 2021 (fixed features of images); accounting of Dong et al. 2022",
-    guarantee: "(ε, δ) in finite arithmetic; no pure ε",
-    settings: &[
-        SettingInfo::whole(STEPS, "noised steps; chosen from public facts unless given"),
-        SettingInfo::number(
-            SHARE,
-            "share of the mean in the squared multiplier; 0.03 unless given",
-        ),
-        SettingInfo::number(
-            SLOPE,
-            "what a row's slope is clipped to; unless given as for gd, and 0.4 for images",
-        )
-        .also("for more than two classes and the logistic loss"),
-        RIDGE_SETTING.meaning("strength of λ/2·‖θ‖² beside the sum of losses; none unless given"),
-        INTERVALS_SETTING,
-    ],
-    scores: Scores::ClippedJoint,
+    guarantee: FINITE,
+    settings: CentredGd::SETTINGS,
     noised: "the sum of all rows, and the sum of all gradients at each step",
-    any_storage: true,
+    private: true,
+    covers: Covers {
+        printed: Cover::unprinted(NOT_PRINTED),
+        pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
+        ..Covers::ALL
+    },
+    more: LearnerFacts { scores: Scores::ClippedJoint, any_storage: true },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CentredGd {
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub steps: Option<u32>,
-    /// a.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub share: Option<f64>,
-    /// S of several classes.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slope: Option<f64>,
-    /// λ of the sum form; none unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
-    /// Where intervals of the weights come from: bounds unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub intervals: Option<Intervals>,
+settings! {
+    /// Settings of `centred-gd`.
+    #[derive(Copy)]
+    pub struct CentredGd {
+        steps: u32 [STEPS] "noised steps; chosen from public facts unless given";
+        share: f64 [SHARE] "share of the mean in the squared multiplier; 0.03 unless given";
+        slope: f64 [SLOPE]
+            "what a row's slope is clipped to; unless given as for gd, and 0.4 for images",
+            also "for more than two classes and the logistic loss";
+        /// λ of the sum form; none unless given.
+        ridge: f64 = RIDGE_SETTING.meaning("strength of λ/2·‖θ‖² beside the sum of losses; none unless given");
+        /// Where intervals of the weights come from: bounds unless given.
+        intervals: Intervals = INTERVALS_SETTING;
+    }
 }
 
 /// a of the rule.
@@ -164,23 +153,10 @@ fn shape(facts: &Facts) -> (f64, f64) {
 pub(crate) fn plan(
     facts: &Facts,
     budget: &Allowance<'_>,
-    calibration: Calibration,
+    _calibration: Calibration,
     options: &CentredGd,
 ) -> Result<Decision, LearnError> {
     let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
-    if calibration == Calibration::Printed {
-        return refused(
-            "no paper prints constants for method centred-gd".into(),
-            "leave out the calibration, or give sound",
-        );
-    }
-    if budget.is_pure() {
-        return refused(
-            "method centred-gd adds Gaussian noise, which has no finite epsilon at delta = 0"
-                .into(),
-            "give a delta above 0, or method amp, objective or output",
-        );
-    }
     if RADIUS.check(facts.radius).is_err() {
         return refused(
             format!("method centred-gd cannot clip rows to a length of {:e} again", facts.radius),

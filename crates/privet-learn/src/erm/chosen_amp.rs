@@ -27,11 +27,13 @@ use super::ridge as rule;
 use super::watch::StepWatch;
 use super::{Decision, Erm};
 use crate::allowance::{Allowance, scales};
+use crate::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores as ClassScores};
+use crate::method::{LearnerFacts, Method, RIDGE_SETTING, Scores as ClassScores};
 use crate::model::LinearWeights;
+use crate::registry::{FINITE, Info};
 use crate::request::{Calibration, GAMMA, RIDGE, SPLIT};
-use crate::settings::{SettingInfo, Shown};
+use crate::settings::{Shown, settings};
 use crate::task::Procedure;
 use crate::{LearnError, admit};
 use privet_core::{Budget, Range};
@@ -51,50 +53,39 @@ pub const COLUMNS: Range = Range::from("columns", 1.0, 100_001.0);
 pub const SHARE: Range = Range::open("share", 0.0, 1.0);
 
 /// All that is known of it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "chosen-amp",
     summary: "chooses a few columns privately by their scores, then fits them alone by amp; for wide \
               tables of which little matters",
     source: "Smith & Thakurta 2013 (two stages); Iyengar et al. 2019 (amp)",
-    guarantee: "(ε, δ) in finite arithmetic; no pure ε",
-    settings: &[
-        SettingInfo::whole(COLUMNS, "columns chosen; chosen from public facts unless given")
-            .also("at most the columns of the table"),
-        SettingInfo::number(SHARE, "share of the budget for choosing; 0.3 unless given"),
-        RIDGE_SETTING,
-        SettingInfo::number(
-            GAMMA,
-            "gradient norm of the mean objective at which to stop; 1/N² unless given",
-        ),
-        SettingInfo::number(
-            SPLIT,
-            "share of the noise budget for the output noise; 0.01 unless given",
-        ),
-    ],
-    scores: ClassScores::Separate,
+    guarantee: FINITE,
+    settings: ChosenAmp::SETTINGS,
     noised: "the choice of a column by its score",
-    any_storage: true,
+    private: true,
+    covers: Covers {
+        printed: Cover::unprinted(NOT_PRINTED),
+        pure: Cover::gaussian("give a delta above 0, or method amp or frank-wolfe"),
+        several: Cover::one_problem("give a number or two classes as target, or method gd or amp"),
+        needs: Needs::Memory,
+        ..Covers::ALL
+    },
+    more: LearnerFacts { scores: ClassScores::Separate, any_storage: true },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ChosenAmp {
-    /// k.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub columns: Option<u32>,
-    /// Of ε and δ, for the choice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub share: Option<f64>,
-    /// λ of the sum form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
-    /// γ, the gradient norm of the mean objective.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gamma: Option<f64>,
-    /// Share of the noise budget for the output noise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub split: Option<f64>,
+settings! {
+    /// Settings of `chosen-amp`.
+    #[derive(Copy)]
+    pub struct ChosenAmp {
+        columns: u32 [COLUMNS]
+            "columns chosen; chosen from public facts unless given",
+            also "at most the columns of the table";
+        share: f64 [SHARE] "share of the budget for choosing; 0.3 unless given";
+        /// λ of the sum form.
+        ridge: f64 = RIDGE_SETTING;
+        gamma: f64 [GAMMA]
+            "gradient norm of the mean objective at which to stop; 1/N² unless given";
+        split: f64 [SPLIT] "share of the noise budget for the output noise; 0.01 unless given";
+    }
 }
 
 /// Share of the budget for the choice.
@@ -112,29 +103,10 @@ fn usual_columns(facts: &Facts, budget: &Allowance<'_>) -> u32 {
 pub(crate) fn plan(
     facts: &Facts,
     budget: &Allowance<'_>,
-    calibration: Calibration,
+    _calibration: Calibration,
     options: &ChosenAmp,
 ) -> Result<Decision, LearnError> {
     let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
-    if calibration == Calibration::Printed {
-        return refused(
-            "no paper prints constants for method chosen-amp".into(),
-            "leave out the calibration, or give sound",
-        );
-    }
-    if budget.is_pure() {
-        return refused(
-            "method chosen-amp adds Gaussian noise, which has no finite epsilon at delta = 0"
-                .into(),
-            "give a delta above 0, or method amp or frank-wolfe",
-        );
-    }
-    if facts.problems > 1 {
-        return refused(
-            "method chosen-amp is made for one linear problem".into(),
-            "give a number or two classes as target, or method gd or amp",
-        );
-    }
     let open = facts.columns - usize::from(facts.bias);
     let count = options.columns.unwrap_or(usual_columns(facts, budget).min(open as u32));
     COLUMNS.check(f64::from(count))?;

@@ -36,11 +36,13 @@ use super::thresholding::{Question, Start, Thresholding};
 use super::watch::StepWatch;
 use crate::allowance::Allowance;
 use crate::answers::{Answers, Questions, SumNoise};
+use crate::covers::{Cover, Covers, Needs};
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, Scores};
+use crate::method::{LearnerFacts, Method, Scores};
 use crate::model::LinearWeights;
+use crate::registry::{FINITE, Info};
 use crate::request::{Calibration, STEPS};
-use crate::settings::{SettingInfo, Shown};
+use crate::settings::{Shown, settings};
 use crate::support::Support;
 use crate::task::Procedure;
 use crate::{LearnError, admit};
@@ -65,44 +67,25 @@ pub const ROUNDS: Range = Range::from("rounds", 1.0, 1_001.0);
 pub const PACE: Range = Range::open("pace", 0.0, 1e6);
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "dp-ight",
     summary: "lets a few columns join in each round, by their gradients under noise, and fits those that \
               joined by descent; for many columns of which few matter",
     source: "Wang & Gu 2019; Wang 2021, Algorithm 1; Cai, Wang & Zhang 2021 (peeling)",
-    guarantee: "(ε, δ) in finite arithmetic; no pure ε",
-    settings: &[
-        SettingInfo::whole(COLUMNS, "columns kept; chosen from public facts unless given")
-            .also("at most the columns of the table"),
-        SettingInfo::words(
-            "choice",
-            "peeled or gradient",
-            "how columns are chosen: one by one by their scores, or by noise on all of them; peeled unless \
-             given, where few are kept of many",
-        ),
-        SettingInfo::whole(ROUNDS, "rounds in which columns join, for peeled; 4 unless given"),
-        SettingInfo::whole(STEPS, "noised steps on all columns, for gradient; 6 unless given"),
-        SettingInfo::whole(
-            FIT_STEPS,
-            "noised steps on the columns kept; 8 a round, or 12 for gradient, unless given",
-        ),
-        SettingInfo::number(
-            SHARE,
-            "share of the budget for choosing; 0.5, or 0.85 for gradient, unless given",
-        ),
-        SettingInfo::number(
-            CLIP,
-            "what entries are clamped to for scores, for peeled; from the schema unless given",
-        ),
-        SettingInfo::number(
-            FIT_RADIUS,
-            "length that rows of the columns kept are clipped to; chosen from the schema unless given",
-        ),
-        SettingInfo::number(PACE, "length of a step, as a multiple of the rule's; 1 unless given"),
-    ],
-    scores: Scores::Separate,
+    guarantee: FINITE,
+    settings: DpIght::SETTINGS,
     noised: "the choice of a column by its score, and the sum of all gradients at each step",
-    any_storage: true,
+    private: true,
+    covers: Covers {
+        printed: Cover::No {
+            why: "has printed constants that are half of what its claim needs",
+            instead: "leave out the calibration, or give sound; `docs/errata.md` says more",
+        },
+        pure: Cover::gaussian("give a delta above 0, or method two-stage, frank-wolfe or amp"),
+        needs: Needs::Memory,
+        ..Covers::ALL
+    },
+    more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
 /// How columns are chosen.
@@ -115,37 +98,28 @@ pub enum Choice {
     Gradient,
 }
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DpIght {
-    /// s.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub columns: Option<u32>,
-    /// How they are chosen.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub choice: Option<Choice>,
-    /// Of choices.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rounds: Option<u32>,
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub steps: Option<u32>,
-    /// T′.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fit_steps: Option<u32>,
-    /// Of μ², for the choice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub share: Option<f64>,
-    /// τ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clip: Option<f64>,
-    /// R′.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fit_radius: Option<f64>,
-    /// η, in units of the rule's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pace: Option<f64>,
+settings! {
+    /// Settings of `dp-ight`.
+    #[derive(Copy)]
+    pub struct DpIght {
+        columns: u32 [COLUMNS]
+            "columns kept; chosen from public facts unless given",
+            also "at most the columns of the table";
+        choice: Choice ["peeled or gradient"]
+            "how columns are chosen: one by one by their scores, or by noise on all of them; peeled \
+             unless given, where few are kept of many";
+        rounds: u32 [ROUNDS] "rounds in which columns join, for peeled; 4 unless given";
+        steps: u32 [STEPS] "noised steps on all columns, for gradient; 6 unless given";
+        fit_steps: u32 [FIT_STEPS]
+            "noised steps on the columns kept; 8 a round, or 12 for gradient, unless given";
+        share: f64 [SHARE]
+            "share of the budget for choosing; 0.5, or 0.85 for gradient, unless given";
+        clip: f64 [CLIP]
+            "what entries are clamped to for scores, for peeled; from the schema unless given";
+        fit_radius: f64 [FIT_RADIUS]
+            "length that rows of the columns kept are clipped to; chosen from the schema unless given";
+        pace: f64 [PACE] "length of a step, as a multiple of the rule's; 1 unless given";
+    }
 }
 
 const DEFAULT_SHARE: f64 = 0.85;
@@ -171,22 +145,10 @@ pub fn sensitivity(facts: &Facts) -> f64 {
 pub(crate) fn plan(
     facts: &Facts,
     budget: &Allowance<'_>,
-    calibration: Calibration,
+    _calibration: Calibration,
     options: &DpIght,
 ) -> Result<Decision, LearnError> {
     let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
-    if calibration == Calibration::Printed {
-        return refused(
-            "the constants that are printed for DP-IGHT are half of what its claim needs".into(),
-            "leave out the calibration, or give sound; `docs/errata.md` says more",
-        );
-    }
-    if budget.is_pure() {
-        return refused(
-            "method dp-ight adds Gaussian noise, which has no finite epsilon at delta = 0".into(),
-            "give a delta above 0, or method two-stage, frank-wolfe or amp",
-        );
-    }
     if !RADII.contains(&facts.radius) {
         return refused(
             format!("method dp-ight cannot sum rows of length {:e} exactly", facts.radius),

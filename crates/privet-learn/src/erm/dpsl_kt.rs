@@ -35,11 +35,13 @@ use super::second_stage::{Fit, second};
 use super::student::{Inputs, Student, margin};
 use super::{calibrated, reach, ridge as rule, ssp};
 use crate::allowance::Allowance;
+use crate::covers::{Cover, Covers};
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
+use crate::registry::{FINITE, Info};
 use crate::request::{Calibration, RIDGE};
-use crate::settings::{SettingInfo, Shown};
+use crate::settings::{Shown, settings};
 use crate::support::Support;
 use crate::task::Procedure;
 use crate::{Check, Erm, LearnError};
@@ -60,49 +62,45 @@ pub const PUBLIC_ROWS: Range = Range::from("public_rows", 1.0, 10_000_001.0);
 pub const PUBLIC_NORM: Range = Range::open("public_norm", 0.0, 1e60);
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "dpsl-kt",
     summary: "learns a model of few columns from what a teacher says of public inputs, under noise or by a private \
               teacher; the public rows are not protected",
     source: "Wang 2021, Algorithm 2, with a teacher whose sensitivity is proved",
-    guarantee: "(ε, δ) in finite arithmetic; no pure ε",
-    settings: &[
-        SettingInfo::whole(COLUMNS, "columns kept; chosen from public facts unless given")
-            .also("at most the columns of the table"),
-        SettingInfo::whole(PUBLIC_ROWS, "rows of the public file; none unless there is one"),
-        SettingInfo::number(PUBLIC_NORM, "a bound on the spectral norm of its rows")
-            .also("with public_rows"),
-        SettingInfo::words(
-            "teacher",
-            "minimum or private",
-            "a minimiser whose answers are noised, or a private model; minimum unless given",
-        ),
-        RIDGE_SETTING,
-    ],
-    scores: Scores::Separate,
+    guarantee: FINITE,
+    settings: DpslKt::SETTINGS,
     noised: "what the minimiser says of public inputs",
-    any_storage: true,
+    private: true,
+    covers: Covers {
+        printed: Cover::No {
+            why: "has a printed theorem that is false",
+            instead: "leave out the calibration, or give sound; `docs/errata.md` says more",
+        },
+        pure: Cover::gaussian("give a delta above 0, or method two-stage, frank-wolfe or amp"),
+        several: Cover::one_problem(
+            "give a number or two classes as target, or method gd or dp-ight",
+        ),
+        ..Covers::ALL
+    },
+    more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DpslKt {
-    /// s.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub columns: Option<u32>,
-    /// m.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub public_rows: Option<u32>,
-    /// ν.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub public_norm: Option<f64>,
-    /// Who answers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub teacher: Option<Teacher>,
-    /// λ of the sum form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
+settings! {
+    /// Settings of `dpsl-kt`.
+    #[derive(Copy)]
+    pub struct DpslKt {
+        columns: u32 [COLUMNS]
+            "columns kept; chosen from public facts unless given",
+            also "at most the columns of the table";
+        public_rows: u32 [PUBLIC_ROWS] "rows of the public file; none unless there is one";
+        public_norm: f64 [PUBLIC_NORM]
+            "a bound on the spectral norm of its rows",
+            also "with public_rows";
+        teacher: Teacher ["minimum or private"]
+            "a minimiser whose answers are noised, or a private model; minimum unless given";
+        /// λ of the sum form.
+        ridge: f64 = RIDGE_SETTING;
+    }
 }
 
 /// Who answers.
@@ -160,28 +158,10 @@ const UNPROTECTED: &str =
 pub(crate) fn plan(
     facts: &Facts,
     budget: &Allowance<'_>,
-    calibration: Calibration,
+    _calibration: Calibration,
     options: &DpslKt,
 ) -> Result<Decision, LearnError> {
     let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
-    if calibration == Calibration::Printed {
-        return refused(
-            "the theorem that is printed for knowledge transfer is false".into(),
-            "leave out the calibration, or give sound; `docs/errata.md` says more",
-        );
-    }
-    if budget.is_pure() {
-        return refused(
-            "method dpsl-kt adds Gaussian noise, which has no finite epsilon at delta = 0".into(),
-            "give a delta above 0, or method two-stage, frank-wolfe or amp",
-        );
-    }
-    if facts.problems > 1 {
-        return refused(
-            "method dpsl-kt is made for one linear problem".into(),
-            "give a number or two classes as target, or method gd or dp-ight",
-        );
-    }
     options.public_rows.map(|rows| PUBLIC_ROWS.check(rows.into())).transpose()?;
     options.public_norm.map(|norm| PUBLIC_NORM.check(norm)).transpose()?;
     if options.public_rows.is_some() != options.public_norm.is_some() {

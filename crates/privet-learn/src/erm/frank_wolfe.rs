@@ -48,12 +48,14 @@ use super::Decision;
 use super::watch::StepWatch;
 use super::{calibrated, evenly_split, predicted};
 use crate::allowance::Allowance;
+use crate::covers::{Covers, Needs};
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, Scores as ClassScores};
+use crate::method::{LearnerFacts, Method, Scores as ClassScores};
 use crate::model::LinearWeights;
+use crate::registry::Info;
 use crate::request::{Calibration, STEPS};
-use crate::settings::SettingInfo;
 use crate::settings::Shown;
+use crate::settings::settings;
 use crate::support::Support;
 use crate::task::Procedure;
 use crate::{LearnError, admit};
@@ -73,31 +75,17 @@ pub const RADIUS: Range = Range::open("radius", 0.0, 1e60);
 pub const CLIP: Range = Range::from("clip", 1e-60, 1e60);
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "frank-wolfe",
     summary: "chooses a signed column at each step and moves along it; for many columns of which few \
               matter, and for sparse rows",
     source: "Talwar et al. 2015; Thakkar 2019, Algorithm 5; accounting of Dong et al. 2020",
     guarantee: "(ε, δ) and pure ε in finite arithmetic",
-    settings: &[
-        SettingInfo::whole(STEPS, "choices made; chosen from public facts unless given"),
-        SettingInfo::number(
-            RADIUS,
-            "ℓ1 norm that the model may reach; chosen from public facts unless given",
-        ),
-        SettingInfo::number(
-            CLIP,
-            "what every entry is clamped to, both ways; chosen from the schema unless given",
-        ),
-        SettingInfo::words(
-            "path",
-            "forward or frank-wolfe",
-            "whether steps add up or shrink what was there; forward unless given",
-        ),
-    ],
-    scores: ClassScores::Separate,
+    settings: FrankWolfe::SETTINGS,
     noised: "the choice of a column by its score",
-    any_storage: true,
+    private: true,
+    covers: Covers { needs: Needs::Memory, ..Covers::ALL },
+    more: LearnerFacts { scores: ClassScores::Separate, any_storage: true },
 };
 
 /// How choices become a point.
@@ -111,22 +99,18 @@ pub enum Path {
     FrankWolfe,
 }
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FrankWolfe {
-    /// T; chosen by [`pace`] unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub steps: Option<u32>,
-    /// C; chosen by [`pace`] unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub radius: Option<f64>,
-    /// τ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clip: Option<f64>,
-    /// How choices become a point.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub path: Option<Path>,
+settings! {
+    /// Settings of `frank-wolfe`.
+    #[derive(Copy)]
+    pub struct FrankWolfe {
+        steps: u32 [STEPS] "choices made; chosen from public facts unless given";
+        radius: f64 [RADIUS]
+            "ℓ1 norm that the model may reach; chosen from public facts unless given";
+        clip: f64 [CLIP]
+            "what every entry is clamped to, both ways; chosen from the schema unless given";
+        path: Path ["forward or frank-wolfe"]
+            "whether steps add up or shrink what was there; forward unless given";
+    }
 }
 
 /// The shrink since all rows were looked at beyond which they are looked at again.

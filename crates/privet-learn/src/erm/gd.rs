@@ -73,12 +73,14 @@ use super::{calibrated, predicted};
 use crate::allowance::Allowance;
 use crate::answers::{Answers, Here, Questions, SumNoise};
 use crate::certainty::{NORMAL, Surety, WeightLaws};
+use crate::covers::{Cover, Covers, NOT_PRINTED};
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
+use crate::registry::{FINITE, Info};
 use crate::request::{Calibration, RIDGE, STEPS};
-use crate::settings::SettingInfo;
 use crate::settings::Shown;
+use crate::settings::settings;
 use crate::support::Support;
 use crate::task::Procedure;
 use crate::{LearnError, admit};
@@ -88,39 +90,36 @@ use privet_dp::mechanism::{ExactCounts, Gaussian};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::{Exact, ExactGradient, Labels, SoftmaxGradient, Table};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "gd",
     summary: "gradient descent on all records, each gradient under Gaussian noise; several classes \
               are fitted jointly",
     source: "Song et al. 2013; Bassily et al. 2014; accounting of Dong et al. 2022",
-    guarantee: "(ε, δ) in finite arithmetic; no pure ε",
-    settings: &[
-        SettingInfo::whole(STEPS, "noised steps; chosen from public facts unless given"),
-        RIDGE_SETTING.meaning("strength of λ/2·‖θ‖² beside the sum of losses; none unless given"),
-        INTERVALS_SETTING,
-    ],
-    scores: Scores::ClippedJoint,
+    guarantee: FINITE,
+    settings: Gd::SETTINGS,
     noised: "the sum of all gradients, at each step",
-    any_storage: true,
+    private: true,
+    covers: Covers {
+        printed: Cover::unprinted(NOT_PRINTED),
+        pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
+        ..Covers::ALL
+    },
+    more: LearnerFacts { scores: Scores::ClippedJoint, any_storage: true },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Gd {
-    /// T; chosen by [`pace`] unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub steps: Option<u32>,
-    /// λ of the sum form; none unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
-    /// Where intervals of the weights come from: bounds unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub intervals: Option<Intervals>,
+settings! {
+    /// Settings of `gd`.
+    #[derive(Copy)]
+    pub struct Gd {
+        steps: u32 [STEPS] "noised steps; chosen from public facts unless given";
+        /// λ of the sum form; none unless given.
+        ridge: f64 = RIDGE_SETTING.meaning("strength of λ/2·‖θ‖² beside the sum of losses; none unless given");
+        /// Where intervals of the weights come from: bounds unless given.
+        intervals: Intervals = INTERVALS_SETTING;
+    }
 }
 
 /// κ: how many memories of the momentum a descent lasts.
@@ -254,21 +253,9 @@ pub(super) fn reach(steps: u32, momentum: f64, averaged: u32) -> f64 {
 pub(crate) fn plan(
     facts: &Facts,
     budget: &Allowance<'_>,
-    calibration: Calibration,
+    _calibration: Calibration,
     options: &Gd,
 ) -> Result<Decision, LearnError> {
-    if calibration == Calibration::Printed {
-        return Err(LearnError::NotCovered {
-            what: "no paper prints constants for method gd".into(),
-            instead: "leave out the calibration, or give sound",
-        });
-    }
-    if budget.is_pure() {
-        return Err(LearnError::NotCovered {
-            what: "method gd adds Gaussian noise, which has no finite epsilon at delta = 0".into(),
-            instead: "give a delta above 0, or method amp, objective or output",
-        });
-    }
     if !RADII.contains(&facts.radius) {
         return Err(LearnError::NotCovered {
             what: format!("method gd cannot sum rows of length {:e} exactly", facts.radius),

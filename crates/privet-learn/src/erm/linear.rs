@@ -28,12 +28,14 @@ use super::{objective, predicted};
 use crate::LearnError;
 use crate::allowance::Allowance;
 use crate::certainty::WeightLaws;
+use crate::covers::Covers;
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
+use crate::registry::Info;
 use crate::request::Calibration;
-use crate::settings::SettingInfo;
 use crate::settings::Shown;
+use crate::settings::{SettingInfo, settings};
 use crate::task::Procedure;
 use privet_core::Range;
 use privet_dp::account::Event;
@@ -41,19 +43,19 @@ use privet_dp::gate::{Noised, Session};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "linear",
     summary: "linear regression: perturbs plain least squares and minimises in a ball",
     source: "Thakurta 2013, Algorithm 4.1",
     guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
-    settings: &[NORM_SETTING, RIDGE_SETTING, GAMMA_SETTING, SPLIT_SETTING],
-    scores: Scores::Separate,
+    settings: Linear::SETTINGS,
     noised: "the objective, as a linear term",
-    any_storage: true,
+    private: true,
+    covers: Covers::ALL,
+    more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
 /// B, for both algorithms.
@@ -70,22 +72,18 @@ pub const REACH: Range = Range::open("norm times clipping radius", 0.0, 1e5);
 /// B·R of the rule.
 const EXPECTED_REACH: f64 = 2.0;
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Linear {
-    /// B.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub norm: Option<f64>,
-    /// λ of the sum form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
-    /// γ, the gradient norm of the mean objective.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gamma: Option<f64>,
-    /// Share of the noise budget for the output noise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub split: Option<f64>,
+settings! {
+    /// Settings of `linear`.
+    #[derive(Copy)]
+    pub struct Linear {
+        norm: f64 = NORM_SETTING;
+        /// λ of the sum form.
+        ridge: f64 = RIDGE_SETTING;
+        /// γ, the gradient norm of the mean objective.
+        gamma: f64 = GAMMA_SETTING;
+        /// Share of the noise budget for the output noise.
+        split: f64 = SPLIT_SETTING;
+    }
 }
 
 /// B, checked; refuses what is not least squares.

@@ -36,27 +36,29 @@ use super::reach::finest_tolerance;
 use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::covers::Covers;
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
+use crate::registry::Info;
 use crate::request::{Calibration, GAMMA, RIDGE, SPLIT};
-use crate::settings::SettingInfo;
+use crate::settings::{SettingInfo, settings};
 use privet_dp::account::{ObjectiveCost, ObjectiveNoise, gaussian};
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{OutputLaw, PerturbedObjective};
 use privet_optim::solver::Penalty;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "objective",
     summary: "perturbs the objective and releases its minimiser, with next to no noise on top",
     source: "Chaudhuri et al. 2011; Kifer et al. 2012; Thakurta 2013, Algorithm 3.1",
     guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
-    settings: &[RIDGE_SETTING, GAMMA_SETTING, SPLIT_SETTING, PENALTY_SETTING],
-    scores: Scores::Separate,
+    settings: Objective::SETTINGS,
     noised: "the objective, as a linear term",
-    any_storage: true,
+    private: true,
+    covers: Covers::ALL,
+    more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
 /// γ, for this method and [`super::linear`].
@@ -74,22 +76,19 @@ pub(super) const SPLIT_SETTING: SettingInfo = SettingInfo::number(
 /// Share of the noise budget for the output noise.
 pub const DEFAULT_SPLIT: f64 = 1e-3;
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Objective {
-    /// λ of the sum form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
-    /// γ, the gradient norm of the mean objective.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub gamma: Option<f64>,
-    /// Share of the noise budget for the output noise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub split: Option<f64>,
-    /// A penalty or set on top of the ridge ([`super::penalty`]).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub penalty: Option<Regulariser>,
+settings! {
+    /// Settings of `objective`.
+    #[derive(Copy)]
+    pub struct Objective {
+        /// λ of the sum form.
+        ridge: f64 = RIDGE_SETTING;
+        /// γ, the gradient norm of the mean objective.
+        gamma: f64 = GAMMA_SETTING;
+        /// Share of the noise budget for the output noise.
+        split: f64 = SPLIT_SETTING;
+        /// A penalty or set on top of the ridge ([`super::penalty`]).
+        penalty: Regulariser = PENALTY_SETTING;
+    }
 }
 
 /// Decides everything from public facts.

@@ -30,39 +30,41 @@ use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
 use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::covers::Covers;
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
+use crate::registry::Info;
 use crate::request::{Calibration, RIDGE};
+use crate::settings::settings;
 use privet_core::Neighbours;
 use privet_dp::account;
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::{Gaussian, L2Laplace};
 use privet_optim::solver::Penalty;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "output",
     summary: "minimises a regularised objective and adds noise to the result",
     source: "Chaudhuri et al. 2011; Jain & Thakurta 2014, §4.1",
     guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
-    settings: &[RIDGE_SETTING, PENALTY_SETTING],
-    scores: Scores::Separate,
+    settings: Output::SETTINGS,
     noised: "the weights of the minimiser",
-    any_storage: true,
+    private: true,
+    covers: Covers::ALL,
+    more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Output {
-    /// λ of the sum form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
-    /// A penalty or set on top of the ridge ([`super::penalty`]).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub penalty: Option<Regulariser>,
+settings! {
+    /// Settings of `output`.
+    #[derive(Copy)]
+    pub struct Output {
+        /// λ of the sum form.
+        ridge: f64 = RIDGE_SETTING;
+        /// A penalty or set on top of the ridge ([`super::penalty`]).
+        penalty: Regulariser = PENALTY_SETTING;
+    }
 }
 
 /// Decides everything from public facts.

@@ -161,18 +161,9 @@ impl Walk {
 /// What all of them refuse, and S.
 pub(super) fn admitted(
     facts: &Facts,
-    budget: &Allowance<'_>,
     calibration: Calibration,
     method: &'static str,
 ) -> Result<f64, LearnError> {
-    if budget.is_pure() {
-        return Err(LearnError::NotCovered {
-            what: format!(
-                "method {method} adds Gaussian noise, which has no finite epsilon at delta = 0"
-            ),
-            instead: "give a delta above 0, or method amp, objective or output",
-        });
-    }
     if !RADII.contains(&facts.radius) {
         return Err(LearnError::NotCovered {
             what: format!("method {method} cannot bound rounding for rows of {:e}", facts.radius),

@@ -3,50 +3,54 @@
 use super::chosen_amp::COLUMNS;
 use super::minimum::{Ask, solve};
 use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
-use super::{Erm, ight};
+use super::{Decision, Erm, ight};
+use crate::allowance::Allowance;
+use crate::covers::Covers;
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
-use crate::request::RIDGE;
-use crate::settings::{SettingInfo, Shown};
+use crate::registry::Info;
+use crate::request::{Calibration, RIDGE};
+use crate::settings::{Shown, settings};
 use crate::task::Baseline;
 use crate::{LearnError, admit};
 use privet_optim::solver::{Monitor, Penalty};
 use privet_optim::sum::Table;
-use serde::{Deserialize, Serialize};
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "non-private",
     summary: "no noise and no guarantee: a baseline for data that are public anyway",
     source: "–",
     guarantee: "none",
-    settings: &[
-        RIDGE_SETTING,
-        PENALTY_SETTING,
-        SettingInfo::whole(
-            COLUMNS,
-            "keep at most this many columns, by iterative hard thresholding; all unless given",
-        ),
-    ],
-    scores: Scores::Separate,
+    settings: NonPrivate::SETTINGS,
     noised: "nothing",
-    any_storage: true,
+    private: false,
+    covers: Covers::ALL,
+    more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NonPrivate {
-    /// λ of the sum form; 1 unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
-    /// A penalty or set on top of the ridge ([`super::penalty`]).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub penalty: Option<Regulariser>,
-    /// s of hard thresholding (`ight`).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub columns: Option<u32>,
+settings! {
+    /// Settings of `non-private`.
+    #[derive(Copy)]
+    pub struct NonPrivate {
+        /// λ of the sum form; 1 unless given.
+        ridge: f64 = RIDGE_SETTING;
+        /// A penalty or set on top of the ridge ([`super::penalty`]).
+        penalty: Regulariser = PENALTY_SETTING;
+        columns: u32 [COLUMNS]
+            "keep at most this many columns, by iterative hard thresholding; all unless given";
+    }
+}
+
+/// It spends nothing: a budget is refused.
+pub(crate) fn plan(
+    _facts: &Facts,
+    _budget: &Allowance<'_>,
+    _calibration: Calibration,
+    _own: &NonPrivate,
+) -> Result<Decision, LearnError> {
+    Err(LearnError::NotASetting { setting: "epsilon".into(), method: INFO.name })
 }
 
 /// Minimisation, and nothing else.

@@ -35,10 +35,12 @@ use super::permutation::{
 use super::predicted;
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::covers::{Cover, Covers, Needs};
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, Scores};
+use crate::method::{LearnerFacts, Method, Scores};
+use crate::registry::{FINITE, Info};
 use crate::request::Calibration;
-use crate::settings::SettingInfo;
+use crate::settings::{SettingInfo, settings};
 use privet_dp::account;
 use privet_dp::gate::Arithmetic;
 use serde::{Deserialize, Serialize};
@@ -54,47 +56,35 @@ pub(super) const BATCH_SETTING: SettingInfo =
         .also("at most the number of rows");
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "psgd",
     summary: "passes over the records in a secret random order, batch by batch, and adds noise to the \
               result",
     source: "Wu et al. 2017; Thakkar 2019, Algorithm 2",
-    guarantee: "(ε, δ) in finite arithmetic; no pure ε",
-    settings: &[
-        PASSES_SETTING,
-        BATCH_SETTING,
-        SettingInfo::number(
-            RATE,
-            "first rate of the mean gradient; chosen from public facts unless given",
-        )
-        .also("at most 2/β, β the smoothness of the loss"),
-        SettingInfo::words(
-            "schedule",
-            "constant, decreasing or square-root",
-            "how rates go on; constant unless given",
-        ),
-    ],
-    scores: Scores::Clipped,
+    guarantee: FINITE,
+    settings: Psgd::SETTINGS,
     noised: "the weights that the last pass ends at",
-    any_storage: true,
+    private: true,
+    covers: Covers {
+        pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
+        needs: Needs::Memory,
+        ..Covers::ALL
+    },
+    more: LearnerFacts { scores: Scores::Clipped, any_storage: true },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Psgd {
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub passes: Option<u32>,
-    /// k.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub batch: Option<u64>,
-    /// η₁ of the mean form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<f64>,
-    /// How rates go on.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub schedule: Option<Schedule>,
+settings! {
+    /// Settings of `psgd`.
+    #[derive(Copy)]
+    pub struct Psgd {
+        passes: u32 = PASSES_SETTING;
+        batch: u64 = BATCH_SETTING;
+        rate: f64 [RATE]
+            "first rate of the mean gradient; chosen from public facts unless given",
+            also "at most 2/β, β the smoothness of the loss";
+        schedule: Schedule ["constant, decreasing or square-root"]
+            "how rates go on; constant unless given";
+    }
 }
 
 /// How rates go on from the first.
@@ -152,7 +142,7 @@ pub(crate) fn plan(
     calibration: Calibration,
     options: &Psgd,
 ) -> Result<Decision, LearnError> {
-    let slope = admitted(facts, budget, calibration, INFO.name)?;
+    let slope = admitted(facts, calibration, INFO.name)?;
     let smoothness = facts.loss.smoothness(facts.radius);
     let schedule = options.schedule.unwrap_or_default();
     let time = time(facts, budget, slope);

@@ -30,40 +30,43 @@ use super::psgd::{BATCH_SETTING, PASSES_SETTING};
 use super::ridge as rule;
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::covers::{Cover, Covers, Needs};
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
+use crate::registry::{FINITE, Info};
 use crate::request::{Calibration, RIDGE};
+use crate::settings::settings;
 use privet_dp::account;
 use privet_dp::gate::Arithmetic;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "psgd-strong",
     summary: "passes over the records in a secret random order with a ridge and falling rates, and \
               adds noise to the result",
     source: "Wu et al. 2017; Thakkar 2019, Algorithm 3",
-    guarantee: "(ε, δ) in finite arithmetic; no pure ε",
-    settings: &[PASSES_SETTING, BATCH_SETTING, RIDGE_SETTING],
-    scores: Scores::Clipped,
+    guarantee: FINITE,
+    settings: PsgdStrong::SETTINGS,
     noised: "the weights that the last pass ends at",
-    any_storage: true,
+    private: true,
+    covers: Covers {
+        pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
+        needs: Needs::Memory,
+        ..Covers::ALL
+    },
+    more: LearnerFacts { scores: Scores::Clipped, any_storage: true },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PsgdStrong {
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub passes: Option<u32>,
-    /// k.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub batch: Option<u64>,
-    /// λ of the sum form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
+settings! {
+    /// Settings of `psgd-strong`.
+    #[derive(Copy)]
+    pub struct PsgdStrong {
+        passes: u32 = PASSES_SETTING;
+        batch: u64 = BATCH_SETTING;
+        /// λ of the sum form.
+        ridge: f64 = RIDGE_SETTING;
+    }
 }
 
 /// Decides everything from public facts.
@@ -73,7 +76,7 @@ pub(crate) fn plan(
     calibration: Calibration,
     options: &PsgdStrong,
 ) -> Result<Decision, LearnError> {
-    let slope = admitted(facts, budget, calibration, INFO.name)?;
+    let slope = admitted(facts, calibration, INFO.name)?;
     let (rows, smoothness) = (facts.rows as f64, facts.loss.smoothness(facts.radius));
     let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
     let shift = 2.0 * f64::from(facts.unit.records()) * slope * facts.radius;

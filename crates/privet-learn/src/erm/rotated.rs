@@ -31,11 +31,13 @@ use super::reach::SPARE;
 use super::watch::StepWatch;
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::covers::{Cover, Covers};
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
+use crate::registry::{FINITE, Info};
 use crate::request::{Calibration, RIDGE};
-use crate::settings::Shown;
+use crate::settings::{Shown, settings};
 use crate::support::Support;
 use crate::task::Procedure;
 use privet_dp::account::{self, Event, ObjectiveNoise, gaussian};
@@ -44,36 +46,32 @@ use privet_dp::mechanism::{Distance, ExactCounts, RotatedObjective};
 use privet_optim::raised::{Raised, Sizes};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "linear-rotated",
     summary: "experimental: linear regression that regularises only where the data say little",
     source: "Thakurta 2013, Algorithm 4.2, by a proof of our own",
-    guarantee: "(ε, δ) in finite arithmetic; no pure ε",
-    settings: &[
-        NORM_SETTING,
-        RIDGE_SETTING.meaning(
-            "what eigenvalues below it are raised to; chosen from public facts unless given",
-        ),
-    ],
-    scores: Scores::Separate,
+    guarantee: FINITE,
+    settings: LinearRotated::SETTINGS,
     noised: "the objective, as a linear term",
-    any_storage: true,
+    private: true,
+    covers: Covers {
+        pure: Cover::gaussian("give a delta above 0, or method linear, ssp or amp"),
+        several: Cover::one_problem("give a number or two classes as target, or method ssp"),
+        ..Covers::ALL
+    },
+    more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LinearRotated {
-    /// B.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub norm: Option<f64>,
-    /// Δ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
+settings! {
+    /// Settings of `linear-rotated`.
+    #[derive(Copy)]
+    pub struct LinearRotated {
+        norm: f64 = NORM_SETTING;
+        ridge: f64 = RIDGE_SETTING.meaning( "what eigenvalues below it are raised to; chosen from public facts unless given", );
+    }
 }
 
 /// Share of ε for the determinants.
@@ -95,18 +93,6 @@ pub(crate) fn plan(
 ) -> Result<Decision, LearnError> {
     let norm = norm(facts, options.norm)?;
     let refused = |what: &str, instead| Err(LearnError::NotCovered { what: what.into(), instead });
-    if budget.is_pure() {
-        return refused(
-            "method linear-rotated adds Gaussian noise, which has no finite epsilon at delta = 0",
-            "give a delta above 0, or method linear, ssp or amp",
-        );
-    }
-    if facts.problems > 1 {
-        return refused(
-            "method linear-rotated is proved for one linear problem",
-            "give a number or two classes as target, or method ssp",
-        );
-    }
     if facts.columns > super::ssp::WIDEST {
         return refused(
             "method linear-rotated decomposes a matrix of columns by columns",

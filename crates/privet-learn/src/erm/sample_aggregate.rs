@@ -34,12 +34,14 @@
 use super::Decision;
 use super::{calibrated, predicted};
 use crate::allowance::Allowance;
+use crate::covers::{Cover, Covers, Needs};
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
+use crate::registry::Info;
 use crate::request::{Calibration, RIDGE};
-use crate::settings::SettingInfo;
 use crate::settings::Shown;
+use crate::settings::settings;
 use crate::support::Support;
 use crate::task::Procedure;
 use crate::{LearnError, admit};
@@ -50,30 +52,23 @@ use privet_dp::gate::{Arithmetic, Noised, Private, Session};
 use privet_dp::mechanism::{Gaussian, Laplace, independent_blocks};
 use privet_optim::solver::{Monitor, Problem, SolveError, SolverOptions as Solver, minimise};
 use privet_optim::sum::{InMemory, Table};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "sample-aggregate",
     summary: "fits a model to each of many blocks of records and releases the mean under noise",
     source: "Nissim, Raskhodnikova & Smith 2007; Smith 2011; Thakurta 2013, §3.2.1",
     guarantee: "(ε, δ) and pure ε in finite arithmetic, whatever the solver does",
-    settings: &[
-        SettingInfo::whole(BLOCKS, "blocks of records; chosen from public facts unless given"),
-        SettingInfo::number(
-            BOUND,
-            "length that a block's model is clipped to; 4√problems / clipping radius \
-                      unless given",
-        ),
-        RIDGE_SETTING.meaning(
-            "strength of λ/2·‖θ‖² beside the sum of losses of one block; chosen from \
-                      public facts unless given",
-        ),
-    ],
-    scores: Scores::Separate,
+    settings: SampleAggregate::SETTINGS,
     noised: "the mean of the blocks' weights",
-    any_storage: false,
+    private: true,
+    covers: Covers {
+        printed: Cover::unprinted("has neither its number of blocks nor its range in print"),
+        needs: Needs::Memory,
+        ..Covers::ALL
+    },
+    more: LearnerFacts { scores: Scores::Separate, any_storage: false },
 };
 
 /// Limits on the number of blocks.
@@ -87,19 +82,16 @@ const EXPECTED_NORM: f64 = 4.0;
 /// A block's minimum is looked for to this part of its length.
 const PRECISION: f64 = 1e-6;
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SampleAggregate {
-    /// m.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub blocks: Option<u32>,
-    /// B.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bound: Option<f64>,
-    /// λ of a block's sum form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
+settings! {
+    /// Settings of `sample-aggregate`.
+    #[derive(Copy)]
+    pub struct SampleAggregate {
+        blocks: u32 [BLOCKS] "blocks of records; chosen from public facts unless given";
+        bound: f64 [BOUND]
+            "length that a block's model is clipped to; 4√problems / clipping radius unless given";
+        /// λ of a block's sum form.
+        ridge: f64 = RIDGE_SETTING.meaning( "strength of λ/2·‖θ‖² beside the sum of losses of one block; chosen from public facts unless given", );
+    }
 }
 
 /// What a block's model is clipped to.
@@ -151,15 +143,9 @@ impl Clip {
 pub(crate) fn plan(
     facts: &Facts,
     budget: &Allowance<'_>,
-    calibration: Calibration,
+    _calibration: Calibration,
     options: &SampleAggregate,
 ) -> Result<Decision, LearnError> {
-    if calibration == Calibration::Printed {
-        return Err(LearnError::NotCovered {
-            what: "the papers print neither the number of blocks nor the range".into(),
-            instead: "leave out the calibration, or give sound",
-        });
-    }
     let (problems, rows) = (f64::from(facts.problems), facts.rows as f64);
     let coordinates = facts.columns * facts.problems as usize;
     let (d, pure) = (coordinates as f64, budget.is_pure());

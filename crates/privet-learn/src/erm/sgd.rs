@@ -44,12 +44,14 @@ use super::watch::StepWatch;
 use super::{calibrated, evenly_split, predicted};
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::covers::{Cover, Covers};
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
+use crate::registry::Info;
 use crate::request::{Calibration, RIDGE, STEPS};
-use crate::settings::SettingInfo;
 use crate::settings::Shown;
+use crate::settings::settings;
 use crate::support::Support;
 use crate::task::Procedure;
 use privet_dp::account::{self, Event};
@@ -62,54 +64,40 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "sgd",
     summary: "gradient descent, at each step on a fresh secret sample of the records under Gaussian \
               noise; several classes are fitted jointly",
     source: "Bassily et al. 2014; Abadi et al. 2016; Thakkar 2019, Algorithm 4",
     guarantee: "(ε, δ) in finite arithmetic; no pure ε; one record a unit",
-    settings: &[
-        SettingInfo::whole(STEPS, "noised steps; chosen from public facts unless given"),
-        SettingInfo::whole(
-            BATCH,
-            "expected rows of a sample; chosen from public facts unless given",
-        )
-        .also("below the number of rows"),
-        SettingInfo::number(
-            RATE,
-            "rate of the mean gradient; chosen from public facts unless given",
-        ),
-        SettingInfo::words(
-            "sampling",
-            "poisson, or under replace-one without-replacement",
-            "how samples are drawn; poisson unless given",
-        ),
-        RIDGE_SETTING.meaning("strength of λ/2·‖θ‖² beside the sum of losses; none unless given"),
-    ],
-    scores: Scores::ClippedJoint,
+    settings: Sgd::SETTINGS,
     noised: "the sum of the gradients of a sample, at each step",
-    any_storage: true,
+    private: true,
+    covers: Covers {
+        pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
+        users: Cover::No {
+            why: "samples records, and amplification by sampling is proved for one record a unit",
+            instead: "leave out the unit, or give method gd",
+        },
+        ..Covers::ALL
+    },
+    more: LearnerFacts { scores: Scores::ClippedJoint, any_storage: true },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sgd {
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub steps: Option<u32>,
-    /// qn.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub batch: Option<u64>,
-    /// η of the mean form.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<f64>,
-    /// How samples are drawn.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sampling: Option<Sampling>,
-    /// λ of the sum form; none unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
+settings! {
+    /// Settings of `sgd`.
+    #[derive(Copy)]
+    pub struct Sgd {
+        steps: u32 [STEPS] "noised steps; chosen from public facts unless given";
+        batch: u64 [BATCH]
+            "expected rows of a sample; chosen from public facts unless given",
+            also "below the number of rows";
+        rate: f64 [RATE] "rate of the mean gradient; chosen from public facts unless given";
+        sampling: Sampling ["poisson, or under replace-one without-replacement"]
+            "how samples are drawn; poisson unless given";
+        /// λ of the sum form; none unless given.
+        ridge: f64 = RIDGE_SETTING.meaning("strength of λ/2·‖θ‖² beside the sum of losses; none unless given");
+    }
 }
 
 /// How samples are drawn.
@@ -306,18 +294,6 @@ pub(crate) fn accountable(
 fn covered(facts: &Facts, budget: &Allowance<'_>) -> Result<(), LearnError> {
     let instead = ["give a smaller budget, or method gd", "give a larger delta, or method gd"];
     accountable(budget, "sgd", instead)?;
-    if budget.is_pure() {
-        return Err(LearnError::NotCovered {
-            what: "method sgd adds Gaussian noise, which has no finite epsilon at delta = 0".into(),
-            instead: "give a delta above 0, or method amp, objective or output",
-        });
-    }
-    if facts.unit.records() > 1 {
-        return Err(LearnError::NotCovered {
-            what: format!("method sgd samples records, and the unit is {}", facts.unit),
-            instead: "amplification by sampling is proved for one record: take method gd",
-        });
-    }
     if !RADII.contains(&facts.radius) {
         return Err(LearnError::NotCovered {
             what: format!("method sgd cannot sum rows of length {:e} exactly", facts.radius),

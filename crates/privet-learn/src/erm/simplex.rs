@@ -39,23 +39,24 @@ use super::calibrated;
 use super::frank_wolfe::{CLIP, RADIUS, slope};
 use super::watch::StepWatch;
 use crate::allowance::Allowance;
+use crate::covers::{Cover, Covers, Needs};
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, Scores as ClassScores};
+use crate::method::{LearnerFacts, Method, Scores as ClassScores};
 use crate::model::LinearWeights;
+use crate::registry::Info;
 use crate::request::Calibration;
-use crate::settings::SettingInfo;
 use crate::settings::Shown;
+use crate::settings::settings;
 use crate::support::Support;
 use crate::task::Procedure;
 use crate::{LearnError, admit};
-use privet_core::{Neighbours, Range, Unit};
+use privet_core::Range;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use privet_optim::vertex::{Entropic, FeatureGrid, GridMatrix, SlopeGrid};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Limits on λ.
@@ -63,47 +64,44 @@ pub const ENTROPY: Range = Range::open("entropy", 0.0, 1e100);
 /// Limits on m.
 pub const DRAWS: Range = Range::from("draws", 1.0, 1_000_001.0);
 
+/// Why it needs a public number of rows.
+const PUBLIC_COUNT: Cover = Cover::No {
+    why: "has a theorem that needs a public number of rows",
+    instead: "give replace-one neighbours and a record as the unit, or method frank-wolfe",
+};
+
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "simplex",
     summary: "minimises with an entropy term over signed columns and releases the mean of columns drawn \
               from the minimiser",
     source: "Jain & Thakurta 2014, §5.1; constants re-derived",
     guarantee: "(ε, δ) and pure ε in finite arithmetic; replace-one neighbours only",
-    settings: &[
-        SettingInfo::whole(DRAWS, "columns drawn; chosen from public facts unless given"),
-        SettingInfo::number(
-            ENTROPY,
-            "strength of λΣw ln w beside the sum of losses; the least that the budget allows \
-                      unless given",
-        ),
-        SettingInfo::number(RADIUS, "ℓ1 norm of the model; chosen from public facts unless given"),
-        SettingInfo::number(
-            CLIP,
-            "what every entry is clamped to, both ways; chosen from the schema unless given",
-        ),
-    ],
-    scores: ClassScores::Separate,
+    settings: Simplex::SETTINGS,
     noised: "the choice of a column by its score",
-    any_storage: false,
+    private: true,
+    covers: Covers {
+        printed: Cover::unprinted("has printed constants that are not legible"),
+        private_count: PUBLIC_COUNT,
+        users: PUBLIC_COUNT,
+        needs: Needs::Memory,
+        ..Covers::ALL
+    },
+    more: LearnerFacts { scores: ClassScores::Separate, any_storage: false },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Simplex {
-    /// m.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub draws: Option<u32>,
-    /// λ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub entropy: Option<f64>,
-    /// C.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub radius: Option<f64>,
-    /// τ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clip: Option<f64>,
+settings! {
+    /// Settings of `simplex`.
+    #[derive(Copy)]
+    pub struct Simplex {
+        draws: u32 [DRAWS] "columns drawn; chosen from public facts unless given";
+        entropy: f64 [ENTROPY]
+            "strength of λΣw ln w beside the sum of losses; the least that the budget allows unless \
+             given";
+        radius: f64 [RADIUS] "ℓ1 norm of the model; chosen from public facts unless given";
+        clip: f64 [CLIP]
+            "what every entry is clamped to, both ways; chosen from the schema unless given";
+    }
 }
 
 /// The note of its certificates.
@@ -183,22 +181,10 @@ impl Terms {
 pub(crate) fn plan(
     facts: &Facts,
     budget: &Allowance<'_>,
-    calibration: Calibration,
+    _calibration: Calibration,
     options: &Simplex,
 ) -> Result<Decision, LearnError> {
     let refused = |what: &str, instead| Err(LearnError::NotCovered { what: what.into(), instead });
-    if calibration == Calibration::Printed {
-        return refused(
-            "the constants printed for method simplex are not legible",
-            "leave out the calibration, or give sound",
-        );
-    }
-    if facts.neighbours != Neighbours::ReplaceOne || facts.unit != Unit::Record {
-        return refused(
-            "the theorem behind method simplex needs a public number of rows",
-            "give replace-one neighbours and a record as the unit, or method frank-wolfe",
-        );
-    }
     let given = options.draws.map(|draws| DRAWS.check(f64::from(draws)).map(|_| draws));
     let given = given.transpose()?;
     let clip = CLIP.check(options.clip.unwrap_or(facts.entry_scale.min(facts.entry_bound)))?;

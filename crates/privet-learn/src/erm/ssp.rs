@@ -55,11 +55,13 @@ use super::watch::StepWatch;
 use super::{calibrated, predicted};
 use crate::allowance::Allowance;
 use crate::certainty::{NORMAL, Surety, WeightLaws};
+use crate::covers::{Cover, Covers};
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::model::{LinearWeights, Spread};
+use crate::registry::Info;
 use crate::request::{Calibration, RIDGE};
-use crate::settings::Shown;
+use crate::settings::{Shown, settings};
 use crate::task::Procedure;
 use crate::{LearnError, admit};
 use privet_core::Neighbours;
@@ -70,31 +72,30 @@ use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use privet_optim::spectrum::Spectrum;
 use privet_optim::sum::{ExactGradient, ExactGram, Labels, Sums, Table};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "ssp",
     summary: "least squares from second moments under noise, all classes from one release",
     source: "Vu & Slavkovic 2009; Wang 2018 (AdaSSP); sensitivity and ridge of our own",
     guarantee: "(ε, δ) and pure ε in finite arithmetic",
-    settings: &[RIDGE_SETTING.meaning(
-        "what is added to every eigenvalue of the noised matrix; half the edge of the \
-                  noise's own spectrum unless given",
-    )],
-    scores: Scores::Separate,
+    settings: Ssp::SETTINGS,
     noised: "the second moments of the records, from which the weights are solved",
-    any_storage: true,
+    private: true,
+    covers: Covers {
+        printed: Cover::unprinted("has printed constants of another algorithm"),
+        ..Covers::ALL
+    },
+    more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ssp {
-    /// κ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
+settings! {
+    /// Settings of `ssp`.
+    #[derive(Copy)]
+    pub struct Ssp {
+        ridge: f64 = RIDGE_SETTING.meaning( "what is added to every eigenvalue of the noised matrix; half the edge of the noise's own spectrum unless given", );
+    }
 }
 
 /// Columns for which the matrix is kept and decomposed.
@@ -148,16 +149,10 @@ pub fn absolute_sensitivity(facts: &Facts) -> f64 {
 pub(crate) fn plan(
     facts: &Facts,
     budget: &Allowance<'_>,
-    calibration: Calibration,
+    _calibration: Calibration,
     options: &Ssp,
 ) -> Result<Decision, LearnError> {
     let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
-    if calibration == Calibration::Printed {
-        return refused(
-            "the constants that are printed for AdaSSP are of another algorithm".into(),
-            "leave out the calibration, or give sound",
-        );
-    }
     if !matches!(facts.loss, Loss::Squared { .. }) {
         return refused(
             format!("method ssp solves least squares, not loss {}", facts.loss.name()),

@@ -24,13 +24,15 @@ use super::narrow::{FIT_RADIUS, Narrow, spread};
 use super::second_stage::{Fit, second};
 use super::{Decision, Erm, ssp};
 use crate::allowance::Allowance;
+use crate::covers::{Cover, Covers, Needs};
 use crate::facts::Facts;
-use crate::method::{Method, MethodInfo, RIDGE_SETTING, Scores};
+use crate::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::model::LinearWeights;
+use crate::registry::Info;
 use crate::request::{Calibration, RIDGE};
 use crate::select::correlation::{Association, Correlation};
 use crate::select::{Asks, Heard, Naming, Selector, Wanted};
-use crate::settings::{SettingInfo, Shown};
+use crate::settings::{Shown, settings};
 use crate::task::Procedure;
 use crate::{LearnError, admit};
 use privet_core::Budget;
@@ -43,74 +45,46 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A line about it.
-pub const INFO: MethodInfo = MethodInfo {
+pub const INFO: Info<LearnerFacts> = Info {
     name: "two-stage",
     summary: "chooses a few columns by any selector, then fits them alone, by ssp, amp or linear, their rows \
               clipped anew; for wide tables of which little matters",
     source: "Kifer, Smith & Thakurta 2012; Thakurta 2013, Algorithm 6.2; Dick et al. 2023 (choice)",
     guarantee: "(ε, δ), and pure ε for squared loss, in finite arithmetic",
-    settings: &[
-        SettingInfo::whole(COLUMNS, "columns chosen; chosen from public facts unless given")
-            .also("at most the columns of the table"),
-        SettingInfo::number(SHARE, "share of the budget for choosing; 0.3 unless given"),
-        SettingInfo::words(
-            "selector",
-            "correlation, exponential, distance, subsample or lasso-stability",
-            "what chooses the columns; correlation unless given",
-        ),
-        SettingInfo::words(
-            "fit",
-            "ssp, amp or linear",
-            "what fits them; ssp for loss squared and amp for others unless given",
-        ),
-        SettingInfo::words(
-            "association",
-            "kendall or products",
-            "what columns are chosen by; kendall unless given, where the number of rows is public",
-        ),
-        SettingInfo::number(
-            CLIP,
-            "what entries are clamped to for products; from the schema unless given",
-        ),
-        SettingInfo::number(
-            FIT_RADIUS,
-            "length that rows of the columns chosen are clipped to; from the schema unless given",
-        ),
-        RIDGE_SETTING,
-    ],
-    scores: Scores::Separate,
+    settings: TwoStage::SETTINGS,
     noised: "the choice of columns, then what is fitted",
-    any_storage: true,
+    private: true,
+    covers: Covers {
+        printed: Cover::unprinted("has no printed constants for the two stages as they are here"),
+        several: Cover::one_problem(
+            "give a number or two classes as target, or method gd or dp-ight",
+        ),
+        needs: Needs::Memory,
+        ..Covers::ALL
+    },
+    more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TwoStage {
-    /// s.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub columns: Option<u32>,
-    /// Of ε and δ, for the choice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub share: Option<f64>,
-    /// What chooses the columns: a word, or a selector with every choice that its rule made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub selector: Option<Chooser>,
-    /// What fits them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fit: Option<Fit>,
-    /// What columns are chosen by, for `correlation`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub association: Option<Association>,
-    /// τ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clip: Option<f64>,
-    /// R′.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fit_radius: Option<f64>,
-    /// Of stage two.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
+settings! {
+    /// Settings of `two-stage`.
+    #[derive(Copy)]
+    pub struct TwoStage {
+        columns: u32 [COLUMNS]
+            "columns chosen; chosen from public facts unless given",
+            also "at most the columns of the table";
+        share: f64 [SHARE] "share of the budget for choosing; 0.3 unless given";
+        selector: Chooser ["correlation, exponential, distance, subsample or lasso-stability"]
+            "what chooses the columns; correlation unless given";
+        fit: Fit ["ssp, amp or linear"]
+            "what fits them; ssp for loss squared and amp for others unless given";
+        association: Association ["kendall or products"]
+            "what columns are chosen by; kendall unless given, where the number of rows is public";
+        clip: f64 [CLIP] "what entries are clamped to for products; from the schema unless given";
+        fit_radius: f64 [FIT_RADIUS]
+            "length that rows of the columns chosen are clipped to; from the schema unless given";
+        /// Of stage two.
+        ridge: f64 = RIDGE_SETTING;
+    }
 }
 
 /// A selector by its name, or with its settings.
@@ -174,16 +148,10 @@ const MOST: f64 = 50.0;
 pub(crate) fn plan(
     facts: &Facts,
     budget: &Allowance<'_>,
-    calibration: Calibration,
+    _calibration: Calibration,
     options: &TwoStage,
 ) -> Result<Decision, LearnError> {
     let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
-    if calibration == Calibration::Printed {
-        return refused(
-            "the papers print no constants for the two stages as they are here".into(),
-            "leave out the calibration, or give sound",
-        );
-    }
     let squares = matches!(facts.loss, Loss::Squared { .. });
     let fit = options.fit.unwrap_or(if squares { Fit::Ssp } else { Fit::Amp });
     if budget.is_pure() && fit != Fit::Ssp {
@@ -196,12 +164,6 @@ pub(crate) fn plan(
         return refused(
             format!("{fit} fits least squares, not loss {}", facts.loss.name()),
             "give loss squared (classes are fitted as -1 and 1), or fit amp",
-        );
-    }
-    if facts.problems > 1 {
-        return refused(
-            "method two-stage is made for one linear problem".into(),
-            "give a number or two classes as target, or method gd or dp-ight",
         );
     }
     let open = facts.columns - usize::from(facts.bias);
@@ -226,6 +188,7 @@ pub(crate) fn plan(
     let chosen = options.chooser()?.plan(&Wanted {
         facts,
         budget: Allowance::new(own, settled.as_slice()),
+        calibration: Calibration::Sound,
         size: count,
     })?;
     let first = chosen.procedure;

@@ -39,7 +39,7 @@ use self::walk::{Descent, Question, Start, moved};
 use super::begins::Begins;
 use super::method::Method;
 use super::rows::Examples;
-use super::sampled::covered;
+use super::sampled::accountable;
 use super::settings::{CLIP, CLIP_LOSS, LONGEST, NONCONVEX, Settings, WEIGHT_DECAY};
 use super::tensors::{Layout, Tensors};
 use super::trainer::{Decision, Worker};
@@ -83,7 +83,7 @@ pub(crate) fn plan(
     budget: &Allowance<'_>,
     method: &Method,
 ) -> Result<Decision, LearnError> {
-    covered(facts, budget, method)?;
+    accountable(budget, method)?;
     let given = method.settings();
     let steps = STEPS.check(f64::from(given.steps.unwrap_or(USUAL_STEPS)))? as u32;
     let clip = CLIP.check(given.clip.unwrap_or(1.0))?;

@@ -22,7 +22,7 @@
 use super::begins::Begins;
 use super::method::Method;
 use super::rows::Examples;
-use super::sampled::covered;
+use super::sampled::accountable;
 use super::settings::Settings;
 use super::sizes::{Sizes, sizes};
 use super::tensors::Tensors;
@@ -51,7 +51,7 @@ pub(crate) fn plan(
     budget: &Allowance<'_>,
     method: &Method,
 ) -> Result<Decision, LearnError> {
-    covered(facts, budget, method)?;
+    accountable(budget, method)?;
     only_slots(facts.table.relation())?;
     let mut settled = Settings::default();
     let Sizes { steps, batch, clip, schedule } = sizes(facts, method, &mut settled)?;

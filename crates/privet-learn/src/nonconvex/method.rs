@@ -1,28 +1,16 @@
-//! The registry of trainings, a line each.
+//! The list of trainings ([`crate::registry`]).
 
 use super::settings::*;
 use super::update::Rule;
 use crate::LearnError;
-use crate::settings::{SettingInfo, given};
-use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
+use crate::covers::{Cover, Covers, NOT_PRINTED, Needs};
+use crate::online::{ADDED, SINGLE};
+use crate::registry::{Info, NONE, registry};
+use crate::settings::{SettingInfo, some};
 
-/// A line about a training.
+/// What is asked of a training beyond what is of every method ([`Info`]).
 #[derive(Debug, Clone, Copy)]
-pub struct MethodInfo {
-    /// The word for `--method`.
-    pub name: &'static str,
-    /// What it does, in one sentence.
-    pub summary: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// The settings that it accepts.
-    pub settings: &'static [SettingInfo],
-    /// What gets its noise, in words.
-    pub noised: &'static str,
-    /// Whether it is private.
-    pub private: bool,
+pub struct TrainingFacts {
     /// What is asked of the records.
     pub(crate) asks: Asks,
     /// What is done with the answers.
@@ -31,17 +19,9 @@ pub struct MethodInfo {
     pub(crate) smooths: bool,
 }
 
-impl MethodInfo {
-    /// What it guarantees, in words.
-    pub fn guarantee(&self) -> &'static str {
-        let chooses = self.settings.iter().any(|setting| setting.name == SUMS_SETTING.name);
-        match (self.private, chooses) {
-            (false, _) => "none: for comparison",
-            (true, true) => "(ε, δ) in finite arithmetic; in real arithmetic with sums = float",
-            (true, false) => "(ε, δ) in finite arithmetic",
-        }
-    }
-}
+/// The guarantee where sums are in whole numbers, always or unless asked otherwise.
+const EXACT: &str = "(ε, δ) in finite arithmetic";
+const EITHER: &str = "(ε, δ) in finite arithmetic; in real arithmetic with sums = float";
 
 /// Which records a step sees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,247 +76,296 @@ impl Usual {
     }
 }
 
-const SGD: &[SettingInfo] = &[
-    STEPS_SETTING,
-    BATCH_SETTING,
-    RATE_SETTING,
-    CLIP_SETTING,
-    MOMENTUM_SETTING,
-    SAMPLING_SETTING,
-    SUMS_SETTING,
-    DECAY_SETTING,
-    AVERAGED_SETTING,
-    WEIGHT_DECAY_SETTING,
-    NONCONVEX_SETTING,
-];
-const ADAM: &[SettingInfo] = &[
-    STEPS_SETTING,
-    BATCH_SETTING,
-    RATE_SETTING,
-    CLIP_SETTING,
-    BETA1_SETTING,
-    BETA2_SETTING,
-    SAMPLING_SETTING,
-    SUMS_SETTING,
-    DECAY_SETTING,
-    AVERAGED_SETTING,
-    WEIGHT_DECAY_SETTING,
-    NONCONVEX_SETTING,
-];
-const SMOOTHED_SGD: &[SettingInfo] = &[
-    STEPS_SETTING,
-    BATCH_SETTING,
-    RATE_SETTING,
-    CLIP_SETTING,
-    MOMENTUM_SETTING,
-    SMOOTHING_SETTING,
-    SMOOTHED_SETTING,
-    SAMPLING_SETTING,
-    SUMS_SETTING,
-    DECAY_SETTING,
-    AVERAGED_SETTING,
-    WEIGHT_DECAY_SETTING,
-    NONCONVEX_SETTING,
-];
-const SMOOTHED_ADAM: &[SettingInfo] = &[
-    STEPS_SETTING,
-    BATCH_SETTING,
-    RATE_SETTING,
-    CLIP_SETTING,
-    BETA1_SETTING,
-    BETA2_SETTING,
-    SMOOTHING_SETTING,
-    SMOOTHED_SETTING,
-    SAMPLING_SETTING,
-    SUMS_SETTING,
-    DECAY_SETTING,
-    AVERAGED_SETTING,
-    WEIGHT_DECAY_SETTING,
-    NONCONVEX_SETTING,
-];
-const SRM: &[SettingInfo] = &[
-    STEPS_SETTING,
-    BATCH_SETTING,
-    FIRST_BATCH_SETTING,
-    RATE_SETTING,
-    CLIP_SETTING,
-    CLIP_DIFFERENCE_SETTING,
-    GAMMA_SETTING,
-    SMOOTHNESS_SETTING,
-    N0_SETTING,
-    SAMPLING_SETTING,
-    SUMS_SETTING,
-    DECAY_SETTING,
-    AVERAGED_SETTING,
-    WEIGHT_DECAY_SETTING,
-    NONCONVEX_SETTING,
-];
+/// What a training over all rows covers.
+const ALL_ROWS: Covers = Covers {
+    printed: Cover::unprinted(NOT_PRINTED),
+    pure: Cover::gaussian("give a delta above 0, far below one over the rows"),
+    needs: Needs::Memory,
+    ..Covers::ALL
+};
+/// What one over samples, or single rows in an order, covers.
+const SAMPLES: Covers = Covers {
+    users: Cover::No {
+        why: "samples records, and amplification by sampling is proved for one record a unit",
+        instead: "leave out the unit, or give method dp-gd",
+    },
+    ..ALL_ROWS
+};
+
+/// What one over rows in their order covers.
+const IN_ORDER: Covers = Covers { private_count: ADDED, users: SINGLE, ..ALL_ROWS };
+
+/// Some of the settings of trainings, by their names.
+const fn of<const N: usize>(names: [&str; N]) -> [SettingInfo; N] {
+    some(Settings::SETTINGS, names)
+}
+
+/// One of them.
+const fn setting(name: &str) -> SettingInfo {
+    of([name])[0]
+}
+
+const SGD: &[SettingInfo] = &of([
+    "steps",
+    "batch",
+    "rate",
+    "clip",
+    "momentum",
+    "sampling",
+    "sums",
+    "decay",
+    "averaged",
+    "weight_decay",
+    "nonconvex",
+]);
+const ADAM: &[SettingInfo] = &of([
+    "steps",
+    "batch",
+    "rate",
+    "clip",
+    "beta1",
+    "beta2",
+    "sampling",
+    "sums",
+    "decay",
+    "averaged",
+    "weight_decay",
+    "nonconvex",
+]);
+const SMOOTHED_SGD: &[SettingInfo] = &of([
+    "steps",
+    "batch",
+    "rate",
+    "clip",
+    "momentum",
+    "smoothing",
+    "smoothed",
+    "sampling",
+    "sums",
+    "decay",
+    "averaged",
+    "weight_decay",
+    "nonconvex",
+]);
+const SMOOTHED_ADAM: &[SettingInfo] = &of([
+    "steps",
+    "batch",
+    "rate",
+    "clip",
+    "beta1",
+    "beta2",
+    "smoothing",
+    "smoothed",
+    "sampling",
+    "sums",
+    "decay",
+    "averaged",
+    "weight_decay",
+    "nonconvex",
+]);
+const SRM: &[SettingInfo] = &of([
+    "steps",
+    "batch",
+    "first_batch",
+    "rate",
+    "clip",
+    "clip_difference",
+    "gamma",
+    "smoothness",
+    "n0",
+    "sampling",
+    "sums",
+    "decay",
+    "averaged",
+    "weight_decay",
+    "nonconvex",
+]);
 const GD: &[SettingInfo] = &[
-    STEPS_SETTING.meaning("noised steps, each a pass over the rows; 100 unless given"),
-    RATE_SETTING,
-    CLIP_SETTING,
-    MOMENTUM_SETTING,
-    SUMS_SETTING,
-    DECAY_SETTING,
-    AVERAGED_SETTING,
-    WEIGHT_DECAY_SETTING,
-    NONCONVEX_SETTING,
+    setting("steps").meaning("noised steps, each a pass over the rows; 100 unless given"),
+    setting("rate"),
+    setting("clip"),
+    setting("momentum"),
+    setting("sums"),
+    setting("decay"),
+    setting("averaged"),
+    setting("weight_decay"),
+    setting("nonconvex"),
 ];
 const AGD: &[SettingInfo] = &[
-    STEPS_SETTING.meaning(
-        "steps that the budget is divided into at first, each a gradient of all rows and a choice of length; 60 unless \
-         given",
-    ),
-    CLIP_SETTING,
-    CLIP_LOSS_SETTING,
-    LONGEST_SETTING,
-    WEIGHT_DECAY_SETTING,
-    NONCONVEX_SETTING,
+    setting("steps").meaning("steps that the budget is divided into at first, each a gradient of all rows and a choice of length; 60 unless given"),
+    setting("clip"),
+    setting("clip_loss"),
+    setting("longest"),
+    setting("weight_decay"),
+    setting("nonconvex"),
 ];
 const FTRL: &[SettingInfo] = &[
-    STEPS_SETTING,
-    BATCH_SETTING.meaning("rows of a step; a fiftieth of the rows, 16 to 4,096, unless given"),
-    RATE_SETTING,
-    CLIP_SETTING,
-    MOMENTUM_SETTING,
-    DECAY_SETTING,
-    AVERAGED_SETTING,
-    WEIGHT_DECAY_SETTING,
-    NONCONVEX_SETTING,
+    setting("steps"),
+    setting("batch").meaning("rows of a step; a fiftieth of the rows, 16 to 4,096, unless given"),
+    setting("rate"),
+    setting("clip"),
+    setting("momentum"),
+    setting("decay"),
+    setting("averaged"),
+    setting("weight_decay"),
+    setting("nonconvex"),
 ];
 const ONE: &[SettingInfo] = &[
-    STEPS_SETTING.meaning("noised steps, a record each; 8 passes over the rows, at most 1,000,000 steps, unless given"),
-    RATE_SETTING,
-    CLIP_SETTING,
-    SUMS_SETTING,
-    DECAY_SETTING,
-    AVERAGED_SETTING,
-    WEIGHT_DECAY_SETTING,
-    NONCONVEX_SETTING,
+    setting("steps").meaning("noised steps, a record each; 8 passes over the rows, at most 1,000,000 steps, unless given"),
+    setting("rate"),
+    setting("clip"),
+    setting("sums"),
+    setting("decay"),
+    setting("averaged"),
+    setting("weight_decay"),
+    setting("nonconvex"),
 ];
 
-macro_rules! methods {
-    ($($(#[$doc:meta])* $variant:ident: $name:literal, $summary:literal, $source:literal, $noised:literal,
-       $private:literal, $settings:ident, $asks:ident, $rule:ident, $smooths:literal;)*) => {
-        /// A training, with its settings.
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "name", rename_all = "kebab-case")]
-        pub enum Method {
-            $($(#[$doc])* $variant(Box<Settings>),)*
-        }
+const DP_SGD: Info<TrainingFacts> = Info {
+    name: "dp-sgd",
+    summary: "descent on clipped gradients of a fresh secret sample, under Gaussian noise",
+    source: "Abadi et al. 2016",
+    guarantee: EITHER,
+    settings: SGD,
+    noised: "the sum of the clipped gradients of a sample, at each step",
+    private: true,
+    covers: SAMPLES,
+    more: TrainingFacts { asks: Asks::Sample, rule: Usual::Momentum, smooths: false },
+};
+const DP_ADAM: Info<TrainingFacts> = Info {
+    name: "dp-adam",
+    summary: "the same with Adam's moments of the noised gradients",
+    source: "Abadi et al. 2016; Kingma and Ba 2015",
+    guarantee: EITHER,
+    settings: ADAM,
+    noised: "the sum of the clipped gradients of a sample, at each step",
+    private: true,
+    covers: SAMPLES,
+    more: TrainingFacts { asks: Asks::Sample, rule: Usual::Adam, smooths: false },
+};
+const DP_LSSGD: Info<TrainingFacts> = Info {
+    name: "dp-lssgd",
+    summary: "dp-sgd whose noised gradients are smoothed along the weights",
+    source: "Wang 2021, Algorithm 5",
+    guarantee: EITHER,
+    settings: SMOOTHED_SGD,
+    noised: "the sum of the clipped gradients of a sample, at each step",
+    private: true,
+    covers: SAMPLES,
+    more: TrainingFacts { asks: Asks::Sample, rule: Usual::Momentum, smooths: true },
+};
+const DP_LSADAM: Info<TrainingFacts> = Info {
+    name: "dp-lsadam",
+    summary: "dp-adam whose noised gradients are smoothed along the weights",
+    source: "Wang 2021, section 5.4.2",
+    guarantee: EITHER,
+    settings: SMOOTHED_ADAM,
+    noised: "the sum of the clipped gradients of a sample, at each step",
+    private: true,
+    covers: SAMPLES,
+    more: TrainingFacts { asks: Asks::Sample, rule: Usual::Adam, smooths: true },
+};
+const DP_SRM: Info<TrainingFacts> = Info {
+    name: "dp-srm",
+    summary: "stochastic recursive momentum: clipped differences of gradients at two points, added to the noised past",
+    source: "Wang 2021, Algorithm 4, clipped as in section 4.7",
+    guarantee: EITHER,
+    settings: SRM,
+    noised: "a sum of clipped gradients and of clipped differences over a sample, at each step",
+    private: true,
+    covers: SAMPLES,
+    more: TrainingFacts { asks: Asks::Sample, rule: Usual::Recursive, smooths: false },
+};
+const DP_GD: Info<TrainingFacts> = Info {
+    name: "dp-gd",
+    summary: "descent on the clipped gradients of all records, under Gaussian noise",
+    source: "Wang, Ye and Xu 2017",
+    guarantee: EITHER,
+    settings: GD,
+    noised: "the sum of all clipped gradients, at each step",
+    private: true,
+    covers: ALL_ROWS,
+    more: TrainingFacts { asks: Asks::All, rule: Usual::Momentum, smooths: false },
+};
+const DP_AGD: Info<TrainingFacts> = Info {
+    name: "dp-agd",
+    summary: "descent on all records whose step lengths, and what each step spends, are decided as it goes",
+    source: "Lee and Kifer 2018",
+    guarantee: EXACT,
+    settings: AGD,
+    noised: "the sum of all clipped gradients, and the choice of a step's length by clipped losses",
+    private: true,
+    covers: ALL_ROWS,
+    more: TrainingFacts { asks: Asks::All, rule: Usual::Searched, smooths: false },
+};
+const DP_FTRL: Info<TrainingFacts> = Info {
+    name: "dp-ftrl",
+    summary: "descent on clipped gradients in the order of the table, under noise that is correlated over the steps",
+    source: "Kairouz et al. 2021; Choquette-Choo et al. 2023",
+    guarantee: EXACT,
+    settings: FTRL,
+    noised: "the running sum of clipped gradients, at each step",
+    private: true,
+    covers: IN_ORDER,
+    more: TrainingFacts { asks: Asks::Next, rule: Usual::Momentum, smooths: false },
+};
+const RRPSGD: Info<TrainingFacts> = Info {
+    name: "rrpsgd",
+    summary: "descent on one record a step, expected, under Gaussian noise",
+    source: "Zhang, Zheng, Mou and Wang 2017",
+    guarantee: EITHER,
+    settings: ONE,
+    noised: "the clipped gradient of a record or two, at each step",
+    private: true,
+    covers: SAMPLES,
+    more: TrainingFacts { asks: Asks::One, rule: Usual::Momentum, smooths: false },
+};
+const STORM: Info<TrainingFacts> = Info {
+    name: "storm",
+    summary: "dp-srm with nothing clipped or noised, for comparison",
+    source: "Cutkosky and Orabona 2019",
+    guarantee: NONE,
+    settings: SRM,
+    noised: "nothing",
+    private: false,
+    covers: Covers::ALL,
+    more: TrainingFacts { asks: Asks::Sample, rule: Usual::Recursive, smooths: false },
+};
+const NON_PRIVATE: Info<TrainingFacts> = Info {
+    name: "non-private",
+    summary: "dp-sgd with nothing clipped or noised, for comparison",
+    source: "–",
+    guarantee: NONE,
+    settings: SGD,
+    noised: "nothing",
+    private: false,
+    covers: Covers::ALL,
+    more: TrainingFacts { asks: Asks::Sample, rule: Usual::Momentum, smooths: false },
+};
 
-        /// Every training that can be asked for.
-        pub const METHODS: &[MethodInfo] = &[$(MethodInfo {
-            name: $name, summary: $summary, source: $source, settings: $settings, noised: $noised,
-            private: $private, asks: Asks::$asks, rule: Usual::$rule, smooths: $smooths,
-        },)*];
-
-        impl Method {
-            /// A line about it.
-            pub fn info(&self) -> &'static MethodInfo {
-                let name = match self { $(Self::$variant(_) => $name,)* };
-                METHODS.iter().find(|info| info.name == name).unwrap_or(&METHODS[0])
-            }
-
-            /// Its settings.
-            pub fn settings(&self) -> &Settings {
-                match self { $(Self::$variant(own) => own,)* }
-            }
-
-            /// The same with others.
-            pub fn having(&self, settings: Settings) -> Self {
-                match self { $(Self::$variant(_) => Self::$variant(Box::new(settings)),)* }
-            }
-
-            fn named(word: &str) -> Option<Self> {
-                match word { $($name => Some(Self::$variant(Box::default())),)* _ => None }
-            }
-        }
-    };
-}
-
-methods! {
+registry! {
+    /// A training, with its settings.
+    pub enum Method: Info<TrainingFacts>, all METHODS, default DpSgd, each with Settings;
     /// Noisy descent on samples.
-    DpSgd: "dp-sgd", "descent on clipped gradients of a fresh secret sample, under Gaussian noise",
-        "Abadi et al. 2016", "the sum of the clipped gradients of a sample, at each step",
-        true, SGD, Sample, Momentum, false;
+    DpSgd = DP_SGD;
     /// The same with moments.
-    DpAdam: "dp-adam", "the same with Adam's moments of the noised gradients",
-        "Abadi et al. 2016; Kingma and Ba 2015", "the sum of the clipped gradients of a sample, at each step",
-        true, ADAM, Sample, Adam, false;
+    DpAdam = DP_ADAM;
     /// The same with smoothing.
-    DpLssgd: "dp-lssgd", "dp-sgd whose noised gradients are smoothed along the weights",
-        "Wang 2021, Algorithm 5", "the sum of the clipped gradients of a sample, at each step",
-        true, SMOOTHED_SGD, Sample, Momentum, true;
+    DpLssgd = DP_LSSGD;
     /// The same with both.
-    DpLsadam: "dp-lsadam", "dp-adam whose noised gradients are smoothed along the weights",
-        "Wang 2021, section 5.4.2", "the sum of the clipped gradients of a sample, at each step",
-        true, SMOOTHED_ADAM, Sample, Adam, true;
+    DpLsadam = DP_LSADAM;
     /// Recursive momentum.
-    DpSrm: "dp-srm", "stochastic recursive momentum: clipped differences of gradients at two points, added to the noised past",
-        "Wang 2021, Algorithm 4, clipped as in section 4.7",
-        "a sum of clipped gradients and of clipped differences over a sample, at each step",
-        true, SRM, Sample, Recursive, false;
+    DpSrm = DP_SRM;
     /// Noisy descent on all records.
-    DpGd: "dp-gd", "descent on the clipped gradients of all records, under Gaussian noise",
-        "Wang, Ye and Xu 2017", "the sum of all clipped gradients, at each step",
-        true, GD, All, Momentum, false;
+    DpGd = DP_GD;
     /// Noisy descent whose steps are decided as it goes.
-    DpAgd: "dp-agd", "descent on all records whose step lengths, and what each step spends, are decided as it goes",
-        "Lee and Kifer 2018", "the sum of all clipped gradients, and the choice of a step's length by clipped losses",
-        true, AGD, All, Searched, false;
+    DpAgd = DP_AGD;
     /// Correlated noise.
-    DpFtrl: "dp-ftrl", "descent on clipped gradients in the order of the table, under noise that is correlated over the steps",
-        "Kairouz et al. 2021; Choquette-Choo et al. 2023", "the running sum of clipped gradients, at each step",
-        true, FTRL, Next, Momentum, false;
+    DpFtrl = DP_FTRL;
     /// Single records.
-    Rrpsgd: "rrpsgd", "descent on one record a step, expected, under Gaussian noise",
-        "Zhang, Zheng, Mou and Wang 2017", "the clipped gradient of a record or two, at each step",
-        true, ONE, One, Momentum, false;
+    Rrpsgd = RRPSGD;
     /// Recursive momentum without noise.
-    Storm: "storm", "dp-srm with nothing clipped or noised, for comparison",
-        "Cutkosky and Orabona 2019", "nothing", false, SRM, Sample, Recursive, false;
+    Storm = STORM;
     /// No noise at all.
-    NonPrivate: "non-private", "dp-sgd with nothing clipped or noised, for comparison", "–", "nothing",
-        false, SGD, Sample, Momentum, false;
-}
-
-impl Default for Method {
-    fn default() -> Self {
-        Self::DpSgd(Box::default())
-    }
-}
-
-impl Method {
-    /// The words accepted by [`FromStr`], separated by commas.
-    pub fn accepted() -> String {
-        METHODS.iter().map(|method| method.name).collect::<Vec<_>>().join(", ")
-    }
-
-    /// Whether it is private at all.
-    pub fn is_private(&self) -> bool {
-        self.info().private
-    }
-
-    /// With one setting given.
-    pub fn with(&self, setting: &str, value: &str) -> Result<Self, LearnError> {
-        let info = self.info();
-        given((self, info.name), info.settings, setting, value)
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.info().name)
-    }
-}
-
-impl FromStr for Method {
-    type Err = LearnError;
-    fn from_str(word: &str) -> Result<Self, Self::Err> {
-        Self::named(word).ok_or_else(|| LearnError::UnknownMethod {
-            given: word.into(),
-            accepted: Self::accepted(),
-        })
-    }
+    NonPrivate = NON_PRIVATE;
 }

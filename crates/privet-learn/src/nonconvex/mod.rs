@@ -46,7 +46,7 @@ mod tests;
 mod trainer;
 mod update;
 
-pub use method::{METHODS, Method, MethodInfo};
+pub use method::{METHODS, Method, TrainingFacts};
 pub use predict::TrainedNetwork;
 pub use rows::Examples;
 pub use settings::{
@@ -57,10 +57,11 @@ pub use tensors::{PublicFile, Tensor, Tensors, digest};
 pub use update::{ADAM_FLOOR, Decay};
 
 use crate::allowance::Allowance;
+use crate::covers::Asked;
 use crate::facts::Facts;
 use crate::online::table_facts;
 use crate::plan::no_budget;
-use crate::request::{Calibration, Request};
+use crate::request::Request;
 use crate::task::{Planned, Task, Work};
 use crate::words::Words;
 use crate::{LearnError, admit};
@@ -320,12 +321,13 @@ impl Task for Network {
         }
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         let allowance = Allowance::new(budget, &request.noise);
-        if request.calibration == Calibration::Printed {
-            return Err(LearnError::NotCovered {
-                what: format!("no printed constants are carried for method {}", task.method),
-                instead: "leave out the calibration, or give sound",
-            });
-        }
+        let asked = Asked {
+            relation: request.relation(),
+            pure: allowance.is_pure(),
+            calibration: request.calibration,
+            problems: 1,
+        };
+        task.method.info().covers.check(task.method.name(), asked)?;
         let decision = decide(facts, &allowance, &task.method)?;
         let mut notes = decision.notes;
         if let Begin::File(public) = &facts.begin {

@@ -37,7 +37,7 @@ impl Plain {
     pub fn new(facts: &NetFacts, method: &Method) -> Result<Self, LearnError> {
         let mut settled = Settings::default();
         let mut sizes: Sizes = sizes(facts, method, &mut settled)?;
-        if method.info().asks == Asks::Sample && sizes.batch > facts.table.rows {
+        if method.info().more.asks == Asks::Sample && sizes.batch > facts.table.rows {
             return Err(LearnError::NotCovered {
                 what: format!("batch = {} of {} rows", sizes.batch, facts.table.rows),
                 instead: "give a batch up to the number of rows",

@@ -67,28 +67,10 @@ pub(super) const FLOAT_SUMS: &str = "gradients are added up in 32-bit floating p
 /// Noise far below what an unsampled descent needs, from which on scales are looked at.
 const FLOOR: f64 = 1e-3;
 
-/// Refuses what no theorem covers, and what would take long to account for.
-pub(super) fn covered(
-    facts: &NetFacts,
-    budget: &Allowance<'_>,
-    method: &Method,
-) -> Result<(), LearnError> {
-    if budget.is_pure() {
-        return Err(LearnError::NotCovered {
-            what: format!(
-                "method {method} adds Gaussian noise, which has no finite epsilon at delta = 0"
-            ),
-            instead: "give a delta above 0, far below one over the rows",
-        });
-    }
-    if method.info().asks == Asks::All {
+/// Refuses samples that would take long to account for.
+pub(super) fn accountable(budget: &Allowance<'_>, method: &Method) -> Result<(), LearnError> {
+    if method.info().more.asks == Asks::All {
         return Ok(());
-    }
-    if facts.table.unit.records() > 1 {
-        return Err(LearnError::NotCovered {
-            what: format!("method {method} samples records, and the unit is {}", facts.table.unit),
-            instead: "amplification by sampling is proved for one record: take method dp-gd",
-        });
     }
     let instead =
         ["give a smaller budget, or method dp-gd", "give a larger delta, or method dp-gd"];
@@ -140,7 +122,7 @@ pub(crate) fn plan(
     budget: &Allowance<'_>,
     method: &Method,
 ) -> Result<Decision, LearnError> {
-    covered(facts, budget, method)?;
+    accountable(budget, method)?;
     let (info, mut settled) = (method.info(), Settings::default());
     let Sizes { steps, batch, clip, schedule } = sizes(facts, method, &mut settled)?;
     let sums = method.settings().sums.unwrap_or_default();
@@ -148,14 +130,14 @@ pub(crate) fn plan(
     let net = &facts.net;
     let coordinates = net.trainable();
     let (neighbours, unit) = (facts.table.neighbours, facts.table.unit);
-    let sampling = match info.asks {
+    let sampling = match info.more.asks {
         Asks::Sample => method.settings().sampling.unwrap_or_default(),
         _ => Sampling::Poisson,
     };
-    if info.asks == Asks::Sample {
+    if info.more.asks == Asks::Sample {
         settled.sampling = Some(sampling);
     }
-    let sampler = match info.asks {
+    let sampler = match info.more.asks {
         Asks::All => None,
         _ => Some(draw(facts, sampling, batch)?),
     };

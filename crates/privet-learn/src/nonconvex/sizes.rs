@@ -33,7 +33,7 @@ pub(super) fn sizes(
 ) -> Result<Sizes, LearnError> {
     let (given, info) = (method.settings(), method.info());
     let rows = facts.table.rows;
-    let batch = match info.asks {
+    let batch = match info.more.asks {
         Asks::All => rows,
         Asks::One => 1,
         Asks::Sample | Asks::Next => {
@@ -44,15 +44,15 @@ pub(super) fn sizes(
         }
     };
     let passes = |passes: f64| (passes * rows as f64 / batch as f64).ceil().clamp(1.0, 1e6) as u32;
-    let usual = match info.asks {
+    let usual = match info.more.asks {
         Asks::All => FULL_STEPS,
         Asks::One => passes(SINGLE_PASSES),
         Asks::Sample | Asks::Next => passes(PASSES),
     };
     let steps = STEPS.check(f64::from(given.steps.unwrap_or(usual)))? as u32;
     let clip = CLIP.check(given.clip.unwrap_or(1.0))?;
-    let rule = info.rule.with(given, settled)?;
-    let smoothing = match info.smooths {
+    let rule = info.more.rule.with(given, settled)?;
+    let smoothing = match info.more.smooths {
         true => {
             let strength = SMOOTHING.check(given.smoothing.unwrap_or(1.0))?;
             let over = given.smoothed.unwrap_or_default();

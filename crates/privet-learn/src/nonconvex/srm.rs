@@ -34,7 +34,7 @@
 use super::begins::Begins;
 use super::method::Method;
 use super::rows::Examples;
-use super::sampled::{FLOAT_SUMS, covered, draw, on_grid};
+use super::sampled::{FLOAT_SUMS, accountable, draw, on_grid};
 use super::settings::{CLIP_DIFFERENCE, FIRST_BATCH, N0, SMOOTHNESS, Settings, Sums};
 use super::sizes::{Sizes, sizes};
 use super::tensors::Tensors;
@@ -111,7 +111,7 @@ pub(crate) fn plan(
     budget: &Allowance<'_>,
     method: &Method,
 ) -> Result<Decision, LearnError> {
-    covered(facts, budget, method)?;
+    accountable(budget, method)?;
     let mut settled = Settings::default();
     let mut sizes = sizes(facts, method, &mut settled)?;
     let recursion = recursion(method, &mut sizes, &mut settled)?;

@@ -25,14 +25,17 @@
 use super::method::{Decision, Hidden, Learner};
 use super::rows::Slots;
 use super::walk::{Following, Rule};
-use super::{Horizon, Method, Online, Stream, sound_only};
+use super::{ADDED, SINGLE};
+use super::{Horizon, Method, Online, Stream};
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::erm::frank_wolfe::{CLIP, usual_range};
 use crate::erm::simplex::ENTROPY;
 use crate::facts::Facts;
+use crate::registry::Info;
 use crate::request::Calibration;
-use crate::settings::{SettingInfo, Shown};
+use crate::settings::{Shown, settings};
 use crate::task::Procedure;
 use privet_core::Budget;
 use privet_dp::account::Event;
@@ -47,22 +50,28 @@ use zeroize::Zeroizing;
 /// M.
 pub const UNITS: i64 = 1 << 20;
 
-/// What can be set.
-pub const SETTINGS: &[SettingInfo] = &[
-    SettingInfo::number(
-        CLIP,
-        "what every entry is clamped to, both ways; chosen from the schema unless given",
-    ),
-    SettingInfo::number(
-        ENTROPY,
-        "λ of the weights e^(−cost/λ); from the budget, or larger if that is better, unless given",
-    ),
-    SettingInfo::words(
-        "signs",
-        "plus or both",
-        "whether a column may also be followed with a minus; plus unless given",
-    ),
-];
+/// A line about it.
+pub const INFO: Info = Info {
+    name: "experts",
+    summary: "draws one column a step by exponential weights, and follows it",
+    source: "Jain & Thakurta 2014, §5.2, constants re-derived",
+    guarantee: "(ε, δ) and pure ε in finite arithmetic; replace-one neighbours only",
+    settings: Experts::SETTINGS,
+    noised: "the choice of a column by what it has cost so far",
+    private: true,
+    covers: Covers {
+        printed: Cover::unprinted(NOT_PRINTED),
+        several: Cover::No {
+            why: "learns two classes or a number",
+            instead: "name two classes in the schema, or give method ftrl",
+        },
+        needs: Needs::Memory,
+        private_count: ADDED,
+        users: SINGLE,
+        ..Covers::ALL
+    },
+    more: (),
+};
 
 /// Which columns are experts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,19 +84,17 @@ pub enum Signs {
     Both,
 }
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Experts {
-    /// τ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clip: Option<f64>,
-    /// λ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub entropy: Option<f64>,
-    /// Whether a column counts with a minus too.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub signs: Option<Signs>,
+settings! {
+    /// Settings of `experts`.
+    #[derive(Copy)]
+    pub struct Experts {
+        clip: f64 [CLIP]
+            "what every entry is clamped to, both ways; chosen from the schema unless given";
+        entropy: f64 [ENTROPY]
+            "λ of the weights e^(−cost/λ); from the budget, or larger if that is better, unless given";
+        signs: Signs ["plus or both"]
+            "whether a column may also be followed with a minus; plus unless given";
+    }
 }
 
 impl Experts {
@@ -113,10 +120,9 @@ impl Experts {
 pub(super) fn plan(
     horizon: &Horizon,
     allowance: &Allowance<'_>,
-    calibration: Calibration,
+    _calibration: Calibration,
     options: &Experts,
 ) -> Result<Decision, LearnError> {
-    sound_only(calibration, "experts")?;
     let facts = &horizon.facts;
     let clip = CLIP.check(options.clip.unwrap_or(facts.entry_scale.min(facts.entry_bound)))?;
     let candidates = options.candidates(facts.columns);

@@ -36,14 +36,17 @@
 //! - η `rate`, of the sum of gradients; Ψ `ridge`, of a record; w `smooth`, in steps; `factor`: buffered, square-root or tree
 //! - Tested by `tests/all/online.rs`.
 
-use super::method::Decision;
+use super::method::{Decision, STREAM};
 use super::rows::{Slopes, Slots};
 use super::walk::{Following, Rule};
-use super::{Horizon, Online, Stream, sound_only};
+use super::{ADDED, SINGLE};
+use super::{Horizon, Online, Stream};
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::covers::{Cover, Covers, NOT_PRINTED, Needs};
+use crate::registry::Info;
 use crate::request::Calibration;
-use crate::settings::{SettingInfo, Shown};
+use crate::settings::{SettingInfo, Shown, settings};
 use crate::task::Procedure;
 use privet_core::Range;
 use privet_dp::account::{self, Event};
@@ -77,26 +80,25 @@ pub(super) const RATE_SETTING: SettingInfo =
 pub(super) const RIDGE_SETTING: SettingInfo =
     SettingInfo::number(RIDGE, "Ψ of Ψ/2·‖θ‖² beside each record's loss; none unless given");
 
-/// What can be set.
-pub const SETTINGS: &[SettingInfo] = &[
-    RATE_SETTING,
-    RIDGE_SETTING,
-    SettingInfo::number(
-        SMOOTH,
-        "over how many steps models are averaged, the last ones most; from public facts unless this or a rate is \
-         given, 1 takes each as it is",
-    ),
-    SettingInfo::words(
-        "length",
-        "known or unknown",
-        "whether the stream is about as long as its horizon, or may end anywhere before; known unless given",
-    ),
-    SettingInfo::words(
-        "factor",
-        "buffered, square-root or tree",
-        "how the noise of steps is correlated; buffered unless given",
-    ),
-];
+/// A line about it.
+pub const INFO: Info = Info {
+    name: "ftrl",
+    summary: "follows the leader of all gradients so far, whose running sum is under correlated noise",
+    source: "Kairouz et al. 2021; factorisations of Denisov et al. 2022 and Dvijotham et al. 2024",
+    guarantee: STREAM,
+    settings: Ftrl::SETTINGS,
+    noised: "the running sum of gradients, at each step",
+    private: true,
+    covers: Covers {
+        pure: Cover::gaussian("give a delta above 0, far below one over the horizon"),
+        printed: Cover::unprinted(NOT_PRINTED),
+        needs: Needs::Memory,
+        private_count: ADDED,
+        users: SINGLE,
+        ..Covers::ALL
+    },
+    more: (),
+};
 
 /// Which factorisation, by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -121,28 +123,25 @@ pub enum Length {
     Unknown,
 }
 
-/// Its settings.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ftrl {
-    /// η.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<f64>,
-    /// Ψ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
-    /// w, in steps; 1 where a rate is given alone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub smooth: Option<f64>,
-    /// Whether it may end anywhere; known unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub length: Option<Length>,
-    /// Which factorisation.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub factor: Option<Correlation>,
-    /// Weight and decay of each buffer, once a plan has found them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub buffers: Vec<[f64; 2]>,
+settings! {
+    /// Settings of `ftrl`.
+    pub struct Ftrl {
+        rate: f64 = RATE_SETTING;
+        ridge: f64 = RIDGE_SETTING;
+        smooth: f64 [SMOOTH]
+            "over how many steps models are averaged, the last ones most; from public facts unless this \
+             or a rate is given, 1 takes each as it is";
+        length: Length ["known or unknown"]
+            "whether the stream is about as long as its horizon, or may end anywhere before; known unless \
+             given";
+        factor: Correlation ["buffered, square-root or tree"]
+            "how the noise of steps is correlated; buffered unless given";
+    }
+    also {
+        /// Weight and decay of each buffer, once a plan has found them.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub buffers: Vec<[f64; 2]>,
+    }
 }
 
 /// The factor that is asked for, with its buffers found unless they are settled already.
@@ -201,10 +200,9 @@ pub(crate) fn calibrated(
 pub(super) fn plan(
     horizon: &Horizon,
     allowance: &Allowance<'_>,
-    calibration: Calibration,
+    _calibration: Calibration,
     options: &Ftrl,
 ) -> Result<Decision, LearnError> {
-    sound_only(calibration, "ftrl")?;
     let facts = &horizon.facts;
     let participation = Participation::ONCE;
     let correlation = options.factor.unwrap_or(Correlation::Buffered);

@@ -4,17 +4,39 @@
 //! N(0, β²I) with β = 4SR√T/(Ψμ), is released at every step. Until t = ⌈2L²/Ψ²⌉ the point stays at 0.
 
 use super::implicit::{self, Implicit};
-use super::method::Decision;
+use super::method::{Decision, STREAM};
 use super::wrapper::{Base, Wrapped, ball};
+use super::{ADDED, SINGLE};
 use super::{Horizon, Method};
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::covers::{Cover, Covers, Needs};
 use crate::note::Note;
+use crate::registry::Info;
 use crate::request::Calibration;
-use crate::settings::SettingInfo;
 
-/// What can be set.
-pub const SETTINGS: &[SettingInfo] = implicit::SETTINGS;
+/// A line about it.
+pub const INFO: Info = Info {
+    name: "giga",
+    summary: "projected gradient descent over a ball, every point under noise that falls as 1/t",
+    source: "Thakurta 2013, Algorithm 5.3, with twice its sensitivity (erratum C2)",
+    guarantee: STREAM,
+    settings: implicit::INFO.settings,
+    noised: "every point of the descent",
+    private: true,
+    covers: Covers {
+        pure: Cover::gaussian("give a delta above 0, far below one over the horizon"),
+        several: Cover::No {
+            why: "learns two classes or a number",
+            instead: "name two classes in the schema, or give method ftrl",
+        },
+        needs: Needs::Memory,
+        private_count: ADDED,
+        users: SINGLE,
+        ..Covers::ALL
+    },
+    more: (),
+};
 
 /// Its settings: those of implicit descent.
 pub type Giga = Implicit;

@@ -21,15 +21,17 @@
 
 use super::base::{Ball, Entries, into_ball};
 use super::implicit::{self, BALL, RIDGE};
-use super::method::Decision;
+use super::method::{Decision, STREAM};
 use super::wrapper::{Base, Wrapped, ball};
+use super::{ADDED, SINGLE};
 use super::{Horizon, Method};
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::covers::{Cover, Covers, Needs};
+use crate::registry::Info;
 use crate::request::Calibration;
-use crate::settings::SettingInfo;
+use crate::settings::settings;
 use privet_core::Range;
-use serde::{Deserialize, Serialize};
 use zeroize::Zeroize;
 
 /// Limits on a.
@@ -39,29 +41,38 @@ pub const LONGEST: u32 = 10_000;
 /// e over SR.
 pub const TOLERANCE: f64 = 0.02;
 
-/// What can be set.
-pub const SETTINGS: &[SettingInfo] = &[
-    implicit::SETTINGS[0],
-    implicit::SETTINGS[1],
-    SettingInfo::whole(
-        AHEAD,
-        "how many records' ridge there is before the first: 0, the leader, unless given",
-    ),
-];
+/// A line about it.
+pub const INFO: Info = Info {
+    name: "leader",
+    summary: "follows the leader of all costs so far over a ball, every minimum under noise that falls as 1/t",
+    source: "Thakurta 2013, §5 (a remark there), with a proof of its own",
+    guarantee: STREAM,
+    settings: Leader::SETTINGS,
+    noised: "every minimum",
+    private: true,
+    covers: Covers {
+        pure: Cover::gaussian("give a delta above 0, far below one over the horizon"),
+        several: Cover::No {
+            why: "learns two classes or a number",
+            instead: "name two classes in the schema, or give method ftrl",
+        },
+        needs: Needs::Memory,
+        private_count: ADDED,
+        users: SINGLE,
+        ..Covers::ALL
+    },
+    more: (),
+};
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Leader {
-    /// Ψ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
-    /// D.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ball: Option<f64>,
-    /// a.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ahead: Option<u32>,
+settings! {
+    /// Settings of `leader`.
+    #[derive(Copy)]
+    pub struct Leader {
+        ridge: f64 = implicit::INFO.settings[0];
+        ball: f64 = implicit::INFO.settings[1];
+        ahead: u32 [AHEAD]
+            "how many records' ridge there is before the first: 0, the leader, unless given";
+    }
 }
 
 /// K, of public facts; `None` where rounding cannot be kept within its half.

@@ -1,4 +1,4 @@
-//! The registry of online learners, a line each, and what all of them do with rows.
+//! The list of online learners ([`crate::registry`]), and what all of them do with rows.
 
 use super::experts::{self, Experts};
 use super::ftrl::{self, Ftrl};
@@ -10,10 +10,12 @@ use super::rows::Slots;
 use super::walk::Following;
 use super::{Horizon, Online, Stream};
 use crate::allowance::Allowance;
+use crate::covers::Asked;
 use crate::erm::watch::StepWatch;
 use crate::note::Note;
+use crate::registry::registry;
 use crate::request::Calibration;
-use crate::settings::{SettingInfo, given};
+
 use crate::task::Procedure;
 use crate::{LearnError, admit};
 use privet_dp::continual::Heard;
@@ -21,39 +23,12 @@ use privet_dp::gate::{GateError, Noised, Session};
 use privet_dp::mechanism::Stream as Steps;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
-use serde::{Deserialize, Serialize};
-use std::fmt;
 use std::ops::Range;
-use std::str::FromStr;
 use std::sync::Arc;
 
-/// A line about an online learner.
-#[derive(Debug, Clone, Copy)]
-pub struct MethodInfo {
-    /// The word for `--method`.
-    pub name: &'static str,
-    /// What it does, in one sentence.
-    pub summary: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// The settings of its own that it accepts.
-    pub settings: &'static [SettingInfo],
-    /// What gets its noise, in words.
-    pub noised: &'static str,
-}
-
-impl MethodInfo {
-    /// What it guarantees, in words.
-    pub fn guarantee(&self) -> &'static str {
-        match self.name.parse() {
-            Ok(Method::NonPrivate(_)) => "none: for comparison",
-            Ok(Method::Experts(_)) => {
-                "(ε, δ) and pure ε in finite arithmetic; replace-one neighbours only"
-            }
-            _ => "(ε, δ) in finite arithmetic; no pure ε; replace-one neighbours only",
-        }
-    }
-}
+/// What a private learner under Gaussian noise guarantees.
+pub(super) const STREAM: &str =
+    "(ε, δ) in finite arithmetic; no pure ε; replace-one neighbours only";
 
 /// The un-noised half of a stream: what answers a walk from records.
 pub trait Hidden {
@@ -130,108 +105,35 @@ pub(super) fn over_slots(
     Ok(released?.ok_or(GateError::NotAsPlanned)?)
 }
 
-macro_rules! methods {
-    ($($(#[$doc:meta])* $variant:ident($settings:ty): $module:ident,
-       $name:literal, $summary:literal, $source:literal, $noised:literal;)*) => {
-        /// An online learner, with its own settings.
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "name", rename_all = "kebab-case")]
-        pub enum Method {
-            $($(#[$doc])* $variant($settings),)*
-        }
-
-        /// Every learner that can be asked for.
-        pub const METHODS: &[MethodInfo] = &[$(MethodInfo {
-            name: $name, summary: $summary, source: $source, settings: $module::SETTINGS, noised: $noised,
-        },)*];
-
-        impl Method {
-            /// A line about it.
-            pub fn info(&self) -> &'static MethodInfo {
-                let name = match self { $(Self::$variant(_) => $name,)* };
-                METHODS.iter().find(|info| info.name == name).unwrap_or(&METHODS[0])
-            }
-
-            pub(crate) fn plan(
-                &self, horizon: &Horizon, allowance: &Allowance<'_>, calibration: Calibration,
-            ) -> Result<Decision, LearnError> {
-                match self { $(Self::$variant(own) => $module::plan(horizon, allowance, calibration, own),)* }
-            }
-
-            fn named(word: &str) -> Option<Self> {
-                match word { $($name => Some(Self::$variant(Default::default())),)* _ => None }
-            }
-        }
-    };
-}
-
-methods! {
+registry! {
+    /// An online learner, with its own settings.
+    pub enum Method: Info<()>, all METHODS, default Ftrl;
+    dispatched(self, horizon: &Horizon, allowance: &Allowance<'_>, calibration: Calibration) -> Result<Decision, LearnError>;
     /// Follow the leader of noised gradients.
-    Ftrl(Ftrl): ftrl, "ftrl",
-        "follows the leader of all gradients so far, whose running sum is under correlated noise",
-        "Kairouz et al. 2021; factorisations of Denisov et al. 2022 and Dvijotham et al. 2024",
-        "the running sum of gradients, at each step";
+    Ftrl(Ftrl) = ftrl::INFO, ftrl::plan;
     /// Implicit gradient descent.
-    Implicit(Implicit): implicit, "implicit",
-        "implicit gradient descent over a ball, every point under noise that falls as 1/t",
-        "Thakurta 2013, Algorithm 5.2 (Jain, Kothari and Thakurta 2012)",
-        "every point of the descent";
+    Implicit(Implicit) = implicit::INFO, implicit::plan;
     /// Projected gradient descent.
-    Giga(Giga): giga, "giga",
-        "projected gradient descent over a ball, every point under noise that falls as 1/t",
-        "Thakurta 2013, Algorithm 5.3, with twice its sensitivity (erratum C2)",
-        "every point of the descent";
+    Giga(Giga) = giga::INFO, giga::plan;
     /// The leader of all costs so far.
-    Leader(Leader): leader, "leader",
-        "follows the leader of all costs so far over a ball, every minimum under noise that falls as 1/t",
-        "Thakurta 2013, §5 (a remark there), with a proof of its own",
-        "every minimum";
+    Leader(Leader) = leader::INFO, leader::plan;
     /// One column a step.
-    Experts(Experts): experts, "experts",
-        "draws one column a step by exponential weights, and follows it",
-        "Jain & Thakurta 2014, §5.2, constants re-derived",
-        "the choice of a column by what it has cost so far";
+    Experts(Experts) = experts::INFO, experts::plan;
     /// No noise at all, for comparison.
-    NonPrivate(NonPrivate): plain, "non-private",
-        "ftrl with nothing noised, for comparison", "–", "nothing";
-}
-
-impl Default for Method {
-    fn default() -> Self {
-        Self::Ftrl(Ftrl::default())
-    }
+    NonPrivate(NonPrivate) = plain::INFO, plain::plan;
 }
 
 impl Method {
-    /// The words accepted by [`FromStr`], separated by commas.
-    pub fn accepted() -> String {
-        METHODS.iter().map(|method| method.name).collect::<Vec<_>>().join(", ")
-    }
-
-    /// Whether it is private at all.
-    pub fn is_private(&self) -> bool {
-        !matches!(self, Self::NonPrivate(_))
-    }
-
-    /// With one setting given.
-    pub fn with(&self, setting: &str, value: &str) -> Result<Self, LearnError> {
-        let info = self.info();
-        given((self, info.name), info.settings, setting, value)
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.info().name)
-    }
-}
-
-impl FromStr for Method {
-    type Err = LearnError;
-    fn from_str(word: &str) -> Result<Self, Self::Err> {
-        Self::named(word).ok_or_else(|| LearnError::UnknownMethod {
-            given: word.into(),
-            accepted: Self::accepted(),
-        })
+    /// Decides everything from public facts, or refuses what the learner does not cover.
+    pub(crate) fn plan(
+        &self,
+        horizon: &Horizon,
+        allowance: &Allowance<'_>,
+        calibration: Calibration,
+    ) -> Result<Decision, LearnError> {
+        let (relation, problems) = (horizon.facts.relation(), horizon.facts.problems);
+        let asked = Asked { relation, pure: allowance.is_pure(), calibration, problems };
+        self.info().covers.check(self.name(), asked)?;
+        self.dispatched(horizon, allowance, calibration)
     }
 }

@@ -37,12 +37,13 @@ mod wrapper;
 pub(crate) use ftrl::calibrated;
 #[doc(hidden)]
 pub use method::Hidden;
-pub use method::{METHODS, Method, MethodInfo};
+pub use method::{METHODS, Method};
 #[doc(hidden)]
 pub use rows::Slots;
 pub use wrapper::printed_factor;
 
 use crate::allowance::Allowance;
+use crate::covers::Cover;
 use crate::erm::{Erm, gd};
 use crate::facts::Facts;
 use crate::plan::{Plan, no_budget};
@@ -233,22 +234,25 @@ pub(crate) fn table_facts<T: Task>(request: &Request<T>, loss: Loss) -> Result<F
 /// one with more or fewer records, so that all later ones move.
 pub(crate) fn only_slots(relation: Relation) -> Result<(), LearnError> {
     if relation.neighbours == Neighbours::AddRemove {
-        return Err(LearnError::NotCovered {
-            what: "in a stream, adding or removing a record moves every later one by a slot, and no step after \
-                   it is protected"
-                .into(),
-            instead: "give neighbours replace-one: a record's slot then holds another record, or none at all",
-        });
+        return ADDED.refused("a stream");
     }
     if relation.unit != Unit::Record {
-        return Err(LearnError::NotCovered {
-            what: "a stream protects single records: a user with more or fewer of them would move every later one"
-                .into(),
-            instead: "leave the unit out of the schema if each user has one record in the stream",
-        });
+        return SINGLE.refused("a stream");
     }
     Ok(())
 }
+
+/// Why a record cannot be added or removed where rows are taken in order.
+pub(crate) const ADDED: Cover = Cover::No {
+    why: "takes rows in their order: adding or removing a record moves every later one by a slot, and no step after it is \
+          protected",
+    instead: "give neighbours replace-one: a record's slot then holds another record, or none at all",
+};
+/// Why users are refused there.
+pub(crate) const SINGLE: Cover = Cover::No {
+    why: "protects single records: a user with more or fewer of them would move every later one",
+    instead: "leave the unit out of the schema if each user has one record in the stream",
+};
 
 impl Task for Online {
     const NAME: &'static str = "online";
@@ -260,12 +264,6 @@ impl Task for Online {
         HORIZON.check(request.rows as f64)?;
         let facts = table_facts(request, request.task.loss)?;
         let method = &request.task.method;
-        if facts.problems > 1 && !matches!(method, Method::Ftrl(_) | Method::NonPrivate(_)) {
-            return Err(LearnError::NotCovered {
-                what: format!("method {method} learns two classes or a number"),
-                instead: "name two classes in the schema, or give method ftrl",
-            });
-        }
         let batch = request.task.batch.unwrap_or_else(|| match method {
             Method::Experts(experts) => experts.batch(request.budget, &facts),
             _ => 1,
@@ -295,13 +293,6 @@ impl Task for Online {
             });
         }
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
-        if budget.is_pure() && !matches!(method, Method::Experts(_)) {
-            return Err(LearnError::NotCovered {
-                what: "a stream gets Gaussian noise, which has no finite epsilon at delta = 0"
-                    .into(),
-                instead: "give a delta above 0, far below one over the horizon",
-            });
-        }
         let allowance = Allowance::new(budget, &request.noise);
         let decision = method.plan(horizon, &allowance, request.calibration)?;
         let mut notes = vec![

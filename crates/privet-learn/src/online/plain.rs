@@ -5,27 +5,35 @@ use super::method::Decision;
 use super::rows::{Slopes, Slots};
 use super::{Horizon, Online, Stream};
 use crate::allowance::Allowance;
+use crate::covers::{Covers, Needs};
+use crate::registry::{Info, NONE};
 use crate::request::Calibration;
-use crate::settings::{SettingInfo, Shown};
+use crate::settings::{Shown, settings};
 use crate::task::Baseline;
 use crate::{LearnError, admit};
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::Table;
-use serde::{Deserialize, Serialize};
 
-/// What can be set.
-pub const SETTINGS: &[SettingInfo] = &[RATE_SETTING, RIDGE_SETTING];
+/// A line about it.
+pub const INFO: Info = Info {
+    name: "non-private",
+    summary: "ftrl with nothing noised, for comparison",
+    source: "–",
+    guarantee: NONE,
+    settings: NonPrivate::SETTINGS,
+    noised: "nothing",
+    private: false,
+    covers: Covers { needs: Needs::Memory, ..Covers::ALL },
+    more: (),
+};
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NonPrivate {
-    /// η.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<f64>,
-    /// Ψ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ridge: Option<f64>,
+settings! {
+    /// Settings of `non-private`.
+    #[derive(Copy)]
+    pub struct NonPrivate {
+        rate: f64 = RATE_SETTING;
+        ridge: f64 = RIDGE_SETTING;
+    }
 }
 
 /// It spends nothing.

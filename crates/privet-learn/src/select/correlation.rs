@@ -24,13 +24,15 @@
 //! - Tested by `tests/all/select.rs`.
 
 use super::naming::{Heard, Naming};
-use super::registry::SelectorInfo;
+
 use super::{Asks, Decision, Select, Selector, Support, Wanted, kendall, marginal, open};
 use crate::allowance::{Allowance, scales};
+use crate::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::erm::frank_wolfe::{CLIP, usual_range};
 use crate::erm::watch::StepWatch;
 use crate::facts::Facts;
-use crate::settings::{SettingInfo, Shown};
+use crate::registry::Info;
+use crate::settings::{Shown, settings};
 use crate::task::Procedure;
 use crate::{LearnError, admit};
 use privet_core::Range;
@@ -44,29 +46,17 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A line about it.
-pub const INFO: SelectorInfo = SelectorInfo {
+pub const INFO: Info = Info {
     name: "correlation",
     summary: "the columns most associated with the target, chosen one after the other by noisy counts of \
               pairs of records, or by noisy sums",
     source: "Dwork, Su & Zhang 2021 (peeling); Dick, Gillenwater & Joseph 2023 (Kendall's coefficient)",
     guarantee: "(ε, δ) and pure ε in finite arithmetic",
-    settings: &[
-        SettingInfo::words(
-            "association",
-            "kendall or products",
-            "pairs of records that agree, or sums of label times entry; kendall unless given, where the \
-             number of rows is public",
-        ),
-        SettingInfo::number(
-            CLIP,
-            "what every entry is clamped to, for products; chosen from the schema unless given",
-        ),
-        SettingInfo::whole(
-            CAP,
-            "count pairs among at most this many rows, the first, for kendall where their number is private",
-        ),
-    ],
+    settings: Correlation::SETTINGS,
     noised: "the choice of a column by its association",
+    private: true,
+    covers: Covers { needs: Needs::Memory, printed: Cover::unprinted(NOT_PRINTED), ..Covers::ALL },
+    more: (),
 };
 
 /// Limits on the cap.
@@ -82,19 +72,19 @@ pub enum Association {
     Products,
 }
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Correlation {
-    /// Which one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub association: Option<Association>,
-    /// τ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clip: Option<f64>,
-    /// N.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cap: Option<u32>,
+settings! {
+    /// Settings of `correlation`.
+    #[derive(Copy)]
+    pub struct Correlation {
+        association: Association ["kendall or products"]
+            "pairs of records that agree, or sums of label times entry; kendall unless given, where \
+             the number of rows is public";
+        clip: f64 [CLIP]
+            "what every entry is clamped to, for products; chosen from the schema unless given";
+        cap: u32 [CAP]
+            "count pairs among at most this many rows, the first, for kendall where their number is \
+             private";
+    }
 }
 
 impl Association {

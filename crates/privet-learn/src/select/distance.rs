@@ -23,12 +23,14 @@
 
 use super::marginal::{self, Marginals};
 use super::naming::{Heard, Naming};
-use super::registry::SelectorInfo;
+
 use super::votes::{counted, elected};
 use super::{Asks, Decision, Select, Selector, Support, Wanted};
+use crate::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::erm::watch::StepWatch;
 use crate::facts::Facts;
-use crate::settings::{SettingInfo, Shown};
+use crate::registry::{FINITE, Info};
+use crate::settings::{Shown, settings};
 use crate::task::Procedure;
 use crate::{LearnError, admit};
 use privet_core::Range;
@@ -46,25 +48,22 @@ use std::sync::Arc;
 pub const CHUNKS: Range = Range::from("chunks", 1.0, 1_000_001.0);
 
 /// A line about it.
-pub const INFO: SelectorInfo = SelectorInfo {
+pub const INFO: Info = Info {
     name: "distance",
     summary: "the columns that most chunks of the records choose, released if so many chunks agree that no \
               one's records matter, and otherwise nothing",
     source: "Smith & Thakurta 2013; Thakurta 2013, §6.2",
-    guarantee: "(ε, δ) in finite arithmetic; no pure ε",
-    settings: &[
-        SettingInfo::words(
-            "over",
-            "votes, mode or errors",
-            "chunks that vote for columns, the column that most records have their largest entry in, or \
-             the column whose sign errs least; votes unless given",
-        ),
-        SettingInfo::whole(
-            CHUNKS,
-            "chunks of records that vote; chosen from public facts unless given",
-        ),
-    ],
+    guarantee: FINITE,
+    settings: Distance::SETTINGS,
     noised: "the distance to another answer",
+    private: true,
+    covers: Covers {
+        pure: UNSTABLE,
+        needs: Needs::Memory,
+        printed: Cover::unprinted(NOT_PRINTED),
+        ..Covers::ALL
+    },
+    more: (),
 };
 
 /// What the election is over.
@@ -80,32 +79,29 @@ pub enum Over {
     Errors,
 }
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Distance {
-    /// What the election is over.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub over: Option<Over>,
-    /// m.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub chunks: Option<u32>,
+settings! {
+    /// Settings of `distance`.
+    #[derive(Copy)]
+    pub struct Distance {
+        over: Over ["votes, mode or errors"]
+            "chunks that vote for columns, the column that most records have their largest entry in, \
+             or the column whose sign errs least; votes unless given";
+        chunks: u32 [CHUNKS] "chunks of records that vote; chosen from public facts unless given";
+    }
 }
+
+/// Why pure ε is refused where an unstable answer may be released.
+pub(super) const UNSTABLE: Cover = Cover::No {
+    why: "releases what is not stable with probability delta, and delta is 0",
+    instead: "give a delta above 0, or method correlation or exponential",
+};
 
 /// Share of δ for the threshold: all but what the accountant's rounding may take.
 const SHARE: f64 = 1.0 - 1e-6;
 
 /// The test within a budget.
-pub(super) fn test(wanted: &Wanted<'_>, method: &'static str) -> Result<Stability, LearnError> {
+pub(super) fn test(wanted: &Wanted<'_>) -> Result<Stability, LearnError> {
     let (facts, budget) = (wanted.facts, &wanted.budget);
-    if budget.is_pure() {
-        return Err(LearnError::NotCovered {
-            what: format!(
-                "method {method} releases what is not stable with probability delta, and delta is 0"
-            ),
-            instead: "give a delta above 0, or method correlation or exponential",
-        });
-    }
     let at = |noise_scale| Stability {
         neighbours: facts.neighbours,
         unit: facts.unit,
@@ -142,7 +138,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Distance) -> Result<Decision, 
             "give over votes, or a target of two classes",
         );
     }
-    let test = test(wanted, INFO.name)?;
+    let test = test(wanted)?;
     // Half of the chunks more for the winner than for the second would do.
     let usual = (2.0 * lead_needed(&test, 2)).clamp(1.0, (facts.rows as f64 / 2.0).clamp(1.0, 1e6));
     let chunks = options.chunks.unwrap_or(usual as u32);
@@ -355,8 +351,9 @@ mod tests {
             let request = request(neighbours, users);
             let facts = Select::facts(&request).unwrap();
             let budget = Allowance::new(Budget::new(1.0, 1e-6).unwrap(), &[]);
-            let wanted = Wanted { facts: &facts, budget, size: 1 };
-            let test = test(&wanted, INFO.name).unwrap();
+            let wanted =
+                Wanted { facts: &facts, budget, calibration: crate::Calibration::Sound, size: 1 };
+            let test = test(&wanted).unwrap();
             let naming = Naming::of(&facts, 1);
             let stop = AtomicBool::new(false);
             let watch = StepWatch::new(&stop);

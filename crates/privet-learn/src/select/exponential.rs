@@ -23,14 +23,16 @@
 //! - Tested by `tests/all/select.rs`.
 
 use super::naming::{Heard, Naming, sets, unranked};
-use super::registry::SelectorInfo;
+
 use super::squares::{LARGEST_SIZE, Moments};
 use super::supports::Supports;
 use super::{Asks, Decision, Select, Selector, Support, Wanted, open};
+use crate::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::erm::frank_wolfe::CLIP;
 use crate::erm::watch::StepWatch;
 use crate::facts::Facts;
-use crate::settings::{SettingInfo, Shown};
+use crate::registry::Info;
+use crate::settings::{Shown, settings};
 use crate::task::Procedure;
 use crate::{LearnError, admit};
 use privet_core::{Neighbours, Range};
@@ -42,7 +44,6 @@ use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
 use privet_optim::vertex::FeatureGrid;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Limits on B.
@@ -57,34 +58,33 @@ const MOST_COLUMNS: usize = 4_096;
 const SECONDS_A_SET: f64 = 2e-6;
 
 /// A line about it.
-pub const INFO: SelectorInfo = SelectorInfo {
+pub const INFO: Info = Info {
     name: "exponential",
     summary: "a set of columns by how well it fits, among all sets of its size; for few columns",
     source: "Kifer, Smith & Thakurta 2012; Thakurta 2013, Algorithm 6.3",
     guarantee: "(ε, δ) and pure ε in finite arithmetic",
-    settings: &[
-        SettingInfo::number(
-            BALL,
-            "length that a fit's weights may have; such that predictions reach ±1 unless given",
-        ),
-        SettingInfo::number(
-            CLIP,
-            "what every entry is clamped to; chosen from the schema unless given",
-        ),
-    ],
+    settings: Exponential::SETTINGS,
     noised: "the choice of a set of columns by its fit",
+    private: true,
+    covers: Covers {
+        several: Cover::one_problem(
+            "give a number or two classes as target, or method correlation",
+        ),
+        needs: Needs::Memory,
+        printed: Cover::unprinted(NOT_PRINTED),
+        ..Covers::ALL
+    },
+    more: (),
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Exponential {
-    /// B.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ball: Option<f64>,
-    /// τ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clip: Option<f64>,
+settings! {
+    /// Settings of `exponential`.
+    #[derive(Copy)]
+    pub struct Exponential {
+        ball: f64 [BALL]
+            "length that a fit's weights may have; such that predictions reach ±1 unless given";
+        clip: f64 [CLIP] "what every entry is clamped to; chosen from the schema unless given";
+    }
 }
 
 /// What a set's fit is scored by, from public facts.
@@ -175,12 +175,6 @@ impl Fits {
 /// Decides everything from public facts.
 pub(crate) fn plan(wanted: &Wanted<'_>, options: &Exponential) -> Result<Decision, LearnError> {
     let (facts, size) = (wanted.facts, wanted.size);
-    if facts.problems > 1 {
-        return Err(LearnError::NotCovered {
-            what: "method exponential fits one linear problem".into(),
-            instead: "give a number or two classes as target, or method correlation",
-        });
-    }
     if size as usize > LARGEST_SIZE {
         return Err(LearnError::NotCovered {
             what: format!(

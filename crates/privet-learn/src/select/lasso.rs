@@ -20,15 +20,17 @@
 //!   have, spread as the schema says.
 //! - Tested by `margins/tests.rs`, `tests/all/select.rs`.
 
-use super::distance::{NOTHING, test};
+use super::distance::{NOTHING, UNSTABLE, test};
 use super::margins::{Ended, Scaled, Steps};
 use super::naming::{Heard, Naming};
-use super::registry::SelectorInfo;
+
 use super::squares::LARGEST_SIZE;
 use super::{Asks, Decision, Select, Selector, Support, Wanted, open};
+use crate::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::erm::watch::StepWatch;
 use crate::facts::Facts;
-use crate::settings::{SettingInfo, Shown};
+use crate::registry::{FINITE, Info};
+use crate::settings::{Shown, settings};
 use crate::task::Procedure;
 use crate::{LearnError, admit};
 use privet_core::Range;
@@ -39,7 +41,6 @@ use privet_dp::mechanism::{Proxied, Stability};
 use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
 use privet_optim::vertex::FeatureGrid;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Limits on Λ.
@@ -53,35 +54,33 @@ const ROUNDING: f64 = 1.0 / 512.0;
 const WIDEST: usize = 2_048;
 
 /// A line about it.
-pub const INFO: SelectorInfo = SelectorInfo {
+pub const INFO: Info = Info {
     name: "lasso-stability",
     summary: "the columns that the LASSO keeps, released if a test proves that no one's records can change \
               them, and otherwise nothing; needs very many rows",
     source: "Smith & Thakurta 2013; Thakurta 2013, §6.4.2, with other margins",
-    guarantee: "(ε, δ) in finite arithmetic; no pure ε",
-    settings: &[
-        SettingInfo::number(
-            LAMBDA,
-            "strength of the penalty beside the sum of squares; chosen from public facts unless given",
-        ),
-        SettingInfo::number(
-            CURVATURE,
-            "least mean curvature, a record, of the columns kept; chosen from the schema unless given",
-        ),
-    ],
+    guarantee: FINITE,
+    settings: LassoStability::SETTINGS,
     noised: "the distance to another answer",
+    private: true,
+    covers: Covers {
+        pure: UNSTABLE,
+        needs: Needs::Memory,
+        printed: Cover::unprinted(NOT_PRINTED),
+        ..Covers::ALL
+    },
+    more: (),
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LassoStability {
-    /// Λ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lambda: Option<f64>,
-    /// m/n.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub curvature: Option<f64>,
+settings! {
+    /// Settings of `lasso-stability`.
+    #[derive(Copy)]
+    pub struct LassoStability {
+        lambda: f64 [LAMBDA]
+            "strength of the penalty beside the sum of squares; chosen from public facts unless given";
+        curvature: f64 [CURVATURE]
+            "least mean curvature, a record, of the columns kept; chosen from the schema unless given";
+    }
 }
 
 /// Λ of the rule: what `quotient` steps need, and noise of an eighth of the target's bounds.
@@ -112,7 +111,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &LassoStability) -> Result<Deci
             "give fewer, or method correlation",
         );
     }
-    let test = test(wanted, INFO.name)?;
+    let test = test(wanted)?;
     let records = facts.relation().records();
     let rows = facts.rows as f64;
     // One more for what the search may miss.

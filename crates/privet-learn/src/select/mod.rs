@@ -32,7 +32,7 @@ mod supports;
 mod votes;
 
 pub(crate) use naming::{Heard, Naming};
-pub use registry::{SELECTORS, Selector, SelectorInfo};
+pub use registry::{SELECTORS, Selector};
 pub(crate) use votes::elected;
 pub use votes::stable_distance;
 
@@ -121,6 +121,7 @@ pub(crate) struct Decision {
 pub(crate) struct Wanted<'a> {
     pub facts: &'a Facts,
     pub budget: Allowance<'a>,
+    pub calibration: Calibration,
     pub size: u32,
 }
 
@@ -148,12 +149,6 @@ impl Task for Select {
     fn plan(request: &Request<Self>, facts: &Facts) -> Result<Planned<Self>, LearnError> {
         let Self { size, method } = &request.task;
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
-        if request.calibration == Calibration::Printed {
-            return Err(LearnError::NotCovered {
-                what: "the papers' constants for choosing columns are not offered".into(),
-                instead: "leave out the calibration, or give sound",
-            });
-        }
         SIZE.check(f64::from(*size))?;
         let open = open(facts);
         if *size as usize > open {
@@ -163,7 +158,12 @@ impl Task for Select {
             });
         }
         let budget = Allowance::new(budget, &request.noise);
-        let decision = method.plan(&Wanted { facts, budget, size: *size })?;
+        let decision = method.plan(&Wanted {
+            facts,
+            budget,
+            calibration: request.calibration,
+            size: *size,
+        })?;
         Ok(Planned {
             work: Work::Private(decision.procedure),
             settled: Self { size: *size, method: decision.settled },

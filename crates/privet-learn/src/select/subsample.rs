@@ -27,16 +27,18 @@
 //! - Parts are looked at on all cores, each by itself: nothing is carried from one to another.
 //! - Tested by `tests/all/select.rs`.
 
-use super::distance::{NOTHING, lead_needed, test};
+use super::distance::{NOTHING, UNSTABLE, lead_needed, test};
 use super::marginal::{self, Marginals};
 use super::naming::{Heard, Naming};
-use super::registry::SelectorInfo;
+
 use super::votes::{counted, elected};
 use super::{Asks, Decision, Select, Selector, Support, Wanted};
+use crate::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::erm::watch::StepWatch;
 use crate::facts::Facts;
 use crate::note::Note;
-use crate::settings::{SettingInfo, Shown};
+use crate::registry::{FINITE, Info};
+use crate::settings::{Shown, settings};
 use crate::task::Procedure;
 use crate::{LearnError, admit};
 use privet_core::Range;
@@ -46,7 +48,6 @@ use privet_dp::gate::{Noised, Private, Session};
 use privet_dp::mechanism::{Proxied, Stability, independent_sets};
 use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Limits on q.
@@ -55,37 +56,37 @@ pub const RATE: Range = Range::from("rate", 1e-6, 0.5);
 pub const PARTS: Range = Range::from("parts", 1.0, 10_000_001.0);
 
 /// A line about it.
-pub const INFO: SelectorInfo = SelectorInfo {
+pub const INFO: Info = Info {
     name: "subsample",
     summary: "the columns that most random parts of the records choose, released if so many agree that no \
               one's records matter, and otherwise nothing; needs many rows",
     source: "Smith & Thakurta 2013; Thakurta 2013, Algorithm 6.1 with fewer parts",
-    guarantee: "(ε, δ) in finite arithmetic; no pure ε",
-    settings: &[
-        SettingInfo::number(
-            RATE,
-            "probability with which a record is in a part; epsilon / (32 ln(1/delta)) unless given",
-        ),
-        SettingInfo::whole(PARTS, "random parts that vote; chosen from public facts unless given"),
-    ],
+    guarantee: FINITE,
+    settings: Subsample::SETTINGS,
     noised: "the distance to another answer",
+    private: true,
+    covers: Covers {
+        pure: UNSTABLE,
+        needs: Needs::Memory,
+        printed: Cover::unprinted(NOT_PRINTED),
+        ..Covers::ALL
+    },
+    more: (),
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Subsample {
-    /// q.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<f64>,
-    /// m.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parts: Option<u32>,
+settings! {
+    /// Settings of `subsample`.
+    #[derive(Copy)]
+    pub struct Subsample {
+        rate: f64 [RATE]
+            "probability with which a record is in a part; epsilon / (32 ln(1/delta)) unless given";
+        parts: u32 [PARTS] "random parts that vote; chosen from public facts unless given";
+    }
 }
 
 /// Decides everything from public facts.
 pub(crate) fn plan(wanted: &Wanted<'_>, options: &Subsample) -> Result<Decision, LearnError> {
-    let test = test(wanted, INFO.name)?;
+    let test = test(wanted)?;
     let (facts, budget) = (wanted.facts, &wanted.budget);
     let tail = (1.0 / budget.delta()).ln();
     let usual = (budget.epsilon() / (32.0 * tail)).clamp(1e-6, 0.49);

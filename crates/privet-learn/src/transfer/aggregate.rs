@@ -1,4 +1,4 @@
-//! The registry of aggregators, a line each: what turns votes into labels, and pays for it.
+//! The list of aggregators ([`crate::registry`]): what turns votes into labels, and pays for it.
 //!
 //! A module has a type of settings, `INFO` and `plan`; what it plans is an `Aggregate`, which is handed the votes of all
 //! questions of a batch and names a class, or none, for each.
@@ -7,39 +7,44 @@ use super::ballots::Ballots;
 use super::{estimated, gnmax, sparse_vector};
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::covers::{Asked, Cover};
 use crate::facts::Facts;
 use crate::note::Note;
-use crate::settings::{SettingInfo, Shown, given};
+use crate::registry::registry;
+use crate::request::Calibration;
+use crate::settings::Shown;
 use privet_dp::account::Event;
 use privet_dp::gate::{Noised, Session};
 use privet_dp::mechanism::Answering;
-use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::sync::Arc;
-use std::{fmt, str::FromStr};
 
-/// All that is known of an aggregator besides how it plans.
+/// What is asked of an aggregator beyond what is of every method ([`Info`]).
 #[derive(Debug, Clone, Copy)]
-pub struct AggregatorInfo {
-    /// The word for `--aggregator`.
-    pub name: &'static str,
-    /// What it does, in one sentence.
-    pub summary: &'static str,
-    /// Where it comes from.
-    pub source: &'static str,
-    /// The settings of its own that it accepts.
-    pub settings: &'static [SettingInfo],
-    /// What gets its noise, in words.
-    pub noised: &'static str,
+pub struct AggregatorFacts {
     /// Whether questions may come in several batches, each after the labels of those before.
     pub streams: bool,
     /// Whether they may be chosen after the labels of those before, in one run.
     pub rounds: bool,
 }
 
+/// Why printed constants are refused.
+pub(super) const PRINTED_DISTANCE: &str = "has a printed distance that is not private";
+
+/// Why pure ε is refused where a stable answer is released as it is.
+pub(super) const STABLE: Cover = Cover::No {
+    why: "releases an answer because it is stable, which needs a delta above 0",
+    instead: "give a delta, for example 1e-6",
+};
+
+/// What a private aggregator guarantees.
+pub(super) const GUARANTEE: &str = "(ε, δ), proved with rounding; no pure ε";
+
 /// What an aggregator may read.
 pub(crate) struct Wanted<'a> {
     pub facts: &'a Facts,
     pub budget: Allowance<'a>,
+    pub calibration: Calibration,
     /// m̃.
     pub questions: u64,
     /// How many classes there are.
@@ -105,117 +110,38 @@ pub(crate) trait Aggregate: fmt::Debug + Send + Sync {
     ) -> Result<Noised<Named>, LearnError>;
 }
 
-macro_rules! aggregators {
-    ($($(#[$doc:meta])* $variant:ident: $module:ident::$settings:ident, $info:ident, $plan:ident;)*) => {
-        /// An aggregator and its own settings.
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "name", rename_all = "kebab-case")]
-        pub enum Aggregator {
-            $($(#[$doc])* $variant($module::$settings),)*
-        }
-
-        /// Every aggregator that can be asked for.
-        pub const AGGREGATORS: &[AggregatorInfo] = &[$($module::$info),*];
-
-        impl Aggregator {
-            /// A line about it.
-            pub fn info(&self) -> &'static AggregatorInfo {
-                match self {
-                    $(Self::$variant(_) => &$module::$info,)*
-                }
-            }
-
-            pub(super) fn plan(&self, wanted: &Wanted<'_>) -> Result<Decision, LearnError> {
-                match self {
-                    $(Self::$variant(options) => $module::$plan(wanted, options),)*
-                }
-            }
-
-            fn named(word: &str) -> Option<Self> {
-                $(if word == $module::$info.name {
-                    return Some(Self::$variant(Default::default()));
-                })*
-                None
-            }
-        }
-    };
-}
-
-aggregators! {
+registry! {
+    /// An aggregator and its own settings.
+    pub enum Aggregator: Info<AggregatorFacts>, all AGGREGATORS, default SparseVector;
+    dispatched(self, wanted: &Wanted<'_>) -> Result<Decision, LearnError>;
     /// Stable winners, paid for by those that are not.
-    SparseVector: sparse_vector::SparseVector, INFO, plan;
+    SparseVector(sparse_vector::SparseVector) = sparse_vector::INFO, sparse_vector::plan;
     /// The same, ended by a private estimate.
-    EstimatedSparseVector: estimated::Estimated, INFO, plan;
+    EstimatedSparseVector(estimated::Estimated) = estimated::INFO, estimated::plan;
     /// Noisy pluralities.
-    Gnmax: gnmax::Gnmax, GNMAX, plan_gnmax;
+    Gnmax(gnmax::Gnmax) = gnmax::GNMAX, gnmax::plan_gnmax;
     /// Noisy pluralities of questions that many agree on.
-    ConfidentGnmax: gnmax::ConfidentGnmax, CONFIDENT, plan_confident;
+    ConfidentGnmax(gnmax::ConfidentGnmax) = gnmax::CONFIDENT, gnmax::plan_confident;
     /// Noisy pluralities, let out if voters agree.
-    AgreedGnmax: gnmax::AgreedGnmax, AGREED, plan_agreed;
+    AgreedGnmax(gnmax::AgreedGnmax) = gnmax::AGREED, gnmax::plan_agreed;
 }
 
 impl Aggregator {
-    /// The word for `--aggregator`.
-    pub fn name(&self) -> &'static str {
-        self.info().name
-    }
-
-    /// The words accepted by [`FromStr`], separated by commas.
-    pub fn accepted() -> String {
-        AGGREGATORS.iter().map(|info| info.name).collect::<Vec<_>>().join(", ")
+    /// Decides everything from public facts, or refuses what the aggregator does not cover.
+    pub(super) fn plan(&self, wanted: &Wanted<'_>) -> Result<Decision, LearnError> {
+        let asked = Asked {
+            relation: wanted.facts.relation(),
+            pure: wanted.budget.is_pure(),
+            calibration: wanted.calibration,
+            problems: 1,
+        };
+        self.info().covers.check(self.name(), asked)?;
+        self.dispatched(wanted)
     }
 
     /// Those of them that take questions in batches, separated by commas.
     pub fn streaming() -> String {
-        let streams = AGGREGATORS.iter().filter(|info| info.streams);
+        let streams = AGGREGATORS.iter().filter(|info| info.more.streams);
         streams.map(|info| info.name).collect::<Vec<_>>().join(", ")
-    }
-
-    /// With one setting given; a value that reads as a number is one.
-    pub fn with(&self, setting: &str, value: &str) -> Result<Self, LearnError> {
-        given((self, self.name()), self.info().settings, setting, value)
-    }
-}
-
-impl Default for Aggregator {
-    fn default() -> Self {
-        Self::SparseVector(Default::default())
-    }
-}
-
-impl fmt::Display for Aggregator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Aggregator {
-    type Err = LearnError;
-    fn from_str(word: &str) -> Result<Self, Self::Err> {
-        Self::named(word).ok_or_else(|| LearnError::UnknownMethod {
-            given: word.into(),
-            accepted: Self::accepted(),
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_aggregator_is_found_by_its_name_and_knows_its_settings() {
-        for info in AGGREGATORS {
-            let aggregator: Aggregator = info.name.parse().unwrap();
-            assert_eq!(aggregator.name(), info.name);
-            let written = serde_json::to_value(&aggregator).unwrap();
-            assert_eq!(written["name"], info.name, "the name in certificates is the one asked for");
-            assert_eq!(serde_json::from_value::<Aggregator>(written).unwrap(), aggregator);
-            assert!(matches!(aggregator.with("no-such", "1"), Err(LearnError::NotASetting { .. })));
-            for setting in info.settings {
-                let odd = aggregator.with(setting.name, "\u{1}").unwrap_err();
-                assert!(matches!(odd, LearnError::SettingValue { .. }), "{}", setting.name);
-            }
-        }
     }
 }

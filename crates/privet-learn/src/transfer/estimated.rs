@@ -10,13 +10,18 @@
 //! more dissent (Thakkar 2019, Lemma 5.4.1). So T is enough for q ≤ ξbT; the least T for which that holds of the
 //! estimate, one scale of its noise added, is taken, and where none is, that which comes furthest.
 
-use super::aggregate::{Aggregate, Aggregator, AggregatorInfo, Decision, Named, UnderWay, Wanted};
+use super::aggregate::{
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE, STABLE,
+    UnderWay, Wanted,
+};
 use super::ballots::{Ballots, winner};
 use super::sparse_vector::{CUTOFF, LOST, sizes, stable_for};
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::covers::{Cover, Covers, Needs};
 use crate::note::Note;
-use crate::settings::{SettingInfo, Shown};
+use crate::registry::Info;
+use crate::settings::{Shown, settings};
 use privet_core::{Budget, Range};
 use privet_dp::account::{Event, ThresholdNoise};
 use privet_dp::gate::{Noised, Private, Session};
@@ -31,30 +36,34 @@ pub const ESTIMATE_SHARE: Range = Range::open("estimate_share", 0.0, 1.0);
 const MOST: u32 = 256;
 
 /// A line about it.
-pub const INFO: AggregatorInfo = AggregatorInfo {
+pub const INFO: Info<AggregatorFacts> = Info {
     name: "estimated-sparse-vector",
     summary: "as sparse-vector, but how often teachers dissent is estimated first, under noise, and says after how many \
               questions without a stable answer it ends",
     source: "Thakkar 2019, Remark 11, by the votes on public rows in place of a half set aside",
-    settings: &[SettingInfo::number(
-        ESTIMATE_SHARE,
-        "share of epsilon for the estimate; 0.2 unless given",
-    )],
+    guarantee: GUARANTEE,
+    settings: Estimated::SETTINGS,
     noised: "how often teachers dissent, and how many would have to change before another class wins",
-    streams: false,
-    rounds: false,
+    private: true,
+    covers: Covers {
+        pure: STABLE,
+        needs: Needs::Memory,
+        printed: Cover::unprinted(PRINTED_DISTANCE),
+        ..Covers::ALL
+    },
+    more: AggregatorFacts { streams: false, rounds: false },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Estimated {
-    /// Share of ε for the estimate.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub estimate_share: Option<f64>,
-    /// What the estimate chooses from; settled by the plan, so that making it again calibrates nothing.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub alternatives: Vec<Alternative>,
+settings! {
+    /// Settings of `estimated-sparse-vector`.
+    pub struct Estimated {
+        estimate_share: f64 [ESTIMATE_SHARE] "share of epsilon for the estimate; 0.2 unless given";
+    }
+    also {
+        /// What the estimate chooses from; settled by the plan, so that making it again calibrates nothing.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub alternatives: Vec<Alternative>,
+    }
 }
 
 /// A sparse vector that an estimate may lead to.
@@ -77,12 +86,6 @@ const FARTHEST: f64 = 1e15;
 /// Decides everything from public facts.
 pub(super) fn plan(wanted: &Wanted<'_>, options: &Estimated) -> Result<Decision, LearnError> {
     let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());
-    if wanted.budget.is_pure() {
-        return Err(LearnError::NotCovered {
-            what: "an answer that is let out because it is stable needs a delta above 0".into(),
-            instead: "give a delta, for example 1e-6",
-        });
-    }
     let share = ESTIMATE_SHARE.check(options.estimate_share.unwrap_or(0.2))?;
     let teachers = wanted.teachers.unwrap_or_else(|| sizes(wanted).0);
     // A little less than all: the event rounds up.

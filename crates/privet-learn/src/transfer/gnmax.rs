@@ -20,11 +20,16 @@
 //! The questions of a batch are all tested before the first is answered, so that how many are answered is the only
 //! thing that depends on what was heard, and the plan is one of at most so many answers.
 
-use super::aggregate::{Aggregate, Aggregator, AggregatorInfo, Decision, Named, UnderWay, Wanted};
+use super::aggregate::{
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE, UnderWay,
+    Wanted,
+};
 use super::ballots::Ballots;
 use crate::LearnError;
+use crate::covers::{Cover, Covers, Needs};
 use crate::note::Note;
-use crate::settings::{SettingInfo, Shown};
+use crate::registry::Info;
+use crate::settings::{Shown, settings};
 use privet_core::Range;
 use privet_dp::account::gaussian;
 use privet_dp::account::{Cost, Event};
@@ -45,59 +50,61 @@ pub const VOTE_NOISE: Range = Range::open("vote_noise", 0.0, 1e9);
 pub const TEST_SHARE: Range = Range::open("test_share", 0.0, 1.0);
 
 const SOURCE: &str = "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018";
-const VOTES: &str = "how many teachers vote for each class";
+const NOISED: &str = "how many teachers vote for each class";
 
 /// A line about it.
-pub const GNMAX: AggregatorInfo = AggregatorInfo {
+pub const GNMAX: Info<AggregatorFacts> = Info {
     name: "gnmax",
     summary: "the class with the most votes under Gaussian noise, for every question",
     source: SOURCE,
+    guarantee: GUARANTEE,
     settings: &[],
-    noised: VOTES,
-    streams: false,
-    rounds: true,
+    noised: NOISED,
+    private: true,
+    covers: Covers {
+        pure: Cover::gaussian("give a delta, for example 1e-6"),
+        needs: Needs::Memory,
+        printed: Cover::unprinted(PRINTED_DISTANCE),
+        ..Covers::ALL
+    },
+    more: AggregatorFacts { streams: false, rounds: true },
 };
 
 /// A line about it.
-pub const CONFIDENT: AggregatorInfo = AggregatorInfo {
+pub const CONFIDENT: Info<AggregatorFacts> = Info {
     name: "confident-gnmax",
     summary: "the same for those questions alone on which many teachers agree, which is tested under noise first",
     source: SOURCE,
-    settings: &[
-        SettingInfo::whole(
-            ANSWERS,
-            "questions that are answered, at most; a third of them unless given",
-        ),
-        SettingInfo::number(
-            AGREE,
-            "share of the teachers that must agree, under noise; 0.8 unless given",
-        ),
-        SettingInfo::number(
-            TEST_RATIO,
-            "noise of the test, as a multiple of the noise of the labels; 3.75 unless given",
-        ),
-    ],
-    noised: VOTES,
-    streams: false,
-    rounds: false,
+    guarantee: GUARANTEE,
+    settings: ConfidentGnmax::SETTINGS,
+    noised: NOISED,
+    private: true,
+    covers: Covers {
+        pure: Cover::gaussian("give a delta, for example 1e-6"),
+        needs: Needs::Memory,
+        printed: Cover::unprinted(PRINTED_DISTANCE),
+        ..Covers::ALL
+    },
+    more: AggregatorFacts { streams: false, rounds: false },
 };
 
 /// A line about it.
-pub const AGREED: AggregatorInfo = AggregatorInfo {
+pub const AGREED: Info<AggregatorFacts> = Info {
     name: "agreed-gnmax",
     summary: "the class with the most votes under Gaussian noise, for all questions if a private test says that teachers \
               agree so much that this costs no more than the budget, and otherwise for none",
     source: "Papernot et al. 2018, by propose, test, release",
-    settings: &[
-        SettingInfo::number(
-            VOTE_NOISE,
-            "standard deviation of the noise on votes; a sixth of the teachers unless given",
-        ),
-        SettingInfo::number(TEST_SHARE, "share of epsilon for the test; 0.25 unless given"),
-    ],
+    guarantee: GUARANTEE,
+    settings: AgreedGnmax::SETTINGS,
     noised: "votes, and how many teachers would have to change before they cost more",
-    streams: false,
-    rounds: false,
+    private: true,
+    covers: Covers {
+        pure: Cover::gaussian("give a delta, for example 1e-6"),
+        needs: Needs::Memory,
+        printed: Cover::unprinted(PRINTED_DISTANCE),
+        ..Covers::ALL
+    },
+    more: AggregatorFacts { streams: false, rounds: false },
 };
 
 /// Its settings: none.
@@ -105,31 +112,25 @@ pub const AGREED: AggregatorInfo = AggregatorInfo {
 #[serde(deny_unknown_fields)]
 pub struct Gnmax {}
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ConfidentGnmax {
-    /// Answers at most.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub answers: Option<u32>,
-    /// Share of the teachers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub agree: Option<f64>,
-    /// σ₁/σ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub test_ratio: Option<f64>,
+settings! {
+    /// Settings of `confident-gnmax`.
+    #[derive(Copy)]
+    pub struct ConfidentGnmax {
+        answers: u32 [ANSWERS] "questions that are answered, at most; a third of them unless given";
+        agree: f64 [AGREE] "share of the teachers that must agree, under noise; 0.8 unless given";
+        test_ratio: f64 [TEST_RATIO]
+            "noise of the test, as a multiple of the noise of the labels; 3.75 unless given";
+    }
 }
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct AgreedGnmax {
-    /// σ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub vote_noise: Option<f64>,
-    /// Share of ε for the test.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub test_share: Option<f64>,
+settings! {
+    /// Settings of `agreed-gnmax`.
+    #[derive(Copy)]
+    pub struct AgreedGnmax {
+        vote_noise: f64 [VOTE_NOISE]
+            "standard deviation of the noise on votes; a sixth of the teachers unless given";
+        test_share: f64 [TEST_SHARE] "share of epsilon for the test; 0.25 unless given";
+    }
 }
 
 fn argmax(wanted: &Wanted<'_>, noise_scale: f64) -> NoisyArgmax {
@@ -200,16 +201,6 @@ fn count(wanted: &Wanted<'_>) -> Result<u32, LearnError> {
     Ok(wanted.questions as u32)
 }
 
-fn no_pure(wanted: &Wanted<'_>) -> Result<(), LearnError> {
-    if !wanted.budget.is_pure() {
-        return Ok(());
-    }
-    Err(LearnError::NotCovered {
-        what: "Gaussian noise on votes needs a delta above 0".into(),
-        instead: "give a delta, for example 1e-6",
-    })
-}
-
 /// The scale at which Gaussian releases of this length together meet the budget, about.
 fn floor(wanted: &Wanted<'_>, length: f64) -> f64 {
     let mu = gaussian::mu(wanted.budget.epsilon(), wanted.budget.delta());
@@ -218,7 +209,6 @@ fn floor(wanted: &Wanted<'_>, length: f64) -> f64 {
 
 /// Decides everything from public facts.
 pub(super) fn plan_gnmax(wanted: &Wanted<'_>, _: &Gnmax) -> Result<Decision, LearnError> {
-    no_pure(wanted)?;
     let questions = count(wanted)?;
     let event = |scale: f64| {
         let event = Box::new(argmax(wanted, scale).event()?);
@@ -253,7 +243,6 @@ pub(super) fn plan_confident(
     wanted: &Wanted<'_>,
     options: &ConfidentGnmax,
 ) -> Result<Decision, LearnError> {
-    no_pure(wanted)?;
     let questions = count(wanted)?;
     let answers = options.answers.unwrap_or(questions.div_ceil(3)).min(questions);
     ANSWERS.check(f64::from(answers))?;
@@ -288,7 +277,6 @@ pub(super) fn plan_agreed(
     wanted: &Wanted<'_>,
     options: &AgreedGnmax,
 ) -> Result<Decision, LearnError> {
-    no_pure(wanted)?;
     let questions = count(wanted)?;
     let teachers = wanted.teachers.unwrap_or(most_teachers(wanted).min(1_000) as u32);
     let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());

@@ -42,7 +42,7 @@ pub mod teacher;
 mod tree;
 mod vote;
 
-pub use aggregate::{AGGREGATORS, Aggregator, AggregatorInfo};
+pub use aggregate::{AGGREGATORS, Aggregator, AggregatorFacts};
 pub use choosing::CHOOSE;
 pub use teacher::{Ballot, Classifier, Lesson, School, TEACHERS, Teach, Teacher, TeacherInfo};
 pub use vote::taught;
@@ -51,7 +51,7 @@ use crate::allowance::Allowance;
 use crate::erm::Erm;
 use crate::facts::Facts;
 use crate::plan::no_budget;
-use crate::request::{Calibration, Request};
+use crate::request::Request;
 use crate::task::{Artefact, Planned, Task, Work};
 use crate::{LearnError, Method, admit};
 use aggregate::Wanted;
@@ -177,7 +177,7 @@ fn choice_fits(task: &Vote, facts: &Facts) -> Result<(), LearnError> {
             "choose the rows of a batch by the labels of those before, as the stream goes on",
         );
     }
-    if !task.aggregator.info().rounds {
+    if !task.aggregator.info().more.rounds {
         return refused(
             format!(
                 "aggregator {} looks at all questions before it answers the first, and rows are chosen after answers",
@@ -220,12 +220,6 @@ impl Task for Vote {
     fn plan(request: &Request<Self>, facts: &Facts) -> Result<Planned<Self>, LearnError> {
         let task = &request.task;
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
-        if request.calibration == Calibration::Printed {
-            return Err(LearnError::NotCovered {
-                what: "the printed constants of voting are not offered: the printed distance is not private".into(),
-                instead: "leave out the calibration, or give sound",
-            });
-        }
         QUERIES.check(task.queries as f64)?;
         if task.beside > 0 {
             QUERIES.check(task.beside as f64)?;
@@ -254,7 +248,7 @@ impl Task for Vote {
                 });
             }
         }
-        if task.stream && !task.aggregator.info().streams {
+        if task.stream && !task.aggregator.info().more.streams {
             return Err(LearnError::NotCovered {
                 what: format!("aggregator {} plans for one batch of questions", task.aggregator),
                 instead: "give aggregator sparse-vector for questions that come in batches",
@@ -279,6 +273,7 @@ impl Task for Vote {
         let wanted = Wanted {
             facts,
             budget: Allowance::new(budget, &request.noise),
+            calibration: request.calibration,
             questions: task.queries,
             classes,
             teachers: task.teachers,

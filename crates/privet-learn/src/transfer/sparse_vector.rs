@@ -20,62 +20,58 @@
 //! which all three hold. Where none is (n too small), it takes chunks of 10 rows a class, and T as many as the noise then
 //! allows: the notes say that few answers may come out. Privacy rests on none of this.
 
-use super::aggregate::{Aggregate, Aggregator, AggregatorInfo, Decision, Named, UnderWay, Wanted};
+use super::aggregate::{
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE, STABLE,
+    UnderWay, Wanted,
+};
 use super::ballots::{Ballots, winner};
 use crate::LearnError;
 use crate::allowance::Allowance;
+use crate::covers::{Cover, Covers, Needs};
 use crate::note::Note;
-use crate::settings::{SettingInfo, Shown};
+use crate::registry::Info;
+use crate::settings::{Shown, settings};
 use privet_core::Range;
 use privet_dp::account::{Event, ThresholdNoise};
 use privet_dp::gate::{Noised, Private, Session};
 use privet_dp::mechanism::{Heard, QUERY_RATIO, StableAnswers, ln_overlap};
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// Limits on T.
 pub const CUTOFF: Range = Range::from("cutoff", 1.0, 1_000_001.0);
 
 /// A line about it.
-pub const INFO: AggregatorInfo = AggregatorInfo {
+pub const INFO: Info<AggregatorFacts> = Info {
     name: "sparse-vector",
     summary: "the class that most teachers vote for, where no one's records could change it; the budget pays for the \
               questions on which teachers do not agree, and ends after so many of them",
     source: "Thakkar 2019, Algorithms 6 to 10, with the distance and the chunks corrected",
-    settings: &[
-        SettingInfo::whole(
-            CUTOFF,
-            "questions without a stable answer after which nothing more is answered; chosen from public facts unless \
-             given",
-        ),
-        SettingInfo::words(
-            "law",
-            "exponential or laplace",
-            "the law of the noises; exponential unless given, which needs less agreement",
-        ),
-        SettingInfo::number(
-            QUERY_RATIO,
-            "noise on a question's distance, as a multiple of the noise on the threshold; chosen unless given",
-        ),
-    ],
+    guarantee: GUARANTEE,
+    settings: SparseVector::SETTINGS,
     noised: "how many teachers would have to change before another class wins",
-    streams: true,
-    rounds: true,
+    private: true,
+    covers: Covers {
+        pure: STABLE,
+        needs: Needs::Memory,
+        printed: Cover::unprinted(PRINTED_DISTANCE),
+        ..Covers::ALL
+    },
+    more: AggregatorFacts { streams: true, rounds: true },
 };
 
-/// Its settings.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SparseVector {
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cutoff: Option<u32>,
-    /// The law of the noises.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub law: Option<ThresholdNoise>,
-    /// s₂/s₁.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub query_ratio: Option<f64>,
+settings! {
+    /// Settings of `sparse-vector`.
+    #[derive(Copy)]
+    pub struct SparseVector {
+        cutoff: u32 [CUTOFF]
+            "questions without a stable answer after which nothing more is answered; chosen from \
+             public facts unless given";
+        law: ThresholdNoise ["exponential or laplace"]
+            "the law of the noises; exponential unless given, which needs less agreement";
+        query_ratio: f64 [QUERY_RATIO]
+            "noise on a question's distance, as a multiple of the noise on the threshold; chosen \
+             unless given";
+    }
 }
 
 /// The probability with which a question with the distance needed may be lost, all of them together.
@@ -186,12 +182,6 @@ pub(super) fn ended(classes: &[Option<u32>], cutoff: u32) -> Option<&'static str
 /// Decides everything from public facts.
 pub(super) fn plan(wanted: &Wanted<'_>, options: &SparseVector) -> Result<Decision, LearnError> {
     let budget = &wanted.budget;
-    if budget.is_pure() {
-        return Err(LearnError::NotCovered {
-            what: "an answer that is let out because it is stable needs a delta above 0".into(),
-            instead: "give a delta, for example 1e-6",
-        });
-    }
     let (teachers, cutoff, fits) = match (wanted.teachers, options.cutoff) {
         (Some(teachers), Some(cutoff)) => (teachers, cutoff, true),
         (Some(teachers), None) => {

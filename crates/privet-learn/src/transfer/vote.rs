@@ -331,6 +331,7 @@ pub(super) fn voting(of: &Plan<Vote>) -> Result<Voting, LearnError> {
     let wanted = super::Wanted {
         facts,
         budget: crate::Allowance::new(budget, &request.noise),
+        calibration: request.calibration,
         questions: request.task.queries,
         classes,
         teachers: request.task.teachers,

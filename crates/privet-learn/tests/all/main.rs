@@ -41,6 +41,7 @@ mod outline;
 mod penalty;
 mod permutation;
 mod prior_fits;
+mod reference;
 mod sample_aggregate;
 mod sampled;
 mod select;

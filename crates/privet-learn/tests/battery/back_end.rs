@@ -3,47 +3,27 @@
 use crate::common::{elsewhere, on_disk};
 use crate::subject::{ROWS, Subject};
 use privet_dp::noise::{FixedSeed, Source};
-use privet_learn::FROM_DISK;
-use privet_learn::{LearnError, Task};
+use privet_learn::select::SELECTORS;
+use privet_learn::transfer::AGGREGATORS;
+use privet_learn::{Info, LearnError, METHODS, Needs, Task, completion, nonconvex, online};
 use std::sync::atomic::AtomicBool;
 
-/// What needs more of a table than sums: orders, subsets, single columns.
-const MEMORY: &[&str] = &[
-    "chosen-amp",
-    "two-stage",
-    "dp-ight",
-    "psgd",
-    "psgd-strong",
-    "averaged",
-    "sample-aggregate",
-    "frank-wolfe",
-    "simplex",
-    "correlation",
-    "exponential",
-    "distance",
-    "subsample",
-    "lasso-stability",
-    "ftrl",
-    "implicit",
-    "giga",
-    "leader",
-    "experts",
-    "tally",
-    "sparse-vector",
-    "gnmax",
-    "confident-gnmax",
-    "neighbours",
-    "dp-sgd",
-    "dp-adam",
-    "dp-lssgd",
-    "dp-lsadam",
-    "dp-srm",
-    "dp-gd",
-    "dp-agd",
-    "rrpsgd",
-    "dp-ftrl",
-    "tune",
-];
+/// Whether what was settled on is declared to need all rows in memory: for orders, subsets, single columns.
+fn needs_memory<T: Task>(subject: &Subject<T>) -> bool {
+    fn declared<M>(methods: &[Info<M>], name: &str) -> bool {
+        methods.iter().any(|info| info.name == name && info.covers.needs == Needs::Memory)
+    }
+    let name = subject.settled();
+    match T::NAME {
+        "erm" => declared(METHODS, &name),
+        "select" => declared(SELECTORS, &name),
+        "complete" => declared(completion::METHODS, &name),
+        "online" => declared(online::METHODS, &name),
+        "vote" => declared(AGGREGATORS, &name),
+        "network" => declared(nonconvex::METHODS, &name),
+        other => ["tally", "neighbours", "tune"].contains(&other),
+    }
+}
 
 /// The bits that memory gives, however the file is cut; or a refusal in words before any noise is drawn.
 pub fn same_bits<T: Task>(subject: &Subject<T>) {
@@ -54,12 +34,11 @@ pub fn same_bits<T: Task>(subject: &Subject<T>) {
         let mut source = FixedSeed::new(11);
         match subject.watched(&file, &mut source, &AtomicBool::new(false)) {
             Ok(from_file) => {
-                assert!(!MEMORY.contains(&subject.settled().as_str()), "{name} needs memory");
+                assert!(!needs_memory(subject), "{name} needs memory");
                 assert_eq!(from_memory, from_file, "{name}, pieces of {pieces}");
             }
             Err(error @ LearnError::NeedsMemory { .. }) => {
-                assert!(MEMORY.contains(&subject.settled().as_str()), "{name} asks for sums alone");
-                assert!(!FROM_DISK.contains(&subject.settled().as_str()), "{name} is said to run");
+                assert!(needs_memory(subject), "{name} is said to ask for sums alone");
                 assert!(error.to_string().contains("in memory"), "{error}");
                 let untouched = FixedSeed::new(11).next_u64();
                 assert_eq!(source.next_u64(), untouched, "{name}: noise was drawn");

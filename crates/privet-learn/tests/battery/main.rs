@@ -19,6 +19,7 @@
 mod back_end;
 #[path = "../common/mod.rs"]
 mod common;
+mod coverage;
 mod forge;
 mod golden;
 mod refuse;

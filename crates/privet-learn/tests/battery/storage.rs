@@ -59,9 +59,9 @@ pub fn same<T: Task>(subject: &Subject<T>) {
 #[test]
 fn exact_methods_say_so() {
     for info in METHODS {
-        assert!(info.any_storage || !EXACT.contains(&info.name), "{}", info.name);
+        assert!(info.more.any_storage || !EXACT.contains(&info.name), "{}", info.name);
     }
     let own: Vec<_> =
-        METHODS.iter().filter(|info| !info.any_storage).map(|info| info.name).collect();
+        METHODS.iter().filter(|info| !info.more.any_storage).map(|info| info.name).collect();
     assert_eq!(own, ["auto", "sample-aggregate", "simplex"]);
 }

@@ -60,10 +60,11 @@ pub(super) use walk::{FirstLook, LARGEST, features_fit};
 
 use super::asking::Asking;
 use super::factors::Factors;
-use super::method::{Decision, Settling};
+use super::method::{Decision, RATINGS, Settling, USERS};
 use super::shape::Shape;
 use crate::LearnError;
-use crate::settings::{SettingInfo, Shown};
+use crate::registry::Info;
+use crate::settings::{Shown, settings};
 use privet_core::{Neighbours, Range, Relation};
 use privet_dp::account::Event;
 use privet_dp::gate::GateError;
@@ -73,22 +74,17 @@ pub(super) use question::{offsets, weight};
 use serde::{Deserialize, Serialize};
 use walk::Learning;
 
-/// Its own settings; whatever is left out is chosen by rule.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Moments {
-    /// k, numbers of an item.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rank: Option<u32>,
-    /// R.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rounds: Option<u32>,
-    /// K.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub core: Option<u32>,
-    /// ξ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spread: Option<f64>,
+settings! {
+    /// Its own settings; whatever is left out is chosen by rule.
+    pub struct Moments {
+        rank: u32 [RANK]
+            "numbers that are learnt of each item beside its offset; by rule unless given";
+        rounds: u32 [ROUNDS] "noised passes after the first; 3 unless given";
+        core: u32 [CORE]
+            "items whose covariance the first directions are found from; 200 unless given";
+        spread: f64 [SPREAD]
+            "ratings of a user that count in full; of one with more each counts less; 40 unless given";
+    }
 }
 
 /// Limits on k.
@@ -103,22 +99,18 @@ pub const SPREAD: Range = Range::from("spread", 1.0, 1e6);
 /// ξ unless given.
 pub(super) const SPREAD_BY_RULE: f64 = 40.0;
 
-/// All of them.
-pub(super) const SETTINGS: &[SettingInfo] = &[
-    SettingInfo::whole(
-        RANK,
-        "numbers that are learnt of each item beside its offset; by rule unless given",
-    ),
-    SettingInfo::whole(ROUNDS, "noised passes after the first; 3 unless given"),
-    SettingInfo::whole(
-        CORE,
-        "items whose covariance the first directions are found from; 200 unless given",
-    ),
-    SettingInfo::number(
-        SPREAD,
-        "ratings of a user that count in full; of one with more each counts less; 40 unless given",
-    ),
-];
+/// A line about it.
+pub(super) const INFO: Info = Info {
+    name: "moments",
+    summary: "offsets and factors of items from a few noised sums, shrunk by their noise",
+    source: "this project",
+    guarantee: USERS,
+    settings: Moments::SETTINGS,
+    noised: "sums over users of residuals, and products of them",
+    private: true,
+    covers: RATINGS,
+    more: (),
+};
 
 /// c, for rows around their mean.
 pub(super) const CLIP_ROW: f64 = 0.9;
@@ -241,7 +233,7 @@ pub(super) fn plan(
     settling: &Settling<'_>,
     own: &Moments,
 ) -> Result<Decision, LearnError> {
-    let mu = settling.multiplier()?;
+    let mu = settling.multiplier();
     let sides = shape.relation.sides();
     let rank = own.rank.unwrap_or_else(|| match shape.items {
         0..8 => 0,

@@ -7,34 +7,35 @@ use crate::completion::factors::Factors;
 use crate::completion::method::{Decision, Method, Settling};
 use crate::completion::plain::{Decided, NOISE, SPREAD, no_budget, walked};
 use crate::completion::{Complete, Shape};
-use crate::settings::{SettingInfo, Shown};
+use crate::covers::Covers;
+use crate::registry::{Info, NONE};
+use crate::settings::{Shown, settings};
 use crate::task::Baseline;
 use privet_dp::gate::{GateError, Walk};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Settings of `non-private`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NonPrivate {
-    /// k.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rank: Option<u32>,
-    /// R.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rounds: Option<u32>,
+settings! {
+    /// Settings of `non-private`.
+    pub struct NonPrivate {
+        rank: u32 [RANK] "numbers that are learnt of each item beside its offset; 6 unless given";
+        rounds: u32 [ROUNDS] "passes after the first; 10 unless given";
+    }
 }
 
-/// All of them.
-pub(in crate::completion) const SETTINGS: &[SettingInfo] = &[
-    SettingInfo::whole(
-        RANK,
-        "numbers that are learnt of each item beside its offset; 6 unless given",
-    ),
-    SettingInfo::whole(ROUNDS, "passes after the first; 10 unless given"),
-];
+/// A line about it.
+pub(in crate::completion) const INFO: Info = Info {
+    name: "non-private",
+    summary: "the questions of moments with nothing noised, for comparison",
+    source: "this project",
+    guarantee: NONE,
+    settings: NonPrivate::SETTINGS,
+    noised: "nothing",
+    private: false,
+    covers: Covers::ALL,
+    more: (),
+};
 
 /// It spends nothing: a budget is refused.
 pub(in crate::completion) fn plan(

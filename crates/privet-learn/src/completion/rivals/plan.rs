@@ -6,9 +6,10 @@ use crate::LearnError;
 use crate::completion::Shape;
 use crate::completion::asking::Asking;
 use crate::completion::factors::Factors;
-use crate::completion::method::{Decision, Method, Settling};
+use crate::completion::method::{Decision, Method, RATINGS, Settling, USERS};
 use crate::completion::moments::{self, ROUNDS, SPREAD, offsets_shift};
-use crate::settings::{SettingInfo, Shown};
+use crate::registry::Info;
+use crate::settings::{Shown, settings};
 use privet_core::{Range, Relation};
 use privet_dp::account::Event;
 use privet_dp::gate::GateError;
@@ -24,31 +25,22 @@ const MOST_ITEMS: usize = 2048;
 /// The first question's share of μ².
 const FIRST: f64 = 0.25;
 
-/// Settings of `als`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Als {
-    /// k.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rank: Option<u32>,
-    /// R.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rounds: Option<u32>,
-    /// ξ.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub spread: Option<f64>,
+settings! {
+    /// Settings of `als`.
+    pub struct Als {
+        rank: u32 [RANK] "numbers of each item beside its offset; 3 unless given";
+        rounds: u32 [ROUNDS] "turns of users and items; 4 unless given";
+        spread: f64 [SPREAD] "ratings of a user that count in full; 40 unless given";
+    }
 }
 
-/// Settings of `cleansed-svd`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct CleansedSvd {
-    /// Directions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rank: Option<u32>,
-    /// β.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub beta: Option<f64>,
+settings! {
+    /// Settings of `cleansed-svd`.
+    pub struct CleansedSvd {
+        rank: u32 [RANK] "directions over the items; 3 unless given";
+        beta: f64 [BETA]
+            "how far entries are shrunk towards their mean, in mean weights; 10 unless given";
+    }
 }
 
 /// What a plan has settled, and what the walk begins from.
@@ -123,7 +115,7 @@ fn decided(open: Sizes, settling: &Settling<'_>, settled: Method) -> Result<Deci
             instead: "give a rank up to the number of items",
         });
     }
-    let mu = settling.multiplier()?;
+    let mu = settling.multiplier();
     let at = |first| Sizes { first, ..open.clone() };
     let floor = open.shifts()[0] / (mu * FIRST.sqrt());
     let first = settling.least(floor, |first| at(first).events())?;
@@ -133,11 +125,18 @@ fn decided(open: Sizes, settling: &Settling<'_>, settled: Method) -> Result<Deci
 /// Alternating least squares.
 pub(in crate::completion) mod als {
     use super::*;
-    pub(in crate::completion) const SETTINGS: &[SettingInfo] = &[
-        SettingInfo::whole(RANK, "numbers of each item beside its offset; 3 unless given"),
-        SettingInfo::whole(ROUNDS, "turns of users and items; 4 unless given"),
-        SettingInfo::number(SPREAD, "ratings of a user that count in full; 40 unless given"),
-    ];
+    /// A line about it.
+    pub(in crate::completion) const INFO: Info = Info {
+        name: "als",
+        summary: "alternating least squares from noised Gram matrices and right sides of all items",
+        source: "the form of Chien, Jain, Krichene, Rendle, Song, Thakurta and Zhang 2021, all of a user charged",
+        guarantee: USERS,
+        settings: Als::SETTINGS,
+        noised: "Gram matrices and right sides of the items",
+        private: true,
+        covers: RATINGS,
+        more: (),
+    };
 
     pub(in crate::completion) fn plan(
         shape: &Shape,
@@ -165,13 +164,18 @@ pub(in crate::completion) mod als {
 /// A subspace after cleansing.
 pub(in crate::completion) mod cleansed_svd {
     use super::*;
-    pub(in crate::completion) const SETTINGS: &[SettingInfo] = &[
-        SettingInfo::whole(RANK, "directions over the items; 3 unless given"),
-        SettingInfo::number(
-            BETA,
-            "how far entries are shrunk towards their mean, in mean weights; 10 unless given",
-        ),
-    ];
+    /// A line about it.
+    pub(in crate::completion) const INFO: Info = Info {
+        name: "cleansed-svd",
+        summary: "the leading directions of a noised and smoothed covariance of cleansed ratings",
+        source: "after McSherry and Mironov 2009; all of a user charged, some choices ours",
+        guarantee: USERS,
+        settings: CleansedSvd::SETTINGS,
+        noised: "the covariance and the weights of cleansed ratings",
+        private: true,
+        covers: RATINGS,
+        more: (),
+    };
 
     pub(in crate::completion) fn plan(
         shape: &Shape,

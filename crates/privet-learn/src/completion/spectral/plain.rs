@@ -8,45 +8,34 @@ use crate::completion::factors::Factors;
 use crate::completion::method::{Decision, Method, Settling};
 use crate::completion::plain::{Decided, NOISE, first_look, no_budget, walked};
 use crate::completion::{Complete, Shape};
-use crate::settings::{SettingInfo, Shown};
+use crate::covers::Covers;
+use crate::registry::{Info, NONE};
+use crate::settings::{SettingInfo, Shown, settings};
 use crate::task::Baseline;
 use privet_dp::gate::Walk;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// No row is longer.
 const CLIP: f64 = 1e4;
 
-/// Settings of `non-private-frank-wolfe`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlainFrankWolfe {
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rounds: Option<u32>,
-    /// k.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nuclear: Option<f64>,
+settings! {
+    /// Settings of `non-private-frank-wolfe`.
+    pub struct PlainFrankWolfe {
+        rounds: u32 [ROUNDS] "directions, one a round; 100 unless given";
+        nuclear: f64 = NUCLEAR_INFO;
+    }
 }
 
-/// Settings of `non-private-pgd`.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PlainPgd {
-    /// T.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rounds: Option<u32>,
-    /// The most directions kept of each projection.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rank: Option<u32>,
-    /// η.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<f64>,
-    /// k.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub nuclear: Option<f64>,
+settings! {
+    /// Settings of `non-private-pgd`.
+    pub struct PlainPgd {
+        rounds: u32 [ROUNDS] "steps; 30 unless given";
+        rank: u32 [RANK] "the most directions kept of each projection; 20 unless given";
+        rate: f64 [RATE] "the step towards a user's ratings; 1 unless given";
+        nuclear: f64 = NUCLEAR_INFO;
+    }
 }
 
 /// k: √(users × items) times this unless given.
@@ -98,8 +87,18 @@ impl Baseline<Complete> for Plain {
 /// Frank–Wolfe.
 pub(in crate::completion) mod plain_frank_wolfe {
     use super::*;
-    pub(in crate::completion) const SETTINGS: &[SettingInfo] =
-        &[SettingInfo::whole(ROUNDS, "directions, one a round; 100 unless given"), NUCLEAR_INFO];
+    /// A line about it.
+    pub(in crate::completion) const INFO: Info = Info {
+        name: "non-private-frank-wolfe",
+        summary: "Frank–Wolfe over the nuclear-norm ball without noise, offsets of items taken off first, for comparison",
+        source: "Jaggi and Sulovský 2010 (Thakkar's thesis, Algorithm 12), steps 2/(t + 1)",
+        guarantee: NONE,
+        settings: PlainFrankWolfe::SETTINGS,
+        noised: "nothing",
+        private: false,
+        covers: Covers::ALL,
+        more: (),
+    };
 
     pub(in crate::completion) fn plan(
         _shape: &Shape,
@@ -123,12 +122,18 @@ pub(in crate::completion) mod plain_frank_wolfe {
 /// Projected descent.
 pub(in crate::completion) mod plain_pgd {
     use super::*;
-    pub(in crate::completion) const SETTINGS: &[SettingInfo] = &[
-        SettingInfo::whole(ROUNDS, "steps; 30 unless given"),
-        SettingInfo::whole(RANK, "the most directions kept of each projection; 20 unless given"),
-        SettingInfo::number(RATE, "the step towards a user's ratings; 1 unless given"),
-        NUCLEAR_INFO,
-    ];
+    /// A line about it.
+    pub(in crate::completion) const INFO: Info = Info {
+        name: "non-private-pgd",
+        summary: "projected gradient descent without noise, offsets of items taken off first, for comparison",
+        source: "Cai, Candès and Shen 2010 (Thakkar's thesis, Algorithm 16)",
+        guarantee: NONE,
+        settings: PlainPgd::SETTINGS,
+        noised: "nothing",
+        private: false,
+        covers: Covers::ALL,
+        more: (),
+    };
 
     pub(in crate::completion) fn plan(
         _shape: &Shape,

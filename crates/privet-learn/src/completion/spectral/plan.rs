@@ -4,10 +4,10 @@ use super::sizes::{Sizes, Way};
 use crate::LearnError;
 use crate::completion::Shape;
 use crate::completion::asking::Asking;
-use crate::completion::method::{Decision, Method, Settling};
-use crate::settings::SettingInfo;
+use crate::completion::method::{Decision, Method, RATINGS, Settling, USERS};
+use crate::registry::Info;
+use crate::settings::{SettingInfo, settings};
 use privet_core::Range;
-use serde::{Deserialize, Serialize};
 
 /// Limits on T.
 pub(super) const ROUNDS: Range = Range::from("rounds", 1.0, 201.0);
@@ -26,60 +26,6 @@ const MOST_WHOLE: usize = 2048;
 /// The most items whose covariance is kept whole.
 const MOST_ITEMS: usize = 16_384;
 
-macro_rules! settings {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$field:meta])* $setting:ident: $kind:ty,)* })*) => {$(
-        $(#[$doc])*
-        #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        pub struct $name {
-            $($(#[$field])* #[serde(default, skip_serializing_if = "Option::is_none")] pub $setting: Option<$kind>,)*
-        }
-    )*};
-}
-
-settings! {
-    /// Settings of `frank-wolfe`.
-    FrankWolfe {
-        /// T.
-        rounds: u32,
-        /// k.
-        nuclear: f64,
-        /// Δ.
-        clip: f64,
-    }
-    /// Settings of `oja`.
-    Oja {
-        /// T.
-        rounds: u32,
-        /// Γ.
-        steps: u32,
-        /// k.
-        nuclear: f64,
-        /// Δ.
-        clip: f64,
-    }
-    /// Settings of `svd`.
-    Svd {
-        /// r.
-        rank: u32,
-        /// Δ.
-        clip: f64,
-    }
-    /// Settings of `pgd`.
-    Pgd {
-        /// T.
-        rounds: u32,
-        /// The most directions kept of each projection.
-        rank: u32,
-        /// η.
-        rate: f64,
-        /// k.
-        nuclear: f64,
-        /// Δ.
-        clip: f64,
-    }
-}
-
 const ROUNDS_INFO: SettingInfo =
     SettingInfo::whole(ROUNDS, "directions, one a round; 10 unless given");
 const NUCLEAR_INFO: SettingInfo = SettingInfo::number(
@@ -90,6 +36,44 @@ const CLIP_INFO: SettingInfo = SettingInfo::number(
     CLIP,
     "radius that a user's row around its mean is scaled into; the root of the cap on ratings, at most √80, unless given",
 );
+
+settings! {
+    /// Settings of `frank-wolfe`.
+    pub struct FrankWolfe {
+        rounds: u32 = ROUNDS_INFO;
+        nuclear: f64 = NUCLEAR_INFO;
+        clip: f64 = CLIP_INFO;
+    }
+}
+
+settings! {
+    /// Settings of `oja`.
+    pub struct Oja {
+        rounds: u32 = ROUNDS_INFO;
+        steps: u32 [STEPS] "noised steps to each direction; 5 unless given";
+        nuclear: f64 = NUCLEAR_INFO;
+        clip: f64 = CLIP_INFO;
+    }
+}
+
+settings! {
+    /// Settings of `svd`.
+    pub struct Svd {
+        rank: u32 [RANK] "dimensions of the subspace; 3 unless given";
+        clip: f64 = CLIP_INFO;
+    }
+}
+
+settings! {
+    /// Settings of `pgd`.
+    pub struct Pgd {
+        rounds: u32 = ROUNDS_INFO;
+        rank: u32 [RANK] "the most directions kept of each projection; 10 unless given";
+        rate: f64 [RATE] "the step towards a user's ratings; 0.5 unless given";
+        nuclear: f64 = NUCLEAR_INFO;
+        clip: f64 = CLIP_INFO;
+    }
+}
 
 /// Calibrates sizes whose noise is still open.
 fn decided(
@@ -103,7 +87,7 @@ fn decided(
             instead: "list at most 16384 items, or take method oja or moments",
         });
     }
-    let mu = settling.multiplier()?;
+    let mu = settling.multiplier();
     let covariance = !matches!(open.way, Way::Oja { .. });
     let floor = open.shift(covariance) * open.releases().sqrt() / mu;
     let at = |noise| Sizes { noise, ..open.clone() };
@@ -139,8 +123,18 @@ fn rounds(given: Option<u32>) -> Result<u32, LearnError> {
 /// Frank–Wolfe by the noised covariance.
 pub(in crate::completion) mod frank_wolfe {
     use super::*;
-    pub(in crate::completion) const SETTINGS: &[SettingInfo] =
-        &[ROUNDS_INFO, NUCLEAR_INFO, CLIP_INFO];
+    /// A line about it.
+    pub(in crate::completion) const INFO: Info = Info {
+        name: "frank-wolfe",
+        summary: "Frank–Wolfe over the nuclear-norm ball, each direction from a noised covariance of the items",
+        source: "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 13), constants put right",
+        guarantee: USERS,
+        settings: FrankWolfe::SETTINGS,
+        noised: "the covariance of residuals over the items",
+        private: true,
+        covers: RATINGS,
+        more: (),
+    };
 
     pub(in crate::completion) fn plan(
         shape: &Shape,
@@ -167,12 +161,18 @@ pub(in crate::completion) mod frank_wolfe {
 /// Frank–Wolfe by Oja's rule.
 pub(in crate::completion) mod oja {
     use super::*;
-    pub(in crate::completion) const SETTINGS: &[SettingInfo] = &[
-        ROUNDS_INFO,
-        SettingInfo::whole(STEPS, "noised steps to each direction; 5 unless given"),
-        NUCLEAR_INFO,
-        CLIP_INFO,
-    ];
+    /// A line about it.
+    pub(in crate::completion) const INFO: Info = Info {
+        name: "oja",
+        summary: "the same, each direction by noised steps of Oja's rule: no matrix of items by items",
+        source: "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 14), constants put right",
+        guarantee: USERS,
+        settings: Oja::SETTINGS,
+        noised: "products of the covariance with a vector",
+        private: true,
+        covers: RATINGS,
+        more: (),
+    };
 
     pub(in crate::completion) fn plan(
         shape: &Shape,
@@ -200,13 +200,18 @@ pub(in crate::completion) mod oja {
 /// Projected gradient descent.
 pub(in crate::completion) mod pgd {
     use super::*;
-    pub(in crate::completion) const SETTINGS: &[SettingInfo] = &[
-        ROUNDS_INFO,
-        SettingInfo::whole(RANK, "the most directions kept of each projection; 10 unless given"),
-        SettingInfo::number(RATE, "the step towards a user's ratings; 0.5 unless given"),
-        NUCLEAR_INFO,
-        CLIP_INFO,
-    ];
+    /// A line about it.
+    pub(in crate::completion) const INFO: Info = Info {
+        name: "pgd",
+        summary: "gradient steps of whole rows, projected to the nuclear-norm ball by a noised covariance",
+        source: "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 16), constants and sign put right",
+        guarantee: USERS,
+        settings: Pgd::SETTINGS,
+        noised: "the covariance of rows over the items",
+        private: true,
+        covers: RATINGS,
+        more: (),
+    };
 
     pub(in crate::completion) fn plan(
         shape: &Shape,
@@ -242,8 +247,18 @@ pub(in crate::completion) mod pgd {
 /// One singular subspace.
 pub(in crate::completion) mod svd {
     use super::*;
-    pub(in crate::completion) const SETTINGS: &[SettingInfo] =
-        &[SettingInfo::whole(RANK, "dimensions of the subspace; 3 unless given"), CLIP_INFO];
+    /// A line about it.
+    pub(in crate::completion) const INFO: Info = Info {
+        name: "svd",
+        summary: "rows projected to the leading subspace of one noised covariance of the items",
+        source: "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 15), constants put right",
+        guarantee: USERS,
+        settings: Svd::SETTINGS,
+        noised: "the covariance of rows over the items",
+        private: true,
+        covers: RATINGS,
+        more: (),
+    };
 
     pub(in crate::completion) fn plan(
         shape: &Shape,

@@ -1,0 +1,95 @@
+//! `docs/reference.md`: every method with its settings and what it covers, made of the declarations.
+//!
+//! Who changes a declaration writes the page anew with
+//! `cargo test -p privet-learn --test all reference -- --ignored`.
+
+use privet_learn::select::SELECTORS;
+use privet_learn::transfer::{AGGREGATORS, TEACHERS};
+use privet_learn::{Cover, Covers, Info, METHODS, Needs, SettingInfo};
+use privet_learn::{completion, nonconvex, online};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+const HEAD: &str = "\
+# Methods and settings
+
+Every method of every family, what it covers, and every setting with what is accepted. This page is made of the
+declarations that the program itself reads (`privet methods` prints the same); a test holds the two together.
+[learners.md](learners.md) says when to take which, [choosing.md](choosing.md) where to begin.
+
+A setting is given with `--set NAME=VALUE` (Python: by its name), and whatever is left out is chosen by a rule that reads
+public facts alone. In the tables: δ = 0, a promise without δ; *private count*, one record added or removed, or people as
+units; *people*, units of more than one record; *3 classes*, targets of more than two classes; *printed*, a paper's own
+constants (`--calibration printed`); *disk*, tables larger than memory.
+";
+
+fn file() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference.md")
+}
+
+fn cell(covered: bool) -> &'static str {
+    if covered { "yes" } else { "" }
+}
+
+fn coverage<M>(methods: &[Info<M>], text: &mut String) {
+    text.push_str("| method | δ = 0 | private count | people | 3 classes | printed | disk |\n|---|---|---|---|---|---|---|\n");
+    for info in methods.iter().filter(|info| info.private) {
+        let Covers { pure, printed, private_count, users, several, needs } = info.covers;
+        let columns = [pure, private_count, users, several, printed].map(Cover::is_yes);
+        let cells: Vec<_> = columns.into_iter().chain([needs == Needs::Sums]).map(cell).collect();
+        writeln!(text, "| `{}` | {} |", info.name, cells.join(" | ")).unwrap();
+    }
+    text.push('\n');
+}
+
+fn settings(settings: &[SettingInfo], text: &mut String) {
+    for setting in settings {
+        writeln!(text, "- `{}`: {}; {}", setting.name, setting.meaning, setting.accepted())
+            .unwrap();
+    }
+    if !settings.is_empty() {
+        text.push('\n');
+    }
+}
+
+fn family<M>(title: &str, methods: &[Info<M>], text: &mut String) {
+    write!(text, "\n## {title}\n\n").unwrap();
+    coverage(methods, text);
+    for info in methods {
+        write!(
+            text,
+            "### `{}`\n\n{}. Noise: {}. Promise: {}. Source: {}.\n\n",
+            info.name, info.summary, info.noised, info.guarantee, info.source
+        )
+        .unwrap();
+        settings(info.settings, text);
+    }
+}
+
+fn page() -> String {
+    let mut text = String::from(HEAD);
+    family("Linear models: `privet train`", METHODS, &mut text);
+    family("Chosen columns: `privet select`", SELECTORS, &mut text);
+    family("Streams: `privet online train`", online::METHODS, &mut text);
+    family("Ratings: `privet complete`", completion::METHODS, &mut text);
+    family("Votes: `privet vote`", AGGREGATORS, &mut text);
+    text.push_str("\n## Teachers: `privet vote --teacher`\n\n");
+    for info in TEACHERS {
+        write!(text, "### `{}`\n\n{}.\n\n", info.name, info.summary).unwrap();
+        settings(info.settings, &mut text);
+    }
+    family("Networks: `privet train --model`", nonconvex::METHODS, &mut text);
+    text.trim_end().to_string() + "\n"
+}
+
+#[test]
+fn the_reference_is_what_is_declared() {
+    let known = std::fs::read_to_string(file()).expect("docs/reference.md");
+    assert!(known == page(), "docs/reference.md is not what is declared: write it anew");
+}
+
+#[test]
+#[ignore = "writes a file; run when a declaration changes"]
+fn write_the_reference() {
+    std::fs::write(file(), page()).unwrap();
+}
