@@ -35,13 +35,14 @@ from privet import (
     SchemaEncoder,
     _joins,
     _privet,
+    _records,
     _tables,
     _units,
     _workers,
     category,
     number,
 )
-from privet._cells import identifier
+from privet._cells import identifier, written
 
 pytestmark = pytest.mark.filterwarnings("ignore::privet.PrivacyWarning", "ignore::UserWarning")
 
@@ -849,3 +850,28 @@ def test_rows_that_are_too_long_are_not_listed(streams):
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 10_000_000
+
+
+def test_decimals_of_a_scale_that_one_cell_decides():
+    """0.5 is 0.5 in a column of one decimal and of twenty, and so is a number that no float holds."""
+    long = decimal.Decimal("0.12345678901234567")
+    for make in (pa.array, pl.Series, lambda cells: pd.Series(pa.array(cells), dtype=pd.ArrowDtype(pa.array(cells).type))):
+        for odd in ("0.25", "0.12345678901234567890", "12345678901234.00000000000000000001"):
+            column = _tables.one_column("a", make([decimal.Decimal("0.5"), long, decimal.Decimal("3.0"), decimal.Decimal(odd)]), total=True)
+            assert decoded(column)[:3] == [0.5, "0.12345678901234567", 3]
+    assert written(decimal.Decimal("-1500E-1000")) == written(decimal.Decimal("-1.5E-997")) == "-1.5E-997"
+
+
+def test_numbers_wider_than_a_float(planned, streams, recwarn):
+    rows = [[1, 2, 3], [4, 5, 6], [0, 1, 2], [7, 8, 9], [3, 3, 3]]
+    model = PrivateLogisticRegression(epsilon=1, schema=PLAIN)
+    expected = rows_reached(PLAIN, reached(model.fit, rows, LABELS))
+    for odd in (np.clongdouble(1j), np.complex64(1j), np.longdouble("1e4000")):
+        X, y = np.array(spoiled(rows, 4, odd, 1)), np.array([1, 1, 0, 1, odd])
+        assert rows_reached(PLAIN, reached(model.fit, X, LABELS))[:4] == expected[:4], X.dtype
+        assert rows_reached(PLAIN, reached(model.fit, pd.DataFrame(X, columns=[*"abc"]), LABELS))[:4] == expected[:4]
+        assert rows_reached(PLAIN, reached(model.fit, rows, y))[:4] == expected[:4]
+        assert PrivateOnlineClassifier(**ONLINE, features=3).partial_fit(X, y)._stream.rows[0] == ([1.0, 2.0, 3.0], 1)
+        _records.numbers("y", [odd], total=True)
+    assert written(np.complex64(0.5)) == 0.5 and written(np.clongdouble(2)) == 2
+    assert not [one for one in recwarn if issubclass(one.category, RuntimeWarning)]

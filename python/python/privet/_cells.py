@@ -115,8 +115,11 @@ def _numpy_scalar(kind: type, cell: Any) -> Any:
     if issubclass(kind, (np.bool_, np.integer)) and kind is not np.timedelta64:
         return cell.item()
     if issubclass(kind, np.floating):
-        number = float(cell)
+        with np.errstate(over="ignore"):  # of what is wider than a float
+            number = float(cell)
         return None if number != number else number
+    if issubclass(kind, np.complexfloating):
+        return VOID if cell.imag != 0 else plain(cell.real)
     return VOID
 
 
@@ -194,7 +197,13 @@ def _decimal(found: Decimal) -> Any:
     whole = whole_number(found)
     if whole is not None or not found.is_finite():
         return found if whole is None else whole
-    return float(found) if len(found.as_tuple().digits) <= 15 and abs(found.adjusted()) < 300 else found
+    sign, digits, exponent = found.as_tuple()
+    # A column has as many decimals as its longest cell: the zeros at the end are not the number's own.
+    zeros = next((place for place, digit in enumerate(reversed(digits)) if digit), 0)
+    digits = digits[: len(digits) - zeros]
+    if len(digits) <= 15 and abs(found.adjusted()) < 300:
+        return float(found)
+    return Decimal((sign, digits, int(exponent) + zeros))
 
 
 def number(cell: Any) -> Any:

@@ -134,7 +134,8 @@ def _comparable(places: dict[int | float, int], kind: str) -> dict[int | float, 
 
 def _places_in(y: np.ndarray, places: dict[Any, int], unknown: int) -> np.ndarray:
     if y.dtype.kind == "f":
-        y = np.asarray(y, dtype=np.float64)
+        with np.errstate(over="ignore"):  # of long doubles
+            y = np.asarray(y, dtype=np.float64)
     if len(places) > FEW_CLASSES:
         labels, inverse = np.unique(y, return_inverse=True)
         return np.asarray([places.get(label, unknown) for label in labels.tolist()], dtype=np.uint32)[inverse]

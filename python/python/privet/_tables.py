@@ -186,7 +186,8 @@ def _moments(name: str, array: np.ndarray) -> Column:
 
 
 def _contiguous(array: np.ndarray, dtype: Any) -> np.ndarray:
-    return readable(np.ascontiguousarray(array, dtype=dtype))
+    with np.errstate(over="ignore"):  # of long doubles
+        return readable(np.ascontiguousarray(array, dtype=dtype))
 
 
 def is_long(dtype: Any) -> bool:

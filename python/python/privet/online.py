@@ -278,7 +278,8 @@ class PrivateOnlineClassifier(BaseEstimator):
         found = _records.matrix("X", X, width=None if shaped else width, total=True)
         if width is not None and found.shape[1] != width:
             raise ValueError(f"X has {found.shape[1]} features; {width} are accepted")
-        return np.array(found, dtype=np.float64)
+        with np.errstate(over="ignore"):  # of long doubles
+            return np.array(found, dtype=np.float64)
 
     def _frame_names(self, X: Any) -> list[Any] | None:
         """The columns that are read of a frame: the declared ones, or those of the first, which every other has."""
