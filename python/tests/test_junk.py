@@ -875,3 +875,35 @@ def test_numbers_wider_than_a_float(planned, streams, recwarn):
         _records.numbers("y", [odd], total=True)
     assert written(np.complex64(0.5)) == 0.5 and written(np.clongdouble(2)) == 2
     assert not [one for one in recwarn if issubclass(one.category, RuntimeWarning)]
+
+
+@pytest.mark.parametrize(
+    ("classes", "cells", "made"),
+    [
+        (["0", "1"], ["0", "1", "0", "1"], np.array([0, 1])),
+        (["False", "True"], [False, True, False, True], np.array([False, True])),
+        (["0.5", "1.5"], [0.5, 1.5, 0.5, 1.5], np.array(["0.5", "1.5"])),
+        (["no", "yes"], ["no", "yes", "no", "yes"], np.array(["no", "yes"])),
+    ],
+)
+def test_classes_of_a_schema_are_of_its_own_type(classes, cells, made):
+    """Whatever a library made of the labels for one of them, the classes and the predictions are of one type."""
+    schema = Schema({"a": number(0, 1)}, target="y", classes=classes, invalid="drop")
+    X, cells = np.linspace(0, 1, 200)[:, None], [*cells] * 50
+    forms = [cells, np.array(cells), block(cells), pd.Series(cells), np.array([*cells[:-1], "x"]), [*cells[:-1], None]]
+    forms += [np.array(cells, dtype=str), np.array(list(map(schema_label, cells)), dtype=float), pl.Series(list(map(str, cells)))]
+    for y in forms:
+        model = PrivateLogisticRegression(epsilon=9, schema=schema).fit(X, y)
+        network = PrivateNetworkClassifier(epsilon=9, delta=1e-5, schema=schema, settings={"batch": 50, "steps": 2, "rate": 1}).fit(X, y)
+        near = PrivateNeighbors(epsilon=9, within=0.5, votes=1, schema=schema, n_rows=200)
+        near.answer(X, y, questions=[[0.5]])
+        for found in (model.classes_, network.classes_, near.classes_, model.predict(X[:1]), near.answers_):
+            assert found.dtype == made.dtype, type(y)
+        assert (model.classes_ == made).all()
+        # Of those that are declared as well, the type is theirs.
+        declared = PrivateLogisticRegression(epsilon=9, schema=schema, classes=classes).fit(X, y)
+        assert declared.classes_.dtype.kind == "U" and declared.predict(X[:1]).dtype.kind == "U"
+
+
+def schema_label(cell):
+    return {"no": 0.0, "yes": 1.0}.get(cell, cell)

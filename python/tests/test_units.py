@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from privet import PrivateLogisticRegression, Schema, number
+from privet import PrivateLogisticRegression, Schema, _units, category, count, number
 
 pytestmark = pytest.mark.filterwarnings("ignore::privet.NotPrivateWarning", "ignore::UserWarning")
 
@@ -316,3 +316,52 @@ def test_where_nothing_is_refused_one_bad_name_is_nobodys(nobody):
     column = pd.Series(people, dtype=object)
     column.at[3] = nobody
     assert same(fit(column, schema=total), expected)
+
+
+class Named(np.ndarray):
+    """An array with a name."""
+
+    name = "visit"
+
+
+@pytest.mark.parametrize("name", [" visit", "visit ", " ", "(visit)", 0, ("a", "who"), 1.5, "visit"])
+def test_groups_of_another_name_are_refused_however_it_is_written(name):
+    schema = Schema({"a": number(0, 1)}, target="y", classes=["0", "1"], invalid="drop", unit="who", max_records=2)
+    people = np.arange(60)
+    with pytest.raises(ValueError, match="guarantee would be about others"):
+        _units.groups_column("who", pd.Series(people, name=name), total=True)
+    X, y = np.linspace(0, 1, 60)[:, None], people % 2
+    with pytest.raises(ValueError, match="guarantee would be about others"):
+        PrivateLogisticRegression(epsilon=1, schema=schema, n_rows=60).fit(X, y, groups=pd.Index(people, name=name))
+    # Of a unit without a name they are whoever they are.
+    _units.groups_column("(not named)", pd.Series(people, name=name))
+
+
+def test_groups_without_a_name_or_of_the_units():
+    people = np.arange(6)
+    unnamed = [people, people.tolist(), pd.Series(people), pd.Index(people), pl.Series(people), pa.array(people)]
+    of_unit = [pd.Series(people, name="who"), pd.Series(people, name=" who "), pl.Series("who", people)]
+    for groups in (*unnamed, *of_unit, pd.Series(people).array):
+        assert len(_units.groups_column("who", groups)[2]) == 6
+    assert _units.groups_column("0", pd.Series(people, name=0))[0] == "0"
+    with pytest.raises(ValueError, match="guarantee would be about others"):
+        _units.groups_column("who", people.view(Named))
+
+
+def test_groups_beside_the_units_own_column_are_refused():
+    schema = Schema(
+        {"a": category(["x", "y"])}, target="y", classes=["0", "1"], invalid="drop", unit="who", max_records=2
+    )
+    people = np.arange(60)
+    columns = {"a": ["x", "y"] * 30, "y": ["0", "1"] * 30, "who": people}
+    for table in (pd.DataFrame(columns), pl.DataFrame(columns), pa.table(columns)):
+        model = PrivateLogisticRegression(epsilon=1, schema=schema, n_rows=60)
+        with pytest.raises(ValueError, match="one of them"):
+            model.fit(table, columns["y"], groups=people)
+        with pytest.raises(ValueError, match="one of them"):
+            count(table, "a", schema=schema, epsilon=1, n_rows=60, groups=people)
+        model.fit(table, columns["y"])
+    with pytest.raises(ValueError, match="one of them"):
+        count(columns, "a", schema=schema, epsilon=1, n_rows=60, groups=people)
+    del columns["who"]
+    count(columns, "a", schema=schema, epsilon=1, n_rows=60, groups=people)

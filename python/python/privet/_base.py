@@ -332,6 +332,8 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
     def _units(self, X: Any, groups: Any, schema: Schema, rows: int) -> Any:
         if schema.unit is None:
             return None
+        if self.schema is not None:
+            _units.check_one(schema.unit, X, groups)
         if groups is not None:
             column = _units.groups_column(schema.unit, groups, total=schema.is_total)
         else:

@@ -202,9 +202,9 @@ def _number(text: str) -> int | float | None:
 def labels_of(texts: Sequence[str], kind: np.dtype | None, *, total: bool = False) -> np.ndarray:
     """The classes of a schema as ``classes_`` has them: numbers where all are, texts where ``y`` is declared to hold
     texts. Whether ``y`` holds whole numbers, floats or objects does not matter: one record may have decided that. From a
-    file, whole numbers are numbers."""
+    file, whole numbers are numbers; so they are if ``total``, where nothing follows from ``y``."""
     numbers = [_number(text) for text in texts]
-    if kind is None:
+    if kind is None or total:
         if all(isinstance(number, int) and str(number) == text for number, text in zip(numbers, texts, strict=True)):
             return np.asarray(numbers)
         return _truths(texts) if set(texts) <= {"True", "False"} else np.asarray(texts)
@@ -215,8 +215,7 @@ def labels_of(texts: Sequence[str], kind: np.dtype | None, *, total: bool = Fals
         return np.asarray(numbers)
     if set(texts) <= {"True", "False"}:
         return _truths(texts)
-    if not total:
-        _check_kind(texts, kind)
+    _check_kind(texts, kind)
     return np.asarray(texts, dtype=object)
 
 

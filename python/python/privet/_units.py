@@ -9,6 +9,7 @@ times, bytes, and objects of other classes.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import narwhals as nw
@@ -53,11 +54,24 @@ def unit_column(name: str, values: Any, *, total: bool = False) -> _tables.Colum
 def name_of(groups: Any) -> str | None:
     """What groups are called where they say it themselves, as a frame's column and its index do: certificates and
     ledgers then know whose guarantee it is."""
-    if groups is None or isinstance(groups, np.ndarray):
+    return as_name(_called(groups))
+
+
+def _called(groups: Any) -> Any:
+    """The name of groups, whatever it is; ``None`` where they have none."""
+    if groups is None or type(groups) is np.ndarray:
         return None
     if nw.dependencies.is_into_series(groups):
-        return as_name(nw.from_native(groups, series_only=True).name)
-    return as_name(getattr(groups, "name", None))
+        name = nw.from_native(groups, series_only=True).name
+    else:
+        name = getattr(groups, "name", None)
+    # A series of polars or PyArrow without a name has an empty one.
+    return None if type(name) is str and name == "" else name
+
+
+def _is_of(name: Any, unit: str) -> bool:
+    """Whether a column of this name is the unit's."""
+    return isinstance(name, (str, int, np.integer)) and str(name).strip() == unit.strip()
 
 
 def as_name(name: Any) -> str | None:
@@ -68,14 +82,31 @@ def as_name(name: Any) -> str | None:
 def groups_column(unit: str, groups: Any, *, total: bool = False) -> _tables.Column:
     """Whose each row is, of groups that are given beside the rows: where they have a name it is the unit's, since that
     is who the guarantee is about."""
-    name = name_of(groups)
-    if name not in (None, unit.strip()) and not unit.startswith(UNNAMED):
+    name = _called(groups)
+    if name is not None and not _is_of(name, unit) and not unit.startswith(UNNAMED):
+        called = repr(name) if isinstance(name, str) else f"a name of type {type(name).__name__}"
         raise ValueError(
-            f"groups are of {name!r}, and the schema's unit is {unit!r}: the guarantee would be about others than "
+            f"groups are of {called}, and the schema's unit is {unit!r}: the guarantee would be about others than "
             "these; accepted are groups of that name, or an array, where you know that it is the same"
         )
     called = "groups" if unit.startswith(PLACEHOLDER) else unit
     return (unit, *unit_column(called, groups, total=total)[1:])
+
+
+def check_one(name: str, table: Any, groups: Any) -> None:
+    """Refuses groups beside a table that has the unit's column itself: it might say otherwise, and which of them the
+    guarantee is about would be a guess."""
+    if groups is None:
+        return
+    if _tables.is_frame(table):
+        there = any(str(column) == name for column in nw.from_native(table, eager_only=True).columns)
+    else:
+        there = isinstance(table, Mapping) and table.get(name) is not None
+    if there:
+        raise ValueError(
+            f"groups are given, and the table has the unit's column {name!r} itself; accepted is one of them: leave groups "
+            "out, or drop the column"
+        )
 
 
 def frame_unit(name: str, frame: Any, *, total: bool = False) -> _tables.Column | None:

@@ -264,6 +264,8 @@ def _given(table: Any, schema: Schema, groups: Any) -> Any:
 def columns_of(table: Any, schema: Schema, groups: Any = None) -> list[Any]:
     """The columns of a frame or a mapping that are read: features, target, and whose each row is."""
     total = schema.is_total
+    if schema.unit:
+        _units.check_one(schema.unit, table, groups)
     wanted = [name for name in (*schema.features, schema.target) if name != schema.unit]
     if _tables.is_frame(table):
         columns = _tables.frame_columns(table, total=total, only=wanted)
