@@ -36,6 +36,7 @@ from privet import (
     _joins,
     _privet,
     _records,
+    _refusals,
     _tables,
     _units,
     _workers,
@@ -907,3 +908,76 @@ def test_classes_of_a_schema_are_of_its_own_type(classes, cells, made):
 
 def schema_label(cell):
     return {"no": 0.0, "yes": 1.0}.get(cell, cell)
+
+
+FAR = 2**62
+BYTES = pa.array([b"\xff", b"b", b"c"])
+
+
+def extreme_columns():
+    """Columns of pandas, polars and Arrow, each with a first cell that its library cannot read."""
+    texts = BYTES.view(pa.string())
+    day, count = pa.array([2**31 - 1, 0, 1], pa.int32()), pa.array([FAR, 0, 1], pa.int64())
+    arrow = [
+        day.cast(pa.date32()),
+        pa.array([FAR // 86_400_000 * 86_400_000, 0, 86_400_000]).cast(pa.date64()),
+        *[count.cast(kind) for kind in (pa.timestamp("s"), pa.timestamp("us", "Europe/Berlin"), pa.duration("s"))],
+        pa.array([2**63 - 1, 0, 1]).cast(pa.timestamp("ns", "Asia/Tokyo")),
+        pa.ListArray.from_arrays(pa.array([0, 1, 2, 3], pa.int32()), texts),
+        pa.StructArray.from_arrays([texts], ["q"]),
+        pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int8()), texts),
+        texts,
+    ]
+    yield from (pa.chunked_array([column]) for column in arrow)
+    yield from (pd.Series(column, dtype=pd.ArrowDtype(column.type)) for column in arrow)
+    for lowest in (2**31 - 1, -(2**31)):
+        yield pl.Series([lowest, 0, 1], dtype=pl.Int32).cast(pl.Date)
+    for kind in (pl.Datetime("ms"), pl.Datetime("ms", "UTC"), pl.Datetime("us", "Europe/Berlin"), pl.Duration("ms")):
+        yield pl.Series([FAR, 0, 1]).cast(kind)
+    for extreme, zone in ((2**63 - 1, "Asia/Tokyo"), (-(2**63) + 1, "America/New_York")):
+        yield pd.Series(np.array([extreme, 0, 1], "M8[ns]")).dt.tz_localize("UTC").dt.tz_convert(zone)
+    yield pd.Series(np.array([FAR, 0, 1], "M8[s]"))
+
+
+def rest_of(column):
+    return column.slice(1) if isinstance(column, pa.ChunkedArray) else column[1:]
+
+
+def test_cells_that_a_library_cannot_read(capfd):
+    """One is void; the others are what they are without it, and no words of the library are handed on."""
+    for number_, column in enumerate(extreme_columns()):
+        rest = rest_of(column)
+        for read in (
+            lambda values: decoded(_tables.one_column("a", values, total=True)),
+            lambda values: [repr(label) for label in _refusals.flat_labels(values, total=True)],
+            lambda values: [repr(one) for one in _refusals.numbers(values, total=True)],
+            lambda values: people(_units.unit_column("a", values, total=True)),
+            lambda values: list(map(identifier, _units.exact_cells("a", values, total=True))),
+        ):
+            assert read(column)[1:] == read(rest), (number_, column)
+        for refused in (lambda values: _tables.one_column("a", values), _refusals.flat_labels):
+            try:
+                refused(column)
+            except ValueError as error:
+                assert type(error) is ValueError and error.__context__ is None, number_
+                assert not any(digits in str(error) for digits in ("2262", "1677", "4611686", "\\xff", "overflow"))
+            except TypeError:  # refused by its type
+                pass
+
+
+def test_extreme_dates_leave_the_other_rows(capfd):
+    schema = Schema({"a": privet.date("1970-01-01", "2030-01-01")}, target="y", classes=["0", "1"], invalid="drop")
+    days = [2**31 - 1, 0, 5000]
+    frames = [pl.DataFrame({"a": pl.Series(days, dtype=pl.Int32).cast(pl.Date)}), pa.table({"a": pa.array(days, pa.int32()).cast(pa.date32())})]
+    expected = encoded(schema, pd.DataFrame({"a": ["x", "1970-01-01", "1983-09-10"]}))
+    for X in frames:
+        assert np.array_equal(encoded(schema, X), expected)
+
+
+def test_an_interruption_while_a_column_is_read_is_none_of_its_cells():
+    for kind in (KeyboardInterrupt, SystemExit):
+        def stop(kind=kind):
+            raise kind
+
+        with pytest.raises(kind):
+            _records.attempted(stop)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import array
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -117,27 +117,66 @@ def object_cells(series: Any) -> list[Any] | None:
 
 
 def cells_of(series: Any, name: str = "", *, total: bool = True) -> list[Any]:
-    """The cells of a series of narwhals. A text that is not UTF-8, which Arrow keeps as it came, is ``VOID``, or refused
-    unless ``total``."""
+    """The cells of a series of narwhals. What its library cannot read (a text that is not UTF-8, which Arrow keeps as
+    it came, or a time beyond the calendar) is ``VOID``, or refused unless ``total``."""
     held = object_cells(series)
     if held is not None:
         return held
-    try:
-        return series.to_list()
-    except Exception:  # of the decoder or of Arrow: its words hold bytes of the text, or all of it
-        pass
+    found = attempted(series.to_list)
+    if found is FAILED:
+        found = _decoded_cells(series) if total else None
+    return cells_by_parts(series, lambda part: part.to_list(), name, total=total) if found is None else found
+
+
+def cells_by_parts(series: Any, read: Callable[[Any], list[Any]], name: str, *, total: bool) -> list[Any]:
+    """The cells of a series that its library cannot read as a whole: ``VOID`` are those that it cannot read alone."""
     if not total:
-        raise ValueError(f"column {name!r} has a text that is not UTF-8; accepted is Unicode")
-    return _decoded_cells(series)
+        raise ValueError(
+            f"column {name!r} has a text that is not UTF-8, or a time beyond the calendar; accepted are Unicode and times "
+            "of the years 1 to 9999"
+        )
+    found = attempted(lambda: read(series))
+    if found is not FAILED:
+        return found
+    rows = len(series)
+    if rows < 2:
+        return [VOID] * rows
+    parts = (series[: rows // 2], series[rows // 2 :])
+    return [cell for part in parts for cell in cells_by_parts(part, read, name, total=True)]
 
 
-def _decoded_cells(series: Any) -> list[Any]:
+FAILED = object()
+"""What is found where a library fails at its own values."""
+
+
+def attempted(read: Callable[[], Any]) -> Any:
+    """What a library makes of its values, or ``FAILED``: its own words would repeat one of them."""
+    try:
+        return read()
+    except Exception:  # of the decoder, the calendar or Arrow
+        return FAILED
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of polars, and no Exception
+            raise
+        return FAILED
+
+
+def _decoded_cells(series: Any) -> list[Any] | None:
+    """Texts that are not all UTF-8, each decoded for itself; ``None`` where they are no texts."""
+    found = attempted(lambda: _text_bytes(series))
+    return None if found is FAILED or found is None else list(map(_decoded, found))
+
+
+def _text_bytes(series: Any) -> list[bytes | None] | None:
     import pyarrow as pa
 
     texts = series.to_arrow()
     if pa.types.is_dictionary(texts.type):
         texts = texts.cast(texts.type.value_type)
-    return [_decoded(cell) for cell in texts.cast(pa.large_binary()).to_pylist()]
+    if texts.type not in (pa.string(), pa.large_string(), pa.string_view()):
+        return None
+    found: list[bytes | None] = texts.cast(pa.large_binary()).to_pylist()
+    return found
 
 
 def _decoded(cell: bytes | None) -> Any:

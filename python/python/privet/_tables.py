@@ -210,17 +210,39 @@ def series_column(name: str, series: Any, *, total: bool = False) -> Column:
         # NaN is missing, as in a list, whether or not the library calls it null.
         values = _contiguous(series.to_numpy(), np.float64)
         return (name, "number", values, np.isnan(values))
-    if isinstance(dtype, nw.Date):
-        # As a file of text has it; a column of type "date" takes it apart.
-        return text_column(name, series.dt.to_string("%Y-%m-%d").to_list(), written, total=total)
-    if isinstance(dtype, nw.Datetime):
-        times = (series.dt.replace_time_zone(None) if dtype.time_zone else series).to_numpy()
-        return _moments(name, times.astype("datetime64[us]") if times.dtype.kind == "O" else times)
+    if isinstance(dtype, (nw.Date, nw.Datetime)):
+        return _calendar(name, series, _days if isinstance(dtype, nw.Date) else _clock, total)
     if not total and (dtype.is_temporal() or dtype.is_nested()):
         raise ValueError(
             f"column {name!r} is of type {dtype}; accepted are numbers, texts, dates, categories and booleans"
         )
     return text_column(name, _records.cells_of(series, name, total=total), written, total=total)
+
+
+def _calendar(name: str, series: Any, read: Callable[[Any], Any], total: bool) -> Column:
+    """A column of dates or times, by their texts. One that its library cannot take apart is void."""
+    found = _records.attempted(lambda: read(series))
+    if found is not _records.FAILED:
+        return text_column(name, found, written, total=total) if isinstance(found, list) else _moments(name, found)
+
+    def cells(part: Any) -> list[Any]:
+        texts = read(part)
+        if isinstance(texts, list):
+            return texts
+        _, _, codes, distinct = _moments(name, texts)
+        return [None if code < 0 else distinct[code] for code in codes.tolist()]
+
+    return text_column(name, _records.cells_by_parts(series, cells, name, total=total), written, total=total)
+
+
+def _days(series: Any) -> list[Any]:
+    """As a file of text has them; a column of type "date" takes them apart."""
+    return series.dt.to_string("%Y-%m-%d").to_list()
+
+
+def _clock(series: Any) -> np.ndarray:
+    times = (series.dt.replace_time_zone(None) if series.dtype.time_zone else series).to_numpy()
+    return times.astype("datetime64[us]") if times.dtype.kind == "O" else times
 
 
 class Distinct:
