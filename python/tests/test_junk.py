@@ -523,7 +523,8 @@ def test_streams(streams):
         return model.partial_fit(X, y)._stream.rows
 
     every_place(read, NUMBERS, (0, 2), TABLES)
-    every_place(read, NUMBERS, (None,), [list, tuple, block])
+    # An array in one dimension is a row, whatever is in it.
+    every_place(read, NUMBERS, (None,), [list, tuple])
     every_place(lambda y: read(y=y), LABELS, (None,), LISTS)
 
 
@@ -981,3 +982,34 @@ def test_an_interruption_while_a_column_is_read_is_none_of_its_cells():
 
         with pytest.raises(kind):
             _records.attempted(stop)
+
+
+def test_one_row_is_one_by_its_dimensions(streams):
+    """An odd cell, for which a library makes objects of a row, leaves it one row and one slot."""
+    labels = [*JUNK, [1], (1, 0, 1), np.array([1, 0]), {1}, {"a": 1}]
+    forms = [lambda cells: np.array(cells, dtype=object), block, lambda cells: pd.Series(block(cells))]
+    for form in forms:
+        for cells in ([1.0, 2, 3], [1.0, None, 3], [1.0, "x", 3], [[1.0, 2, 3], 2, 3], [None] * 3):
+            for label in (1, ("x", "y", 1), *(labels if form is block else [])):
+                rows = PrivateOnlineClassifier(**ONLINE, features=3).partial_fit(form(cells), label)._stream.rows
+                assert len(rows) == 1, (cells, type(label))
+        model = PrivateOnlineClassifier(**ONLINE).partial_fit(form([1.0, 2, 3]), 1)
+        assert model._stream.rows == [([1.0, 2.0, 3.0], 1)]
+    for series in (pl.Series([1.0, 2, 3]), pa.array([1.0, 2, 3]), pd.Series([1.0, 2, None], dtype="Float64")):
+        assert len(PrivateOnlineClassifier(**ONLINE, features=3).partial_fit(series, 1)._stream.rows) == 1
+
+
+def test_one_row_and_a_bare_label(streams):
+    """Of one row, what is no list, array or column is the label."""
+    lists = (list, tuple, range, np.ndarray, pd.Series, pd.DataFrame)
+    forms = [np.array([[1.0, 2, 3]]), [[1.0, 2, 3]], pd.DataFrame({"a": [1.0], "b": [2.0], "c": [3.0]})]
+    forms.append(pl.DataFrame({"a": [1.0], "b": [2.0], "c": [3.0]}).lazy())
+    for X in forms:
+        bare = [label for label in JUNK if not issubclass(type(label), lists) or type(label) is type(np.ma.masked)]
+        for label in (*bare, b"0", {1}, {}, datetime.date(2020, 1, 1)):
+            assert len(PrivateOnlineClassifier(**ONLINE, features=list("abc")).partial_fit(X, label)._stream.rows) == 1
+        for label in (1, [1], (1,), np.array([1]), np.array(1), pd.Series([1]), pd.Index([1]), pl.Series([1]), pa.array([1])):
+            model = PrivateOnlineClassifier(**ONLINE, features=list("abc")).partial_fit(X, label)
+            assert model._stream.rows == [([1.0, 2.0, 3.0], 1)], type(label)
+        with pytest.raises(ValueError, match="2 labels"):
+            PrivateOnlineClassifier(**ONLINE, features=list("abc")).partial_fit(X, [1, 0])

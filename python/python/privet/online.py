@@ -69,9 +69,48 @@ def _column_names(X: Any) -> list[Any] | None:
     return list(nw.from_native(X, eager_only=True).columns) if _tables.is_frame(X) else None
 
 
-def _is_typed_row(X: Any) -> bool:
-    """Whether it is one row, by its own shape: its label is then one, whatever it looks like."""
-    return not _tables.is_frame(X) and _records.is_typed(X) and np.ndim(X) == 1
+def _is_row(X: Any) -> bool:
+    """Whether it is one row, by its own dimensions and never by a cell: its label is then one, whatever it looks like.
+    A list is of rows."""
+    if _is_of_kind(X, COLUMNS):
+        return True
+    return not _tables.is_frame(X) and (isinstance(X, np.ndarray) or _records.is_typed(X)) and np.ndim(X) == 1
+
+
+def _is_lone(X: Any) -> bool:
+    """Whether a table has one row."""
+    if isinstance(X, (list, tuple)):
+        return len(X) == 1
+    return (_tables.is_frame(X) or isinstance(X, np.ndarray)) and X.shape[:1] == (1,)
+
+
+COLUMNS = (("pandas", "Series"), ("polars", "Series"), ("pyarrow", "Array"), ("pyarrow", "ChunkedArray"))
+SEVERAL = (
+    *COLUMNS,
+    *[("pandas", name) for name in ("Index", "DataFrame", "api.extensions.ExtensionArray")],
+    *[("polars", "DataFrame"), ("pyarrow", "Table"), ("array", "array"), ("torch", "Tensor")],
+)
+"""What holds labels, besides lists and NumPy's arrays."""
+
+
+def _is_of_kind(value: Any, kinds: Sequence[tuple[str, str]]) -> bool:
+    """Whether it is of one of a library's classes. It is not asked, nor is its class: it may be a label."""
+    ancestors = type.__dict__["__mro__"].__get__(type(value))
+    for module, path in kinds:
+        kind = sys.modules.get(module)
+        for name in path.split("."):
+            kind = getattr(kind, name, None)
+        if kind is not None and any(one is kind for one in ancestors):
+            return True
+    return False
+
+
+def _is_bare(y: Any) -> bool:
+    """Whether it is no list, array or column of labels, and so is one."""
+    kind = type(y)
+    if issubclass(kind, np.ndarray):
+        return y.ndim == 0
+    return not issubclass(kind, (list, tuple)) and kind is not range and not _is_of_kind(y, SEVERAL)
 
 
 def _is_series_of_one(y: Any) -> bool:
@@ -152,11 +191,14 @@ class PrivateOnlineClassifier(BaseEstimator):
         self.random_state = random_state
 
     def partial_fit(self, X: Any, y: Any, classes: Sequence[Any] | None = None) -> PrivateOnlineClassifier:
-        """Learn from more rows. Those beyond the horizon are left alone, with a ``ValueError``."""
+        """Learn from more rows. Those beyond the horizon are left alone, with a ``ValueError``. An array of one dimension, or
+        a series, is one row, whatever is in it."""
         if classes is not None and self.classes is None:
             self.classes = classes
-        names = _column_names(_tables.collected(X)) if self._names is None else None
-        y = [y] if _is_typed_row(X) and not _is_series_of_one(y) else y
+        X = _tables.collected(X)
+        names = _column_names(X) if self._names is None else None
+        if (_is_row(X) and not _is_series_of_one(y)) or (_is_lone(X) and _is_bare(y)):
+            y = [y]
         X, codes = self._numbers(X, learning=True), self._codes(y)
         if len(codes) != len(X):
             raise ValueError(f"X has {len(X)} rows and y {len(codes)} labels; one for each is accepted")
@@ -266,8 +308,8 @@ class PrivateOnlineClassifier(BaseEstimator):
         width = self._width()
         if _tables.is_frame(X):
             X = _tables.numbers_of(X, read=self._frame_names(X), total=True, lacking=learning)
-        elif _records.is_typed(X) and np.ndim(X) == 1:
-            X = np.asarray(X)[None, :]
+        elif _is_row(X):
+            X = (np.asarray(X) if _records.series_of(X) is None else _records.entries("X", X))[None, :]
         # What is no table by its own shape is a list of rows, of which none may say how long the others are.
         shaped = len(getattr(X, "shape", ())) == 2
         if width is None and not shaped:
