@@ -1013,3 +1013,27 @@ def test_one_row_and_a_bare_label(streams):
             assert model._stream.rows == [([1.0, 2.0, 3.0], 1)], type(label)
         with pytest.raises(ValueError, match="2 labels"):
             PrivateOnlineClassifier(**ONLINE, features=list("abc")).partial_fit(X, [1, 0])
+
+
+@pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array, sp.coo_array, sp.bsr_array, sp.lil_array, sp.dok_array, sp.dia_array])
+def test_sparse_matrices_that_one_entry_made_complex(make, planned):
+    """They mean what they mean without it; where nothing is left out they are refused, as dense ones."""
+    rows = np.array([[1, 2, 3], [4, 5, 6], [0, 1, 2], [7, 8, 9], [3, 3, 3]], dtype=float)
+    model = PrivateLogisticRegression(epsilon=1, schema=PLAIN)
+
+    def read(X):
+        data, indices, starts, width = reached(model.fit, X, LABELS)[0]
+        return sp.csr_array((data, indices, starts), shape=(5, width)).toarray()
+
+    expected = read(make(rows))
+    found = read(make(spoiled_complex(rows)))
+    assert np.array_equal(found[:4], expected[:4]) and np.isnan(found[4, 1])
+    strict = Schema({name: number(0, 10) for name in "abc"}, target="y", classes=["0", "1"])
+    with pytest.raises(ValueError, match="[Cc]omplex"):
+        PrivateLogisticRegression(epsilon=1, schema=strict).fit(make(spoiled_complex(rows)), LABELS)
+
+
+def spoiled_complex(rows):
+    found = rows.astype(complex)
+    found[4, 1] = 1j
+    return found

@@ -310,7 +310,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         }
         if schema is not None and schema.is_total:
             # scikit-learn refuses all labels for one that is missing.
-            X = validate_data(self, X, **options)
+            X = validate_data(self, _tables.real_sparse(X), **options)
             labels = _one_label_a_row(y, X.shape[0], schema)
         else:
             labels = numbers(y) if self._numeric_target() else read_labels(y)
@@ -381,7 +381,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
             return _tables.array_columns(X, getattr(self, "feature_names_in_", schema.features), total=total)
         X = validate_data(
             self,
-            X,
+            _tables.real_sparse(X) if total else X,
             reset=not hasattr(self, "n_features_in_"),
             accept_sparse="csr",
             dtype=(np.float64, np.float32),

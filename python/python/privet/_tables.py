@@ -62,6 +62,12 @@ def csr_parts(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     return readable(X.data), readable(X.indices), readable(X.indptr), X.shape[1]
 
 
+UNSOUND = (
+    "{name} is a sparse matrix whose parts do not fit together: an index is out of range, rows overlap, or there are not as "
+    "many indices as values; accepted is one that its check_format(full_check=True) passes"
+)
+
+
 def sound_sparse(name: str, X: Any) -> Any:
     """The same sparse matrix of numbers; refused is one whose parts do not fit together. SciPy believes the parts, and
     reads and writes beside its memory by those that lie."""
@@ -71,10 +77,25 @@ def sound_sparse(name: str, X: Any) -> Any:
     if X.format not in ("csr", "csc", "bsr", "coo"):
         X = _as_coordinates(X)
     if X is None or not _fits(X):
-        raise ValueError(
-            f"{name} is a sparse matrix whose parts do not fit together: an index is out of range, rows overlap, or there are "
-            "not as many indices as values; accepted is one that its check_format(full_check=True) passes"
-        )
+        raise ValueError(UNSOUND.format(name=name))
+    return X
+
+
+def real_sparse(X: Any) -> Any:
+    """The same sparse matrix, whose complex entries, if any, are real: a number where they are, otherwise NaN. SciPy may
+    have made all of them complex for the sake of one."""
+    if not sparse.issparse(X) or X.dtype.kind != "c":
+        return X
+    if X.format not in ("csr", "csc", "bsr", "coo"):
+        X = _as_coordinates(X)
+        if X is None:
+            raise ValueError(UNSOUND.format(name="X"))
+    stored = X.data
+    if not isinstance(stored, np.ndarray) or stored.dtype.kind != "c":
+        raise ValueError(UNSOUND.format(name="X"))
+    X = X.copy()
+    with np.errstate(over="ignore"):  # of long doubles
+        X.data = np.where(stored.imag != 0, np.nan, stored.real).astype(np.float64)
     return X
 
 
