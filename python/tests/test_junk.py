@@ -857,9 +857,11 @@ def test_rows_that_are_too_long_are_not_listed(streams):
 def test_decimals_of_a_scale_that_one_cell_decides():
     """0.5 is 0.5 in a column of one decimal and of twenty, and so is a number that no float holds."""
     long = decimal.Decimal("0.12345678901234567")
-    for make in (pa.array, pl.Series, lambda cells: pd.Series(pa.array(cells), dtype=pd.ArrowDtype(pa.array(cells).type))):
+    in_pandas = lambda cells: pd.Series(pa.array(cells), dtype=pd.ArrowDtype(pa.array(cells).type))  # noqa: E731
+    for make in (pa.array, pl.Series, in_pandas):
         for odd in ("0.25", "0.12345678901234567890", "12345678901234.00000000000000000001"):
-            column = _tables.one_column("a", make([decimal.Decimal("0.5"), long, decimal.Decimal("3.0"), decimal.Decimal(odd)]), total=True)
+            cells = [decimal.Decimal("0.5"), long, decimal.Decimal("3.0"), decimal.Decimal(odd)]
+            column = _tables.one_column("a", make(cells), total=True)
             assert decoded(column)[:3] == [0.5, "0.12345678901234567", 3]
     assert written(decimal.Decimal("-1500E-1000")) == written(decimal.Decimal("-1.5E-997")) == "-1.5E-997"
 
@@ -896,7 +898,8 @@ def test_classes_of_a_schema_are_of_its_own_type(classes, cells, made):
     forms += [np.array(cells, dtype=str), np.array(list(map(schema_label, cells)), dtype=float), pl.Series(list(map(str, cells)))]
     for y in forms:
         model = PrivateLogisticRegression(epsilon=9, schema=schema).fit(X, y)
-        network = PrivateNetworkClassifier(epsilon=9, delta=1e-5, schema=schema, settings={"batch": 50, "steps": 2, "rate": 1}).fit(X, y)
+        few = {"batch": 50, "steps": 2, "rate": 1}
+        network = PrivateNetworkClassifier(epsilon=9, delta=1e-5, schema=schema, settings=few).fit(X, y)
         near = PrivateNeighbors(epsilon=9, within=0.5, votes=1, schema=schema, n_rows=200)
         near.answer(X, y, questions=[[0.5]])
         for found in (model.classes_, network.classes_, near.classes_, model.predict(X[:1]), near.answers_):
@@ -944,7 +947,7 @@ def rest_of(column):
     return column.slice(1) if isinstance(column, pa.ChunkedArray) else column[1:]
 
 
-def test_cells_that_a_library_cannot_read(capfd):
+def test_cells_that_a_library_cannot_read():
     """One is void; the others are what they are without it, and no words of the library are handed on."""
     for number_, column in enumerate(extreme_columns()):
         rest = rest_of(column)
@@ -966,10 +969,11 @@ def test_cells_that_a_library_cannot_read(capfd):
                 pass
 
 
-def test_extreme_dates_leave_the_other_rows(capfd):
+def test_extreme_dates_leave_the_other_rows():
     schema = Schema({"a": privet.date("1970-01-01", "2030-01-01")}, target="y", classes=["0", "1"], invalid="drop")
     days = [2**31 - 1, 0, 5000]
-    frames = [pl.DataFrame({"a": pl.Series(days, dtype=pl.Int32).cast(pl.Date)}), pa.table({"a": pa.array(days, pa.int32()).cast(pa.date32())})]
+    frames = [pl.DataFrame({"a": pl.Series(days, dtype=pl.Int32).cast(pl.Date)})]
+    frames += [pa.table({"a": pa.array(days, pa.int32()).cast(pa.date32())})]
     expected = encoded(schema, pd.DataFrame({"a": ["x", "1970-01-01", "1983-09-10"]}))
     for X in frames:
         assert np.array_equal(encoded(schema, X), expected)
@@ -995,7 +999,7 @@ def test_one_row_is_one_by_its_dimensions(streams):
                 assert len(rows) == 1, (cells, type(label))
         model = PrivateOnlineClassifier(**ONLINE).partial_fit(form([1.0, 2, 3]), 1)
         assert model._stream.rows == [([1.0, 2.0, 3.0], 1)]
-    for series in (pl.Series([1.0, 2, 3]), pa.array([1.0, 2, 3]), pd.Series([1.0, 2, None], dtype="Float64")):
+    for series in (pl.Series([1.0, 2, 3]), pd.Index([1.0, None, "x"]), pa.array([1.0, 2, 3]), pd.Series([1.0, 2, None], dtype="Float64")):
         assert len(PrivateOnlineClassifier(**ONLINE, features=3).partial_fit(series, 1)._stream.rows) == 1
 
 
@@ -1015,7 +1019,10 @@ def test_one_row_and_a_bare_label(streams):
             PrivateOnlineClassifier(**ONLINE, features=list("abc")).partial_fit(X, [1, 0])
 
 
-@pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array, sp.coo_array, sp.bsr_array, sp.lil_array, sp.dok_array, sp.dia_array])
+SPARSE = [sp.csr_array, sp.csc_array, sp.coo_array, sp.bsr_array, sp.lil_array, sp.dok_array, sp.dia_array]
+
+
+@pytest.mark.parametrize("make", SPARSE)
 def test_sparse_matrices_that_one_entry_made_complex(make, planned):
     """They mean what they mean without it; where nothing is left out they are refused, as dense ones."""
     rows = np.array([[1, 2, 3], [4, 5, 6], [0, 1, 2], [7, 8, 9], [3, 3, 3]], dtype=float)

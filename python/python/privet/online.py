@@ -84,11 +84,16 @@ def _is_lone(X: Any) -> bool:
     return (_tables.is_frame(X) or isinstance(X, np.ndarray)) and X.shape[:1] == (1,)
 
 
-COLUMNS = (("pandas", "Series"), ("polars", "Series"), ("pyarrow", "Array"), ("pyarrow", "ChunkedArray"))
+COLUMNS = (
+    *[("pandas", name) for name in ("Series", "Index", "api.extensions.ExtensionArray")],
+    *[("polars", "Series"), ("pyarrow", "Array"), ("pyarrow", "ChunkedArray"), ("narwhals", "Series")],
+)
+"""What has one dimension, besides arrays."""
+
 SEVERAL = (
     *COLUMNS,
-    *[("pandas", name) for name in ("Index", "DataFrame", "api.extensions.ExtensionArray")],
-    *[("polars", "DataFrame"), ("pyarrow", "Table"), ("array", "array"), ("torch", "Tensor")],
+    *[("pandas", "DataFrame"), ("polars", "DataFrame"), ("pyarrow", "Table"), ("narwhals", "DataFrame")],
+    *[("array", "array"), ("torch", "Tensor")],
 )
 """What holds labels, besides lists and NumPy's arrays."""
 
