@@ -84,7 +84,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     noised: "the second moments of the records, from which the weights are solved",
     private: true,
     covers: Covers {
-        printed: Cover::unprinted("has printed constants of another algorithm"),
+        printed: Cover::unprinted("has printed constants, those of AdaSSP, of another algorithm"),
         ..Covers::ALL
     },
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
