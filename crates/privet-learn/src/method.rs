@@ -1,4 +1,4 @@
-//! The list of learners ([`crate::registry`]).
+//! The list of learners (`registry.rs`).
 
 use crate::allowance::Allowance;
 use crate::covers::Asked;
@@ -9,7 +9,7 @@ use crate::request::{Calibration, RIDGE};
 use crate::settings::SettingInfo;
 use crate::{LearnError, auto, erm};
 
-/// What is asked of a learner beyond what is of every method ([`Info`]).
+/// What is asked of a learner beyond what is of every method ([`crate::Info`]).
 #[derive(Debug, Clone, Copy)]
 pub struct LearnerFacts {
     /// What its scores say of the classes.

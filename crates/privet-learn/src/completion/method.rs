@@ -1,4 +1,4 @@
-//! The registry of ways to complete ratings, a line each.
+//! The list of ways to complete ratings (`registry.rs`), a line each.
 
 use super::als::{self, PlainAls};
 use super::asking::{Asked, Asking};

@@ -1,4 +1,4 @@
-//! The list of trainings ([`crate::registry`]).
+//! The list of trainings (`registry.rs`).
 
 use super::settings::*;
 use super::update::Rule;
@@ -8,7 +8,7 @@ use crate::online::{ADDED, SINGLE};
 use crate::registry::{Info, NONE, registry};
 use crate::settings::{SettingInfo, some};
 
-/// What is asked of a training beyond what is of every method ([`Info`]).
+/// What is asked of a training beyond what is of every method ([`crate::Info`]).
 #[derive(Debug, Clone, Copy)]
 pub struct TrainingFacts {
     /// What is asked of the records.

@@ -1,4 +1,4 @@
-//! The list of online learners ([`crate::registry`]), and what all of them do with rows.
+//! The list of online learners (`registry.rs`), and what all of them do with rows.
 
 use super::experts::{self, Experts};
 use super::ftrl::{self, Ftrl};

@@ -1,4 +1,4 @@
-//! The list of selectors ([`crate::registry`]).
+//! The list of selectors (`registry.rs`).
 
 use super::{Decision, Wanted, correlation, distance, exponential, lasso, subsample};
 use crate::LearnError;

@@ -1,4 +1,4 @@
-//! The list of aggregators ([`crate::registry`]): what turns votes into labels, and pays for it.
+//! The list of aggregators (`registry.rs`): what turns votes into labels, and pays for it.
 //!
 //! A module has a type of settings, `INFO` and `plan`; what it plans is an `Aggregate`, which is handed the votes of all
 //! questions of a batch and names a class, or none, for each.
@@ -19,7 +19,7 @@ use privet_dp::mechanism::Answering;
 use std::fmt;
 use std::sync::Arc;
 
-/// What is asked of an aggregator beyond what is of every method ([`Info`]).
+/// What is asked of an aggregator beyond what is of every method ([`crate::Info`]).
 #[derive(Debug, Clone, Copy)]
 pub struct AggregatorFacts {
     /// Whether questions may come in several batches, each after the labels of those before.
