@@ -6,7 +6,7 @@ use privet_dp::account::{Cost, Event};
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::RotatedObjective;
 use privet_dp::noise::FixedSeed;
-use privet_learn::erm::linear;
+use privet_learn::linear::linear;
 use privet_learn::{Facts, LearnError, verify};
 use privet_optim::loss::Loss;
 use privet_optim::raised::Raised;

@@ -14,7 +14,7 @@ mod words;
 use self::words::{ident, literal, number, of_table};
 use super::{Chances, Factor, Outcome, Scorer, refuse};
 use crate::error::LearnError;
-use crate::model::Model;
+use crate::linear::model::Model;
 use privet_data::encode::{Curve, Own, RecipePair, RecipeRule};
 
 /// The most characters of a query: databases take no longer ones.
