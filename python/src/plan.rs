@@ -8,7 +8,7 @@ use crate::ledger::{self, Paid};
 use crate::model::Model;
 use crate::schema::Schema;
 use crate::watched::watched;
-use privet_learn::linear::words::{LOSSES, POISSON, QUANTILE};
+use privet_learn::linear::request::{LOSSES, POISSON, QUANTILE};
 use privet_learn::linear::{dpsl_kt, public_norm::norm_bound};
 use privet_learn::{Request, Words};
 use pyo3::prelude::*;

@@ -20,7 +20,7 @@ pub use sql::{LARGEST_QUERY, sql};
 
 use crate::error::LearnError;
 use crate::linear::gd::LOGISTIC_SLOPE;
-use crate::linear::method::Scores;
+use crate::linear::learners::Scores;
 use crate::linear::model::Model;
 use privet_data::centre::Centre;
 use privet_data::encode::{Encoding, Length, Own, Recipe, RecipePair, RecipeRule};

@@ -31,7 +31,7 @@ use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
 use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use crate::linear::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
+use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::release::allowance::Allowance;
 use crate::release::covers::Covers;
 use crate::release::note::Note;

@@ -51,7 +51,7 @@ use crate::linear::centred_gd::CentredGd;
 use crate::linear::curvature::{INTERVALS_SETTING, Intervals};
 use crate::linear::facts::Facts;
 use crate::linear::gd::Gd;
-use crate::linear::method::{LearnerFacts, Method, Scores};
+use crate::linear::learners::{LearnerFacts, Method, Scores};
 use crate::linear::{gd, predicted};
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers, NOT_PRINTED};

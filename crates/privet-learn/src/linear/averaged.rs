@@ -33,7 +33,7 @@ use super::{gd, ridge as rule};
 use crate::LearnError;
 use crate::linear::certainty::WeightLaws;
 use crate::linear::facts::Facts;
-use crate::linear::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
+use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::admit;
 use crate::release::allowance::Allowance;

@@ -28,7 +28,7 @@ use super::watch::StepWatch;
 use super::{Decision, Erm};
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use crate::linear::method::{LearnerFacts, Method, RIDGE_SETTING, Scores as ClassScores};
+use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores as ClassScores};
 use crate::linear::model::LinearWeights;
 use crate::release::admit;
 use crate::release::allowance::{Allowance, scales};

@@ -36,7 +36,7 @@ use super::thresholding::{Question, Start, Thresholding};
 use super::watch::StepWatch;
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use crate::linear::method::{LearnerFacts, Method, Scores};
+use crate::linear::learners::{LearnerFacts, Method, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::admit;
 use crate::release::allowance::Allowance;

@@ -26,16 +26,16 @@
 use super::Decision;
 use super::chosen_amp::COLUMNS;
 use super::descent::keep_within;
+use super::distillation::{Inputs, Student, margin};
 use super::gd::BALL;
 use super::ight::for_row;
 use super::minimum::{Ask, solve};
 use super::output::sensitivity;
 use super::public_norm::norm_bound;
 use super::second_stage::{Fit, second};
-use super::student::{Inputs, Student, margin};
 use super::{calibrated, reach, ridge as rule, ssp};
 use crate::linear::facts::Facts;
-use crate::linear::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
+use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers};

@@ -46,7 +46,7 @@
 use crate::LearnError;
 use crate::linear::Erm;
 use crate::linear::facts::Facts;
-use crate::linear::method::Method;
+use crate::linear::learners::Method;
 use crate::release::plan::Plan;
 use privet_core::{Budget, Range};
 use privet_dp::account::{gaussian, normal_cdf};

@@ -49,7 +49,7 @@ use super::watch::StepWatch;
 use super::{calibrated, evenly_split, predicted};
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use crate::linear::method::{LearnerFacts, Method, Scores as ClassScores};
+use crate::linear::learners::{LearnerFacts, Method, Scores as ClassScores};
 use crate::linear::model::LinearWeights;
 use crate::release::admit;
 use crate::release::allowance::Allowance;

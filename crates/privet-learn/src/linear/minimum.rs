@@ -1,11 +1,11 @@
 //! Learners that minimise: one linear problem after the other, each through its mechanism.
 
 use super::curvature::{self, Measured, Purchase};
-use super::near;
 use super::part::Part;
 use super::predicted;
 use super::reach::{self, SOLVER_SHARE};
 use super::response::Response;
+use super::warm_start;
 use crate::LearnError;
 use crate::linear::certainty::{LAPLACE, NORMAL, Surety, WeightLaws};
 use crate::linear::facts::Facts;
@@ -376,7 +376,7 @@ pub(super) fn solve(
     let Ask { ridge, tolerance, .. } = ask;
     let problem = Problem { records: records.as_ref(), loss: facts.loss, ridge, linear, penalty };
     // A little more is asked for than the plan needs: rounding θ to `f64` must fit into the rest.
-    let start = near::start(&problem, table, &labels);
+    let start = warm_start::start(&problem, table, &labels);
     let options =
         SolverOptions { monitor: Some(monitor), start: start.as_deref(), ..Default::default() };
     minimise(&problem, tolerance * SOLVER_SHARE, &options).map_err(withheld)

@@ -18,10 +18,10 @@
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
 //! | [`ssp`] | least squares from noised moments, `--method ssp` |
-//! | [`linear`] | linear regression in a ball, `--method linear` |
+//! | [`regression`] | linear regression in a ball, `--method linear` |
 //! | [`rotated`] | the same with a regulariser made of the data, `--method linear-rotated` |
 //! | [`sample_aggregate`] | the mean of many small fits, `--method sample-aggregate` |
-//! | [`plain`] | no noise at all, `--method non-private` |
+//! | [`baseline`] | no noise at all, `--method non-private` |
 //! | `predicted` | by what `auto` compares plans; what people are told is in [`crate::linear::forecast`] |
 //! | `descent`, `thresholding` | how noised gradients become a model |
 //! | `narrow` | a table of a few chosen columns, for a second stage |
@@ -39,11 +39,13 @@ pub mod additive;
 pub mod amp;
 pub mod auto;
 pub mod averaged;
+pub mod baseline;
 pub mod centred_gd;
 pub mod certainty;
 pub mod chosen_amp;
 pub mod curvature;
 mod descent;
+mod distillation;
 pub mod dp_ight;
 pub mod dpsl_kt;
 pub(crate) mod facts;
@@ -52,25 +54,24 @@ pub mod frank_wolfe;
 mod gain;
 pub mod gd;
 mod ight;
-pub mod linear;
-pub(crate) mod method;
+pub(crate) mod learners;
 mod minimum;
 pub mod model;
 mod narrow;
-mod near;
 pub mod objective;
 pub mod output;
 mod part;
 mod peeled;
 pub mod penalty;
 pub mod permutation;
-pub mod plain;
 pub(crate) mod predicted;
 pub mod psgd;
 pub mod psgd_strong;
 pub mod public_norm;
 mod pursuit;
 mod reach;
+pub mod regression;
+pub mod request;
 pub mod response;
 pub mod ridge;
 pub mod rotated;
@@ -79,17 +80,16 @@ pub mod second_stage;
 pub mod sgd;
 pub mod simplex;
 pub mod ssp;
-mod student;
 #[cfg(test)]
 mod testing;
 mod thresholding;
 pub mod two_stage;
+mod warm_start;
 pub(crate) mod watch;
-pub mod words;
 
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use crate::linear::method::Method;
+use crate::linear::learners::Method;
 use crate::linear::model::{LinearWeights, Spread};
 use crate::release::admit;
 use crate::release::allowance::Allowance;
@@ -152,7 +152,7 @@ impl Task for Erm {
         let Self { loss, method } = &request.task;
         let settled = |method| Self { loss: *loss, method };
         if let Method::NonPrivate(options) = method {
-            let plain = plain::Plain::new(facts, options)?;
+            let plain = baseline::Plain::new(facts, options)?;
             return Ok(Planned {
                 settled: settled(plain.settled()),
                 work: Work::Plain(Arc::new(plain)),

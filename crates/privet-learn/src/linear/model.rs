@@ -2,7 +2,7 @@
 
 use crate::error::LearnError;
 use crate::linear::Erm;
-use crate::linear::method::{Method, Scores};
+use crate::linear::learners::{Method, Scores};
 use crate::release::file;
 use crate::release::released::Released;
 use crate::release::task::Artefact;

@@ -36,7 +36,7 @@ use super::reach::finest_tolerance;
 use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use crate::linear::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
+use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::release::allowance::Allowance;
 use crate::release::covers::Covers;
 use crate::release::registry::Info;
@@ -61,13 +61,13 @@ pub const INFO: Info<LearnerFacts> = Info {
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
-/// γ, for this method and [`super::linear`].
+/// γ, for this method and [`super::regression`].
 pub(super) const GAMMA_SETTING: SettingInfo = SettingInfo::number(
     GAMMA,
     "gradient norm of the mean objective at which to stop; what a solver can reach unless given",
 );
 
-/// The share of the output noise, for this method and [`super::linear`].
+/// The share of the output noise, for this method and [`super::regression`].
 pub(super) const SPLIT_SETTING: SettingInfo = SettingInfo::number(
     SPLIT,
     "share of the noise budget for the output noise; 0.001 unless given",

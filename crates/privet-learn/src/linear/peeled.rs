@@ -36,7 +36,7 @@ use super::pursuit::{Pursuit, Question, Round, Start, others};
 use super::watch::StepWatch;
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use crate::linear::method::Method;
+use crate::linear::learners::Method;
 use crate::linear::model::LinearWeights;
 use crate::release::admit;
 use crate::release::allowance::Allowance;

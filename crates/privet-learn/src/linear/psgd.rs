@@ -35,7 +35,7 @@ use super::permutation::{
 use super::predicted;
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use crate::linear::method::{LearnerFacts, Method, Scores};
+use crate::linear::learners::{LearnerFacts, Method, Scores};
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers, Needs};
 use crate::release::registry::{FINITE, Info};

@@ -30,7 +30,7 @@ use super::psgd::{BATCH_SETTING, PASSES_SETTING};
 use super::ridge as rule;
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use crate::linear::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
+use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers, Needs};
 use crate::release::registry::{FINITE, Info};

@@ -24,14 +24,14 @@
 //! - Tested by `tests/all/linear.rs`.
 
 use super::Decision;
-use super::linear::{NORM_SETTING, norm};
 use super::minimum::linear_norm;
 use super::predicted;
 use super::reach::SPARE;
+use super::regression::{NORM_SETTING, norm};
 use super::watch::StepWatch;
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use crate::linear::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
+use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers};

@@ -4,16 +4,16 @@
 //! |---|---|---|
 //! | `ssp` | noised second moments ([`super::ssp`]) | squared |
 //! | `amp` | approximate minima of a perturbed objective ([`super::amp`]) | any |
-//! | `linear` | plain squares perturbed, in a ball (Algorithm 4.1, [`super::linear`]) | squared |
+//! | `linear` | plain squares perturbed, in a ball (Algorithm 4.1, [`super::regression`]) | squared |
 //!
 //! Each is the learner of that name with the facts of the narrow table, at a noise scale that the accountant finds for both
 //! stages together.
 
 use super::Erm;
 use super::amp::DEFAULT_SPLIT;
-use super::linear::{InBall, in_ball, norm};
 use super::minimum::{Minimum, Step};
 use super::objective::{expected_noise, shared};
+use super::regression::{InBall, in_ball, norm};
 use super::{ridge as rule, ssp};
 use crate::LearnError;
 use crate::linear::facts::Facts;

@@ -40,7 +40,7 @@ use super::frank_wolfe::{CLIP, RADIUS, slope};
 use super::watch::StepWatch;
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use crate::linear::method::{LearnerFacts, Method, Scores as ClassScores};
+use crate::linear::learners::{LearnerFacts, Method, Scores as ClassScores};
 use crate::linear::model::LinearWeights;
 use crate::release::admit;
 use crate::release::allowance::Allowance;

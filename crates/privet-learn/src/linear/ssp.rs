@@ -56,7 +56,7 @@ use super::{calibrated, predicted};
 use crate::LearnError;
 use crate::linear::certainty::{NORMAL, Surety, WeightLaws};
 use crate::linear::facts::Facts;
-use crate::linear::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
+use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::{LinearWeights, Spread};
 use crate::release::admit;
 use crate::release::allowance::Allowance;

@@ -30,17 +30,17 @@
 //! - Tested by `nonconvex/agd/tests.rs`.
 
 mod books;
+mod line_search;
 #[cfg(test)]
 mod tests;
-mod walk;
 
 use self::books::{Books, Prices};
-use self::walk::{Descent, Question, Start, moved};
+use self::line_search::{Descent, Question, Start, moved};
 use super::begins::Begins;
-use super::method::Method;
-use super::rows::Examples;
+use super::examples::Examples;
+use super::learners::Method;
+use super::options::{CLIP, CLIP_LOSS, LONGEST, NONCONVEX, Settings, WEIGHT_DECAY};
 use super::sampled::accountable;
-use super::settings::{CLIP, CLIP_LOSS, LONGEST, NONCONVEX, Settings, WEIGHT_DECAY};
 use super::tensors::{Layout, Tensors};
 use super::trainer::{Decision, Worker};
 use super::update::Penalty;

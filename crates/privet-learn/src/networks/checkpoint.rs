@@ -19,7 +19,7 @@
 //! After its last step a training is put aside once more, and ends only when [`Finished::settle`] is told that the network
 //! is written: a process that ends in between is gone on with, and gives the same network.
 
-use super::rows::Examples;
+use super::examples::Examples;
 use super::trainer::{Trainer, Worker};
 use super::update::{Question, Training};
 use super::{Begin, Network, TrainedNetwork, decide};

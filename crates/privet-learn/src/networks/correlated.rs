@@ -20,11 +20,11 @@
 //! - Nothing is amplified by sampling. It pays where samples cannot be drawn, or for many passes.
 
 use super::begins::Begins;
-use super::method::Method;
-use super::rows::Examples;
+use super::examples::Examples;
+use super::learners::Method;
+use super::options::Settings;
 use super::sampled::accountable;
-use super::settings::Settings;
-use super::sizes::{Sizes, sizes};
+use super::schedule::{Sizes, sizes};
 use super::tensors::Tensors;
 use super::trainer::{Decision, Worker};
 use super::update::{Question, Schedule, Training};

@@ -27,17 +27,17 @@
 //! there: that of the whole file, and that of the frozen weights, which `verify` takes again.
 
 pub mod agd;
+mod baseline;
 mod begins;
 pub mod checkpoint;
 pub mod correlated;
-pub mod method;
-mod plain;
+mod examples;
+pub mod learners;
+mod options;
 mod predict;
 pub mod printed;
-mod rows;
 pub mod sampled;
-mod settings;
-mod sizes;
+mod schedule;
 pub mod smoothing;
 pub mod srm;
 mod tensors;
@@ -46,19 +46,19 @@ mod tests;
 mod trainer;
 mod update;
 
-pub use method::{METHODS, Method, TrainingFacts};
-pub use predict::TrainedNetwork;
-pub use rows::Examples;
-pub use settings::{
+pub use examples::Examples;
+pub use learners::{METHODS, Method, TrainingFacts};
+pub use options::{
     AVERAGED, BATCH, CLIP, CLIP_DIFFERENCE, CLIP_LOSS, GAMMA, LONGEST, MOMENTUM, RATE, SMOOTHING,
     SMOOTHNESS, Settings, Smoothed, Sums,
 };
+pub use predict::TrainedNetwork;
 pub use tensors::{PublicFile, Tensor, Tensors, digest};
 pub use update::{ADAM_FLOOR, Decay};
 
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use crate::linear::words::Words;
+use crate::linear::request::Words;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::covers::Asked;
@@ -312,7 +312,7 @@ impl Task for Network {
             shift: Some(facts.shift),
         };
         if !task.method.is_private() {
-            let plain = plain::Plain::new(facts, &task.method)?;
+            let plain = baseline::Plain::new(facts, &task.method)?;
             return Ok(Planned {
                 settled: settled(plain.settled()),
                 work: Work::Plain(Arc::new(plain)),

@@ -1,6 +1,6 @@
 //! What a trained network says of new rows.
 
-use super::rows::{Examples, inputs};
+use super::examples::{Examples, inputs};
 use super::update::Penalty;
 use super::{NetFacts, Network};
 use crate::LearnError;

@@ -37,10 +37,10 @@
 //!   sampler, and the bits of exact sums.
 
 use super::begins::Begins;
-use super::method::{Asks, Method};
-use super::rows::Examples;
-use super::settings::{Settings, Sums};
-use super::sizes::{Sizes, sizes};
+use super::examples::Examples;
+use super::learners::{Asks, Method};
+use super::options::{Settings, Sums};
+use super::schedule::{Sizes, sizes};
 use super::tensors::Tensors;
 use super::trainer::{Decision, Trainer, Worker, places, train};
 use super::update::{Question, Schedule};

@@ -32,11 +32,11 @@
 //! - Tested by `nonconvex/tests.rs`.
 
 use super::begins::Begins;
-use super::method::Method;
-use super::rows::Examples;
+use super::examples::Examples;
+use super::learners::Method;
+use super::options::{CLIP_DIFFERENCE, FIRST_BATCH, N0, SMOOTHNESS, Settings, Sums};
 use super::sampled::{FLOAT_SUMS, accountable, draw, on_grid};
-use super::settings::{CLIP_DIFFERENCE, FIRST_BATCH, N0, SMOOTHNESS, Settings, Sums};
-use super::sizes::{Sizes, sizes};
+use super::schedule::{Sizes, sizes};
 use super::tensors::Tensors;
 use super::trainer::{Decision, Trainer, Worker, places, train};
 use super::update::{Question, Rule, Schedule};

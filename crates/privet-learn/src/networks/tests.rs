@@ -209,7 +209,7 @@ fn theory_mode_has_both_caps() {
     let facts = Network::facts(&asked).unwrap();
     let method = &asked.task.method;
     let mut settled = Settings::default();
-    let mut sizes = super::sizes::sizes(&facts, method, &mut settled).unwrap();
+    let mut sizes = super::schedule::sizes(&facts, method, &mut settled).unwrap();
     super::srm::recursion(method, &mut sizes, &mut settled).unwrap();
     let longest = sizes.schedule.longest.unwrap();
     assert_eq!(longest, moved / smooth);

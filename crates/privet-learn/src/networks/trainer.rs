@@ -1,8 +1,8 @@
 //! What a method decides, and a training from its first step to its last.
 
 use super::begins::Begins;
-use super::rows::Examples;
-use super::settings::Settings;
+use super::examples::Examples;
+use super::options::Settings;
 use super::tensors::Tensors;
 use super::update::{Question, Training};
 use super::{NetFacts, Network};

@@ -3,11 +3,11 @@
 //! Each user fits y ≈ bⱼ + a₀ + a₁bⱼ + a₂Lⱼ + ⟨z, vⱼ⟩ as for [`super::moments`]; then each item fits (bⱼ, vⱼ) by ridge
 //! regression on everybody's ratings of it, given what users fitted; and so on. Begun from the covariance of the core.
 
+use super::baseline::{Decided, no_budget};
 use super::factors::Factors;
+use super::learners::{Decision, Method, Settling};
 use super::local::{LocalState, solve};
-use super::method::{Decision, Method, Settling};
 use super::moments::{GlobalState, RANK, ROUNDS, started};
-use super::plain::{Decided, no_budget};
 use super::shape::Shape;
 use super::{Complete, going_on};
 use crate::LearnError;

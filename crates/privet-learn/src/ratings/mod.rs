@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | [`method`] | the ways to do it, a line each |
+//! | [`learners`] | the ways to do it, a line each |
 //! | [`moments`] | offsets and factors of items from a few noised sums, the default |
 //! | `als`, `plain` | baselines without privacy |
 //! | [`spectral`] | Frank–Wolfe, Oja, projected descent and a subspace, after Thakkar's thesis |
@@ -30,25 +30,25 @@
 
 mod als;
 mod asking;
+mod baseline;
 mod choice;
 pub mod factors;
 pub mod joint;
+pub mod learners;
 mod local;
 pub mod measure;
-pub mod method;
 pub mod moments;
-mod plain;
 pub mod rivals;
 pub mod shape;
 pub mod spectral;
 
 pub use als::PlainAls;
+pub use baseline::Mean;
 pub use choice::Chosen;
 pub use factors::Factors;
+pub use learners::{METHODS, Method};
 pub use local::LocalState;
-pub use method::{METHODS, Method};
 pub use moments::GlobalState;
-pub use plain::Mean;
 pub use shape::Shape;
 
 use crate::LearnError;
@@ -58,7 +58,7 @@ use crate::release::plan::no_budget;
 use crate::release::request::Request;
 use crate::release::task::{Planned, Task, Work};
 use choice::Choosing;
-use method::Settling;
+use learners::Settling;
 use privet_core::Neighbours;
 use privet_data::Schema;
 use privet_dp::account::gaussian;

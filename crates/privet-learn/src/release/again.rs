@@ -11,10 +11,10 @@
 //! from the events.
 
 use crate::release::format_1::{self, OTHER_VERSION, SAME_VERSION};
-use crate::release::near::near;
 use crate::release::plan::{Plan, plan};
 use crate::release::released::Released;
 use crate::release::request::{Calibration, Request};
+use crate::release::rounding::near;
 use crate::release::task::{Procedure, Task, Work};
 use privet_dp::account::{Event, Filter, Guarantee, Tally};
 use privet_dp::gate::Version;

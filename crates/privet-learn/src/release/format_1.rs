@@ -6,9 +6,9 @@
 //! bound the same events more tightly and need less of it ([`OTHER_VERSION`]).
 
 use crate::release::allowance::scales;
-use crate::release::near::near;
 use crate::release::plan::{Plan, plan};
 use crate::release::request::{Calibration, Request};
+use crate::release::rounding::near;
 use crate::release::task::Task;
 use privet_dp::account::Event;
 use privet_dp::gate::Version;

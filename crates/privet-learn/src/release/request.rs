@@ -8,7 +8,7 @@
 
 use crate::LearnError;
 use crate::linear::Erm;
-use crate::linear::method::{Method, Scores};
+use crate::linear::learners::{Method, Scores};
 use crate::release::task::Task;
 use privet_core::{Budget, Neighbours, Range, Relation, Whose};
 use privet_data::schema::Schema;

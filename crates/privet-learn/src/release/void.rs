@@ -3,7 +3,7 @@
 //! This list and the one in `SECURITY.md` say the same (`tests/all/void.rs` compares them). An entry names the
 //! first version that it no longer concerns, and recognises a certificate by its own words.
 
-use crate::linear::method::Method;
+use crate::linear::learners::Method;
 use crate::linear::model::Model;
 use crate::release::released::Released;
 use crate::release::support::Support;

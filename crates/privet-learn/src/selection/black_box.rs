@@ -12,7 +12,7 @@
 //!
 //! - m and q are public numbers ([`super::subsample`] has a rule for them).
 
-use super::votes::{counted, elected};
+use super::election::{counted, elected};
 use crate::release::admit;
 use privet_core::Unit;
 use privet_data::Dataset;

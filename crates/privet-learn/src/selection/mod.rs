@@ -19,22 +19,22 @@
 pub mod black_box;
 pub mod correlation;
 pub mod distance;
+mod election;
 pub mod exponential;
 mod kendall;
 pub mod lasso;
+mod learners;
 mod marginal;
 mod margins;
 mod naming;
-mod registry;
 mod squares;
 pub mod subsample;
 mod supports;
-mod votes;
 
+pub(crate) use election::elected;
+pub use election::stable_distance;
+pub use learners::{SELECTORS, Selector};
 pub(crate) use naming::{Heard, Naming};
-pub use registry::{SELECTORS, Selector};
-pub(crate) use votes::elected;
-pub use votes::stable_distance;
 
 use crate::linear::Erm;
 use crate::linear::facts::Facts;

@@ -31,7 +31,7 @@ use super::distance::{NOTHING, UNSTABLE, lead_needed, test};
 use super::marginal::{self, Marginals};
 use super::naming::{Heard, Naming};
 
-use super::votes::{counted, elected};
+use super::election::{counted, elected};
 use super::{Asks, Decision, Select, Selector, Support, Wanted};
 use crate::LearnError;
 use crate::linear::facts::Facts;

@@ -12,7 +12,7 @@
 pub mod count;
 pub mod describe;
 pub mod evaluate;
-mod margin;
+mod noise_margin;
 pub mod outline;
 pub mod ranking;
 pub mod stream;

@@ -22,9 +22,9 @@
 //! - τ `clip`, λ `entropy`; `signs`: plus or both
 //! - Tested by `tests/all/experts.rs`.
 
-use super::method::{Decision, Hidden, Learner};
-use super::rows::Slots;
-use super::walk::{Following, Rule};
+use super::following::{Following, Rule};
+use super::learners::{Decision, Hidden, Learner};
+use super::slopes::Slots;
 use super::{ADDED, SINGLE};
 use super::{Horizon, Method, Online, Stream};
 use crate::LearnError;
@@ -268,7 +268,7 @@ impl Procedure<Online> for Drawing {
         monitor: &dyn Monitor,
     ) -> Result<Noised<Stream>, LearnError> {
         let mut hidden = self.begin();
-        super::method::over_table(horizon, table, session, monitor, &mut hidden)
+        super::learners::over_table(horizon, table, session, monitor, &mut hidden)
     }
 }
 

@@ -36,9 +36,9 @@
 //! - η `rate`, of the sum of gradients; Ψ `ridge`, of a record; w `smooth`, in steps; `factor`: buffered, square-root or tree
 //! - Tested by `tests/all/online.rs`.
 
-use super::method::{Decision, STREAM};
-use super::rows::{Slopes, Slots};
-use super::walk::{Following, Rule};
+use super::following::{Following, Rule};
+use super::learners::{Decision, STREAM};
+use super::slopes::{Slopes, Slots};
 use super::{ADDED, SINGLE};
 use super::{Horizon, Online, Stream};
 use crate::LearnError;
@@ -366,18 +366,18 @@ impl Procedure<Online> for FollowTheLeader {
         monitor: &dyn Monitor,
     ) -> Result<Noised<Stream>, LearnError> {
         let mut hidden = self.begin()?;
-        super::method::over_table(horizon, table, session, monitor, &mut hidden)
+        super::learners::over_table(horizon, table, session, monitor, &mut hidden)
     }
 }
 
-impl super::method::Learner for FollowTheLeader {
-    fn live(&self) -> Result<(serde_json::Value, Box<dyn super::method::Hidden>), LearnError> {
+impl super::learners::Learner for FollowTheLeader {
+    fn live(&self) -> Result<(serde_json::Value, Box<dyn super::learners::Hidden>), LearnError> {
         let start = serde_json::to_value(self.start(true)?).map_err(|_| GateError::Malformed)?;
         Ok((start, Box::new(self.begin()?)))
     }
 }
 
-impl super::method::Hidden for Gradients {
+impl super::learners::Hidden for Gradients {
     fn step(
         &mut self,
         slots: &Slots<'_>,

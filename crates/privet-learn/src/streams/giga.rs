@@ -4,7 +4,7 @@
 //! N(0, β²I) with β = 4SR√T/(Ψμ), is released at every step. Until t = ⌈2L²/Ψ²⌉ the point stays at 0.
 
 use super::implicit::{self, Implicit};
-use super::method::{Decision, STREAM};
+use super::learners::{Decision, STREAM};
 use super::wrapper::{Base, Wrapped, ball};
 use super::{ADDED, SINGLE};
 use super::{Horizon, Method};

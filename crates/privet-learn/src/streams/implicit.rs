@@ -3,7 +3,7 @@
 //! **Theorem.** The point after t steps moves by at most 2SR/(Ψ(t + 1)): (t + 1) times it, under N(0, β²I) with
 //! β = 2SR√T/(Ψμ), is released at every step. Thakurta 2013, Algorithm 5.2, with 2SR for its 2(SR + ΨD).
 
-use super::method::{Decision, STREAM};
+use super::learners::{Decision, STREAM};
 use super::wrapper::{Base, Wrapped, ball};
 use super::{ADDED, SINGLE};
 use super::{Horizon, Method};

@@ -21,7 +21,7 @@
 
 use super::base::{Ball, Entries, into_ball};
 use super::implicit::{self, BALL, RIDGE};
-use super::method::{Decision, STREAM};
+use super::learners::{Decision, STREAM};
 use super::wrapper::{Base, Wrapped, ball};
 use super::{ADDED, SINGLE};
 use super::{Horizon, Method};

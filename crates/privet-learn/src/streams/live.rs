@@ -12,8 +12,8 @@
 //! depend on records, only on numbers of slots: neighbouring streams must be cut alike, else what others added before the
 //! cut would tell them apart. That is the caller's part.
 
-use super::method::Hidden;
-use super::walk::Following;
+use super::following::Following;
+use super::learners::Hidden;
 use super::{Stream, Streamed};
 use crate::LearnError;
 use crate::release::plan::{Plan, plan};

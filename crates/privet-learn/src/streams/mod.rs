@@ -7,7 +7,7 @@
 //! | [`giga`] | projected gradient descent, every point under noise, `--method giga` |
 //! | [`leader`] | the leader of all costs so far, every minimum under noise, `--method leader` |
 //! | [`experts`] | one column drawn by exponential weights, `--method experts` |
-//! | [`plain`] | the same as `ftrl` with no noise at all, `--method non-private` |
+//! | [`baseline`] | the same as `ftrl` with no noise at all, `--method non-private` |
 //! | [`tally`] | running counts of declared categories |
 //! | [`live`] | a session that is handed records as they come |
 //! | [`base`] | the steps of the points, and how far one record moves them |
@@ -21,30 +21,30 @@
 //! whole stream, charged in full when the first model goes out.
 
 pub mod base;
+pub mod baseline;
 pub mod experts;
+mod following;
 pub mod ftrl;
 pub mod giga;
 pub mod implicit;
 pub mod leader;
+mod learners;
 pub mod live;
-mod method;
-pub mod plain;
-mod rows;
+mod slopes;
 pub mod tally;
-mod walk;
 mod wrapper;
 
 pub(crate) use ftrl::calibrated;
 #[doc(hidden)]
-pub use method::Hidden;
-pub use method::{METHODS, Method};
+pub use learners::Hidden;
+pub use learners::{METHODS, Method};
 #[doc(hidden)]
-pub use rows::Slots;
+pub use slopes::Slots;
 pub use wrapper::printed_factor;
 
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use crate::linear::words::Words;
+use crate::linear::request::Words;
 use crate::linear::{Erm, gd};
 use crate::release::admit;
 use crate::release::allowance::Allowance;
@@ -285,7 +285,7 @@ impl Task for Online {
             kept: Some(horizon.kept),
         };
         if let Method::NonPrivate(options) = method {
-            let plain = plain::Plain::new(horizon, options)?;
+            let plain = baseline::Plain::new(horizon, options)?;
             return Ok(Planned {
                 settled: settled(Method::NonPrivate(plain.settled())),
                 work: Work::Plain(std::sync::Arc::new(plain)),

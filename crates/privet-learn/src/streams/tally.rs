@@ -7,10 +7,10 @@
 //! Counts are whole numbers of 1, so that nothing is rounded before the noise. What is released is the running sum
 //! with noise whose standard deviation hardly grows: (sens × error)·√2/μ at most.
 
+use super::following::{Following, Rule};
 use super::ftrl::{Correlation, calibrated, settled_factor};
-use super::method::Hidden;
-use super::rows::Slots;
-use super::walk::{Following, Rule};
+use super::learners::Hidden;
+use super::slopes::Slots;
 use super::{BATCH, HORIZON, KEPT, Stream, Streamed, only_slots, sound_only};
 use crate::LearnError;
 use crate::linear::watch::StepWatch;
@@ -296,6 +296,6 @@ impl Procedure<Tally> for Counting {
         let data = admit::in_memory(table, "tally", "rows in their order")?;
         let slots = Tally::slots(facts, data)?;
         let watch = StepWatch::new(monitor);
-        super::method::over_slots(&slots, facts.batch, session, &watch, &mut hidden)
+        super::learners::over_slots(&slots, facts.batch, session, &watch, &mut hidden)
     }
 }

@@ -14,10 +14,10 @@
 //! certificate states what that proves for the true sensitivity.
 
 use super::base::{self, Ball};
+use super::following::{Following, Rule};
 use super::leader::{self, Past};
-use super::method::{Hidden, Learner};
-use super::rows::Slots;
-use super::walk::{Following, Rule};
+use super::learners::{Hidden, Learner};
+use super::slopes::Slots;
 use super::{Horizon, Online, Stream};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
@@ -258,7 +258,7 @@ impl Procedure<Online> for Wrapped {
         monitor: &dyn Monitor,
     ) -> Result<Noised<Stream>, LearnError> {
         let mut hidden = self.begin();
-        super::method::over_table(horizon, table, session, monitor, &mut hidden)
+        super::learners::over_table(horizon, table, session, monitor, &mut hidden)
     }
 }
 

@@ -11,7 +11,7 @@
 //! ```
 
 use crate::LearnError;
-use crate::linear::method::Method;
+use crate::linear::learners::Method;
 
 /// At most so many candidates.
 pub const LARGEST: usize = 64;

@@ -12,7 +12,6 @@
 //! | `vote` | the plan, and how it is carried out |
 //! | [`stream`] | questions that come in batches, from one budget |
 //! | [`student`] | a model of the labels, free of further cost |
-//! | [`neighbours`] | answers by the votes of records near a question, a family of its own |
 //! | [`subsample_aggregate`] | any discrete function of records, again and again, as a building block |
 //!
 //! **What is protected** are the records that teachers learn from. The public rows that they vote on are not, and must not

@@ -2,7 +2,7 @@
 
 use privet_data::Schema;
 use privet_learn::file::{Seal, released_from_json};
-use privet_learn::linear::words::LOSSES;
+use privet_learn::linear::request::LOSSES;
 use privet_learn::networks;
 use privet_learn::ratings::{self, Complete};
 use privet_learn::selection::{SELECTORS, Selector};

@@ -31,7 +31,7 @@
 mod functional;
 
 use crate::linear::Erm;
-use crate::linear::method::Scores;
+use crate::linear::learners::Scores;
 use crate::linear::model::{LinearWeights, Model};
 use crate::release::request::Request;
 use functional::Functional;

@@ -49,22 +49,23 @@
 //!
 //! Tested by `no_user_moves_a_sum_further_than_is_charged`, `the_bounds_are_tight` and `tests/all/completion.rs`.
 
-pub(super) mod plain;
+pub(super) mod baseline;
+mod learning;
 mod question;
-mod walk;
 
-pub use plain::NonPrivate;
-pub(super) use plain::started;
-pub use walk::GlobalState;
-pub(super) use walk::{FirstLook, LARGEST, features_fit};
+pub use baseline::NonPrivate;
+pub(super) use baseline::started;
+pub use learning::GlobalState;
+pub(super) use learning::{FirstLook, LARGEST, features_fit};
 
 use super::asking::Asking;
 use super::factors::Factors;
-use super::method::{Decision, RATINGS, Settling, USERS};
+use super::learners::{Decision, RATINGS, Settling, USERS};
 use super::shape::Shape;
 use crate::LearnError;
 use crate::release::registry::Info;
 use crate::release::settings::{Shown, settings};
+use learning::Learning;
 use privet_core::{Neighbours, Range, Relation};
 use privet_dp::account::Event;
 use privet_dp::gate::GateError;
@@ -72,7 +73,6 @@ use privet_dp::mechanism::Gaussian;
 use question::Question;
 pub(super) use question::{offsets, weight};
 use serde::{Deserialize, Serialize};
-use walk::Learning;
 
 settings! {
     /// Its own settings; whatever is left out is chosen by rule.
@@ -267,7 +267,7 @@ pub(super) fn plan(
     let first = settling.least(floor, |first| sizes(first).events())?;
     let settled =
         Moments { rank: Some(rank), rounds: Some(rounds), core: Some(core), spread: Some(spread) };
-    Ok(Decision::new(sizes(first), settling, super::method::Method::Moments(settled)))
+    Ok(Decision::new(sizes(first), settling, super::learners::Method::Moments(settled)))
 }
 
 impl Asking for Sizes {

@@ -1,6 +1,6 @@
 //! What is asked of all users, and what each tells.
 
-use super::walk::GlobalState;
+use super::learning::GlobalState;
 use super::{CLIP_CORE, CLIP_RESIDUAL, CLIP_ROW, CLIP_TASTE, COUNT_WEIGHT, OFFSET_WEIGHT};
 use crate::ratings::local::{self, LocalState, Tally, into_ball};
 use serde::Serialize;

@@ -33,12 +33,12 @@
 //!
 //! Tested by `no_user_moves_a_sum_further_than_is_charged` here, and by `tests/all/completion.rs`.
 
-mod plan;
+mod procedure;
 mod question;
-mod walk;
+mod rival;
 
-pub use plan::{Als, CleansedSvd};
-pub(super) use plan::{als, cleansed_svd};
+pub use procedure::{Als, CleansedSvd};
+pub(super) use procedure::{als, cleansed_svd};
 
 #[cfg(test)]
 mod tests;

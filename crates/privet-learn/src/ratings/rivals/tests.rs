@@ -1,6 +1,6 @@
 //! How far what a user tells can go, at random and at the extremes, under both relations.
 
-use super::plan::{Sizes, Way};
+use super::procedure::{Sizes, Way};
 use super::question::Question;
 use crate::ratings::local::{LocalState, told};
 use crate::ratings::moments::GlobalState;

@@ -42,20 +42,20 @@
 //!
 //! Tested by `no_user_moves_a_sum_further_than_is_charged` here, and by `tests/all/completion.rs`.
 
+mod baseline;
+mod directions;
 mod eigen;
+mod methods;
 mod path;
-mod plain;
-mod plan;
+mod procedure;
 mod question;
-mod sizes;
-mod walk;
 
+pub use baseline::{PlainFrankWolfe, PlainPgd};
+pub(super) use baseline::{plain_frank_wolfe, plain_pgd};
 pub(super) use eigen::Triangle;
+pub use methods::{FrankWolfe, Oja, Pgd, Svd};
+pub(super) use methods::{frank_wolfe, oja, pgd, svd};
 pub use path::{Descent, Direction, Path, Projection, Subspace};
-pub use plain::{PlainFrankWolfe, PlainPgd};
-pub(super) use plain::{plain_frank_wolfe, plain_pgd};
-pub use plan::{FrankWolfe, Oja, Pgd, Svd};
-pub(super) use plan::{frank_wolfe, oja, pgd, svd};
 
 #[cfg(test)]
 pub(super) use question::Question;

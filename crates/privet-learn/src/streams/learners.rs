@@ -1,13 +1,13 @@
 //! The list of online learners (`registry.rs`), and what all of them do with rows.
 
+use super::baseline::{self, NonPrivate};
 use super::experts::{self, Experts};
+use super::following::Following;
 use super::ftrl::{self, Ftrl};
 use super::giga::{self, Giga};
 use super::implicit::{self, Implicit};
 use super::leader::{self, Leader};
-use super::plain::{self, NonPrivate};
-use super::rows::Slots;
-use super::walk::Following;
+use super::slopes::Slots;
 use super::{Horizon, Online, Stream};
 use crate::linear::watch::StepWatch;
 use crate::release::allowance::Allowance;
@@ -121,7 +121,7 @@ registry! {
     /// One column a step.
     Experts(Experts) = experts::INFO, experts::plan;
     /// No noise at all, for comparison.
-    NonPrivate(NonPrivate) = plain::INFO, plain::plan;
+    NonPrivate(NonPrivate) = baseline::INFO, baseline::plan;
 }
 
 impl Method {

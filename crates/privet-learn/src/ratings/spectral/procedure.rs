@@ -1,11 +1,11 @@
 //! What a plan settles: radii, noise, what is charged, and how it is carried out.
 
+use super::directions::Following;
 use super::path::Subspace;
 use super::question::Question;
-use super::walk::Following;
 use crate::ratings::asking::Asking;
 use crate::ratings::factors::Factors;
-use crate::release::near::near;
+use crate::release::rounding::near;
 use crate::release::settings::Shown;
 use privet_core::{Neighbours, Relation};
 use privet_dp::account::Event;

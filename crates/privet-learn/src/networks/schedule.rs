@@ -1,7 +1,7 @@
 //! What trainings by a schedule share: sizes, penalties, rates, and the rules for those that are left open.
 
-use super::method::{Asks, Method};
-use super::settings::{
+use super::learners::{Asks, Method};
+use super::options::{
     AVERAGED, BATCH, CLIP, NONCONVEX, RATE, SMOOTHING, Settings, Smoothed, WEIGHT_DECAY,
 };
 use super::update::{Penalty, Schedule};

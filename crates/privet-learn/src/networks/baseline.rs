@@ -1,10 +1,10 @@
 //! Trainings without any privacy, for comparison: the same walks on sums that nothing is added to.
 
 use super::begins::Begins;
-use super::method::{Asks, Method};
-use super::rows::Examples;
-use super::settings::Settings;
-use super::sizes::{Sizes, sizes};
+use super::examples::Examples;
+use super::learners::{Asks, Method};
+use super::options::Settings;
+use super::schedule::{Sizes, sizes};
 use super::srm::recursion;
 use super::tensors::Tensors;
 use super::update::{Rule, Schedule, Training};

@@ -1,6 +1,6 @@
 //! What can be set of a training, with what is taken where nothing is said.
 //!
-//! One list for all methods, of which each has some ([`super::method`]). Whatever is left open is chosen
+//! One list for all methods, of which each has some ([`super::learners`]). Whatever is left open is chosen
 //! from public facts alone and written into the settled request.
 
 use super::update::Decay;

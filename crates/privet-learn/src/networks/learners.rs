@@ -1,6 +1,6 @@
 //! The list of trainings (`registry.rs`).
 
-use super::settings::*;
+use super::options::*;
 use super::update::Rule;
 use crate::LearnError;
 use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};

@@ -3,7 +3,7 @@
 
 use crate::LearnError;
 use crate::linear::Erm;
-use crate::linear::method::Method;
+use crate::linear::learners::Method;
 use crate::release::request::{Calibration, Request};
 use privet_core::{Budget, EPSILON, Neighbours};
 use privet_data::Schema;

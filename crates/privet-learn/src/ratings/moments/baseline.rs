@@ -1,11 +1,11 @@
 //! The same questions with nothing noised, for comparison on public ratings.
 
-use super::walk::{GlobalState, Learning};
+use super::learning::{GlobalState, Learning};
 use super::{RANK, ROUNDS, Sizes};
 use crate::LearnError;
+use crate::ratings::baseline::{Decided, NOISE, SPREAD, no_budget, walked};
 use crate::ratings::factors::Factors;
-use crate::ratings::method::{Decision, Method, Settling};
-use crate::ratings::plain::{Decided, NOISE, SPREAD, no_budget, walked};
+use crate::ratings::learners::{Decision, Method, Settling};
 use crate::ratings::{Complete, Shape};
 use crate::release::covers::Covers;
 use crate::release::registry::{Info, NONE};

@@ -77,7 +77,7 @@ registry! {
     /// Least squares from noised second moments.
     Ssp(linear::ssp::Ssp) = linear::ssp::INFO, linear::ssp::plan;
     /// Linear regression in a ball.
-    Linear(linear::linear::Linear) = linear::linear::INFO, linear::linear::plan;
+    Linear(linear::regression::Linear) = linear::regression::INFO, linear::regression::plan;
     /// Linear regression with a rotated regulariser.
     LinearRotated(linear::rotated::LinearRotated) = linear::rotated::INFO, linear::rotated::plan;
     /// Sample and aggregate.
@@ -87,7 +87,7 @@ registry! {
     /// Entropy-regularised minimisation, released by sampling columns.
     Simplex(linear::simplex::Simplex) = linear::simplex::INFO, linear::simplex::plan;
     /// No noise at all, for comparison.
-    NonPrivate(linear::plain::NonPrivate) = linear::plain::INFO, linear::plain::plan;
+    NonPrivate(linear::baseline::NonPrivate) = linear::baseline::INFO, linear::baseline::plan;
 }
 
 impl Method {

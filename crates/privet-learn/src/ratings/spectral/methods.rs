@@ -1,10 +1,10 @@
 //! The four methods: their settings, and the rules where none are given.
 
-use super::sizes::{Sizes, Way};
+use super::procedure::{Sizes, Way};
 use crate::LearnError;
 use crate::ratings::Shape;
 use crate::ratings::asking::Asking;
-use crate::ratings::method::{Decision, Method, RATINGS, Settling, USERS};
+use crate::ratings::learners::{Decision, Method, RATINGS, Settling, USERS};
 use crate::release::registry::Info;
 use crate::release::settings::{SettingInfo, settings};
 use privet_core::Range;

@@ -2,8 +2,8 @@
 
 use super::eigen::{Triangle, orthonormal, unit};
 use super::path::{Descent, Direction, Path, Projection, Subspace};
+use super::procedure::{Sizes, Way};
 use super::question::{Question, Residuals};
-use super::sizes::{Sizes, Way};
 use crate::ratings::factors::Factors;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};

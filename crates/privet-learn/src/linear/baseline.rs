@@ -6,7 +6,7 @@ use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
 use super::{Decision, Erm, ight};
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use crate::linear::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
+use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::admit;
 use crate::release::allowance::Allowance;

@@ -2,10 +2,10 @@
 
 use super::als::{self, PlainAls};
 use super::asking::{Asked, Asking};
+use super::baseline::{Decided, Mean, mean};
 use super::choice::{self, Choosing};
-use super::moments::plain as non_private;
+use super::moments::baseline as non_private;
 use super::moments::{self, Moments, NonPrivate};
-use super::plain::{Decided, Mean, mean};
 use super::rivals::{Als, CleansedSvd, als as private_als, cleansed_svd};
 use super::spectral::{
     FrankWolfe, Oja, Pgd, PlainFrankWolfe, PlainPgd, Svd, frank_wolfe, oja, pgd, plain_frank_wolfe,

@@ -28,7 +28,7 @@ use super::{objective, predicted};
 use crate::LearnError;
 use crate::linear::certainty::WeightLaws;
 use crate::linear::facts::Facts;
-use crate::linear::method::{LearnerFacts, Method, RIDGE_SETTING, Scores};
+use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::allowance::Allowance;
 use crate::release::covers::Covers;

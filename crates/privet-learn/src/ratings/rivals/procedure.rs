@@ -1,12 +1,12 @@
 //! Their settings, what a plan settles, and how it is carried out.
 
 use super::question::{CLAMP, CLIP_ROW, CLIP_TASTE, GRAM_WEIGHT, Question, triangle};
-use super::walk::Rival;
+use super::rival::Rival;
 use crate::LearnError;
 use crate::ratings::Shape;
 use crate::ratings::asking::Asking;
 use crate::ratings::factors::Factors;
-use crate::ratings::method::{Decision, Method, RATINGS, Settling, USERS};
+use crate::ratings::learners::{Decision, Method, RATINGS, Settling, USERS};
 use crate::ratings::moments::{self, ROUNDS, SPREAD, offsets_shift};
 use crate::release::registry::Info;
 use crate::release::settings::{Shown, settings};

@@ -1,6 +1,6 @@
 //! The side that everyone sees: from noised answers to vectors of items.
 
-use super::plan::{Sizes, Way};
+use super::procedure::{Sizes, Way};
 use super::question::{GRAM_WEIGHT, Question, triangle};
 use crate::ratings::factors::Factors;
 use crate::ratings::local::solve;

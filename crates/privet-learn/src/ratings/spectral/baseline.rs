@@ -1,12 +1,12 @@
 //! Frank–Wolfe and projected descent with nothing noised, on ratings less the items' offsets and the users' means.
 
-use super::plan::{NUCLEAR, RANK, RATE, ROUNDS, most_whole};
-use super::sizes::{Sizes, Way};
-use super::walk::Following;
+use super::directions::Following;
+use super::methods::{NUCLEAR, RANK, RATE, ROUNDS, most_whole};
+use super::procedure::{Sizes, Way};
 use crate::LearnError;
+use crate::ratings::baseline::{Decided, NOISE, first_look, no_budget, walked};
 use crate::ratings::factors::Factors;
-use crate::ratings::method::{Decision, Method, Settling};
-use crate::ratings::plain::{Decided, NOISE, first_look, no_budget, walked};
+use crate::ratings::learners::{Decision, Method, Settling};
 use crate::ratings::{Complete, Shape};
 use crate::release::covers::Covers;
 use crate::release::registry::{Info, NONE};

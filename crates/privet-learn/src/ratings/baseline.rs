@@ -76,7 +76,7 @@ pub struct Mean {}
 /// Each user's own mean.
 pub(super) mod mean {
     use super::*;
-    use crate::ratings::method::{Decision, Settling};
+    use crate::ratings::learners::{Decision, Settling};
 
     /// A line about it.
     pub(in crate::ratings) const INFO: Info = Info {
