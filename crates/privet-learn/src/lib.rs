@@ -47,4 +47,4 @@ pub use release::task::{Artefact, Baseline, Planned, Procedure, Task, Work};
 pub use release::unchecked::{Fact, Unchecked};
 pub use release::verify::{Check, UNSIGNED, Verdict, verify};
 pub use release::void::{DOUBTFUL, Finding, VOID};
-pub use release::{bought, file};
+pub use release::{bought, file, weight_laws};

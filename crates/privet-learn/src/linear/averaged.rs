@@ -31,10 +31,10 @@
 use super::Decision;
 use super::{gd, ridge as rule};
 use crate::LearnError;
-use crate::linear::certainty::WeightLaws;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
+use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers, Needs};
@@ -43,6 +43,7 @@ use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::{Shown, settings};
 use crate::release::support::Support;
 use crate::release::task::Procedure;
+use crate::release::weight_laws::WeightLaws;
 use crate::streams::base::{self, Ball};
 use privet_core::Range;
 use privet_data::Dataset;
@@ -313,7 +314,7 @@ impl Procedure<super::Erm> for Averaging {
         let watch = super::watch::StepWatch::new(monitor);
         let mut means = Vec::with_capacity(self.gaussian.coordinates);
         for problem in 0..facts.problems {
-            let labels = admit::labels(facts, data, problem)?;
+            let labels = problems::labels(facts, data, problem)?;
             if labels.len() != data.features.rows() {
                 return Err(GateError::Malformed.into());
             }

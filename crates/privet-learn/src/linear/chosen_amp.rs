@@ -30,6 +30,7 @@ use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores as ClassScores};
 use crate::linear::model::LinearWeights;
+use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::{Allowance, scales};
 use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
@@ -244,7 +245,7 @@ impl Procedure<Erm> for Chosen {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let features = GridMatrix::new(&data.features, self.terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
-        let labels = admit::labels(facts, data, 0)?;
+        let labels = problems::labels(facts, data, 0)?;
         let watch = StepWatch::new(monitor);
         let mut walk = session.begin::<Stages>()?;
         let weights = session.walk(&mut walk, |question, session| match question {

@@ -33,6 +33,7 @@ use super::response::Response;
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::model::{LinearWeights, Spread};
+use crate::linear::problems;
 use crate::release::admit;
 use crate::release::settings::SettingInfo;
 use privet_core::Neighbours;
@@ -179,7 +180,7 @@ fn sums(
 ) -> Option<ExactCounts> {
     let (loss, radius, columns) = (facts.loss, facts.radius, theta.len());
     let statistic = ExactCurvature { loss, theta: theta.to_vec(), radius, slope };
-    let records = admit::records(table, &admit::problem(facts, 0)).ok()?;
+    let records = admit::records(table, &problems::problem(facts, 0)).ok()?;
     let mut counts = records.sum(&statistic).ok()?.into_units()?;
     ExactGram::mirror(&mut counts, columns);
     let Some(less) = less else {

@@ -51,6 +51,7 @@ use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, Scores as ClassScores};
 use crate::linear::model::LinearWeights;
+use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Covers, Needs};
@@ -426,7 +427,7 @@ impl Procedure<super::Erm> for Choosing {
         let watch = StepWatch::new(monitor);
         let mut parts = Vec::new();
         for problem in 0..facts.problems {
-            let labels = admit::labels(facts, data, problem)?;
+            let labels = problems::labels(facts, data, problem)?;
             let scores = ColumnScores::new(&features, &labels, facts.loss, self.terms.slopes)
                 .ok_or(LearnError::DataShape("there is not one target for each row"))?;
             let walk = Walk { scores, moves: &self.moves, at: 0, watch: &watch };

@@ -71,10 +71,10 @@ use super::response::Response;
 use super::watch::StepWatch;
 use super::{calibrated, predicted};
 use crate::LearnError;
-use crate::linear::certainty::{NORMAL, Surety, WeightLaws};
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
+use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, Here, Questions, SumNoise};
@@ -85,6 +85,7 @@ use crate::release::settings::Shown;
 use crate::release::settings::settings;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
+use crate::release::weight_laws::{NORMAL, Surety, WeightLaws};
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian};
@@ -465,7 +466,7 @@ impl Question {
         let classes = joint.then_some(facts.problems as usize);
         let labels = match classes {
             Some(classes) => vec![Labels::Joint { classes }],
-            None => (0..facts.problems).map(|problem| admit::problem(facts, problem)).collect(),
+            None => (0..facts.problems).map(|problem| problems::problem(facts, problem)).collect(),
         };
         let weights = facts.weights.clone();
         Self { loss: facts.loss, radius: facts.radius, slope, classes, weights, labels }

@@ -8,7 +8,7 @@ use super::minimum::{Ask, solve};
 use super::narrow::{filled, spread};
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use crate::release::admit;
+use crate::linear::problems;
 use privet_data::Dataset;
 use privet_data::matrix::Matrix;
 use privet_optim::solver::{Monitor, Penalty};
@@ -25,7 +25,7 @@ pub(super) fn fitted(
     ask: Ask,
     monitor: &dyn Monitor,
 ) -> Result<Vec<f64>, LearnError> {
-    let labels = admit::labels(facts, data, problem)?;
+    let labels = problems::labels(facts, data, problem)?;
     let columns = chosen(facts, data, &labels, size);
     let part = Dataset { features: data.features.only(&columns), ..data.clone() };
     let fewer = Facts { columns: columns.len(), ..facts.clone() };

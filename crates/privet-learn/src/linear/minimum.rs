@@ -7,13 +7,14 @@ use super::reach::{self, SOLVER_SHARE};
 use super::response::Response;
 use super::warm_start;
 use crate::LearnError;
-use crate::linear::certainty::{LAPLACE, NORMAL, Surety, WeightLaws};
 use crate::linear::facts::Facts;
 use crate::linear::model::LinearWeights;
+use crate::linear::problems;
 use crate::release::admit;
 use crate::release::settings::Shown;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
+use crate::release::weight_laws::{LAPLACE, NORMAL, Surety, WeightLaws};
 use privet_dp::account::{Event, ObjectiveNoise};
 use privet_dp::gate::{GateError, Noised, Private, Session};
 use privet_dp::mechanism::{
@@ -371,7 +372,7 @@ pub(super) fn solve(
     linear: Option<&[f64]>,
     monitor: &dyn Monitor,
 ) -> Result<Certified, LearnError> {
-    let labels = admit::problem(facts, problem);
+    let labels = problems::problem(facts, problem);
     let records = admit::records(table, &labels)?;
     let Ask { ridge, tolerance, .. } = ask;
     let problem = Problem { records: records.as_ref(), loss: facts.loss, ridge, linear, penalty };

@@ -65,6 +65,7 @@ mod peeled;
 pub mod penalty;
 pub mod permutation;
 pub(crate) mod predicted;
+pub(crate) mod problems;
 pub mod psgd;
 pub mod psgd_strong;
 pub mod public_norm;
@@ -91,7 +92,6 @@ use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::Method;
 use crate::linear::model::{LinearWeights, Spread};
-use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::note::Note;
 use crate::release::plan::no_budget;
@@ -182,7 +182,7 @@ impl Task for Erm {
     }
 
     fn admit(facts: &Facts, table: &dyn Table) -> Result<(), LearnError> {
-        admit::check(facts, table)
+        problems::check(facts, table)
     }
 
     fn fits(request: &Request, found: &LinearWeights) -> Result<(), String> {

@@ -38,6 +38,7 @@ use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::Method;
 use crate::linear::model::LinearWeights;
+use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, Questions, SumNoise};
@@ -245,7 +246,7 @@ impl Rising {
     ) -> Result<Vec<Vec<i32>>, LearnError> {
         let width = part.features.columns();
         let one = |problem: u32| -> Result<Vec<i32>, LearnError> {
-            let labels = admit::labels(facts, part, problem)?;
+            let labels = problems::labels(facts, part, problem)?;
             let weights = theta.chunks(width.max(1)).nth(problem as usize).unwrap_or_default();
             let margin = |row: usize| -> f64 {
                 let entries = part.features.dense_row(row).into_iter();

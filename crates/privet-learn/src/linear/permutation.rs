@@ -37,15 +37,16 @@ use super::gd::{RADII, separate_slope};
 use super::watch::StepWatch;
 use super::{calibrated, evenly_split, predicted};
 use crate::LearnError;
-use crate::linear::certainty::WeightLaws;
 use crate::linear::facts::Facts;
 use crate::linear::model::LinearWeights;
+use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::request::Calibration;
 use crate::release::settings::Shown;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
+use crate::release::weight_laws::WeightLaws;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::{self, Event};
@@ -321,7 +322,7 @@ impl Procedure<super::Erm> for Shuffled {
     ) -> Result<Noised<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, "psgd", "rows in an order of its own")?;
         let labels = (0..facts.problems)
-            .map(|problem| admit::labels(facts, data, problem))
+            .map(|problem| problems::labels(facts, data, problem))
             .collect::<Result<Vec<_>, _>>()?;
         for labels in &labels {
             InMemory::new(&data.features, labels).map_err(|_| {

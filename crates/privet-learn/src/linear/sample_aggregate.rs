@@ -37,6 +37,7 @@ use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
+use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers, Needs};
@@ -276,7 +277,7 @@ impl Aggregate {
         if block.rows() == 0 {
             return Ok(vec![0.0; self.facts.columns]);
         }
-        let labels = admit::labels(&self.facts, block, problem).unwrap_or_default();
+        let labels = problems::labels(&self.facts, block, problem).unwrap_or_default();
         let records = InMemory::new(&block.features, &labels)?;
         let problem = Problem::new(&records, self.facts.loss, self.ridge);
         let options = Solver { monitor: Some(monitor), ..Solver::default() };

@@ -42,6 +42,7 @@ use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, Scores as ClassScores};
 use crate::linear::model::LinearWeights;
+use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers, Needs};
@@ -342,7 +343,7 @@ impl Procedure<super::Erm> for Drawing {
         let watch = StepWatch::new(monitor);
         let mut solved = Vec::new();
         for number in 0..facts.problems {
-            let labels = admit::labels(facts, data, number)?;
+            let labels = problems::labels(facts, data, number)?;
             let scores = problem.solve(&features, &labels, distance, &watch);
             watch.went_on()?;
             solved.push(scores.ok_or(GateError::NotCertified)?);

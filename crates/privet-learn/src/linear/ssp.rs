@@ -54,10 +54,10 @@ use super::Decision;
 use super::watch::StepWatch;
 use super::{calibrated, predicted};
 use crate::LearnError;
-use crate::linear::certainty::{NORMAL, Surety, WeightLaws};
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::{LinearWeights, Spread};
+use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers};
@@ -65,6 +65,7 @@ use crate::release::registry::Info;
 use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::{Shown, settings};
 use crate::release::task::Procedure;
+use crate::release::weight_laws::{NORMAL, Surety, WeightLaws};
 use privet_core::Neighbours;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, Noised, Private, Session};
@@ -344,7 +345,7 @@ pub fn stacked(facts: &Facts, table: &dyn Table) -> Result<ExactCounts, LearnErr
 /// y of the table above, one of its coordinates.
 fn labels(facts: &Facts, problem: u32) -> Labels {
     match facts.problems {
-        1 => admit::problem(facts, problem),
+        1 => problems::problem(facts, problem),
         classes => Labels::Centred { class: problem, classes },
     }
 }

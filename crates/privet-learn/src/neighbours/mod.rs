@@ -41,7 +41,7 @@ pub mod stream;
 
 use crate::linear::Erm;
 use crate::linear::facts::Facts;
-use crate::release::admit;
+use crate::linear::problems;
 use crate::release::allowance::Allowance;
 use crate::release::note::Note;
 use crate::release::plan::no_budget;
@@ -250,7 +250,7 @@ impl Task for Nearby {
     }
 
     fn admit(facts: &Facts, table: &dyn Table) -> Result<(), LearnError> {
-        admit::check(facts, table)
+        problems::check(facts, table)
     }
 
     fn fits(request: &Request<Self>, answered: &Answered) -> Result<(), String> {

@@ -58,8 +58,8 @@ pub use update::{ADAM_FLOOR, Decay};
 
 use crate::LearnError;
 use crate::linear::facts::Facts;
+use crate::linear::problems;
 use crate::linear::request::Words;
-use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::covers::Asked;
 use crate::release::plan::no_budget;
@@ -343,7 +343,7 @@ impl Task for Network {
     }
 
     fn admit(facts: &NetFacts, table: &dyn Table) -> Result<(), LearnError> {
-        admit::check(&facts.table, table)
+        problems::check(&facts.table, table)
     }
 
     fn fits(request: &Request<Self>, found: &Tensors) -> Result<(), String> {

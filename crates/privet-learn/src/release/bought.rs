@@ -2,8 +2,8 @@
 //!
 //! People write bounds that are wide, since they may not look; the noise is in proportion to them. `privet describe`
 //! releases quantiles and counts within the wide bounds under (ε₁, δ₁), and `privet schema new --epsilon` what stands in
-//! columns of which nothing is declared ([`crate::statistics::outline`]). What is computed from that release alone,
-//! [`narrowed`], is post-processing: the narrower schema may be known to everybody at no further price. What is learnt
+//! columns of which nothing is declared. Bounds that are computed from that release alone
+//! are post-processing: the narrower schema may be known to everybody at no further price. What is learnt
 //! under it at (ε₂, δ₂) takes that public schema as given, whatever it is, so that both together are (ε₁ + ε₂, δ₁ + δ₂)
 //! differentially private: basic composition, which lets the second depend on the first (Dwork & Roth 2014, Theorem 3.16
 //! and Appendix B), if both are about the same neighbours and unit. A plan is refused where they are not, or where the
@@ -18,14 +18,10 @@ use crate::release::released::Released;
 use crate::release::request::Request;
 use crate::release::task::Task;
 use crate::release::verify::verify;
-use crate::statistics::describe::{Describe, Kind, Summary};
 use privet_core::{Spelling, Whose};
 use privet_data::Schema;
-use privet_data::schema::{ColumnDraft, ColumnType, Draft, Origin, Paid, UnknownDraft};
+use privet_data::schema::Paid;
 use privet_dp::account::{self, Cost, Event, Guarantee};
-
-/// How far beyond the outer quantiles bounds go, of the distance between those.
-const ROOM: f64 = 0.25;
 
 /// What the bounds of a schema cost, with the events that prove it.
 #[derive(Debug, Clone, PartialEq)]
@@ -172,86 +168,6 @@ pub fn price<T: Task>(released: &Released<T>) -> Result<Paid, LearnError> {
         certificate: digest.clone(),
         events: serde_json::to_string(events).map_err(|error| refused(&error.to_string()))?,
     })
-}
-
-/// A schema whose bounds are those that a description suggests: of a number, the outer quantiles with a quarter of their
-/// distance beyond, within the bounds declared; of a category with a place for others, those whose noised count is
-/// above what noise alone may be. A function of the release and of public facts.
-pub fn narrowed(schema: &Schema, description: &Released<Describe>) -> Result<Schema, LearnError> {
-    let refused = |what: &str| {
-        LearnError::Schema(format!("the description cannot narrow this schema: {what}"))
-    };
-    let paid = price(description)?;
-    if schema.origin().is_some_and(|origin| origin.paid.is_some()) {
-        return Err(refused(
-            "its bounds were bought already; give the one before, and one description",
-        ));
-    }
-    let summary = Summary::of(description.request(), description.artefact())
-        .ok_or_else(|| refused("its sums are not those of its request"))?;
-    let mut draft = Draft::from(schema.clone());
-    let mut changed = false;
-    for column in &summary.columns {
-        let Some(own) = draft.columns.iter_mut().find(|own| own.name == column.name) else {
-            continue;
-        };
-        changed |= narrow(own, &column.kind, summary.margin);
-    }
-    if !changed {
-        return Err(refused("no column of it has bounds or categories that it suggests to narrow"));
-    }
-    draft.origin = Some(Origin { paid: Some(paid), ..draft.origin.unwrap_or_default() });
-    draft.check().map_err(|error| LearnError::Schema(error.to_string()))
-}
-
-/// Whether something became narrower.
-fn narrow(column: &mut ColumnDraft, kind: &Kind, margin: f64) -> bool {
-    match (kind, column.kind) {
-        (Kind::Number { bounds, quantiles, .. }, ColumnType::Number)
-            if column.bounds == Some(*bounds) && column.date.is_none() =>
-        {
-            let (Some(first), Some(last)) = (quantiles.first(), quantiles.last()) else {
-                return false;
-            };
-            let room = ROOM * (last.high - first.low);
-            let (low, high) =
-                ((first.low - room).max(bounds[0]), (last.high + room).min(bounds[1]));
-            let stands_in = match &column.missing {
-                Some(privet_data::schema::MissingDraft::Number(value)) => {
-                    (low..=high).contains(value)
-                }
-                _ => true,
-            };
-            // Knots that were listed keep their bounds.
-            let free = !matches!(&column.basis, Some(privet_data::schema::BasisDraft::Hats(hats)) if hats.knots.is_some());
-            let narrower = low < high && (low, high) != (bounds[0], bounds[1]);
-            if narrower && stands_in && free && column.invalid.is_none() {
-                column.bounds = Some([low, high]);
-                return true;
-            }
-            false
-        }
-        (Kind::Category { cells }, ColumnType::Category) => {
-            let others =
-                matches!(&column.unknown, Some(UnknownDraft::Word(word)) if word == "other");
-            let Some(listed) = column.categories.as_mut().filter(|_| others) else { return false };
-            let plain = column.missing.is_none()
-                || matches!(&column.missing, Some(privet_data::schema::MissingDraft::Word(_)));
-            let counted = |text: &String| {
-                cells
-                    .iter()
-                    .find(|cell| cell.category == *text)
-                    .is_none_or(|cell| cell.count > margin)
-            };
-            let kept: Vec<String> = listed.iter().filter(|text| counted(text)).cloned().collect();
-            if plain && column.invalid.is_none() && !kept.is_empty() && kept.len() < listed.len() {
-                *listed = kept;
-                return true;
-            }
-            false
-        }
-        _ => false,
-    }
 }
 
 #[cfg(test)]

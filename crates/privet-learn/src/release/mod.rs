@@ -31,3 +31,4 @@ pub(crate) mod task;
 pub(crate) mod unchecked;
 pub(crate) mod verify;
 pub(crate) mod void;
+pub mod weight_laws;

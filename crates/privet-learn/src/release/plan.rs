@@ -2,7 +2,6 @@
 
 use crate::LearnError;
 use crate::linear::Erm;
-use crate::linear::certainty::WeightLaws;
 use crate::release::allowance::scales;
 use crate::release::bought;
 use crate::release::note::Note;
@@ -11,6 +10,7 @@ use crate::release::rounding::near;
 use crate::release::run;
 use crate::release::settings::Shown;
 use crate::release::task::{Planned, Task, Work};
+use crate::release::weight_laws::WeightLaws;
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;

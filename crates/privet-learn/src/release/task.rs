@@ -10,10 +10,10 @@
 //! in [`crate::Loaded`] by which files of it are told.
 
 use crate::LearnError;
-use crate::linear::certainty::{NORMAL, Surety, WeightLaws};
 use crate::release::note::Note;
 use crate::release::request::Request;
 use crate::release::settings::Shown;
+use crate::release::weight_laws::{NORMAL, Surety, WeightLaws};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{Event, Filter};
@@ -128,7 +128,7 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
         None
     }
 
-    /// The law of the noise in each released weight ([`crate::linear::certainty`]); `None` where nothing is known.
+    /// The law of the noise in each released weight ([`WeightLaws`]); `None` where nothing is known.
     fn weight_laws(&self, facts: &T::Facts, artefact: &T::Artefact) -> Option<WeightLaws> {
         let each = match self.weight_noises(facts, artefact) {
             Some(each) => vec![each],

@@ -29,6 +29,7 @@ use super::{Asks, Decision, Select, Selector, Support, Wanted, kendall, marginal
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::{CLIP, usual_range};
+use crate::linear::problems;
 use crate::linear::watch::StepWatch;
 use crate::release::admit;
 use crate::release::allowance::{Allowance, scales};
@@ -235,7 +236,7 @@ impl Choosing {
                 let first = first.map(|cap| data.select(&(0..cap).collect::<Vec<_>>()));
                 let data = first.as_ref().unwrap_or(data);
                 for problem in 0..facts.problems {
-                    let labels = admit::labels(facts, data, problem)?;
+                    let labels = problems::labels(facts, data, problem)?;
                     all.extend(kendall::pair_counts(&data.features, &labels, self.naming.open));
                 }
                 Ok(all)

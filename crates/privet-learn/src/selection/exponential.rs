@@ -30,6 +30,7 @@ use super::{Asks, Decision, Select, Selector, Support, Wanted, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::CLIP;
+use crate::linear::problems;
 use crate::linear::watch::StepWatch;
 use crate::release::admit;
 use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
@@ -279,7 +280,7 @@ impl Asks for Fitting {
         monitor: &dyn Monitor,
     ) -> Result<Noised<Heard>, LearnError> {
         let watch = StepWatch::new(monitor);
-        let labels = admit::labels(facts, data, 0)?;
+        let labels = problems::labels(facts, data, 0)?;
         let shape = (self.naming.open, self.naming.size);
         let moments = Moments::new(&data.features, &labels, shape.0, self.fits.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;

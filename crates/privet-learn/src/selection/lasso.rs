@@ -28,6 +28,7 @@ use super::squares::LARGEST_SIZE;
 use super::{Asks, Decision, Select, Selector, Support, Wanted, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
+use crate::linear::problems;
 use crate::linear::watch::StepWatch;
 use crate::release::admit;
 use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
@@ -247,7 +248,7 @@ impl Asks for Testing {
     ) -> Result<Noised<Heard>, LearnError> {
         let watch = StepWatch::new(monitor);
         let grid = FeatureGrid::new(facts.entry_bound);
-        let labels = admit::labels(facts, data, 0)?;
+        let labels = problems::labels(facts, data, 0)?;
         let Naming { open, size } = self.naming;
         let scaled = Scaled::new(&data.features, &labels, open, grid, size)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;

@@ -7,7 +7,7 @@ use super::open;
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::{CLIP, Terms, slope};
-use crate::release::admit;
+use crate::linear::problems;
 use privet_data::Dataset;
 use privet_optim::vertex::GridMatrix;
 
@@ -30,7 +30,7 @@ impl Marginals {
         let features = GridMatrix::new(&data.features, terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         let one = |problem| -> Result<Vec<i32>, LearnError> {
-            let labels = admit::labels(facts, data, problem)?;
+            let labels = problems::labels(facts, data, problem)?;
             // Along the gradient's negative: what a step from 0 would add to a weight.
             let along = |label: &f64| -terms.slopes.units(facts.loss.derivative(0.0, *label));
             Ok(labels.iter().map(along).collect())

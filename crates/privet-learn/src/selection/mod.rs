@@ -38,7 +38,7 @@ pub(crate) use naming::{Heard, Naming};
 
 use crate::linear::Erm;
 use crate::linear::facts::Facts;
-use crate::release::admit;
+use crate::linear::problems;
 use crate::release::allowance::Allowance;
 use crate::release::note::Note;
 use crate::release::plan::no_budget;
@@ -174,7 +174,7 @@ impl Task for Select {
     }
 
     fn admit(facts: &Facts, table: &dyn Table) -> Result<(), LearnError> {
-        admit::check(facts, table)
+        problems::check(facts, table)
     }
 
     fn fits(request: &Request<Self>, support: &Support) -> Result<(), String> {

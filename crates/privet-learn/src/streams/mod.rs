@@ -44,9 +44,9 @@ pub use wrapper::printed_factor;
 
 use crate::LearnError;
 use crate::linear::facts::Facts;
+use crate::linear::problems;
 use crate::linear::request::Words;
 use crate::linear::{Erm, gd};
-use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::covers::Cover;
 use crate::release::plan::{Plan, no_budget};
@@ -174,7 +174,7 @@ impl Streamed for Online {
     }
 
     fn slots<'a>(horizon: &Horizon, data: &'a Dataset) -> Result<Slots<'a>, LearnError> {
-        admit::piece(&horizon.facts, data)?;
+        problems::piece(&horizon.facts, data)?;
         Slots::of(horizon, data)
     }
 
@@ -311,7 +311,7 @@ impl Task for Online {
     }
 
     fn admit(horizon: &Horizon, table: &dyn Table) -> Result<(), LearnError> {
-        admit::check(&horizon.facts, table)
+        problems::check(&horizon.facts, table)
     }
 
     fn fits(request: &Request<Self>, stream: &Stream) -> Result<(), String> {

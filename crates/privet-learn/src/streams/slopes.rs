@@ -12,7 +12,7 @@ use super::Horizon;
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::gd;
-use crate::release::admit;
+use crate::linear::problems;
 use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Target};
 use privet_optim::loss::Loss;
@@ -78,7 +78,7 @@ impl Slopes {
 /// The labels of rows: those of the one problem, or classes by their number.
 fn labels_of(facts: &Facts, data: &Dataset) -> Result<Vec<f64>, LearnError> {
     match (&data.target, facts.problems) {
-        (_, 1) => admit::labels(facts, data, 0),
+        (_, 1) => problems::labels(facts, data, 0),
         (Target::Class { codes, .. }, _) => Ok(codes.iter().map(|code| f64::from(*code)).collect()),
         _ => Err(LearnError::DataShape("the target is not of the planned kind")),
     }

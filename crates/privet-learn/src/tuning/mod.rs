@@ -40,6 +40,7 @@ use crate::linear::facts::Facts;
 use crate::linear::forecast;
 use crate::linear::learners::Method;
 use crate::linear::model::{LinearWeights, Model};
+use crate::linear::problems;
 use crate::linear::request::Words;
 use crate::release::admit;
 use crate::release::allowance::scales;
@@ -266,7 +267,7 @@ impl Task for Tune {
 
     fn admit(facts: &Facts, table: &dyn Table) -> Result<(), LearnError> {
         admit::in_memory(table, Self::NAME, "single records to score")?;
-        admit::check(facts, table)
+        problems::check(facts, table)
     }
 
     fn fits(request: &Request<Self>, found: &Tuned) -> Result<(), String> {

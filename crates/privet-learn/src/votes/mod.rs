@@ -47,7 +47,7 @@ pub use vote::taught;
 
 use crate::linear::Erm;
 use crate::linear::facts::Facts;
-use crate::release::admit;
+use crate::linear::problems;
 use crate::release::allowance::Allowance;
 use crate::release::plan::no_budget;
 use crate::release::request::Request;
@@ -307,7 +307,7 @@ impl Task for Vote {
     }
 
     fn admit(facts: &Facts, table: &dyn Table) -> Result<(), LearnError> {
-        admit::check(facts, table)
+        problems::check(facts, table)
     }
 
     fn fits(request: &Request<Self>, found: &Labels) -> Result<(), String> {

@@ -4,8 +4,9 @@ use crate::failure::Failure;
 use crate::{output, say};
 use clap::Args;
 use privet_data::Schema;
+use privet_learn::Loaded;
 use privet_learn::file::{self, Seal};
-use privet_learn::{Loaded, bought};
+use privet_learn::statistics::describe;
 use std::path::PathBuf;
 
 /// Make bounds and categories narrower by a private description
@@ -50,7 +51,7 @@ impl Narrow {
             )));
         };
         let mut out = output::open(&self.out, self.force, &[&self.schema, &self.by])?;
-        let narrowed = bought::narrowed(&schema, &description)?;
+        let narrowed = describe::narrowed(&schema, &description)?;
         output::write(&mut out, &self.out, narrowed.to_toml().as_bytes())?;
         if !out.is_standard() {
             say!("schema written to {}{}", self.out.display(), output::mode(out.file().is_some()));

@@ -99,8 +99,9 @@ fn result(walk: Walk, facts: &Facts, data: &Dataset, slots: &[usize]) -> Vec<f64
         slots: slots.len(),
     };
     let shuffled = Shuffled { mechanism, walk, columns: COLUMNS, rows: facts.rows as f64 };
-    let labels: Vec<Vec<f64>> =
-        (0..facts.problems).map(|problem| admit::labels(facts, data, problem).unwrap()).collect();
+    let labels: Vec<Vec<f64>> = (0..facts.problems)
+        .map(|problem| problems::labels(facts, data, problem).unwrap())
+        .collect();
     shuffled.compute(facts.loss, data, &labels, slots, || true).unwrap()
 }
 

@@ -20,9 +20,11 @@
 pub(super) mod estimate;
 pub(super) mod histogram;
 mod layout;
+mod narrowed;
 mod summary;
 
 pub use layout::{Field, Holds, Layout};
+pub use narrowed::narrowed;
 pub use summary::{
     Bin, CellCount, ColumnSummary, Correlation, Estimate, Kind, QUANTILES, Quantile, Summary,
 };
