@@ -56,7 +56,7 @@ impl<T: Task> Held<T> {
 
     /// Reads it from the bytes of its file.
     pub fn from_bytes(bytes: &[u8], sealed: bool) -> Outcome<Self> {
-        let read = file::released_from_json(bytes, seal(sealed));
+        let read = file::from_json(bytes, seal(sealed));
         read.map(Self::loaded).map_err(|why| Failure::value(format!("not a privet model: {why}")))
     }
 
@@ -144,8 +144,8 @@ impl<T: Task> Held<T> {
             Origin::File => watched(py, |_| privet_learn::verify(&self.0))?,
             Origin::Run => {
                 let text = file::to_json(&self.0, None)?;
-                let sealed: Released<T> = file::released_from_json(text.as_bytes(), Seal::Required)
-                    .map_err(Failure::value)?;
+                let sealed: Released<T> =
+                    file::from_json(text.as_bytes(), Seal::Required).map_err(Failure::value)?;
                 watched(py, |_| privet_learn::verify(&sealed))?
             }
         })

@@ -48,7 +48,7 @@ impl Model {
     #[staticmethod]
     #[pyo3(signature = (path, *, sealed = true))]
     fn load(path: PathBuf, sealed: bool) -> Outcome<Self> {
-        Ok(Self::new(Held::loaded(file::load(&path, seal(sealed))?)))
+        Ok(Self::new(Held::loaded(file::load::<Erm>(&path, seal(sealed))?)))
     }
 
     /// The bytes of its file.

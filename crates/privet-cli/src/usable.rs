@@ -5,7 +5,7 @@ use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Schema};
 use privet_learn::Loaded;
 use privet_learn::file::{self, Seal};
-use privet_learn::linear::model::{Model, Predictions};
+use privet_learn::linear::model::{Model, Predictions, load_predictor};
 use privet_learn::networks::TrainedNetwork;
 use privet_learn::statistics::evaluate::{Form, Judged, Says};
 use privet_optim::loss::Loss;
@@ -27,7 +27,7 @@ impl Usable {
             Loaded::Model(model) => Ok(Self::Linear(Box::new(model))),
             Loaded::Network(network) => Ok(Self::Network(Box::new(network))),
             // Refused in the words that are used for every file of another kind.
-            _ => Ok(Self::Linear(Box::new(file::load_predictor(path, Seal::Required)?))),
+            _ => Ok(Self::Linear(Box::new(load_predictor(path, Seal::Required)?))),
         }
     }
 

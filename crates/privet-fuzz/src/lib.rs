@@ -14,6 +14,7 @@
 
 use privet_data::matrix::Matrix;
 use privet_data::{DataError, Dataset, Encoding, Schema, Target, read};
+use privet_learn::Erm;
 use privet_learn::file::{Seal, from_json};
 use std::sync::LazyLock;
 
@@ -77,13 +78,13 @@ pub fn parquet(bytes: &[u8]) -> usize {
 /// A model file: read without and with its seal, then verified.
 pub fn model(bytes: &[u8]) -> usize {
     let bytes = &bytes[..bytes.len().min(LARGEST)];
-    let Ok(model) = from_json(bytes, Seal::Unchecked) else { return 0 };
+    let Ok(model) = from_json::<Erm>(bytes, Seal::Unchecked) else { return 0 };
     let verdict = privet_learn::verify(&model);
     if !verdict.valid {
         return 1;
     }
     assert!(verdict.guarantee.is_some_and(|found| found.epsilon.is_finite()));
-    assert!(from_json(bytes, Seal::Required).is_ok(), "a valid model has an unbroken seal");
+    assert!(from_json::<Erm>(bytes, Seal::Required).is_ok(), "a valid model has an unbroken seal");
     2
 }
 

@@ -1,15 +1,16 @@
 //! What a file of any family holds: the registry of families, a line each.
 
+use crate::Released;
 use crate::linear::Erm;
 use crate::neighbours::Nearby;
 use crate::networks::Network;
 use crate::ratings::Complete;
 use crate::release::bought::Bought;
 use crate::release::file::Opened;
-use crate::release::released::Released;
 use crate::release::request::task_of;
-use crate::release::task::Task;
+use crate::release::task::{Artefact, Task};
 use crate::release::verify::{Verdict, verify};
+use crate::release::void::Finding;
 use crate::selection::Select;
 use crate::statistics::count::Count;
 use crate::statistics::describe::Describe;
@@ -25,6 +26,30 @@ use serde_json::Value;
 
 macro_rules! families {
     ($($(#[$doc:meta])* $variant:ident($task:ty);)*) => {
+        /// The column of units that the Python package named by itself before 0.2.1, in releases of this family.
+        pub(crate) fn own_column(family: &str) -> Option<&'static str> {
+            $(if family == <$task as Task>::NAME {
+                return <$task as Task>::OWN_COLUMN;
+            })*
+            None
+        }
+
+        impl Finding {
+            /// Certificates that `verify` refuses, of all families.
+            pub fn void() -> Vec<Self> {
+                let mut all = Vec::new();
+                $(all.extend(<$task as Task>::VOID.iter().map(|known| known.finding));)*
+                in_order(all)
+            }
+
+            /// Certificates with which `verify` states a doubt, of all families.
+            pub fn doubtful() -> Vec<Self> {
+                let mut all = Vec::new();
+                $(all.extend(<$task as Task>::DOUBTFUL.iter().map(|known| known.finding));)*
+                in_order(all)
+            }
+        }
+
         /// What a file holds.
         #[derive(Debug, Clone)]
         pub enum Loaded {
@@ -75,6 +100,18 @@ macro_rules! families {
     };
 }
 
+/// By their names, each once: several families may have what was found of all of them.
+fn in_order(mut all: Vec<Finding>) -> Vec<Finding> {
+    all.sort_by_key(|finding| (finding.name.len(), finding.name));
+    all.dedup();
+    all
+}
+
+/// The family whose name requests leave out, as the first format did.
+pub(crate) const UNNAMED: &str = <Erm as Task>::NAME;
+/// What files of the first format hold.
+pub(crate) const FORMAT_1: &str = <<Erm as Task>::Artefact as Artefact>::KIND;
+
 families! {
     /// A linear model.
     Model(Erm);
@@ -102,4 +139,46 @@ families! {
     Answers(Nearby);
     /// A trained network.
     Network(Network);
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::LearnError;
+    use crate::networks;
+    use crate::ratings;
+    use crate::release::registry::Registered;
+    use crate::selection::Selector;
+    use crate::streams;
+    use crate::votes::Aggregator;
+    use std::fmt::Display;
+    use std::str::FromStr;
+
+    /// What must hold of every registry.
+    fn holds<R: Registered + Display + FromStr<Err = LearnError> + std::fmt::Debug>() {
+        for info in R::ALL {
+            let method: R = info.name.parse().unwrap();
+            assert_eq!((method.info().name, method.to_string().as_str()), (info.name, info.name));
+            let written = serde_json::to_value(&method).unwrap();
+            assert_eq!(written["name"], info.name, "the name in a file is the one asked for");
+            assert_eq!(serde_json::from_value::<R>(written).unwrap(), method);
+            let refused = method.with("no-such-setting", "1").unwrap_err();
+            assert!(matches!(refused, LearnError::NotASetting { .. }), "{refused}");
+            for setting in info.settings {
+                let odd = method.with(setting.name, "\u{1}").unwrap_err();
+                assert!(matches!(odd, LearnError::SettingValue { .. }), "{} {odd}", setting.name);
+            }
+            assert_eq!(R::ALL.iter().filter(|other| other.name == info.name).count(), 1);
+        }
+        assert!(matches!("no-such-method".parse::<R>(), Err(LearnError::UnknownMethod { .. })));
+    }
+
+    #[test]
+    fn every_method_is_found_by_its_name_and_knows_its_settings() {
+        holds::<crate::Method>();
+        holds::<Selector>();
+        holds::<streams::Method>();
+        holds::<ratings::Method>();
+        holds::<networks::Method>();
+        holds::<Aggregator>();
+    }
 }

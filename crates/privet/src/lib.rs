@@ -75,7 +75,7 @@
 //!
 //! // Written, it can be checked by anyone, without the records.
 //! let file = privet::learn::file::to_json(&model, None)?;
-//! let read = privet::learn::file::from_json(file.as_bytes(), privet::Seal::Unchecked)?;
+//! let read = privet::learn::file::from_json::<Erm>(file.as_bytes(), privet::Seal::Unchecked)?;
 //! let verdict = privet::verify(&read);
 //! assert!(verdict.valid, "{:?}", verdict.checks);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -20,7 +20,7 @@ use privet_data::Dataset;
 use privet_data::read::{self, Purpose, read};
 use privet_learn::file::{self, Seal};
 use privet_learn::ratings::Method as Completion;
-use privet_learn::{Calibration, Method};
+use privet_learn::{Calibration, Erm, Method};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -324,7 +324,7 @@ impl Audit {
     }
 
     fn membership(&self, model: &Path, data: &Path) -> Result<(), Failure> {
-        let model = file::load(model, Seal::Required)?;
+        let model = file::load::<Erm>(model, Seal::Required)?;
         let schema = fitting_schema(&model.request().schema, None)?;
         let table = |path: &Path| -> Result<Dataset, Failure> {
             let meter = Meter::bar(&format!("reading {}", path.display()));

@@ -44,7 +44,6 @@
 //! The certificate names the method that was chosen, with its settings and the schema as it was settled, and
 //! is verified as one of that method: it stays valid when a later version chooses otherwise.
 
-use crate::LearnError;
 use crate::linear::Decision;
 use crate::linear::amp::Amp;
 use crate::linear::centred_gd::CentredGd;
@@ -57,8 +56,8 @@ use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers, NOT_PRINTED};
 use crate::release::registry::Info;
 use crate::release::request::Calibration;
-use crate::release::request::Request;
 use crate::release::settings::settings;
+use crate::{LearnError, Request};
 use privet_core::Relation;
 use privet_data::Schema;
 use privet_data::encode::Encoding;

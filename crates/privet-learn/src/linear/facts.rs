@@ -1,7 +1,7 @@
 //! Public facts that every rule may read.
 
-use crate::LearnError;
-use crate::release::request::{ROWS, Request};
+use crate::release::request::ROWS;
+use crate::{LearnError, Request};
 use privet_core::{Neighbours, Relation, Unit};
 use privet_data::encode::Encoding;
 use privet_data::schema::{Norm, TargetKind};

@@ -43,11 +43,10 @@
 //!
 //! - Tested by `tests/all/forecast.rs`.
 
-use crate::LearnError;
 use crate::linear::Erm;
 use crate::linear::facts::Facts;
 use crate::linear::learners::Method;
-use crate::release::plan::Plan;
+use crate::{LearnError, Plan};
 use privet_core::{Budget, Range};
 use privet_dp::account::{gaussian, normal_cdf};
 use privet_optim::loss::Loss;

@@ -85,6 +85,7 @@ pub mod ssp;
 mod testing;
 mod thresholding;
 pub mod two_stage;
+mod void;
 mod warm_start;
 pub(crate) mod watch;
 
@@ -93,15 +94,16 @@ use crate::linear::facts::Facts;
 use crate::linear::learners::Method;
 use crate::linear::model::{LinearWeights, Spread};
 use crate::release::allowance::Allowance;
+use crate::release::conditions::Reworded;
 use crate::release::note::Note;
 use crate::release::plan::no_budget;
-use crate::release::request::Request;
 use crate::release::task::{Planned, Procedure, Task, Work};
+use crate::release::void::Concern;
 use privet_data::Schema;
 use privet_data::encode::Encoding;
 use privet_data::schema::RADIUS;
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, GateError};
+use privet_dp::gate::{Arithmetic, GateError, Version};
 use privet_optim::loss::Loss;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
@@ -132,8 +134,40 @@ pub(crate) struct Decision {
     pub notes: Vec<Note>,
 }
 
+/// What is asked for: of a linear model, unless another family is named.
+pub type Request<T = Erm> = crate::release::request::Request<T>;
+/// What is planned: a linear model, unless another family is named.
+pub type Plan<T = Erm> = crate::release::plan::Plan<T>;
+/// What was released: a linear model, unless another family is named.
+pub type Released<T = Erm> = crate::release::released::Released<T>;
+
+/// What earlier versions wrote beside the plan: an expectation.
+const WRITTEN: &[&str] = &[predicted::HOPELESS];
+
+/// Its conditions in the words of earlier versions.
+const REWORDED: &[Reworded] = &[
+    Reworded {
+        before: Version(0, 1, 1),
+        now: rotated::EXPERIMENTAL,
+        then: "experimental: the thesis's proof of this algorithm has gaps (docs/errata.md, C3). What is \
+               claimed rests on a bound of our own, which charges the determinants √columns-fold, and speaks of \
+               the exact minimiser in real arithmetic",
+    },
+    Reworded {
+        before: Version(0, 1, 1),
+        now: CONTINUOUS_NOISE,
+        then: "the theorem speaks of the exact minimiser in real arithmetic; what is released is a point whose \
+               gradient norm is proved to be at most the tolerance, rounded so that its last bits do not tell of \
+               the records. Method amp has no such gap.",
+    },
+];
+
 impl Task for Erm {
     const NAME: &'static str = "erm";
+    const VOID: &'static [Concern<Self>] = void::VOID;
+    const DOUBTFUL: &'static [Concern<Self>] = void::DOUBTFUL;
+    const WRITTEN: &'static [&'static str] = WRITTEN;
+    const REWORDED: &'static [Reworded] = REWORDED;
     type Facts = Facts;
     type Artefact = LinearWeights;
 

@@ -1,10 +1,11 @@
 //! What is released: linear weights, and how they predict.
 
+use crate::Released;
 use crate::error::LearnError;
+use crate::families::Loaded;
 use crate::linear::Erm;
 use crate::linear::learners::{Method, Scores};
-use crate::release::file;
-use crate::release::released::Released;
+use crate::release::file::{self, Seal};
 use crate::release::task::Artefact;
 use privet_data::Schema;
 use privet_data::bound::Clip;
@@ -109,10 +110,26 @@ impl Predictions {
     }
 }
 
+/// Reads what predicts: a linear model, or that of the best trial of a tuning, under the tuning's
+/// certificate.
+pub fn load_predictor(path: &Path, seal: Seal) -> Result<Model, LearnError> {
+    predictor_from_json(&file::bytes_of(path)?, seal).map_err(|why| file::refused(path, &why))
+}
+
+/// The same of the bytes of a file.
+pub fn predictor_from_json(bytes: &[u8], seal: Seal) -> Result<Model, String> {
+    match file::any_from_json(bytes, seal) {
+        Ok(Loaded::Tuned(tuned)) => tuned.model().ok_or_else(|| {
+            "no trial was made, which the law of their number allows: it holds no model".into()
+        }),
+        _ => file::from_json(bytes, seal),
+    }
+}
+
 impl Model {
     /// Reads a model's file, and refuses one whose seal is broken.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, LearnError> {
-        file::load_predictor(path.as_ref(), file::Seal::Required)
+        load_predictor(path.as_ref(), Seal::Required)
     }
 
     /// Writes model and certificate into one file, readable by its owner alone. A file that is there is kept: then, or

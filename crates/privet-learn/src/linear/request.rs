@@ -1,10 +1,10 @@
 //! A request as people ask for it, in words and numbers: the one way from a command line, from Python and from
 //! anywhere else to a [`Request`].
 
-use crate::LearnError;
 use crate::linear::Erm;
-use crate::linear::learners::Method;
-use crate::release::request::{Calibration, Request};
+use crate::linear::learners::{Method, Scores};
+use crate::release::request::Calibration;
+use crate::{LearnError, Request};
 use privet_core::{Budget, EPSILON, Neighbours};
 use privet_data::Schema;
 use privet_data::schema::TargetKind;
@@ -208,6 +208,34 @@ impl Request<Erm> {
         let request = Self::new(schema.clone(), rows, words.neighbours, task);
         let (budget, calibration) = (words.budget(rows)?, words.calibration);
         Ok(Self { budget, calibration, ..request })
+    }
+}
+
+impl Request<Erm> {
+    /// What the scores of its model say of the classes: printed constants come with plain losses.
+    pub fn scores(&self) -> Scores {
+        match self.calibration {
+            Calibration::Sound => self.task.method.info().more.scores,
+            Calibration::Printed => Scores::Separate,
+        }
+    }
+
+    /// With another loss.
+    pub fn with_loss(mut self, loss: Loss) -> Self {
+        self.task.loss = loss;
+        self
+    }
+
+    /// With another method.
+    pub fn with_method(mut self, method: Method) -> Self {
+        self.task.method = method;
+        self
+    }
+
+    /// With a setting of its method.
+    pub fn with(self, setting: &str, value: &str) -> Result<Self, LearnError> {
+        let method = self.task.method.with(setting, value)?;
+        Ok(self.with_method(method))
     }
 }
 

@@ -1,15 +1,15 @@
 //! The answers of a plan: what it charges, and how it is carried out.
 
 use super::{Answered, Nearby, VOTES, WITHIN, ends, parts, rule};
-use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::watch::StepWatch;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::plan::{Plan, no_budget};
+use crate::release::plan::no_budget;
 use crate::release::settings::Shown;
 use crate::release::support::Support;
 use crate::release::task::{Procedure, Task};
+use crate::{LearnError, Plan};
 use privet_dp::account::{Event, gaussian};
 use privet_dp::gate::{GateError, Noised, Private, Session};
 use privet_dp::mechanism::Individual;

@@ -16,12 +16,9 @@
 
 use super::answering::Answering;
 use super::{Answered, Nearby};
-use crate::LearnError;
-use crate::release::plan::Plan;
-use crate::release::released::Released;
-use crate::release::request::Request;
 use crate::release::task::Task;
 use crate::statistics::stream::{State, journal_of, keep, new_journal, refused};
+use crate::{LearnError, Plan, Released, Request};
 use privet_data::matrix::Matrix;
 use privet_dp::gate::{
     Entered, GateError, Informed, Journal, Next, PurseError, Session, Spend, Suspended, Walk,
@@ -115,7 +112,7 @@ impl Answers {
         let start = start.map_err(|_| GateError::Malformed)?;
         let spend = Spend::Exactly(events);
         let session = Session::open_walking(spend, start, source, &mut journal)?;
-        let mut session = session.entered_in(plan.entered.clone());
+        let mut session = session.entered_in(plan.entered().cloned());
         let walk = session.begin::<Asking>()?;
         let session = session.suspend(walk, 0)?;
         keep(path, plan.request(), &session)?;

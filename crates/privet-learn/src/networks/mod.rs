@@ -56,16 +56,15 @@ pub use predict::TrainedNetwork;
 pub use tensors::{PublicFile, Tensor, Tensors, digest};
 pub use update::{ADAM_FLOOR, Decay};
 
-use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
 use crate::linear::request::Words;
 use crate::release::allowance::Allowance;
 use crate::release::covers::Asked;
 use crate::release::plan::no_budget;
-use crate::release::request::Request;
 use crate::release::task::{Planned, Task, Work};
 use crate::streams::table_facts;
+use crate::{LearnError, Request};
 use privet_core::{Budget, Range};
 use privet_data::Schema;
 use privet_data::encode::Encoding;

@@ -3,10 +3,9 @@
 use super::examples::{Examples, inputs};
 use super::update::Penalty;
 use super::{NetFacts, Network};
-use crate::LearnError;
 use crate::linear::model::Predictions;
-use crate::release::released::Released;
 use crate::release::task::Task;
+use crate::{LearnError, Released};
 use privet_data::encode::Encoding;
 use privet_data::matrix::Matrix;
 use privet_nn::Workspace;

@@ -6,10 +6,9 @@ use super::update::Question;
 use super::{
     Begin, Examples, Method, NetFacts, Network, PublicFile, Settings, Sums, Tensors, digest,
 };
-use crate::release::file::{Seal, released_from_json, to_json};
-use crate::release::request::Request;
+use crate::release::file::{Seal, from_json, to_json};
 use crate::release::task::{Artefact, Task};
-use crate::{LearnError, Plan, Released, plan, verify};
+use crate::{LearnError, Plan, Released, Request, plan, verify};
 use privet_core::{Budget, Neighbours};
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Schema, read};
@@ -260,7 +259,7 @@ fn units_of_several_records_are_charged_whole() {
                 .unwrap();
             let released = Released::<Network>::from_release(release).unwrap();
             let text = to_json(&released, None).unwrap();
-            let read = released_from_json::<Network>(text.as_bytes(), Seal::Required).unwrap();
+            let read = from_json::<Network>(text.as_bytes(), Seal::Required).unwrap();
             assert!(verify(&read).valid, "{method}");
             let mut leaves = Vec::new();
             collect(released.certificate().events.as_ref().unwrap(), 1, &mut leaves);
@@ -494,7 +493,7 @@ fn frozen_layers_keep_public_weights() {
     assert_eq!(flat[net.trainable()..], public[net.trainable()..]);
     assert_ne!(flat[..net.trainable()], public[..net.trainable()]);
     let text = to_json(&released, None).unwrap();
-    let read = released_from_json::<Network>(text.as_bytes(), Seal::Required).unwrap();
+    let read = from_json::<Network>(text.as_bytes(), Seal::Required).unwrap();
     assert!(verify(&read).valid);
     assert_eq!(read.artefact(), released.artefact());
     // Frozen weights are those of the file: their digest is taken again.
@@ -729,7 +728,7 @@ fn a_training_goes_on_where_it_was_put_aside() {
         assert_eq!(again.network().artefact(), &first, "{method}");
         let released = again.settle().unwrap();
         let text = to_json(&released, None).unwrap();
-        let read = released_from_json::<Network>(text.as_bytes(), Seal::Required).unwrap();
+        let read = from_json::<Network>(text.as_bytes(), Seal::Required).unwrap();
         assert!(verify(&read).valid, "{method}");
         let last = Checkpointed::read(&path, None)
             .and_then(|last| last.advance(&data, 1, &mut source, &stop).map(|_| ()));

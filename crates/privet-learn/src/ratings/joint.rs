@@ -9,10 +9,8 @@ use super::Complete;
 use super::factors::{Factors, Recommended};
 use super::local::LocalState;
 use super::shape::Shape;
-use crate::LearnError;
-use crate::release::plan::Plan;
-use crate::release::released::Released;
 use crate::release::task::{Task, Work};
+use crate::{LearnError, Plan, Released};
 use privet_data::Dataset;
 use privet_dp::gate::{CertificateError, GateError, Part, Parts, Private, Release, Session};
 use privet_dp::noise::Source;
@@ -39,15 +37,15 @@ pub fn learn_jointly(
     source: &mut dyn Source,
     monitor: &dyn Monitor,
 ) -> Result<(Release<Factors>, Parts<Vec<Recommended>>), LearnError> {
-    if plan.request.among.is_some() {
+    if plan.request().among.is_some() {
         return Err(LearnError::NotCovered {
             what: "the plan is for several parties, and nobody leads to the others".into(),
             instead: "learn among them first; each party's predictions are then its own",
         });
     }
-    Complete::admit(&plan.facts, data)?;
+    Complete::admit(plan.facts(), data)?;
     let (Work::Private(procedure), Some(events), Some(guarantee)) =
-        (&plan.work, &plan.events, &plan.guarantee)
+        (plan.work(), plan.events(), plan.guarantee())
     else {
         return Err(LearnError::NotCovered {
             what: "joint privacy of a method without any".into(),
@@ -56,11 +54,11 @@ pub fn learn_jointly(
     };
     let start = procedure.walk().ok_or(GateError::NotAsPlanned)?;
     let session = Session::start_walking(events.clone(), start, source);
-    let mut session = session.entered_in(plan.entered.clone());
-    let noised = procedure.run(&plan.facts, data, &mut session, monitor)?;
+    let mut session = session.entered_in(plan.entered().cloned());
+    let noised = procedure.run(plan.facts(), data, &mut session, monitor)?;
     let own = |row: usize| {
         let user = LocalState::of(&data.features, row);
-        Private::new(Own { user, shape: plan.facts.clone(), most })
+        Private::new(Own { user, shape: plan.facts().clone(), most })
     };
     let users = (0..data.features.rows()).map(own).collect();
     Ok(session.settle_jointly(noised, users, told, plan.statement(*guarantee)?)?)

@@ -51,12 +51,11 @@ pub use local::LocalState;
 pub use moments::GlobalState;
 pub use shape::Shape;
 
-use crate::LearnError;
 use crate::release::allowance::Allowance;
 use crate::release::covers::Asked;
 use crate::release::plan::no_budget;
-use crate::release::request::Request;
 use crate::release::task::{Planned, Task, Work};
+use crate::{LearnError, Request};
 use choice::Choosing;
 use learners::Settling;
 use privet_core::Neighbours;
@@ -104,6 +103,7 @@ impl Complete {
 
 impl Task for Complete {
     const NAME: &'static str = "complete";
+    const OWN_COLUMN: Option<&'static str> = Some("user");
     const AT_ONE_PARTY: Option<&'static str> = Some(AT_ONE_PARTY);
     type Facts = Shape;
     type Artefact = Factors;

@@ -16,7 +16,7 @@ use crate::release::released::Released;
 use crate::release::request::{Calibration, Request};
 use crate::release::rounding::near;
 use crate::release::task::{Procedure, Task, Work};
-use privet_dp::account::{Event, Filter, Guarantee, Tally};
+use privet_dp::account::{self, Event, Filter, Guarantee};
 use privet_dp::gate::Version;
 use serde::Serialize;
 use serde_json::Value;
@@ -107,7 +107,7 @@ fn charged<T: Task>(
             if let Some(why) = procedure.never_charges(&mut leaves.clone()) {
                 return Err(why.into());
             }
-            let mut tally = Tally::default();
+            let mut tally = account::Tally::default();
             for leaf in leaves {
                 tally = limit.admit(&tally, leaf).map_err(|error| error.to_string())?;
             }

@@ -2,11 +2,10 @@
 //! it runs, and words of whoever made the file.
 //!
 //! A condition of the plan that a file does not state is missing, and the file is not as the program writes
-//! it. What a version called otherwise, or did not say yet, stands in [`REWORDED`]: who changes a
+//! it. What a version called otherwise, or did not say yet, stands in [`Task::REWORDED`]: who changes a
 //! condition, or has plans state another for requests that were planned before, adds a line there
 //! (`tests/battery/golden/conditions.json` notices).
 
-use crate::linear::{CONTINUOUS_NOISE, predicted::HOPELESS, rotated};
 use crate::release::note::Note;
 use crate::release::plan::Plan;
 use crate::release::run::SIMULATED;
@@ -19,35 +18,21 @@ use privet_dp::gate::{Certificate, ENDED_EARLY, FIXED_SEED, FOR_THE_UNIT, NOT_PR
 pub const CLASSES_FROM_RECORDS: &str = "the list of classes was taken from the labels of the records: the guarantee \
      does not cover which classes occur";
 
-/// What the program writes when it runs, and no plan can: conditions all, and expectations of earlier
-/// versions.
-const WRITTEN: [&str; 7] =
-    [CLASSES_FROM_RECORDS, SIMULATED, ENDED_EARLY, FIXED_SEED, FOR_THE_UNIT, NOT_PRIVATE, HOPELESS];
+/// What the program writes when it runs, and no plan can: conditions all. Expectations of earlier versions are in
+/// [`Task::WRITTEN`].
+const WRITTEN: [&str; 6] =
+    [CLASSES_FROM_RECORDS, SIMULATED, ENDED_EARLY, FIXED_SEED, FOR_THE_UNIT, NOT_PRIVATE];
 
 /// A condition in the words of earlier versions. Frozen: what a version wrote does not change any more.
-struct Reworded {
+#[derive(Debug)]
+pub struct Reworded {
     /// Versions below this one say it so.
-    before: Version,
-    now: &'static str,
-    then: &'static str,
+    pub before: Version,
+    /// As it is said now.
+    pub now: &'static str,
+    /// As they said it.
+    pub then: &'static str,
 }
-
-const REWORDED: [Reworded; 2] = [
-    Reworded {
-        before: Version(0, 1, 1),
-        now: rotated::EXPERIMENTAL,
-        then: "experimental: the thesis's proof of this algorithm has gaps (docs/errata.md, C3). What is \
-               claimed rests on a bound of our own, which charges the determinants √columns-fold, and speaks of \
-               the exact minimiser in real arithmetic",
-    },
-    Reworded {
-        before: Version(0, 1, 1),
-        now: CONTINUOUS_NOISE,
-        then: "the theorem speaks of the exact minimiser in real arithmetic; what is released is a point whose \
-               gradient norm is proved to be at most the tolerance, rounded so that its last bits do not tell of \
-               the records. Method amp has no such gap.",
-    },
-];
 
 /// The first version that quotes where a public table is.
 const QUOTES: Version = Version(0, 2, 1);
@@ -78,7 +63,7 @@ pub(crate) fn told<T: Task>(certificate: &Certificate, plan: Option<&Plan<T>>) -
         }
     }
     for note in left {
-        match WRITTEN.contains(&note.as_str()) {
+        match WRITTEN.iter().chain(T::WRITTEN).any(|own| own == note) {
             true => told.written.push(note.clone()),
             false => told.stated.push(printable(note).into_owned()),
         }
@@ -97,6 +82,6 @@ fn earlier<T: Task>(
     if version < QUOTES && origin.and_then(Origin::public_in_words).as_deref() == Some(&**note) {
         return origin.and_then(Origin::public_unquoted);
     }
-    let known = REWORDED.iter().find(|one| version < one.before && *one.now == **note)?;
+    let known = T::REWORDED.iter().find(|one| version < one.before && *one.now == **note)?;
     Some(known.then.into())
 }

@@ -10,9 +10,7 @@
 //! are written by [`privet_data::write`]: whole or not at all, and never lost.
 
 use crate::LearnError;
-use crate::families::Loaded;
-use crate::linear::Erm;
-use crate::linear::model::Model;
+use crate::families::{FORMAT_1, Loaded};
 use crate::release::released::Released;
 use crate::release::strict;
 use crate::release::task::{Artefact, Task};
@@ -122,28 +120,12 @@ pub fn load_any(path: &Path, seal: Seal) -> Result<Loaded, LearnError> {
     any_from_json(&bytes_of(path)?, seal).map_err(|why| refused(path, &why))
 }
 
-/// Reads a linear model.
-pub fn load(path: &Path, seal: Seal) -> Result<Model, LearnError> {
+/// Reads a file of one family.
+pub fn load<T: Task>(path: &Path, seal: Seal) -> Result<Released<T>, LearnError> {
     from_json(&bytes_of(path)?, seal).map_err(|why| refused(path, &why))
 }
 
-/// Reads what predicts: a linear model, or that of the best trial of a tuning, under the tuning's
-/// certificate.
-pub fn load_predictor(path: &Path, seal: Seal) -> Result<Model, LearnError> {
-    predictor_from_json(&bytes_of(path)?, seal).map_err(|why| refused(path, &why))
-}
-
-/// The same of the bytes of a file.
-pub fn predictor_from_json(bytes: &[u8], seal: Seal) -> Result<Model, String> {
-    match any_from_json(bytes, seal) {
-        Ok(Loaded::Tuned(tuned)) => tuned.model().ok_or_else(|| {
-            "no trial was made, which the law of their number allows: it holds no model".into()
-        }),
-        _ => from_json(bytes, seal),
-    }
-}
-
-fn bytes_of(path: &Path) -> Result<Vec<u8>, LearnError> {
+pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, LearnError> {
     let failed = |source| LearnError::File { path: path.display().to_string(), source };
     let file = std::fs::File::open(path).map_err(failed)?;
     let found = file.metadata().map_err(failed)?;
@@ -166,13 +148,8 @@ pub fn any_from_json(bytes: &[u8], seal: Seal) -> Result<Loaded, String> {
     read.map_err(|why| privet_core::printable(&why).into_owned())
 }
 
-/// The same, of a linear model.
-pub fn from_json(bytes: &[u8], seal: Seal) -> Result<Model, String> {
-    released_from_json::<Erm>(bytes, seal)
-}
-
 /// The same, of one family.
-pub fn released_from_json<T: Task>(bytes: &[u8], seal: Seal) -> Result<Released<T>, String> {
+pub fn from_json<T: Task>(bytes: &[u8], seal: Seal) -> Result<Released<T>, String> {
     let read = Opened::read(bytes, seal).and_then(Opened::of);
     read.map_err(|why| privet_core::printable(&why).into_owned())
 }
@@ -204,9 +181,7 @@ impl Opened {
             (seal::FORMAT, ..) => {
                 return Err("accepted are format, kind, body and certificate".into());
             }
-            (seal::FORMAT_1, None, None, Some(model)) => {
-                (<Erm as Task>::Artefact::KIND.into(), model)
-            }
+            (seal::FORMAT_1, None, None, Some(model)) => (FORMAT_1.into(), model),
             (seal::FORMAT_1, ..) => return Err("accepted are format, model and certificate".into()),
             (other, ..) => return Err(CertificateError::Document(other.into()).to_string()),
         };
@@ -230,6 +205,6 @@ impl Opened {
     }
 }
 
-fn refused(path: &Path, why: &str) -> LearnError {
+pub(crate) fn refused(path: &Path, why: &str) -> LearnError {
     LearnError::NotAModel { path: path.display().to_string(), why: why.into() }
 }

@@ -1,7 +1,6 @@
 //! Plan before data: from public facts to everything that decides the guarantee.
 
 use crate::LearnError;
-use crate::linear::Erm;
 use crate::release::allowance::scales;
 use crate::release::bought;
 use crate::release::note::Note;
@@ -9,7 +8,7 @@ use crate::release::request::{Calibration, Request};
 use crate::release::rounding::near;
 use crate::release::run;
 use crate::release::settings::Shown;
-use crate::release::task::{Planned, Task, Work};
+use crate::release::task::{Planned, Procedure, Task, Work};
 use crate::release::weight_laws::WeightLaws;
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::Schema;
@@ -22,21 +21,22 @@ use privet_dp::mechanism::shares::{Among, NoiseMode, Together};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
+use std::sync::Arc;
 
 /// Everything that decides the guarantee, fixed before any record is read.
 #[derive(Debug, Clone)]
-pub struct Plan<T: Task = Erm> {
-    pub(crate) request: Request<T>,
-    pub(crate) facts: T::Facts,
-    pub(crate) work: Work<T>,
-    pub(crate) events: Option<Event>,
+pub struct Plan<T: Task> {
+    pub(in crate::release) request: Request<T>,
+    pub(in crate::release) facts: T::Facts,
+    pub(in crate::release) work: Work<T>,
+    pub(in crate::release) events: Option<Event>,
     /// Within which events are chosen as it goes, where they are not planned.
-    pub(crate) limit: Option<Filter>,
-    pub(crate) guarantee: Option<Guarantee>,
-    pub(crate) arithmetic: Arithmetic,
-    pub(crate) notes: Vec<Note>,
+    pub(in crate::release) limit: Option<Filter>,
+    pub(in crate::release) guarantee: Option<Guarantee>,
+    pub(in crate::release) arithmetic: Arithmetic,
+    pub(in crate::release) notes: Vec<Note>,
     /// Where a ledger has spent it, for a stream that is carried out under a journal of its own.
-    pub(crate) entered: Option<Entered>,
+    pub(in crate::release) entered: Option<Entered>,
 }
 
 /// The note on a δ so large that it may be spent on giving a record away.
@@ -360,6 +360,16 @@ impl<T: Task> Plan<T> {
     /// In which arithmetic.
     pub fn arithmetic(&self) -> Arithmetic {
         self.arithmetic
+    }
+
+    /// What is done with the records.
+    pub(crate) fn work(&self) -> &Work<T> {
+        &self.work
+    }
+
+    /// With the same work, told more of: what it releases must be what its events charge.
+    pub(crate) fn with_procedure(self, procedure: Arc<dyn Procedure<T>>) -> Self {
+        Self { work: Work::Private(procedure), ..self }
     }
 
     /// Conditions and gaps.

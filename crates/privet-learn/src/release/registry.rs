@@ -68,8 +68,8 @@ pub trait Registered: Clone + PartialEq + Serialize + DeserializeOwned + 'static
 
 /// Makes the enum of a family's methods, its list and [`Registered`] of lines `Variant(Settings) = INFO, plan;`.
 ///
-/// A variant's word in files is its name in kebab case unless the line says `#[serde(rename = "…")]`; the test below
-/// holds it against the name in `INFO`.
+/// A variant's word in files is its name in kebab case unless the line says `#[serde(rename = "…")]`; a test in
+/// `families.rs` holds it against the name in `INFO`.
 macro_rules! registry {
     (
         $(#[$meta:meta])*
@@ -217,44 +217,3 @@ macro_rules! registry {
     };
 }
 pub(crate) use registry;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::networks;
-    use crate::ratings;
-    use crate::selection::Selector;
-    use crate::streams;
-    use crate::votes::Aggregator;
-    use std::fmt::Display;
-    use std::str::FromStr;
-
-    /// What must hold of every registry.
-    fn holds<R: Registered + Display + FromStr<Err = LearnError> + std::fmt::Debug>() {
-        for info in R::ALL {
-            let method: R = info.name.parse().unwrap();
-            assert_eq!((method.info().name, method.to_string().as_str()), (info.name, info.name));
-            let written = serde_json::to_value(&method).unwrap();
-            assert_eq!(written["name"], info.name, "the name in a file is the one asked for");
-            assert_eq!(serde_json::from_value::<R>(written).unwrap(), method);
-            let refused = method.with("no-such-setting", "1").unwrap_err();
-            assert!(matches!(refused, LearnError::NotASetting { .. }), "{refused}");
-            for setting in info.settings {
-                let odd = method.with(setting.name, "\u{1}").unwrap_err();
-                assert!(matches!(odd, LearnError::SettingValue { .. }), "{} {odd}", setting.name);
-            }
-            assert_eq!(R::ALL.iter().filter(|other| other.name == info.name).count(), 1);
-        }
-        assert!(matches!("no-such-method".parse::<R>(), Err(LearnError::UnknownMethod { .. })));
-    }
-
-    #[test]
-    fn every_method_is_found_by_its_name_and_knows_its_settings() {
-        holds::<crate::Method>();
-        holds::<Selector>();
-        holds::<streams::Method>();
-        holds::<ratings::Method>();
-        holds::<networks::Method>();
-        holds::<Aggregator>();
-    }
-}

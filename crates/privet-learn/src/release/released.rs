@@ -1,8 +1,7 @@
 //! What was released, with its certificate: what a file holds.
 
 use crate::LearnError;
-use crate::linear::Erm;
-use crate::ratings::Complete;
+use crate::families::{UNNAMED, own_column};
 use crate::release::file::Origin;
 use crate::release::request::{Request, TASK};
 use crate::release::strict;
@@ -14,7 +13,7 @@ use privet_dp::gate::{Certificate, Release, Version};
 /// Who a unit is of whom a certificate speaks, for who has no more than that ([`Released::whose`]).
 pub fn whose_of(certificate: &Certificate) -> Whose {
     let schema = certificate.request.get("schema").cloned().unwrap_or_default();
-    let family = certificate.request.get(TASK).and_then(|name| name.as_str()).unwrap_or(Erm::NAME);
+    let family = certificate.request.get(TASK).and_then(|name| name.as_str()).unwrap_or(UNNAMED);
     let whose =
         serde_json::from_value(schema).map_or(Whose::NotSaid, |schema: Schema| schema.whose());
     as_said(certificate, family, whose)
@@ -23,10 +22,9 @@ pub fn whose_of(certificate: &Certificate) -> Whose {
 /// Without the names that the Python package wrote itself before 0.2.1, and the command where a file has no header.
 fn as_said(certificate: &Certificate, family: &str, whose: Whose) -> Whose {
     let early = certificate.version().is_none_or(|version| version < Version(0, 2, 1));
-    let own = |column: &str| match column.trim_end_matches('_') {
-        "group" => true,
-        "user" => family == Complete::NAME,
-        _ => false,
+    let own = |column: &str| {
+        let column = column.trim_end_matches('_');
+        column == "group" || own_column(family) == Some(column)
     };
     match &whose {
         Whose::Column { column, .. } if early && own(column) => Whose::NotSaid,
@@ -36,7 +34,7 @@ fn as_said(certificate: &Certificate, family: &str, whose: Whose) -> Whose {
 
 /// What was released, with its certificate, and the request that the certificate carries.
 #[derive(Debug, Clone)]
-pub struct Released<T: Task = Erm> {
+pub struct Released<T: Task> {
     artefact: T::Artefact,
     request: Request<T>,
     certificate: Certificate,

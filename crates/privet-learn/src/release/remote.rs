@@ -1,6 +1,6 @@
 //! Rows that other machines keep: admitted there, by the rule of the plan.
 //!
-//! [`admit_piece`] is what [`crate::Plan::run`] asks of a whole table in memory, asked of a piece where it is
+//! [`admit_piece`] is what [`Plan::run`](crate::release::plan::Plan::run) asks of a whole table in memory, asked of a piece where it is
 //! kept: columns, targets, lengths, and how many rows a unit has. It must see all rows of a unit together. How
 //! many rows there are in all is for whoever puts the pieces together.
 

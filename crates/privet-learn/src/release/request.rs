@@ -4,16 +4,14 @@
 //! make the plan again. Its head is the same for every family of releases; the rest is a [`Task`].
 //!
 //! As JSON the fields of the task stand beside those of the head, with its name under `task`; without that
-//! name it is [`Erm`].
+//! name it is the one that the first format knew ([`UNNAMED`]).
 
 use crate::LearnError;
-use crate::linear::Erm;
-use crate::linear::learners::{Method, Scores};
+use crate::families::UNNAMED;
 use crate::release::task::Task;
 use privet_core::{Budget, Neighbours, Range, Relation, Whose};
 use privet_data::schema::Schema;
 use privet_dp::mechanism::shares::Among;
-use privet_optim::loss::Loss;
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -34,7 +32,7 @@ pub const STEPS: Range = Range::from("steps", 1.0, 1_000_001.0);
 /// Public facts, budget and settings. Deserialising does not make it valid: [`crate::plan()`]
 /// checks every number.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Request<T = Erm> {
+pub struct Request<T> {
     /// The public schema.
     pub schema: Schema,
     /// The declared number of rows.
@@ -147,34 +145,6 @@ impl<T> Request<T> {
     }
 }
 
-impl Request<Erm> {
-    /// What the scores of its model say of the classes: printed constants come with plain losses.
-    pub fn scores(&self) -> Scores {
-        match self.calibration {
-            Calibration::Sound => self.task.method.info().more.scores,
-            Calibration::Printed => Scores::Separate,
-        }
-    }
-
-    /// With another loss.
-    pub fn with_loss(mut self, loss: Loss) -> Self {
-        self.task.loss = loss;
-        self
-    }
-
-    /// With another method.
-    pub fn with_method(mut self, method: Method) -> Self {
-        self.task.method = method;
-        self
-    }
-
-    /// With a setting of its method.
-    pub fn with(self, setting: &str, value: &str) -> Result<Self, LearnError> {
-        let method = self.task.method.with(setting, value)?;
-        Ok(self.with_method(method))
-    }
-}
-
 impl<T: Task> Serialize for Request<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let head = Head {
@@ -189,7 +159,7 @@ impl<T: Task> Serialize for Request<T> {
         };
         let mut all = fields(&head).map_err(S::Error::custom)?;
         all.extend(fields(&self.task).map_err(S::Error::custom)?);
-        if T::NAME != Erm::NAME {
+        if T::NAME != UNNAMED {
             all.insert(TASK.into(), T::NAME.into());
         }
         all.serialize(serializer)
@@ -218,9 +188,9 @@ impl<'de, T: Task> Deserialize<'de> for Request<T> {
 /// The name of the task that a request in JSON is for.
 pub(crate) fn task_of(request: &Map<String, Value>) -> Result<String, String> {
     match request.get(TASK) {
-        None => Ok(Erm::NAME.into()),
+        None => Ok(UNNAMED.into()),
         // One way to write it.
-        Some(Value::String(name)) if name != Erm::NAME => Ok(name.clone()),
+        Some(Value::String(name)) if name != UNNAMED => Ok(name.clone()),
         Some(_) => {
             Err("its task is not a word that names one (for linear models leave it out)".into())
         }

@@ -10,9 +10,11 @@
 //! in [`crate::Loaded`] by which files of it are told.
 
 use crate::LearnError;
+use crate::release::conditions::Reworded;
 use crate::release::note::Note;
 use crate::release::request::Request;
 use crate::release::settings::Shown;
+use crate::release::void::Concern;
 use crate::release::weight_laws::{NORMAL, Surety, WeightLaws};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
@@ -36,6 +38,17 @@ pub trait Task:
     /// What must be true of a person's records where several parties hold records and a unit is a person: that one party
     /// holds all of hers. `None`: a plan with a unit is not made for several parties.
     const AT_ONE_PARTY: Option<&'static str> = None;
+    /// Its certificates that cannot be relied on, though they are as their version wrote them: refused by `verify`. An entry
+    /// has its line in `SECURITY.md`.
+    const VOID: &'static [Concern<Self>] = &[];
+    /// Noted by `verify`: what a certificate alone cannot tell.
+    const DOUBTFUL: &'static [Concern<Self>] = &[];
+    /// What the program wrote into its certificates when it ran, and no plan of today states.
+    const WRITTEN: &'static [&'static str] = &[];
+    /// Its conditions in the words of earlier versions.
+    const REWORDED: &'static [Reworded] = &[];
+    /// The column of units that the Python package named by itself before 0.2.1, beside `group`.
+    const OWN_COLUMN: Option<&'static str> = None;
     /// Public facts that its rules read.
     type Facts: Debug + Clone + Send + Sync;
     /// What it releases.

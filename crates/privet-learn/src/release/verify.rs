@@ -6,7 +6,7 @@
 //! 3. The digest that binds model and certificate must match, and the signature if there is one.
 //! 4. The weights must be ones that such a plan can release (`support`).
 //! 5. The certificate must state every condition of that plan (`conditions`).
-//! 6. The certificate must not be of a kind that was found wanting ([`crate::VOID`]).
+//! 6. The certificate must not be of a kind that was found wanting ([`Task::VOID`]).
 //!
 //! What a file says in words of its own is shown apart, and what of its public facts nothing checks is listed
 //! ([`Unchecked`]).
@@ -21,7 +21,6 @@ use crate::release::plan::Plan;
 use crate::release::released::Released;
 use crate::release::task::{Task, Work};
 use crate::release::unchecked::{self, Unchecked};
-use crate::release::void::{DOUBTFUL, VOID};
 use privet_core::{Whose, printable};
 use privet_dp::account::Guarantee;
 use privet_dp::gate::{Arithmetic, Made, Version};
@@ -171,7 +170,7 @@ fn plausible<T: Task>(model: &Released<T>, plan: Option<&Plan<T>>) -> Result<Str
 /// Whether the certificate is on no list.
 fn not_void<T: Task>(model: &Released<T>) -> Result<String, String> {
     let version = model.certificate().version().ok_or("it states no version")?;
-    match VOID.iter().find(|finding| finding.concerns(version, model)) {
+    match T::VOID.iter().find(|known| known.concerns(version, model)).map(|known| known.finding) {
         Some(found) => Err(format!(
             "{} (SECURITY.md): {} before {}: {}",
             found.name, found.which, found.before, found.why
@@ -185,8 +184,12 @@ fn remarks<T: Task>(model: &Released<T>) -> Vec<String> {
     let certificate = model.certificate();
     let mut remarks = Vec::new();
     if let Some(version) = certificate.version() {
-        let doubts = DOUBTFUL.iter().filter(|doubt| doubt.concerns(version, model));
-        remarks.extend(doubts.map(|doubt| format!("{} (SECURITY.md): {}", doubt.name, doubt.why)));
+        let doubts = T::DOUBTFUL.iter().filter(|doubt| doubt.concerns(version, model));
+        remarks.extend(
+            doubts
+                .map(|doubt| doubt.finding)
+                .map(|doubt| format!("{} (SECURITY.md): {}", doubt.name, doubt.why)),
+        );
         if version > Version::this() {
             remarks.push(format!(
                 "made by version {version}, later than this program, {}: that version may know of more",

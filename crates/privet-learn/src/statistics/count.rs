@@ -15,16 +15,16 @@
 //! nobody is in has a (noisy) count as well. The number of rows is public under replace-one neighbours with
 //! records as units, and private otherwise. Tested by `tests/all/count.rs`.
 
-use crate::LearnError;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, Here, Questions, SumNoise};
 use crate::release::plan::no_budget;
-use crate::release::request::{Calibration, ROWS, Request};
+use crate::release::request::{Calibration, ROWS};
 use crate::release::rounding::near;
 use crate::release::settings::Shown;
 use crate::release::support::Support;
 use crate::release::task::{Artefact, Planned, Procedure, Task, Work};
+use crate::{LearnError, Request};
 use privet_core::{Range, Relation};
 use privet_data::Schema;
 use privet_data::encode::Encoding;

@@ -14,11 +14,9 @@
 //! nothing can tell: a ledger has paid once, when the stream began, and both copies state its entry.
 
 use super::count::{Count, Counting, Tabulating};
-use crate::LearnError;
-use crate::release::plan::{Plan, plan};
-use crate::release::released::Released;
-use crate::release::request::Request;
+use crate::release::plan::plan;
 use crate::release::task::Task;
+use crate::{LearnError, Plan, Released, Request};
 use privet_data::write::{Destination, Existing};
 use privet_dp::gate::{Entered, GateError, Journal, PurseError, Session, Spend, Suspended, Walk};
 use privet_dp::noise::Source;
@@ -104,7 +102,7 @@ impl Stream {
         let start = serde_json::to_value(counting.start()).map_err(|_| GateError::Malformed)?;
         let spend = Spend::Exactly(events);
         let session = Session::open_walking(spend, start, source, &mut journal)?;
-        let mut session = session.entered_in(plan.entered.clone());
+        let mut session = session.entered_in(plan.entered().cloned());
         let walk = session.begin::<Tabulating>()?;
         let session = session.suspend(walk, 0)?;
         let stream = Self { path: path.into(), plan: plan.clone(), session };

@@ -25,14 +25,14 @@
 
 use super::count::Law;
 use super::describe::estimate::Noise;
-use crate::LearnError;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, Here, Questions, SumNoise};
 use crate::release::plan::no_budget;
-use crate::release::request::{Calibration, Request};
+use crate::release::request::Calibration;
 use crate::release::support::Support;
 use crate::release::task::Task;
+use crate::{LearnError, Request};
 use privet_core::{Neighbours, Relation};
 use privet_dp::account::{Event, gaussian};
 use privet_dp::gate::{GateError, Noised, Session};

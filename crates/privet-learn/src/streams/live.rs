@@ -15,10 +15,8 @@
 use super::following::Following;
 use super::learners::Hidden;
 use super::{Stream, Streamed};
-use crate::LearnError;
-use crate::release::plan::{Plan, plan};
-use crate::release::released::Released;
-use crate::release::request::Request;
+use crate::release::plan::plan;
+use crate::{LearnError, Plan, Released, Request};
 use privet_data::Dataset;
 use privet_dp::continual::StateKey;
 use privet_dp::gate::{
@@ -111,7 +109,7 @@ impl<'a, T: Streamed> Live<'a, T> {
         mut session: Session<'a>,
         hidden: Box<dyn Hidden>,
     ) -> Result<(Self, Released<T>), LearnError> {
-        session = session.entered_in(plan.entered.clone());
+        session = session.entered_in(plan.entered().cloned());
         let walk = session.begin::<Following>()?;
         let (plan, latest) = (plan.clone(), None);
         let (taken, lost, anew, generation) = (0, 0, false, 0);

@@ -42,19 +42,20 @@ pub use learners::{METHODS, Method};
 pub use slopes::Slots;
 pub use wrapper::printed_factor;
 
-use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
 use crate::linear::request::Words;
 use crate::linear::{Erm, gd};
 use crate::release::allowance::Allowance;
 use crate::release::covers::Cover;
-use crate::release::plan::{Plan, no_budget};
-use crate::release::request::{Calibration, Request};
+use crate::release::plan::no_budget;
+use crate::release::request::Calibration;
 use crate::release::task::{Artefact, Planned, Task, Work};
+use crate::release::void::{Concern, Finding};
+use crate::{LearnError, Plan, Request};
 use privet_core::{Neighbours, Range, Relation, Unit};
 use privet_data::{Dataset, Schema};
-use privet_dp::gate::{Arithmetic, GateError};
+use privet_dp::gate::{Arithmetic, GateError, Version};
 use privet_optim::loss::Loss;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
@@ -255,8 +256,20 @@ pub(crate) const SINGLE: Cover = Cover::No {
     instead: "leave the unit out of the schema if each user has one record in the stream",
 };
 
+/// What a certificate of a stream cannot tell.
+const FED_FROM_PYTHON: Finding = Finding {
+    name: "DOUBT-2",
+    before: Version(0, 2, 1),
+    which: "streams (`online`)",
+    why: "it holds only if the stream was not fed from Python with lists, arrays of objects or single \
+          records: one cell or label of another type could empty every row of its call, and the keys of \
+          the first record chose the columns",
+};
+
 impl Task for Online {
     const NAME: &'static str = "online";
+    const DOUBTFUL: &'static [Concern<Self>] =
+        &[Concern { finding: FED_FROM_PYTHON, of: |_| true }];
     type Facts = Horizon;
     type Artefact = Stream;
 

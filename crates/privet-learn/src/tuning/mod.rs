@@ -33,7 +33,6 @@ mod search;
 
 pub use candidates::{LARGEST, candidates_of_toml, grid};
 
-use crate::LearnError;
 use crate::linear::Erm;
 use crate::linear::auto::Auto;
 use crate::linear::facts::Facts;
@@ -44,12 +43,15 @@ use crate::linear::problems;
 use crate::linear::request::Words;
 use crate::release::admit;
 use crate::release::allowance::scales;
+use crate::release::conditions::Reworded;
 use crate::release::note::Note;
 use crate::release::plan::no_budget;
-use crate::release::released::Released;
-use crate::release::request::{Calibration, Request};
+use crate::release::request::Calibration;
 use crate::release::settings::Shown;
 use crate::release::task::{Artefact, Planned, Procedure, Task, Work};
+use crate::release::void::Concern;
+use crate::statistics::evaluate::LISTS_FROM_PYTHON;
+use crate::{LearnError, Released, Request};
 use privet_core::{Budget, Range};
 use privet_data::{Dataset, Schema};
 use privet_dp::account::{Cost, Event, Runs};
@@ -198,6 +200,11 @@ impl Released<Tune> {
 
 impl Task for Tune {
     const NAME: &'static str = "tune";
+    const DOUBTFUL: &'static [Concern<Self>] =
+        &[Concern { finding: LISTS_FROM_PYTHON, of: |_| true }];
+    // Its trials are fits of linear models, whose notes it states.
+    const WRITTEN: &'static [&'static str] = Erm::WRITTEN;
+    const REWORDED: &'static [Reworded] = Erm::REWORDED;
     type Facts = Facts;
     type Artefact = Tuned;
 

@@ -75,7 +75,7 @@ fn whole(score: f64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::release::request::Request;
+    use crate::Request;
     use privet_core::Neighbours;
     use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
     use privet_data::{Schema, read};

@@ -1,10 +1,9 @@
 //! The largest budget of a trial with which the whole tuning meets its own.
 
 use super::{Law, One, TRIAL_EPSILON, Tune, best_of, gaussian_alone, score};
-use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::plan::no_budget;
-use crate::release::request::Request;
+use crate::{LearnError, Request};
 use privet_core::Budget;
 use privet_dp::account::{self, Cost, Event, Runs, gaussian};
 

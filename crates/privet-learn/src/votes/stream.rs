@@ -14,12 +14,10 @@
 use super::teacher::Teach;
 use super::vote::{Naming, Polled, asking};
 use super::{Aggregator, Vote};
-use crate::LearnError;
 use crate::linear::watch::StepWatch;
-use crate::release::plan::Plan;
-use crate::release::released::Released;
 use crate::release::task::Task;
 use crate::statistics::stream::{State, journal_of, keep, new_journal, refused};
+use crate::{LearnError, Plan, Released};
 use privet_data::matrix::Matrix;
 use privet_dp::gate::{Entered, GateError, Journal, PurseError, Session, Spend, Suspended};
 use privet_dp::noise::Source;
@@ -61,7 +59,7 @@ impl Answers {
         let start = start.map_err(|_| GateError::Malformed)?;
         let spend = Spend::Exactly(events);
         let session = Session::open_walking(spend, start, source, &mut journal)?;
-        let mut session = session.entered_in(plan.entered.clone());
+        let mut session = session.entered_in(plan.entered().cloned());
         let walk = session.begin::<Naming>()?;
         let session = session.suspend(walk, 0)?;
         keep(path, plan.request(), &session)?;

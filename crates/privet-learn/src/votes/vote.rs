@@ -19,13 +19,12 @@ use super::choosing::Choosing;
 use super::chunks::chunks;
 use super::teacher::{School, Teach};
 use super::{Labels, NO_LABEL, Teacher, Vote};
-use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::watch::StepWatch;
 use crate::release::admit;
-use crate::release::plan::Plan;
 use crate::release::settings::Shown;
-use crate::release::task::{Procedure, Work};
+use crate::release::task::Procedure;
+use crate::{LearnError, Plan};
 use privet_data::matrix::Matrix;
 use privet_dp::account::Event;
 use privet_dp::gate::{GateError, Next, Noised, Session, Walk};
@@ -365,12 +364,12 @@ pub(super) fn asking(
 
 /// The plan with the public rows to be voted on, encoded by its schema, and with teachers where they are not built in.
 pub fn taught(
-    mut of: Plan<Vote>,
+    of: Plan<Vote>,
     rows: &Matrix,
     teach: Option<Arc<dyn Teach>>,
 ) -> Result<Plan<Vote>, LearnError> {
-    of.work = Work::Private(Arc::new(asking(&of, rows, teach)?));
-    Ok(of)
+    let asking = asking(&of, rows, teach)?;
+    Ok(of.with_procedure(Arc::new(asking)))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use privet_dp::account::{Cost, Event};
 use privet_dp::noise::FixedSeed;
 use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::linear::centred_gd::CentredGd;
-use privet_learn::{Facts, LearnError, Method, plan, verify};
+use privet_learn::{Erm, Facts, LearnError, Method, plan, verify};
 use privet_optim::loss::Loss;
 use privet_optim::sum::{ExactGradient, InMemory, Less, SoftmaxGradient, Sums};
 use proptest::prelude::*;
@@ -82,7 +82,7 @@ fn forgeries_are_refused() {
         let place = leaf(&document, "centre").expect("the centre is in the file");
         let again = |document: &serde_json::Value| {
             let sealed = privet_dp::gate::seal::sealed(document.clone(), None).unwrap();
-            from_json(sealed.to_string().as_bytes(), Seal::Required)
+            from_json::<Erm>(sealed.to_string().as_bytes(), Seal::Required)
         };
         for odd in
             [serde_json::json!([5.0, 0.0, 0.0]), serde_json::json!([0.0]), serde_json::json!(null)]
@@ -289,7 +289,7 @@ fn images_are_encoded_by_their_schema() {
         assert!(accuracy > 0.95, "{neighbours}: {accuracy}");
         assert_eq!(model.request().schema, schema, "the encoder is written down");
         let text = to_json(&asked.model(&training), None).unwrap();
-        let again = from_json(text.as_bytes(), Seal::Required).unwrap();
+        let again = from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap();
         assert!(verify(&again).valid);
         assert_eq!(again.weights().centre.as_ref().map(Vec::len), Some(150));
     }

@@ -8,7 +8,7 @@ use privet_dp::gate::seal;
 use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::linear::model::Model;
 use privet_learn::weight_laws::Surety;
-use privet_learn::{LearnError, verify};
+use privet_learn::{Erm, LearnError, verify};
 use privet_optim::loss::Loss;
 use serde_json::{Value, json};
 
@@ -242,7 +242,7 @@ fn resealed(model: &Model, part: &str, value: Option<Value>) -> bool {
         None => drop(body.as_object_mut().unwrap().remove(part)),
     }
     let document = seal::sealed(document, None).unwrap();
-    let read = from_json(document.to_string().as_bytes(), Seal::Required);
+    let read = from_json::<Erm>(document.to_string().as_bytes(), Seal::Required);
     read.is_ok_and(|model| verify(&model).valid)
 }
 

@@ -5,7 +5,7 @@ use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Schema, Target, read};
 use privet_dp::gate::seal::sealed;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
-use privet_learn::file::{Seal, released_from_json, to_json};
+use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::votes::{Aggregator, Vote};
 use privet_learn::{LearnError, Released, Request, Task, plan, verify};
 use std::sync::atomic::AtomicBool;
@@ -43,7 +43,7 @@ fn released(task: Vote, rows: &Matrix, epsilon: f64) -> Released<Vote> {
     let release = plan.run(&table(3_000, 1), &mut source, &AtomicBool::new(false)).unwrap();
     let released: Released<Vote> = Released::from_release(release).unwrap();
     let text = to_json(&released, None).unwrap();
-    let read = released_from_json(text.as_bytes(), Seal::Required).unwrap();
+    let read = from_json(text.as_bytes(), Seal::Required).unwrap();
     let verdict = verify(&read);
     assert!(verdict.valid, "{:?}", verdict.checks);
     read
@@ -113,7 +113,7 @@ fn places_that_were_not_chosen_are_refused() {
         sealed(document, None).unwrap().to_string()
     };
     let refused = |text: String| {
-        let read = released_from_json::<Vote>(text.as_bytes(), Seal::Required);
+        let read = from_json::<Vote>(text.as_bytes(), Seal::Required);
         read.map_or(true, |read| !verify(&read).valid)
     };
     assert!(!refused(with(&|_| ())));

@@ -5,7 +5,7 @@ use privet_core::{Budget, Neighbours};
 use privet_dp::account::{Event, SeenBy};
 use privet_dp::gate::Release;
 use privet_dp::noise::{FixedSeed, SystemRandom};
-use privet_learn::file::{Seal, released_from_json, to_json};
+use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::ratings::measure::measure;
 use privet_learn::ratings::{Complete, Factors, LocalState, METHODS, Method, joint};
 use privet_learn::{LearnError, Plan, Released, plan, verify};
@@ -19,7 +19,7 @@ fn asked(task: Complete, epsilon: f64) -> Result<Plan<Complete>, LearnError> {
 /// Written, read back and verified.
 fn holds(release: Release<Factors>) -> bool {
     let text = to_json(&Released::<Complete>::from_release(release).unwrap(), None).unwrap();
-    let read = released_from_json::<Complete>(text.as_bytes(), Seal::Required).unwrap();
+    let read = from_json::<Complete>(text.as_bytes(), Seal::Required).unwrap();
     verify(&read).valid
 }
 
@@ -141,7 +141,7 @@ fn files_of_every_version_verify() {
         for entry in std::fs::read_dir(version.unwrap().path()).unwrap() {
             let path = entry.unwrap().path();
             let text = std::fs::read(&path).unwrap();
-            let read = released_from_json::<Complete>(&text, Seal::Required).unwrap();
+            let read = from_json::<Complete>(&text, Seal::Required).unwrap();
             let verdict = verify(&read);
             assert!(verdict.valid, "{}: {:?}", path.display(), verdict.checks);
             seen.insert(read.request().task.method.to_string());

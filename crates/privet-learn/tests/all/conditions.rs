@@ -6,7 +6,7 @@ use privet_dp::gate::{Version, seal};
 use privet_dp::noise::SystemRandom;
 use privet_learn::file::{Seal, from_json, load, to_json};
 use privet_learn::linear::model::Model;
-use privet_learn::{CLASSES_FROM_RECORDS, Fact, Plan, Verdict, plan, verify};
+use privet_learn::{CLASSES_FROM_RECORDS, Erm, Fact, Plan, Verdict, plan, verify};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -25,7 +25,7 @@ fn document(planned: &Plan, case: &Case) -> Value {
 
 fn verdict(document: Value) -> Verdict {
     let text = seal::sealed(document, None).unwrap().to_string();
-    verify(&from_json(text.as_bytes(), Seal::Required).unwrap())
+    verify(&from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap())
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn conditions_of_earlier_versions_are_known_in_their_words() {
     for version in std::fs::read_dir(&folder).unwrap() {
         for entry in std::fs::read_dir(version.unwrap().path()).unwrap() {
             let path = entry.unwrap().path();
-            let model = load(&path, Seal::Required).unwrap();
+            let model = load::<Erm>(&path, Seal::Required).unwrap();
             let (holds, detail) = conditions(&model);
             assert!(holds || detail == "there is no such plan", "{}: {detail}", path.display());
             let own = model.certificate().version() == Some(Version::this());
@@ -91,6 +91,6 @@ fn conditions_of_earlier_versions_are_known_in_their_words() {
     let mut file: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     file["certificate"]["notes"] = json!(["nothing"]);
     let text = seal::sealed(file, None).unwrap().to_string();
-    let forged = from_json(text.as_bytes(), Seal::Required).unwrap();
+    let forged = from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap();
     assert!(!conditions(&forged).0);
 }

@@ -5,10 +5,10 @@ use privet_data::{Dataset, Schema, read};
 use privet_dp::account::Event;
 use privet_dp::gate::{GateError, PurseError};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
-use privet_learn::file::{Seal, any_from_json, from_json, released_from_json, to_json};
+use privet_learn::file::{Seal, any_from_json, from_json, to_json};
 use privet_learn::statistics::count::{Count, Counts, Law};
 use privet_learn::statistics::stream::Stream;
-use privet_learn::{Artefact, LearnError, Loaded, Plan, Released, Request, plan, verify};
+use privet_learn::{Artefact, Erm, LearnError, Loaded, Plan, Released, Request, plan, verify};
 use privet_optim::sum::Sums;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -63,7 +63,7 @@ fn table(plan: &Plan<Count>, text: &str) -> Dataset {
 fn released(plan: &Plan<Count>, data: &Dataset, source: &mut dyn Source) -> Released<Count> {
     let release = plan.run(data, source, &AtomicBool::new(false)).unwrap();
     let text = to_json(&Released::<Count>::from_release(release).unwrap(), None).unwrap();
-    released_from_json(text.as_bytes(), Seal::Required).unwrap()
+    from_json(text.as_bytes(), Seal::Required).unwrap()
 }
 
 fn cells(counts: &Counts) -> Vec<(&str, f64)> {
@@ -102,7 +102,7 @@ fn counts_are_certified_and_verified_and_lies_are_found() {
 
         let text = to_json(&found, None).unwrap();
         assert!(matches!(any_from_json(text.as_bytes(), Seal::Required), Ok(Loaded::Counts(_))));
-        assert!(from_json(text.as_bytes(), Seal::Required).unwrap_err().contains("table"));
+        assert!(from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap_err().contains("table"));
         let document: Value = serde_json::from_str(&text).unwrap();
         let accepted = |change: &dyn Fn(&mut Value)| {
             let mut forged = document.clone();
@@ -268,7 +268,7 @@ fn a_stream_goes_on_in_other_processes_and_only_from_its_last_state() {
 
 fn sealed(released: &Released<Count>) -> Released<Count> {
     let text = to_json(released, None).unwrap();
-    released_from_json(text.as_bytes(), Seal::Required).unwrap()
+    from_json(text.as_bytes(), Seal::Required).unwrap()
 }
 
 /// What a state says it may spend must be what its request plans.

@@ -4,7 +4,7 @@
 use privet_core::Neighbours;
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
-use privet_learn::file::{Seal, any_from_json, released_from_json, to_json};
+use privet_learn::file::{Seal, any_from_json, from_json, to_json};
 use privet_learn::statistics::describe::{Describe, Kind, Layout, Summary};
 use privet_learn::{Artefact, LearnError, Loaded, Plan, Released, plan, verify};
 use privet_optim::sum::{Described, Exact, ExactAnswer, Table};
@@ -55,7 +55,7 @@ fn table(plan: &Plan<Describe>, text: &str) -> Dataset {
 fn released(plan: &Plan<Describe>, data: &Dataset, source: &mut dyn Source) -> Released<Describe> {
     let release = plan.run(data, source, &AtomicBool::new(false)).unwrap();
     let text = to_json(&Released::<Describe>::from_release(release).unwrap(), None).unwrap();
-    released_from_json(text.as_bytes(), Seal::Required).unwrap()
+    from_json(text.as_bytes(), Seal::Required).unwrap()
 }
 
 const TABLE: &str = "age,work,hours,smokes,cost\n30,farm,40,y,100\n50,shop,40,n,300\n70,mine,80,y,900\n\

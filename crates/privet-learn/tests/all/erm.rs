@@ -11,7 +11,7 @@ use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::linear::model::Model;
 use privet_learn::linear::output::sensitivity;
 use privet_learn::linear::{amp, objective, output};
-use privet_learn::{Facts, LearnError, Method, plan, verify};
+use privet_learn::{Erm, Facts, LearnError, Method, plan, verify};
 use privet_optim::loss::Loss;
 use privet_optim::solver::{Problem, SolverOptions, minimise};
 use privet_optim::sum::InMemory;
@@ -131,10 +131,10 @@ fn an_edited_or_cut_file_is_refused() {
     let model = case("output", 1.0, 1e-6).model(&data(4000, 2, 1));
     let text = to_json(&model, None).unwrap();
     let cut = &text.as_bytes()[..text.len() / 2];
-    assert!(from_json(cut, Seal::Unchecked).is_err());
+    assert!(from_json::<Erm>(cut, Seal::Unchecked).is_err());
     let edited = text.replace("\"rows\": 4000", "\"rows\": 4001");
-    assert!(from_json(edited.as_bytes(), Seal::Required).is_err());
-    let verdict = verify(&from_json(edited.as_bytes(), Seal::Unchecked).unwrap());
+    assert!(from_json::<Erm>(edited.as_bytes(), Seal::Required).is_err());
+    let verdict = verify(&from_json::<Erm>(edited.as_bytes(), Seal::Unchecked).unwrap());
     assert!(!verdict.valid);
 }
 
@@ -143,12 +143,12 @@ fn an_edited_or_cut_file_is_refused() {
 fn a_signature_that_holds_is_kept() {
     let model = case("output", 1.0, 1e-6).model(&data(4000, 2, 1));
     let signed = to_json(&model, Some(&[7; 32])).unwrap();
-    let read = from_json(signed.as_bytes(), Seal::Required).unwrap();
+    let read = from_json::<Erm>(signed.as_bytes(), Seal::Required).unwrap();
     assert_eq!(to_json(&read, None).unwrap(), signed);
     assert!(verify(&read).signer.is_some());
     // Another key's takes its place.
     let other = to_json(&read, Some(&[8; 32])).unwrap();
-    assert!(other != signed && from_json(other.as_bytes(), Seal::Required).is_ok());
+    assert!(other != signed && from_json::<Erm>(other.as_bytes(), Seal::Required).is_ok());
 }
 
 #[test]

@@ -7,13 +7,13 @@ use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Target};
 use privet_dp::gate::seal;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
-use privet_learn::file::{Seal, any_from_json, released_from_json, to_json};
+use privet_learn::file::{Seal, any_from_json, from_json, to_json};
 use privet_learn::linear::model::{Model, Predictions};
 use privet_learn::statistics::describe::Estimate;
 use privet_learn::statistics::evaluate::{
     ClassWorth, Evaluate, Form, Judged, Measures, NumberWorth, Says, Worth,
 };
-use privet_learn::{LearnError, Loaded, Plan, Released, plan, verify};
+use privet_learn::{Erm, LearnError, Loaded, Plan, Released, plan, verify};
 use privet_optim::loss::Loss;
 use privet_optim::sum::{Described, Exact, ExactAnswer, Table};
 use serde_json::{Value, json};
@@ -25,7 +25,7 @@ fn model(classes: u32, loss: Loss, users: Option<u32>, rows: u64) -> (Model, Dat
     let case = Case::of(method).loss(loss).classes(classes).rows(2000).budget(4.0, 1e-6);
     let trained = case.seeded(&case.data(3));
     let text = to_json(&trained, None).unwrap();
-    let model = privet_learn::file::from_json(text.as_bytes(), Seal::Required).unwrap();
+    let model = privet_learn::file::from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap();
     let case = case.rows(rows);
     let case = match users {
         Some(most) => case.users(most),
@@ -65,7 +65,7 @@ fn judged(model: &Model, data: &Dataset, form: &Form) -> Dataset {
 fn released(plan: &Plan<Evaluate>, table: &Dataset, source: &mut dyn Source) -> Released<Evaluate> {
     let release = plan.run(table, source, &AtomicBool::new(false)).unwrap();
     let text = to_json(&Released::<Evaluate>::from_release(release).unwrap(), None).unwrap();
-    released_from_json(text.as_bytes(), Seal::Required).unwrap()
+    from_json(text.as_bytes(), Seal::Required).unwrap()
 }
 
 fn exact(model: &Model, data: &Dataset, threshold: Option<f64>) -> Worth {
@@ -347,7 +347,7 @@ fn what_is_no_number_is_judged_all_the_same() {
         *weight = json!(if place % 2 == 0 { f64::MAX } else { f64::MIN });
     }
     let text = seal::sealed(document, None).unwrap().to_string();
-    let absurd = privet_learn::file::from_json(text.as_bytes(), Seal::Required).unwrap();
+    let absurd = privet_learn::file::from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap();
     let mut data = data;
     let columns = data.features.columns();
     let rows: Vec<f32> =

@@ -3,6 +3,7 @@
 use crate::common::{Case, forged};
 use privet_core::Neighbours;
 use privet_dp::gate::{public_key, seal};
+use privet_learn::Erm;
 use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::linear::model::Model;
 use privet_learn::verify;
@@ -18,7 +19,7 @@ fn fresh() -> Model {
 }
 
 fn read(text: &str) -> Result<Model, String> {
-    from_json(text.as_bytes(), Seal::Required)
+    from_json::<Erm>(text.as_bytes(), Seal::Required)
 }
 
 /// One of each format.
@@ -67,7 +68,7 @@ fn a_broken_seal_is_found_by_all_and_mended_by_none() {
             }
             let edited = edited.to_string();
             assert!(read(&edited).unwrap_err().contains("digest"), "{place}");
-            let model = from_json(edited.as_bytes(), Seal::Unchecked).unwrap();
+            let model = from_json::<Erm>(edited.as_bytes(), Seal::Unchecked).unwrap();
             let verdict = verify(&model);
             let belong = verdict.checks.iter().find(|check| check.what.contains("belong together"));
             assert!(!belong.unwrap().holds, "{place}");
@@ -83,9 +84,9 @@ fn what_is_not_written_together_is_not_read() {
     let [one, two] = texts().map(|text| serde_json::from_str::<Value>(&text).unwrap());
     let refused = |document: Value, words: &str| {
         let document = seal::sealed(document.clone(), None).unwrap_or(document);
-        let why = from_json(document.to_string().as_bytes(), Seal::Unchecked).unwrap_err();
+        let why = from_json::<Erm>(document.to_string().as_bytes(), Seal::Unchecked).unwrap_err();
         assert!(why.contains(words), "{why}");
-        assert!(from_json(document.to_string().as_bytes(), Seal::Required).is_err());
+        assert!(from_json::<Erm>(document.to_string().as_bytes(), Seal::Required).is_err());
     };
     let with = |document: &Value, field: &str, value: Value| {
         let mut document = document.clone();

@@ -48,6 +48,7 @@ mod select;
 mod simplex;
 mod sparse;
 mod spelling;
+mod spine;
 mod ssp;
 mod sweep;
 mod sweep_networks;

@@ -1,7 +1,7 @@
 //! Every registry: the name in a file is the one that is asked for, and is read back.
 
 use privet_data::Schema;
-use privet_learn::file::{Seal, released_from_json};
+use privet_learn::file::{Seal, from_json};
 use privet_learn::linear::request::LOSSES;
 use privet_learn::networks;
 use privet_learn::ratings::{self, Complete};
@@ -91,7 +91,7 @@ fn names_that_0_2_0_wrote_are_read() {
     ] {
         let text = std::fs::read_to_string(folder.join(format!("{asked}.json"))).unwrap();
         assert!(text.contains(&format!("\"{wrote}\"")), "{asked}");
-        let read = released_from_json::<Complete>(text.as_bytes(), Seal::Required).unwrap();
+        let read = from_json::<Complete>(text.as_bytes(), Seal::Required).unwrap();
         assert_eq!(read.request().task.method.to_string(), asked);
         // Nothing is claimed, and nothing else is wrong with it.
         let verdict = verify(&read);

@@ -5,7 +5,7 @@ use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{Cost, Event};
 use privet_dp::noise::{FixedSeed, SystemRandom};
-use privet_learn::file::{Seal, any_from_json, released_from_json, to_json};
+use privet_learn::file::{Seal, any_from_json, from_json, to_json};
 use privet_learn::linear::model::Predictions;
 use privet_learn::neighbours::stream::Answers;
 use privet_learn::neighbours::{Answered, Nearby};
@@ -72,7 +72,7 @@ fn questions_with_many_records_near_are_answered() {
         assert!((300.0..650.0).contains(&count), "{count}");
     }
     let text = to_json(&released, None).unwrap();
-    let again: Released<Nearby> = released_from_json(text.as_bytes(), Seal::Required).unwrap();
+    let again: Released<Nearby> = from_json(text.as_bytes(), Seal::Required).unwrap();
     let verdict = verify(&again);
     assert!(verdict.valid, "{verdict:?}");
     assert_eq!(verdict.guarantee.unwrap().epsilon, 1.0);
@@ -330,7 +330,7 @@ fn votes_that_were_used_up_stay_used_up() {
     let (found, left) = next(&[[0.5, 0.1]; 2], &mut source).unwrap();
     assert_eq!((found.artefact().first, left), (3, 3));
     let text = to_json(&found, None).unwrap();
-    let again: Released<Nearby> = released_from_json(text.as_bytes(), Seal::Required).unwrap();
+    let again: Released<Nearby> = from_json(text.as_bytes(), Seal::Required).unwrap();
     let verdict = verify(&again);
     assert!(
         verdict.valid && verdict.notes.iter().any(|note| note.contains("batches")),
@@ -341,7 +341,7 @@ fn votes_that_were_used_up_stay_used_up() {
         let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
         document["body"][key] = value;
         let forged = privet_dp::gate::seal::sealed(document, None).unwrap().to_string();
-        let read = released_from_json::<Nearby>(forged.as_bytes(), Seal::Required);
+        let read = from_json::<Nearby>(forged.as_bytes(), Seal::Required);
         assert!(read.map_or(true, |read| !verify(&read).valid), "{key}");
     }
     let many = next(&[[0.0, 0.0]; 4], &mut source).unwrap_err().to_string();

@@ -5,7 +5,7 @@ use privet_data::read::{CellKey, HeldKeys, KeyCap, Sought, held_keys};
 use privet_data::schema::{FileFacts, UnitDraft, UnitFacts};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::bought::price;
-use privet_learn::file::{Seal, any_from_json, released_from_json, to_json};
+use privet_learn::file::{Seal, any_from_json, from_json, to_json};
 use privet_learn::statistics::outline::{Outline, Suggestion, holding, suggested};
 use privet_learn::{Loaded, Plan, Released, plan, verify};
 use serde_json::{Value, json};
@@ -58,7 +58,7 @@ fn released(plan: Plan<Outline>, held: HeldKeys, source: &mut dyn Source) -> Rel
     let release = plan.run(&lines, source, &AtomicBool::new(false)).unwrap();
     let text = to_json(&Released::<Outline>::from_release(release).unwrap(), None).unwrap();
     assert!(matches!(any_from_json(text.as_bytes(), Seal::Required).unwrap(), Loaded::Outlined(_)));
-    released_from_json(text.as_bytes(), Seal::Required).unwrap()
+    from_json(text.as_bytes(), Seal::Required).unwrap()
 }
 
 fn table(rows: usize) -> String {
@@ -198,7 +198,7 @@ fn few_people_get_no_bounds_of_a_part() {
 #[test]
 fn outlines_of_earlier_versions_verify() {
     let text = include_str!("../golden-outlines/0.2.0.json");
-    let found: Released<Outline> = released_from_json(text.as_bytes(), Seal::Required).unwrap();
+    let found: Released<Outline> = from_json(text.as_bytes(), Seal::Required).unwrap();
     let verdict = verify(&found);
     assert!(verdict.valid, "{:?}", verdict.checks);
     assert_eq!((found.request().task.most_keys, found.artefact().kinds.len()), (None, 0));

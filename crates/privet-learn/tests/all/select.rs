@@ -7,7 +7,7 @@ use privet_data::{Dataset, Schema, Target, read};
 use privet_dp::account::{Cost, Event};
 use privet_dp::gate::seal;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
-use privet_learn::file::{Seal, released_from_json, to_json};
+use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::selection::exponential::Fits;
 use privet_learn::selection::{SELECTORS, Select, Selector, Support};
 use privet_learn::{Plan, Released, Request, Task, plan, verify};
@@ -156,7 +156,7 @@ fn nothing_chosen_is_released_and_charged() {
         .run(&table(300, CLASSES, 3), &mut SystemRandom::new().unwrap(), &AtomicBool::new(false))
         .unwrap();
     let text = to_json(&Released::<Select>::from_release(release).unwrap(), None).unwrap();
-    let read: Released<Select> = released_from_json(text.as_bytes(), Seal::Required).unwrap();
+    let read: Released<Select> = from_json(text.as_bytes(), Seal::Required).unwrap();
     let verdict = verify(&read);
     assert!(verdict.valid, "{:?}", verdict.checks);
     let claimed = verdict.guarantee.unwrap();
@@ -192,7 +192,7 @@ fn holds(released: &Released<Select>, change: impl Fn(&mut Value)) -> bool {
     let mut document: Value = serde_json::from_str(&to_json(released, None).unwrap()).unwrap();
     change(&mut document);
     let text = seal::sealed(document, None).unwrap().to_string();
-    let read = released_from_json::<Select>(text.as_bytes(), Seal::Required);
+    let read = from_json::<Select>(text.as_bytes(), Seal::Required);
     read.is_ok_and(|read| verify(&read).valid)
 }
 

@@ -151,7 +151,7 @@ fn knowledge_is_transferred_through_public_rows() {
         Model::from_release(run(planned.with_public(&public.features).unwrap()).unwrap()).unwrap();
     assert_eq!(used(&model), truth());
     let text = to_json(&model, None).unwrap();
-    let verdict = verify(&from_json(text.as_bytes(), Seal::Required).unwrap());
+    let verdict = verify(&from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap());
     assert!(verdict.valid, "{:?}", verdict.checks);
     assert!(verdict.notes.iter().any(|note| note.contains("public file")), "{:?}", verdict.notes);
     let granted = verdict.unchecked.iter().find(|one| one.fact == privet_learn::Fact::PublicRows);
@@ -256,7 +256,7 @@ fn any_selector_goes_before_any_fit() {
         assert!(report.valid, "{selector} {fit}: {:?}", report.checks);
         let text = to_json(&model, None).unwrap();
         assert!(selector == "correlation" || text.contains(selector), "{selector}");
-        let again = from_json(text.as_bytes(), Seal::Required).unwrap();
+        let again = from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap();
         assert!(verify(&again).valid, "{selector} {fit}");
         let stable = !["correlation", "exponential"].contains(&selector);
         assert_eq!(text.contains("the first ones are fitted"), stable, "{selector}");
@@ -281,7 +281,7 @@ fn a_model_of_more_columns_is_found_out() {
     let mut document: Value = serde_json::from_str(&to_json(&model, None).unwrap()).unwrap();
     (0..5).for_each(|column| document["body"]["weights"][0][column] = json!(0.5));
     let text = seal::sealed(document, None).unwrap().to_string();
-    assert!(!verify(&from_json(text.as_bytes(), Seal::Required).unwrap()).valid);
+    assert!(!verify(&from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap()).valid);
 }
 
 #[test]

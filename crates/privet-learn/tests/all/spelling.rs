@@ -4,7 +4,7 @@ use privet_core::{Neighbours, Spelling};
 use privet_data::schema::{FileFacts, UnitDraft};
 use privet_data::{Schema, read};
 use privet_dp::noise::SystemRandom;
-use privet_learn::file::{Seal, released_from_json, to_json};
+use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::statistics::describe::Describe;
 use privet_learn::statistics::outline::Outline;
 use privet_learn::{LearnError, Released, plan, verify};
@@ -64,7 +64,7 @@ fn a_certificate_says_how_people_were_told_apart() {
     let mut source = SystemRandom::new().unwrap();
     let release = planned.run(&data, &mut source, &AtomicBool::new(false)).unwrap();
     let text = to_json(&Released::<Describe>::from_release(release).unwrap(), None).unwrap();
-    let read = |text: &str, seal| released_from_json::<Describe>(text.as_bytes(), seal);
+    let read = |text: &str, seal| from_json::<Describe>(text.as_bytes(), seal);
     let verdict = verify(&read(&text, Seal::Required).unwrap());
     assert!(verdict.valid && verdict.notes.iter().any(|note| note.contains("identifier")));
     // Another spelling, or none, is another file.

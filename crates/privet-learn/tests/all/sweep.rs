@@ -10,7 +10,7 @@ use privet_dp::account::{self, Event};
 use privet_dp::gate::seal;
 use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::linear::model::Model;
-use privet_learn::{METHODS, Request, plan, verify};
+use privet_learn::{Erm, METHODS, Request, plan, verify};
 use serde_json::{Map, Value, json};
 
 const ROWS: u64 = 200;
@@ -59,7 +59,7 @@ fn real(method: &str, neighbours: Neighbours, delta: f64) -> Value {
 /// Whether a file verifies after it was sealed anew; one that cannot be read does not.
 fn accepted(document: &Value) -> bool {
     let Ok(document) = seal::sealed(document.clone(), None) else { return false };
-    let model = from_json(document.to_string().as_bytes(), Seal::Required);
+    let model = from_json::<Erm>(document.to_string().as_bytes(), Seal::Required);
     model.is_ok_and(|model| verify(&model).valid)
 }
 

@@ -6,7 +6,7 @@ use privet_core::{Budget, Neighbours};
 use privet_data::{Schema, read};
 use privet_dp::gate::seal;
 use privet_dp::noise::SystemRandom;
-use privet_learn::file::{Seal, released_from_json, to_json};
+use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::networks::{METHODS, Method, Network};
 use privet_learn::{Released, Request, plan, verify};
 use serde_json::Value;
@@ -56,7 +56,7 @@ fn real(name: &str, neighbours: Neighbours, settings: &[(&str, &str)]) -> Value 
 /// Whether a file verifies after it was sealed anew; one that cannot be read does not.
 fn accepted(document: &Value) -> bool {
     let Ok(document) = seal::sealed(document.clone(), None) else { return false };
-    let read = released_from_json::<Network>(document.to_string().as_bytes(), Seal::Required);
+    let read = from_json::<Network>(document.to_string().as_bytes(), Seal::Required);
     read.is_ok_and(|network| verify(&network).valid)
 }
 

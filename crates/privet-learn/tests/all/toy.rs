@@ -9,7 +9,7 @@ use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, Noised, Private, Session, seal};
 use privet_dp::mechanism::{ExactCounts, Laplace};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
-use privet_learn::file::{Seal, released_from_json, to_json};
+use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::{
     Allowance, Artefact, LearnError, Planned, Procedure, Released, Request, Shown, Task, Work,
     plan, verify,
@@ -150,7 +150,7 @@ fn released(source: &mut dyn Source) -> Released<Mean> {
     assert_eq!((again.request(), again.events()), (planned.request(), planned.events()));
     let release = planned.run(&data, source, &AtomicBool::new(false)).unwrap();
     let text = to_json(&Released::<Mean>::from_release(release).unwrap(), None).unwrap();
-    released_from_json(text.as_bytes(), Seal::Required).unwrap()
+    from_json(text.as_bytes(), Seal::Required).unwrap()
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn a_new_family_goes_the_one_way() {
         let mut forged = document.clone();
         lie(&mut forged);
         let text = seal::sealed(forged, None).unwrap().to_string();
-        let forged: Released<Mean> = released_from_json(text.as_bytes(), Seal::Required).unwrap();
+        let forged: Released<Mean> = from_json(text.as_bytes(), Seal::Required).unwrap();
         assert!(!verify(&forged).valid, "lie {number}");
     }
 }

@@ -8,7 +8,7 @@ use privet_dp::account::{self, ThresholdNoise};
 use privet_dp::gate::{Arithmetic, Session, Statement};
 use privet_dp::mechanism::{Heard, StableAnswers};
 use privet_dp::noise::{FixedSeed, SystemRandom};
-use privet_learn::file::{Seal, released_from_json, to_json};
+use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::votes::public::stated;
 use privet_learn::votes::student::{Student, Study};
 use privet_learn::votes::subsample_aggregate::Asked;
@@ -79,7 +79,7 @@ fn labels(plan: &Plan<Vote>, data: &Dataset) -> Released<Vote> {
 /// Written, read and verified.
 fn read_again(released: &Released<Vote>) -> Released<Vote> {
     let text = to_json(released, None).unwrap();
-    let read = released_from_json(text.as_bytes(), Seal::Required).unwrap();
+    let read = from_json(text.as_bytes(), Seal::Required).unwrap();
     let verdict = verify(&read);
     assert!(verdict.valid, "{:?}", verdict.checks);
     read
@@ -243,7 +243,7 @@ fn an_estimated_end_is_stated_and_kept() {
         let artefact =
             serde_json::to_value(Labels { first: 0, labels, cutoff, places: vec![] }).unwrap();
         document["body"] = artefact;
-        let read = released_from_json::<Vote>(document.to_string().as_bytes(), Seal::Unchecked);
+        let read = from_json::<Vote>(document.to_string().as_bytes(), Seal::Unchecked);
         let checks = verify(&read.unwrap()).checks;
         let kept = checks.iter().filter(|check| !check.holds).count();
         assert!(kept >= 2, "the digest and what such a plan can release: {checks:?}");
@@ -373,7 +373,7 @@ fn answers_after_the_end_are_refused() {
     let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
     document["body"]["labels"] = serde_json::json!([[-1; 10], [1; 10]].concat());
     let forged = privet_dp::gate::seal::sealed(document, None).unwrap().to_string();
-    let read = released_from_json::<Vote>(forged.as_bytes(), Seal::Required).unwrap();
+    let read = from_json::<Vote>(forged.as_bytes(), Seal::Required).unwrap();
     assert!(!verify(&read).valid);
 }
 

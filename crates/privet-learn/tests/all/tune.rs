@@ -3,7 +3,7 @@
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{self, Event};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
-use privet_learn::file::{Seal, any_from_json, released_from_json, to_json};
+use privet_learn::file::{Seal, any_from_json, from_json, to_json};
 use privet_learn::tuning::{Law, Tune, Tuned, grid};
 use privet_learn::{LearnError, Loaded, Method, Plan, Released, Request, Words, plan, verify};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ fn data(plan: &Plan<Tune>, rows: usize) -> Dataset {
 fn released(plan: &Plan<Tune>, data: &Dataset, source: &mut dyn Source) -> Released<Tune> {
     let release = plan.run(data, source, &AtomicBool::new(false)).unwrap();
     let text = to_json(&Released::<Tune>::from_release(release).unwrap(), None).unwrap();
-    released_from_json(text.as_bytes(), Seal::Required).unwrap()
+    from_json(text.as_bytes(), Seal::Required).unwrap()
 }
 
 /// The whole meets its budget, a trial's is a part of it, and one trial alone would cost a third of it or

@@ -1,6 +1,6 @@
 //! What `verify` refuses is what `SECURITY.md` says.
 
-use privet_learn::{DOUBTFUL, VOID};
+use privet_learn::Finding;
 use std::path::Path;
 
 #[test]
@@ -12,9 +12,9 @@ fn the_list_that_is_published_is_the_one_that_is_enforced() {
         .lines()
         .filter(|line| line.starts_with("| VOID-") || line.starts_with("| DOUBT-"))
         .collect();
-    let enforced: Vec<String> = VOID
-        .iter()
-        .chain(DOUBTFUL)
+    let enforced: Vec<String> = Finding::void()
+        .into_iter()
+        .chain(Finding::doubtful())
         .map(|finding| {
             let (name, before) = (finding.name, finding.before);
             format!("| {name} | before {before} | {} | {} |", finding.which, finding.why)

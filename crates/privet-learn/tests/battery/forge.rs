@@ -4,7 +4,7 @@ use crate::common::nearly;
 use crate::subject::Subject;
 use privet_core::Neighbours;
 use privet_dp::gate::seal;
-use privet_learn::file::{Seal, released_from_json};
+use privet_learn::file::{Seal, from_json};
 use privet_learn::{Task, Verdict, plan, verify};
 use serde_json::{Value, json};
 
@@ -17,7 +17,7 @@ fn forged<T: Task>(subject: &Subject<T>, change: impl FnOnce(&mut Value)) -> Val
 
 /// The verdict on a file that can be read.
 fn judged<T: Task>(document: &Value) -> Option<Verdict> {
-    let read = released_from_json::<T>(document.to_string().as_bytes(), Seal::Required);
+    let read = from_json::<T>(document.to_string().as_bytes(), Seal::Required);
     read.ok().map(|released| verify(&released))
 }
 
@@ -253,8 +253,8 @@ pub fn broken_seal<T: Task>(subject: &Subject<T>) {
     let mut document: Value = serde_json::from_str(&subject.text).unwrap();
     document["certificate"]["notes"].as_array_mut().unwrap().push(json!("trust me"));
     let text = document.to_string();
-    assert!(released_from_json::<T>(text.as_bytes(), Seal::Required).is_err(), "{}", subject.name);
-    let read = released_from_json::<T>(text.as_bytes(), Seal::Unchecked).unwrap();
+    assert!(from_json::<T>(text.as_bytes(), Seal::Required).is_err(), "{}", subject.name);
+    let read = from_json::<T>(text.as_bytes(), Seal::Unchecked).unwrap();
     let verdict = verify(&read);
     assert!(!verdict.valid && verdict.guarantee.is_none(), "{}", subject.name);
     let failed: Vec<_> = verdict.checks.iter().filter(|check| !check.holds).collect();

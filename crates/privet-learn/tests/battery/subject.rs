@@ -5,7 +5,7 @@ use privet_core::{Budget, Neighbours};
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::{FixedSeed, SystemRandom};
-use privet_learn::file::{Seal, released_from_json, to_json};
+use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::neighbours::Nearby;
 use privet_learn::networks::{self, Network};
 use privet_learn::ratings::{Complete, Method};
@@ -462,7 +462,7 @@ impl<T: Task> Subject<T> {
             .run(&data, &mut SystemRandom::new().unwrap(), &AtomicBool::new(false))
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         let text = to_json(&Released::<T>::from_release(release).unwrap(), None).unwrap();
-        let released = released_from_json(text.as_bytes(), Seal::Required).unwrap();
+        let released = from_json(text.as_bytes(), Seal::Required).unwrap();
         Self { method, name, asked, plan, data, text, released }
     }
 

@@ -146,7 +146,7 @@ impl Case {
     pub fn model(&self, data: &Dataset) -> Model {
         let release = self.run(data, &mut SystemRandom::new().unwrap());
         let text = to_json(&Model::from_release(release).unwrap(), None).unwrap();
-        from_json(text.as_bytes(), Seal::Required).unwrap()
+        from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap()
     }
 
     /// The same; it verifies and claims what was asked for.

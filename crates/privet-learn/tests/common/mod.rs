@@ -16,7 +16,7 @@ use privet_data::{Dataset, Schema, Target};
 use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::linear::gd;
 use privet_learn::linear::model::{Model, Predictions};
-use privet_learn::{Facts, Request, verify};
+use privet_learn::{Erm, Facts, Request, verify};
 use privet_optim::loss::Loss;
 use privet_optim::sum::{ExactGradient, InMemory, SoftmaxGradient, Sums};
 use serde_json::Value;
@@ -103,7 +103,7 @@ pub fn forged(model: &Model, change: impl Fn(&mut Value)) -> Model {
     let mut document: Value = serde_json::from_str(&to_json(model, None).unwrap()).unwrap();
     change(&mut document["certificate"]);
     let document = privet_dp::gate::seal::sealed(document, None).unwrap();
-    from_json(document.to_string().as_bytes(), Seal::Required).unwrap()
+    from_json::<Erm>(document.to_string().as_bytes(), Seal::Required).unwrap()
 }
 
 /// Which of the first three checks hold of a forgery that is refused.

@@ -15,7 +15,7 @@ use privet_data::schema::{Draft, Invalid, Origin, UnitDraft};
 use privet_data::write::Destination;
 use privet_dp::noise::{Source, SystemRandom};
 use privet_learn::bought::price;
-use privet_learn::file::{self, Seal, released_from_json};
+use privet_learn::file::{self, Seal, from_json};
 use privet_learn::statistics::outline::{Outline, Suggested, Suggestion, holding, suggested};
 use privet_learn::{Plan, Released, plan};
 use serde::Serialize;
@@ -138,7 +138,7 @@ impl Looking {
         let made = ready.run(&lines, &mut source, &AtomicBool::new(false))?;
         let text = file::to_json(made.released(), None)?;
         let released: Released<Outline> =
-            released_from_json(text.as_bytes(), Seal::Required).map_err(Failure::input)?;
+            from_json(text.as_bytes(), Seal::Required).map_err(Failure::input)?;
         let paid = price(&released)?;
         let price = words::budget(paid.epsilon, paid.delta);
         #[derive(Serialize)]

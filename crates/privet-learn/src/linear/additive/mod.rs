@@ -30,10 +30,10 @@
 
 mod functional;
 
+use crate::Request;
 use crate::linear::Erm;
 use crate::linear::learners::Scores;
 use crate::linear::model::{LinearWeights, Model};
-use crate::release::request::Request;
 use functional::Functional;
 use privet_data::encode::{Axis, Encoding, Level, Part};
 use privet_data::schema::TargetKind;

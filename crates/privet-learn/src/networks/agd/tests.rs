@@ -4,9 +4,8 @@ use super::super::tests::{NET, any_record, any_weights, facts, request, rows, ta
 use super::super::{Examples, Network};
 use super::books::{Books, Prices};
 use super::*;
-use crate::release::file::{Seal, released_from_json, to_json};
-use crate::release::request::Request;
-use crate::{Plan, Released, plan, verify};
+use crate::release::file::{Seal, from_json, to_json};
+use crate::{Plan, Released, Request, plan, verify};
 use privet_dp::gate::seal;
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use proptest::prelude::*;
@@ -117,7 +116,7 @@ fn events_chosen_on_the_way_verify() {
         let Some(Event::All(events)) = &certificate.events else { panic!("no list") };
         assert!(events.len() >= 4 && events.len().is_multiple_of(2), "{}", events.len());
         let text = to_json(&released, None).unwrap();
-        let read = released_from_json::<Network>(text.as_bytes(), Seal::Required).unwrap();
+        let read = from_json::<Network>(text.as_bytes(), Seal::Required).unwrap();
         let verdict = verify(&read);
         assert!(verdict.valid, "{:?}", verdict.checks);
         assert_eq!(verdict.guarantee.unwrap().epsilon, 1.0);
@@ -135,7 +134,7 @@ fn another_budget_is_another_limit() {
 
 fn judged(document: &Value) -> (bool, String) {
     let document = seal::sealed(document.clone(), None).unwrap();
-    match released_from_json::<Network>(document.to_string().as_bytes(), Seal::Required) {
+    match from_json::<Network>(document.to_string().as_bytes(), Seal::Required) {
         Ok(read) => {
             let verdict = verify(&read);
             (verdict.valid, verdict.checks[1].detail.clone())

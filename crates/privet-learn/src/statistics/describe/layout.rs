@@ -1,9 +1,9 @@
 //! Where each column's sums stand, and how far they move between neighbours.
 
 use super::{BINS, CORRELATED, Describe, LARGEST, USUAL_BINS};
-use crate::LearnError;
-use crate::release::request::{ROWS, Request};
+use crate::release::request::ROWS;
 use crate::statistics::sums;
+use crate::{LearnError, Request};
 use privet_core::Relation;
 use privet_data::encode::Encoding;
 use privet_data::schema::{Categories, ColumnKind, Invalid, Missing, TargetKind, Unknown};

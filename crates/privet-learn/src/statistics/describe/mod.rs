@@ -30,11 +30,10 @@ pub use summary::{
 };
 
 use super::sums::Summing;
-use crate::LearnError;
 use crate::release::admit;
-use crate::release::request::Request;
 use crate::release::settings::Shown;
 use crate::release::task::{Artefact, Planned, Procedure, Task, Work};
+use crate::{LearnError, Request};
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::Schema;
 use privet_dp::account::Event;

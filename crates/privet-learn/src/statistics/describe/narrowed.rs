@@ -1,9 +1,8 @@
 //! A schema made narrower by a description of the table, which was paid for ([`crate::bought`]).
 
 use super::{Describe, Kind, Summary};
-use crate::LearnError;
 use crate::release::bought::price;
-use crate::release::released::Released;
+use crate::{LearnError, Released};
 use privet_data::Schema;
 use privet_data::schema::{ColumnDraft, ColumnType, Draft, Origin, UnknownDraft};
 

@@ -4,7 +4,7 @@ use super::estimate::{Moments, Noise, Sum};
 use super::histogram::{consistent, quantile};
 use super::layout::{Field, Holds, Layout};
 use super::{Describe, Description};
-use crate::release::request::Request;
+use crate::Request;
 use crate::release::task::Task;
 use crate::statistics::sums::noise_of;
 use privet_optim::sum::Slot;

@@ -1,11 +1,11 @@
 //! Where each sum of an evaluation stands.
 
 use super::{Evaluate, THRESHOLD};
-use crate::LearnError;
 use crate::linear::model::Model;
 use crate::networks::TrainedNetwork;
-use crate::release::request::{ROWS, Request};
+use crate::release::request::ROWS;
 use crate::statistics::sums;
+use crate::{LearnError, Request};
 use privet_core::Relation;
 use privet_data::Schema;
 use privet_data::schema::{Invalid, TargetKind};

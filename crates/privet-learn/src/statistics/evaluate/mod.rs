@@ -32,15 +32,15 @@ pub use threshold::{THRESHOLD, threshold_by_cost};
 pub use worth::{Calibrated, ClassWorth, Measures, NumberWorth, OneClass, Worth};
 
 use super::sums::Summing;
-use crate::LearnError;
 use crate::release::admit;
-use crate::release::request::Request;
 use crate::release::settings::Shown;
 use crate::release::task::{Artefact, Planned, Procedure, Task, Work};
+use crate::release::void::{Concern, Finding};
+use crate::{LearnError, Request};
 use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
 use privet_dp::account::{Event, Guarantee};
-use privet_dp::gate::{Arithmetic, Noised, Session};
+use privet_dp::gate::{Arithmetic, Noised, Session, Version};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
@@ -121,8 +121,19 @@ impl Evaluate {
     }
 }
 
+/// What a certificate of an evaluation, or of a tuning, cannot tell.
+pub(crate) const LISTS_FROM_PYTHON: Finding = Finding {
+    name: "DOUBT-3",
+    before: Version(0, 2, 1),
+    which: "evaluations (`evaluate`) and tuning (`tune`)",
+    why: "it holds only if the table was not a list or an array of objects from Python: one cell or label \
+          of another type could change how every other record was read",
+};
+
 impl Task for Evaluate {
     const NAME: &'static str = "evaluate";
+    const DOUBTFUL: &'static [Concern<Self>] =
+        &[Concern { finding: LISTS_FROM_PYTHON, of: |_| true }];
     type Facts = Form;
     type Artefact = Evaluation;
 

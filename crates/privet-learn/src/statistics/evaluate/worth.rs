@@ -8,7 +8,7 @@
 use super::form::{BINS, Form, Says, probability_at};
 use super::judged::{Judged, largest_log_loss};
 use super::{Evaluate, Evaluation};
-use crate::release::request::Request;
+use crate::Request;
 use crate::release::task::Task;
 use crate::statistics::count::Law;
 use crate::statistics::describe::Estimate;

@@ -8,7 +8,7 @@
 
 use super::kinds::kind;
 use super::{KINDS, Outline, Outlined};
-use crate::release::released::Released;
+use crate::Released;
 pub use privet_data::read::MISSING;
 use privet_data::read::{CellKey, bin_edges};
 

@@ -33,13 +33,13 @@ mod kinds;
 pub use columns::{MISSING, Suggested, Suggestion, suggested};
 pub use kinds::{KINDS, totals};
 
-use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::plan::{Plan, no_budget};
-use crate::release::request::{Calibration, Request};
+use crate::release::plan::no_budget;
+use crate::release::request::Calibration;
 use crate::release::settings::Shown;
 use crate::release::support::Support;
 use crate::release::task::{Artefact, Planned, Procedure, Task, Work};
+use crate::{LearnError, Plan, Request};
 use privet_core::{Budget, Neighbours, Relation};
 use privet_data::Dataset;
 use privet_data::read::{CellKey, HeldKeys};
@@ -374,7 +374,7 @@ impl Procedure<Outline> for Outlining {
 /// The plan with what the table holds, and the lines that it is carried out on. The keys must be those of the plan's columns
 /// and unit, in its order, of a unit no more than [`Plan::keys_a_column`].
 pub fn holding(
-    mut plan: Plan<Outline>,
+    plan: Plan<Outline>,
     held: HeldKeys,
 ) -> Result<(Plan<Outline>, LineCount), LearnError> {
     let lines = LineCount(held.rows as usize);
@@ -383,8 +383,8 @@ pub fn holding(
     let noise_scale = request.noise.first().copied();
     let noise_scale = noise_scale.ok_or(LearnError::DataShape("the plan is not settled"))?;
     let outlining = Outlining::of(plan.facts(), budget, noise_scale);
-    plan.work = Work::Private(Arc::new(Outlining { held: Some(Arc::new(held)), ..outlining }));
-    Ok((plan, lines))
+    let holding = Outlining { held: Some(Arc::new(held)), ..outlining };
+    Ok((plan.with_procedure(Arc::new(holding)), lines))
 }
 
 impl Plan<Outline> {
