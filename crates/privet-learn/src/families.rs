@@ -1,4 +1,25 @@
-//! What a file of any family holds: the registry of families, a line each.
+//! The list of families, a line each, and what is known of a release whose family only its file tells.
+//!
+//! What every release goes through is in [`crate::release`] and names none of them (`tests/all/spine.rs`). How to add
+//!
+//! **a setting** of a method: a line in `settings!` in the method's file, with what is accepted and what it means. Help,
+//! checks, errors and `privet methods` are made of it. What is left out is chosen in `plan`, from public facts.
+//!
+//! **a learner**: a file in its family's folder with three names, a type of its own settings, `INFO` and `plan`
+//! ([`crate::release::registry`]), and a line in `registry!` of the family's list (`learners.rs`; of votes `aggregate.rs`). The
+//! command, Python and the battery find it there. `tests/battery/golden/` gets its file and its lines of `coverage.txt`,
+//! `docs/learners.md` its paragraph, and `privet-audit` its worst pair of neighbours.
+//!
+//! **a loss** of linear models: a file in `privet-optim`'s `loss/` and a variant of `Loss` with its constants (Lipschitz,
+//! curvature, sign), which the tests there check; a line in [`crate::linear::request::LOSSES`] and, if it has a setting, a
+//! field of [`crate::Words`].
+//!
+//! **a family**: a folder beside `release/`, named for what a stranger looks for, with its [`Task`] and its [`Artefact`], whose
+//! fields may not be named as those of the head of a request; a line below. [`Task::VOID`] and others have defaults. Every
+//! `match` on [`Loaded`] then asks what to do with it: in `privet inspect`, in the report and in Python.
+//!
+//! **a verb**: a file in `privet-cli`'s `verbs/` and a variant of `Command` in `cli.rs`; in Python an estimator or a
+//! function over a file in `python/src`.
 
 use crate::Released;
 use crate::linear::Erm;

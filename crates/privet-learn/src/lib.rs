@@ -19,7 +19,7 @@ pub mod linear;
 pub mod neighbours;
 pub mod networks;
 pub mod ratings;
-mod release;
+pub mod release;
 pub mod selection;
 pub mod statistics;
 pub mod streams;
@@ -32,19 +32,9 @@ pub use linear::facts::Facts;
 pub use linear::learners::{LearnerFacts, METHODS, Method, Scores};
 pub use linear::request::Words;
 pub use linear::{Erm, Plan, Released, Request};
-pub use release::allowance::Allowance;
-pub use release::answers::{Answers, Here, Questions, SumNoise};
-pub use release::conditions::{CLASSES_FROM_RECORDS, Reworded};
-pub use release::covers::{Cover, Covers, Needs};
-pub use release::note::Note;
-pub use release::plan::plan;
-pub use release::registry::{Info, Registered};
-pub use release::released::whose_of;
-pub use release::remote::admit_piece;
-pub use release::request::{Calibration, GAMMA, RIDGE, ROWS, SPLIT, STEPS};
-pub use release::settings::{SettingInfo, Shown};
-pub use release::task::{Artefact, Baseline, Planned, Procedure, Task, Work};
-pub use release::unchecked::{Fact, Unchecked};
-pub use release::verify::{Check, UNSIGNED, Verdict, verify};
-pub use release::void::{Concern, Finding};
-pub use release::{bought, file, weight_laws};
+pub use release::{
+    Allowance, Answers, Artefact, Baseline, CLASSES_FROM_RECORDS, Calibration, Check, Concern,
+    Cover, Covers, Fact, Finding, GAMMA, Here, Info, Needs, Note, Planned, Procedure, Questions,
+    RIDGE, ROWS, Registered, Reworded, SPLIT, STEPS, SettingInfo, Shown, SumNoise, Task, UNSIGNED,
+    Unchecked, Verdict, Work, admit_piece, bought, file, plan, verify, weight_laws, whose_of,
+};

@@ -4,8 +4,8 @@
 //!  Request<T> ──plan──► Plan<T> ──run(table, randomness)──► Release<T::Artefact> ──► file ──► verify
 //! ```
 //!
-//! A family is a [`Task`](task::Task); the families stand beside this folder, a folder each, and
-//! [`crate::families`] lists them.
+//! A family is a [`Task`]; the families stand beside this folder, a folder each, and
+//! `families.rs` lists them.
 
 pub(crate) mod admit;
 pub(crate) mod again;
@@ -32,3 +32,19 @@ pub(crate) mod unchecked;
 pub(crate) mod verify;
 pub(crate) mod void;
 pub mod weight_laws;
+
+pub use allowance::Allowance;
+pub use answers::{Answers, Here, Questions, SumNoise};
+pub use conditions::{CLASSES_FROM_RECORDS, Reworded};
+pub use covers::{Cover, Covers, Needs};
+pub use note::Note;
+pub use plan::{Plan, plan};
+pub use registry::{Info, Registered};
+pub use released::{Released, whose_of};
+pub use remote::admit_piece;
+pub use request::{Calibration, GAMMA, RIDGE, ROWS, Request, SPLIT, STEPS};
+pub use settings::{SettingInfo, Shown};
+pub use task::{Artefact, Baseline, Planned, Procedure, Task, Work};
+pub use unchecked::{Fact, Unchecked};
+pub use verify::{Check, UNSIGNED, Verdict, verify};
+pub use void::{Concern, Finding};

@@ -6,8 +6,8 @@
 //!
 //! A family is a [`Task`] and what it names; everything else goes one way for all of them: the plan
 //! ([`crate::plan()`]) is made and charged, carried out in a session, written as a file with its certificate
-//! ([`crate::release::file`]), and verified ([`crate::verify()`]). A new family is a file with its `Task`, and a line
-//! in [`crate::Loaded`] by which files of it are told.
+//! ([`crate::release::file`]), and verified ([`crate::verify()`]). `families.rs` lists the families and says how to add
+//! one.
 
 use crate::LearnError;
 use crate::release::conditions::Reworded;
