@@ -4,7 +4,8 @@
 //! Φ(θⱼ) = Σₖmₖe^{−iθⱼk}, θⱼ = 2πj/N; that of the tilted sum is Ψⱼ = ∏Φ^count, over a window of N
 //! bins, cyclically. With K = ln E e^{sΣU} and g(y) = e^{−sy}(1−e^{−y}), for ε inside of the window,
 //!
-//!   E(1−e^{ε−ΣU})₊ = e^{K−sε}·Σ_{a≤k<b} pₖg(kh−ε) = e^{K−sε}·(1/N)·Σⱼ Ψⱼ·Gⱼ,  Gⱼ = Σ_{a≤k<b} g(kh−ε)e^{iθⱼk},
+//!   E(1−e^{ε−ΣU})₊ = e^{K−sε}·Σ_{a≤k<b} pₖg(kh−ε) = e^{K−sε}·(1/N)·Σⱼ Ψⱼ·Gⱼ,
+//!   Gⱼ = Σ_{a≤k<b} g(kh−ε)e^{iθⱼk},
 //!
 //! up to what leaves the window; a is the first bin above ε, b the first beyond the window. Both sums in
 //! Gⱼ are geometric: with z = e^{−sh+iθⱼ}, W = 1/((1−z)(1−ze^{−h})) and
