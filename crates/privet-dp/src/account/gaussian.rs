@@ -20,7 +20,7 @@
 //! δ_G(e) = 1 − e^e + e^eδ_G(−e), where nothing cancels. Results are raised by their error bound,
 //! so they are never below the truth.
 //!
-//! Tested against `vectors/gaussian.json` (mpmath, 40 digits).
+//! Tested against `vectors/curves.json` (mpmath).
 
 use super::normal::{above, cdf, density, ln_cdf, ln_density, mills, mills_spread};
 

@@ -10,7 +10,7 @@
 //! | [`Continual`] | correlated Gaussian noise to a stream's running sums | exact Gaussian curve | finite |
 //! | [`Individual`] | Gaussian noise to sums without units over budget | exact Gaussian curve | finite |
 //! | [`SampledGaussian`] | the same to a sum over a secret sample of records | sampled Gaussian | finite |
-//! | [`ShuffledGaussian`] | the same, after a secret random order of records | exact Gaussian curve | finite |
+//! | [`ShuffledGaussian`] | the same, on records in a secret random order | exact Gaussian curve | finite |
 //! | [`Laplace`] | discrete Laplace noise on a grid | pure | finite |
 //! | [`L2Laplace`] | noise of density ∝ exp(−‖b‖/s) | pure | real |
 //! | [`NoisyMoments`] | Gaussian or discrete Laplace noise to second moments | as those two | finite |
