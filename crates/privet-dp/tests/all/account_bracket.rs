@@ -69,8 +69,8 @@ fn closed_forms_are_in_between() {
     }
 }
 
-/// Mechanisms that one leaf describes without being composed of known laws: the lower bound is at most
-/// the cost of some instance.
+/// Mechanisms that one leaf describes without being composed of known laws: the lower bound is the cost
+/// of one instance.
 #[test]
 fn instances_that_occur_are_below() {
     let replaced = Neighbours::ReplaceOne;

@@ -30,7 +30,7 @@ fn statement(event: &Event) -> Statement {
     Statement::new(account::guarantee(event, 1e-6).unwrap(), Arithmetic::Finite, json!({}))
 }
 
-/// Queries, and releases the answers; or its initial data, when set to.
+/// Queries, and releases the answers; or releases its initial data, if it has any.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Parrot {
     secret: Option<f64>,

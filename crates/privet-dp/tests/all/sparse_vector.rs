@@ -79,7 +79,7 @@ proptest! {
     }
 }
 
-/// The constant is needed: half of it would not suffice, and three quarters of it are reached.
+/// The constant is nearly needed: a pair of neighbours reaches three quarters of it.
 #[test]
 fn much_of_the_charge_is_attained() {
     for law in LAWS {
