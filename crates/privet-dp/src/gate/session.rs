@@ -232,7 +232,7 @@ impl<'a> Session<'a> {
         self.together.is_some()
     }
 
-    /// The origin of the noise among parties.
+    /// The protocol by which the servers draw the noise; the default without other parties.
     pub(crate) fn noise_mode(&self) -> NoiseMode {
         self.together.map(|(among, _)| among.noise).unwrap_or_default()
     }
@@ -492,8 +492,8 @@ impl<'a> Session<'a> {
         Ok(release)
     }
 
-    /// As [`Session::settle`], for a session that is suspended once more: the purse is notified when the
-    /// release is written.
+    /// As [`Session::settle`], for a session that is suspended once more: the purse is notified later,
+    /// when the release is written.
     pub fn conclude<T>(
         &mut self,
         noised: Noised<T>,

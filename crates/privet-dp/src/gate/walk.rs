@@ -73,7 +73,7 @@ pub trait Informed: Walk {
     /// The public data: plain, and independent of all records.
     type News: Serialize + 'static;
 
-    /// Receives the data, before the first query.
+    /// Receives the data, before the next query.
     fn told(&mut self, news: Self::News);
 }
 

@@ -75,7 +75,7 @@ impl AgreedLabels {
         Ok(Event::Use { neighbours: self.argmax.neighbours, unit: self.argmax.unit, cost })
     }
 
-    /// Returns the class of every histogram, counted from 0, or `None` for all.
+    /// Returns the class of every histogram, counted from 0, or `None` if the test fails.
     pub fn run(
         &self,
         histograms: Private<Vec<Votes>>,

@@ -60,7 +60,7 @@ pub const PARTIES: Range = Range::from("parties", 1.0, 1_048_577.0);
 /// Limits on the number of servers.
 pub const SERVERS: Range = Range::from("servers", 2.0, 65.0);
 
-/// The origin of a round's noise.
+/// The protocol by which the servers draw a round's noise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoiseMode {
@@ -115,7 +115,7 @@ pub struct Among {
     pub servers: u32,
     /// Number t of servers that are trusted not to reveal their data.
     pub honest: u32,
-    /// The origin of the noise.
+    /// The protocol by which the servers draw the noise.
     #[serde(default, skip_serializing_if = "NoiseMode::is_shares")]
     pub noise: NoiseMode,
 }
