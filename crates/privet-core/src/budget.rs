@@ -1,15 +1,15 @@
-//! What a caller is willing to spend.
+//! The privacy budget (ε, δ) that a caller sets.
 
 use crate::{Error, Range};
 use serde::{Deserialize, Serialize};
 
-/// Limits on ε. Below, noise would drown any data set, and searches for it would take for ever.
+/// Limits on ε. Smaller values would need noise that drowns any data set, and unbounded calibration.
 pub const EPSILON: Range = Range::from("epsilon", 1e-9, f64::INFINITY);
-/// Limits on δ; zero asks for pure differential privacy. Below, losses are composed on grids whose masses
-/// underflow.
+/// Limits on δ; zero requests pure differential privacy. Smaller positive values are refused: privacy
+/// losses are composed on grids whose masses would underflow.
 pub const DELTA: Range = Range::from("delta", 1e-100, 1.0).or_zero();
 
-/// A total (ε, δ). Only [`Budget::new`] makes one, so the two numbers are always in range.
+/// A total (ε, δ). [`Budget::new`] is the only constructor, so both numbers are always in range.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Unchecked")]
 pub struct Budget {
@@ -37,23 +37,23 @@ impl Budget {
         Ok(Self { epsilon: EPSILON.check(epsilon)?, delta: DELTA.check(delta)? })
     }
 
-    /// The δ that is taken where none is given: 1/n² for a declared number of rows, far below the 1/n at
-    /// which giving away a random record whole would be allowed.
+    /// The default δ, 1/n² for a declared number of rows n: far below 1/n, at which publishing one
+    /// random record in full would be allowed.
     pub fn usual_delta(rows: u64) -> f64 {
         (rows as f64).powi(-2)
     }
 
-    /// ε.
+    /// The parameter ε of (ε, δ)-differential privacy.
     pub fn epsilon(&self) -> f64 {
         self.epsilon
     }
 
-    /// δ.
+    /// The parameter δ of (ε, δ)-differential privacy.
     pub fn delta(&self) -> f64 {
         self.delta
     }
 
-    /// Whether pure differential privacy is asked for (δ = 0).
+    /// True for pure differential privacy (δ = 0).
     pub fn is_pure(&self) -> bool {
         self.delta == 0.0
     }

@@ -2,7 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// This moment, as [`timestamp`] writes it.
+/// The current time, in the format of [`timestamp`].
 pub fn now() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     timestamp(since.as_secs())
@@ -28,7 +28,7 @@ pub fn timestamp(seconds: u64) -> String {
     )
 }
 
-/// Whether a text is a moment as [`timestamp`] writes it: of a calendar's day, from 1970 on.
+/// True if `text` is in the format of [`timestamp`] and names an existing day and time from 1970 on.
 pub fn is_timestamp(text: &str) -> bool {
     let part = |from, to| text.get(from..to)?.parse::<u64>().ok();
     let seconds = || {

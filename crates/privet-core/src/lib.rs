@@ -1,15 +1,15 @@
-//! The few types every room of privet shares.
+//! The few types shared by every crate of privet.
 //!
-//! - [`Neighbours`] and [`Unit`]: which two data sets must look alike, and whose records change;
-//!   [`Relation`]: both together, and how far a sum moves between neighbours.
-//! - [`Spelling`]: when two identifiers name one unit.
-//! - [`Whose`]: who a unit is.
-//! - [`Budget`]: the (ε, δ) a caller is willing to spend.
+//! - [`Neighbours`] and [`Unit`]: the neighbour relation between data sets, and the unit of protection;
+//!   [`Relation`]: both together, and the sensitivity of a sum under them.
+//! - [`Spelling`]: the normal form under which two identifiers name one unit.
+//! - [`Whose`]: the column that identifies a unit.
+//! - [`Budget`]: the (ε, δ) that a caller sets.
 //! - [`Range`]: a limit on a setting, written once and read by the check, the help text and the
 //!   error message.
-//! - [`joint`]: what is set aside for noise that servers draw together.
+//! - [`joint`]: constants charged for noise that servers draw jointly.
 //! - [`now`]: dates as text.
-//! - [`printable`]: text from elsewhere, fit to be shown.
+//! - [`printable`]: untrusted text, escaped for display.
 #![forbid(unsafe_code)]
 
 mod budget;
@@ -31,26 +31,26 @@ pub use spelling::Spelling;
 pub use text::{printable, printable_lines};
 pub use whose::{UNNAMED_UNIT, Whose};
 
-/// Why a setting was refused. Carries settings only, never a value read from records.
+/// Reason for refusing a setting. Carries settings only, never a value read from records.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A number lies outside its range.
     #[error("{value} is not accepted for {}: {range}", range.name())]
     OutOfRange {
-        /// What would be accepted.
+        /// The accepted range.
         range: Range,
-        /// What was given.
+        /// The refused value.
         value: f64,
     },
-    /// A word is not one of those known.
+    /// A word is not one of the accepted ones.
     #[error("'{given}' is not a {what}: accepted are {accepted}")]
     Unknown {
-        /// What kind of word it is.
+        /// The kind of word, as the message names it.
         what: &'static str,
-        /// What was given.
+        /// The refused word.
         given: String,
-        /// What would be accepted.
+        /// The accepted words.
         accepted: &'static str,
     },
 }

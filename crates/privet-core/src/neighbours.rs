@@ -1,28 +1,27 @@
-//! Which data sets must be indistinguishable.
+//! Neighbour relations: the pairs of data sets that must be indistinguishable.
 
 use crate::{Error, Range};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// When two data sets are neighbours, counted in [`Unit`]s.
+/// A neighbour relation between data sets, counted in [`Unit`]s.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Neighbours {
-    /// One unit's data are exchanged for another's: the number of rows is public.
+    /// Replace one: one unit's data are exchanged for another's. The number of rows is public.
     ReplaceOne,
-    /// One unit is added or removed: the number of rows is private, and only the declared count
-    /// is ever used.
+    /// Add or remove one unit. The number of rows is private, and only the declared count is used.
     AddRemove,
-    /// The labels of one unit's records are others, and nothing else of them: labels alone are protected. Everything
-    /// besides, the number of rows included, is taken for public.
+    /// Label privacy: only the labels of one unit's records change. Everything else, the number of rows
+    /// included, is taken for public.
     ReplaceLabel,
 }
 
 impl Neighbours {
-    /// The words accepted by [`FromStr`].
+    /// The words that [`FromStr`] accepts.
     pub const ACCEPTED: &'static str = "replace-one, add-remove, replace-label";
 
-    /// The relation of whole records that it is a case of: what holds for that holds for this.
+    /// The relation of whole records that contains this one: its bounds hold for this one, too.
     pub fn of_records(self) -> Self {
         match self {
             Self::ReplaceOne | Self::ReplaceLabel => Self::ReplaceOne,
@@ -30,7 +29,7 @@ impl Neighbours {
         }
     }
 
-    /// 2 where a unit is taken out and another put in, 1 where only one of the two happens.
+    /// 2 for the relations that exchange a unit for another, 1 for add-remove.
     pub fn sides(self) -> f64 {
         match self {
             Self::ReplaceOne | Self::ReplaceLabel => 2.0,
@@ -68,7 +67,7 @@ impl FromStr for Neighbours {
 /// Limits on the number of records one user may own.
 pub const UNIT_CAP: Range = Range::from("max_records", 1.0, 4_294_967_296.0);
 
-/// Whose data change between neighbours.
+/// The unit of protection: the data that change between neighbours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Unit {
@@ -76,13 +75,13 @@ pub enum Unit {
     Record,
     /// All rows of one user, of which at most `max_records` enter the computation.
     User {
-        /// The cap.
+        /// Upper bound on the number of used records per user.
         max_records: u32,
     },
 }
 
 impl Unit {
-    /// The largest number of records one unit contributes.
+    /// The largest number of records that one unit contributes.
     pub fn records(&self) -> u32 {
         match self {
             Self::Record => 1,

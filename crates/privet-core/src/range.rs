@@ -25,7 +25,7 @@ impl Range {
         Self { name, low, high, low_included: true, zero: false }
     }
 
-    /// The same, and 0.
+    /// Accepts 0 in addition.
     pub const fn or_zero(self) -> Self {
         Self { zero: true, ..self }
     }
@@ -35,17 +35,17 @@ impl Range {
         self.name
     }
 
-    /// What is accepted of whole numbers, in words.
+    /// The accepted integers, in words.
     pub fn whole(&self) -> String {
         let low = if self.low_included { self.low } else { self.low + 1.0 };
-        // Beyond this every number is whole, and the limit is that of the type.
+        // Beyond this every `f64` is an integer, and the type sets the limit.
         if self.high > 9e15 {
             return format!("a whole number of at least {}", Written(low));
         }
         format!("a whole number from {} to {}", Written(low), Written((self.high - 1.0).ceil()))
     }
 
-    /// Accepts `value` when it lies inside. Asks "inside?", never "outside?", so NaN is refused.
+    /// Returns `value` if it lies inside. The test is "inside?", never "outside?", so NaN is refused.
     pub fn check(self, value: f64) -> Result<f64, Error> {
         let above = value > self.low || (self.low_included && value == self.low);
         if (above && value < self.high) || (self.zero && value == 0.0) {
@@ -73,7 +73,7 @@ impl fmt::Display for Range {
     }
 }
 
-/// A number without dozens of zeros.
+/// Formats very large and very small numbers with an exponent.
 struct Written(f64);
 
 impl fmt::Display for Written {

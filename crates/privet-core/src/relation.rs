@@ -1,7 +1,7 @@
-//! Whose change must go unnoticed: a neighbour relation together with its unit.
+//! A neighbour relation together with its unit.
 //!
-//! What a statistic states as the bound of one record's part becomes, by [`Relation::shift`], what the
-//! sum can move by between neighbours. Nowhere else is that factor written.
+//! [`Relation::shift`] turns a bound on one record's contribution into the sensitivity of a sum between
+//! neighbours. That factor is written nowhere else.
 
 use crate::{Neighbours, Unit};
 use serde::{Deserialize, Serialize};
@@ -11,37 +11,37 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Relation {
-    /// When two data sets are neighbours.
+    /// The neighbour relation.
     pub neighbours: Neighbours,
-    /// Whose data change between them.
+    /// The unit of protection.
     pub unit: Unit,
 }
 
 impl Relation {
-    /// Both together.
+    /// Combines a neighbour relation and a unit.
     pub const fn new(neighbours: Neighbours, unit: Unit) -> Self {
         Self { neighbours, unit }
     }
 
-    /// Whether all neighbours have the same number of rows, so that it may be used and shown. A user's
-    /// place may be taken by one with more or fewer rows.
+    /// True if all neighbours have the same number of rows, so that the count may be used and shown.
+    /// False for users: replacing one may change the number of rows.
     pub fn count_is_public(self) -> bool {
         self.neighbours != Neighbours::AddRemove && self.unit == Unit::Record
     }
 
-    /// The most records that can leave or enter a table between neighbours: those of a unit, twice where
-    /// another unit takes its place.
+    /// The largest number of records that differ between neighbours: a unit's records, counted twice
+    /// where another unit replaces it.
     pub fn records(self) -> f64 {
         self.sides() * f64::from(self.unit.records())
     }
 
-    /// 2 where a unit is taken out and another put in, 1 where only one of the two happens.
+    /// 2 for the relations that exchange a unit for another, 1 for add-remove.
     pub fn sides(self) -> f64 {
         self.neighbours.sides()
     }
 
-    /// How far a sum over records can move between neighbours if one record's part has a norm of at most
-    /// `bound`: sides × records × bound, rounded up.
+    /// Sensitivity of a sum over records, each contribution of norm at most `bound`: sides × records ×
+    /// bound, rounded up.
     pub fn shift(self, bound: f64) -> f64 {
         self.records() * bound * (1.0 + 4.0 * f64::EPSILON)
     }

@@ -1,38 +1,42 @@
-//! When two identifiers, written differently, name one unit.
+//! The normal form under which two identifiers name one unit.
 
 use crate::Error;
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// How identifiers are spelt: what a cell that says whose a record is becomes, by that cell alone. A public declaration;
-/// programs that write tables decide the type of a column from all its cells, so it is never found from records.
+/// The normal form of identifiers: a function of the identifier's cell alone. It is a public
+/// declaration, never inferred from records: programs that write tables choose a column's type from all
+/// of its cells.
 ///
-/// Whoever shares what an identifier becomes is one unit, and under [`Self::Number`] and [`Self::Nfc`] it may be several
-/// people. Where one of them leaves or comes, other records of the merged unit may take her place among those that are
-/// used: the unit is taken out and another put in. A relation that charges for only one of the two does not cover that
-/// ([`crate::Neighbours::sides`] below 2), and is refused beside these spellings.
+/// Identifiers with the same normal form are one unit, and under [`Self::Number`] and [`Self::Nfc`] such
+/// a unit may be several people. If one of them leaves or joins, other records of the merged unit may
+/// replace hers among those that are used: one unit is exchanged for another. A relation that charges
+/// for adding or removing alone does not cover that ([`crate::Neighbours::sides`] below 2), and is
+/// refused with these normal forms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spelling {
-    /// A text is its bytes: `2`, `2.0` and `02` are three people.
+    /// A text is its bytes: `2`, `2.0` and `02` are three units.
     #[default]
     Text,
-    /// A text is the integer that it writes: `2`, `2.0`, `02` and `+2` are one person; what writes none is nobody.
+    /// A text is the integer that it writes: `2`, `2.0`, `02` and `+2` are one unit; a text that is no
+    /// integer names no unit.
     Number,
-    /// A text is its characters in Unicode's normal form C: an `é` of one character and one of two are the same.
+    /// A text is its characters in Unicode's normal form C: an `é` of one character and one of two are
+    /// equal.
     Nfc,
 }
 
 impl Spelling {
-    /// The words accepted by [`FromStr`].
+    /// The words that [`FromStr`] accepts.
     pub const ACCEPTED: &'static str = "text, number, nfc";
 
-    /// Whether two texts that differ may name one unit.
+    /// True if two different texts may name one unit.
     pub fn merges(self) -> bool {
         self != Self::Text
     }
 
-    /// Whether it is the one that files have which do not say.
+    /// True for the default, [`Self::Text`], which files leave out.
     pub fn is_text(&self) -> bool {
         *self == Self::Text
     }

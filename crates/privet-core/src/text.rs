@@ -1,12 +1,12 @@
-//! Text from elsewhere, fit to be shown.
+//! Untrusted text, escaped for display.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
 /// `text` with every character that would act on a terminal, or on how its line is read, written as
-/// `\u{…}`: control characters (line breaks and tabs among them), line and paragraph separators, and those
-/// that turn the direction of writing. Whatever comes from a file, a schema or an argument goes through
-/// here before a person sees it, so that it cannot pass for words of the program.
+/// `\u{…}`: control characters (line breaks and tabs among them), line and paragraph separators, and
+/// characters that change the direction of writing. All text from a file, a schema or an argument passes
+/// through here before display, so that it cannot imitate the program's own messages.
 ///
 /// ```
 /// assert_eq!(privet_core::printable("two classes: ä, 表"), "two classes: ä, 表");
@@ -28,7 +28,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// [`printable`] for text that is laid out on purpose: its line breaks stay.
+/// As [`printable`], but keeps line breaks.
 pub fn printable_lines(text: &str) -> Cow<'_, str> {
     if !text.chars().any(|letter| letter != '\n' && acts(letter)) {
         return Cow::Borrowed(text);
@@ -36,7 +36,7 @@ pub fn printable_lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.split('\n').map(printable).collect::<Vec<_>>().join("\n"))
 }
 
-/// Whether a character does more than stand for itself.
+/// True if a character has an effect beyond its own glyph.
 fn acts(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,

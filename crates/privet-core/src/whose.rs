@@ -1,32 +1,32 @@
-//! Who a unit is.
+//! The column that identifies a unit.
 
 use crate::{Error, Spelling, Unit, printable};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a unit's column is called where identifiers were handed over beside the records, and nobody said what they
-/// are.
+/// Name of the unit's column where identifiers were passed beside the records without a name.
 pub const UNNAMED_UNIT: &str = "(not named)";
 
-/// Whose records are one unit. Two claims about "a user" are about the same only if the same column of the records says
-/// who a user is, read in the same way: what is spent on people is no account of what is spent on visits.
+/// The definition of a unit: records, or the records with one identifier. Two claims about "a user" are
+/// comparable only if the same column identifies users, read in the same way: budget spent per patient
+/// says nothing about budget per visit.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind", deny_unknown_fields)]
 pub enum Whose {
-    /// Every record is a unit of its own.
+    /// Every record is its own unit.
     Records,
-    /// Records with the same identifier in a column are one user's.
+    /// Records with the same identifier in a column belong to one user.
     Column {
-        /// Its name.
+        /// The column's name.
         column: String,
-        /// Whether blanks around an identifier are left out.
+        /// True if blanks around an identifier are removed.
         #[serde(default = "yes", skip_serializing_if = "is_yes")]
         trim: bool,
-        /// When two identifiers, written differently, name one user.
+        /// The normal form of identifiers.
         #[serde(default, skip_serializing_if = "Spelling::is_text")]
         spelling: Spelling,
     },
-    /// Nobody said: as in ledgers of 0.2.0, and where identifiers were handed over without a name.
+    /// Unknown: ledgers of version 0.2.0, and identifiers passed without a name.
     #[default]
     NotSaid,
 }
@@ -41,12 +41,13 @@ fn is_yes(trim: &bool) -> bool {
 }
 
 impl Whose {
-    /// A column that is read as schemas have it where they do not say.
+    /// A column read with the defaults of a schema: blanks removed, spelling as text.
     pub fn column(name: impl Into<String>) -> Self {
         Self::Column { column: name.into(), trim: true, spelling: Spelling::Text }
     }
 
-    /// The same of a column that somebody names beside the records: in a setting or a flag. What is no name is refused.
+    /// As [`Whose::column`], for a name from a setting or a flag. Refuses blank names, control
+    /// characters and [`UNNAMED_UNIT`].
     pub fn named(column: &str) -> Result<Self, Error> {
         let blank = column.trim().is_empty();
         if blank || column.chars().any(char::is_control) || column.trim().starts_with(UNNAMED_UNIT)
@@ -61,7 +62,8 @@ impl Whose {
         Ok(Self::column(column))
     }
 
-    /// What is known of a unit of this kind: records are their own, and users are whose this says.
+    /// The definition for units of the given kind: records are their own units, and for users
+    /// [`Whose::Records`] becomes [`Whose::NotSaid`].
     pub fn of(self, unit: Unit) -> Self {
         match (unit, self) {
             (Unit::Record, _) => Self::Records,
@@ -70,12 +72,12 @@ impl Whose {
         }
     }
 
-    /// Whether it is known.
+    /// True if the definition is known.
     pub fn is_said(&self) -> bool {
         *self != Self::NotSaid
     }
 
-    /// Whether it has to be written down: of a record it follows from the unit.
+    /// True if no column is named, so that nothing needs to be written down.
     pub fn goes_without_saying(&self) -> bool {
         !matches!(self, Self::Column { .. })
     }

@@ -1,4 +1,4 @@
-//! From an event to (ε, δ): the smallest of the bounds that apply.
+//! From an event to (ε, δ): the smallest of the applicable bounds.
 //!
 //! δ(ε) of the reduced tree ([`super::parts`]) is the least of
 //! - the exact Gaussian curve when nothing else is there; the part's own curve, averaged over the
@@ -21,37 +21,37 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The largest r for which a grid is charged by its ratio.
 const CLOSE: f64 = 1e-3;
-/// Uses up to which K-fold randomised response is summed term by term.
+/// The largest number of uses for which K-fold randomised response is summed term by term.
 const SUMMED: u64 = 20_000;
-/// ε beyond which nothing is searched: e^ε is about to overflow.
+/// The largest ε that is searched: beyond, e^ε overflows.
 const FARTHEST: f64 = 700.0;
 
-/// What an event guarantees.
+/// The (ε, δ) guarantee of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Guarantee {
-    /// Which data sets are indistinguishable.
+    /// The neighbour relation.
     pub neighbours: Neighbours,
-    /// Whose data change.
+    /// The unit of protection.
     pub unit: Unit,
-    /// ε; infinite when no finite one holds, written as the word "infinity".
+    /// The privacy parameter ε; infinite if no finite one holds, written as the word "infinity".
     #[serde(serialize_with = "write_epsilon", deserialize_with = "read_epsilon")]
     pub epsilon: f64,
-    /// δ.
+    /// The privacy parameter δ.
     #[serde(deserialize_with = "read_delta")]
     pub delta: f64,
-    /// Towards whom it holds.
+    /// The observers towards whom it holds.
     #[serde(default, skip_serializing_if = "SeenBy::is_everyone")]
     pub seen_by: SeenBy,
 }
 
 impl Guarantee {
-    /// Towards everyone.
+    /// A guarantee towards everyone.
     pub fn new(neighbours: Neighbours, unit: Unit, epsilon: f64, delta: f64) -> Self {
         Self { neighbours, unit, epsilon, delta, seen_by: SeenBy::Everyone }
     }
 
-    /// The same claim for what everyone sees; refused where it holds towards all but the unit alone.
+    /// Returns the same guarantee if it holds towards everyone; an error if the unit itself is excluded.
     pub fn for_everyone(self) -> Result<Self, AccountError> {
         if self.seen_by.is_everyone() { Ok(self) } else { Err(AccountError::NotForEveryone) }
     }
@@ -63,14 +63,14 @@ pub fn delta(event: &Event, epsilon: f64) -> Result<f64, AccountError> {
     Ok(Parts::new(event)?.delta(epsilon))
 }
 
-/// An upper bound on the smallest ε at which `event` is (ε, δ)-differentially private; infinite
-/// when no finite one is found.
+/// An upper bound on the smallest ε at which `event` is (ε, δ)-differentially private; infinite if no
+/// finite one is found.
 pub fn epsilon(event: &Event, delta: f64) -> Result<f64, AccountError> {
     let delta = probability("delta", delta)?;
     Ok(Parts::new(event)?.epsilon(delta))
 }
 
-/// What `event` guarantees at this δ.
+/// The guarantee of `event` at this δ.
 pub fn guarantee(event: &Event, delta: f64) -> Result<Guarantee, AccountError> {
     let delta = probability("delta", delta)?;
     let parts = Parts::new(event)?;
@@ -84,19 +84,19 @@ pub fn relation(event: &Event) -> Result<(Neighbours, Unit), AccountError> {
     Ok((parts.neighbours, parts.unit))
 }
 
-/// Whether `event` stays within a budget.
+/// True if `event` is proved to meet the budget.
 pub fn meets(event: &Event, budget: Budget) -> Result<bool, AccountError> {
     Ok(delta(event, budget.epsilon())? <= budget.delta())
 }
 
-/// How good a bound on δ is wanted; each is valid.
+/// The effort to spend on a bound on δ; every bound is valid.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Wanted<'a> {
-    /// As tight as it gets, unless a cheap one is well below this.
+    /// As tight as possible, unless a cheap bound is well below this value.
     Below(f64),
-    /// A rough one, to find one's way; cheaper still if it is well below this.
+    /// A rough bound, to steer a search; cheaper still if it is well below this value.
     Rough(f64),
-    /// One from a composition at hand.
+    /// A bound from an existing composition.
     From(&'a Composed),
 }
 
@@ -126,19 +126,19 @@ impl Parts {
         let charged = |e: f64| self.leaky(e, wanted) + charge(e);
         let ideal = self.leaky(epsilon, wanted);
         let here = ideal + charge(epsilon);
-        // At no smaller ε is the ideal curve lower, so no search finds what is wanted.
+        // The ideal curve is no lower at any smaller ε, so no search can reach `enough`.
         if enough > 0.0 && ideal > enough {
             return here.min(1.0);
         }
-        // What a leak adds does not fall: beside it any growth shows.
+        // A leak's share does not fall with ε: any growth of the charge counts.
         let smooth = self.smooth();
         let negligible = if smooth && self.leak > 0.0 { f64::EPSILON } else { 1e-3 };
         if here <= enough || charge(epsilon) <= negligible * here {
             return here.min(1.0);
         }
         // The charge matters, and it grows with ε: whatever holds at a smaller ε holds here, so the
-        // bound falls to its least value and stays there. Or take the ratio's charge. Compositions are
-        // costly: few steps, and none where the charge alone is above 1.
+        // bound falls to its least value and stays there. The alternative is the ratio's charge.
+        // Compositions are costly: few steps, and none where the charge alone is above 1.
         let useful = libm::log(1.0 / self.distance).clamp(0.0, FARTHEST);
         let search = if smooth { (60, useful) } else { (6, epsilon.min(useful)) };
         let by_distance = charged(lowest(search, charged).min(epsilon));
@@ -157,7 +157,7 @@ impl Parts {
         by_distance.min(by_ratio).min(here).min(1.0)
     }
 
-    /// What a grid costs at least, whatever ε.
+    /// The smallest charge of the grids, at any ε.
     fn least_charge(&self) -> f64 {
         if self.ratio < CLOSE { self.distance.min(self.outside) } else { self.distance }
     }
@@ -179,7 +179,7 @@ impl Parts {
         if gaussian_only && self.distance == 0.0 && self.leak == 0.0 {
             return gaussian::epsilon(delta, self.mu());
         }
-        // `high` always holds, so stopping anywhere is safe.
+        // `high` always holds, so stopping at any point is safe.
         let most = pure.unwrap_or(FARTHEST);
         let probe = |e: f64, wanted: Wanted| {
             let d = self.bound_delta(e, wanted);
@@ -192,14 +192,14 @@ impl Parts {
         if self.smooth() {
             return crossing(most, 1e-13, full);
         }
-        // Compositions are costly, but one answers at every ε: find the way on a rough one, then
-        // compose anew where the last one led, until one leads to where it was made: that one is
-        // what anybody who asks for δ there will compose.
+        // Compositions are costly, but one gives bounds at every ε: search on a rough one, then compose
+        // anew at each result, until a composition's result is the ε that it was made for. A caller that
+        // computes δ there makes the same composition.
         let (Some(rest), nu) = (self.lossy(), self.mu()) else { return f64::INFINITY };
         if delta < distribution::LEAST {
             return crossing(most, 1e-8, full);
         }
-        // Many compositions would only say so slowly; and grids only add.
+        // Many compositions would only show the same slowly; and grids only add.
         if self.leaky(most, Wanted::Below(delta)) > delta {
             return f64::INFINITY;
         }
@@ -235,16 +235,16 @@ impl Parts {
         (self.leak + (1.0 - self.leak) * ideal * (1.0 + 1e-15)).min(1.0)
     }
 
-    /// The curve of the composition, never below what is known to be attained: a computation that
-    /// comes out lower has gone wrong, whatever the reason (NaN included).
+    /// The curve of the composition, never below a curve known to be attained: a lower result is a
+    /// numerical failure, whatever the cause (NaN included).
     fn ideal(&self, e: f64, wanted: Wanted) -> f64 {
         if !self.selected.is_empty() {
             return renyi::delta_by(e, |order| selected::divergence(self, order));
         }
         let squares = self.rest.iter().map(|(part, count)| *count as f64 * part.attained().powi(2));
         let floor = gaussian::delta(e, libm::sqrt(self.mu().powi(2) + squares.sum::<f64>()));
-        // Nor below the curve of one use of anything whose curve is attained; below every budget
-        // both are rounded up from nothing.
+        // Nor below the curve of one use of anything whose curve is attained. Below every budget both
+        // are rounded up from 0.
         let alone = self.rest.iter().fold(0.0, |most: f64, (part, _)| match part {
             Part::Concentrated(_) | Part::Objective(_) => most,
             part => most.max(part.delta(e)),
@@ -289,8 +289,8 @@ impl Parts {
         if let Wanted::From(composed) = wanted {
             return composed.delta(e);
         }
-        // Composing distributions takes milliseconds and more: not where it cannot matter, and not
-        // where no composition answers with so little.
+        // Composing distributions takes milliseconds and more: skip it where it cannot matter, and where
+        // no composition resolves values this small.
         let quick = distribution::quick_delta(&rest, nu, e);
         if quick <= 1e-3 * wanted.enough() {
             return quick;
@@ -312,7 +312,7 @@ impl Parts {
         {
             least = least.min(classes::one_versus_all(e, determinant, mu, count, nu));
         }
-        // What follows is looser by its nature, but where a curve is only what moments prove.
+        // The bounds below are looser, except for curves that are themselves moment bounds.
         if tight && !rest.iter().any(|(part, _)| matches!(part, Part::Concentrated(_))) {
             return least;
         }
@@ -326,15 +326,15 @@ impl Parts {
         least.min(renyi::delta(&rest, nu, e))
     }
 
-    /// The parts that are not Gaussian and lose anything at all; `None` if there are too many.
+    /// The parts that are not Gaussian and have a nonzero loss; `None` if there are too many.
     fn lossy(&self) -> Option<Vec<(Part, u64)>> {
         let lossy = self.rest.iter().copied().filter(|(part, _)| part.bound() != Some(0.0));
         merge::merged(lossy.collect())
     }
 }
 
-/// The Gaussian release that is no better than sampled ones and one of parameter ν together: Theorem 4 of
-/// [`super::sampled`], rounded up; `None` where there are others.
+/// A Gaussian release that dominates these sampled ones and one of parameter ν together: Theorem 4 of
+/// [`super::sampled`], rounded up; `None` if there are other parts.
 fn unsampled(rest: &[(Part, u64)], nu: f64) -> Option<f64> {
     let mut total = nu;
     for (part, count) in rest {
@@ -345,15 +345,15 @@ fn unsampled(rest: &[(Part, u64)], nu: f64) -> Option<f64> {
     Some(total * (1.0 + f64::EPSILON * (4.0 + 4.0 * rest.len() as f64)))
 }
 
-/// About where a function of ε that falls, then rises, is least, by so many steps of golden section up to
-/// `most`.
+/// Approximate minimiser, on [0, `most`], of a function of ε that falls, then rises: so many steps of
+/// golden section.
 fn lowest((rounds, most): (usize, f64), value: impl Fn(f64) -> f64) -> f64 {
     const GOLDEN: f64 = 0.618_033_988_749_894_8;
     let (mut low, mut high) = (0.0, most);
     let (mut left, mut right) = (high - GOLDEN * (high - low), low + GOLDEN * (high - low));
     let (mut at_left, mut at_right) = (value(left), value(right));
     for _ in 0..rounds {
-        // Where nothing is known yet δ is 1 on both sides: look farther out.
+        // At first δ may be 1 on both sides: search larger ε.
         if at_left < at_right {
             (high, right, at_right) = (right, left, at_left);
             left = high - GOLDEN * (high - low);
@@ -367,8 +367,8 @@ fn lowest((rounds, most): (usize, f64), value: impl Fn(f64) -> f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// A point just above the smallest ε up to `most` where a condition begins to hold, infinite if there
-/// is none; `probe` as in [`super::calibrate::shrink`]. Doubles until it holds, then a secant.
+/// A point just above the smallest ε up to `most` at which a condition holds, infinite if there is none;
+/// `probe` as in [`super::calibrate::shrink`]. Doubles until it holds, then a secant.
 fn crossing(most: f64, tolerance: f64, probe: impl Fn(f64) -> (bool, f64)) -> f64 {
     let mut low = (0.0, probe(0.0));
     if low.1.0 {
@@ -387,7 +387,7 @@ fn crossing(most: f64, tolerance: f64, probe: impl Fn(f64) -> (bool, f64)) -> f6
     super::calibrate::shrink((low.0, low.1.1), (high.0, high.1.1), tolerance, probe)
 }
 
-/// As [`crossing`], in the neighbourhood of a point; the point itself if nothing is found there.
+/// As [`crossing`], started near a point; returns the point itself if no crossing is found there.
 fn crossing_near(point: f64, most: f64, probe: impl Fn(f64) -> (bool, f64)) -> f64 {
     let start = (point, probe(point));
     let (mut low, mut high) = (start, start);
@@ -444,7 +444,7 @@ fn write_epsilon<S: Serializer>(epsilon: &f64, serializer: S) -> Result<S::Ok, S
     }
 }
 
-/// Within the limits of a budget: what is computed for a stated δ is bounded work.
+/// Restricts δ to the limits of a budget, so that the work of a verifier is bounded.
 fn read_delta<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     DELTA.check(f64::deserialize(deserializer)?).map_err(serde::de::Error::custom)
 }

@@ -1,41 +1,44 @@
-//! What labels by a noisy plurality cost where the voters agree: a loss that depends on the votes.
+//! The cost of labels by a noisy plurality whose voters agree: a data-dependent privacy loss.
 //!
-//! A histogram n counts votes by class; the label is the class whose count under N(0, σ²) noise is largest. Between
-//! neighbours one vote moves. Of the label alone ([`crate::mechanism::NoisyArgmax`]) that costs a Gaussian release
-//! of sensitivity √2, whatever the votes. Where one class is far ahead it costs less, and how much less depends on
-//! the votes: a number that is itself private. It is used here in one way only, as the thing that is *tested* before
-//! labels go out ([`crate::mechanism::AgreedLabels`]); it is never released, and no claim is made of it.
+//! A histogram n counts votes by class; the label is the class whose count under N(0, σ²) noise is
+//! largest. Between neighbours one vote moves. The label alone ([`crate::mechanism::NoisyArgmax`]) costs
+//! a Gaussian release of sensitivity √2, whatever the votes. Where one class is far ahead it costs less,
+//! by an amount that depends on the votes and is itself private. That amount is used in one way only, as
+//! the quantity that is *tested* before labels are released ([`crate::mechanism::AgreedLabels`]); it is
+//! never released, and no claim is made about it.
 //!
-//! **Theorem** (after Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6, with a simpler first
-//! term). Let i be the class ahead, q̄ an upper bound on Pr\[label ≠ i\] under n *and* under every n′ with one vote
-//! moved, and μ ≥ λ > 1. Then for the laws P, Q of the label under n, n′
+//! **Theorem** (after Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018, Theorem 6, with a
+//! simpler first term). Let i be the class ahead, q̄ an upper bound on Pr\[label ≠ i\] under n *and*
+//! under every n′ with one vote moved, and μ ≥ λ > 1. Then for the laws P, Q of the label under n, n′
 //!
 //! **D_λ(P‖Q) ≤ (1/(λ−1))·ln[(1 − q̄)^−(λ−1) + q̄^((μ−λ)/(μ−1))·e^((λ−1)μ/σ²)]**, and at most λ/σ².
 //!
-//! *Proof.* e^((λ−1)D_λ) = ΣP(P/Q)^(λ−1). The term of i is at most Q(i)^−(λ−1) ≤ (1 − q̄)^−(λ−1). The others: Hölder with
-//! exponents (μ−1)/(λ−1) and its conjugate, Σ_{≠i} P(P/Q)^(λ−1) ≤ (ΣP(P/Q)^(μ−1))^((λ−1)/(μ−1))·P(≠i)^((μ−λ)/(μ−1)), whose
-//! first factor is at most e^((λ−1)·D_μ), D_μ ≤ μ·2/(2σ²) (a Gaussian release of sensitivity √2). ∎
+//! *Proof.* e^((λ−1)D_λ) = ΣP(P/Q)^(λ−1). The term of i is at most Q(i)^−(λ−1) ≤ (1 − q̄)^−(λ−1). The
+//! others: Hölder with exponents (μ−1)/(λ−1) and its conjugate, Σ_{≠i} P(P/Q)^(λ−1) ≤
+//! (ΣP(P/Q)^(μ−1))^((λ−1)/(μ−1))·P(≠i)^((μ−λ)/(μ−1)), whose first factor is at most e^((λ−1)·D_μ),
+//! D_μ ≤ μ·2/(2σ²) (a Gaussian release of sensitivity √2). ∎
 //!
-//! It bounds *one* direction, from the table at hand to every neighbour; so does what follows.
+//! It bounds *one* direction, from the given table to every neighbour, and so do the statements below.
 //!
-//! **q̄.** With gaps g_j = n_i − n_j, class j passes i with probability at most Φ(−g_j/(√2σ)); a moved vote takes at
-//! most 2 from a gap. So q̄ₖ = Σ_{j≠i} Φ(−(g_j − 2(k+1))/(√2σ)), at most 1, bounds it for all histograms that are at most k
-//! moved votes away, and their neighbours.
+//! **q̄.** With gaps g_j = n_i − n_j, class j passes i with probability at most Φ(−g_j/(√2σ)); a moved
+//! vote reduces a gap by at most 2. So q̄ₖ = Σ_{j≠i} Φ(−(g_j − 2(k+1))/(√2σ)), at most 1, bounds it for
+//! all histograms that are at most k moved votes away, and their neighbours.
 //!
-//! **Lemma (shift).** For n′ with one vote moved, q̄ₖ(n′) ≤ q̄ₖ₊₁(n). *Proof.* If both have the same class ahead,
-//! g′_j ≥ g_j − 2. If i leads n and i′ leads n′: for j other than both, n′_i′ − n′_j ≥ n′_i − n′_j ≥ g_j − 2; and the gap of n′
-//! to i is at least 0, that of n to i′ less 2 at most n′_i − n′_i′ ≤ 0. So the gaps of n′, in some order, are at least
-//! those of n less 2. ∎
+//! **Lemma (shift).** For n′ with one vote moved, q̄ₖ(n′) ≤ q̄ₖ₊₁(n). *Proof.* If both have the same
+//! class ahead, g′_j ≥ g_j − 2. If i leads n and i′ leads n′: for j other than both,
+//! n′_i′ − n′_j ≥ n′_i − n′_j ≥ g_j − 2; and the gap of n′ to i is at least 0, that of n to i′ less 2 at
+//! most n′_i − n′_i′ ≤ 0. So the gaps of n′, in some order, are at least those of n less 2. ∎
 //!
-//! **Distance.** Let Uₖ be the ε at δ of all labels together with q̄ₖ in every histogram: min over a public list of λ of
-//! ΣD_λ + (ln(1/δ) + (λ−1)ln(1−1/λ) − ln λ)/(λ−1). d = least k ≤ b with Uₖ > limit, b + 1 if there is none. Between
-//! neighbours (one voter: at most one vote moved in *every* histogram) Uₖ(D′) ≤ Uₖ₊₁(D), hence |d − d′| ≤ 1; and
-//! d ≥ 1 means U₀ ≤ limit: the labels are (limit, δ)-close from D to every neighbour.
+//! **Distance.** Let Uₖ be the ε at δ of all labels together with q̄ₖ in every histogram: min over a
+//! public list of λ of ΣD_λ + (ln(1/δ) + (λ−1)ln(1−1/λ) − ln λ)/(λ−1). d = least k ≤ b with Uₖ > limit,
+//! b + 1 if there is none. Between neighbours (one voter: at most one vote moved in *every* histogram)
+//! Uₖ(D′) ≤ Uₖ₊₁(D), hence |d − d′| ≤ 1; and d ≥ 1 means U₀ ≤ limit: the labels are (limit, δ)-close
+//! from D to every neighbour.
 //!
-//! *In finite arithmetic* the lemma must hold for the numbers computed, or d would move by more. Every step is
-//! monotone as executed: gaps are whole numbers; the probability of a gap and the loss of a q̄ are looked up in
-//! tables made monotone by a running maximum; sums go over gaps in order and histograms in order, and rounded
-//! addition is monotone; q̄ is found among the levels of a table by comparisons.
+//! *In finite arithmetic* the lemma must hold for the computed numbers, or d could change by more. Every
+//! step is monotone as executed: gaps are integers; the probability of a gap and the loss of a q̄ come
+//! from tables made monotone by a running maximum; sums go over gaps in order and histograms in order,
+//! and rounded addition is monotone; q̄ is found among the levels of a table by comparisons.
 //!
 //! Tested here against exact laws, and by `tests/all/argmax.rs`.
 
@@ -43,44 +46,44 @@ use super::error::{AccountError, positive, probability};
 use super::normal::cdf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Levels of q̄, halved every `PER_HALF` of them.
+/// Number of levels of q̄ per halving.
 const PER_HALF: i32 = 8;
 /// The last level.
 const LEVELS: i32 = PER_HALF * 400;
-/// Voters at most.
+/// Largest supported number of voters.
 pub const MOST_VOTERS: u32 = 1_000_000;
 
-/// The loss of labels by a noisy plurality, by how far one class is ahead.
+/// The privacy loss of labels by a noisy plurality, as a function of the gaps between the classes.
 #[derive(Debug, Clone)]
 pub struct Agreement {
     voters: i64,
-    /// Of gaps from −2·voters − 4 on.
+    /// Upper bound on the probability that a class passes the leader, by its gap from −2·voters − 4 on.
     passing: Vec<f64>,
     losses: Arc<Losses>,
 }
 
-/// What depends on the noise and δ alone.
+/// Tables that depend on the noise and δ alone.
 #[derive(Debug)]
 struct Losses {
     /// Levels of q̄, from 1 downwards.
     levels: Vec<f64>,
-    /// For each order: what is added once, and the loss at each level.
+    /// For each order: a constant added once, and the loss at each level.
     orders: Vec<(f64, Vec<f64>)>,
 }
 
-/// Tables that are kept, the latest ones: the same labels are asked for again and again with the same noise, and a table
-/// is a hundred thousand logarithms.
+/// Number of cached tables, latest first: callers repeat the same noise, and a table takes a hundred
+/// thousand logarithms.
 const KEPT: usize = 4;
-/// By the bits of σ and δ, which are public.
+/// Keyed by the bits of σ and δ, which are public.
 type Kept = Vec<([u64; 2], Arc<Losses>)>;
 static MADE: Mutex<Kept> = Mutex::new(Vec::new());
 
 impl Losses {
-    /// Those of this noise, made or kept.
+    /// The tables for this noise and δ, cached or new.
     fn of(scale: f64, delta: f64) -> Arc<Self> {
         let key = [scale.to_bits(), delta.to_bits()];
         let kept = |made: &Kept| made.iter().find(|one| one.0 == key).map(|one| one.1.clone());
-        // Entries are written whole, whatever became of who held the lock.
+        // Entries are written whole, so a poisoned lock does no harm.
         let lock = || MADE.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(found) = kept(&lock()) {
             return found;
@@ -102,14 +105,14 @@ impl Losses {
             let mut losses: Vec<f64> =
                 levels.iter().map(|level| loss(1.0 + s, *level, scale)).collect();
             running_maximum(&mut losses);
-            // Rounding of the sums that it enters.
+            // Margin for the rounding of the sums that use it.
             (once + 1e-12 * (1.0 + once.abs()), losses)
         };
         Self { orders: (-4..=40).map(order).collect(), levels }
     }
 }
 
-/// How far the class ahead is from each other one, the nearest first; for the table of one histogram.
+/// The gaps between the leading class and each other class of one histogram, in increasing order.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Gaps(Vec<i64>);
 
@@ -120,7 +123,7 @@ impl std::fmt::Debug for Gaps {
 }
 
 impl Gaps {
-    /// Of a histogram of votes.
+    /// The gaps of a histogram of votes.
     pub fn of(votes: &[u32]) -> Self {
         let lead = votes.iter().enumerate().fold((0, 0), |best, (place, count)| {
             if *count > best.1 { (place, *count) } else { best }
@@ -134,7 +137,7 @@ impl Gaps {
 }
 
 impl Agreement {
-    /// Of `voters` voters, noise of this scale, and labels that together may fail with probability δ.
+    /// For `voters` voters, noise of this scale, and labels that together may fail with probability δ.
     pub fn new(noise_scale: f64, voters: u32, delta: f64) -> Result<Self, AccountError> {
         let scale = positive("noise_scale", noise_scale)?;
         let delta = positive("delta", probability("delta", delta)?)?;
@@ -151,7 +154,7 @@ impl Agreement {
         Ok(Self { voters, passing, losses: Losses::of(scale, delta) })
     }
 
-    /// q̄ₖ, up to the next level.
+    /// Index of the smallest level not below q̄ₖ.
     fn level(&self, gaps: &Gaps, moved: i64) -> usize {
         let sum: f64 = gaps.0.iter().map(|gap| self.passed(gap - 2 * (moved + 1))).sum();
         // The last level that is not below it; the sum's own rounding is within the levels' margin.
@@ -164,7 +167,8 @@ impl Agreement {
         self.passing[place as usize]
     }
 
-    /// Uₖ: what labels of these histograms cost at δ, and of all that are up to `moved` moved votes away.
+    /// Uₖ: the ε at δ of the labels of these histograms, and of all histograms up to `moved` moved votes
+    /// away.
     pub fn epsilon(&self, histograms: &[Gaps], moved: u32) -> f64 {
         let levels: Vec<usize> =
             histograms.iter().map(|gaps| self.level(gaps, i64::from(moved))).collect();
@@ -175,7 +179,7 @@ impl Agreement {
         best.max(0.0) * (1.0 + 1e-9)
     }
 
-    /// d: how many voters must change before the labels could cost more than `limit`.
+    /// d: the number of voters that must change before the labels could cost more than `limit`.
     pub fn distance(&self, histograms: &[Gaps], limit: f64) -> i64 {
         // Uₖ grows with k.
         let (mut within, mut beyond) = (-1, self.voters + 1);
@@ -199,7 +203,7 @@ fn loss(order: f64, wrong: f64, scale: f64) -> f64 {
         return plain * (1.0 + 1e-12);
     }
     let ln_wrong = libm::log(wrong);
-    // Any μ ≥ λ is valid; this one is the best.
+    // Any μ ≥ λ is valid; this is the minimiser.
     let mu = (1.0 + scale * libm::sqrt(-ln_wrong)).max(order);
     let ln_others = (mu - order) / (mu - 1.0) * ln_wrong + s * mu / (scale * scale);
     let ln_same = -s * libm::log1p(-wrong);
@@ -212,7 +216,7 @@ fn loss(order: f64, wrong: f64, scale: f64) -> f64 {
     (found * (1.0 + 1e-11) / s).min(plain * (1.0 + 1e-12)).max(0.0)
 }
 
-/// Makes a table that should fall fall: each entry at least all after it.
+/// Makes a table non-increasing: each entry becomes the maximum of itself and all later ones.
 fn running_maximum(table: &mut [f64]) {
     let mut most = 0.0_f64;
     for entry in table.iter_mut().rev() {
@@ -260,7 +264,7 @@ mod tests {
             .collect()
     }
 
-    /// D_λ(P‖Q) of the exact laws of the label is never above the bound, for every vote that may move.
+    /// D_λ(P‖Q) of the exact laws of the label is never above the bound, for every possible moved vote.
     #[test]
     fn the_loss_bounds_the_divergence_of_the_exact_laws() {
         for (votes, scale) in [
@@ -287,14 +291,14 @@ mod tests {
                 }
             }
         }
-        // Where voters agree it is far below what it costs in general.
+        // Where voters agree the loss is far below its general bound.
         let far = loss(20.0, 1e-12, 10.0);
         assert!(far < 1e-3 * 20.0 / 100.0, "{far}");
     }
 
     proptest! {
-        /// One voter, who moves a vote in every histogram, moves the distance by at most 1, as executed; and where
-        /// it is above 0 the labels cost at most the limit.
+        /// One voter, who moves a vote in every histogram, changes the distance by at most 1, as
+        /// executed; and where it is above 0 the labels cost at most the limit.
         #[test]
         fn one_voter_moves_the_distance_by_at_most_one(
             rows in proptest::collection::vec(proptest::collection::vec(0_u32..40, 3), 1..6),

@@ -1,8 +1,8 @@
-//! Two-sided answers: between which bounds the true δ(ε) of an event lies.
+//! Two-sided bounds on the true δ(ε) of an event.
 //!
 //! The *true* δ(ε) of an event is the largest over all mechanisms, data sets and orders of neighbours
-//! that the event describes. Above it is what [`super::delta`] proves. Below it is what one of them
-//! surely costs, namely the composition of, for each leaf,
+//! that the event describes. [`super::delta`] proves the upper bound. The lower bound is the cost of one
+//! such mechanism, namely the composition of, for each leaf,
 //! - itself: Gaussian and Laplace releases that attain their sensitivity in one coordinate, randomised
 //!   response for pure ε-DP, the leak of an (ε, δ)-DP mechanism, Poisson samples (Theorems 1 and 2 of
 //!   [`super::sampled`] are attained);
@@ -10,13 +10,13 @@
 //! - ρ-zCDP: a Gaussian release with μ² = 2ρ; bounded range r: randomised response with ε = r/2, whose
 //!   two losses are r apart;
 //! - batches without replacement: all records alike but one, which is the pair of Theorem 1;
-//! - a perturbed objective: every record in the linear part of its loss, at opposite ends, so that
-//!   θ* = −(b+const)/λ: the release of a sum that moves by 2LR (LR) per record. With output noise the two
+//! - a perturbed objective: every record in the linear part of its loss, at opposite ends, so that θ* =
+//!   −(b+const)/λ: the release of a sum that moves by 2LR (LR) per record. With output noise the two
 //!   Gaussians add up and the optimiser's errors may point apart: a move of 2LR/λ+Δ_out under a
-//!   deviation √(σ²/λ²+τ²). Where one of the two is not Gaussian nothing is claimed from below.
+//!   deviation √(σ²/λ²+τ²). Where one of the two is not Gaussian the leaf counts as 0.
 //!
-//! Grids that stand in for continuous laws are within a total-variation distance q of them together, so
-//! (1+e^ε)·q is taken off.
+//! Grids that replace continuous laws are within a total-variation distance q of them together, so
+//! (1+e^ε)·q is subtracted.
 //!
 //! Tested by `tests/all/account_bracket.rs`.
 
@@ -27,7 +27,7 @@ use super::sampled::{Sampled, Sampler};
 use super::{gaussian, merge, optimist, pure};
 use privet_core::{Neighbours, Relation, Unit};
 
-/// Rounding of closed forms, generously.
+/// Relative rounding margin of closed forms, generous.
 const MARGIN: f64 = 1e-9;
 
 /// (lower, upper) bounds on the smallest δ at which everything that `event` describes is
@@ -51,7 +51,7 @@ pub fn bracket(event: &Event, epsilon: f64) -> Result<(f64, f64), AccountError> 
     let upper = parts.delta(epsilon);
     let away = (1.0 + libm::exp(epsilon)) * parts.distance;
     let lower = (lower(&attained(event), epsilon)? - away).max(0.0);
-    // Rounding of two computations: never the wrong way around.
+    // The two bounds are rounded separately: keep them in order.
     Ok((lower.min(upper), upper))
 }
 
@@ -79,11 +79,11 @@ fn ideal(parts: &Parts, e: f64) -> f64 {
             pure::repeated_response(e, epsilon * (1.0 - 1e-14), count, nu)
         }
         [(part, 1)] if nu == 0.0 => part.delta(e),
-        // Nothing is merged downwards: so many transforms are not worth it.
+        // Nothing is merged downwards: that many transforms are too costly.
         _ if rest.len() > merge::MOST => return gaussian::delta(e, nu) * (1.0 - MARGIN),
         _ => return optimist::delta(&rest, nu, e),
     };
-    // Far in the tail closed forms are raised by more than this; nothing is claimed there.
+    // Far in the tail closed forms are raised by more than this; the lower bound there is 0.
     if found > 1e-100 { found * (1.0 - MARGIN) } else { 0.0 }
 }
 
@@ -96,16 +96,16 @@ fn pair_that_occurs(part: Part) -> Part {
     }
 }
 
-/// The event with every leaf replaced by a mechanism that is one of those it describes.
+/// The event with every leaf replaced by one mechanism that it describes.
 fn attained(event: &Event) -> Event {
     match event {
         Event::All(events) => Event::All(events.iter().map(attained).collect()),
         Event::Repeat { count, event } | Event::UpTo { count, event } => {
             Event::Repeat { count: *count, event: Box::new(attained(event)) }
         }
-        // One run may be all there is.
+        // A single run is possible.
         Event::Selected { event, .. } => attained(event),
-        // Which candidate it was of tells nothing, and of what a run shows any may show as good as nothing.
+        // The candidate's index reveals nothing, and any candidate's run may show next to nothing.
         Event::BestOf { candidates, .. } => {
             Event::All(candidates.first().map(nothing).into_iter().collect())
         }
@@ -116,7 +116,7 @@ fn attained(event: &Event) -> Event {
     }
 }
 
-/// An event of the same relation that shows nothing.
+/// An event of the same relation that reveals nothing.
 fn nothing(event: &Event) -> Event {
     match event {
         Event::All(events) | Event::BestOf { candidates: events, .. } => {
@@ -137,7 +137,7 @@ fn attained_cost(cost: &Cost, neighbours: Neighbours, unit: Unit) -> Cost {
         Cost::L2Laplace { sensitivity, noise_scale } => {
             Cost::Laplace { sensitivity: *sensitivity, noise_scale: *noise_scale, step: None }
         }
-        // The law asked for is one of those within the distance.
+        // The target law itself is within the distance.
         Cost::JointGaussian { sensitivity, noise_scale, grid, .. } => {
             let (sensitivity, noise_scale) = (*sensitivity, *noise_scale);
             Cost::Gaussian { sensitivity, noise_scale, grid: Some(*grid) }
@@ -150,13 +150,13 @@ fn attained_cost(cost: &Cost, neighbours: Neighbours, unit: Unit) -> Cost {
             output_sensitivity,
             output: OutputNoise::Gaussian { noise_scale, .. },
         } => attained_objective(objective, neighbours, unit, *output_sensitivity, *noise_scale),
-        // What a series of answers attains depends on the series.
+        // The loss that a series of answers attains depends on the series.
         Cost::ApproximateMinima { .. } | Cost::AboveThreshold { .. } => Cost::Pure { epsilon: 0.0 },
         other => other.clone(),
     }
 }
 
-/// The release of θ*, or of θ* with an error of half this much for each data set and noise τ.
+/// The release of θ*, or of θ* with an error of half of `apart` for each data set and noise τ.
 fn attained_objective(
     objective: &ObjectiveCost,
     neighbours: Neighbours,

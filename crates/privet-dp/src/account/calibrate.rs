@@ -1,8 +1,8 @@
 //! The smallest noise that meets a budget.
 //!
-//! δ falls as noise grows, so the smallest scale with δ(ε) ≤ δ is bracketed and the bracket shrunk:
-//! its high end meets the budget at every moment, so stopping anywhere is safe. Secant steps in
-//! ln δ against ln scale make it quick; a bisection step follows whenever they stall.
+//! δ falls as noise grows, so the smallest scale with δ(ε) ≤ δ is bracketed and the bracket shrunk: its
+//! high end always meets the budget, so stopping at any point is safe. Secant steps in ln δ against ln
+//! scale make it quick; a bisection step follows whenever they stall.
 
 use super::accountant::Wanted;
 use super::error::AccountError;
@@ -11,14 +11,15 @@ use super::parts::Parts;
 use privet_core::Budget;
 use std::ops::RangeInclusive;
 
-/// Relative width of the final bracket; wider where δ itself is known on a grid only.
+/// Relative width of the final bracket; wider where δ itself is only known on a grid.
 const TOLERANCE: (f64, f64) = (1e-12, 1e-6);
 
-/// Width of the bracket up to which rough bounds are good enough.
+/// Width of the bracket down to which rough bounds are used.
 const ROUGH: f64 = 1e-3;
 
 /// The smallest noise scale in `search`, to a relative 1e-12 (1e-6 where loss distributions have to be
-/// composed), at which `event_for(scale)` meets the budget. The answer itself has been checked to meet it. δ must not grow with the scale.
+/// composed), at which `event_for(scale)` meets the budget. The returned scale has been checked to meet
+/// it. δ must not grow with the scale.
 pub fn calibrate(
     budget: &Budget,
     search: RangeInclusive<f64>,
@@ -45,8 +46,8 @@ pub fn calibrate(
         let (epsilon, delta) = (budget.epsilon(), budget.delta());
         return Err(AccountError::OutOfReach { largest: to, epsilon, delta });
     }
-    // Halve first: far from the answer δ says little, and a rough bound says as much. The low end is
-    // only looked at if it is reached.
+    // Halve first: far from the solution δ says little, and a rough bound says as much. The low end is
+    // evaluated only if the search reaches it.
     let (mut low, mut high) = ((libm::log(from), f64::NAN), (libm::log(to), at_end.1));
     while high.0 - low.0 > 0.5 {
         let middle = 0.5 * (low.0 + high.0);
@@ -60,7 +61,7 @@ pub fn calibrate(
         }
         low.1 = excess;
     }
-    // Errors depend on the event's shape, not on the scale; should one arise, keep away from there.
+    // Errors depend on the event's shape, not on the scale; should one arise, avoid that scale.
     let at = |ln_scale: f64, wanted: Wanted| {
         probe(libm::exp(ln_scale), wanted).unwrap_or((false, 700.0))
     };
@@ -89,7 +90,7 @@ pub fn calibrate(
     checked(found, to, budget, event_for)
 }
 
-/// The scale, if it meets the budget as everybody else will compute it; else the largest one.
+/// The scale, if it meets the budget as every caller will compute it; otherwise the largest one.
 fn checked(
     ln_scale: f64,
     largest: f64,
@@ -100,8 +101,9 @@ fn checked(
     if super::meets(&event_for(scale), *budget)? { Ok(scale) } else { Ok(largest) }
 }
 
-/// Given that the condition fails at `low` and holds at `high` (each with its excess), a point just above where it begins
-/// to hold. `probe` returns (holds, excess), where the excess falls with x and changes sign there.
+/// Given that the condition fails at `low` and holds at `high` (each with its excess), returns a point
+/// just above the smallest at which it holds. `probe` returns (holds, excess), where the excess falls
+/// with x and changes sign there.
 pub(super) fn shrink(
     low: (f64, f64),
     high: (f64, f64),

@@ -10,13 +10,13 @@
 //! Gaussian of variance jμ², the others 0 and a factor P(G<0) = Φ(−μ/2). Dropping the condition
 //! G ≥ 0 only adds. ∎  (ν = 0 and ε ≥ KC: the term j = 0 vanishes, which is the printed form.)
 //!
-//! Any sign, replace-one: split on the signs of the K normals, δ ≤ 2^K·δ_G(ε−KC; √(Kμ²+ν²)); not
-//! used, as composing the loss distributions is better. In the Gaussian regime nothing is lost: √K·μ.
+//! Any sign, replace-one: split on the signs of the K normals, δ ≤ 2^K·δ_G(ε−KC; √(Kμ²+ν²)); not used,
+//! as composing the loss distributions is better. In the Gaussian regime nothing is lost: √K·μ.
 
 use super::gaussian;
 use super::normal::ln_cdf;
 
-/// The Lemma's bound.
+/// The bound of the Lemma.
 pub fn one_versus_all(e: f64, determinant: f64, mu: f64, count: u64, nu: f64) -> f64 {
     let n = count as f64;
     let shifted = e - n * determinant * (1.0 + 1e-14);

@@ -12,10 +12,10 @@
 
 use super::gaussian::smallest_that;
 
-/// Between which ln(α−1) the best order is looked for.
+/// Interval of ln(α−1) that is searched for the best order.
 const SEARCHED: (f64, f64) = (-27.7, 41.5);
 
-/// ρ + 2√(ρ ln(1/δ)), the classic conversion.
+/// The classic conversion ρ + 2√(ρ ln(1/δ)).
 pub fn classic_epsilon(rho: f64, delta: f64) -> f64 {
     if rho == 0.0 { 0.0 } else { (rho + 2.0 * libm::sqrt(-rho * libm::log(delta))) * (1.0 + 1e-14) }
 }

@@ -1,4 +1,4 @@
-//! Every part's curve on a grid, for e ≥ 0 in both directions.
+//! The curve of each part on a grid, for e ≥ 0 in both directions.
 //!
 //! A true curve is determined by the half e ≥ 0 of its two directions, as
 //! H_{−e}(P‖Q) = 1−e^{−e}+e^{−e}H_e(Q‖P). Theorem bounds are often poor for e < 0 (they take the
@@ -8,17 +8,17 @@ use super::gaussian;
 use super::objective::Direction;
 use super::parts::Part;
 
-/// A part, or the Gaussian ones together.
+/// A part, or all Gaussian parts together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum HalfCurves {
-    /// Gaussian of parameter ν.
+    /// A Gaussian release of parameter ν.
     Gaussian(f64),
-    /// Any other.
+    /// Any other part.
     Part(Part),
 }
 
 impl HalfCurves {
-    /// Whether one evaluation takes an integral.
+    /// True if one evaluation needs an integral.
     pub fn costly(&self) -> bool {
         matches!(self, Self::Part(Part::Objective(_)))
     }
@@ -50,12 +50,12 @@ impl HalfCurves {
         }
     }
 
-    /// Whether its losses are on several scales at once: many tiny ones, few large.
+    /// True if its losses have several scales at once: many tiny ones, few large.
     pub fn sampled(&self) -> bool {
         matches!(self, Self::Part(Part::Sampled(_)))
     }
 
-    /// The largest value of the loss, if it has one.
+    /// The largest value of the loss; `None` if it is unbounded.
     pub fn bound(&self) -> Option<f64> {
         match self {
             Self::Gaussian(_) => None,
@@ -73,7 +73,7 @@ impl HalfCurves {
         }
     }
 
-    /// Some e from which on δ(e) ≤ `tail` in both directions.
+    /// An e from which on δ(e) ≤ `tail` in both directions.
     pub fn reach(&self, tail: f64) -> f64 {
         let small = |e: f64| match self {
             Self::Gaussian(nu) => gaussian::delta(e, *nu) <= tail,
@@ -87,7 +87,7 @@ impl HalfCurves {
                 return bound;
             }
         }
-        // Losses can be tiny, those of sampled releases above all.
+        // Losses can be tiny, above all those of sampled releases.
         let start = match self {
             Self::Part(Part::Sampled(sampled)) => (sampled.rate * sampled.shift).min(1e-9),
             Self::Part(Part::Concentrated(rho)) => libm::sqrt(*rho).min(1e-3),
@@ -104,8 +104,8 @@ impl HalfCurves {
 
 /// Σ mass·(1−e^{e−loss})₊ + `beyond` at e = 0, h, …, from losses in increasing order.
 ///
-/// From the last e down, as Σ_{loss>e−h} mass·(1−e^{e−h−loss}) = e^{−h}·(the sum at e) + (1−e^{−h})·(the mass
-/// above e) + what lies between: every term is positive, so that tiny losses keep their digits.
+/// From the last e down, as Σ_{loss>e−h} mass·(1−e^{e−h−loss}) = e^{−h}·(the sum at e) + (1−e^{−h})·(the
+/// mass above e) + the losses between: every term is positive, so that tiny losses keep their digits.
 pub(super) fn from_atoms(atoms: &[(f64, f64)], beyond: f64, step: f64, values: &mut [f64]) {
     let (shrink, grow) = (libm::exp(-step), -libm::expm1(-step));
     let (mut mass, mut sum, mut next) = (0.0, 0.0, atoms.len());

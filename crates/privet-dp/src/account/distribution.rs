@@ -11,9 +11,9 @@
 //! **Composition.** Losses add ([`super::parts`]), so masses convolve: by Fourier transform, after
 //! *tilting* them by e^{s·loss} with Chernoff's s for the ε at hand, so that rounding errors are
 //! relative to e^{K(s)−sε} ≈ δ and not to 1. `spectrum.rs` does it, with its errors, on a grid
-//! that `plan.rs` proposes: that decides how tight the bound is, never whether it holds. Grids
-//! depend on the leading bits of ε only ([`cell`]), so that an ε that was found on one composition is
-//! confirmed by it.
+//! relative to e^{K(s)−sε} ≈ δ and not to 1. `spectrum.rs` does it, with its errors, on a grid that
+//! `layout.rs` proposes: the grid decides how tight the bound is, never its validity. Grids depend on
+//! the leading bits of ε only ([`cell`]), so that an ε found on one composition is confirmed by it.
 //!
 //! h `step`, s `tilt`, K `ln_moment`. Tested against `dp-accounting`'s optimistic and pessimistic
 //! answers (`vectors/composition.json`, `vectors/sampled.json`, `vectors/batches.json`).
@@ -25,21 +25,21 @@ use super::objective::Direction;
 use super::parts::Part;
 use super::spectrum::Spectrum;
 
-/// How many times wider the steps of a rough look are.
+/// Factor by which a rough pass widens the steps.
 const ROUGHER: f64 = 8.0;
 
-/// Answers below this are not trusted: masses of such size underflow when they are tilted.
+/// Smaller results are not used: such masses underflow when they are tilted.
 pub const LEAST: f64 = 1e-150;
 
-/// Parts up to which grids are chosen with care.
+/// Largest number of parts for which up to six grids are tried; beyond, two.
 const FEW: usize = 8;
 
-/// How tight a bound is asked for.
+/// The requested tightness of a bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// To find one's way: about a per cent.
+    /// To steer a search: about a per cent.
     Rough,
-    /// As tight as grids allow.
+    /// As tight as the grids allow.
     Full,
 }
 
@@ -62,7 +62,7 @@ pub fn quick_delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
             (libm::exp(ln_size - ln_less) + infinite) * (1.0 + 1e-12)
         };
         match at(1e-40) {
-            // Where tails are cut matters.
+            // The point where tails are cut matters.
             found if found < 1e-36 => found.min(at(1e-200)),
             found => found,
         }
@@ -72,26 +72,26 @@ pub fn quick_delta(rest: &[(Part, u64)], nu: f64, e: f64) -> f64 {
         true => one_way(Direction::Backward),
         false => 0.0,
     };
-    // `max` and `min` would lose what is no number.
+    // `max` and `min` would drop a NaN.
     if forward.is_nan() || backward.is_nan() {
         return 1.0;
     }
     forward.max(backward).clamp(LEAST, 1.0)
 }
 
-/// As [`delta`], and whether next to nothing of it is due to cut tails and rounding.
+/// As [`delta`], and true if cut tails and rounding contribute next to nothing.
 pub fn tight_delta(rest: &[(Part, u64)], nu: f64, e: f64) -> (f64, bool) {
     Composed::new(rest, nu, e, Effort::Full)
         .map_or((1.0, false), |composed| (composed.delta(e), composed.tight(e)))
 }
 
-/// e with the last 44 bits cut off: grids are chosen for these only, so that δ is one curve for up to
-/// 0.4 per cent of e, and an ε found on it is confirmed by it.
+/// e with the last 44 bits cleared: grids are chosen for these values only, so that δ is one curve for
+/// up to 0.4 per cent of e, and an ε found on it is confirmed by it.
 pub fn cell(e: f64) -> f64 {
     f64::from_bits(e.to_bits() & !((1 << 44) - 1))
 }
 
-/// Parts composed on a grid chosen for some e; answers at every other one, too, if less tightly.
+/// Parts composed on a grid chosen for one e; it bounds δ at every other one, too, if less tightly.
 #[derive(Debug, Clone)]
 pub struct Composed {
     forward: Spectrum,
@@ -99,7 +99,7 @@ pub struct Composed {
 }
 
 impl Composed {
-    /// `None` when the answer at e is so large that nobody asks further. Depends on [`cell`]`(e)` only.
+    /// `None` if δ(e) is too large to be of use. Depends on [`cell`]`(e)` only.
     pub fn new(rest: &[(Part, u64)], nu: f64, e: f64, effort: Effort) -> Option<Self> {
         // Bins are counted in i64; losses that large overflow e^loss anyway.
         let e = cell(e.min(1e9));
@@ -109,7 +109,7 @@ impl Composed {
         if !rest.iter().any(|(part, _)| part.directed()) {
             return Some(Self { forward, backward: None });
         }
-        // The other direction is often far below: then a rough bound will do.
+        // The other direction is often far below: then a rough bound suffices.
         let rough = one_way(&curves, e, Direction::Backward, &plan, Effort::Rough);
         let will_do = effort == Effort::Rough || rough.above(e).value <= forward.above(e).value;
         let backward =
@@ -136,7 +136,8 @@ impl Composed {
     }
 }
 
-/// About the ε at which δ is this, by a saddle point of the forward direction; no bound.
+/// Approximates the ε at which δ has this value, by a saddle point of the forward direction; not a
+/// bound.
 pub fn guess(rest: &[(Part, u64)], nu: f64, delta: f64) -> f64 {
     let curves = all_curves(rest, nu);
     let masses = coarse(&curves, Direction::Forward, 1e-6 * delta);
@@ -185,7 +186,7 @@ fn one_way(
         let (step, bits) = plan.grid(curves, window);
         let widest_gap = 0.02 / ((plan.tilt + 1.0) * step);
         let masses = on_grid(curves, direction, &plan, step, widest_gap);
-        // A tilt of 0 would do, but the sums would have no common form.
+        // A tilt of 0 would be valid, but the sums would have no common form.
         let tilt = plan.tilt.max(1.0 / window);
         let spectrum = Spectrum::new(&masses, step, bits, tilt, plan.end(step, bits));
         let found = spectrum.above(e);
@@ -193,7 +194,7 @@ fn one_way(
         let kept =
             if found.value < least { spectrum } else { best.take().map_or(spectrum, |x| x.1) };
         rounds += 1;
-        // Chernoff's size is far off where few large losses decide.
+        // Chernoff's bound is far off where few large losses decide.
         let short = sampled && found.infinite > 1e-4 * found.value;
         if short {
             let tail =
@@ -216,7 +217,7 @@ mod tests {
     use super::super::{gaussian, pure};
     use super::*;
 
-    /// Everything here has an exact answer to compare with.
+    /// Every case here has an exact result to compare with.
     #[test]
     fn composition_is_just_above_the_exact_answer() {
         for (count, e, want) in [

@@ -1,89 +1,89 @@
-//! Why an event could not be accounted.
+//! Errors of the accountant.
 
 use privet_core::{Neighbours, Unit};
 
-/// Why no guarantee was stated. Carries parameters, never a value read from records.
+/// Reason for stating no guarantee. Carries parameters, never a value read from records.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum AccountError {
     /// A parameter that must be a positive number is not.
     #[error("{what} = {value} in an event: a finite number above 0 is needed")]
     NotPositive {
-        /// The parameter.
+        /// The parameter's name.
         what: &'static str,
-        /// What was given.
+        /// The refused value.
         value: f64,
     },
     /// A parameter that may be zero is negative, infinite or not a number.
     #[error("{what} = {value} in an event: a finite number of at least 0 is needed")]
     Negative {
-        /// The parameter.
+        /// The parameter's name.
         what: &'static str,
-        /// What was given.
+        /// The refused value.
         value: f64,
     },
     /// A probability is outside [0, 1].
     #[error("{what} = {value}: a number from 0 to 1 is needed")]
     NotProbability {
-        /// The parameter.
+        /// The parameter's name.
         what: &'static str,
-        /// What was given.
+        /// The refused value.
         value: f64,
     },
-    /// A grid is too coarse for the continuous law it stands for.
+    /// A grid is too coarse for the continuous law that it replaces.
     #[error("noise_scale / step = {ratio} in an event: at least {least} grid steps are needed")]
     CoarseGrid {
-        /// What was given.
+        /// The refused ratio.
         ratio: f64,
-        /// What would be accepted.
+        /// The smallest accepted ratio.
         least: f64,
     },
-    /// An event repeated no times, or a composition of nothing.
+    /// An event repeated zero times, or an empty composition.
     #[error("an event with no leaf or count = 0: at least one use is needed")]
     Empty,
-    /// More repetitions than are accounted.
+    /// More repetitions than the accountant supports.
     #[error("more than {most} uses of one mechanism in one event")]
     TooMany {
-        /// What would be accepted.
+        /// The largest accepted number.
         most: u64,
     },
-    /// More different mechanisms than are accounted.
+    /// More different mechanisms than the accountant supports.
     #[error("more than {most} different mechanisms in one event")]
     TooManyKinds {
-        /// What would be accepted.
+        /// The largest accepted number.
         most: usize,
     },
     /// Leaves under different neighbour relations.
     #[error("events for {first} and for {second}: convert by group privacy first")]
     MixedNeighbours {
-        /// The first leaf's.
+        /// The first leaf's relation.
         first: Neighbours,
-        /// Another leaf's.
+        /// A later leaf's relation.
         second: Neighbours,
     },
     /// Leaves under different units.
     #[error("events for {first} and for {second}: convert by group privacy first")]
     MixedUnits {
-        /// The first leaf's.
+        /// The first leaf's unit.
         first: Unit,
-        /// Another leaf's.
+        /// A later leaf's unit.
         second: Unit,
     },
-    /// A sampling rate outside of (0, 1].
+    /// A sampling rate outside (0, 1].
     #[error("rate = {rate} in a sampled event: a number above 0 and at most 1 is needed")]
     Rate {
-        /// What was given.
+        /// The refused rate.
         rate: f64,
     },
     /// A batch that cannot be drawn without replacement.
     #[error("a batch of {batch} out of {population} records: 1 up to {population} are needed")]
     Batch {
-        /// Its size.
+        /// The batch size.
         batch: u64,
-        /// How many records there are.
+        /// The number of records.
         population: u64,
     },
-    /// Records are sampled, but the unit is more than one of them.
+    /// Records are sampled, but the unit owns more than one record.
     #[error("a sampled event for {unit}: sampling is accounted for one record only")]
     SampledUnit {
         /// The leaf's unit.
@@ -100,10 +100,10 @@ pub enum AccountError {
         "an event that the limit of this session has no bound for: see the kinds that its law admits"
     )]
     NotAdmitted,
-    /// A claim towards all but the unit, for what everyone may see.
+    /// A guarantee towards everyone but the unit was used where everyone sees the output.
     #[error("a guarantee towards everyone but the person concerned is none towards everyone")]
     NotForEveryone,
-    /// What is left of a filter's limit does not pay for the event.
+    /// The remaining budget of a filter does not cover the event.
     #[error("the limit of this session does not allow another such event; nothing was drawn")]
     Exhausted,
     /// Not even the largest noise of the search range meets the budget.
@@ -119,14 +119,14 @@ pub enum AccountError {
     /// A search range that is empty or not positive.
     #[error("the search range {from}..={to} for the noise scale is not one of positive numbers")]
     SearchRange {
-        /// Its low end.
+        /// The low end.
         from: f64,
-        /// Its high end.
+        /// The high end.
         to: f64,
     },
 }
 
-/// The value, if it is finite and above 0.
+/// Returns the value if it is finite and above 0.
 pub(super) fn positive(what: &'static str, value: f64) -> Result<f64, AccountError> {
     if value > 0.0 && value < f64::INFINITY {
         Ok(value)
@@ -135,7 +135,7 @@ pub(super) fn positive(what: &'static str, value: f64) -> Result<f64, AccountErr
     }
 }
 
-/// The value, if it is finite and at least 0.
+/// Returns the value if it is finite and at least 0.
 pub(super) fn non_negative(what: &'static str, value: f64) -> Result<f64, AccountError> {
     if (0.0..f64::INFINITY).contains(&value) {
         Ok(value)
@@ -144,7 +144,7 @@ pub(super) fn non_negative(what: &'static str, value: f64) -> Result<f64, Accoun
     }
 }
 
-/// The value, if it is in [0, 1].
+/// Returns the value if it is in [0, 1].
 pub(super) fn probability(what: &'static str, value: f64) -> Result<f64, AccountError> {
     if (0.0..=1.0).contains(&value) {
         Ok(value)

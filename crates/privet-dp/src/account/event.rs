@@ -1,62 +1,62 @@
-//! What happened, as far as privacy is concerned.
+//! The events that privacy is charged for.
 //!
-//! An [`Event`] is plain data: a tree whose leaves each name the neighbour relation and the unit
-//! they were charged for. How it is bounded is the accountant's affair. Planner, session,
-//! certificate and verifier all speak of the same tree.
+//! An [`Event`] is plain data: a tree whose leaves each name the neighbour relation and the unit they
+//! were charged for. The accountant bounds its privacy loss. Planner, session, certificate and verifier
+//! share the same tree.
 //!
-//! **Contract.** Certificates hold events for good, so:
+//! **Contract.** Certificates hold events permanently, so:
 //! - the meaning of a kind, of each of its fields and of their units never changes once a version with it
 //!   is out; a sharper theorem may lower what a kind is charged, a broken one raises it (and is announced);
-//! - a new fact is a new kind, or a wrapper ([`Event::UpTo`], [`Event::BestOf`]), never a new field of an
-//!   old kind that changes what the old ones say;
-//! - a kind is never removed, and its written form (names, numbers as JSON numbers) stays: `tests/golden`
-//!   of `privet-learn` holds files of every released version, which must go on verifying;
-//! - an event that a reader does not know is refused, never skipped.
+//! - a new fact is a new kind, or a wrapper ([`Event::UpTo`], [`Event::BestOf`]), never a new field that
+//!   changes the meaning of the old ones;
+//! - a kind is never removed, and its written form (names, numbers as JSON numbers) stays:
+//!   `tests/golden` of `privet-learn` holds files of every released version, which must keep verifying;
+//! - a reader refuses an event that it does not know, and never skips it.
 
 use crate::continual::{Factor, Participation};
 use privet_core::{Neighbours, Unit};
 use serde::{Deserialize, Serialize};
 
-/// One mechanism's privacy effect, or a composition of several.
+/// The privacy loss of one mechanism, or of a composition of several.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Event {
     /// A single use of a mechanism.
     Use {
-        /// The relation the sensitivity was derived for.
+        /// The neighbour relation that the sensitivity was derived for.
         neighbours: Neighbours,
-        /// The unit the sensitivity was derived for.
+        /// The unit that the sensitivity was derived for.
         unit: Unit,
-        /// What was done.
+        /// The mechanism and its parameters.
         cost: Cost,
     },
-    /// All of these, each possibly chosen after seeing the results of those before.
+    /// All of these events; each may be chosen after seeing the results of those before.
     All(Vec<Event>),
-    /// The same event `count` times, with fresh coins each time.
+    /// The same event `count` times, with fresh randomness each time.
     Repeat {
-        /// How often.
+        /// The number of repetitions.
         count: u32,
-        /// What.
+        /// The repeated event.
         event: Box<Event>,
     },
-    /// The same event at most `count` times; charged as if all were. How often it happens may depend on
+    /// The same event at most `count` times, charged as `count` times. The actual number may depend on
     /// the answers: composition is adaptive, and doing nothing is post-processing.
     UpTo {
-        /// How often at most.
+        /// Upper bound on the number of repetitions.
         count: u32,
-        /// What.
+        /// The repeated event.
         event: Box<Event>,
     },
-    /// The event is run a secret random number of times, and only the run with the best score is shown:
-    /// neither the others nor their number ([`super::selected`]).
+    /// Repeat and select: the event is run a secret random number of times, and only the run with the
+    /// best score is shown, neither the others nor their number ([`super::selected`]).
     Selected {
         /// The law of the number of runs.
         law: Runs,
         /// One run, its score included.
         event: Box<Event>,
     },
-    /// The same where each run is of one of several candidates, drawn by an even lot that no record has a
-    /// part in; which one the best run was of is shown.
+    /// As [`Event::Selected`], where each run uses one of several candidates, drawn uniformly and
+    /// independently of the records; the candidate of the best run is shown.
     BestOf {
         /// The law of the number of runs.
         law: Runs,
@@ -65,27 +65,27 @@ pub enum Event {
     },
 }
 
-/// How often something is tried before the best is shown, a random number that stays secret.
+/// The law of a secret random number of runs, of which the best is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Runs {
     /// Truncated negative binomial: Pr[K = k] ∝ (1 − γ)ᵏ·∏_{l<k}(l + η)/(l + 1) on k ≥ 1; geometric at
     /// η = 1, logarithmic at η = 0.
     NegativeBinomial {
-        /// η, above −1.
+        /// The parameter η, above −1.
         eta: f64,
-        /// γ, in (0, 1).
+        /// The parameter γ, in (0, 1).
         gamma: f64,
     },
-    /// Poisson; where no run is made, a fixed public answer is shown.
+    /// Poisson; if the number of runs is 0, a fixed public answer is shown.
     Poisson {
-        /// Its mean.
+        /// The mean number of runs.
         mean: f64,
     },
 }
 
 impl Cost {
-    /// In how many draws it is carried out: the steps of a stream, or one.
+    /// The number of draws that carry it out: the steps of a stream, otherwise 1.
     pub fn draws(&self) -> u32 {
         match self {
             Self::ContinualGaussian { steps, .. } | Self::IndividualGaussian { steps, .. } => {
@@ -95,7 +95,7 @@ impl Cost {
         }
     }
 
-    /// What of it nobody may ever read ([`Event::hides`]).
+    /// The part that must stay secret, if any ([`Event::hides`]).
     pub fn hides(&self) -> Option<&'static str> {
         match self {
             Self::PoissonGaussian { .. } | Self::WithoutReplacementGaussian { .. } => {
@@ -120,8 +120,8 @@ impl Cost {
 }
 
 impl Event {
-    /// What of it nobody may ever read, in words: the theorem rests on its staying secret. `None` where every
-    /// answer is released as it is.
+    /// The part that must stay secret for the theorem to hold, in words. `None` if every answer is
+    /// released as it is.
     pub fn hides(&self) -> Option<&'static str> {
         match self {
             Self::Use { cost, .. } => cost.hides(),
@@ -133,7 +133,7 @@ impl Event {
         }
     }
 
-    /// The cost of a single use, repeated or not; `None` for several different ones.
+    /// The cost of a single use, repeated or not; `None` for several different uses.
     pub fn single_cost(&self) -> Option<&Cost> {
         match self {
             Self::Use { cost, .. } => Some(cost),
@@ -143,7 +143,7 @@ impl Event {
     }
 }
 
-/// The kinds of mechanism an accountant knows.
+/// The kinds of mechanism that the accountant knows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Cost {
@@ -151,37 +151,38 @@ pub enum Cost {
     Gaussian {
         /// ℓ2 sensitivity, rounding to the grid included.
         sensitivity: f64,
-        /// Standard deviation of each coordinate.
+        /// Standard deviation σ of each coordinate's noise.
         noise_scale: f64,
-        /// `Some` when the noise is a discrete Gaussian on a fine grid standing in for the
-        /// continuous one; its distance is charged.
+        /// `Some` if the noise is a discrete Gaussian on a fine grid that replaces the continuous one;
+        /// its distance is charged.
         grid: Option<Grid>,
     },
-    /// As [`Cost::Gaussian`], where the noise was drawn by servers together, none of whom knows it: what came out, with all that
-    /// any but one of them may have learned of it, is within `distance` in total variation, to a feasible observer,
-    /// of the discrete Gaussian on the grid.
+    /// As [`Cost::Gaussian`], with noise drawn jointly by servers, none of which learns it. The noise,
+    /// together with the view of any coalition of all servers but one, is within total variation
+    /// `distance`, to a feasible observer, of the discrete Gaussian on the grid.
     JointGaussian {
         /// ℓ2 sensitivity, rounding to the grid included.
         sensitivity: f64,
-        /// Standard deviation of each coordinate.
+        /// Standard deviation σ of each coordinate's noise.
         noise_scale: f64,
         /// As in [`Cost::Gaussian`].
         grid: Grid,
-        /// Of all coordinates together, what a server that cheats may gain included.
+        /// Total variation distance of all coordinates together, the possible gain of a cheating server
+        /// included.
         distance: f64,
     },
     /// Σ_{i∈S} gᵢ + N(0, noise_scale² I), where every record is in S independently with probability
     /// `rate`, anew for each use. Neither S nor its size is released or divided by. *Not* for batches
     /// cut from a shuffled data set: see [`super::sampled`].
     PoissonGaussian {
-        /// q, in (0, 1].
+        /// The sampling rate q, in (0, 1].
         rate: f64,
         /// ℓ2 bound on the contribution gᵢ of one record (a clipping norm), rounding to the grid
-        /// included, under *both* relations: what replace-one exchanges is twice as much, and the
-        /// accountant knows. At rate 1 it is [`Cost::Gaussian`] of this sensitivity under
-        /// add/remove, of twice this under replace-one.
+        /// included, under *both* relations: the accountant doubles it for replace-one. At rate 1 the
+        /// cost is [`Cost::Gaussian`] of this sensitivity under add/remove, of twice this under
+        /// replace-one.
         sensitivity: f64,
-        /// Standard deviation of each coordinate.
+        /// Standard deviation σ of each coordinate's noise.
         noise_scale: f64,
         /// As in [`Cost::Gaussian`].
         grid: Option<Grid>,
@@ -189,14 +190,14 @@ pub enum Cost {
     /// Σ_{i∈S} gᵢ + N(0, noise_scale² I), where S is a uniformly random set of `batch` of the
     /// `population` records, anew for each use. Replace-one only.
     WithoutReplacementGaussian {
-        /// n, public.
+        /// The public number of records n.
         population: u64,
-        /// |S|.
+        /// The batch size |S|.
         batch: u64,
-        /// ℓ2 bound on the *difference* g − g′ of two records' contributions (twice a clipping
-        /// norm), rounding to the grid included.
+        /// ℓ2 bound on the *difference* g − g′ of two records' contributions (twice a clipping norm),
+        /// rounding to the grid included.
         sensitivity: f64,
-        /// Standard deviation of each coordinate.
+        /// Standard deviation σ of each coordinate's noise.
         noise_scale: f64,
         /// As in [`Cost::Gaussian`].
         grid: Option<Grid>,
@@ -205,9 +206,9 @@ pub enum Cost {
     Laplace {
         /// ℓ1 sensitivity.
         sensitivity: f64,
-        /// Scale of each coordinate.
+        /// Scale of each coordinate's noise.
         noise_scale: f64,
-        /// `Some` when values and noise are multiples of this step (discrete Laplace); `None` for
+        /// `Some(step)` if values and noise are multiples of this step (discrete Laplace); `None` for
         /// the continuous law. The two differ: at sensitivity = step the discrete one is exactly
         /// randomised response, which composes worse than the continuous one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -217,69 +218,71 @@ pub enum Cost {
     L2Laplace {
         /// ℓ2 sensitivity.
         sensitivity: f64,
-        /// Scale of the norm.
+        /// Scale of the noise vector's norm.
         noise_scale: f64,
     },
     /// Any ε-DP mechanism.
     Pure {
-        /// ε.
+        /// The privacy parameter ε.
         epsilon: f64,
     },
-    /// The exponential mechanism and its kin: the log-ratio's range is at most `range`.
+    /// The exponential mechanism and others of bounded range: the log-ratio's range is at most `range`.
     BoundedRange {
         /// Width of the range of the privacy loss.
         range: f64,
     },
     /// Any ρ-zCDP mechanism.
     ZeroConcentrated {
-        /// ρ.
+        /// The zCDP parameter ρ.
         rho: f64,
     },
     /// Any (ε, δ)-DP mechanism.
     Approximate {
-        /// ε.
+        /// The privacy parameter ε.
         epsilon: f64,
-        /// δ.
+        /// The privacy parameter δ.
         delta: f64,
     },
-    /// C·g + N(0, noise_scale² I), row by row, g a stream of `steps` contributions that may depend on the rows
-    /// released before; ‖C(g − g′)‖₂ ≤ sensitivity for every course that the answers take.
+    /// C·g + N(0, noise_scale² I), row by row, g a stream of `steps` contributions that may depend on
+    /// the rows released before; ‖C(g − g′)‖₂ ≤ sensitivity for every sequence of answers.
     ContinualGaussian {
-        /// C.
+        /// The matrix C.
         factor: Factor,
-        /// n.
+        /// The number of steps n.
         steps: u32,
-        /// In which steps a unit may take part.
+        /// The steps in which a unit may take part.
         participation: Participation,
         /// ℓ2 sensitivity of all rows together, all rounding included.
         sensitivity: f64,
-        /// Standard deviation of each coordinate of each row.
+        /// Standard deviation σ of each coordinate of each row.
         noise_scale: f64,
         /// As in [`Cost::Gaussian`], of all rows together.
         grid: Grid,
     },
-    /// Which of a series of answers, each chosen after those before it was compared, are above a threshold, until
-    /// the first that is not: one noise on the threshold for all of them, and one on each answer. An answer moves by
-    /// at most `sensitivity`.
+    /// Sparse vector technique: of a series of queries, each chosen after the previous comparisons,
+    /// reports for each whether its answer is above a threshold, until the first that is not. One noise
+    /// on the threshold serves all queries, and each answer has its own. An answer changes by at most
+    /// `sensitivity`.
     AboveThreshold {
         /// The law of both noises.
         law: ThresholdNoise,
-        /// How far an answer moves.
+        /// Sensitivity of one answer.
         sensitivity: f64,
         /// Scale of the threshold's noise.
         noise_scale: f64,
         /// Scale of each answer's noise.
         query_noise_scale: f64,
     },
-    /// `steps` releases fₜ + N(0, noise_scale² I), each fₜ chosen by the answers before it, in which a unit stays out
-    /// where the squares of its own parts together would exceed a limit ([`crate::mechanism::Individual`]): between
-    /// neighbours the squares of all movements add up to at most sensitivity², for every course that the answers take.
+    /// `steps` releases fₜ + N(0, noise_scale² I), each fₜ chosen by the answers before it. A unit is
+    /// left out where the sum of its squared contributions would exceed a limit
+    /// ([`crate::mechanism::Individual`]): between neighbours the squared changes add up to at most
+    /// sensitivity², for every sequence of answers.
     IndividualGaussian {
-        /// How many.
+        /// The number of releases.
         steps: u32,
         /// ℓ2 sensitivity of all releases together, all rounding included.
         sensitivity: f64,
-        /// Standard deviation of each coordinate of each release.
+        /// Standard deviation σ of each coordinate of each release.
         noise_scale: f64,
         /// As in [`Cost::Gaussian`], of all releases together.
         grid: Grid,
@@ -291,14 +294,14 @@ pub enum Cost {
     ApproximateMinima {
         /// The perturbed objective.
         objective: ObjectiveCost,
-        /// 2(γ + η)/λ + rounding: how far apart the errors of two data sets can be.
+        /// 2(γ + η)/λ + rounding: bound on the distance between the errors of two data sets.
         output_sensitivity: f64,
         /// The noise added to θ̃.
         output: OutputNoise,
     },
 }
 
-/// The law of the noises of [`Cost::AboveThreshold`], on whole numbers.
+/// The law of the noises of [`Cost::AboveThreshold`], on the integers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ThresholdNoise {
@@ -309,27 +312,27 @@ pub enum ThresholdNoise {
     Exponential,
 }
 
-/// A fine grid on which a discrete Gaussian stands in for a continuous one.
+/// A fine grid on which a discrete Gaussian replaces a continuous one.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grid {
     /// Distance between neighbouring points, a power of two.
     pub step: f64,
-    /// How many coordinates are drawn.
+    /// The number of drawn coordinates.
     pub coordinates: u64,
 }
 
-/// What privacy needs to know of Σℓ(⟨xᵢ,θ⟩; yᵢ) + (λ/2)‖θ‖² + ⟨b,θ⟩.
+/// The parameters of Σℓ(⟨xᵢ,θ⟩; yᵢ) + (λ/2)‖θ‖² + ⟨b,θ⟩ that its privacy depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ObjectiveCost {
     /// The loss.
     pub loss: LossShape,
-    /// R: bound on every ‖xᵢ‖₂, bias included.
+    /// Bound R on every ‖xᵢ‖₂, bias included.
     pub radius: f64,
-    /// λ, of the sum form.
+    /// The ridge λ, of the sum (not the mean).
     pub ridge: f64,
-    /// The law of b.
+    /// The law of the linear term b.
     pub noise: ObjectiveNoise,
 }
 
@@ -337,23 +340,23 @@ pub struct ObjectiveCost {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LossShape {
-    /// L ≥ |ℓ′|.
+    /// Lipschitz constant L ≥ |ℓ′|.
     pub lipschitz: f64,
-    /// c ≥ ℓ″.
+    /// Curvature bound c ≥ ℓ″.
     pub curvature: f64,
-    /// Whether ℓ′(·; y) keeps its sign.
+    /// [`Sign::Fixed`] if ℓ′(·; y) never changes its sign, for every y.
     pub sign: Sign,
-    /// Whether ℓ″ ≤ 4c·p(1 − p) where |ℓ′| = L·p, as for the logistic loss.
+    /// True if ℓ″ ≤ 4c·p(1 − p) where |ℓ′| = L·p, as for the logistic loss.
     pub logistic: bool,
 }
 
-/// Whether ℓ′(·; y) can change sign for a given y.
+/// The sign of ℓ′(·; y), for a given y.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sign {
-    /// Never (any monotone margin loss).
+    /// Fixed: it never changes (any monotone margin loss).
     Fixed,
-    /// It may.
+    /// It may change.
     Any,
 }
 
@@ -363,14 +366,14 @@ pub enum Sign {
 pub enum ObjectiveNoise {
     /// N(0, noise_scale² I).
     Gaussian {
-        /// σ.
+        /// Standard deviation σ of each coordinate of b.
         noise_scale: f64,
         /// As in [`Cost::Gaussian`]; the rounding itself is charged to the tolerance.
         grid: Option<Grid>,
     },
     /// Density ∝ exp(−‖b‖₂ / noise_scale).
     L2Laplace {
-        /// s.
+        /// Scale s of the norm of b.
         noise_scale: f64,
     },
 }
@@ -381,14 +384,14 @@ pub enum ObjectiveNoise {
 pub enum OutputNoise {
     /// N(0, noise_scale² I).
     Gaussian {
-        /// τ.
+        /// Standard deviation τ of each coordinate's noise.
         noise_scale: f64,
         /// As in [`Cost::Gaussian`].
         grid: Option<Grid>,
     },
     /// Density ∝ exp(−‖·‖₂ / noise_scale).
     L2Laplace {
-        /// Scale of the norm.
+        /// Scale of the noise vector's norm.
         noise_scale: f64,
     },
 }

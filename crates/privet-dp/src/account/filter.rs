@@ -1,39 +1,44 @@
-//! Privacy filters: a limit that holds however the next event is chosen.
+//! Privacy filters: a limit that holds for adaptively chosen events.
 //!
-//! In an ordinary composition the events are fixed before the first answer. A filter lets each next event,
-//! and whether there is one, depend on all answers before it, as long as a running total never exceeds the
-//! limit. Not every accounting survives that: a composition of loss distributions, or the best Rényi
-//! order *afterwards*, does not. These do:
+//! In an ordinary composition the events are fixed before the first answer. Under a filter each next
+//! event, and whether there is one, may depend on all answers before it, as long as a running total
+//! never exceeds the limit. Not every accounting survives that: a composition of loss distributions, or
+//! the best Rényi order chosen *afterwards*, does not. These do:
 //!
-//! | limit | on | theorem |
-//! |---|---|---|
-//! | [`Law::Gaussian`] | Σμᵢ² ≤ μ² of Gaussian releases: the whole is μ-Gaussian-DP | Smith & Thakurta 2022, "Fully adaptive composition for Gaussian differential privacy"; also Koskela, Tobaben & Honkela 2023 |
-//! | [`Law::Concentrated`] | Σρᵢ ≤ ρ: the whole is ρ-zCDP | Whitehouse, Ramdas, Rogers & Wu 2023, "Fully-adaptive composition in differential privacy" |
-//! | [`Law::Renyi`] | Σεᵢ(α) ≤ ε at one order α fixed at the start | Feldman & Zrnic 2021, "Individual privacy accounting via a Rényi filter" |
-//! | [`Law::Sum`] | Σεᵢ ≤ ε of releases with a bounded loss: the whole is ε-DP | Rogers, Roth, Ullman & Vadhan 2016, "Privacy odometers and filters" |
+//! - [`Law::Gaussian`], Σμᵢ² ≤ μ² of Gaussian releases: the whole is μ-Gaussian-DP (Smith & Thakurta
+//!   2022, "Fully adaptive composition for Gaussian differential privacy"; also Koskela,
+//!   Tobaben & Honkela 2023).
+//! - [`Law::Concentrated`], Σρᵢ ≤ ρ: the whole is ρ-zCDP (Whitehouse, Ramdas, Rogers & Wu 2023,
+//!   "Fully-adaptive composition in differential privacy").
+//! - [`Law::Renyi`], Σεᵢ(α) ≤ ε at one order α fixed at the start (Feldman & Zrnic 2021, "Individual
+//!   privacy accounting via a Rényi filter").
+//! - [`Law::Sum`], Σεᵢ ≤ ε of releases with a bounded loss: the whole is ε-DP (Rogers, Roth,
+//!   Ullman & Vadhan 2016, "Privacy odometers and filters").
 //!
-//! The first rests on its papers (moments alone would give ρ = μ²/2, a weaker curve). *The other two.* Let Lₜ be the loss of the t-th release given all before, and let its
-//! conditional moment satisfy E[e^{(α−1)Lₜ} | past] ≤ e^{(α−1)εₜ(α)}, εₜ itself a function of the past. Then
-//! Mₜ = exp((α−1)(Σ_{i≤t} Lᵢ − εᵢ(α))) is a supermartingale from 1, so E e^{(α−1)ΣL} ≤ e^{(α−1)B} whenever
-//! Σε ≤ B for sure. For zCDP this holds with εₜ = ρₜα at every α at once. A limit on another functional of
-//! the past's curves is not of this form, and is refused. ∎  The last: the loss of the whole is the sum of the
-//! losses, each at most εᵢ whatever came before. ∎
+//! The first rests on its papers (moments alone would give ρ = μ²/2, a weaker curve). *The second and
+//! third.* Let Lₜ be the loss of the t-th release given all before, and let its conditional moment
+//! satisfy E[e^{(α−1)Lₜ} | past] ≤ e^{(α−1)εₜ(α)}, εₜ itself a function of the past. Then
+//! Mₜ = exp((α−1)(Σ_{i≤t} Lᵢ − εᵢ(α))) is a supermartingale from 1, so E e^{(α−1)ΣL} ≤ e^{(α−1)B}
+//! whenever Σε ≤ B for sure. For zCDP this holds with εₜ = ρₜα at every α at once. A limit on another
+//! functional of the past's curves is not of this form, and is refused. ∎  The last: the loss of the
+//! whole is the sum of the losses, each at most εᵢ whatever came before. ∎
 //!
-//! **Events with a δ of their own.** (ε, δ) is the law ε with a leak: for each pair of neighbours the two output laws are
-//! P = (1−δ)P′ + δP″ and Q = (1−δ)Q′ + δQ″ with P′, Q′ within e^±ε of each other (Kairouz, Oh & Viswanath 2015;
-//! Murtagh & Vadhan 2016, Lemma 3.2). Let each step have such a form, δᵢ a function of the past, and let Σδᵢ ≤ `leak`
-//! for sure. Then the whole has H_ε ≤ H_ε(P′‖Q′) + `leak`, P′ and Q′ now the processes whose steps never leak, which
-//! the table covers. *Proof.* Give each step a coin that shows δᵢ. The coin of some step shows with probability at
-//! most E Σδᵢ ≤ `leak`. Where none does, the transcripts have the measures w·P′ and w·Q′ with the same
-//! w = ∏(1−δᵢ) ≤ 1, a function of the transcript, so P(S) ≤ `leak` + ∫_S w dP′ ≤ `leak` + e^ε∫_S w dQ′ +
-//! ∫w(dP′−e^εdQ′)₊ ≤ `leak` + e^εQ(S) + H_ε(P′‖Q′). ∎  Under [`Law::Concentrated`] this is the approximate-zCDP filter of
-//! Whitehouse et al.; their (ε, δ)-filter charges each (εᵢ, δᵢ) as εᵢ²/2 and δᵢ, as here, and turns Σ back into an ε by a
-//! weaker formula than [`Filter::delta`].
+//! **Events with a δ of their own.** (ε, δ) is the law ε with a leak: for each pair of neighbours the
+//! two output laws are P = (1−δ)P′ + δP″ and Q = (1−δ)Q′ + δQ″ with P′, Q′ within e^±ε of each other
+//! (Kairouz, Oh & Viswanath 2015; Murtagh & Vadhan 2016, Lemma 3.2). Let each step have such a form, δᵢ
+//! a function of the past, and let Σδᵢ ≤ `leak` for sure. Then the whole has H_ε ≤ H_ε(P′‖Q′) + `leak`,
+//! P′ and Q′ now the processes whose steps never leak, which the list covers. *Proof.* Give each step a
+//! coin that shows δᵢ. The coin of some step shows with probability at most E Σδᵢ ≤ `leak`. Where none
+//! does, the transcripts have the measures w·P′ and w·Q′ with the same w = ∏(1−δᵢ) ≤ 1, a function of
+//! the transcript, so P(S) ≤ `leak` + ∫_S w dP′ ≤ `leak` + e^ε∫_S w
+//! dQ′ + ∫w(dP′−e^εdQ′)₊ ≤ `leak` + e^εQ(S) + H_ε(P′‖Q′). ∎  Under [`Law::Concentrated`] this is the
+//! approximate-zCDP filter of Whitehouse et al.; their (ε, δ)-filter charges each (εᵢ, δᵢ) as εᵢ²/2 and
+//! δᵢ, as here, and turns Σ back into an ε by a weaker formula than [`Filter::delta`].
 //!
 //! **Noise on a grid.** Each release on a grid is within total variation qₜ of one with continuous noise
-//! that is rounded ([`super::parts`]), whatever came before. Exchange one for the other step by step: the
-//! whole transcript is within Σqₜ ≤ `distance` of that of a process the theorem covers, under each of two
-//! neighbours, so (1 + e^ε)·`distance` is added to δ.
+//! that is rounded ([`super::parts`]), whatever came before. Exchange one for the other step by step:
+//! the whole transcript is within Σqₜ ≤ `distance` of that of a process that the theorem covers, under
+//! each of two neighbours, so (1 + e^ε)·`distance` is added to δ.
 //!
 //! | kind of event | μ² | ρ | ε(α) | ε |
 //! |---|---|---|---|---|
@@ -45,7 +50,7 @@
 //! | the best of many runs | – | – | [`super::selected`] | – |
 //! | (ε, δ) | – | ε²/2, leak δ | of ε, leak δ | ε, leak δ |
 //!
-//! Tested by `tests/all/filter.rs`, by simulation of an adversary that chooses each event by the answers.
+//! Tested by `tests/all/filter.rs`, by simulating an adversary that chooses each event by the answers.
 
 use super::error::{AccountError, non_negative, positive};
 use super::event::Event;
@@ -55,36 +60,36 @@ use super::{Guarantee, selected};
 use privet_core::{Neighbours, Unit};
 use serde::{Deserialize, Serialize};
 
-/// What is added up, and up to where.
+/// The quantity that is added up, and its limit.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "law", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Law {
     /// Gaussian releases, Σμᵢ² ≤ μ².
     Gaussian {
-        /// μ.
+        /// The limit μ.
         mu: f64,
     },
-    /// Anything with a ρ, Σρᵢ ≤ ρ.
+    /// Events with a zCDP bound, Σρᵢ ≤ ρ.
     Concentrated {
-        /// ρ.
+        /// The limit ρ.
         rho: f64,
     },
-    /// Anything with a Rényi curve, at one order.
+    /// Events with a Rényi curve, at one order.
     Renyi {
-        /// α, above 1.
+        /// The order α, above 1.
         order: f64,
-        /// ε.
+        /// The limit ε on Σεᵢ(α).
         limit: f64,
     },
-    /// Anything with a bounded loss, Σεᵢ ≤ ε.
+    /// Events with a bounded loss, Σεᵢ ≤ ε.
     Sum {
-        /// ε.
+        /// The limit ε.
         epsilon: f64,
     },
 }
 
 impl Law {
-    /// Up to where its quantity may go: μ², ρ, ε(α) or ε.
+    /// The limit of its quantity: μ², ρ, ε(α) or ε.
     pub fn most(&self) -> f64 {
         match *self {
             Self::Gaussian { mu } => mu * mu,
@@ -94,7 +99,7 @@ impl Law {
         }
     }
 
-    /// The same law, with its quantity up to `most`.
+    /// The same law with the limit `most`.
     pub fn up_to(&self, most: f64) -> Self {
         match *self {
             Self::Gaussian { .. } => Self::Gaussian { mu: most.sqrt().next_up() },
@@ -105,7 +110,7 @@ impl Law {
     }
 }
 
-/// A limit on what a session may spend when its events are chosen as it goes.
+/// A privacy filter: a limit on the total cost of a session whose events are chosen adaptively.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Filter {
@@ -113,11 +118,11 @@ pub struct Filter {
     pub neighbours: Neighbours,
     /// The unit that every event is charged for.
     pub unit: Unit,
-    /// What is added up.
+    /// The limit on the total cost.
     pub limit: Law,
-    /// The most that noise on grids may differ from the laws of the theorem, in total variation.
+    /// Limit on the total variation distance between noise on grids and the laws of the theorem.
     pub distance: f64,
-    /// The most that the δ of events that have one of their own may add up to.
+    /// Limit on the sum of the δ of events that have one of their own.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub leak: f64,
 }
@@ -126,38 +131,38 @@ fn is_zero(value: &f64) -> bool {
     *value == 0.0
 }
 
-/// How much of a filter is used.
+/// The spent part of a filter's limits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tally {
-    /// Of the law's own quantity: Σμ², Σρ, Σε(α) or Σε.
+    /// Spent part of the law's own quantity: Σμ², Σρ, Σε(α) or Σε.
     spent: f64,
-    /// Of the distance.
+    /// Spent part of the distance.
     distance: f64,
-    /// Of the leak.
+    /// Spent part of the leak.
     #[serde(default, skip_serializing_if = "is_zero")]
     leak: f64,
 }
 
 impl Tally {
-    /// Of the law's own quantity: Σμ², Σρ, Σε(α) or Σε.
+    /// Spent part of the law's own quantity: Σμ², Σρ, Σε(α) or Σε.
     pub fn spent(&self) -> f64 {
         self.spent
     }
 
-    /// Of the distance.
+    /// Spent part of the distance.
     pub fn distance(&self) -> f64 {
         self.distance
     }
 
-    /// Of the leak.
+    /// Spent part of the leak.
     pub fn leak(&self) -> f64 {
         self.leak
     }
 
-    /// Both together, rounded up: sums of many small terms must not stay behind.
+    /// The sum of both, rounded up, so that sums of many small terms do not fall short.
     pub fn and(&self, more: &Self) -> Self {
-        // What rounding lost is known exactly (Knuth); where it was something, one step up is enough.
+        // The rounding error is known exactly (Knuth); if it is positive, one step up suffices.
         let sum = |a: f64, b: f64| {
             let sum = a + b;
             let part = sum - a;
@@ -171,7 +176,7 @@ impl Tally {
         }
     }
 
-    /// The larger of each.
+    /// The maximum of each quantity.
     pub fn max(&self, other: &Self) -> Self {
         Self {
             spent: self.spent.max(other.spent),
@@ -182,7 +187,7 @@ impl Tally {
 }
 
 impl Filter {
-    /// Refuses limits that are none.
+    /// Refuses limits outside their ranges.
     pub fn check(&self) -> Result<(), AccountError> {
         match self.limit {
             Law::Gaussian { mu } => positive("mu", mu)?,
@@ -198,28 +203,29 @@ impl Filter {
         Ok(())
     }
 
-    /// What the tally is after one more event; refused, with nothing spent, where the event is of a kind
-    /// that this law has no bound for, or would exceed the limit.
+    /// The tally after one more event. An error, with nothing spent, if the law has no bound for this
+    /// kind of event, or if the event would exceed the limit.
     pub fn admit(&self, tally: &Tally, event: &Event) -> Result<Tally, AccountError> {
         let price = self.price(event)?;
         let after = tally.and(&price);
         if self.allows(&after, &price) { Ok(after) } else { Err(AccountError::Exhausted) }
     }
 
-    /// Whether a tally is within the limits that its last price had a part in.
+    /// True if a tally is within the limits that its last price contributed to.
     pub fn allows(&self, after: &Tally, price: &Tally) -> bool {
-        // Asks "within?", so that a total that is no number is refused.
+        // The test is "within?", so that NaN is refused.
         after.spent <= self.limit.most()
             && (price.distance == 0.0 || after.distance <= self.distance)
             && (price.leak == 0.0 || after.leak <= self.leak)
     }
 
-    /// What an event adds to a tally, whatever came before.
+    /// The amount that an event adds to a tally, whatever came before.
     pub fn price(&self, event: &Event) -> Result<Tally, AccountError> {
         self.price_of_parts(&Parts::new(event)?)
     }
 
-    /// The same, and the ε of the event where its loss is bounded: what it adds under [`Law::Sum`].
+    /// As [`Filter::price`], with the event's ε if its loss is bounded: the amount that it adds under
+    /// [`Law::Sum`].
     pub fn price_and_sum(&self, event: &Event) -> Result<(Tally, Option<f64>), AccountError> {
         let parts = Parts::new(event)?;
         let summing = Self { limit: Law::Sum { epsilon: 1.0 }, ..*self };
@@ -235,15 +241,15 @@ impl Filter {
             return Err(AccountError::MixedUnits { first: self.unit, second: parts.unit });
         }
         let spent = self.cost(parts).ok_or(AccountError::NotAdmitted)?;
-        // A limit that leaves nothing for leaks has no bound for events with one.
+        // A leak limit of 0 has no bound for events with a leak.
         if parts.leak > 0.0 && self.leak == 0.0 {
             return Err(AccountError::NotAdmitted);
         }
         Ok(Tally { spent, distance: parts.distance, leak: parts.leak })
     }
 
-    /// What a whole session under a filter of its own adds to a tally: all that its limit lets through. The limit
-    /// of the one law must bound the quantity of the other.
+    /// The amount that a whole session under a filter of its own adds to a tally: its full limit. The
+    /// session's law must bound the quantity of this filter's law.
     pub fn price_of(&self, session: &Self) -> Result<Tally, AccountError> {
         session.check()?;
         if session.neighbours != self.neighbours {
@@ -271,7 +277,7 @@ impl Filter {
         Ok(Tally { spent, distance: session.distance, leak: session.leak })
     }
 
-    /// The event's part of the total; `None` where the law has no bound for it.
+    /// The event's part of the total; `None` if the law has no bound for it.
     fn cost(&self, parts: &Parts) -> Option<f64> {
         let by_moments_only = !parts.selected.is_empty();
         let rest = parts.rest.iter();
@@ -288,12 +294,12 @@ impl Filter {
             Law::Renyi { order, .. } => Some(selected::divergence(parts, order)),
             Law::Gaussian { .. } | Law::Concentrated { .. } | Law::Sum { .. } => None,
         }?;
-        // One ε alone is what it says, so that a limit pays for as many as it divides into.
+        // A single ε is charged exactly, so that a limit pays for as many as it divides into.
         let exact = matches!(self.limit, Law::Sum { .. }) && parts.rest.len() == 1;
         Some(if exact { total } else { total * (1.0 + 1e-12) })
     }
 
-    /// Upper bound on the δ that the whole session has at ε, whatever it did within the limit.
+    /// Upper bound on the δ of the whole session at ε, whatever it did within the limit.
     pub fn delta(&self, epsilon: f64) -> Result<f64, AccountError> {
         self.check()?;
         let epsilon = non_negative("epsilon", epsilon)?;
@@ -316,7 +322,7 @@ impl Filter {
         Ok(leaked.min(1.0))
     }
 
-    /// What the whole session guarantees at this δ; ε is infinite where none is found.
+    /// The guarantee of the whole session at this δ; ε is infinite if none is found.
     pub fn guarantee(&self, delta: f64) -> Result<Guarantee, AccountError> {
         let delta = super::error::probability("delta", delta)?;
         let met = |epsilon: f64| self.delta(epsilon).is_ok_and(|found| found <= delta);
@@ -350,10 +356,10 @@ impl Filter {
     }
 }
 
-/// ε up to which limits are looked for.
+/// The largest ε that is searched.
 const FARTHEST: f64 = 600.0;
 
-/// ρ of a part that is not Gaussian, if it has one.
+/// The zCDP parameter ρ of a part that is not Gaussian, if it has one.
 fn rho_of(part: &Part) -> Option<f64> {
     match *part {
         Part::Response(epsilon) | Part::Laplace(epsilon) => Some(epsilon * epsilon / 2.0),

@@ -1,9 +1,9 @@
 //! A plain radix-2 Fourier transform.
 //!
-//! Own code because results must not depend on the processor: a library that picks vector
-//! instructions at run time rounds differently on different machines, and a verifier must find the
-//! same ε. Error: each output passes log₂N butterflies, each adding at most 4u of the sum of the
-//! moduli below it (u = 2⁻⁵³; twiddles are rounded sines), so |error| ≤ [`error_bound`]·Σ|input|.
+//! Own code because results must not depend on the processor: a library that picks vector instructions
+//! at run time rounds differently on different machines, and a verifier must find the same ε. Error:
+//! each output passes log₂N butterflies, each adding at most 4u of the sum of the moduli below it
+//! (u = 2⁻⁵³; twiddles are rounded sines), so |error| ≤ [`error_bound`]·Σ|input|.
 
 use std::sync::OnceLock;
 
@@ -20,10 +20,10 @@ pub struct Complex {
 }
 
 impl Complex {
-    /// 1.
+    /// The number 1.
     pub const ONE: Self = Self { re: 1.0, im: 0.0 };
 
-    /// Product.
+    /// The product of two complex numbers.
     pub fn times(self, other: Self) -> Self {
         Self {
             re: self.re * other.re - self.im * other.im,
@@ -31,12 +31,12 @@ impl Complex {
         }
     }
 
-    /// |z|².
+    /// The squared modulus |z|².
     pub fn square(self) -> f64 {
         self.re * self.re + self.im * self.im
     }
 
-    /// zⁿ by squaring.
+    /// The power zⁿ, by squaring.
     pub fn power(self, exponent: u64) -> Self {
         let (mut base, mut left) = (self, exponent);
         let mut result = Self::ONE;
@@ -53,12 +53,12 @@ impl Complex {
     }
 }
 
-/// Componentwise error of a transform of 2^`bits` points, relative to the sum of moduli.
+/// Componentwise error bound of a transform of 2^`bits` points, relative to the sum of moduli.
 pub fn error_bound(bits: usize) -> f64 {
     8.0 * f64::EPSILON * (bits as f64 + 1.0)
 }
 
-/// e^{−2πik/N} for k < N/2.
+/// The twiddle factors e^{−2πik/N} for k < N/2.
 fn twiddles(bits: usize) -> &'static [Complex] {
     static TABLES: [OnceLock<Vec<Complex>>; LARGEST + 1] = [const { OnceLock::new() }; LARGEST + 1];
     TABLES[bits].get_or_init(|| {
@@ -73,7 +73,7 @@ fn twiddles(bits: usize) -> &'static [Complex] {
     })
 }
 
-/// Σ_k x_k e^{−2πijk/N} in place; the length is a power of two up to 2^[`LARGEST`].
+/// The transform Σ_k x_k e^{−2πijk/N}, in place; the length is a power of two up to 2^[`LARGEST`].
 pub fn transform(data: &mut [Complex]) {
     let points = data.len();
     debug_assert!(points.is_power_of_two() && points <= 1 << LARGEST);
@@ -113,7 +113,7 @@ pub fn transform(data: &mut [Complex]) {
     }
 }
 
-/// (a + wb, a − wb).
+/// One butterfly: (a + wb, a − wb).
 fn butterfly(a: Complex, b: Complex, w: Complex) -> (Complex, Complex) {
     let turned = b.times(w);
     (
@@ -122,7 +122,7 @@ fn butterfly(a: Complex, b: Complex, w: Complex) -> (Complex, Complex) {
     )
 }
 
-/// e^{+2πik/N}, N = 2^`bits`, for any k.
+/// The root of unity e^{+2πik/N}, N = 2^`bits`, for any k.
 pub fn turn(bits: usize, k: u64) -> Complex {
     if bits == 0 {
         return Complex::ONE;
@@ -139,8 +139,8 @@ pub fn turn(bits: usize, k: u64) -> Complex {
 
 /// The first N/2+1 values of the transform of N real numbers; the others are their conjugates.
 ///
-/// Even and odd places come as real and imaginary parts of N/2 complex numbers and travel through one
-/// transform; a last butterfly takes them apart, so the error is still within [`error_bound`].
+/// Even and odd entries are packed as real and imaginary parts of N/2 complex numbers and go through one
+/// transform; a last butterfly separates them, so the error is still within [`error_bound`].
 pub fn real_transform(packed: &mut Vec<Complex>) {
     let half = packed.len();
     transform(packed);

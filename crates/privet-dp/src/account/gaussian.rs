@@ -20,16 +20,16 @@
 //! δ_G(e) = 1 − e^e + e^eδ_G(−e), where nothing cancels. Results are raised by their error bound,
 //! so they are never below the truth.
 //!
-//! Tested against `vectors/gaussian.json` (mpmath, 40 digits).
+//! Tested against `vectors/curves.json` (mpmath).
 
 use super::normal::{above, cdf, density, ln_cdf, ln_density, mills, mills_spread};
 
-/// Relative error of one evaluation at moderate arguments, generously.
+/// Relative error of one evaluation at moderate arguments, generous.
 const MARGIN: f64 = 1e-14;
 /// Half a unit in the last place of 1.
 const ROUND: f64 = f64::EPSILON;
 
-/// What an argument error of a few units in the last place of c and h does to φ(a), relatively.
+/// Relative error of φ(a) that an error of a few units in the last place of c and h causes.
 fn margin(a: f64, c: f64, h: f64) -> f64 {
     MARGIN + 4.0 * ROUND * (1.0 + a.abs()) * (c.abs() + h)
 }
@@ -60,7 +60,7 @@ pub fn delta(e: f64, mu: f64) -> f64 {
     above(value, margin(a, c, h)).min(1.0)
 }
 
-/// ln δ_G(e; μ) for e ≥ 0 and μ > 0, rounded up: right where δ_G itself underflows.
+/// ln δ_G(e; μ) for e ≥ 0 and μ > 0, rounded up: accurate where δ_G itself underflows.
 pub fn ln_delta(e: f64, mu: f64) -> f64 {
     let (c, h) = (e / mu, mu / 2.0);
     let (a, b) = (c - h, c + h);
@@ -135,7 +135,7 @@ pub fn mu(epsilon: f64, delta_wanted: f64) -> f64 {
     low
 }
 
-/// Smallest x in (low, high] where a monotone condition holds, from above; `high` must satisfy it.
+/// Smallest x in (low, high] at which a monotone condition holds, from above; it must hold at `high`.
 pub(super) fn smallest_that(low: f64, high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (low, high);
     while high - low > 2e-15 * high {

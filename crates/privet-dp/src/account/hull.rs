@@ -5,10 +5,10 @@
 //! pₖ = xₖ(sₖ−sₖ₊₁) at l_k, sₖ the fall −C′ before xₖ, and v of the last dot at ∞ (see
 //! [`super::distribution`]).
 //!
-//! **Digits.** For losses of 10⁻¹⁰ all x are 1 and all falls left of 0 are 1, up to 10⁻¹⁰. So nothing here
-//! is a difference of such numbers: dots are given by w = v−(1−x)₊, the part of a curve that no
-//! mechanism has for free; widths are x_i(e^{l_j−l_i}−1), and l_j−l_i is exact ([`exact_step`]); a
-//! fall is kept both as s and as what it lacks to 1, 1−s = (w_j−w_i)/(x_j−x_i) left of 0.
+//! **Digits.** For losses of 10⁻¹⁰ all x are 1 and all falls left of 0 are 1, up to 10⁻¹⁰. So nothing
+//! here is a difference of such numbers: dots are given by w = v−(1−x)₊, the excess over the curve of a
+//! mechanism without loss; widths are x_i(e^{l_j−l_i}−1), and l_j−l_i is exact ([`exact_step`]); a fall
+//! is kept both as s and as 1−s = (w_j−w_i)/(x_j−x_i) left of 0.
 //!
 //! **Error.** A loss with these masses and the *rest* of probability at 0 dominates if its curve is at
 //! least v at every dot. Right of 0 that is Σ_{j>k}sⱼ(xⱼ−xⱼ₋₁)+v_∞ = v_k, each summand to a few units u
@@ -17,12 +17,12 @@
 //! multiplied by 1+[`RAISED`], which raises the curve by more than that at every dot. Hence errors are
 //! *relative to w*, however small: relative errors of E e^{sU}−1, not of E e^{sU}.
 
-/// What masses above 0 are raised by.
+/// Relative amount by which masses above 0 are raised.
 const RAISED: f64 = 64.0 * f64::EPSILON;
-/// Indices of dots have at most this many significant bits, steps as many as are left.
+/// Largest number of significant bits of the dots' indices; steps have the remaining bits.
 const INDEX_BITS: u32 = 18;
 
-/// A step a little wider whose multiples by indices of [`exact_index`]'s kind are all exact.
+/// A slightly wider step whose multiples by indices as of [`exact_index`] are all exact.
 pub fn exact_step(step: f64) -> f64 {
     let cut = (1_u64 << INDEX_BITS) - 1;
     // Adding to the bits of a positive number rounds up, into the next binade where need be.
@@ -36,7 +36,7 @@ pub fn exact_index(index: i64) -> i64 {
     (index + cut) & !cut
 }
 
-/// A fall, and what it lacks to 1: one of the two has all its digits.
+/// A fall s, and 1 − s: one of the two has all its digits.
 #[derive(Debug, Clone, Copy)]
 struct Fall {
     fall: f64,
@@ -44,7 +44,7 @@ struct Fall {
 }
 
 impl Fall {
-    /// self − other.
+    /// The difference self − other.
     fn less(self, other: Self) -> f64 {
         if self.fall <= 0.5 && other.fall <= 0.5 {
             self.fall - other.fall
@@ -54,21 +54,21 @@ impl Fall {
     }
 }
 
-/// Dots of a curve.
+/// The dots of a curve.
 #[derive(Debug)]
 pub struct Dots<'a> {
-    /// l in units of the step, increasing.
+    /// The losses l in units of the step, increasing.
     pub index: &'a [i64],
-    /// e^l.
+    /// The abscissae x = e^l.
     pub x: &'a [f64],
-    /// v − (1−x)₊.
+    /// The excess w = v − (1−x)₊.
     pub w: &'a [f64],
-    /// The step.
+    /// The width of a step.
     pub step: f64,
 }
 
 impl Dots<'_> {
-    /// x_j − x_i.
+    /// The width x_j − x_i.
     pub fn width(&self, i: usize, j: usize) -> f64 {
         self.x[i] * libm::expm1((self.index[j] - self.index[i]) as f64 * self.step)
     }
@@ -93,8 +93,7 @@ impl Dots<'_> {
         Fall { fall: (before + drop) / width, lack: (after - drop) / width }
     }
 
-    /// Masses of the largest convex function below the dots and (0, 1); `None` where something
-    /// overflowed.
+    /// Masses of the largest convex function below the dots and (0, 1); `None` on overflow.
     pub fn masses(&self) -> Option<Vec<f64>> {
         // Lower hull by a stack.
         let mut hull: Vec<(usize, Fall)> = Vec::with_capacity(self.x.len());

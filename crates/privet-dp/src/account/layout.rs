@@ -1,16 +1,16 @@
-//! Which grid to compose on: step, tilt, window, and where curves are cut.
+//! The grid of a composition: step, tilt, window, and the points where curves are cut.
 //!
 //! Any choice is valid; a good one makes [`super::distribution`]'s bound tight and quick.
 //!
 //! **Steps.** Connecting dots h apart raises ln E e^{s·loss} by about (h²/8)·s(s+1) a use, less where
-//! mass sits on dots; h is such that all uses together cost the looseness aimed at, but at most
-//! 2^18 bins are taken, fewer where many parts differ ([`super::merge`] says how many may): the work is
-//! bounded, and where that makes steps wider than wished the answer stays an upper bound.
+//! mass sits on dots; h is such that all uses together cost the intended looseness, but at most 2^18
+//! bins are taken, fewer where many parts differ ([`super::merge`] limits their number): the work is
+//! bounded, and where that makes steps wider than intended the result stays an upper bound.
 //!
 //! **Sampled releases** ([`super::sampled`]) lose next to nothing at most uses and much at few. Any
-//! subset of the grid may serve as dots, so theirs lie close near 0 and sparse far out; the coarse
-//! look that fixes tilt and window has its dots in geometric progression. At 10⁶ uses (steps of about
-//! 10⁻³√N of one loss's deviation) half a per cent of δ is lost.
+//! subset of the grid may serve as dots, so theirs lie close near 0 and sparse far out; the coarse pass
+//! that fixes tilt and window has its dots in geometric progression. At 10⁶ uses (steps of about 10⁻³√N
+//! of one loss's deviation) half a per cent of δ is lost.
 
 use super::curve::HalfCurves;
 use super::fourier;
@@ -18,33 +18,33 @@ use super::hull::{exact_index, exact_step};
 use super::masses::{Masses, chernoff, margins, moments};
 use super::objective::Direction;
 
-/// Relative looseness aimed at, and what is asked where curves are cheap; steps follow from it.
+/// Intended relative looseness, for costly and for cheap curves; steps follow from it.
 const LOOSENESS: (f64, f64) = (2e-4, 1e-5);
-/// Part of the answer that cut tails may add, each.
+/// Largest part of the result that each cut tail may add.
 const NEGLIGIBLE: f64 = 1e-7;
-/// Most bins, as a power of two; lower bounds take four times as many.
+/// Largest number of bins, as a power of two; lower bounds take four times as many.
 const LARGEST: usize = fourier::LARGEST - 2;
-/// Parts for which all bins are affordable; beyond, bins are fewer.
+/// Number of parts for which all bins are affordable; beyond, bins are fewer.
 const MANY: usize = 8;
-/// Fewest bins, as a power of two.
+/// Smallest number of bins, as a power of two.
 const SMALLEST: usize = 6;
 
-/// What a coarse look at the forward direction suggests; any choice is valid.
+/// The grid that a coarse pass over the forward direction suggests; any choice is valid.
 #[derive(Debug, Clone)]
 pub struct Layout {
-    /// s.
+    /// The tilt s.
     pub tilt: f64,
     /// Upper end of the window.
     top: f64,
-    /// Its width.
+    /// The window's width.
     pub window: f64,
-    /// The window that nothing wraps around in, nearly.
+    /// A width at which almost nothing wraps around.
     wide: f64,
-    /// h, as wished.
+    /// The intended step h.
     step: f64,
-    /// Where each curve may be cut.
+    /// The loss at which each curve may be cut.
     reaches: Vec<f64>,
-    /// No more than 2 to this power bins.
+    /// Largest number of bins, as a power of two.
     pub largest: usize,
 }
 
@@ -55,30 +55,31 @@ impl Layout {
         self.reaches = curves.iter().map(reach).collect();
     }
 
-    /// The same with steps this many times as wide.
+    /// The same layout with steps this many times as wide.
     pub fn rougher(self, times: f64) -> Self {
         Self { step: self.step * times, ..self }
     }
 
-    /// The same with a quarter of the step and four times the bins, for lower bounds.
+    /// The same layout with a quarter of the step and four times the bins, for lower bounds.
     pub fn finer(self) -> Self {
         Self { step: self.step / 4.0, largest: self.largest + 2, window: self.wide, ..self }
     }
 
-    /// Where a window of that many bins ends: what it has more than asked for goes to both sides.
+    /// Upper end of a window of that many bins: the width beyond the requested one is split between both
+    /// sides.
     pub fn end(&self, step: f64, bits: usize) -> f64 {
         self.top + 0.5 * (step * (1_u64 << bits) as f64 - self.window)
     }
 
-    /// (step, ln₂ of the number of bins) for a window of this width: as wished, but with no more bins
-    /// than are allowed and no more than 2^15 dots in a part, so that the work is bounded.
+    /// (step, log₂ of the number of bins) for a window of this width: the intended step, but with no
+    /// more bins than are allowed and no more than 2^15 dots in a part, so that the work is bounded.
     pub fn grid(&self, curves: &[(HalfCurves, u64)], window: f64) -> (f64, usize) {
         let even = curves.iter().zip(&self.reaches).filter(|((curve, _), _)| !curve.sampled());
         let widest = even.map(|(_, reach)| *reach).fold(0.0, f64::max);
         let bins = (1_usize << self.largest) as f64;
         let dots = bins / 8.0;
         let step = self.step.max(window / bins).max(widest / dots);
-        // Dots on the ends of a bounded loss, where its atoms sit.
+        // Puts dots on the ends of a bounded loss, where its atoms sit.
         let step = match curves.iter().find_map(|(curve, _)| curve.bound()) {
             Some(bound) if bound >= step => bound / libm::ceil(bound / step),
             // Atoms within one step of zero need no dots of their own.
@@ -89,7 +90,7 @@ impl Layout {
         (step, bits.clamp(SMALLEST, self.largest))
     }
 
-    /// `None` when the answer is so large that nobody asks further.
+    /// `None` if δ(e) is too large to be of use.
     pub fn new(curves: &[(HalfCurves, u64)], e: f64) -> Option<Self> {
         let sampled = curves.iter().any(|(curve, _)| curve.sampled());
         let mut tail = 1e-40;
@@ -103,7 +104,7 @@ impl Layout {
             }
             tail = libm::exp((ln_size - 60.0).max(-700.0));
         }
-        // A tilt far beyond what the losses reach overflows and gains nothing.
+        // A tilt far beyond the reach of the losses overflows and gains nothing.
         let farthest = masses.iter().map(Masses::top).fold(0.0, f64::max);
         tilt = tilt.min(600.0 / farthest);
         let costly = curves.iter().any(|(curve, _)| curve.costly());
@@ -135,14 +136,14 @@ impl Layout {
             .sum();
         let step = libm::sqrt(looseness / bends).min(libm::sqrt(spread) / 150.0);
         let (below, above, least) = margins(&masses, tilt, e, spread);
-        // Bins are counted in whole numbers that an f64 holds.
+        // Bins are counted in integers that an f64 holds exactly.
         let step = step.max(1e-15 * (e + above)).max(1e-200);
         // Each part takes a transform: the more parts, the fewer bins.
         let halvings = curves.len().div_ceil(MANY).next_power_of_two().trailing_zeros() as usize;
         let largest = LARGEST.saturating_sub(halvings).max(SMALLEST);
         let narrow = (below + above).max(64.0 * step);
         let wide = least.max(narrow);
-        // Wider is tighter, unless it takes more bins than there are.
+        // Wider is tighter, unless it takes more bins than allowed.
         let window = wide.min(step * (1_u64 << largest) as f64).max(narrow);
         let top = e + above;
         let mut plan = Self { tilt, top, window, wide, step, reaches: Vec::new(), largest };
@@ -151,7 +152,7 @@ impl Layout {
     }
 }
 
-/// A coarse look at every curve, cut where its uses together leave at most `tail`.
+/// A coarse version of every curve, cut where its uses together leave at most `tail`.
 pub fn coarse(curves: &[(HalfCurves, u64)], direction: Direction, tail: f64) -> Vec<Masses> {
     let sampled = curves.iter().any(|(curve, _)| curve.sampled());
     curves
@@ -168,8 +169,8 @@ pub fn coarse(curves: &[(HalfCurves, u64)], direction: Direction, tail: f64) -> 
         .collect()
 }
 
-/// By how much ln E e^{s·loss} of a curve connected at steps h exceeds the truth, over h²: from looks
-/// at 64 and at 128 dots. Small where most of the mass sits on dots.
+/// The excess of ln E e^{s·loss} of a curve connected at steps h over the truth, divided by h²: from 64
+/// and from 128 dots. Small where most of the mass sits on dots.
 fn bend(curve: &HalfCurves, tail: f64, tilt: f64) -> f64 {
     let step = exact_step(curve.reach(tail) / 128.0);
     let (ahead, back) = curve.values(step, 128);
@@ -178,7 +179,7 @@ fn bend(curve: &HalfCurves, tail: f64, tilt: f64) -> f64 {
     let halves = (every_other(&ahead), every_other(&back));
     let rough =
         Masses::new((&halves.0, &halves.1), Direction::Forward, 2.0 * step, 1).tilted(tilt).ln;
-    // ln E = truth + bend·h²; half as much again for what looks as coarse as these miss.
+    // ln E = truth + bend·h²; half as much again for whatever both grids miss.
     1.5 * (rough - fine) / (3.0 * step * step)
 }
 
@@ -204,8 +205,8 @@ pub fn on_grid(
         .collect()
 }
 
-/// Every bin near 0, fewer farther out, where sampled releases have little mass: gaps of 1/300 of the
-/// loss, and of no more bins than `widest_gap`; wider ones where there are many parts.
+/// Dots at every bin near 0, fewer farther out, where sampled releases have little mass: gaps of 1/300
+/// of the loss, and of no more bins than `widest_gap`; wider ones where there are many parts.
 fn uneven(reach: f64, step: f64, widest_gap: f64, parts: usize) -> Vec<i64> {
     let last = exact_index(libm::ceil(reach / step).clamp(1.0, 1e15) as i64);
     let share = (MANY as f64 / parts as f64).min(1.0);

@@ -39,13 +39,13 @@ use super::gaussian::{self, delta_abs, delta_plus};
 use super::normal::{REACH, cdf, density, ln_cdf, mills};
 use super::quadrature::integral_above;
 
-/// Relative accuracy asked of the integrals; what is missing is added.
+/// Relative accuracy of the integrals; the estimated error is added.
 const ACCURACY: f64 = 3e-12;
 
 /// The bound of Theorem 4 at every real ε, together with an independent N(ν²/2, ν²) loss.
 pub fn delta(kappa: f64, ratio: f64, replace: bool, e: f64, nu: f64) -> f64 {
     let majorant = Majorant::new(kappa, ratio, replace);
-    // The curve is nowhere below the Gaussian it tends to; where that is large nobody asks further.
+    // The curve is nowhere below its limiting Gaussian; where that is large the bound is of no use.
     if gaussian::delta(e, majorant.limit()) > 0.3 {
         return 1.0;
     }
@@ -75,7 +75,7 @@ pub(super) fn values(kappa: f64, ratio: f64, replace: bool, step: f64, dots: usi
     values
 }
 
-/// U or U₁, ready for evaluation.
+/// The majorant U or U₁, ready for evaluation.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Majorant {
     kappa: f64,
@@ -103,12 +103,12 @@ impl Majorant {
         Self { kappa, ratio, replace, edge }
     }
 
-    /// The parameter of the Gaussian the bound tends to: m, or 2m.
+    /// The parameter of the limiting Gaussian: m, or 2m.
     fn limit(&self) -> f64 {
         if self.replace { 2.0 * self.ratio } else { self.ratio }
     }
 
-    /// From this e on (if positive) the curve is δ_G(e; limit).
+    /// The e from which on (if positive) the curve is δ_G(e; limit).
     pub fn threshold(&self) -> f64 {
         let square = self.ratio * self.ratio;
         let bound =
@@ -116,12 +116,12 @@ impl Majorant {
         (bound + 1e-12 * (self.kappa + square)).max(0.0)
     }
 
-    /// From this z on, the majorant is the line M²/2 + Mz, M = limit.
+    /// The z from which on the majorant is the line M²/2 + Mz, M = limit.
     pub fn straight_from(&self) -> f64 {
         (self.kappa / self.ratio - self.limit()).max(-self.ratio / 2.0)
     }
 
-    /// U(z).
+    /// The majorant U(z).
     pub fn value(&self, z: f64) -> f64 {
         let alone = self.peak(0.0, z);
         if self.replace { alone.max(self.peak(1.0, z)) } else { alone }
@@ -143,7 +143,7 @@ impl Majorant {
     }
 
     /// The maximum over [low, high], where the objective is concave: its value near the root of the
-    /// derivative plus what the tangent there allows, so never below.
+    /// derivative plus the largest increase along the tangent there, so never below.
     fn concave_peak(&self, slope: f64, low: f64, high: f64) -> f64 {
         let (kappa, square) = (self.kappa, self.ratio * self.ratio);
         let derivative =
@@ -215,7 +215,7 @@ impl Majorant {
         low
     }
 
-    /// E(1−e^{e−U})₊, or E δ_G(e−U; ν).
+    /// E(1−e^{e−U})₊, or E δ_G(e−U; ν) for ν > 0.
     pub fn delta(&self, e: f64, nu: f64) -> f64 {
         let limit = self.limit();
         let threshold = self.threshold();
@@ -285,15 +285,15 @@ impl Majorant {
             }
             left = right;
         }
-        // Beyond the end everything counts.
+        // All mass beyond the end is counted.
         super::curve::from_atoms(&atoms, cdf(-end), step, &mut values[..bent]);
         values[..bent].iter_mut().for_each(|value| *value = (*value * (1.0 + 1e-10)).min(1.0));
         values
     }
 
     fn smoothed(&self, e: f64, nu: f64) -> f64 {
-        // The answer is at least `main`. Cut where what is left is below 1e-12 of it, and add that:
-        // below `start` the integrand is at most δ_G(x; ν) ≤ e^{−(x/ν−ν/2)²/2}, above `end` φ.
+        // The result is at least `main`. Cut where the rest is below 1e-12 of it, and add that: below
+        // `start` the integrand is at most δ_G(x; ν) ≤ e^{−(x/ν−ν/2)²/2}, above `end` φ.
         let main = gaussian::delta(e, self.limit()).max(1e-290);
         let ln_cut = libm::log(main) - 28.0;
         let reach = libm::sqrt(-2.0 * ln_cut);

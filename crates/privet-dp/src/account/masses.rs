@@ -1,52 +1,52 @@
 //! One loss on a grid, and the moments of sums of such losses.
 //!
-//! [`Masses`] holds what connecting the dots of a curve gives (see [`super::distribution`]): a loss
+//! [`Masses`] holds the result of connecting the dots of a curve (see [`super::distribution`]): a loss
 //! that dominates the true one. Its dots are exact multiples of the step, all of them or a subset.
-//! [`moments`] are those of the tilted sum, K(s) = Σ count·ln E e^{sU}; [`chernoff`] finds the tilt
-//! for an e, [`margins`] how far around e a window must reach.
+//! [`moments`] are those of the tilted sum, K(s) = Σ count·ln E e^{sU}; [`chernoff`] finds the tilt for
+//! an e, [`margins`] the distance around e that a window must cover.
 
 use super::curve::HalfCurves;
 use super::hull::{Dots, exact_index, exact_step};
 use super::objective::Direction;
 
-/// Exponents whose exponential is far from overflow.
+/// Largest exponent that is safely exponentiated directly.
 const LARGE_EXPONENT: f64 = 600.0;
-/// Tilts beyond this are not tried.
+/// The largest tilt that is tried.
 const STEEPEST: f64 = 1e200;
-/// Error of a handful of operations.
+/// Relative error of a handful of operations.
 const UNIT: f64 = 4.0 * f64::EPSILON;
 
 /// K(s) = ln E e^{sU}, up to `doubt`, and mean and variance of the tilted loss.
 ///
-/// `doubt` covers rounding, multiplied by the number of uses when losses are added up: of each exponent
-/// s·loss, of each exponential and product, of their sum, and of a total mass that is 1 up to
-/// rounding. What masses themselves are off by is in [`super::hull`].
+/// `doubt` bounds rounding errors, multiplied by the number of uses when losses are added up: of each
+/// exponent s·loss, of each exponential and product, of their sum, and of a total mass that is 1 up to
+/// rounding. The errors of the masses themselves are in [`super::hull`].
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Moments {
-    /// K(s).
+    /// The logarithm K(s) of the moment.
     pub ln: f64,
-    /// K′(s).
+    /// Mean K′(s) of the tilted loss.
     pub mean: f64,
-    /// K″(s), roughly.
+    /// Variance K″(s) of the tilted loss, roughly.
     pub variance: f64,
-    /// What K(s) may be off by.
+    /// Error bound of K(s).
     pub doubt: f64,
 }
 
-/// A loss on a grid: probability `mass[k]` of `index[k]`·step, `infinite` of ∞; `count` times.
+/// A loss on a grid: probability `mass[k]` of `index[k]`·step, `infinite` of ∞; used `count` times.
 #[derive(Debug, Clone)]
 pub struct Masses {
-    /// Increasing.
+    /// Losses in units of the step, increasing.
     pub index: Vec<i64>,
     /// Width of a bin.
     pub step: f64,
-    /// Probabilities.
+    /// The probability of each loss.
     pub mass: Vec<f64>,
     /// Probability of ∞.
     pub infinite: f64,
-    /// How often.
+    /// The number of uses.
     pub count: u64,
-    /// η: the true loss dominates this one less η, see [`super::optimist`].
+    /// The excess η: the true loss dominates this one less η, see [`super::optimist`].
     pub excess: f64,
 }
 
@@ -77,7 +77,7 @@ impl Masses {
         Self::connected(index, w, step, count)
     }
 
-    /// A coarse look at losses of many sizes.
+    /// A coarse grid for losses of many sizes.
     pub fn on_scales(curve: &HalfCurves, direction: Direction, reach: f64, count: u64) -> Self {
         let most = (1_i64 << 40) as f64;
         let step = exact_step(reach / most);
@@ -95,7 +95,7 @@ impl Masses {
         let x: Vec<f64> = index.iter().map(|dot| libm::exp(*dot as f64 * step)).collect();
         let infinite = w.last().copied().unwrap_or(1.0);
         let dots = Dots { index: &index, x: &x, w: &w, step };
-        // Nothing may get lost: where e^loss overflows (huge losses), all mass goes to ∞.
+        // No mass may get lost: where e^loss overflows (huge losses), all of it goes to ∞.
         if let Some(mass) = dots.masses()
             && (mass.iter().sum::<f64>() + infinite - 1.0).abs() <= 1e-9
         {
@@ -130,7 +130,7 @@ impl Masses {
 
     /// Moments of e^{s·loss}.
     pub fn tilted(&self, tilt: f64) -> Moments {
-        // The largest summand, nearly.
+        // The logarithm of the largest summand, nearly.
         let scale = self
             .present()
             .map(|(loss, mass)| tilt * loss + ln_nearly(mass))
@@ -163,7 +163,7 @@ impl Masses {
         Moments { ln, mean, variance: (square / sum - mean * mean).max(0.0), doubt }
     }
 
-    /// The same where e^{s·loss} overflows.
+    /// As [`Masses::near_one`], where e^{s·loss} overflows.
     fn scaled(&self, tilt: f64, scale: f64) -> Moments {
         let (mut sum, mut mean, mut square, mut turned) = (0.0, 0.0, 0.0, 0.0);
         for (loss, mass) in self.present() {
@@ -178,9 +178,9 @@ impl Masses {
         Moments { ln, mean, variance: (square / sum - mean * mean).max(0.0), doubt }
     }
 
-    /// As [`Masses::tilted`], handing every index and tilted mass, up to the factor that makes them
-    /// sum to 1, to `take`: the logarithm is of that very factor. Relative errors of what is handed
-    /// over are at most `doubt`, in the mean.
+    /// As [`Masses::tilted`], passing every index and tilted mass to `take`. Masses are divided by the
+    /// factor that makes them sum to 1, up to rounding; `ln` is the logarithm of exactly that factor.
+    /// Relative errors of the passed masses are at most `doubt`, in the mean.
     pub fn tilt_by(&self, tilt: f64, mut take: impl FnMut(i64, f64)) -> Moments {
         let moments = self.tilted(tilt);
         for (index, mass) in self.index.iter().zip(&self.mass) {
@@ -191,7 +191,7 @@ impl Masses {
         moments
     }
 
-    /// Losses with their masses, where there are any.
+    /// The losses of positive mass, with their masses.
     fn present(&self) -> impl Iterator<Item = (f64, f64)> {
         let dots = self.index.iter().zip(&self.mass).filter(|(_, mass)| **mass > 0.0);
         dots.map(|(index, mass)| (*index as f64 * self.step, *mass))
@@ -203,7 +203,7 @@ fn ln_nearly(x: f64) -> f64 {
     ((x.to_bits() >> 52) as f64 - 1023.0) * std::f64::consts::LN_2
 }
 
-/// mass·e^exponent, also where only the product is in range.
+/// The product mass·e^exponent, also where only the product is in range.
 fn weighed(mass: f64, exponent: f64) -> f64 {
     if exponent < 700.0 {
         mass * libm::exp(exponent)
@@ -212,7 +212,7 @@ fn weighed(mass: f64, exponent: f64) -> f64 {
     }
 }
 
-/// A sum that keeps what adding rounds off (Neumaier 1974), of positive numbers.
+/// A sum of positive numbers that keeps the rounding error of each addition (Neumaier 1974).
 #[derive(Debug, Default, Clone, Copy)]
 struct Sum {
     high: f64,
@@ -231,7 +231,7 @@ impl Sum {
     }
 }
 
-/// Of the tilted sum.
+/// The moments of the tilted sum.
 pub fn moments(masses: &[Masses], tilt: f64) -> Moments {
     masses.iter().fold(Moments::default(), |sum, part| {
         let one = part.tilted(tilt);
@@ -258,7 +258,7 @@ pub fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
     if start.mean >= e {
         return (0.0, 0.0);
     }
-    // Beyond the largest losses together there is nothing, to look for it by steps would take long.
+    // e is beyond all losses together, where a search by steps would take long.
     let tops = masses.iter().map(|part| (part.top(), part.top() * part.count as f64));
     let (top, total) = tops.fold((0.0, 0.0), |(top, sum), (one, all)| (one.max(top), sum + all));
     if e >= total * (1.0 + 1e-12) {
@@ -283,7 +283,7 @@ pub fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
         } else {
             high = tilt
         }
-        // Where few large losses begin to rule, the mean leaps and Newton's steps go back and forth.
+        // Where few large losses dominate, the mean leaps and Newton's steps go back and forth.
         let newton = tilt + (e - mean) / variance.max(f64::MIN_POSITIVE);
         let leaps = round % 3 == 2 && high.is_finite();
         tilt = if newton > low && newton < high && !leaps {
@@ -298,9 +298,9 @@ pub fn chernoff(masses: &[Masses], e: f64) -> (f64, f64) {
     best
 }
 
-/// (how far below e losses may be cut, how far above, the least width of the window): by Chernoff's
-/// bounds on the tilted loss below, so that little wraps around to what counts; on the mass itself
-/// above; and on the tilted loss that is more than a window above e and would count again.
+/// (distance below e at which losses may be cut, distance above, the least width of the window): by
+/// Chernoff's bounds on the tilted loss below, so that little wraps around to the counted part; on the
+/// mass itself above; and on the tilted loss that is more than a window above e and would count again.
 pub fn margins(masses: &[Masses], tilt: f64, e: f64, spread: f64) -> (f64, f64, f64) {
     let unit = 1.0 / libm::sqrt(spread.max(f64::MIN_POSITIVE));
     let here = moments(masses, tilt).ln;

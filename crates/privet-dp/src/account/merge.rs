@@ -1,4 +1,4 @@
-//! Many different parts as few, for a bounded amount of work.
+//! Merging many different parts into few, to bound the work.
 //!
 //! Composing takes a transform for each *different* part; a file that lists thousands of them could keep
 //! a verifier busy for hours. Beyond [`MOST`] parts, parameters are therefore rounded *up* to powers of
@@ -14,7 +14,7 @@
 use super::parts::Part;
 use super::sampled::Sampled;
 
-/// Parts up to which nothing is rounded.
+/// Largest number of parts without rounding.
 pub const MOST: usize = 128;
 
 /// At most [`MOST`] parts that dominate these, or `None` if there are too many that cannot be merged.
@@ -41,7 +41,7 @@ fn rounded(parts: &[(Part, u64)], octaves: f64) -> Option<Vec<(Part, u64)>> {
             Part::BoundedRange(range) => Part::BoundedRange(up(range)),
             Part::Concentrated(rho) => Part::Concentrated(up(rho)),
             Part::Sampled(Sampled { sampler, rate, shift }) => {
-                // A rate of 1 is another part; just below it will do.
+                // A rate of 1 is another kind of part; the next number below is used.
                 let rate = up(rate).min(rate.max(1.0 - f64::EPSILON));
                 Part::Sampled(Sampled { sampler, rate, shift: up(shift) })
             }

@@ -23,7 +23,7 @@
 use super::error::{AccountError, non_negative, positive};
 use super::event::{Grid, OutputNoise};
 
-/// What the noise on the minimiser costs beside the exact minimiser's release.
+/// The cost of the noise on the minimiser, beside the exact minimiser's release.
 pub enum OutputCost {
     /// A Gaussian release of parameter ν.
     Gaussian(f64, Option<Grid>, f64),

@@ -1,22 +1,22 @@
-//! What a mechanism costs: events, and the bounds that turn them into (ε, δ).
+//! The privacy cost of a mechanism: events, and the bounds that turn them into (ε, δ).
 //!
-//! | question | file |
+//! | subject | file |
 //! |---|---|
-//! | what happened? | [`Event`], plain data |
-//! | what ε, δ does it cost? | [`epsilon`], [`delta`], [`guarantee`], [`meets`] |
-//! | what does it cost at least? | [`bracket()`] |
-//! | what can an attacker tell? | [`TradeOff`] |
-//! | how much noise for a budget? | [`calibrate()`] |
+//! | events | [`Event`], plain data |
+//! | upper bounds on ε, δ | [`epsilon`], [`delta`], [`guarantee`], [`meets`] |
+//! | lower bounds | [`bracket()`] |
+//! | an attacker's errors | [`TradeOff`] |
+//! | noise for a budget | [`calibrate()`] |
 //! | the curves behind them | [`gaussian`], [`pure`], [`concentrated`], [`renyi`], [`compose`] |
 //! | objective perturbation and AMP | [`objective`], [`logistic`], [`minima`], [`classes`] |
 //! | Gaussian releases of sampled records | [`sampled`] |
-//! | anything composed with anything | [`parts`], [`distribution`] |
-//! | events chosen as one goes | [`filter`] |
+//! | heterogeneous composition | [`parts`], [`distribution`] |
+//! | adaptively chosen events | [`filter`] |
 //! | the best of a secret number of runs | [`selected`] |
 //! | labels of voters who agree | [`agreement`] |
 //!
-//! Everything here is an upper bound (but for the lower end of a bracket), rounded to the safe side, in f64 with `libm`'s functions, so
-//! that a verifier on another machine finds the same numbers.
+//! Everything here is an upper bound (except the lower end of a bracket), rounded to the safe side, in f64
+//! with `libm`'s functions, so that a verifier on another machine finds the same numbers.
 
 mod accountant;
 pub mod agreement;

@@ -13,31 +13,31 @@
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-/// 1/√(2π).
+/// The constant 1/√(2π).
 pub const INV_SQRT_2PI: f64 = 0.398_942_280_401_432_7;
-/// √(π/2).
+/// The constant √(π/2).
 const SQRT_HALF_PI: f64 = 1.253_314_137_315_500_3;
 /// Beyond this many standard deviations the normal mass is below every positive f64.
 pub const REACH: f64 = 38.6;
 
-/// φ(x), with x² formed without rounding error.
+/// The density φ(x), with x² formed without rounding error.
 pub fn density(x: f64) -> f64 {
     let square = x * x;
     let lost = libm::fma(x, x, -square);
     INV_SQRT_2PI * libm::exp(-square / 2.0) * (1.0 - lost / 2.0)
 }
 
-/// ln φ(x).
+/// The log-density ln φ(x).
 pub fn ln_density(x: f64) -> f64 {
     -x * x / 2.0 - libm::log(2.0 * PI) / 2.0
 }
 
-/// Φ(x).
+/// The distribution function Φ(x).
 pub fn cdf(x: f64) -> f64 {
     libm::erfc(-x * FRAC_1_SQRT_2) / 2.0
 }
 
-/// M(x) = Φ(−x)/φ(x), for x ≥ −37; larger negative arguments overflow to infinity.
+/// The Mills ratio M(x) = Φ(−x)/φ(x), for x ≥ −37; larger negative arguments overflow to infinity.
 pub fn mills(x: f64) -> f64 {
     if x > 14.0 {
         // Laplace's continued fraction, from the back; 40 levels are ample from 14 on.
@@ -54,7 +54,7 @@ pub fn ln_cdf(x: f64) -> f64 {
     if x < -1.0 { ln_density(x) + libm::log(mills(-x)) } else { libm::log1p(-cdf(-x)) }
 }
 
-/// M(c−h) − M(c+h) for c ≥ −½, 0 < h ≤ ½, by the Lemma of the module.
+/// The difference M(c−h) − M(c+h) for c ≥ −½, 0 < h ≤ ½, by the Lemma of the module.
 pub fn mills_spread(c: f64, h: f64) -> f64 {
     const MOST: usize = 24;
     let terms = if h < 0.05 { 11 } else { MOST };
@@ -102,7 +102,7 @@ pub fn ln_add_exp(x: f64, y: f64) -> f64 {
     if high == f64::NEG_INFINITY { high } else { high + libm::log1p(libm::exp(low - high)) }
 }
 
-/// A little above x ≥ 0: x(1 + relative), at least the next f64.
+/// Returns x(1 + relative) for x ≥ 0, at least the next f64.
 pub fn above(x: f64, relative: f64) -> f64 {
     (x * (1.0 + relative)).max(x.next_up())
 }

@@ -1,4 +1,4 @@
-//! Objective perturbation: what releasing argmin Σℓ + (λ/2)‖θ‖² + ⟨b,θ⟩ costs.
+//! Objective perturbation: the cost of releasing argmin Σℓ + (λ/2)‖θ‖² + ⟨b,θ⟩.
 //!
 //! **Setting.** b ~ N(0,σ²I). ‖x‖ ≤ R; ℓ convex and C^{1,1} in u = ⟨x,θ⟩, |ℓ′| ≤ L, 0 ≤ ℓ″ ≤ c;
 //! λ > 0 on every coordinate that meets a record. None of L, R, c, λ, σ depends on the data.
@@ -81,16 +81,16 @@ use privet_core::{Neighbours, Unit};
 /// Relative margin put on every derived parameter.
 const MARGIN: f64 = 4e-15;
 
-/// Which of the two data sets the output comes from.
+/// The data set that the output comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// From the one that holds the record (add/remove).
+    /// The data set with the record (add/remove).
     Forward,
-    /// From the one that does not.
+    /// The data set without it.
     Backward,
 }
 
-/// What a perturbed objective amounts to.
+/// The privacy guarantee of a perturbed objective.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Perturbation {
     /// Gaussian differential privacy with this μ (Theorem 5).
@@ -101,22 +101,22 @@ pub enum Perturbation {
     Objective(Objective),
 }
 
-/// The symbols of Theorems 1–4.
+/// The parameters of Theorems 1–4.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Objective {
     neighbours: Neighbours,
-    /// k.
+    /// Records k of a unit.
     records: u32,
-    /// m, of one record.
+    /// The ratio m = LR/σ, of one record.
     ratio: f64,
-    /// C, of one record.
+    /// The determinant's bound C, of one record.
     determinant: f64,
     sign: Sign,
-    /// κ where Theorem 4 applies.
+    /// The bound κ if Theorem 4 applies.
     kappa: Option<f64>,
 }
 
-/// Checks the numbers and finds the theorem that applies.
+/// Checks the parameters and selects the applicable theorem.
 pub fn perturbation(
     cost: &ObjectiveCost,
     neighbours: Neighbours,
@@ -175,7 +175,7 @@ fn bracket(kappa: f64, t: f64) -> f64 {
     let root = libm::sqrt(low * low + 4.0 * t * kappa * (t + kappa));
     let p = ((low + root) / (2.0 * t * kappa)).clamp(0.0, 1.0);
     let slope = kappa * (1.0 - 2.0 * p) / (1.0 + kappa * p * (1.0 - p)) + t;
-    // Concave in p: the tangent bounds what a rounded p misses.
+    // Concave in p: the tangent bounds the error of a rounded p.
     libm::log1p(kappa * p * (1.0 - p)) * (1.0 + MARGIN) + p * t + slope.abs()
 }
 
@@ -215,8 +215,8 @@ impl Objective {
         (shift, touched * k * self.ratio * (1.0 + MARGIN), touched * k)
     }
 
-    /// Both directions, e ≥ 0, together with a Gaussian release of parameter ν. About C and below it
-    /// the theorems' majorants are poor, and Lemma H is better.
+    /// The larger of both directions, e ≥ 0, together with a Gaussian release of parameter ν. Around C
+    /// and below it the theorems' majorants are poor, and Lemma H is better.
     pub fn worst(&self, e: f64, nu: f64) -> f64 {
         let plain = self.by_theorems(e, nu);
         let (determinant, mu, _) = self.unit_law(Direction::Forward);
@@ -225,7 +225,7 @@ impl Objective {
         if e >= determinant + mu * mu + 8.0 * wide || self.records > 1 {
             return plain;
         }
-        // Theorem 4's curves are integrals, too: Theorems 1 to 3 alone will do for the lines.
+        // Theorem 4's curves are integrals, too: Theorems 1 to 3 alone suffice for the lines.
         let cheap = Self { kappa: None, ..*self };
         let farthest = determinant + mu * mu + 16.0 * wide;
         let lines = match self.neighbours {
@@ -253,8 +253,8 @@ impl Objective {
         plain.min(lines * (1.0 + 8.0 * MARGIN))
     }
 
-    /// Both directions, e ≥ 0. At e = 0 both are the total-variation distance, so the smaller bound
-    /// there limits either direction from there on (it matters at large δ only).
+    /// The larger of both directions, e ≥ 0. At e = 0 both are the total-variation distance, so the
+    /// smaller bound there limits either direction from there on (it matters at large δ only).
     fn by_theorems(&self, e: f64, nu: f64) -> f64 {
         let forward = self.delta(Direction::Forward, e, nu);
         match self.neighbours {
@@ -266,9 +266,9 @@ impl Objective {
         }
     }
 
-    /// How far the gradient can move between neighbours, in units of σ: μ or m, times the records
-    /// of a unit. *Tight*: with every record in the linear part of ℓ, at opposite ends, the release
-    /// is exactly this Gaussian mechanism.
+    /// Sensitivity of the gradient between neighbours, in units of σ: μ or m, times the records of a
+    /// unit. *Tight*: with every record in the linear part of ℓ, at opposite ends, the release is
+    /// exactly this Gaussian mechanism.
     pub fn shift(&self) -> f64 {
         self.neighbours.sides() * f64::from(self.records) * self.ratio * (1.0 - 8.0 * MARGIN)
     }
@@ -284,12 +284,12 @@ impl Objective {
         })
     }
 
-    /// Whether the two directions have different bounds.
+    /// True if the two directions have different bounds.
     pub fn directed(&self) -> bool {
         self.neighbours == Neighbours::AddRemove
     }
 
-    /// ε(α) in one direction, see [`super::renyi`].
+    /// The Rényi curve ε(α) in one direction, see [`super::renyi`].
     pub(super) fn divergence(&self, order: f64, direction: Direction) -> f64 {
         let replace = self.neighbours == Neighbours::ReplaceOne;
         let forward = replace || direction == Direction::Forward;
@@ -310,7 +310,7 @@ impl Objective {
         }
     }
 
-    /// Some e from which on δ(e) ≤ `tail` in both directions.
+    /// An e from which on δ(e) ≤ `tail` in both directions.
     pub(super) fn reach(&self, tail: f64) -> f64 {
         if self.records > 1 {
             let (shift, mu, dimensions) = self.unit_law(Direction::Forward);
@@ -354,8 +354,8 @@ impl Objective {
     }
 }
 
-/// The least value of a function on [low, high] that falls, then rises, by golden section; any point
-/// of it is valid, so it need not be found exactly.
+/// The least value of a function on [low, high] that falls, then rises, by golden section; the value at
+/// any point is a valid bound, so the minimum need not be exact.
 fn least(low: f64, high: f64, value: impl Fn(f64) -> f64) -> f64 {
     let (mut low, mut high) = (low, high);
     let mut found = f64::INFINITY;

@@ -1,25 +1,26 @@
-//! Lower bounds on what a composition costs, from the same grids as the upper ones.
+//! Lower bounds on the cost of a composition, from the same grids as the upper ones.
 //!
 //! **Theorem.** Let part i be attained: some pair of laws has exactly the curve Hᵢ(e), and let Uᵢ be
 //! any random loss with Hᵢ(e) ≥ E(1−e^{e−Uᵢ})₊ at every real e. Then the parts together cost at least
 //! E(1−e^{ε−ΣUᵢ})₊. *Proof.* Read the proof of [`super::parts`] with ≥: the product of the pairs is a
 //! pair that can occur, and nothing but H_ε(P₁P₂‖Q₁Q₂) = E H_{ε−ℒ₁}(P₂‖Q₂) is used. ∎
 //!
-//! **Which loss.** Connecting the dots of H (see [`super::distribution`]) gives a curve C ≥ H that
-//! touches it at the dots. As a function of x = e^e, H is convex, so between two dots it lies above the
-//! two neighbouring chords, prolonged; let their crossing be (x*, H*) in the cell k. If
+//! **Choice of the loss.** Connecting the dots of H (see [`super::distribution`]) gives a curve C ≥ H
+//! that touches it at the dots. As a function of x = e^e, H is convex, so between two dots it lies above
+//! the two neighbouring chords, prolonged; let their crossing be (x*, H*) in the cell k. If
 //! C(x*·e^η) ≤ H* in every cell, then C(x·e^η) ≤ H(x) everywhere: on either side of x* the bound is a
-//! line and C convex, so it is enough to look at the ends of that side, and C falls. Hence the grid's own
+//! line and C convex, so it is enough to check the ends of that side, and C falls. Hence the grid's own
 //! loss less η is such a U, with η of second order in the step: η ≈ (step²/8)·(hazard rate of the loss),
-//! where rounding losses down would cost a whole step. Composed: δ(ε) ≥ (the grid's, at ε+Ση). As η
-//! adds up over the uses, grids here are four times as fine as from above; beyond some ten thousand
-//! uses the bound falls behind all the same (and is still one).
+//! where rounding losses down would cost a whole step. Composed: δ(ε) ≥ (the grid's, at ε+Ση). As η adds
+//! up over the uses, grids here are four times as fine as from above; beyond some ten thousand uses the
+//! bound falls behind all the same (and remains valid).
 //!
-//! Values of H are known up to rounding: a relative 10⁻¹² at dots ≥ 0; below 0, 10⁻¹² of what lies
-//! above 1−x and 5·10⁻¹³ of the whole (sums over many dots). Chords are taken with the worst of it, and the result is multiplied by
-//! (1−2·10⁻¹¹) for each use. The mass at ∞ is not counted.
+//! Values of H are known up to rounding: a relative 10⁻¹² at dots ≥ 0; below 0, 10⁻¹² of the excess over
+//! 1−x and 5·10⁻¹³ of the whole (sums over many dots). Chords are taken with the worst of it, and the
+//! result is multiplied by (1−2·10⁻¹¹) for each use. The mass at ∞ is not counted.
 //!
-//! Tested by `tests/all/account_bracket.rs`: between `dp-accounting`'s optimist and our own upper bound.
+//! Tested by `tests/all/account_bracket.rs`: between `dp-accounting`'s optimistic bound and the upper
+//! bound here.
 
 use super::distribution::all_curves;
 use super::hull::Dots;
@@ -30,15 +31,14 @@ use super::spectrum::Spectrum;
 
 /// Relative error of a value at a dot.
 const VALUE: f64 = 1e-12;
-/// And of the whole of a value below 0.
+/// The same of the whole of a value below 0.
 const MIRRORED: f64 = 5e-13;
-/// Given away for each use.
+/// Relative reduction of the bound for each use.
 const PER_USE: f64 = 2e-11;
-/// Bins between dots, at most: the widest cell decides.
+/// Largest number of bins between dots: the widest cell decides.
 const WIDEST_GAP: f64 = 4.0;
 
-/// η of the Theorem for the dots and the masses that connecting them gave; infinite where
-/// nothing can be said.
+/// η of the Theorem for the dots and the masses from connecting them; infinite if no bound is found.
 pub(super) fn excess(given: &Dots, mass: &[f64]) -> f64 {
     let (x, w) = (given.x, given.w);
     let dots = x.len();
@@ -66,7 +66,7 @@ pub(super) fn excess(given: &Dots, mass: &[f64]) -> f64 {
         .zip(w.iter().zip(&v))
         .map(|(x, (w, v))| if *x < 1.0 { VALUE * w + MIRRORED * v } else { VALUE * v })
         .collect();
-    // By how much a chord of H may be steeper or flatter than C's.
+    // Largest error of the slope of a chord of H, either way.
     let slack = |k: usize| 12.0 * (doubt[k] + doubt[k + 1]) / widths[k];
     // Up to the first dot H ≥ 1−x.
     let mut most = ((1.0 - fall[0]) / fall[0]).max(0.0);
@@ -90,7 +90,7 @@ pub(super) fn excess(given: &Dots, mass: &[f64]) -> f64 {
         // ln(1+y) ≤ y.
         most = most.max((reached - place) / (x[k] + place));
     }
-    // And the dots themselves are rounded.
+    // Margin for the rounding of the dots themselves.
     if most.is_nan() { f64::INFINITY } else { most * (1.0 + 1e-9) + 1e-15 }
 }
 

@@ -1,4 +1,4 @@
-//! An event tree reduced to what composes: independent parts, each dominated by one loss.
+//! Reduction of an event tree to its composition: independent parts, each dominated by one loss.
 //!
 //! **Composition.** If part i satisfies H_e(Pᵢ‖Qᵢ) ≤ E(1−e^{e−Uᵢ})₊ at every real e, whatever came
 //! before, then the parts together satisfy H_ε ≤ E(1−e^{ε−ΣUᵢ})₊ for independent Uᵢ. *Proof.*
@@ -7,14 +7,14 @@
 //! - Gaussian losses add up to one, N(M/2, M) with M = Σμᵢ²: kept as `squares`;
 //! - a part that leaks everything with probability δᵢ contributes 1−∏(1−δᵢ) to `leak`, and the
 //!   rest of the mass, (1−leak), composes as if there were no leak;
-//! - noise on a grid that stands in for a continuous law at total-variation distance q costs
-//!   (1+e^ε)·q at the end, kept as `distance`: H_ε(P̃‖Q̃) ≤ H_ε(P‖Q) + TV(P̃,P) + e^εTV(Q̃,Q). Where its
-//!   probabilities are within e^±r but for events of probability t, P̃(S) ≤ t + e^rP(S) and
-//!   Q(S) ≤ t + e^rQ̃(S) give H_ε(P̃‖Q̃) ≤ e^rH_{ε−2r}(P‖Q) + (1+e^ε)t: better for large ε, kept as
-//!   `ratio` and `outside`. A law that is itself only known to within q has q added to both `distance` and `outside`.
+//! - noise on a grid that replaces a continuous law at total-variation distance q costs (1+e^ε)·q at the
+//!   end, kept as `distance`: H_ε(P̃‖Q̃) ≤ H_ε(P‖Q) + TV(P̃,P) + e^εTV(Q̃,Q). Where its probabilities
+//!   are within e^±r but for events of probability t, P̃(S) ≤ t + e^rP(S) and Q(S) ≤ t + e^rQ̃(S) give
+//!   H_ε(P̃‖Q̃) ≤ e^rH_{ε−2r}(P‖Q) + (1+e^ε)t: better for large ε, kept as `ratio` and `outside`. A law
+//!   that is itself only known to within q has q added to both `distance` and `outside`.
 //!
-//! **Grid.** How far a discrete Gaussian on a grid is from the continuous one rounded to that grid is
-//! [`grid_distance`], with its proof.
+//! **Grid.** The distance of a discrete Gaussian on a grid from the continuous one rounded to that grid
+//! is [`grid_distance`], with its proof.
 //!
 //! Equal parts are merged, so that repeating and listing are the same; ρ of zCDP parts adds up.
 
@@ -27,27 +27,27 @@ use super::selected::Selected;
 use crate::noise::{grid_distance, grid_ratio};
 use privet_core::{Neighbours, Unit};
 
-/// At most this many uses of one mechanism.
+/// Largest number of uses of one mechanism.
 const MOST: u64 = 1 << 40;
-/// At most this many different parts.
+/// Largest number of different parts.
 const DIFFERENT: usize = 4096;
-/// Grid steps per standard deviation below which a grid is refused.
+/// Smallest accepted number of grid steps per standard deviation.
 const FINEST: f64 = 1024.0;
 
 /// One part that is not Gaussian.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Part {
-    /// Any ε-DP mechanism.
+    /// Any ε-DP mechanism, by its ε.
     Response(f64),
-    /// The continuous Laplace mechanism, shift/scale.
+    /// The continuous Laplace mechanism, by its ε = shift/scale.
     Laplace(f64),
-    /// The discrete one: shift in steps, and step/scale.
+    /// The discrete Laplace mechanism: the shift in steps, and step/scale.
     DiscreteLaplace(f64, f64),
-    /// Range of the loss.
+    /// Bounded range, by the range of the loss.
     BoundedRange(f64),
-    /// ρ.
+    /// Any zCDP mechanism, by its ρ.
     Concentrated(f64),
-    /// Theorems 1–4.
+    /// A perturbed objective: Theorems 1–4 of [`super::objective`].
     Objective(Objective),
     /// A Gaussian release of sampled records.
     Sampled(Sampled),
@@ -56,23 +56,23 @@ pub enum Part {
 /// The reduced tree.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parts {
-    /// Common to all leaves.
+    /// The relation of all leaves.
     pub neighbours: Neighbours,
-    /// Common to all leaves.
+    /// The unit of all leaves.
     pub unit: Unit,
     /// Σμ² of the Gaussian parts.
     pub squares: f64,
-    /// Probability that something leaked entirely.
+    /// Probability that some part leaks everything.
     pub leak: f64,
     /// Total-variation distance from the ideal laws.
     pub distance: f64,
-    /// r: probabilities are within e^±r of the ideal laws', …
+    /// Ratio r: probabilities are within e^±r of the ideal laws', …
     pub ratio: f64,
-    /// t: … but for events of this probability.
+    /// … except for events of this probability t.
     pub outside: f64,
-    /// The rest, with multiplicities.
+    /// All other parts, with multiplicities.
     pub rest: Vec<(Part, u64)>,
-    /// Best runs of many, with multiplicities: known by their moments only.
+    /// Best runs of many, with multiplicities: only their moments are known.
     pub selected: Vec<(Selected, u64)>,
 }
 
@@ -120,7 +120,7 @@ impl Parts {
                 self.add_best(law, std::slice::from_ref(event.as_ref()), count)
             }
             Event::BestOf { law, candidates } => self.add_best(law, candidates, count),
-            // Enough to know: comparing ever more of them with each other would take ever longer.
+            // Already too many: comparing further parts with each other would take ever longer.
             Event::Use { .. } if self.rest.len() > DIFFERENT => Ok(()),
             Event::Use { neighbours, unit, cost } => {
                 self.same_relation(*neighbours, *unit)?;
@@ -171,7 +171,8 @@ impl Parts {
                 let scale = positive("noise_scale", *noise_scale)?;
                 self.add_gaussian(non_negative("sensitivity", *sensitivity)? / scale, count);
                 self.add_grid(Some(*grid), scale, count)?;
-                // However a grid is charged, what the law is off by comes on top: P̃(S) ≤ q + P̂(S) on either side.
+                // The law's own distance is added to either charge of the grid: P̃(S) ≤ q + P̂(S) on
+                // both sides.
                 let off = probability("distance", *distance)? * count as f64 * UP;
                 self.distance = (self.distance + off) * UP;
                 self.outside = (self.outside + off) * UP;
@@ -278,7 +279,7 @@ impl Parts {
         }
     }
 
-    /// `moves` times the sensitivity is what the whole sum moves by.
+    /// The sensitivity of the whole sum is `moves` times `sensitivity`.
     fn add_sampled(
         &mut self,
         sampler: Sampler,
@@ -295,7 +296,7 @@ impl Parts {
         } else if shift == f64::INFINITY {
             self.leak = 1.0; // overflow: no protection at all
         } else if sensitivity > 0.0 {
-            // A quotient that underflows must not look like no release at all.
+            // A quotient that underflows must not count as no release.
             let shift = shift.max(f64::MIN_POSITIVE);
             self.push(Part::Sampled(Sampled { sampler, rate, shift }), count);
         }
@@ -303,7 +304,7 @@ impl Parts {
     }
 
     fn add_gaussian(&mut self, mu: f64, count: u64) {
-        // A square that underflows must not look like no release at all.
+        // A square that underflows must not count as no release.
         let least = if mu > 0.0 { f64::MIN_POSITIVE } else { 0.0 };
         self.squares = (self.squares + (mu * mu).max(least) * count as f64 * UP) * UP;
     }
@@ -337,7 +338,7 @@ impl Parts {
         }
     }
 
-    /// ρ adds up, which is better than composing what follows from each.
+    /// Adds to the total ρ, which is better than composing the consequences of each.
     fn push_concentrated(&mut self, more: f64) {
         let place = self.rest.iter().position(|(part, _)| matches!(part, Part::Concentrated(_)));
         match place.map(|place| &mut self.rest[place].0) {
@@ -349,8 +350,8 @@ impl Parts {
         }
     }
 
-    /// Whether δ is a smooth function of the parameters; else loss distributions are composed, on
-    /// grids that change from case to case, and δ has steps of about 10⁻⁴ of itself.
+    /// True if δ is a smooth function of the parameters; otherwise loss distributions are composed, on
+    /// grids that change from case to case, and δ has relative steps of about 10⁻⁴.
     pub fn smooth(&self) -> bool {
         if !self.selected.is_empty() {
             return false;
@@ -366,12 +367,12 @@ impl Parts {
         }
     }
 
-    /// μ of all Gaussian parts together.
+    /// The parameter μ of all Gaussian parts together.
     pub fn mu(&self) -> f64 {
         libm::sqrt(self.squares) * UP
     }
 
-    /// Σε when every loss is bounded and nothing is approximate.
+    /// The total Σε if every loss is bounded and nothing is approximate.
     pub fn pure(&self) -> Option<f64> {
         if self.squares > 0.0 || self.distance > 0.0 || !self.selected.is_empty() {
             return None;
@@ -384,7 +385,7 @@ impl Parts {
 }
 
 impl Part {
-    /// Whether its two directions have different bounds.
+    /// True if its two directions have different bounds.
     pub fn directed(&self) -> bool {
         match self {
             Self::Objective(objective) => objective.directed(),
@@ -393,7 +394,7 @@ impl Part {
         }
     }
 
-    /// The largest value of the loss, if it has one.
+    /// The largest value of the loss; `None` if it is unbounded.
     pub fn bound(&self) -> Option<f64> {
         match *self {
             Self::Response(epsilon) | Self::Laplace(epsilon) | Self::BoundedRange(epsilon) => {
@@ -406,10 +407,11 @@ impl Part {
     }
 }
 
-/// One step up.
+/// Factor that rounds up by one step.
 const UP: f64 = 1.0 + f64::EPSILON;
 
-/// sensitivity/scale; an exact quotient is kept, so that ε = Δ/s reads back as such.
+/// The quotient sensitivity/scale, rounded up; an exact quotient is kept, so that ε = Δ/s reads back
+/// unchanged.
 fn ratio(sensitivity: f64, scale: f64) -> f64 {
     let quotient = sensitivity / scale;
     if libm::fma(quotient, scale, -sensitivity) >= 0.0 { quotient } else { quotient.next_up() }

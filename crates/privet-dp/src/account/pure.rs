@@ -1,6 +1,6 @@
 //! Bounded losses: pure differential privacy, the Laplace mechanism, bounded range.
 //!
-//! Curves of the largest δ(e) such a mechanism can have, at every real e:
+//! The largest δ(e) of such a mechanism, at every real e:
 //! - **ε-DP** (randomised response, Kairouz, Oh & Viswanath 2015, Thm 3.2): loss ε with probability
 //!   e^ε/(1+e^ε), else −ε; every ε-DP pair is a post-processing of it.
 //! - **Laplace** of scale s, ℓ1 shift Δ, ε = Δ/s: δ = 1−e^{(e−ε)/2} for |e| < ε. In several
@@ -80,7 +80,7 @@ pub fn bounded_range(e: f64, range: f64) -> f64 {
     }
 }
 
-/// 1 − e^e, e ≤ 0: what every mechanism has where its loss is certainly larger.
+/// 1 − e^e, e ≤ 0: the curve of every mechanism whose loss is certainly larger than e.
 fn everywhere(e: f64) -> f64 {
     above(-libm::expm1(e), MARGIN).min(1.0)
 }
@@ -94,7 +94,7 @@ pub fn repeated_response(e: f64, epsilon: f64, count: u64, nu: f64) -> f64 {
     let ln_up = -libm::log1p(libm::exp(-epsilon));
     let ln_down = ln_up - epsilon;
     let ln_all = libm::lgamma(n + 1.0);
-    // A loss that seems to be e may be above it.
+    // A loss that is rounded to e may be above it.
     let doubt = 2.0 * f64::EPSILON * (e.abs() + n * epsilon);
     let mut sum = 0.0;
     for ups in (0..=count).rev() {

@@ -1,9 +1,9 @@
 //! Upper bounds on integrals of non-negative functions.
 //!
-//! Gauss–Legendre panels of twelve nodes, split in two until the halves agree with the whole. What
-//! remains of the disagreement is added twice, so the result errs to the large side: the halves are
-//! closer to the truth than the whole is, by a factor 2⁻²⁴ on smooth panels and about ½ on a panel
-//! that holds a kink (there panels are split until they are negligible).
+//! Gauss–Legendre panels of twelve nodes, split in two until the halves agree with the whole. The
+//! remaining disagreement is added twice, so the result errs to the large side: the halves are closer to
+//! the truth than the whole is, by a factor 2⁻²⁴ on smooth panels and about ½ on a panel with a kink
+//! (there panels are split until they are negligible).
 
 /// Positive abscissae and weights of the twelve-point rule on [−1, 1].
 const NODES: [(f64, f64); 6] = [
@@ -14,7 +14,7 @@ const NODES: [(f64, f64); 6] = [
     (0.904_117_256_370_474_9, 0.106_939_325_995_318_4),
     (0.981_560_634_246_719_3, 0.047_175_336_386_511_8),
 ];
-/// Panels are halved at most this often.
+/// Largest number of halvings of a panel.
 const DEEPEST: u32 = 40;
 
 fn panel(f: &mut impl FnMut(f64) -> f64, low: f64, high: f64) -> f64 {

@@ -1,4 +1,4 @@
-//! Rényi differential privacy: curves ε(α) and what they prove.
+//! Rényi differential privacy: curves ε(α) and the δ that they imply.
 //!
 //! ε(α) bounds D_α = (1/s)·ln E e^{sℒ}, s = α−1 > 0, in one direction; composition adds. From a
 //! curve to δ: [`super::concentrated`]'s inequality at the best α.
@@ -43,9 +43,9 @@ const MARGIN: f64 = 1e-13;
 /// Exponents whose exponential is far from overflow.
 const LARGE_EXPONENT: f64 = 600.0;
 
-/// αμ²/2.
+/// The Gaussian mechanism: αμ²/2.
 pub fn gaussian(order: f64, mu: f64) -> f64 {
-    // A square that underflows must not look like no release at all.
+    // A square that underflows must not count as no release.
     let least = if mu > 0.0 { f64::MIN_POSITIVE } else { 0.0 };
     (order * mu * mu / 2.0 * (1.0 + MARGIN)).max(least)
 }
@@ -105,7 +105,7 @@ pub fn fixed_sign(order: f64, ahead: f64, back: f64, mu: f64) -> f64 {
         let at = |u: f64| order * a * libm::exp(s * u) - s * b * libm::exp(order * u);
         sum += at(ahead) - at(-back);
     }
-    // What the terms' rounding may hide.
+    // Margin for the terms' rounding.
     let rounding = 1e-14 * (1.0 + order) * (1.0 + order) * libm::exp(exponent + s * ahead);
     moment(libm::log(sum + rounding), s).min(crude)
 }
@@ -114,7 +114,7 @@ pub fn fixed_sign(order: f64, ahead: f64, back: f64, mu: f64) -> f64 {
 pub fn poisson_gaussian(order: f64, rate: f64, shift: f64) -> f64 {
     let plain = gaussian(order, shift);
     let farthest = order * shift + 9.0;
-    // Far out sampling gains little, and points get many.
+    // For large orders or shifts sampling gains little, and the sum gets many points.
     if farthest > 150.0 || shift > 30.0 {
         return plain;
     }
@@ -161,7 +161,7 @@ pub fn without_replacement(order: f64, rate: f64, shift: f64) -> f64 {
     moment(ln_sum + 1e-12, order - 1.0).min(plain)
 }
 
-/// A moment that is no number proves nothing: `max` alone would make it 0, perfect privacy.
+/// A moment that is NaN proves nothing: `max` alone would make it 0, perfect privacy.
 fn moment(ln_moment: f64, s: f64) -> f64 {
     if ln_moment.is_nan() {
         return f64::INFINITY;
@@ -214,7 +214,7 @@ pub(super) fn delta_by(e: f64, curve: impl Fn(f64) -> f64) -> f64 {
 }
 
 impl Part {
-    /// ε(α) in one direction.
+    /// The Rényi curve ε(α) in one direction.
     pub fn divergence(&self, order: f64, direction: Direction) -> f64 {
         match *self {
             Self::Laplace(epsilon) => laplace(order, epsilon),

@@ -45,11 +45,10 @@
 //!
 //! **Theorem 4** (sampling never costs). At every real e each pair above is dominated by the Gaussian
 //! pair of the whole sum, δ_G of parameter μ, 2μ and ν; so compositions are, by one Gaussian of the root
-//! of the sum of their squares. *Proof.* Whoever sees a draw from N(μ) or N(0) can throw it away with
-//! probability 1−q and draw from N(0) instead: that turns (N(μ), N(0)) into (P, Q) of Theorem 1, and
-//! (N(μ), N(−μ)) into that of Theorem 2. The curve of Theorem 3 is, at e ≥ 0, that of the former with ν
-//! for μ, and at e < 0 follows from it as δ_G's own does. ∎ It serves where grids cannot follow a δ that
-//! is next to nothing.
+//! of the sum of their squares. *Proof.* A draw from N(μ) or N(0) can be discarded with probability 1−q
+//! and replaced by a draw from N(0): that turns (N(μ), N(0)) into (P, Q) of Theorem 1, and (N(μ), N(−μ))
+//! into that of Theorem 2. The curve of Theorem 3 is, at e ≥ 0, that of the former with ν for μ, and at
+//! e < 0 follows from it as δ_G's own does. ∎ It serves where grids cannot resolve a δ that is next to 0.
 //!
 //! - q `rate`, μ or ν `shift`, e′ `amplified`; at q = 1 the three are δ_G(e;μ), δ_G(e;2μ), δ_G(e;ν).
 //! - **No other sampler.** An epoch over a shuffled data set, in disjoint batches, is *not* Poisson
@@ -67,35 +66,35 @@ use super::normal::{above, cdf, density, mills, mills_spread};
 use super::objective::Direction;
 use privet_core::{Neighbours, Unit};
 
-/// Relative error of one evaluation, generously.
+/// Relative error of one evaluation, generous.
 const MARGIN: f64 = 1e-13;
-/// A shift beyond which a used record shows for certain.
+/// A shift beyond which a used record is certainly detected.
 const PLAIN: f64 = 1e6;
 
-/// Which records enter, and what is known of the neighbours.
+/// The sampler, and the neighbours' difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sampler {
-    /// Theorem 1.
+    /// Poisson sampling, add/remove: Theorem 1.
     PoissonAdded,
-    /// Theorem 2.
+    /// Poisson sampling, replace-one: Theorem 2.
     PoissonReplaced,
-    /// Theorem 3.
+    /// Batches without replacement, replace-one: Theorem 3.
     WithoutReplacement,
 }
 
 /// One sampled Gaussian release.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sampled {
-    /// Which theorem.
+    /// The sampler, which selects the theorem.
     pub sampler: Sampler,
-    /// q, in (0, 1).
+    /// The sampling rate q, in (0, 1).
     pub rate: f64,
-    /// μ (Theorems 1 and 2) or ν (Theorem 3), above 0.
+    /// The shift μ (Theorems 1 and 2) or ν (Theorem 3), above 0.
     pub shift: f64,
 }
 
-/// The theorem for Poisson sampling under this relation, and by how many times C the whole sum
-/// moves.
+/// The theorem for Poisson sampling under this relation, and the sensitivity of the whole sum in units
+/// of C.
 pub(super) fn poisson(neighbours: Neighbours, unit: Unit) -> Result<(Sampler, f64), AccountError> {
     single(unit)?;
     Ok(match neighbours {
@@ -123,7 +122,7 @@ pub(super) fn without_replacement(
     Ok(if batch == population { 1.0 } else { rate.min(1.0) })
 }
 
-/// The rate, if it is above 0 and at most 1.
+/// Returns the rate if it is above 0 and at most 1.
 pub(super) fn checked_rate(rate: f64) -> Result<f64, AccountError> {
     if rate > 0.0 && rate <= 1.0 { Ok(rate) } else { Err(AccountError::Rate { rate }) }
 }
@@ -133,7 +132,7 @@ fn single(unit: Unit) -> Result<(), AccountError> {
 }
 
 impl Sampled {
-    /// Whether the two directions have different curves.
+    /// True if the two directions have different curves.
     pub fn directed(&self) -> bool {
         self.sampler == Sampler::PoissonAdded
     }
@@ -158,7 +157,7 @@ impl Sampled {
         above(-libm::expm1(e) + libm::exp(e) * self.half(reverse, -e), MARGIN).min(1.0)
     }
 
-    /// The larger of both directions.
+    /// The larger of both directions' bounds.
     pub fn worst(&self, e: f64) -> f64 {
         let forward = self.delta(Direction::Forward, e);
         if self.directed() { forward.max(self.delta(Direction::Backward, e)) } else { forward }
@@ -239,15 +238,15 @@ pub fn opposite(e: f64, rate: f64, shift: f64) -> f64 {
         // Where M(a) is large nothing cancels: Φ(−a) beside φ(a)·(near·M(x)+far·M(x+μ)).
         cdf(-a) - density(a) * (near * mills(x) + far * mills(x + shift))
     } else {
-        // The distances are μ/2 and μ themselves: those of rounded ends would lose a small μ.
+        // The half-widths are μ/2 and μ themselves: differences of rounded ends would lose a small μ.
         density(a) * (near * spread(x - shift / 2.0, shift / 2.0) + far * spread(x, shift))
     };
-    // What rounding of x, sixteen units in its last place, does to φ(a), relatively.
+    // Relative error of φ(a) from rounding x by sixteen units in its last place.
     let doubt = 16.0 * f64::EPSILON * (1.0 + a.abs()) * (x + shift);
     above(rate * value, MARGIN + doubt).min(rate)
 }
 
-/// M(middle−half) − M(middle+half), middle − half ≥ −1.
+/// The difference M(middle−half) − M(middle+half), middle − half ≥ −1.
 fn spread(middle: f64, half: f64) -> f64 {
     if half <= 0.5 && middle >= -0.5 {
         mills_spread(middle, half)
@@ -260,7 +259,7 @@ fn spread(middle: f64, half: f64) -> f64 {
 mod tests {
     use super::*;
 
-    /// Theorem 4, and that it is sharp where nearly every record is used.
+    /// Theorem 4, and its sharpness where nearly every record is used.
     #[test]
     fn sampling_never_costs() {
         use Sampler::{PoissonAdded, PoissonReplaced, WithoutReplacement};

@@ -1,22 +1,22 @@
-//! Towards whom a guarantee holds.
+//! The observers towards whom a guarantee holds.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Who may see what was released, for the guarantee to hold. In order: the later is the weaker.
+/// The observers of the release for whom the guarantee holds, from the stronger claim to the weaker.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SeenBy {
     /// Everyone: differential privacy.
     #[default]
     Everyone,
-    /// Everyone but the unit whose records change: joint differential privacy. The unit itself sees a part
-    /// that may depend on its own records at will.
+    /// Everyone but the unit whose records change: joint differential privacy. The unit itself sees a
+    /// part of the output that may depend on its own records without limit.
     AllButTheUnit,
 }
 
 impl SeenBy {
-    /// Whether it is everyone, as in all that was written before there was a choice.
+    /// True for everyone, the default of older files.
     pub fn is_everyone(&self) -> bool {
         *self == Self::Everyone
     }

@@ -17,8 +17,8 @@
 //! ε(λ) and δ̂ above are those maxima. The candidate may be a different one at each order: no single one has
 //! to be the worst.
 //!
-//! Each bounds both directions, so ε(λ) is the larger of Q's two. The theorems hide losers and K: a session
-//! that read them could not rest on this, and no mechanism hands them out.
+//! Each bounds both directions, so ε(λ) is the larger of Q's two. The theorems need the other runs and K
+//! hidden: a session that read them could not use these bounds, and no mechanism returns them.
 //!
 //! **Noise on a grid.** Given K, K runs are within K·q of K runs of the law of the theorem; averaged over K,
 //! within E K·q, which is charged as a distance.
@@ -31,15 +31,15 @@ use super::objective::Direction;
 use super::parts::Parts;
 use super::renyi;
 
-/// The best of so many runs, each of one of several candidates.
+/// The best of a random number of runs, each of one of several candidates.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selected {
     law: Runs,
     /// One run of each candidate.
     inner: Vec<Parts>,
-    /// ln E K.
+    /// The logarithm ln E K of the mean number of runs.
     ln_expected: f64,
-    /// What a negative binomial number of runs costs at every order.
+    /// The part of ε′ that a negative binomial number of runs adds at every order.
     overhead: f64,
 }
 
@@ -65,7 +65,7 @@ impl Selected {
         Ok(selected)
     }
 
-    /// E K, rounded up.
+    /// The mean number of runs E K, rounded up.
     pub fn expected(law: &Runs) -> Result<f64, AccountError> {
         let expected = match *law {
             Runs::Poisson { mean } => {
@@ -87,12 +87,12 @@ impl Selected {
         positive("expected runs", expected * (1.0 + 1e-12))
     }
 
-    /// ε(α) of one run.
+    /// The Rényi curve ε(α) of one run.
     fn once(&self, order: f64) -> f64 {
         worst(self.inner.iter().map(|parts| divergence(parts, order)))
     }
 
-    /// ε′(α).
+    /// The Rényi curve ε′(α) of the selection.
     pub fn divergence(&self, order: f64) -> f64 {
         let s = order - 1.0;
         let more = match self.law {
@@ -106,7 +106,7 @@ impl Selected {
     }
 }
 
-/// The largest; what is no number is beyond all.
+/// The largest value; NaN counts as infinite.
 fn worst(each: impl Iterator<Item = f64>) -> f64 {
     each.fold(0.0, |most, one| if one.is_nan() { f64::INFINITY } else { most.max(one) })
 }
@@ -179,8 +179,8 @@ mod tests {
         assert!(found >= 0.1);
     }
 
-    /// One candidate is no choice, several cost what the worst of them does where one is the worst at every
-    /// order, and at least as much as each where none is.
+    /// One candidate costs a plain selection; several cost the worst of them where one is the worst at
+    /// every order, and otherwise at least as much as each.
     #[test]
     fn candidates_cost_what_the_worst_of_them_does() {
         let pure = Event::Use {
@@ -204,7 +204,7 @@ mod tests {
         assert!(epsilon(&Event::BestOf { law, candidates: vec![] }, 1e-6).is_err());
     }
 
-    /// What tuning costs: 30 runs expected, at most 3 times the ε of one run.
+    /// The cost of tuning: 30 expected runs, at most 3 times the ε of one run.
     #[test]
     fn thirty_runs_cost_at_most_three() {
         for (mu, delta) in [(0.05, 1e-5), (0.1, 1e-6), (0.2, 1e-6), (0.4, 1e-8), (0.8, 1e-8)] {

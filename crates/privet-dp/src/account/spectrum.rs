@@ -4,7 +4,8 @@
 //! Φ(θⱼ) = Σₖmₖe^{−iθⱼk}, θⱼ = 2πj/N; that of the tilted sum is Ψⱼ = ∏Φ^count, over a window of N
 //! bins, cyclically. With K = ln E e^{sΣU} and g(y) = e^{−sy}(1−e^{−y}), for ε inside of the window,
 //!
-//!   E(1−e^{ε−ΣU})₊ = e^{K−sε}·Σ_{a≤k<b} pₖg(kh−ε) = e^{K−sε}·(1/N)·Σⱼ Ψⱼ·Gⱼ,  Gⱼ = Σ_{a≤k<b} g(kh−ε)e^{iθⱼk},
+//!   E(1−e^{ε−ΣU})₊ = e^{K−sε}·Σ_{a≤k<b} pₖg(kh−ε) = e^{K−sε}·(1/N)·Σⱼ Ψⱼ·Gⱼ,
+//!   Gⱼ = Σ_{a≤k<b} g(kh−ε)e^{iθⱼk},
 //!
 //! up to what leaves the window; a is the first bin above ε, b the first beyond the window. Both sums in
 //! Gⱼ are geometric: with z = e^{−sh+iθⱼ}, W = 1/((1−z)(1−ze^{−h})) and
@@ -18,23 +19,23 @@
 //!
 //! **Errors**, all added: the transforms' and the tilted masses' own in every Φ, raised with its power;
 //! rounding of every term and of K−sε; frequencies left out; Chernoff's bound on the mass above the
-//! window, which is not seen where it is; the mass at ∞; 10⁻⁹ of the result for plain rounding. What wraps around to above ε (mass from below
-//! the window, and mass a whole window above ε, which tilting makes larger than it is) errs to the
-//! safe side for [`Spectrum::above`]; for [`Spectrum::below`] it is bounded and taken away, as are
-//! the errors.
+//! window, which is not seen where it is; the mass at ∞; 10⁻⁹ of the result for plain rounding. The mass
+//! that wraps around to above ε (from below the window, and from a whole window above ε, which tilting
+//! enlarges) errs to the safe side for [`Spectrum::above`]; for [`Spectrum::below`] it is bounded and
+//! subtracted, as are the errors.
 //!
 //! h `step`, s `tilt`, N 2^`bits`. Tested in [`super::distribution`] against exact sums.
 
 use super::fourier::{Complex, error_bound, real_transform, turn};
 use super::masses::{Masses, Moments, moments};
 
-/// ln of what a frequency may contribute at most to be left out.
+/// ln of the largest contribution of a frequency that is left out.
 const LN_LEFT_OUT: f64 = -48.0;
 /// Plain rounding of the result.
 const PLAIN: f64 = 1e-9;
-/// How far from e, relatively, the answer at e is taken.
+/// Relative distance from e at which the bound for e is evaluated.
 const AWAY: f64 = 4.0 * f64::EPSILON;
-/// Relative error of one term, generously.
+/// Relative error of one term, generous.
 const ROUNDING: f64 = 2e-14;
 
 /// The tilted sum of losses on a window, ready for every ε in it.
@@ -45,13 +46,13 @@ pub struct Spectrum {
     bits: usize,
     /// First bin of the window.
     base: i64,
-    /// K.
+    /// The logarithm K of the total moment.
     ln_total: f64,
     /// Mass at ∞.
     infinite: f64,
     /// Bound on the mass above the window.
     cut: f64,
-    /// Bound on the tilted mass that wraps around to where it counts.
+    /// Bound on the tilted mass that wraps around into the counted part.
     wrapped: f64,
     waves: Vec<Wave>,
     /// Σ of the waves' moduli and errors, without the factors that depend on ε.
@@ -63,11 +64,11 @@ struct Wave {
     place: u64,
     /// ΨW/N, twice where the conjugate frequency is not listed.
     value: Complex,
-    /// z times that.
+    /// ΨzW/N: `value` times z.
     next: Complex,
 }
 
-/// What a spectrum says of δ(ε) from above.
+/// An upper bound on δ(ε) and its parts.
 #[derive(Debug, Clone, Copy)]
 pub struct Upper {
     /// The bound.
@@ -85,7 +86,7 @@ impl Spectrum {
     pub fn new(masses: &[Masses], step: f64, bits: usize, tilt: f64, top: f64) -> Self {
         let points = 1_usize << bits;
         let mut ordered: Vec<&Masses> = masses.iter().collect();
-        // The most numerous first: they silence most frequencies.
+        // The most numerous first: they remove most frequencies.
         ordered.sort_by_key(|part| std::cmp::Reverse(part.count));
         let mut kept: Vec<(usize, Complex, f64)> = Vec::new();
         let mut total = Moments::default();
@@ -136,7 +137,7 @@ impl Spectrum {
             waves: Vec::with_capacity(kept.len()),
             doubt: 0.0,
         };
-        // What each kept wave may be off by, relative to its bound, beside the gap to that bound.
+        // Error of each kept wave, relative to its bound, beside the gap to that bound.
         let products = 8.0 * f64::EPSILON * (uses + masses.len() as f64);
         for (place, product, bound) in kept {
             spectrum.push(place, product, bound, products);
@@ -146,7 +147,7 @@ impl Spectrum {
         spectrum
     }
 
-    /// (W, z) of a frequency.
+    /// The weight W and z of a frequency.
     fn weight(&self, place: usize) -> (Complex, Complex) {
         let turned = turn(self.bits, place as u64);
         let (cos, sin) = (turned.re, turned.im);
@@ -184,7 +185,7 @@ impl Spectrum {
 
     fn bound_ends(&mut self, masses: &[Masses], spread: f64) {
         let top = (self.last() + 1) as f64 * self.step;
-        // In whole bins: rounded sums could leave out the highest one.
+        // In integer bins: rounded sums could leave out the highest one.
         let highest = masses.iter().fold(0_i64, |sum, part| {
             let count = i64::try_from(part.count).unwrap_or(i64::MAX);
             sum.saturating_add(part.highest().saturating_mul(count))
@@ -196,7 +197,7 @@ impl Spectrum {
                 more.iter()
                     .map(|more| self.tilt + more * unit)
                     .map(|s| moments(masses, s).raised(s, top))
-                    // A moment that underflowed says nothing.
+                    // A moment that underflowed gives no bound.
                     .map(|ln| if ln.is_finite() { libm::exp(ln.min(0.0)) } else { 1.0 })
                     .fold(1.0, f64::min)
             };
@@ -210,7 +211,7 @@ impl Spectrum {
         }
     }
 
-    /// Bounds, for [`Spectrum::below`] at e, the tilted mass that wraps around to where it counts:
+    /// Bounds, for [`Spectrum::below`] at e, the tilted mass that wraps around into the counted part:
     /// from below the window, and from a whole window above e.
     pub fn bound_wrapped(&mut self, masses: &[Masses], e: f64) {
         let here = moments(masses, self.tilt);
@@ -229,8 +230,8 @@ impl Spectrum {
             + least(&|s| moments(masses, self.tilt + s).raised(s, top) - here_least);
     }
 
-    /// (Σ_{a≤k<b} pₖg(kh−ε), a bound on its error, ln e^{K−sε}, what that may be off by), or `None`
-    /// where ε is not in the window.
+    /// (Σ_{a≤k<b} pₖg(kh−ε), a bound on its error, ln e^{K−sε}, a bound on its error), or `None` if ε is
+    /// not in the window.
     fn sum(&self, e: f64) -> Option<(f64, f64, f64, f64)> {
         let first = (libm::floor(e / self.step) as i64).saturating_add(1);
         if first <= self.base || first > self.last() {
@@ -239,7 +240,7 @@ impl Spectrum {
         let beyond = self.last() + 1;
         let start = (first as f64 * self.step - e).clamp(0.0, self.step);
         let end = beyond as f64 * self.step - e;
-        // F without W: what multiplies `value` and `next`.
+        // F without W: the factors of `value` and `next`.
         let (low, high) = (libm::exp(-self.tilt * start), libm::exp(-self.tilt * end));
         let ahead =
             (-libm::expm1(-start) * low, -libm::exp(-start) * libm::expm1(start - self.step) * low);
@@ -280,7 +281,7 @@ impl Spectrum {
         });
         match sum + error + infinite + cut {
             value if value < 1.0 => Upper { value, cut, infinite, error },
-            // NaN (an overflow) is no bound either.
+            // A NaN (from an overflow) is no bound either.
             _ => Upper { value: 1.0, cut: 1.0, infinite, error: 1.0 },
         }
     }
@@ -289,7 +290,7 @@ impl Spectrum {
     pub fn below(&self, e: f64) -> f64 {
         match self.sum(e * (1.0 + AWAY)) {
             Some((sum, error, ln_scale, slack)) => {
-                // What wraps counts at most g's largest value, below 1/(1+s).
+                // Wrapped mass counts at most g's largest value, below 1/(1+s).
                 let wrapped = self.wrapped / (1.0 + self.tilt);
                 let value = (sum - error - wrapped) * libm::exp(ln_scale - slack);
                 if value > 0.0 { value.min(1.0) } else { 0.0 }

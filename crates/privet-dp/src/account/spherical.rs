@@ -41,7 +41,7 @@ pub fn values(shift: f64, mu: f64, dimensions: f64, step: f64, dots: usize) -> V
     let width = (end - start) / CELLS as f64;
     let base = shift + mu * mu / 2.0;
     let margin = 1e-9 + 2e-15 * dimensions * libm::log(dimensions + 2.0);
-    // Below the start nothing has more than e^{−50} of mass; it is put at the start.
+    // Below the start the mass is less than e^{−50}; it is put at the start.
     let mut atoms = vec![(base + mu * start, 2e-22)];
     for k in 0..CELLS {
         let left = start + width * k as f64;
@@ -61,7 +61,7 @@ pub fn values(shift: f64, mu: f64, dimensions: f64, step: f64, dots: usize) -> V
     values
 }
 
-/// Some e from which on δ(e) ≤ `tail` for the loss shift + μ²/2 + μχ_d.
+/// An e from which on δ(e) ≤ `tail` for the loss shift + μ²/2 + μχ_d.
 pub fn reach(shift: f64, mu: f64, dimensions: f64, tail: f64) -> f64 {
     let far = libm::sqrt(dimensions) + libm::sqrt(2.0 * -libm::log(tail.max(1e-300)));
     shift + mu * (mu / 2.0 + far)

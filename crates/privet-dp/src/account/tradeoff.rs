@@ -1,6 +1,6 @@
 //! The trade-off between an attacker's two errors.
 //!
-//! Whoever decides from the release which of two neighbouring data sets it came from errs with
+//! An attacker who decides from the release which of two neighbouring data sets it came from errs with
 //! probability α on the one and β on the other. **Theorem** (Wasserman & Zhou 2010; Dong, Roth & Su
 //! 2022, Prop. 2.12). If a mechanism is (ε, δ(ε))-DP for every ε in a set E, in both directions, then
 //! for every test β ≥ f(α), f(α) = max over ε ∈ E of {0, 1−δ(ε)−e^εα, e^{−ε}(1−δ(ε)−α)}.
@@ -16,32 +16,32 @@ use super::error::{AccountError, probability};
 use super::event::Event;
 use super::parts::Parts;
 
-/// How many ε are used.
+/// Number of ε that are used.
 const POINTS: u32 = 96;
-/// δ beyond which larger ε say next to nothing.
+/// δ below which larger ε add next to nothing.
 const NEGLIGIBLE: f64 = 1e-9;
 
-/// A lower bound on what an attacker's second error must be, given the first.
+/// A lower bound on an attacker's second error, given the first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TradeOff {
-    /// (ε, δ) that hold.
+    /// Pairs (ε, δ) that hold.
     profile: Vec<(f64, f64)>,
 }
 
 impl TradeOff {
-    /// From the privacy profile of an event, at some hundred ε.
+    /// The trade-off from the privacy profile of an event, at about a hundred ε.
     pub fn new(event: &Event) -> Result<Self, AccountError> {
         Self::with_points(event, POINTS)
     }
 
-    /// The same at this many ε, at least one: fewer are quicker and give a lower bound that is less
-    /// tight.
+    /// As [`TradeOff::new`], at this many ε, at least one: fewer are quicker and give a less tight lower
+    /// bound.
     pub fn with_points(event: &Event, points: u32) -> Result<Self, AccountError> {
         let points = points.max(1);
         let parts = Parts::new(event)?;
         let most = match parts.epsilon(NEGLIGIBLE.max(2.0 * parts.leak).min(1.0)) {
             most if most.is_finite() => most,
-            // Grids whose distance rules, or no protection at all.
+            // Grids whose distance dominates, or no protection at all.
             _ => 50.0,
         };
         let profile = (0..=points)
@@ -51,8 +51,8 @@ impl TradeOff {
         Ok(Self { profile })
     }
 
-    /// f(α): no test that errs with probability α on one data set errs with less than this on a
-    /// neighbour; rounded down.
+    /// The lower bound f(α): every test that errs with probability α on one data set errs with at least
+    /// this probability on a neighbour; rounded down.
     pub fn at(&self, alpha: f64) -> Result<f64, AccountError> {
         let alpha = probability("alpha", alpha)?;
         let lines = self.profile.iter().map(|(epsilon, delta)| {

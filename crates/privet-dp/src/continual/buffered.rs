@@ -1,25 +1,26 @@
-//! The coefficients of a buffered factor: found from public numbers in a fraction of a second.
+//! The coefficients of a buffered factor, computed from public numbers in a fraction of a second.
 //!
-//! As generating functions, C(x) = ∏(1 − μⱼx)/(1 − λⱼx) and the rows of B are those of 1/((1 − x)·C(x)). Where poles and
-//! zeros take turns, 1 > λ₁ > μ₁ > λ₂ > μ₂ > …, all residues of both are positive: C(x) = const + Σrⱼ/(1 − λⱼx) and
-//! B(x) = ρ₀/(1 − x) + Σρⱼ/(1 − μⱼx). So sums of squares of coefficients are sums of geometric series, all terms positive,
-//! in m² operations whatever n is; for b steps that are s apart, in b·m².
+//! As generating functions, C(x) = ∏(1 − μⱼx)/(1 − λⱼx) and the rows of B are those of 1/((1 − x)·C(x)).
+//! Where poles and zeros alternate, 1 > λ₁ > μ₁ > λ₂ > μ₂ > …, all residues of both are positive:
+//! C(x) = const + Σrⱼ/(1 − λⱼx) and B(x) = ρ₀/(1 − x) + Σρⱼ/(1 − μⱼx). So sums of squares of
+//! coefficients are sums of geometric series, all terms positive, in m² operations whatever n is; for b
+//! steps that are s apart, in b·m².
 //!
-//! What is minimised is sensitivity × largest error, over ln(1 − λⱼ), ln(1 − μⱼ): from evenly spaced places (1/√(1 − x) is
-//! approximated best so, up to its ends) by a search along one coordinate after the other. The best Toeplitz
-//! matrix has ½ + ln(n)/π + … (Fichtenberger et al.); buffers are added until 0.3 % is all that another one could
-//! gain. The search decides accuracy alone: sensitivity and error are computed from the rounded coefficients
-//! afterwards.
+//! The search minimises sensitivity × largest error over ln(1 − λⱼ), ln(1 − μⱼ), from evenly spaced
+//! values (the best approximation of 1/√(1 − x), up to its ends) along one coordinate after the other.
+//! The best Toeplitz matrix has ½ + ln(n)/π + … (Fichtenberger et al.); buffers are added until another
+//! one could gain at most 0.3 %. The search decides accuracy alone: sensitivity and error are computed
+//! from the rounded coefficients afterwards.
 
 use super::factor::{SCALE, square_root};
 use super::{Factor, MOST_BUFFERS, Participation};
 
-/// How close to what the square root reaches is close enough.
+/// The search ends within this factor of the square root's price.
 const CLOSE: f64 = 1.003;
-/// About how many terms a search may add up.
+/// Approximate number of terms that a search may add up.
 const WORK: f64 = 4e6;
 
-/// 1 − aⁿ and 1 − a for a = (1 − p)(1 − q), n ≥ 0; (n, 1) where a is 1.
+/// (1 − aⁿ)/(1 − a) for a = (1 − p)(1 − q), n ≥ 0; n if a is 1.
 fn geometric(p: f64, q: f64, terms: f64) -> f64 {
     let gap = p + q - p * q;
     if gap <= 0.0 {
@@ -31,7 +32,7 @@ fn geometric(p: f64, q: f64, terms: f64) -> f64 {
     -(terms * (-gap).ln_1p()).exp_m1() / gap
 }
 
-/// Poles and zeros by their distance from 1, in turns: λ₁, μ₁, λ₂, μ₂, …
+/// Poles and zeros by their distance from 1, alternating: λ₁, μ₁, λ₂, μ₂, …
 struct Places<'a>(&'a [f64]);
 
 impl Places<'_> {
@@ -54,7 +55,7 @@ impl Places<'_> {
         self.poles().enumerate().map(|each| (weight(each), each.1)).collect()
     }
 
-    /// (ρⱼ, 1 − μⱼ), the first of them at 1: what noise of step 0 adds to running sum k is Σρⱼμⱼ^k.
+    /// (ρⱼ, 1 − μⱼ), the first of them at 1: the noise of step 0 adds Σρⱼμⱼ^k to running sum k.
     fn rows(&self) -> Vec<(f64, f64)> {
         let first = self.poles().product::<f64>() / self.zeros().product::<f64>();
         let row = |(place, zero): (usize, f64)| {
@@ -98,8 +99,8 @@ impl Places<'_> {
     }
 }
 
-/// Sensitivity × error of places given by the logarithms of their distances from 1; infinite where they do not
-/// take turns.
+/// Sensitivity × error for poles and zeros given by the logarithms of their distances from 1; infinite
+/// if they do not alternate.
 fn price(logs: &[f64], steps: f64, times: u32, every: f64) -> f64 {
     let places: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
     let turns = places.windows(2).all(|two| two[0] < two[1] * (1.0 - 1e-6));
@@ -110,7 +111,7 @@ fn price(logs: &[f64], steps: f64, times: u32, every: f64) -> f64 {
     (places.error_square(steps) * places.sensitivity_square(steps, times, every)).sqrt()
 }
 
-/// A search along one coordinate after the other.
+/// Minimises along one coordinate after the other.
 fn descend(logs: &mut [f64], price: &dyn Fn(&[f64]) -> f64, mut rounds: u32) -> f64 {
     let mut best = price(logs);
     let mut reach = 0.5;
@@ -147,12 +148,12 @@ fn rounded(logs: &[f64]) -> Factor {
     Factor::Buffered { weights, decays }
 }
 
-/// A good buffered factor for so many steps.
+/// A good buffered factor for this number of steps.
 pub fn search(steps: u32, participation: Participation) -> Factor {
     let (times, every) = (participation.within(steps), participation.separation.max(1));
     let n = f64::from(steps.max(2));
     let price_of = |logs: &[f64]| price(logs, n, times, f64::from(every));
-    // What the square root reaches, where it is known in closed form.
+    // The square root's price, where it is known in closed form.
     let target = match times {
         1 if steps <= 65_536 => square_root(steps).iter().map(|c| c * c).sum::<f64>(),
         1 => (n.ln() + 16_f64.ln() + 0.577_215_664_9) / std::f64::consts::PI,

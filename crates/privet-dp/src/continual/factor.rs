@@ -1,22 +1,23 @@
-//! C of a factorisation, its sensitivity and its error.
+//! The matrix C of a factorisation, its sensitivity and its error.
 //!
-//! **Sensitivity.** A unit takes part in at most b steps, two of them at least s apart, and each time moves the
-//! step's vector by at most 1 (ℓ2). Over all such patterns ‖C(g − g′)‖₂ is at most
+//! **Sensitivity.** A unit takes part in at most b steps, two of them at least s apart, and each time
+//! changes the step's vector by at most 1 (ℓ2). Over all such patterns ‖C(g − g′)‖₂ is at most
 //!
-//! - Toeplitz C with coefficients c₀ ≥ c₁ ≥ … ≥ 0: **‖Σ_{k<b} C[·, ks]‖**. *Proof.* ‖ΣᵢC eᵢ⊗vᵢ‖² = Σ⟨Ceᵢ, Ceⱼ⟩⟨vᵢ, vⱼ⟩
-//!   ≤ Σ⟨Ceᵢ, Ceⱼ⟩, since C ≥ 0. For i < j, ⟨Ceᵢ, Ceⱼ⟩ = Σ_{u<n−j} c_u·c_{u+j−i} grows as j and j − i fall.
-//!   Putting the steps of a pattern at 0, s, 2s, … makes none of them later and no two farther apart. ∎ (Kalinin &
-//!   Lampert 2024, Theorem 2.)
-//! - tree: step t releases the sum of the 2^i steps up to t, 2^i the largest power of two that divides t. On level
-//!   i blocks are disjoint and hold at most mᵢ = min(b, ⌈2^i/s⌉) of the unit's steps, so that the squares of
-//!   their numbers add up to at most b·mᵢ: **√Σᵢ b·mᵢ** over the levels 2^i ≤ n. For b = 1 that is √(⌊log₂ n⌋ + 1), and
-//!   the first step attains it.
+//! - Toeplitz C with coefficients c₀ ≥ c₁ ≥ … ≥ 0: **‖Σ_{k<b} C[·, ks]‖**. *Proof.*
+//!   ‖ΣᵢC eᵢ⊗vᵢ‖² = Σ⟨Ceᵢ, Ceⱼ⟩⟨vᵢ, vⱼ⟩ ≤ Σ⟨Ceᵢ, Ceⱼ⟩, since C ≥ 0. For i < j,
+//!   ⟨Ceᵢ, Ceⱼ⟩ = Σ_{u<n−j} c_u·c_{u+j−i} grows as j and j − i fall. Putting the steps of a pattern at 0,
+//!   s, 2s, … makes none of them later and no two farther apart. ∎ (Kalinin & Lampert 2024, Theorem 2.)
+//! - tree: step t releases the sum of the 2^i steps up to t, 2^i the largest power of two that divides
+//!   t. On level i blocks are disjoint and hold at most mᵢ = min(b, ⌈2^i/s⌉) of the unit's steps, so
+//!   that the squares of their numbers add up to at most b·mᵢ: **√Σᵢ b·mᵢ** over the levels 2^i ≤ n. For
+//!   b = 1 that is √(⌊log₂ n⌋ + 1), and the first step attains it.
 //!
-//! **Error.** The last running sum has the longest row of B for Toeplitz C (rows are nested), the one with the
-//! most binary digits 1 for the tree.
+//! **Error.** The last running sum has the longest row of B for Toeplitz C (rows are nested), the one
+//! with the most binary digits 1 for the tree.
 //!
-//! Coefficients are whole multiples of 2⁻³², so that the C that is applied is the C that is charged. All terms are
-//! positive, so that rounding here is relative: 3n·2⁻⁵³ at most, and 10⁻⁶ is added to the sensitivity.
+//! Coefficients are integer multiples of 2⁻³², so that the applied C is exactly the charged one. All
+//! terms are positive, so that rounding here is relative: 3n·2⁻⁵³ at most, and 10⁻⁶ is added to the
+//! sensitivity.
 
 use super::Running;
 use crate::gate::GateError;
@@ -26,16 +27,16 @@ use std::cell::RefCell;
 
 /// Limits on the number of steps of a stream.
 pub const STEPS: Range = Range::from("steps", 1.0, 1_073_741_825.0);
-/// Up to how many steps A^½ is offered: it remembers all of them.
+/// Largest number of steps for which A^½ is offered: its memory holds all of them.
 pub const SQUARE_ROOT_STEPS: u32 = 16_384;
-/// The most buffers.
+/// Largest number of buffers.
 pub const MOST_BUFFERS: usize = 8;
-/// Coefficients are whole multiples of one over this.
+/// Coefficients are integer multiples of 1/SCALE.
 pub(super) const SCALE: f64 = 4_294_967_296.0;
-/// Pays for the rounding of sums of up to 2³⁰ positive terms.
+/// Rounding margin for sums of up to 2³⁰ positive terms.
 const UP: f64 = 1.0 + 1e-6;
 
-/// C of a factorisation of the matrix of running sums.
+/// The matrix C of a factorisation of the matrix of running sums.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Factor {
@@ -43,44 +44,46 @@ pub enum Factor {
     Tree,
     /// The square root of the matrix of running sums.
     SquareRoot,
-    /// 1, then Σ weightⱼ·decayⱼ^(k−1): a few running sums that fade.
+    /// 1, then Σ weightⱼ·decayⱼ^(k−1): a few exponentially decaying running sums.
     Buffered {
-        /// ωⱼ ≥ 0, at most 1 together.
+        /// The weights ωⱼ ≥ 0, with a sum of at most 1.
         weights: Vec<f64>,
-        /// λⱼ in [0, 1).
+        /// The decay rates λⱼ in [0, 1).
         decays: Vec<f64>,
     },
 }
 
-/// What a sensitivity depends on.
+/// The arguments of a sensitivity.
 type Asked = (Factor, u32, Participation);
 
 thread_local! {
-    /// What was asked for last: a calibration asks for the same at every scale. All of it is public.
+    /// The last sensitivity and its arguments: a calibration repeats them at every scale. All of it is
+    /// public.
     static LAST: RefCell<Option<(Asked, f64)>> = const { RefCell::new(None) };
 }
 
-/// In which steps a unit may take part.
+/// The steps in which a unit may take part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Participation {
-    /// b: in how many at most.
+    /// Largest number b of such steps.
     pub times: u32,
-    /// s: how far apart two of them are at least, in steps.
+    /// Smallest distance s between two of them, in steps.
     pub separation: u32,
 }
 
 impl Participation {
-    /// In one step.
+    /// Participation in one step.
     pub const ONCE: Self = Self { times: 1, separation: 1 };
 
-    /// How often it can be within so many steps.
+    /// The largest number of participations within so many steps.
     pub(super) fn within(self, steps: u32) -> u32 {
         self.times.min(steps.div_ceil(self.separation.max(1)))
     }
 }
 
-/// c_k of A^½ for k < n, rounded to multiples of 2⁻³²: (2k choose k)/4^k, which falls, and so does its rounding.
+/// The coefficients c_k of A^½ for k < n, rounded to multiples of 2⁻³²: (2k choose k)/4^k, which falls,
+/// and so does its rounding.
 pub(super) fn square_root(steps: u32) -> Vec<f64> {
     let mut next = 1.0_f64;
     (1..=u64::from(steps))
@@ -93,7 +96,7 @@ pub(super) fn square_root(steps: u32) -> Vec<f64> {
 }
 
 impl Factor {
-    /// Refuses what the theorem does not cover.
+    /// Refuses factors that the theorem does not cover.
     pub fn check(&self, steps: u32) -> Result<(), GateError> {
         let good = match self {
             Self::Tree => true,
@@ -111,7 +114,7 @@ impl Factor {
         if fits { Ok(()) } else { Err(GateError::Malformed) }
     }
 
-    /// The sensitivity of C for contributions that move by at most 1, rounded up.
+    /// The sensitivity of C for contributions that change by at most 1, rounded up.
     pub fn sensitivity(&self, steps: u32, participation: Participation) -> Result<f64, GateError> {
         self.check(steps)?;
         let asked = (self.clone(), steps, participation);
@@ -168,7 +171,7 @@ impl Factor {
         Ok(square.sqrt() * UP)
     }
 
-    /// The largest standard deviation of what noise of scale 1 adds to a running sum.
+    /// The largest standard deviation of a running sum's noise, for noise of scale 1.
     pub fn error(&self, steps: u32) -> Result<f64, GateError> {
         self.check(steps)?;
         if let Self::Tree = self {

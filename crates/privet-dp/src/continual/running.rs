@@ -1,41 +1,42 @@
-//! The public half: running sums from what was noised.
+//! The public part: running sums from the noisy rows.
 //!
-//! ŝ = A·C⁻¹·ỹ for ỹ = Cg + z. A buffered C is undone by the same recursion as it is applied with: ĝₜ = ỹₜ − Σωⱼb̂ⱼ,
-//! then b̂ⱼ ← λⱼb̂ⱼ + ĝₜ and ŝ ← ŝ + ĝₜ. Floating point here costs accuracy, if anything, and no privacy.
+//! ŝ = A·C⁻¹·ỹ for ỹ = Cg + z. A buffered C is inverted by the recursion that applies it:
+//! ĝₜ = ỹₜ − Σωⱼb̂ⱼ, then b̂ⱼ ← λⱼb̂ⱼ + ĝₜ and ŝ ← ŝ + ĝₜ. Floating point here costs accuracy, if
+//! anything, and no privacy.
 
 use super::Factor;
 use super::factor::square_root;
 use crate::gate::GateError;
 use serde::{Deserialize, Serialize};
 
-/// What a stream's walk is told.
+/// The answer to a step of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Heard {
-    /// The next row of C·g, under noise.
+    /// The next noisy row of C·g.
     Row(Vec<f64>),
     /// A step whose answer was lost with a process.
     Lost,
-    /// The un-noised state was lost or left behind: from here on C begins anew. No step.
+    /// The secret state was lost or abandoned: C begins anew from here. No step.
     Anew,
 }
 
-/// Running sums, step by step, of what was noised.
+/// Running sums of the noisy rows, step by step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Running {
     factor: Factor,
-    /// How many steps there may be.
+    /// The largest number of steps.
     steps: u32,
-    /// How many were heard.
+    /// The number of steps so far.
     heard: u32,
-    /// ŝ.
+    /// The running sum ŝ.
     sum: Vec<f64>,
-    /// What else is remembered, a vector each: b̂ⱼ, the tree's last blocks, or all that was heard.
+    /// Further state, a vector each: b̂ⱼ, the tree's last blocks, or all rows so far.
     memory: Vec<Vec<f64>>,
 }
 
 impl Running {
-    /// At the start.
+    /// The state before the first step.
     pub fn new(factor: &Factor, steps: u32, coordinates: usize) -> Result<Self, GateError> {
         factor.check(steps)?;
         let zero = vec![0.0; coordinates];
@@ -47,7 +48,7 @@ impl Running {
         Ok(Self { factor: factor.clone(), steps, heard: 0, sum: zero, memory })
     }
 
-    /// How many steps were heard.
+    /// The number of steps so far.
     pub fn heard(&self) -> u32 {
         self.heard
     }
@@ -57,7 +58,7 @@ impl Running {
         &self.sum
     }
 
-    /// Goes on by one step.
+    /// Advances by one step, given its noisy row, and returns the running sum.
     pub fn hear(&mut self, noised: &[f64]) -> &[f64] {
         self.heard += 1;
         match &self.factor {
@@ -97,7 +98,7 @@ impl Running {
         &self.sum
     }
 
-    /// Passes over a step whose answer was lost, as if nothing had come in it; for buffers alone.
+    /// Skips a step whose answer was lost, as if its contribution were 0; for buffers alone.
     pub fn pass_over(&mut self) -> Result<(), GateError> {
         let Factor::Buffered { decays, .. } = &self.factor else {
             return Err(GateError::NotAsPlanned);
@@ -109,9 +110,9 @@ impl Running {
         Ok(())
     }
 
-    /// Begins anew where the un-noised state was left behind: what was summed so far stays, with its noise; for
-    /// buffers alone. The rows before and after share no record, so that together they cost no more than one
-    /// course of C: every record's column is cut off, or begins later.
+    /// Begins anew where the secret state was abandoned: the sum so far stays, with its noise; for
+    /// buffers alone. The rows before and after share no record, so that together they cost no more than
+    /// one sequence of C: every record's column is cut off, or begins later.
     pub fn begin_anew(&mut self) -> Result<(), GateError> {
         let Factor::Buffered { .. } = &self.factor else { return Err(GateError::NotAsPlanned) };
         self.memory.iter_mut().for_each(|buffer| buffer.fill(0.0));

@@ -1,8 +1,8 @@
-//! Un-noised state on disk: encrypted under a key that its user keeps elsewhere, or not written at all.
+//! Secret state on disk: encrypted under a key that its user keeps elsewhere, or not written at all.
 //!
-//! Encrypt, then authenticate: the ChaCha20 stream under SHA-256(“stream”, key, nonce), then HMAC-SHA-256 under
-//! SHA-256(“tag”, key) over context, nonce and ciphertext. The nonce is 32 bytes from the operating system for each
-//! state. The context binds a state to its session and its place in it.
+//! Encrypt, then authenticate: the ChaCha20 stream under SHA-256(“stream”, key, nonce), then
+//! HMAC-SHA-256 under SHA-256(“tag”, key) over context, nonce and ciphertext. The nonce is 32 bytes from
+//! the operating system for each state. The context binds a state to its session and its position in it.
 
 use crate::gate::{GateError, from_hex};
 use chacha20::ChaCha20Rng;
@@ -10,7 +10,7 @@ use chacha20::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-/// A key under which un-noised state is written; wiped when dropped.
+/// A key that encrypts the secret state; wiped when dropped.
 pub struct StateKey(Zeroizing<[u8; 32]>);
 
 impl std::fmt::Debug for StateKey {
@@ -25,7 +25,7 @@ const TAG: usize = 32;
 fn hash(parts: &[&[u8]]) -> Zeroizing<[u8; 32]> {
     let mut digest = Sha256::new();
     for part in parts {
-        // Lengths first, so that no two lists of parts read alike.
+        // Lengths first, so that no two lists of parts have the same encoding.
         digest.update((part.len() as u64).to_le_bytes());
         digest.update(part);
     }
@@ -33,7 +33,7 @@ fn hash(parts: &[&[u8]]) -> Zeroizing<[u8; 32]> {
 }
 
 impl StateKey {
-    /// Of 32 secret bytes.
+    /// A key from 32 secret bytes.
     pub fn new(bytes: [u8; 32]) -> Self {
         Self(Zeroizing::new(bytes))
     }

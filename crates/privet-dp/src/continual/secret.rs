@@ -1,12 +1,13 @@
-//! The secret half: C·g in integers, with nothing noised in it.
+//! The secret part: C·g in integers, without noise.
 //!
-//! Contributions are whole numbers k of a unit u, |k| ≤ 2⁴⁰, and n ≤ 2³⁰. Buffers are whole multiples of u·2⁻²⁴:
-//! b ← ⌊λb⌋ + 2²⁴k, λ a multiple of 2⁻³². |b| ≤ 2⁹⁴ and Σωⱼ ≤ 1, so that no product leaves 128 bits.
+//! Contributions are integer multiples k of a unit u, |k| ≤ 2⁴⁰, and n ≤ 2³⁰. Buffers are integer
+//! multiples of u·2⁻²⁴: b ← ⌊λb⌋ + 2²⁴k, λ a multiple of 2⁻³². |b| ≤ 2⁹⁴ and Σωⱼ ≤ 1, so that no product
+//! exceeds 128 bits.
 //!
-//! **Rounding.** Between two streams the difference of a buffer obeys d ← λd + 2²⁴(k − k′) + r with |r| < 1, since ⌊x⌋ − ⌊x′⌋ is
-//! within 1 of x − x′. So it is within min(n, 1/(1 − λ)) fine units of the exact one, and Cg − Cg′ within
-//! Σωⱼ·min(n, 1/(1 − λⱼ))·u·2⁻²⁴ in every coordinate of every step: [`Rounding::each`]. Tree and square root round
-//! nothing here.
+//! **Rounding.** Between two streams the difference of a buffer obeys d ← λd + 2²⁴(k − k′) + r with
+//! |r| < 1, since ⌊x⌋ − ⌊x′⌋ is within 1 of x − x′. So it is within min(n, 1/(1 − λ)) fine units of the
+//! exact one, and Cg − Cg′ within Σωⱼ·min(n, 1/(1 − λⱼ))·u·2⁻²⁴ in every coordinate of every step:
+//! [`Rounding::each`]. Tree and square root are exact here.
 
 use super::factor::{SCALE, square_root};
 use super::{Factor, StateKey};
@@ -21,11 +22,11 @@ const PLACES: u32 = 32;
 /// The largest contribution, in units.
 const LARGEST: i64 = 1 << 40;
 
-/// What rounding adds to a sensitivity.
+/// The part of a sensitivity due to rounding.
 pub(crate) struct Rounding;
 
 impl Rounding {
-    /// By how much a coordinate of a step may be off between two streams.
+    /// Bound on the rounding error of a step's coordinate in the difference of two streams.
     pub(crate) fn each(factor: &Factor, steps: u32, unit: f64) -> f64 {
         match factor {
             Factor::Tree | Factor::SquareRoot => 0.0,
@@ -38,7 +39,7 @@ impl Rounding {
     }
 }
 
-/// Un-noised state of a stream: it can be told by nobody, and is wiped.
+/// The secret state of a stream, without noise: never shown, and wiped.
 pub struct Secret {
     factor: Factor,
     coordinates: usize,
@@ -69,7 +70,8 @@ fn whole(coefficient: f64) -> i128 {
 }
 
 impl Secret {
-    /// At the start of a stream of contributions in whole numbers of `unit`, a power of two.
+    /// The state before the first step, for contributions in integer multiples of `unit`, a power of
+    /// two.
     pub fn new(
         factor: &Factor,
         steps: u32,
@@ -97,7 +99,7 @@ impl Secret {
         })
     }
 
-    /// How many steps it has taken.
+    /// The number of steps so far.
     pub fn taken(&self) -> u32 {
         self.taken
     }
@@ -151,21 +153,21 @@ impl Secret {
         Ok(ExactCounts { counts, unit: self.unit * 2_f64.powi(-(places as i32)) })
     }
 
-    /// Passes over a step in which nothing came in and nothing was released; for buffers alone.
+    /// Skips a step without a contribution and a release; for buffers alone.
     pub fn pass_over(&mut self) -> Result<(), GateError> {
         let Factor::Buffered { .. } = self.factor else { return Err(GateError::NotAsPlanned) };
         let nothing = vec![0; self.coordinates];
         self.take(&nothing).map(|mut row| row.counts.zeroize())
     }
 
-    /// Its numbers, to be sealed; for buffers alone, whose size does not tell of records.
+    /// Its numbers, to be sealed; for buffers alone, whose size does not depend on records.
     pub(super) fn to_bytes(&self) -> Result<Zeroizing<Vec<u8>>, GateError> {
         let Factor::Buffered { .. } = self.factor else { return Err(GateError::NotAsPlanned) };
         let numbers = self.memory.iter().flat_map(|number| number.to_le_bytes());
         Ok(Zeroizing::new(self.taken.to_le_bytes().into_iter().chain(numbers).collect()))
     }
 
-    /// Takes them up again.
+    /// Restores them.
     pub(super) fn with_bytes(mut self, bytes: &[u8]) -> Result<Self, GateError> {
         let Factor::Buffered { .. } = self.factor else { return Err(GateError::NotAsPlanned) };
         let (taken, numbers) = bytes.split_first_chunk::<4>().ok_or(GateError::Malformed)?;
@@ -179,7 +181,7 @@ impl Secret {
         Ok(self)
     }
 
-    /// Whether it can: buffers alone.
+    /// True if the state can be suspended: buffers alone.
     pub(crate) fn can_be_put_aside(&self) -> bool {
         matches!(self.factor, Factor::Buffered { .. })
     }
@@ -189,13 +191,13 @@ impl Secret {
         key.seal(context, &self.to_bytes()?)
     }
 
-    /// Takes up a sealed state.
+    /// Restores a sealed state.
     pub fn unseal(self, key: &StateKey, context: &str, sealed: &str) -> Result<Self, GateError> {
         let bytes = key.open(context, sealed)?;
         self.with_bytes(&bytes)
     }
 
-    /// With nothing in it, after so many steps.
+    /// The empty state after so many steps.
     pub fn after(mut self, taken: u32) -> Result<Self, GateError> {
         let Factor::Buffered { .. } = self.factor else { return Err(GateError::NotAsPlanned) };
         if taken > self.steps {

@@ -1,16 +1,17 @@
-//! JSON in one form only, so that a digest can be taken of what it says.
+//! A canonical form of JSON, so that a digest covers its content.
 //!
-//! [`canonical`] is RFC 8785 (JCS): no white space, keys sorted by their UTF-16 code units, texts with no
-//! escape that is not needed, every number the double that it stands for, written as ECMAScript
-//! writes it. Any implementation of the standard in any language makes the same bytes, however the
-//! document is laid out. Two whole numbers beyond 2⁵³ can stand for one double, while a reader of integers
-//! tells them apart: those are refused, and belong into texts.
+//! [`canonical`] is RFC 8785 (JCS): no white space, keys sorted by their UTF-16 code units, texts
+//! without unnecessary escapes, every number read as a double and written as ECMAScript writes it. Any
+//! implementation of the standard in any language makes the same bytes, whatever the document's layout.
+//! Two integers beyond 2⁵³ can have the same double, while a reader of integers tells them apart: those
+//! are refused, and must be written as texts.
 //!
-//! [`sorted`] is the older form of the files of format 1: keys sorted by their bytes, numbers as they stand.
+//! [`sorted`] is the older form of the files of format 1: keys sorted by their bytes, numbers as they
+//! stand.
 
 use serde_json::{Number, Value};
 
-/// Whole numbers up to this, either sign, are doubles.
+/// Integers up to this absolute value are exact doubles.
 const WIDEST: u64 = 1 << 53;
 
 /// A document that has no canonical form.
@@ -29,12 +30,12 @@ pub fn canonical(value: &Value) -> Result<String, TooWide> {
 /// format 1.
 pub fn sorted(value: &Value) -> String {
     let mut text = String::new();
-    // Its numbers always can be written.
+    // Writing cannot fail: this form accepts every number.
     let _ = write(value, &mut text, &Form::SORTED);
     text
 }
 
-/// Where the two forms differ.
+/// The differences between the two forms.
 struct Form {
     sort: fn(&mut Vec<(&String, &Value)>),
     number: fn(&Number) -> Result<String, TooWide>,
@@ -123,7 +124,8 @@ fn ecmascript(double: f64) -> String {
     format!("{sign}{body}")
 }
 
-/// Those digits as d.ddd…e±x. Rust's own are as few, but of two that are equally near it takes the larger.
+/// The shortest digits as d.ddd…e±x. Rust's own are as few, but of two equally near ones it takes the
+/// larger.
 fn shortest(double: f64) -> String {
     let few = format!("{double:e}");
     let digits = few.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
@@ -165,7 +167,8 @@ mod tests {
             (0x41b3_de43_5555_5557, "333333333.33333343"),
             (0xbecb_f647_612f_3696, "-0.0000033333333333333333"),
             (0x4314_3ff3_c1cb_0959, "1424953923781206.2"),
-            // Besides: the least normal double, the greatest subnormal one, and both sides of the exponents.
+            // In addition: the least normal double, the greatest subnormal one, and both sides of the
+            // exponents.
             (0x0010_0000_0000_0000, "2.2250738585072014e-308"),
             (0x000f_ffff_ffff_ffff, "2.225073858507201e-308"),
             (1e-7_f64.to_bits(), "1e-7"),

@@ -1,10 +1,10 @@
 //! The certificate that travels with every release.
 //!
-//! A certificate states neighbours, unit, (ε, δ), the events that were executed, and the public
-//! request from which anyone can make the same plan again. Verification has three parts: the
-//! guarantee is recomputed from the events ([`Certificate::recheck`]); the plan is made again from
-//! the request (by the crate that owns the learners); the seal ([`super::seal`]) binds model and
-//! certificate. It cannot show that its holder ran this code; a [`Signature`] lets an organisation vouch.
+//! A certificate states neighbours, unit, (ε, δ), the executed events, and the public request from which
+//! anyone can derive the same plan. Verification has three parts: the guarantee is recomputed from the
+//! events ([`Certificate::recheck`]); the plan is derived again from the request (by the crate that owns
+//! the learners); the seal ([`super::seal`]) binds model and certificate. It cannot show that its holder
+//! ran this code; a [`Signature`] lets an organisation vouch for it.
 
 use super::canonical::TooWide;
 use super::entered::Entered;
@@ -16,73 +16,73 @@ use crate::noise::Origin;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The form of certificate written by this version.
+/// The certificate format that this version writes.
 pub const FORMAT: &str = "privet-certificate-2";
-/// The form that versions before 0.2 wrote; it goes on being checked.
+/// The certificate format of versions before 0.2, which is still verified.
 pub const FORMAT_1: &str = "privet-certificate-1";
 
-/// What a certificate says of noise that can be made again.
+/// Note of a certificate whose noise is reproducible.
 pub const FIXED_SEED: &str = "NOT PRIVATE: the noise was made from a fixed seed";
 
-/// What a certificate says of a part that one unit alone is told.
+/// Note of a certificate of a part that only one unit receives.
 pub const FOR_THE_UNIT: &str = "for the eyes of the person concerned alone: it is made from what was published \
      and that person's own records, and whoever else sees it may learn those records";
 
-/// What a certificate says where nothing was noised.
+/// Note of a certificate without noise.
 pub const NOT_PRIVATE: &str = "NOT PRIVATE: trained without noise, for comparison only";
 
-/// What a certificate says of a session that ended before its end.
+/// Note of a certificate of a session that ended early.
 pub const ENDED_EARLY: &str = "ended early: what was planned is spent all the same";
 
-/// In which arithmetic the guarantee is proved.
+/// The arithmetic in which the guarantee is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arithmetic {
     /// For the program as executed: noise on a grid, rounding and solver error charged.
     Finite,
-    /// For real numbers; the notes say what the floating-point program leaves unproved.
+    /// For real numbers; the notes name the gaps to the floating-point program.
     Real,
 }
 
-/// What a release can reveal, and why.
+/// The privacy guarantee of a release, with its evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Certificate {
-    /// Version of this form.
+    /// Version of this format.
     pub format: String,
-    /// What is claimed; absent when nothing is.
+    /// The claimed guarantee; absent if nothing is claimed.
     pub guarantee: Option<Guarantee>,
-    /// In which arithmetic it is proved.
+    /// The arithmetic in which it is proved.
     pub arithmetic: Arithmetic,
-    /// Where the noise came from; a fixed seed voids the guarantee.
+    /// Origin of the noise; a fixed seed voids the guarantee.
     pub randomness: Option<Origin>,
-    /// The events that were executed.
+    /// The executed events.
     pub events: Option<Event>,
-    /// The limit under which they were chosen as it went, where they were not planned: the claim is what
-    /// the limit proves.
+    /// The filter under which the events were chosen adaptively; absent if they were planned. The claim
+    /// is the filter's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub filter: Option<Filter>,
     /// Conditions and known gaps, in words.
     pub notes: Vec<String>,
-    /// The public facts and settings from which the plan can be made again.
+    /// The public facts and settings from which the plan can be derived again.
     pub request: Value,
-    /// By which version of the program, when, and which one; absent in certificates of 0.1.0.
+    /// Version of the program, date and identifier; absent in certificates of 0.1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made: Option<Made>,
-    /// Where the ledger has this spending; absent where none is kept.
+    /// The ledger entry of this spending; absent if no ledger is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ledger: Option<Entered>,
     /// SHA-256 that binds the released model and this certificate, once written to a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
-    /// Who vouches for it.
+    /// The signer's key and signature.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<Signature>,
 }
 
 impl Certificate {
-    /// Of events that were planned. The claim is recomputed here, at the gate: a learner cannot overstate
-    /// it.
+    /// The certificate of planned events. The claim is recomputed here, at the gate: a learner cannot
+    /// overstate it.
     pub(super) fn new(
         events: Event,
         origin: Origin,
@@ -96,7 +96,7 @@ impl Certificate {
         Ok(Self::of(events, None, guarantee, origin, statement))
     }
 
-    /// Of a session whose events were chosen as it went: what is claimed is what its filter proves.
+    /// The certificate of adaptively chosen events: the claim is the guarantee of the filter.
     pub(super) fn within(
         filter: Filter,
         events: Event,
@@ -104,7 +104,7 @@ impl Certificate {
         statement: Statement,
     ) -> Result<Self, AccountError> {
         let proved = filter.guarantee(statement.claim.delta)?;
-        // Relation and unit are the filter's, whatever was claimed.
+        // Relation and unit are the filter's, whatever the statement claims.
         let epsilon = proved.epsilon.max(statement.claim.epsilon);
         let guarantee = Guarantee { epsilon, ..proved };
         Ok(Self::of(events, Some(filter), guarantee, origin, statement))
@@ -134,7 +134,7 @@ impl Certificate {
         }
     }
 
-    /// Of what one unit alone is told ([`super::joint`]): the same, towards everyone but that unit.
+    /// The certificate of one unit's part ([`super::joint`]): the same, towards everyone but that unit.
     pub(super) fn for_the_unit(&self) -> Self {
         let mut part = self.clone();
         if let Some(guarantee) = &mut part.guarantee {
@@ -162,10 +162,10 @@ impl Certificate {
         }
     }
 
-    /// The version of the program that made it; `None` if it says something that is none.
+    /// The version of the program that made it; `None` if the entry is malformed.
     pub fn version(&self) -> Option<Version> {
         match &self.made {
-            // Only the first version was silent, and it wrote the first format.
+            // Only the first version left this out, and it wrote the first format.
             None => self.is_format_1().then_some(SILENT),
             // Where noise is not repeatable, date and id are drawn with it.
             Some(made) => {
@@ -175,13 +175,13 @@ impl Certificate {
         }
     }
 
-    /// Whether it is of the first format, whose requests say nothing of the noise that a plan settled.
+    /// True for the first format, whose requests do not state the noise that a plan settled.
     pub fn is_format_1(&self) -> bool {
         self.format == FORMAT_1
     }
 
-    /// Recomputes the guarantee from the events. `Ok(None)` means that the certificate claims
-    /// nothing (no noise, a fixed seed, or ε = ∞).
+    /// Recomputes the guarantee from the events. `Ok(None)` means that the certificate claims nothing
+    /// (no noise, a fixed seed, or ε = ∞).
     pub fn recheck(&self) -> Result<Option<Guarantee>, CertificateError> {
         if self.format != FORMAT && self.format != FORMAT_1 {
             return Err(CertificateError::Format(self.format.clone()));
@@ -189,12 +189,12 @@ impl Certificate {
         if self.version().is_none() {
             return Err(CertificateError::Made);
         }
-        // Certificates of format 1 know of no ledger.
+        // Format 1 has no ledger entries.
         let fits = |entered: &Entered| entered.well_formed() && !self.is_format_1();
         if !self.ledger.as_ref().is_none_or(fits) {
             return Err(CertificateError::Ledger);
         }
-        // Certificates of format 1 know nothing else, so one that says otherwise was made up.
+        // Format 1 has no other audience, so such a certificate is forged.
         let seen_by = self.guarantee.map_or(SeenBy::Everyone, |claim| claim.seen_by);
         if self.format == FORMAT_1 && !seen_by.is_everyone() {
             return Err(CertificateError::Account(AccountError::NotForEveryone));
@@ -224,10 +224,10 @@ impl Certificate {
     }
 }
 
-/// Whether the events prove the claim, relation and unit included.
+/// True if the events prove the claim, relation and unit included.
 fn supports(events: &Event, claim: &Guarantee) -> Result<bool, AccountError> {
     let found = account::relation(events)?;
-    // Infinity is no number to compute with, and always holds.
+    // ε = ∞ always holds, and is kept out of the computation.
     let met = if claim.epsilon == f64::INFINITY {
         true
     } else if claim.delta == 0.0 {
@@ -238,7 +238,7 @@ fn supports(events: &Event, claim: &Guarantee) -> Result<bool, AccountError> {
     Ok(met && found == (claim.neighbours, claim.unit))
 }
 
-/// Whether a filter proves the claim, and admits the events one after the other.
+/// Checks that a filter proves the claim, and admits the events one after the other.
 fn recheck_filter(
     filter: &Filter,
     events: &Event,
@@ -248,7 +248,7 @@ fn recheck_filter(
     if (proved.neighbours, proved.unit) != (claim.neighbours, claim.unit) {
         return Err(CertificateError::OtherNeighbours);
     }
-    // Asks "enough?", so that a claim that is no number is refused.
+    // The test is "enough?", so that a claim of NaN is refused.
     let met = proved.epsilon <= claim.epsilon;
     if !met {
         return Err(CertificateError::TooStrong { claimed: claim.epsilon, proved: proved.epsilon });
@@ -262,17 +262,17 @@ fn recheck_filter(
     Ok(())
 }
 
-/// Why a certificate was refused.
+/// Reason for refusing a certificate.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CertificateError {
-    /// Written by a version that this one does not know.
+    /// A certificate format that this version does not know.
     #[error(
         "certificate format '{}' is not known here: {FORMAT} is in a document of format {}, {FORMAT_1} in \
          one of {}", privet_core::printable(.0), seal::FORMAT, seal::FORMAT_1
     )]
     Format(String),
-    /// Of a document that this version does not know.
+    /// A document format that this version does not know.
     #[error(
         "format '{}' is not known; {} and {} are", privet_core::printable(.0), seal::FORMAT, seal::FORMAT_1
     )]
@@ -283,30 +283,30 @@ pub enum CertificateError {
     /// The document has no canonical form.
     #[error(transparent)]
     TooWide(#[from] TooWide),
-    /// Version, date or id are not what a program writes.
+    /// Version, date or id is malformed.
     #[error("its version, date or id are not of the form that the program writes")]
     Made,
-    /// What it says of a ledger is not what a ledger writes.
+    /// The ledger entry is malformed.
     #[error("what it says of a ledger is not of the form that the program writes")]
     Ledger,
     /// The events do not support the claim.
     #[error("the certificate claims ε = {claimed}, but its events prove only ε = {proved}")]
     TooStrong {
-        /// Claimed ε.
+        /// The claimed ε.
         claimed: f64,
-        /// What the events prove.
+        /// The ε that the events prove.
         proved: f64,
     },
-    /// The claim speaks of other neighbours or another unit than the events.
+    /// The claim names other neighbours or another unit than the events.
     #[error("the claim's neighbours or unit are not those of the events")]
     OtherNeighbours,
-    /// Model or certificate were changed after sealing.
+    /// Model or certificate was changed after sealing.
     #[error("model and certificate do not belong together: the digest differs")]
     Edited,
     /// The signature is not by that key over this digest.
     #[error("the signature does not match the digest and public key")]
     Signature,
-    /// The events could not be accounted for.
+    /// The accountant refused the events.
     #[error(transparent)]
     Account(#[from] AccountError),
 }

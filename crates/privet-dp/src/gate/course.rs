@@ -1,35 +1,36 @@
-//! Where a run is on its way through the events that were planned.
+//! The position of a run within the planned events.
 //!
-//! A plan is a tree; what is charged, one after the other, are its leaves. A [`Course`] answers one
-//! question before each draw: is this leaf what comes next? [`Event::UpTo`] may stop early, between two
-//! of its repetitions; everything else must be walked to its end.
+//! A plan is a tree whose leaves are charged one after the other. A [`Course`] decides before each draw
+//! whether its leaf is the next one. [`Event::UpTo`] may stop early, between two of its repetitions;
+//! everything else must be completed.
 
 use crate::account::Event;
 use std::collections::VecDeque;
 
-/// A stretch of leaves, run-length encoded, walked as a whole so many times.
+/// A sequence of leaves, run-length encoded, repeated as a whole.
 #[derive(Debug, Clone, PartialEq)]
 struct Stretch {
-    /// Each leaf, with how often it comes in a row.
+    /// Each leaf, with its number of consecutive repetitions.
     leaves: Vec<(u64, Event)>,
-    /// How often the whole stretch may be walked.
+    /// The largest number of repetitions of the whole sequence.
     most: u64,
-    /// Whether it may be left after fewer.
+    /// True if it may stop after fewer repetitions.
     optional: bool,
 }
 
-/// The planned leaves that are left.
+/// The remaining planned leaves.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Course {
     stretches: VecDeque<Stretch>,
-    /// In the first stretch: how often it was walked, which leaf is next, how many of it were charged.
+    /// Position in the first stretch: completed repetitions, index of the next leaf, charged draws of
+    /// that leaf.
     walked: u64,
     leaf: usize,
     charged: u64,
 }
 
 impl Course {
-    /// The whole way.
+    /// The course of a whole plan.
     pub fn of(planned: &Event) -> Self {
         let mut stretches = VecDeque::new();
         append(planned, 1, &mut stretches);
@@ -37,7 +38,7 @@ impl Course {
         Self { stretches, walked: 0, leaf: 0, charged: 0 }
     }
 
-    /// Goes on by one leaf; `false`, and nothing changes, if another one is next.
+    /// Advances by one leaf; `false`, and nothing changes, if the next leaf is another one.
     pub fn advance(&mut self, leaf: &Event) -> bool {
         let mut ahead = self.clone_if_optional();
         let here = ahead.as_mut().unwrap_or(self);
@@ -69,12 +70,13 @@ impl Course {
         true
     }
 
-    /// The leaf that comes next, if any is left.
+    /// The next leaf, if any is left.
     pub fn next(&self) -> Option<&Event> {
         self.stretches.front().map(|stretch| &stretch.leaves[self.leaf].1)
     }
 
-    /// How many draws of that leaf were made, where it is one of several ([`crate::account::Cost::draws`]).
+    /// The number of completed draws of the next leaf's mechanism, if it takes several
+    /// ([`crate::account::Cost::draws`]).
     pub fn place(&self) -> u64 {
         match self.next() {
             Some(Event::Use { cost, .. }) => self.charged % u64::from(cost.draws().max(1)),
@@ -82,14 +84,14 @@ impl Course {
         }
     }
 
-    /// Whether nothing is left that must still be charged.
+    /// True if nothing is left that must still be charged.
     pub fn complete(&self) -> bool {
         let between = self.leaf == 0 && self.charged == 0;
         between && self.stretches.iter().all(|stretch| stretch.optional)
     }
 
-    /// A copy to try on, where a wrong leaf would otherwise lose the place: only optional stretches are
-    /// left without being walked.
+    /// A copy to advance tentatively, where a wrong leaf would otherwise lose the position: only
+    /// optional stretches can be skipped.
     fn clone_if_optional(&self) -> Option<Self> {
         self.stretches.front().filter(|stretch| stretch.optional).map(|_| self.clone())
     }
@@ -119,7 +121,7 @@ fn append(event: &Event, times: u64, into: &mut VecDeque<Stretch>) {
         Event::UpTo { count, event } => {
             let mut inner = VecDeque::new();
             append(event, 1, &mut inner);
-            // What may be left early inside is walked whole or not at all here.
+            // Inside, an optional part must be completed or skipped as a whole.
             let leaves = inner.into_iter().flat_map(Stretch::unrolled).collect();
             for _ in 0..times {
                 let most = u64::from(*count);
@@ -129,7 +131,7 @@ fn append(event: &Event, times: u64, into: &mut VecDeque<Stretch>) {
     }
 }
 
-/// Adds a leaf to the last stretch that must be walked, or begins one.
+/// Adds a leaf to the last mandatory stretch, or begins one.
 fn push(into: &mut VecDeque<Stretch>, times: u64, leaf: &Event) {
     if times == 0 {
         return;
@@ -207,7 +209,7 @@ mod tests {
         assert_eq!(walks(&up_to(2, leaf(1.0)), &[]), Some(true));
     }
 
-    /// A refused leaf leaves the place as it was.
+    /// A refused leaf leaves the position unchanged.
     #[test]
     fn a_wrong_leaf_changes_nothing() {
         let planned = Event::All(vec![up_to(2, leaf(1.0)), leaf(7.0)]);

@@ -1,14 +1,14 @@
-//! Where in a ledger a release is written down.
+//! The ledger entry of a release.
 
 use serde::{Deserialize, Serialize};
 
-/// The newest entry that a session wrote into a ledger before its certificate was made; under the seal. Its hash
-/// covers every entry before it, so that a ledger in which any of them was edited, taken out or cut off no longer
-/// fits the certificate.
+/// The newest entry that a session wrote into a ledger before its certificate was made; under the seal.
+/// Its hash covers every entry before it, so that a ledger in which any of them was edited, removed or
+/// cut off no longer fits the certificate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entered {
-    /// Which ledger: 128 random bits in hexadecimal.
+    /// Identifier of the ledger: 128 random bits in hexadecimal.
     pub ledger: String,
     /// The number of the entry, from 1.
     pub sequence: u64,
@@ -17,7 +17,7 @@ pub struct Entered {
 }
 
 impl Entered {
-    /// Whether every part is of the form that a ledger writes.
+    /// True if every part is well-formed.
     pub fn well_formed(&self) -> bool {
         let bytes = |text: &str, count: usize| {
             super::from_hex(text).is_some_and(|bytes| bytes.len() == count)

@@ -1,26 +1,26 @@
-//! Joint privacy: something public, and a part for each unit that it alone is told.
+//! Joint privacy: a public release, and a part for each unit that only this unit receives.
 //!
-//! **Theorem** (billboard lemma: Hsu, Huang, Roth, Roughgarden & Wu, "Private matchings and allocations", STOC
-//! 2014). Let s be an (ε, δ)-differentially private function of all records, and let the part of
-//! unit i be fᵢ = f(s, xᵢ), a function of s and of i's own records xᵢ alone. Then all that is
+//! **Theorem** (billboard lemma: Hsu, Huang, Roth, Roughgarden & Wu, "Private matchings and
+//! allocations", STOC 2014). Let s be an (ε, δ)-differentially private function of all records, and let
+//! the part of unit i be fᵢ = f(s, xᵢ), a function of s and of i's own records xᵢ alone. Then everything
 //! seen by everyone but i, namely s and the parts of the others, is (ε, δ)-indistinguishable when the
 //! records of i change: (ε, δ)-*joint* differential privacy.
 //!
 //! *Proof.* The parts of the others are a fixed function of s and of records that did not change:
 //! post-processing of s. ∎
 //!
-//! What the theorem needs, and how it is kept:
-//! - f sees s and one unit's own records, nothing else: it is a plain `fn` that cannot capture, called for
-//!   each unit with that unit's [`Private`] records. That those are the unit's own is for whoever groups
-//!   records to see to, as with every [`Private`] value.
-//! - part i is seen by unit i alone: [`Parts`] hands out one [`Part`] at a time, each with a certificate of its
-//!   own that says [`SeenBy::AllButTheUnit`](crate::account::SeenBy), and has no form in which all of them
-//!   can be written down. Whoever publishes a part publishes that unit's records; to bring each part to its
-//!   unit and nobody else is for the operator.
+//! Assumptions of the theorem, and how they are met:
+//! - f sees s and one unit's own records, nothing else: it is a plain `fn` that cannot capture, called
+//!   for each unit with that unit's [`Private`] records. The caller that groups records must ensure that
+//!   those are the unit's own, as with every [`Private`] value.
+//! - part i is seen by unit i alone: [`Parts`] returns one [`Part`] at a time, each with a certificate
+//!   of its own for [`SeenBy::AllButTheUnit`](crate::account::SeenBy), and has no form in which all of
+//!   them can be written down. Publishing a part publishes that unit's records; the operator must
+//!   deliver each part to its unit alone.
 //! - such a certificate never stands for a release that everyone sees: every other way to settle refuses
 //!   the claim.
 //!
-//! The parts cannot be written, printed or walked through together:
+//! The parts cannot be written, printed or iterated over together:
 //! ```compile_fail,E0277
 //! fn all(parts: privet_dp::gate::Parts<f64>) -> String { serde_json::to_string(&parts).unwrap() }
 //! ```
@@ -53,26 +53,26 @@ use super::{
 };
 use std::fmt;
 
-/// The parts of all units, in the order in which their records were given.
+/// The parts of all units, in the order of their records.
 pub struct Parts<U> {
     parts: Vec<Option<U>>,
     certificate: Certificate,
 }
 
-/// What one unit is told, with the certificate of what it reveals to the others: of this unit, nothing
-/// beyond what was published, as long as the unit alone sees it.
+/// The part of one unit, with its certificate: it reveals nothing about this unit to the others beyond
+/// the public release, as long as the unit alone sees it.
 pub struct Part<U> {
     value: U,
     certificate: Certificate,
 }
 
 impl<U> Parts<U> {
-    /// How many units there are. Under add/remove that is not for the public.
+    /// The number of units. Under add/remove it is not public.
     pub fn units(&self) -> usize {
         self.parts.len()
     }
 
-    /// The part of the unit at this place; once.
+    /// Returns the part of the unit with this index; once.
     pub fn take(&mut self, place: usize) -> Option<Part<U>> {
         let value = self.parts.get_mut(place)?.take()?;
         Some(Part { value, certificate: self.certificate.for_the_unit() })
@@ -80,9 +80,10 @@ impl<U> Parts<U> {
 }
 
 impl<U> Part<U> {
-    /// The part of one unit from what was released before, with its certificate, and from that unit's own records: the
-    /// same theorem, since what is public needs not be known in the same session. The certificate must prove what it
-    /// claims, and towards everyone; one that claims nothing gives a part that claims nothing.
+    /// The part of one unit from an earlier release, with its certificate, and from that unit's own
+    /// records: the same theorem, since the public value may come from another session. The certificate
+    /// must prove its claim, and towards everyone; one that claims nothing gives a part that claims
+    /// nothing.
     pub fn of<T: Sync, R>(
         public: &T,
         certificate: &Certificate,
@@ -93,17 +94,17 @@ impl<U> Part<U> {
             proved.for_everyone().map_err(CertificateError::Account)?;
         }
         let mut told = certificate.for_the_unit();
-        // Those are of the file, not of what the unit is told.
+        // Digest and signature are the file's, not the part's.
         (told.digest, told.signature) = (None, None);
         Ok(Self { value: part(public, own.open()), certificate: told })
     }
 
-    /// What the unit is told.
+    /// The unit's value.
     pub fn value(&self) -> &U {
         &self.value
     }
 
-    /// What it reveals, and to whom.
+    /// The certificate: the guarantee and its audience.
     pub fn certificate(&self) -> &Certificate {
         &self.certificate
     }
@@ -127,8 +128,9 @@ impl<U> fmt::Debug for Part<U> {
 }
 
 impl Session<'_> {
-    /// Settles as [`Session::settle`] does, and makes a part for each unit from what is then public and from that
-    /// unit's own records. What is public is shared between parts, so it may have no cell inside:
+    /// Settles as [`Session::settle`] does, and makes a part for each unit from the public release and
+    /// from that unit's own records. The public value is shared between parts, so it may have no
+    /// interior mutability:
     /// ```compile_fail,E0277
     /// # use privet_dp::gate::{Noised, Private, Session, Statement};
     /// # use std::cell::RefCell;

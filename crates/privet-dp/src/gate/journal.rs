@@ -1,9 +1,9 @@
-//! A purse for one session: a small file that says what was reserved, which draws were committed and
-//! which states were gone on from.
+//! A purse for one session: a small file that records the reservation, the committed draws and the
+//! resumed states.
 //!
-//! It grows by whole lines, each on disk (`fsync`) before what it announces is done, under a lock that one
-//! process at a time holds. A line that was cut short by a crash announces nothing, since what it would have
-//! announced was not done; it is removed when the file is opened again.
+//! It grows by whole lines, each on disk (`fsync`) before the announced step is done, under a lock that
+//! one process at a time holds. A line that was cut short by a crash announces nothing, since its step
+//! was not done; it is removed when the file is opened again.
 //!
 //! ```text
 //! privet-session-1
@@ -15,8 +15,9 @@
 //! settled
 //! ```
 //!
-//! A stream of very many draws commits them so many at a time ([`Journal::ahead`]): `ahead 500` says that draws up to
-//! number 500 may have been made, and `made 321`, before a state is put aside, that it were 321.
+//! A stream of very many draws commits many at once ([`Journal::ahead`]): `ahead 500` means that draws
+//! up to number 500 may have been made, and `made 321`, before a state is suspended, that exactly 321
+//! were.
 
 use super::{Certificate, Purse, PurseError, Spend, sorted};
 use sha2::{Digest, Sha256};
@@ -26,10 +27,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 const FIRST_LINE: &str = "privet-session-1";
-/// A journal is read whole; one line a draw.
+/// Largest size of a journal: it is read whole; one line per draw.
 const LARGEST: u64 = 1 << 30;
-/// How long another holder is waited for: a process that is being started may hold a copy of the lock for
-/// a moment.
+/// Time to wait for another holder of the lock: a process that is being started may hold a copy of it
+/// for a moment.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The journal of one session.
@@ -39,19 +40,19 @@ pub struct Journal {
     name: String,
     reserved: Option<String>,
     draws: u64,
-    /// How many draws are on disk as committed, at least `draws`.
+    /// The number of draws committed on disk, at least `draws`.
     committed: u64,
-    /// How many draws are committed at once.
+    /// The number of draws committed at once.
     ahead: u64,
-    /// The newest generation that was gone on from, plus one.
+    /// The newest resumed generation, plus one.
     generations: u64,
-    /// Digests of the states that may be gone on from.
+    /// Digests of the states that may be resumed.
     aside: Vec<(u64, String)>,
     ended: bool,
 }
 
 impl Journal {
-    /// Makes a journal; refuses where there is one.
+    /// Creates a journal; refuses if the file exists.
     pub fn create(path: &Path) -> Result<Self, PurseError> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
@@ -61,7 +62,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Opens the journal that is there.
+    /// Opens an existing journal.
     pub fn open(path: &Path) -> Result<Self, PurseError> {
         let file = OpenOptions::new().read(true).write(true).open(path);
         let mut journal = Self::locked(file.map_err(|error| kept(path, &error))?, path)?;
@@ -122,7 +123,7 @@ impl Journal {
                 }
                 Some(("draw", index)) if number(index)? == self.draws => self.draws += 1,
                 Some(("ahead", upto)) if number(upto)? > self.draws => self.draws = number(upto)?,
-                // Whoever wrote this held the lock, and drew no more.
+                // The writer of this line held the lock, and drew no more.
                 Some(("made", draws)) if number(draws)? <= self.draws => {
                     self.draws = number(draws)?;
                 }
@@ -142,8 +143,8 @@ impl Journal {
         Ok(())
     }
 
-    /// Keeps what a state that was put aside is known by. One of a generation that was not begun yet takes the place of
-    /// those before it: another of the same generation may have been told other things, and nobody may go on from both.
+    /// Keeps the digest of a suspended state. A state of a generation that has not begun yet replaces
+    /// those of the same generation: they may hold different news, and only one of them may be resumed.
     fn known(&mut self, generation: u64, digest: &str) {
         if generation > self.generations {
             self.aside.retain(|(known, _)| *known != generation);
@@ -151,12 +152,12 @@ impl Journal {
         self.aside.push((generation, digest.into()));
     }
 
-    /// Commits this many draws at once from here on: a process that ends early loses up to as many.
+    /// Commits this many draws at once from here on: a process that ends early loses up to that many.
     pub fn ahead(self, draws: u64) -> Self {
         Self { ahead: draws.max(1), ..self }
     }
 
-    /// How many draws were committed.
+    /// The number of committed draws.
     pub fn draws(&self) -> u64 {
         self.draws
     }
@@ -284,8 +285,8 @@ mod tests {
     use crate::account::{Cost, Event};
     use privet_core::{Neighbours, Unit};
 
-    /// Two processes that were told different things go on from one state, and the first ends before that counts as begun:
-    /// only the later one's state is known.
+    /// Two processes with different news resume one state, and the first ends before its resumption is
+    /// committed: only the later one's state is known.
     #[test]
     fn of_two_branches_of_a_generation_the_later_one_counts() {
         let folder = tempfile::tempdir().unwrap();
@@ -305,7 +306,7 @@ mod tests {
         drop(journal);
         let mut journal = Journal::open(&path).unwrap();
         assert!(known(&journal, 1, "y") && !known(&journal, 1, "x"), "read again");
-        // Once it has begun, its state before and after the draw are both of it.
+        // Once the generation has begun, its states before and after the draw both count.
         journal.resumed(0).unwrap();
         journal.put_aside(1, "z").unwrap();
         assert!(known(&journal, 1, "y") && known(&journal, 1, "z") && !known(&journal, 0, "a"));

@@ -1,4 +1,4 @@
-//! Which program made a certificate, when, and which certificate it is.
+//! The origin of a certificate: program version, date and identifier.
 
 use crate::noise::Origin;
 use serde::{Deserialize, Serialize};
@@ -7,27 +7,26 @@ use std::fmt;
 /// The version of this program.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The last version whose certificates say nothing of this.
+/// The last version whose certificates omit this.
 pub const SILENT: Version = Version(0, 1, 0);
 
-/// Where a certificate comes from; under its seal.
+/// The origin of a certificate; under its seal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Made {
     /// The version of the program.
     pub version: String,
-    /// When, as `2026-11-15T18:30:00Z`. Absent where the noise came from a fixed seed, which gives the
-    /// same file twice.
+    /// The date, as `2026-11-15T18:30:00Z`. Absent where the noise came from a fixed seed, which gives
+    /// the same file twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub date: Option<String>,
-    /// 128 random bits in hexadecimal, which tell this certificate from every other. Absent with the
-    /// date.
+    /// 128 random bits in hexadecimal, which identify this certificate. Absent with the date.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
 }
 
 impl Made {
-    /// By this program; now, unless the noise is repeatable.
+    /// This program's version; the current date and a fresh identifier, unless the noise is repeatable.
     pub(super) fn now(origin: Option<Origin>) -> Self {
         let mut bits = [0; 16];
         let drawn = origin != Some(Origin::FixedSeed) && getrandom::fill(&mut bits).is_ok();
@@ -38,7 +37,7 @@ impl Made {
         }
     }
 
-    /// Whether every part is of the form that this program writes.
+    /// True if every part is well-formed.
     pub fn well_formed(&self) -> bool {
         let date = |text: &String| privet_core::is_timestamp(text);
         let id = |text: &String| super::from_hex(text).is_some_and(|bytes| bytes.len() == 16);
@@ -54,7 +53,7 @@ impl Made {
 pub struct Version(pub u32, pub u32, pub u32);
 
 impl Version {
-    /// Reads `1.2.3`.
+    /// Parses `1.2.3`; `None` for anything else.
     pub fn of(text: &str) -> Option<Self> {
         let part = |text: Option<&str>| {
             let text = text?;

@@ -1,17 +1,17 @@
-//! The one gate: the only way from private values to something that may be published.
+//! The gate: the only way from private values to published ones.
 //!
 //! ```text
 //!  Private<T> ──mechanism──► Noised<T> ──Session::settle──► Release<T>
 //! ```
 //!
-//! - [`Private`] holds what was computed from records. Only this crate opens it.
-//! - A mechanism (see [`crate::mechanism`]) opens it, adds noise, records its event on the
-//!   [`Session`] *when it draws*, and hands back a [`Noised`].
-//! - [`Session::settle`] compares the events recorded with those planned. Only if they are the
-//!   same does a [`Release`] come out, with its [`Certificate`].
+//! - [`Private`] holds a value computed from records. Only this crate opens it.
+//! - A mechanism (see [`crate::mechanism`]) opens it, adds noise, records its event on the [`Session`]
+//!   *when it draws*, and returns a [`Noised`].
+//! - [`Session::settle`] compares the recorded events with the planned ones. Only if they agree does it
+//!   return a [`Release`], with its [`Certificate`].
 //! - Afterwards only post-processing by a plain `fn` is possible, which cannot capture records.
 //!
-//! The following doors are shut, and these examples keep them so.
+//! The following must not compile, and these examples check it.
 //!
 //! A private value cannot be printed, compared, serialised or opened:
 //! ```compile_fail,E0277
@@ -34,7 +34,7 @@
 //! let secret = privet_dp::gate::Private::new(41);
 //! let leaked: i32 = *secret;
 //! ```
-//! A release cannot be made by hand, nor a noised value:
+//! A release cannot be made by hand, nor a noisy value:
 //! ```compile_fail,E0451
 //! let forged = privet_dp::gate::Release { value: 41 };
 //! ```
@@ -47,7 +47,7 @@
 //!     let _ = release.map(|value| value + record);
 //! }
 //! ```
-//! while a plain function is welcome:
+//! while a plain function is allowed:
 //! ```
 //! fn halve(release: privet_dp::gate::Release<f64>) -> privet_dp::gate::Release<f64> {
 //!     release.map(|value| value / 2.0)

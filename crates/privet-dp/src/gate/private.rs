@@ -2,24 +2,24 @@
 
 use std::fmt;
 
-/// A value that depends on records. It has no `Serialize`, no `Deref`, no comparison, and its
-/// `Debug` says nothing. Computation goes on inside through [`Private::map`]; only the mechanisms
-/// of this crate take the value out, to add noise to it.
+/// A value that depends on records. It has no `Serialize`, no `Deref`, no comparison, and its `Debug`
+/// reveals nothing. Computation continues inside through [`Private::map`]; only the mechanisms of this
+/// crate take the value out, to add noise to it.
 pub struct Private<T>(T);
 
 impl<T> Private<T> {
-    /// Marks a value as private. There is no way back but through a mechanism.
+    /// Marks a value as private. It leaves only through a mechanism.
     pub fn new(value: T) -> Self {
         Self(value)
     }
 
-    /// Goes on computing with the value. What `function` returns is private again; it must not
-    /// store the value elsewhere (nothing but review can see to that).
+    /// Computes with the value. The result of `function` is private again; `function` must not store the
+    /// value elsewhere (only review can ensure that).
     pub fn map<U>(self, function: impl FnOnce(T) -> U) -> Private<U> {
         Private(function(self.0))
     }
 
-    /// The value itself, inside this crate alone.
+    /// Returns the value itself, inside this crate alone.
     pub(crate) fn open(self) -> T {
         self.0
     }

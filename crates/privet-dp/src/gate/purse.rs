@@ -1,4 +1,4 @@
-//! What a session tells whoever keeps the budget: before, during and after.
+//! The interface between a session and the keeper of its budget: before, during and after.
 //!
 //! Order: reserve (durably) → read and validate records → commit each draw → draw → settle. A refusal
 //! before the first draw voids the reservation; from the first draw on it is spent, whatever happens. So a
@@ -7,25 +7,25 @@
 use super::{Certificate, Entered, Spend};
 use privet_core::Whose;
 
-/// Why a purse refused.
+/// Reason for a purse's refusal.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PurseError {
-    /// It would be more than is left.
+    /// It would exceed the remaining budget.
     #[error("the budget does not allow it: {0}")]
     Refused(String),
-    /// This state was used before: another draw from it would be a second answer that nobody charged.
+    /// This state was used before: another draw from it would be a second answer without a charge.
     #[error(
         "state and journal do not fit: the session went on from here before, or the journal is an older \
              copy (generation {seen} there, {generation} in the state); take the newest of both"
     )]
     Stale {
-        /// Of the state.
+        /// The state's generation.
         generation: u64,
-        /// The newest that was committed.
+        /// The newest committed generation.
         seen: u64,
     },
-    /// Somebody else holds it.
+    /// Another process holds it.
     #[error("{0} is in use by another process")]
     InUse(String),
     /// It could not be written, so nothing may be drawn.
@@ -34,32 +34,32 @@ pub enum PurseError {
 }
 
 impl PurseError {
-    /// Nobody keeps account, so that nothing can be put aside.
+    /// Without a purse nothing can be suspended.
     pub(super) fn nobody() -> Self {
         Self::Refused("a session is put aside and taken up with a journal or a ledger only".into())
     }
 }
 
-/// Keeps account of what sessions spend. `()` keeps none, and lets no session be put aside.
+/// Records the spending of sessions. `()` keeps no record, and suspends no session.
 pub trait Purse {
-    /// Is told who a unit is of whatever is reserved next; refused where that is set aside for another already. Whoever
-    /// keeps no limit on users has no use for it.
+    /// Receives the definition of a unit for all later reservations; refuses if the budget belongs to
+    /// another definition. A purse without limits on users ignores it.
     fn spent_on(&mut self, _whose: &Whose) -> Result<(), PurseError> {
         Ok(())
     }
 
-    /// Sets aside all that may be spent, durably, before anything is drawn.
+    /// Reserves the whole budget, durably, before anything is drawn.
     fn reserve(&mut self, spend: &Spend) -> Result<(), PurseError>;
 
-    /// Commits, durably, that draw number `index` (from 0) is about to be made.
+    /// Commits, durably, draw number `index` (from 0) before it is made.
     fn drawn(&mut self, index: u64) -> Result<(), PurseError>;
 
-    /// Remembers, durably, the digest of a state of this generation before it is written down anywhere. There
-    /// may be several: any of them may be the one on disk when a process ends.
+    /// Records, durably, the digest of a state of this generation before it is written down anywhere.
+    /// There may be several: any of them may be the one on disk when a process ends.
     fn put_aside(&mut self, generation: u64, digest: &str) -> Result<(), PurseError>;
 
-    /// Refuses a state that was gone on from before, that is of another session, or that was never put aside.
-    /// Commits nothing.
+    /// Refuses a state that was resumed before, that belongs to another session, or that was never
+    /// suspended. Commits nothing.
     fn fresh(
         &self,
         spend: &Spend,
@@ -68,18 +68,17 @@ pub trait Purse {
         digest: &str,
     ) -> Result<(), PurseError>;
 
-    /// Commits, durably, that a session goes on from its state of this generation. Gives back how many draws
-    /// were committed: one more than the state knows of means that an answer was lost.
+    /// Commits, durably, that a session resumes its state of this generation. Returns the number of
+    /// committed draws: one more than the state counts means that an answer was lost.
     fn resumed(&mut self, generation: u64) -> Result<u64, PurseError>;
 
-    /// All that was reserved is spent, and the release is made, with this certificate.
+    /// Records that the whole reservation is spent, and the release made, with this certificate.
     fn settled(&mut self, certificate: &Certificate) -> Result<(), PurseError>;
 
-    /// Nothing was drawn: what was reserved is free again. `reason` is a word, never a value.
+    /// Frees the reservation, as nothing was drawn. `reason` is a word, never a value.
     fn void(&mut self, reason: &'static str) -> Result<(), PurseError>;
 
-    /// Where in a ledger this spending is written down, which certificates then state; `None` where there is
-    /// no ledger.
+    /// The ledger entry of this spending, which certificates then state; `None` if there is no ledger.
     fn entered(&self) -> Option<Entered> {
         None
     }
@@ -92,7 +91,7 @@ impl Purse for () {
     fn drawn(&mut self, _index: u64) -> Result<(), PurseError> {
         Ok(())
     }
-    /// A state that was copied or made up could not be told from the one that was put aside.
+    /// Refuses: a copied or forged state could not be told from the suspended one.
     fn put_aside(&mut self, _generation: u64, _digest: &str) -> Result<(), PurseError> {
         Err(PurseError::nobody())
     }

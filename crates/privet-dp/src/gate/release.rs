@@ -1,10 +1,9 @@
-//! What may be published.
+//! Published values.
 
 use super::Certificate;
 
-/// A value that may be published, with the certificate of what it can reveal. Made by
-/// [`super::Session::settle`] alone (or, marked as having no privacy at all, by
-/// [`Release::without_privacy`]).
+/// A publishable value with its certificate. Made by [`super::Session::settle`] alone (or, marked as
+/// having no privacy at all, by [`Release::without_privacy`]).
 #[derive(Debug, Clone)]
 pub struct Release<T> {
     value: T,
@@ -16,7 +15,7 @@ impl<T> Release<T> {
         Self { value, certificate }
     }
 
-    /// Lets a value out with no protection, for baselines on data that are public anyway. The
+    /// Releases a value with no protection, for baselines on data that are public anyway. The
     /// certificate claims ε = ∞ and `verify` refuses it.
     pub fn without_privacy(value: super::Private<T>, request: serde_json::Value) -> Self {
         Self { value: value.open(), certificate: Certificate::without_privacy(request) }
@@ -27,7 +26,7 @@ impl<T> Release<T> {
         &self.value
     }
 
-    /// What it can reveal.
+    /// The certificate of the release.
     pub fn certificate(&self) -> &Certificate {
         &self.certificate
     }

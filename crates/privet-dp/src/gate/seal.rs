@@ -1,15 +1,17 @@
-//! The seal of a document: a digest over what it says, and a signature over that.
+//! The seal of a document: a digest of its content, and a signature of that digest.
 //!
-//! A document is JSON, sealed and checked *as it stands*: nothing is read into a type and written out again
-//! on the way, so a seal speaks of the very values that another reader of the same file finds.
+//! A document is JSON, sealed and checked *as it stands*: it is never parsed into a type and written out
+//! again in between, so a seal covers exactly the values that another reader of the same file finds.
 //!
-//! | format | document | digest: SHA-256, in hexadecimal, over | signature: ed25519 over |
-//! |---|---|---|---|
-//! | `privet-2` | `format`, `kind`, `body`, `certificate` | [`canonical`] of the whole document without `certificate.digest` and `certificate.signature` | `privet-2:` and the digest |
-//! | `privet-model-1` | `format`, `model`, `certificate` | [`sorted`] of the model, a zero byte, [`sorted`] of the certificate without the same two | the digest |
+//! - Format `privet-2` has `format`, `kind`, `body`, `certificate`. Its digest is SHA-256, in
+//!   hexadecimal, of [`canonical`] of the whole document without `certificate.digest` and
+//!   `certificate.signature`; the ed25519 signature is of `privet-2:` and the digest.
+//! - Format `privet-model-1` has `format`, `model`, `certificate`. Its digest is SHA-256, in
+//!   hexadecimal, of [`sorted`] of the model, a zero byte, and [`sorted`] of the certificate without the
+//!   same two fields; the ed25519 signature is of the digest.
 //!
-//! New documents are of format 2; those of format 1 keep theirs, whoever seals them again. The prefix
-//! keeps a signature of one format from vouching for a document of the other. Version, date and id
+//! New documents are of format 2; those of format 1 keep theirs, even if sealed again. The prefix keeps
+//! a signature of one format from verifying a document of the other. Version, date and id
 //! ([`super::Made`]) are inside the certificate, and so under the seal.
 
 use super::canonical::{TooWide, canonical, sorted};
@@ -20,9 +22,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
-/// The form of document written by this version.
+/// The document format that this version writes.
 pub const FORMAT: &str = "privet-2";
-/// The form that versions before 0.2 wrote; it goes on being read.
+/// The document format of versions before 0.2, which is still read.
 pub const FORMAT_1: &str = "privet-model-1";
 
 /// An ed25519 signature over the digest, in hexadecimal.
@@ -35,7 +37,7 @@ pub struct Signature {
     pub signature: String,
 }
 
-/// The public key, in hexadecimal, of whoever signed a document; only a check of its seal makes one.
+/// The public key, in hexadecimal, of a document's signer; only a check of the seal makes one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signer(String);
 
@@ -57,8 +59,8 @@ pub fn document(kind: &str, body: Value, certificate: &Certificate) -> Value {
     json!({ "format": FORMAT, "kind": kind, "body": body, "certificate": certificate })
 }
 
-/// The document with a fresh digest, and signed if a 32-byte ed25519 secret is given; an earlier signature
-/// is dropped.
+/// Returns the document with a fresh digest, signed if a 32-byte ed25519 secret is given; drops an
+/// earlier signature.
 pub fn sealed(mut document: Value, secret: Option<&[u8; 32]>) -> Result<Value, CertificateError> {
     let parts = Parts::of(&document)?;
     let digest = parts.digest()?;
@@ -76,7 +78,8 @@ pub fn sealed(mut document: Value, secret: Option<&[u8; 32]>) -> Result<Value, C
     Ok(document)
 }
 
-/// Checks that the document is as it was sealed, and its signature if it has one: gives who signed it.
+/// Checks that the document is unchanged since it was sealed, and verifies its signature if it has one;
+/// returns the signer.
 pub fn check(document: &Value) -> Result<Option<Signer>, CertificateError> {
     let parts = Parts::of(document)?;
     let digest = parts.digest()?;
@@ -110,7 +113,7 @@ impl<'a> Parts<'a> {
             FORMAT_1 => (Self::One { model: has("model")?, certificate }, CERTIFICATE_FORMAT_1),
             other => return Err(CertificateError::Document(other.into())),
         };
-        // A certificate of the one format in a document of the other was never written.
+        // A certificate of the one format was never written in a document of the other.
         if inner == expected { Ok(parts) } else { Err(CertificateError::Format(inner.into())) }
     }
 
@@ -120,7 +123,7 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// The certificate without what is not under the seal.
+    /// The certificate without the fields outside the seal.
     fn bare(&self) -> Value {
         let mut bare = self.certificate().clone();
         bare.retain(|key, _| key != "digest" && key != "signature");
@@ -144,7 +147,7 @@ impl<'a> Parts<'a> {
         Ok(to_hex(&hash.finalize()))
     }
 
-    /// What is signed.
+    /// The signed message.
     fn message(&self, digest: &str) -> String {
         match self {
             Self::One { .. } => digest.into(),
@@ -176,7 +179,7 @@ pub(super) fn to_hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Bytes of a text of hexadecimal digits, two each; `None` if it is not one.
+/// Decodes a text of hexadecimal digits; `None` if it is not one.
 pub fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digit = |letter: u8| char::from(letter).to_digit(16);
     let byte = |pair: &[u8]| Some((digit(pair[0])? << 4 | digit(pair[1])?) as u8);
@@ -188,7 +191,7 @@ pub fn from_hex(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// One of each format, with nothing in it that differs from run to run.
+    /// One of each format, without anything that differs from run to run.
     fn documents() -> [Value; 2] {
         let mut certificate = Certificate::without_privacy(json!({"rows": 10}));
         certificate.made = None;
@@ -239,7 +242,7 @@ mod tests {
         assert_eq!(check(&serde_json::from_str(&other).unwrap()), Ok(None));
     }
 
-    /// Both digests as an implementation of SHA-256 and of the two forms by hand gives them.
+    /// Both digests, computed by hand from SHA-256 and the two forms.
     #[test]
     fn digests_are_what_is_written_down() {
         let [one, two] = documents();
@@ -280,7 +283,7 @@ mod tests {
         }
     }
 
-    /// What is signed in format 1 is a bare digest: it may not stand for a digest of format 2.
+    /// Format 1 signs a bare digest, which must not verify as a signature of format 2.
     #[test]
     fn a_signature_of_one_format_is_none_of_the_other() {
         let [_, two] = documents().map(|document| sealed(document, None).unwrap());

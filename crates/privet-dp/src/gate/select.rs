@@ -1,21 +1,23 @@
 //! The best of a secret random number of runs ([`Event::Selected`], [`crate::account::selected`]).
 //!
-//! A run is a plain `fn` of the records and a session of its own, whose plan is one run's event; it hands back a
-//! score and a value, both noised in that session. How often it is called is drawn from the law, exactly
-//! ([`crate::noise::runs`]); the value of the best score comes out, the first of several that are equally
-//! good (runs are exchangeable, so that this is as good as any tie-break by lot).
+//! A run is a plain `fn` of the records and a session of its own, whose plan is one run's event; it
+//! returns a score and a value, both noisy values of that session. The number of runs is drawn exactly
+//! from the law ([`crate::noise::runs`]); the result is the value of the best score, the first of
+//! several that are equally good (runs are exchangeable, so that this is as good as any random
+//! tie-break).
 //!
-//! The theorem hides the losers, all scores and the number of runs, so:
-//! - the session of a run lets nothing out: to emit or settle from it is refused ([`GateError::Hidden`]);
-//! - what a run noised is of no other session: handed to one, it is [`GateError::Foreign`];
-//! - a run is a `fn` and captures nothing; a walk in its session begins from plain data of the plan, and what
-//!   was made is handed to the `fn` that scores it and to nobody else; a run that keeps count in a static or
-//!   inside the records defeats this, and must not be written;
-//! - what the plan charges is the whole: [`Event::Selected`] or [`Event::BestOf`], once.
+//! The theorem hides the other runs, all scores and the number of runs, so:
+//! - the session of a run releases nothing: emitting or settling from it is refused
+//!   ([`GateError::Hidden`]);
+//! - the noisy values of a run belong to no other session: passed to one, they give
+//!   [`GateError::Foreign`];
+//! - a run is a `fn` and captures nothing; a walk in its session begins from plain data of the plan, and
+//!   the value is passed to the `fn` that scores it and to nothing else; a run that keeps count in a
+//!   static or inside the records defeats this, and must not be written;
+//! - the plan charges the whole: [`Event::Selected`] or [`Event::BestOf`], once.
 //!
-//! **The running time tells the number of runs** to whoever can measure it, and an error ends all of them: whoever
-//! is to be kept from either must not see when a computation began and ended.
-//!
+//! **The running time reveals the number of runs** to an observer who can measure it, and an error ends
+//! all of them: keep the start and end of a computation private from observers who must learn neither.
 //! A run cannot capture:
 //! ```compile_fail,E0308
 //! use privet_dp::account::{Event, Runs};
@@ -25,7 +27,7 @@
 //!     session.select(law, event, &(), |_, _| { runs += 1; Err(GateError::Hidden) }, || 0.0)
 //! }
 //! ```
-//! nor keep what another run noised:
+//! nor keep the noisy values of another run:
 //! ```compile_fail,E0308
 //! use privet_dp::account::{Event, Runs};
 //! use privet_dp::gate::{GateError, Noised, Session};
@@ -44,19 +46,19 @@ use crate::noise::{NoiseError, Source, runs};
 /// A candidate of [`Session::select_among`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
-    /// One run of it, its score included.
+    /// The event of one run, its score included.
     pub event: Event,
-    /// What its walk begins from, if it is one: plain data of the plan.
+    /// The initial data of its walk, if it has one: plain data of the plan.
     pub walk: Option<serde_json::Value>,
 }
 
-/// A run of a candidate, in two steps, each a `fn` of the records, the candidate's place and a session of the
-/// run's own.
+/// A run of a candidate, in two steps, each a `fn` of the records, the candidate's index and a session
+/// of the run's own.
 #[derive(Debug)]
 pub struct Trial<R: ?Sized, T, E> {
-    /// Makes the value.
+    /// Computes the value.
     pub make: Make<R, T, E>,
-    /// Scores what was made.
+    /// Scores the value.
     pub score: Score<R, T, E>,
 }
 
@@ -65,13 +67,13 @@ pub type Make<R, T, E> = fn(&R, usize, &mut Session<'_>) -> Result<Noised<T>, E>
 /// The second step of a [`Trial`].
 pub type Score<R, T, E> = fn(&R, usize, &T, &mut Session<'_>) -> Result<Noised<f64>, E>;
 
-/// One run: asks the records in a session of its own for a score and a value.
+/// One run: queries the records in a session of its own and returns a score and a value.
 pub type Run<R, T, E> = fn(&R, &mut Session<'_>) -> Result<Noised<(f64, T)>, E>;
 
 impl Session<'_> {
-    /// Runs `run` a secret number of times, each charging `event`, and gives the value of the best score; where
-    /// the law allows no run at all and none is made, what `otherwise` says, a public answer. A score that is
-    /// no number is the worst.
+    /// Runs `run` a secret number of times, charged as [`Event::Selected`] of `event`, and returns the
+    /// value of the best score; if the law draws zero runs, the public answer of `otherwise`. A score of
+    /// NaN is the worst.
     pub fn select<R: ?Sized, T, E: From<GateError>>(
         &mut self,
         law: Runs,
@@ -80,7 +82,7 @@ impl Session<'_> {
         run: Run<R, T, E>,
         otherwise: fn() -> T,
     ) -> Result<Noised<T>, E> {
-        // Before anything is charged.
+        // Check before anything is charged.
         check(law).map_err(GateError::from)?;
         let whole = Event::Selected { law, event: Box::new(event.clone()) };
         let source = self.charge(whole)?;
@@ -95,9 +97,9 @@ impl Session<'_> {
         Ok(self.noised(best.map_or_else(otherwise, |(_, value)| value)))
     }
 
-    /// The same where each run is of one of several candidates, drawn by an even lot: the place of the best
-    /// run's and what it made, or `None` where no run was made at all. Charged as [`Event::BestOf`] of their
-    /// events.
+    /// As [`Session::select`], where each run uses one of several candidates, drawn uniformly: returns
+    /// the index of the best run's candidate and its value, or `None` if there was no run. Charged as
+    /// [`Event::BestOf`] of their events.
     pub fn select_among<R: ?Sized, T, E: From<GateError>>(
         &mut self,
         law: Runs,
@@ -125,7 +127,7 @@ impl Session<'_> {
     }
 }
 
-/// Keeps the first of those that are equally good; a score that is no number is the worst.
+/// Keeps the first of several equally good runs; a score of NaN is the worst.
 fn keep_better<T>(best: &mut Option<(f64, T)>, score: f64, value: T) {
     let score = if score.is_nan() { f64::NEG_INFINITY } else { score };
     if best.as_ref().is_none_or(|(most, _)| score > *most) {

@@ -1,20 +1,20 @@
-//! Charged is executed: a session reserves what may be spent, lets nothing be drawn that was not planned,
-//! and opens the gate at the end.
+//! Charging before drawing: a session reserves the budget, refuses draws that were not planned, and
+//! opens the gate at the end.
 //!
 //! 1. [`Session::open`] reserves the whole [`Spend`] with the [`Purse`], before anything is drawn.
-//! 2. A mechanism asks [`Session::charge`] for randomness. The event is compared with the plan *before* the
-//!    noise is drawn ([`Spend::Exactly`]), or admitted by the filter ([`Spend::Within`]); the purse commits
-//!    the index of the draw; then the randomness is lent.
-//! 3. From then on the noised value may steer what follows ([`Session::walk`]): the events are charged in
-//!    full whatever is done with the answers, so this is post-processing of an adaptive composition. With
-//!    `Within` the *next event* may depend on the answers too, which the theorems of
+//! 2. A mechanism requests randomness by [`Session::charge`]. The event is compared with the plan
+//!    *before* the noise is drawn ([`Spend::Exactly`]), or admitted by the filter ([`Spend::Within`]);
+//!    the purse commits the index of the draw; then the session lends the randomness.
+//! 3. From then on the noisy value may steer later steps ([`Session::walk`]): the events are charged in
+//!    full whatever use is made of the answers, so this is post-processing of an adaptive composition.
+//!    With `Within` the *next event* may depend on the answers too, which the theorems of
 //!    [`crate::account::filter`] allow, and no others.
-//! 4. [`Session::settle`] checks that the plan was carried out and attaches the certificate. Once anything was
-//!    drawn the whole plan is spent: [`Session::abort`] gives a certificate that says so.
+//! 4. [`Session::settle`] checks that the plan was carried out and attaches the certificate. After the
+//!    first draw the whole plan is spent: [`Session::abort`] gives a certificate that says so.
 //!
-//! Never readable, whatever a session does: the linear term b of objective perturbation and AMP, points on the
-//! way of `psgd`, samples and orders of records, and runs under [`Event::Selected`]: no mechanism hands
-//! them out as [`Noised`].
+//! Never readable, whatever a session does: the linear term b of objective perturbation and AMP, the
+//! intermediate iterates of `psgd`, samples and orders of records, and runs under [`Event::Selected`]:
+//! no mechanism returns them as [`Noised`].
 
 use super::course::Course;
 use super::walk::{Next, Walk, Walking};
@@ -26,14 +26,15 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Why the gate stayed shut.
+/// Reason for which the gate released nothing.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GateError {
-    /// The events recorded are not those planned. Nothing is released; what was drawn is spent.
+    /// The recorded events are not the planned ones. Nothing is released; the noise drawn so far is
+    /// spent.
     #[error("the noise drawn is not the noise planned; nothing was released")]
     NotAsPlanned,
-    /// A value noised under another session was handed in.
+    /// A noisy value of another session was passed in.
     #[error("a noised value of another computation was handed in; nothing was released")]
     Foreign,
     /// A solver's certificate does not reach the tolerance that the theorem needs.
@@ -42,30 +43,30 @@ pub enum GateError {
     /// A value has the wrong number of coordinates, or one that is not finite.
     #[error("a value to be noised is not a finite vector of the planned length")]
     Malformed,
-    /// A run of which only the best is shown was to be let out.
+    /// One of several runs, of which only the best may be shown, was about to be released.
     #[error("one of several runs of which only the best is shown cannot be let out by itself")]
     Hidden,
-    /// The records could not be asked, or the run was stopped.
+    /// The query on the records failed, or the run was stopped.
     #[error("the records could not be asked; nothing was released")]
     Unanswered,
-    /// A mechanism that is not made for several parties was asked to run among them.
+    /// A mechanism without a protocol for several parties was run among them.
     #[error("this noise cannot be added among parties: sums under Gaussian noise alone can")]
     Alone,
-    /// The other parties or servers did not do their part; what was drawn is spent.
+    /// The other parties or servers did not complete the round; the noise drawn so far is spent.
     #[error("the round among the parties was not completed: {0}")]
     Together(String),
-    /// Whoever keeps the budget refused.
+    /// The keeper of the budget refused.
     #[error(transparent)]
     Purse(#[from] PurseError),
     /// The noise could not be drawn.
     #[error(transparent)]
     Noise(#[from] NoiseError),
-    /// The events could not be accounted for.
+    /// The accountant refused the events.
     #[error(transparent)]
     Account(#[from] AccountError),
 }
 
-/// What a session may spend.
+/// The budget of a session.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Spend {
@@ -75,8 +76,8 @@ pub enum Spend {
     Within(Filter),
 }
 
-/// A value to which noise has been added. It leaves by [`Session::settle`] or [`Session::emit`]; until then it
-/// can only be handed to a [`Walk`], so it cannot be printed either.
+/// A noisy value, not yet released. [`Session::settle`] or [`Session::emit`] releases it; until then it
+/// can only be passed to a [`Walk`], so it cannot be printed either.
 pub struct Noised<T> {
     value: T,
     session: u64,
@@ -96,7 +97,7 @@ impl<T> Noised<T> {
 }
 
 impl Noised<Vec<f64>> {
-    /// Cut into rows of `length` numbers, a public one; the last may be shorter.
+    /// Splits the values into rows of `length` numbers, a public length; the last row may be shorter.
     pub fn rows_of(self, length: usize) -> Noised<Vec<Vec<f64>>> {
         let rows = self.value.chunks(length.max(1)).map(<[f64]>::to_vec).collect();
         Noised { value: rows, session: self.session }
@@ -105,8 +106,8 @@ impl Noised<Vec<f64>> {
 
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// Owns the randomness of one computation, charges every draw before it is made, and opens the gate when
-/// what was charged is what was planned.
+/// Owns the randomness of one computation, charges every draw before it is made, and opens the gate if
+/// the charged events are the planned ones.
 pub struct Session<'a> {
     number: u64,
     spend: Spend,
@@ -114,39 +115,39 @@ pub struct Session<'a> {
     source: &'a mut dyn Source,
     sample_key: Option<SampleKey>,
     purse: Option<&'a mut dyn Purse>,
-    /// What a walk begins from, until it does.
+    /// Initial data of the session's walk, until it begins.
     walk: Option<serde_json::Value>,
-    /// Whether nothing may be let out from here: one of several runs ([`super::select`]).
+    /// True for one of several runs, which may release nothing ([`super::select`]).
     hidden: bool,
-    /// Whether any noise can be made again: then nothing is claimed of the whole.
+    /// True if any noise is reproducible (fixed seed): then nothing is claimed of the whole.
     repeatable: bool,
-    /// That of the state it was taken up from.
+    /// Identifier of the state that the session was resumed from.
     state_id: Option<String>,
-    /// How many draws were made before it was taken up; none where it was begun here.
+    /// Number of draws made before the session was resumed; `None` if it was not.
     taken_up_after: Option<u64>,
-    /// Whether a certificate of the whole was let out.
+    /// True if a certificate of the whole was released.
     certified: bool,
-    /// Where a ledger has it, as a state or whoever opened it says.
+    /// The ledger entry of this spending, from the resumed state or the caller.
     entered: Option<Entered>,
-    /// Who else has records, and the way to them.
+    /// The other holders of records, and the channel to them.
     together: Option<(Among, &'a dyn Together)>,
 }
 
-/// How far a session is.
+/// Progress of a session.
 pub(super) enum Progress {
-    /// On the way through planned events; how many were charged.
+    /// Planned events: the position in the plan, and the number of charged draws.
     Planned { course: Course, draws: u64 },
-    /// Under a filter; what was charged, run-length encoded.
+    /// Events under a filter; the charged ones are run-length encoded.
     Filtered { tally: Tally, charged: Vec<(u32, Event)>, draws: u64 },
 }
 
 impl<'a> Session<'a> {
-    /// Starts a computation that is to execute `planned`, with nobody keeping account.
+    /// Starts a computation that executes `planned`, without a purse.
     pub fn start(planned: Event, source: &'a mut dyn Source) -> Self {
         Self::new(Spend::Exactly(planned), source, None)
     }
 
-    /// The same, for a walk that begins from `start`: plain data of the plan.
+    /// As [`Session::start`], for a walk that begins from `start`: plain data of the plan.
     pub fn start_walking(
         planned: Event,
         start: serde_json::Value,
@@ -168,7 +169,7 @@ impl<'a> Session<'a> {
         Ok(Self::new(spend, source, Some(purse)))
     }
 
-    /// The same, for a walk that begins from `start`: plain data of the plan.
+    /// As [`Session::open`], for a walk that begins from `start`: plain data of the plan.
     pub fn open_walking(
         spend: Spend,
         start: serde_json::Value,
@@ -178,8 +179,8 @@ impl<'a> Session<'a> {
         Ok(Self { walk: Some(start), ..Self::open(spend, source, purse)? })
     }
 
-    /// Lends the session to whoever asks the records, and settles what it hands back. Refused if it left
-    /// another session in its place.
+    /// Lends the session to `work`, which queries the records, and settles its result. Refused if `work`
+    /// left another session in its place.
     pub fn carry_out<T, E: From<GateError>>(
         mut self,
         statement: Statement,
@@ -219,28 +220,30 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Among parties: noise is then added by all servers, and every mechanism that is not proved for that is refused.
+    /// Makes the session a distributed one: all servers add noise, and mechanisms without a proof for
+    /// that are refused.
     pub fn among(mut self, among: Among, together: &'a dyn Together) -> Self {
         self.together = Some((among, together));
         self
     }
 
-    /// Whether others have records too.
+    /// True if other parties hold records too.
     pub(crate) fn is_together(&self) -> bool {
         self.together.is_some()
     }
 
-    /// Who draws the noise, where others have records too.
+    /// The protocol by which the servers draw the noise; the default without other parties.
     pub(crate) fn noise_mode(&self) -> NoiseMode {
         self.together.map(|(among, _)| among.noise).unwrap_or_default()
     }
 
-    /// How many records the party that carries this out has declared; `None` alone, and where all parties are one process.
+    /// The number of records that this party declared; `None` without other parties, and where one
+    /// process holds all of them.
     pub fn declared_rows(&self) -> Option<u64> {
         self.together.and_then(|(_, together)| together.declared_rows())
     }
 
-    /// Charges a leaf whose noise the servers add, and lends the randomness for shares.
+    /// Charges a leaf whose noise the servers add, and lends the randomness for the shares.
     pub(crate) fn charge_together(
         &mut self,
         leaf: Event,
@@ -250,7 +253,7 @@ impl<'a> Session<'a> {
         Ok((among, together, self.charged(leaf)?))
     }
 
-    /// Of one of several runs, from which nothing is let out.
+    /// The session of one of several runs, which releases nothing.
     pub(super) fn hidden(
         planned: Event,
         walk: Option<serde_json::Value>,
@@ -259,7 +262,7 @@ impl<'a> Session<'a> {
         Self { hidden: true, walk, ..Self::start(planned, source) }
     }
 
-    /// What a run has noised so far, for its score: still inside the run.
+    /// A noisy value of this run, for its score; it stays inside the run.
     pub(super) fn within_run<'n, T>(&self, noised: &'n Noised<T>) -> Result<&'n T, GateError> {
         match (self.hidden, noised.session == self.number) {
             (true, true) => Ok(&noised.value),
@@ -267,7 +270,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What the run of this number noised, once it did all that was planned.
+    /// The noisy value of the run with this number, once the run has carried out its whole plan.
     pub(super) fn hidden_outcome<T>(self, number: u64, noised: Noised<T>) -> Result<T, GateError> {
         let complete =
             matches!(&self.progress, Progress::Planned { course, .. } if course.complete());
@@ -284,7 +287,7 @@ impl<'a> Session<'a> {
         Ok(Walking { walk: W::begin(start), session: self.number })
     }
 
-    /// Goes on with what was reserved before.
+    /// Resumes a session on a budget reserved before.
     pub(super) fn taken_up(
         spend: Spend,
         source: &'a mut dyn Source,
@@ -296,13 +299,13 @@ impl<'a> Session<'a> {
         Self { repeatable, state_id, certified, entered, ..Self::new(spend, source, Some(purse)) }
     }
 
-    /// With a word of the ledger in which the whole of it was spent before it was opened.
+    /// Attaches the ledger entry in which the whole budget was spent before the session was opened.
     pub fn entered_in(mut self, entered: Option<Entered>) -> Self {
         self.entered = entered;
         self
     }
 
-    /// Where a ledger has what is spent here.
+    /// The ledger entry of this session's spending.
     pub(super) fn entered(&self) -> Option<Entered> {
         let told = self.purse.as_ref().and_then(|purse| purse.entered());
         told.or_else(|| self.entered.clone())
@@ -320,12 +323,12 @@ impl<'a> Session<'a> {
         self.state_id.as_deref()
     }
 
-    /// Says, of a session that was taken up, that all draws so far were made before.
+    /// Marks a resumed session: all draws so far were made before it was resumed.
     pub(super) fn goes_on_from_here(&mut self) {
         self.taken_up_after = Some(self.draws());
     }
 
-    /// Whether the session was taken up again, and nothing was drawn since.
+    /// True if the session was resumed and has drawn nothing since.
     pub(crate) fn just_taken_up(&self) -> bool {
         self.taken_up_after == Some(self.draws())
     }
@@ -334,30 +337,30 @@ impl<'a> Session<'a> {
         &mut self.progress
     }
 
-    /// What is left of it where it is put aside.
+    /// The parts that are kept when the session is suspended.
     pub(super) fn into_rest(self) -> (Spend, Progress, bool, Option<&'a mut dyn Purse>) {
         (self.spend, self.progress, self.repeatable, self.purse)
     }
 
-    /// Whether any noise was drawn: from then on the budget is spent, whatever happens.
+    /// True if any noise was drawn: from then on the budget is spent, whatever happens.
     pub fn spent(&self) -> bool {
         self.draws() > 0
     }
 
-    /// How many draws were charged.
+    /// The number of charged draws.
     pub fn draws(&self) -> u64 {
         match &self.progress {
             Progress::Planned { draws, .. } | Progress::Filtered { draws, .. } => *draws,
         }
     }
 
-    /// What may be spent.
+    /// The session's budget.
     pub fn spend(&self) -> &Spend {
         &self.spend
     }
 
-    /// Charges a leaf and lends the randomness for exactly that draw. Refused, with nothing drawn, if the
-    /// leaf is not what the plan has next or does not fit the filter.
+    /// Charges a leaf and lends the randomness for exactly that draw. Refused, with nothing drawn, if
+    /// the leaf is not the plan's next one or does not fit the filter.
     pub(crate) fn charge(&mut self, leaf: Event) -> Result<&mut dyn Source, GateError> {
         if self.is_together() {
             return Err(GateError::Alone);
@@ -388,14 +391,14 @@ impl<'a> Session<'a> {
             purse.drawn(index)?;
         }
         let repeatable = self.source.origin() == Origin::FixedSeed;
-        // A certificate that was let out before noise could be made again does not cover this.
+        // A certificate released before the noise became reproducible does not cover this draw.
         self.certified &= self.repeatable || !repeatable;
         self.repeatable |= repeatable;
         Ok(self.source)
     }
 
-    /// Which draw of this leaf comes next, from 0, where it is what a plan has next: what is carried out in
-    /// several draws must be at the same place itself.
+    /// Index, from 0, of the next draw of this leaf, if it is the plan's next leaf: a mechanism of
+    /// several draws checks that its own index agrees.
     pub(crate) fn place_in(&self, leaf: &Event) -> Option<u64> {
         match &self.progress {
             Progress::Planned { course, .. } if course.next() == Some(leaf) => Some(course.place()),
@@ -403,14 +406,15 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Counts draws as made that were made before: in the state that is taken up, or in a process that ended
-    /// before it could keep their answers.
+    /// Counts draws that were made before: in the resumed state, or in a process that ended before it
+    /// could keep their answers.
     pub(super) fn forfeit(&mut self, count: u64) -> Result<(), GateError> {
         for _ in 0..count {
             let Progress::Planned { course, draws } = &mut self.progress else {
                 return Err(GateError::NotAsPlanned);
             };
-            // More may have been committed at once than there are: then all of them are made.
+            // More draws may have been committed at once than are planned: then all of them count as
+            // made.
             let Some(next) = course.next().cloned() else { break };
             course.advance(&next);
             *draws += 1;
@@ -423,35 +427,35 @@ impl<'a> Session<'a> {
         self.source
     }
 
-    /// The secret under which this session samples records, drawn at the first use.
+    /// The secret key under which this session samples records, drawn at the first use.
     pub(crate) fn sample_key(&mut self) -> &SampleKey {
         let source = &mut self.source;
         self.sample_key.get_or_insert_with(|| SampleKey::draw(&mut **source))
     }
 
-    /// Tells this session from every other.
+    /// A number that identifies this session.
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Marks a value as noised under this session.
+    /// Marks a value as a noisy value of this session.
     pub(crate) fn noised<T>(&self, value: T) -> Noised<T> {
         Noised { value, session: self.number }
     }
 
-    /// The value inside, if it was noised here.
+    /// Returns the inner value if it belongs to this session.
     fn own<T>(&self, noised: Noised<T>) -> Result<T, GateError> {
         if noised.session == self.number { Ok(noised.value) } else { Err(GateError::Foreign) }
     }
 
-    /// Several noised values as one.
+    /// Combines several noisy values into one.
     pub fn gather<T>(&self, parts: Vec<Noised<T>>) -> Result<Noised<Vec<T>>, GateError> {
         let values = parts.into_iter().map(|part| self.own(part)).collect::<Result<_, _>>()?;
         Ok(self.noised(values))
     }
 
-    /// Lets a walk ask and hear until it has something to release (`Some`) or is at its end (`None`).
-    /// `respond` puts a question to the records: it can hand back nothing but what was noised here.
+    /// Runs a walk until it has something to release (`Some`) or ends (`None`). `respond` answers its
+    /// queries from the records, and can return only noisy values of this session.
     pub fn walk<W: Walk, E: From<GateError>>(
         &mut self,
         walking: &mut Walking<W>,
@@ -473,9 +477,9 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Opens the gate: checks that exactly what was planned was charged and attaches the certificate, which
-    /// states what the accountant proves for the events. A fixed seed proves nothing, and the certificate
-    /// then says so.
+    /// Opens the gate: checks that exactly the planned events were charged and attaches the certificate,
+    /// which states the guarantee that the accountant proves for them. With a fixed seed nothing is
+    /// proved, and the certificate says so.
     pub fn settle<T>(
         mut self,
         noised: Noised<T>,
@@ -488,7 +492,8 @@ impl<'a> Session<'a> {
         Ok(release)
     }
 
-    /// The same for a session that is put aside once more: whoever keeps account is told when the release is written.
+    /// As [`Session::settle`], for a session that is suspended once more: the purse is notified later,
+    /// when the release is written.
     pub fn conclude<T>(
         &mut self,
         noised: Noised<T>,
@@ -502,8 +507,8 @@ impl<'a> Session<'a> {
         self.emit(noised, statement)
     }
 
-    /// Lets out one of several releases, and goes on. Its certificate claims what the *whole* session may
-    /// spend: once anything is read, all of it is.
+    /// Releases one of several values, and the session continues. The certificate claims the budget of
+    /// the *whole* session: one release spends all of it.
     pub fn emit<T>(
         &mut self,
         noised: Noised<T>,
@@ -516,8 +521,8 @@ impl<'a> Session<'a> {
         Ok(Release::new(value, certificate))
     }
 
-    /// One of very many releases of a stream, under the certificate that was let out before
-    /// ([`Session::emit`]): it claims the whole session, this release included. Refused where none was.
+    /// One of very many releases of a stream, under the certificate released before ([`Session::emit`]):
+    /// it claims the whole session, this release included. Refused if there is no such certificate.
     pub fn covered<'n, T>(&self, noised: &'n Noised<T>) -> Result<&'n T, GateError> {
         if self.hidden {
             return Err(GateError::Hidden);
@@ -529,8 +534,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Ends a session before its end. If anything was drawn, the certificate says what is spent: the whole
-    /// plan. If nothing was, the reservation is void.
+    /// Ends a session early. If anything was drawn, the certificate states that the whole plan is spent.
+    /// If nothing was, the reservation is void.
     pub fn abort(mut self, mut statement: Statement) -> Result<Option<Certificate>, GateError> {
         let spent = self.spent();
         if !spent {
@@ -552,7 +557,7 @@ impl<'a> Session<'a> {
             return Err(GateError::Hidden);
         }
         let origin = if self.repeatable { Origin::FixedSeed } else { self.source.origin() };
-        // What is let out here everyone may see.
+        // A release of this session is visible to everyone.
         statement.claim.for_everyone()?;
         let mut certificate = match (&self.spend, &self.progress) {
             (Spend::Exactly(planned), _) => Certificate::new(planned.clone(), origin, statement)?,

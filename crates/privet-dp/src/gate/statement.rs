@@ -1,25 +1,25 @@
-//! What a certificate is to state besides what was charged.
+//! The caller's part of a certificate, besides the charged events.
 
 use super::Arithmetic;
 use crate::account::Guarantee;
 use serde_json::Value;
 
-/// What whoever settles says of a release. The gate checks the claim against the events, and lowers it
-/// where they prove less.
+/// The caller's statement about a release. The gate checks the claim against the events, and weakens it
+/// if they prove less.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Statement {
-    /// What is claimed of the events, towards everyone.
+    /// The claimed guarantee, towards everyone.
     pub claim: Guarantee,
-    /// In which arithmetic it is proved.
+    /// The arithmetic in which it is proved.
     pub arithmetic: Arithmetic,
     /// Conditions and known gaps, in words.
     pub notes: Vec<String>,
-    /// The public facts and settings from which the plan can be made again.
+    /// The public facts and settings from which the plan can be derived again.
     pub request: Value,
 }
 
 impl Statement {
-    /// With no notes.
+    /// A statement without notes.
     pub fn new(claim: Guarantee, arithmetic: Arithmetic, request: Value) -> Self {
         Self { claim, arithmetic, notes: Vec::new(), request }
     }

@@ -1,17 +1,17 @@
-//! Sessions that are put aside and taken up again, by another process if need be.
+//! Suspended sessions, which may be resumed by another process.
 //!
-//! A [`Suspended`] is what a session knows: what may be spent, how far it is, and its walk. All of it is
-//! public once the session's answers are: it holds noised answers and public numbers, no records and no
-//! randomness. The process that takes it up draws from a source of its own.
+//! A [`Suspended`] is the state of a session: its budget, its progress, and its walk. All of it is
+//! public once the session's answers are: it holds noisy answers and public numbers, no records and no
+//! randomness. The resuming process draws from a source of its own.
 //!
-//! **Single use.** Two processes that go on from one state would each draw an answer, and only one of
-//! them would be charged. So a state has a generation, and [`Suspended::resume`] first commits, through the
-//! [`Purse`], that this generation is gone on from: durably, under a lock, in a place that is not the state.
-//! One that was gone on from before is refused. The next generation is kept first, so that a process that
-//! ends between the two loses nothing. Every draw is committed before it is made; where more draws
-//! were committed than the state knows of, their answers were lost with a process, and they count as made.
-//! Without a purse ([`()`]) a copied state cannot be told from its original; nor can, with one, a state that was copied
-//! together with its journal.
+//! **Single use.** Two processes that resume one state would each draw an answer, and only one of them
+//! would be charged. So a state has a generation, and [`Suspended::resume`] first commits, through the
+//! [`Purse`], that this generation is resumed: durably, under a lock, in a place apart from the state. A
+//! state that was resumed before is refused. The next generation is kept first, so that a process that
+//! ends between the two loses nothing. Every draw is committed before it is made; if more draws were
+//! committed than the state counts, their answers were lost with a process, and they count as made.
+//! Without a purse ([`()`]) a copied state cannot be told from its original; nor can, with one, a state
+//! that was copied together with its journal.
 
 use super::seal::to_hex;
 use super::session::Progress;
@@ -22,66 +22,67 @@ use crate::noise::{Source, SystemRandom};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-/// A session that was put aside, with its walk.
+/// A suspended session, with its walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Suspended<W> {
-    /// Tells it from others of the same plan.
+    /// Identifies it among sessions of the same plan.
     id: String,
-    /// How often it was put aside.
+    /// The generation: 0 at first, one more after each resumption.
     generation: u64,
-    /// What may be spent in all.
+    /// The session's whole budget.
     spend: Spend,
-    /// How many draws were made.
+    /// The number of draws made.
     draws: u64,
-    /// Under a filter: what was charged, each with how often in a row.
+    /// The charged events under a filter, run-length encoded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     charged: Vec<(u32, Event)>,
-    /// Whether any of the noise can be made again.
+    /// True if any of the noise is reproducible.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     repeatable: bool,
-    /// Whether a certificate of the whole was let out.
+    /// True if a certificate of the whole was released.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     certified: bool,
-    /// Where a ledger has all that may be spent.
+    /// The ledger entry of the whole budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     entered: Option<Entered>,
-    /// The learner's half.
+    /// The learner's part of the state.
     walk: W,
 }
 
 impl<W: Walk> Suspended<W> {
-    /// How often it was put aside.
+    /// The generation: 0 at first, one more after each resumption.
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// What may be spent in all.
+    /// The session's whole budget.
     pub fn spend(&self) -> &Spend {
         &self.spend
     }
 
-    /// How many draws were made.
+    /// The number of draws made.
     pub fn draws(&self) -> u64 {
         self.draws
     }
 
-    /// Its walk, as far as it is: made of noised answers and public numbers alone.
+    /// Its walk so far: made of noisy answers and public numbers alone.
     pub fn walk(&self) -> &W {
         &self.walk
     }
 
-    /// Tells it from others of the same plan.
+    /// Identifies it among sessions of the same plan.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Where a ledger has all that may be spent; `None` where none was kept.
+    /// The ledger entry of the whole budget; `None` if no ledger is kept.
     pub fn entered(&self) -> Option<&Entered> {
         self.entered.as_ref()
     }
 
-    /// SHA-256 of all that it says, which the purse keeps: only what a session put aside is gone on from.
+    /// SHA-256 of the whole state, which the purse keeps: only a state that a session suspended can be
+    /// resumed.
     fn digest(&self) -> Result<String, GateError> {
         let written = serde_json::to_value(self).map_err(|_| GateError::Malformed)?;
         Ok(to_hex(&Sha256::digest(sorted(&written))))
@@ -93,8 +94,8 @@ fn new_id() -> Result<String, GateError> {
     Ok(format!("{:016x}{:016x}", source.next_u64(), source.next_u64()))
 }
 
-/// Whether the number of draws tells which they were: something that may happen fewer times than planned is
-/// followed by nothing else.
+/// True if the number of draws determines which draws they were, that is, if an event that may stop
+/// early comes last.
 fn told_by_number(spend: &Spend) -> bool {
     fn told(event: &Event, last: bool) -> bool {
         match event {
@@ -109,13 +110,13 @@ fn told_by_number(spend: &Spend) -> bool {
     }
     match spend {
         Spend::Exactly(event) => told(event, true),
-        // What was charged is in the state.
+        // The state lists the charged events.
         Spend::Within(_) => true,
     }
 }
 
 impl Session<'_> {
-    /// Puts the session aside, to be written down and taken up later. Generation 0 is the first.
+    /// Suspends the session, to be written down and resumed later. Generation 0 is the first.
     pub fn suspend<W: Walk>(
         self,
         walking: Walking<W>,
@@ -152,7 +153,7 @@ impl Session<'_> {
             entered,
             walk,
         };
-        // Without a purse nothing could tell it from one that was made up.
+        // Without a purse nothing could distinguish it from a forged state.
         let purse = purse.ok_or_else(PurseError::nobody)?;
         purse.put_aside(generation, &state.digest()?)?;
         Ok(state)
@@ -160,8 +161,8 @@ impl Session<'_> {
 }
 
 impl<W: Walk> Suspended<W> {
-    /// Takes the session up where it was put aside. `keep` writes the next generation of the same state down
-    /// in place of this one, whole or not at all; then this one is committed as gone on from.
+    /// Resumes the session. `keep` writes the next generation of the same state in place of this one,
+    /// whole or not at all; then this one is committed as resumed.
     pub fn resume<'a>(
         self,
         source: &'a mut dyn Source,
@@ -197,14 +198,14 @@ impl<W: Walk> Suspended<W> {
             self.entered,
         );
         match session.progress_mut() {
-            // Which leaves they were follows from the plan and their number.
+            // The plan and the number of draws determine their leaves.
             Progress::Planned { .. } => session.forfeit(committed)?,
             Progress::Filtered { .. } => {
                 for (count, event) in self.charged {
                     session.admit_again(count, event)?;
                 }
                 if lost > 0 {
-                    // What was asked, and so what it cost, is not known: nothing more may be asked.
+                    // The lost queries and their costs are unknown: no further query is allowed.
                     return Err(GateError::NotAsPlanned);
                 }
             }
@@ -216,8 +217,9 @@ impl<W: Walk> Suspended<W> {
 }
 
 impl<W: Informed> Suspended<W> {
-    /// The same, with news for the walk. They are part of the state that is written down before anything is drawn, so that
-    /// a process that ends early leaves a state that knows what it asked.
+    /// As [`Suspended::resume`], with public news for the walk. The news is part of the state that is
+    /// written down before anything is drawn, so that a process that ends early leaves a state with its
+    /// query.
     pub fn resume_told<'a>(
         self,
         news: W::News,
@@ -230,7 +232,7 @@ impl<W: Informed> Suspended<W> {
 }
 
 impl Session<'_> {
-    /// Charges again what a state says was charged.
+    /// Charges again the events that a state lists as charged.
     fn admit_again(&mut self, count: u32, event: Event) -> Result<(), GateError> {
         let Spend::Within(filter) = *self.spend() else { return Err(GateError::NotAsPlanned) };
         let Progress::Filtered { tally, charged, draws } = self.progress_mut() else {

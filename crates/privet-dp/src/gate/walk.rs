@@ -1,11 +1,11 @@
-//! The learner's half of a session: what to ask next, given noised answers alone.
+//! The learner's part of a session: it chooses the next query from noisy answers alone.
 //!
-//! A [`Walk`] begins from plain data that the session was opened with ([`super::Session::start_walking`]), before
-//! any record is at hand: whoever asks the records is lent the session and cannot make a walk of its own,
-//! only take up the one that is there ([`super::Session::begin`]). It cannot borrow (`'static`) and can be
-//! written down whole (`Serialize`). The session puts its questions to the records and hands back what
-//! came out under noise. Whatever a walk says it knows from noised
-//! answers, each charged in full: its artefact is post-processing.
+//! A [`Walk`] begins from plain data that the session was opened with
+//! ([`super::Session::start_walking`]), before any record is available: the code that queries the
+//! records borrows the session and cannot make a walk of its own, only begin the session's
+//! ([`super::Session::begin`]). A walk cannot borrow (`'static`) and can be written down whole
+//! (`Serialize`). The session passes its queries to the records and returns noisy answers. All that a
+//! walk knows comes from noisy answers, each charged in full: its artefact is post-processing.
 //!
 //! ```text
 //!  Walk ──question──► Session ──charge, draw──► records + noise ──► noised answer ──► Walk … ──► artefact
@@ -14,18 +14,18 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// What a walk does next.
+/// The next step of a walk.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Next<Q, A> {
-    /// Puts a question, plain data.
+    /// A query, as plain data.
     Ask(Q),
-    /// Has something to release. A walk may go on after it.
+    /// A value to release. A walk may continue after it.
     Release(A),
-    /// Is at its end.
+    /// The end of the walk.
     End,
 }
 
-/// The learner's half of a session.
+/// The learner's part of a session.
 ///
 /// It cannot hold records by reference:
 /// ```compile_fail,E0478
@@ -46,39 +46,39 @@ pub enum Next<Q, A> {
 ///     fn next(&mut self, _: Option<()>) -> Next<(), f64> { Next::Release(self.0[0]) }
 /// }
 /// ```
-/// nor be handed to a session by whoever holds them:
+/// nor be passed to a session by code that holds them:
 /// ```compile_fail,E0451
 /// use privet_dp::gate::Walking;
 /// fn smuggle<W>(walk: W) -> Walking<W> { Walking { walk, session: 1 } }
 /// ```
 pub trait Walk: Serialize + DeserializeOwned + Send + 'static {
-    /// What it begins from: plain data, of the plan.
+    /// The initial state: plain data of the plan.
     type Start: DeserializeOwned;
-    /// What it asks: plain data.
+    /// A query: plain data.
     type Question: Serialize;
-    /// What it is told, under noise.
+    /// The noisy answer to a query.
     type Answer;
-    /// What it releases.
+    /// The released value.
     type Artefact;
 
-    /// At the start.
+    /// Returns the walk at its beginning.
     fn begin(start: Self::Start) -> Self;
 
-    /// Goes on, with the answer to its last question if it asked one.
+    /// Returns the next step, given the answer to the last query, if there was one.
     fn next(&mut self, answer: Option<Self::Answer>) -> Next<Self::Question, Self::Artefact>;
 }
 
-/// A walk that is told something public whenever its session is taken up again: the questions of a batch.
+/// A walk that receives public data whenever its session is resumed: the queries of a batch.
 pub trait Informed: Walk {
-    /// What it is told: plain data that depends on no record.
+    /// The public data: plain, and independent of all records.
     type News: Serialize + 'static;
 
-    /// Hears of it, before anything is asked.
+    /// Receives the data, before the next query.
     fn told(&mut self, news: Self::News);
 }
 
-/// A walk that a session began or took up again. Only those go on: a walk that was made elsewhere could
-/// hold anything.
+/// A walk that a session began or resumed. A session runs no others: a walk from elsewhere could hold
+/// anything.
 #[derive(Debug)]
 pub struct Walking<W> {
     pub(super) walk: W,

@@ -1,25 +1,30 @@
-//! Labels of a batch of questions, let out if a private test says that the voters agree enough: propose, test, release.
+//! Labels of a batch of queries, released if a private test shows that the voters agree enough: propose,
+//! test, release.
 //!
-//! The loss of a noisy plurality is small where voters agree ([`crate::account::agreement`]), but how small is
-//! private. So a limit ε₁ on the labels' loss is *proposed* before any vote is looked at; it is *tested*, under noise, how many voters
-//! would have to change before the limit could be exceeded; labels are *released* if they are many, otherwise ⊥.
-//! Either way the whole is spent, and the certificate claims the budget, never the loss that was found. (An ε computed
-//! from the votes and published afterwards is no guarantee, however it was sanitised.)
+//! The loss of a noisy plurality is small where voters agree ([`crate::account::agreement`]), but its
+//! value is private. So a limit ε₁ on the labels' loss is *proposed* before any vote is read; the number
+//! of voters that would have to change before the limit could be exceeded is *tested*, under noise;
+//! labels are *released* if that number is large, otherwise ⊥. Either way the whole is spent, and the
+//! certificate claims the budget, never the loss that was found. (An ε computed from the votes and
+//! published afterwards is no guarantee, however it was sanitised.)
 //!
-//! **Theorem.** d is the distance of [`crate::account::agreement::Agreement::distance`] at (ε₁, δ), N discrete Laplace of scale s, t the least whole
-//! number with Pr\[N > t\] ≤ δ. Labels under fresh N(0, σ²) noise if d + N > t, else ⊥, is **(1/s + ε₁, δ)**-DP.
+//! **Theorem.** d is the distance of [`crate::account::agreement::Agreement::distance`] at (ε₁, δ), N
+//! discrete Laplace of scale s, t the least integer with Pr\[N > t\] ≤ δ. Labels under fresh N(0, σ²)
+//! noise if d + N > t, else ⊥, is **(1/s + ε₁, δ)**-DP.
 //!
-//! *Proof.* Take any ordered pair of neighbours D, D′; |d − d′| ≤ 1, so that the test's two outcomes have probabilities within
-//! e^(1/s). If d ≥ 1, the labels satisfy M(S) ≤ e^ε₁·M′(S) + δ from D to D′, so that for any S
-//! P(S) = Pr\[⊥\]·1\[⊥ ∈ S\] + Pr\[passes\]·M(S) ≤ e^(1/s)·Pr′\[⊥\]·1\[⊥ ∈ S\] + e^(1/s)·Pr′\[passes\]·e^ε₁·M′(S) + δ ≤ e^(1/s + ε₁)·P′(S) + δ.
-//! If d = 0, the test passes with probability at most δ, and P(S) ≤ Pr\[⊥\]·1\[⊥ ∈ S\] + δ ≤ e^(1/s)·P′(S) + δ.
-//! Each ordered pair is in one of the cases, so δ counts once. ∎
+//! *Proof.* Take any ordered pair of neighbours D, D′; |d − d′| ≤ 1, so that the test's two outcomes
+//! have probabilities within e^(1/s). If d ≥ 1, the labels satisfy M(S) ≤ e^ε₁·M′(S) + δ from D to D′,
+//! so that for any S P(S) = Pr\[⊥\]·1\[⊥ ∈ S\] + Pr\[passes\]·M(S) ≤ e^(1/s)·Pr′\[⊥\]·1\[⊥ ∈ S\] +
+//! e^(1/s)·Pr′\[passes\]·e^ε₁·M′(S) + δ ≤ e^(1/s + ε₁)·P′(S) + δ. If d = 0, the test passes with
+//! probability at most δ, and P(S) ≤ Pr\[⊥\]·1\[⊥ ∈ S\] + δ ≤ e^(1/s)·P′(S) + δ. Each ordered pair is in
+//! one of the cases, so δ counts once. ∎
 //!
-//! The labels' bound holds in one direction only (from a table that passes), so the charge is that of the whole, an
-//! (ε, δ) event, and not of its parts. Noise on a grid stands in for continuous noise in every histogram:
-//! (1 + e^ε) times the total distance is added to δ.
+//! The labels' bound holds in one direction only (from a table that passes), so the charge is that of
+//! the whole, an (ε, δ) event, and not of its parts. Noise on a grid replaces continuous noise in every
+//! histogram: (1 + e^ε) times the total distance is added to δ.
 //!
-//! The batch is fixed before the first vote: its questions may not depend on its labels. Tested by `tests/all/argmax.rs`.
+//! The batch is fixed before the first vote: its questions may not depend on its labels. Tested by
+//! `tests/all/argmax.rs`.
 
 use super::grid::{from_grid, up};
 use super::noisy_argmax::{NoisyArgmax, Votes, exact, first_largest};
@@ -33,17 +38,17 @@ use zeroize::Zeroizing;
 /// Labels of a batch, or none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AgreedLabels {
-    /// What names each class, and the noise that it does it with.
+    /// The mechanism that names each class, with its noise.
     pub argmax: NoisyArgmax,
-    /// How many voters there are.
+    /// The number of voters.
     pub voters: u32,
-    /// How many questions there are at most.
+    /// The largest number of queries.
     pub questions: u32,
-    /// s, of the noise on the distance.
+    /// The scale s of the noise on the distance.
     pub test_scale: f64,
-    /// ε₁: the most that the labels may cost.
+    /// The limit ε₁ on the labels' loss.
     pub label_epsilon: f64,
-    /// δ, of the test and of the labels.
+    /// The parameter δ of the test and of the labels.
     pub delta: f64,
 }
 
@@ -57,7 +62,7 @@ impl AgreedLabels {
         }
     }
 
-    /// What it will cost, labels or none.
+    /// The event, whether labels are released or not.
     pub fn event(&self) -> Result<Event, GateError> {
         self.test().event()?;
         Agreement::new(self.argmax.noise_scale, 1, self.delta)?;
@@ -70,7 +75,7 @@ impl AgreedLabels {
         Ok(Event::Use { neighbours: self.argmax.neighbours, unit: self.argmax.unit, cost })
     }
 
-    /// Names the class of every histogram, counted from 0, or of none.
+    /// Returns the class of every histogram, counted from 0, or `None` if the test fails.
     pub fn run(
         &self,
         histograms: Private<Vec<Votes>>,

@@ -1,15 +1,15 @@
-//! Choosing one of a list of candidates by their scores, once: the exponential mechanism, exactly.
+//! One choice among a list of candidates by their scores: the exponential mechanism, exactly.
 //!
-//! **Theorem** (McSherry & Talwar 2007; Durfee & Rogers 2019). Between neighbours let the score of candidate c
-//! move by m_c, whole numbers that all lie in an interval of length `spread`. Candidate c with probability
-//! ∝ e^(rate·score_c) has bounded range **rate·spread**.
+//! **Theorem** (McSherry & Talwar 2007; Durfee & Rogers 2019). Between neighbours let the score of
+//! candidate c change by m_c, integers that all lie in an interval of length `spread`. Candidate c with
+//! probability ∝ e^(rate·score_c) has bounded range **rate·spread**.
 //!
 //! *Proof.* The log ratio of c's probabilities is rate·m_c less a number that is the same for all c. ∎
 //!
-//! Scores that move by at most Δ either way have spread 2Δ; scores that all move the same way, Δ.
-//! Finite arithmetic: whole numbers, drawn exactly ([`choose_by_weight`], [`choose_lazily`]); every candidate has a probability
-//! above 0, so that pure ε holds. Rounds depend on the scores: time is not hidden. Tested by
-//! `tests/all/selection.rs`.
+//! Scores that change by at most Δ either way have spread 2Δ; scores that all change in the same
+//! direction, Δ. Finite arithmetic: integers, drawn exactly ([`choose_by_weight`], [`choose_lazily`]);
+//! every candidate has a probability above 0, so that pure ε holds. The number of sampling rounds
+//! depends on the scores: the running time is not private. Tested by `tests/all/selection.rs`.
 
 use super::grid::up;
 use crate::account::{Cost, Event};
@@ -20,15 +20,15 @@ use privet_core::{Neighbours, Unit};
 /// One choice among candidates.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Choice {
-    /// The relation that the spread was derived for.
+    /// The neighbour relation that the spread was derived for.
     pub neighbours: Neighbours,
-    /// The unit that it was derived for.
+    /// The unit that the spread was derived for.
     pub unit: Unit,
-    /// How far apart the moves of two scores can be, in units of score.
+    /// Largest difference between the changes of two scores, in units of score.
     pub spread: u64,
     /// The rate per unit of score.
     pub rate: f64,
-    /// How many candidates there are.
+    /// The number of candidates.
     pub candidates: usize,
 }
 
@@ -38,23 +38,23 @@ impl Choice {
         Event::Use { neighbours: self.neighbours, unit: self.unit, cost }
     }
 
-    /// What it will cost.
+    /// The event of the choice.
     pub fn event(&self) -> Result<Event, GateError> {
         RATE.check(self.rate).map_err(NoiseError::Setting)?;
         Ok(self.leaf())
     }
 
-    /// The range that a choice at this rate costs.
+    /// The range charged for a choice at this rate.
     pub fn range_of_rate(&self, rate: f64) -> f64 {
         up(self.spread as f64 * rate)
     }
 
-    /// The same choice at a rate at which it costs this range but for rounding.
+    /// The same choice at the rate that costs this range, up to rounding.
     pub fn with_range(&self, range: f64) -> Self {
         Self { rate: range / self.range_of_rate(1.0), ..*self }
     }
 
-    /// Makes the choice: which candidate, counted from 0.
+    /// Makes the choice: returns the candidate's index, from 0.
     pub fn run(
         &self,
         scores: Private<Vec<i64>>,
@@ -69,8 +69,8 @@ impl Choice {
         Ok(session.noised(chosen))
     }
 
-    /// The same choice among candidates in parts, few of whose scores are looked at; `None` if dividing was ended, after
-    /// which nothing may be released.
+    /// The same choice among candidates in parts, few of whose scores are computed; `None` if the
+    /// division was stopped, after which nothing may be released.
     pub fn run_lazily<P: Parts>(
         &self,
         parts: Private<P>,

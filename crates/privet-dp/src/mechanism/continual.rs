@@ -1,26 +1,27 @@
 //! Running sums of a stream under correlated Gaussian noise.
 //!
-//! **Theorem.** Let C be a [`Factor`] for n steps, let a unit take part in at most b steps that are at least s apart,
-//! and let the contribution of a step in which it does move by at most β (ℓ2) between neighbours, whatever was
-//! released before. Releasing the n rows of C·g, each rounded to the grid step·ℤᵖ and under discrete Gaussian noise
-//! of scale σ, satisfies the curve of a Gaussian mechanism of sensitivity
+//! **Theorem.** Let C be a [`Factor`] for n steps, let a unit take part in at most b steps that are at
+//! least s apart, and let its contribution to such a step change by at most β (ℓ2) between neighbours,
+//! whatever was released before. Releasing the n rows of C·g, each rounded to the grid step·ℤᵖ and under
+//! discrete Gaussian noise of scale σ, satisfies the curve of a Gaussian mechanism of sensitivity
 //!
 //! **Δ = β·sens(C; b, s) + √(np)·(r + step)**,
 //!
-//! r the rounding of the buffers ([`crate::continual::Secret`]), and the charge for the grid of np coordinates. Contributions may depend on
-//! everything released before (gradients at the last model): they must be the same function of that, of the
-//! step's own records and of nothing else.
+//! r the rounding of the buffers ([`crate::continual::Secret`]), and the charge for the grid of np
+//! coordinates. Contributions may depend on everything released before (gradients at the last model):
+//! they must be the same function of that, of the step's own records and of nothing else.
 //!
-//! *Proof.* Fix a transcript. Contributions of steps in which the unit takes no part are then the same under both
-//! streams, so that the means of the n releases differ by C(g − g′), whose squares sum to at most
-//! (β·sens)² ([`Factor`]), for every transcript; rounding adds at most r + step in each of np coordinates. Given all
-//! before it, release t is a Gaussian one that moves by some dₜ, a function of the transcript, and Σ‖dₜ‖² ≤ Δ²
-//! for sure: the Gaussian filter ([`crate::account::filter`]) bounds the whole by Δ/σ. (For continuous noise it is
-//! Theorem 2.1 of Denisov, McMahan, Rush, Smith & Thakurta 2022.) Each release on the grid is within a total
-//! variation of one with continuous noise that is rounded, step by step. ∎
+//! *Proof.* Fix a transcript. Contributions of steps in which the unit takes no part are then the same
+//! under both streams, so that the means of the n releases differ by C(g − g′), whose squares sum to at
+//! most (β·sens)² ([`Factor`]), for every transcript; rounding adds at most r + step in each of np
+//! coordinates. Given all before it, release t is a Gaussian one with a shift dₜ, a function of the
+//! transcript, and Σ‖dₜ‖² ≤ Δ² for sure: the Gaussian filter ([`crate::account::filter`]) bounds the
+//! whole by Δ/σ. (For continuous noise it is Theorem 2.1 of Denisov, McMahan, Rush, Smith & Thakurta
+//! 2022.) Each release on the grid is within a total variation of one with continuous noise that is
+//! rounded, step by step. ∎
 //!
-//! Each step is a draw of the session, which commits it before the noise is drawn. A step that is lost, or never
-//! taken, takes rows out of the sum of squares: it costs nothing more.
+//! Each step is a draw of the session, which commits it before the noise is drawn. A lost or skipped
+//! step removes rows from the sum of squares: it costs nothing more.
 
 use super::grid::{from_grid, up};
 use crate::account::{Cost, Event, Grid};
@@ -33,30 +34,30 @@ use zeroize::{Zeroize, Zeroizing};
 /// Adds correlated noise to the contributions of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Continual {
-    /// The relation the bound was derived for.
+    /// The neighbour relation that the bound was derived for.
     pub neighbours: Neighbours,
-    /// The unit the bound was derived for.
+    /// The unit that the bound was derived for.
     pub unit: Unit,
-    /// C.
+    /// The matrix C.
     pub factor: Factor,
-    /// n.
+    /// The number of steps n.
     pub steps: u32,
-    /// b and s.
+    /// The steps in which a unit may take part: b and s.
     pub participation: Participation,
-    /// β.
+    /// The bound β on a contribution's change.
     pub bound: f64,
-    /// σ.
+    /// Standard deviation σ of each coordinate's noise.
     pub noise_scale: f64,
     /// Length of a contribution.
     pub coordinates: usize,
-    /// What contributions are whole numbers of, a power of two.
+    /// The unit of integer contributions, a power of two.
     pub step_unit: f64,
 }
 
-/// Units whose fractions are normal numbers too.
+/// Units whose fractions are normal numbers, too.
 const UNITS: std::ops::RangeInclusive<f64> = 1e-270..=1e270;
 
-/// A [`Continual`] under way: its event, its noise and its un-noised state.
+/// A [`Continual`] in progress: its event, its noise and its secret state.
 #[derive(Debug)]
 pub struct Stream {
     event: Event,
@@ -66,7 +67,7 @@ pub struct Stream {
 }
 
 impl Continual {
-    /// What all its steps together will cost.
+    /// The event of all steps together.
     pub fn event(&self) -> Result<Event, GateError> {
         let step = GridGaussian::new(self.noise_scale)?.step();
         if !UNITS.contains(&self.step_unit) || self.step_unit.to_bits() << 12 != 0 {
@@ -102,15 +103,16 @@ impl Continual {
 }
 
 impl Stream {
-    /// Takes a step: charges it, and releases the next row of C·g under noise. `contribution` is in whole
-    /// numbers of the unit. Refused, with nothing drawn, where the session has made more draws of the event than
-    /// this stream took steps: two streams cannot share the draws of one event.
+    /// Takes a step: charges it, and releases the next row of C·g under noise. `contribution` is in
+    /// integer multiples of the unit. Refused, with nothing drawn, if the session has made more draws of
+    /// the event than this stream took steps: two streams cannot share the draws of one event.
     pub fn step(
         &mut self,
         contribution: Private<&[i64]>,
         session: &mut Session<'_>,
     ) -> Result<Noised<Heard>, GateError> {
-        // A second stream of the same event would be behind the session. (Ahead of it is one that passed steps over.)
+        // A second stream of the same event would be behind the session. (A stream ahead of it has
+        // skipped steps.)
         let place = session.place_in(&self.event);
         if place.is_some_and(|place| place > u64::from(self.secret.taken())) {
             return Err(GateError::NotAsPlanned);
@@ -125,39 +127,40 @@ impl Stream {
         Ok(session.noised(Heard::Row(noised)))
     }
 
-    /// How many steps it has taken.
+    /// The number of steps so far.
     pub fn taken(&self) -> u32 {
         self.secret.taken()
     }
 
-    /// Passes over a step whose answer was lost with a process: it was charged there, and nothing is released.
+    /// Skips a step whose answer was lost with a process: it was charged there, and nothing is released.
     pub fn pass_over(&mut self, session: &mut Session<'_>) -> Result<Noised<Heard>, GateError> {
         self.secret.pass_over()?;
         Ok(session.noised(Heard::Lost))
     }
 
-    /// Whether its state can be put aside and taken up again.
+    /// True if its state can be suspended and resumed.
     pub fn can_be_put_aside(&self) -> bool {
         self.secret.can_be_put_aside()
     }
 
-    /// Tells a walk that the un-noised state was left behind.
+    /// The answer that reports to a walk that the secret state was abandoned.
     pub fn tell_anew(&self, session: &mut Session<'_>) -> Noised<Heard> {
         session.noised(Heard::Anew)
     }
 
-    /// Its un-noised state, sealed under a key and bound to a context.
+    /// Its secret state, sealed under a key and bound to a context.
     pub fn seal(&self, key: &StateKey, context: &str) -> Result<String, GateError> {
         self.secret.seal(key, context)
     }
 
-    /// From a sealed state, in place of its own.
+    /// Replaces the secret state by a sealed one.
     pub fn unseal(self, key: &StateKey, context: &str, sealed: &str) -> Result<Self, GateError> {
         Ok(Self { secret: self.secret.unseal(key, context, sealed)?, ..self })
     }
 
-    /// With nothing in its state, after so many steps: their records are left behind. Rows before and after share
-    /// no record then, so that each record's column of C is cut off or begins later, and the charge holds.
+    /// Replaces the secret state by an empty one after so many steps: their records are abandoned. Rows
+    /// before and after share no record then, so that each record's column of C is cut off or begins
+    /// later, and the charge holds.
     pub fn after(self, taken: u32) -> Result<Self, GateError> {
         Ok(Self { secret: self.secret.after(taken)?, ..self })
     }

@@ -11,8 +11,8 @@
 //! an (ε, δ)-DP mechanism, it is (ε, δ + (1 + e^ε)q)-DP. ∎
 //!
 //! Where e^ε makes the last term large the accountant charges the ratio of the two laws instead
-//! ([`crate::noise::grid_ratio`]). With σ/step ≥ 2⁴⁰ it is below 2e-26 a coordinate: the guarantee is that of the exact
-//! Gaussian mechanism, and it holds for the program as executed.
+//! ([`crate::noise::grid_ratio`]). With σ/step ≥ 2⁴⁰ it is below 2e-26 a coordinate: the guarantee is
+//! that of the exact Gaussian mechanism, and it holds for the program as executed.
 
 use super::grid::{self, ExactCounts, rounding, to_grid, up};
 use super::shares;
@@ -25,20 +25,20 @@ use zeroize::Zeroizing;
 /// Adds Gaussian noise to a vector of bounded ℓ2 sensitivity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Gaussian {
-    /// The relation the sensitivity was derived for.
+    /// The neighbour relation that the sensitivity was derived for.
     pub neighbours: Neighbours,
-    /// The unit the sensitivity was derived for.
+    /// The unit that the sensitivity was derived for.
     pub unit: Unit,
     /// ℓ2 sensitivity of the value before rounding to the grid.
     pub sensitivity: f64,
-    /// σ.
+    /// Standard deviation σ of each coordinate's noise.
     pub noise_scale: f64,
     /// Length of the vector.
     pub coordinates: usize,
 }
 
 impl Gaussian {
-    /// What it will cost.
+    /// The event of one release.
     pub fn event(&self) -> Result<Event, GateError> {
         let step = GridGaussian::new(self.noise_scale)?.step();
         Ok(Event::Use {
@@ -52,7 +52,8 @@ impl Gaussian {
         })
     }
 
-    /// Records the event, draws, and adds; among parties each adds its own ([`super::shares`]).
+    /// Records the event, draws, and adds the noise; among parties each adds its own
+    /// ([`super::shares`]).
     pub fn run(
         &self,
         value: Private<Vec<f64>>,
@@ -70,7 +71,7 @@ impl Gaussian {
         Ok(session.noised(noised))
     }
 
-    /// The same for an exact sum.
+    /// As [`Self::run`], for an exact sum.
     pub fn run_units(
         &self,
         value: Private<ExactCounts>,

@@ -10,13 +10,14 @@ use crate::noise::{GridGaussian, Source};
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// The largest magnitude kept, in steps; exactly representable.
+/// The largest magnitude that is kept, in steps; exactly representable.
 const CLAMP: f64 = (1_u128 << 100) as f64;
 
-/// Coordinates whose noise is held at a time: that of a vector of millions is never there as a whole.
+/// Coordinates per chunk of noise, so that the noise of a vector of millions is never in memory as a
+/// whole.
 const AT_A_TIME: usize = 1 << 20;
 
-/// Refuses what is not a finite vector of the expected length.
+/// Refuses anything but a finite vector of the expected length.
 fn check(values: &[f64], expected: usize) -> Result<(), GateError> {
     match values.len() == expected && values.iter().all(|value| value.is_finite()) {
         true => Ok(()),
@@ -24,20 +25,20 @@ fn check(values: &[f64], expected: usize) -> Result<(), GateError> {
     }
 }
 
-/// A finite number in whole steps.
+/// A finite number, rounded to an integer number of steps.
 fn steps_of(value: f64, step: f64) -> i128 {
     // `step` is a power of two, so the quotient is exact unless it leaves the range of `f64`.
     (value / step).round_ties_even().clamp(-CLAMP, CLAMP) as i128
 }
 
-/// A finite vector of the expected length, in whole steps.
+/// A finite vector of the expected length, rounded to integer numbers of steps.
 pub(super) fn to_grid(values: &[f64], step: f64, expected: usize) -> Result<Vec<i128>, GateError> {
     check(values, expected)?;
     Ok(values.iter().map(|value| steps_of(*value, step)).collect())
 }
 
-/// A finite vector of the expected length, rounded to the noise's grid, plus noise: in place, and the noise is drawn for a part
-/// of the coordinates at a time.
+/// A finite vector of the expected length, rounded to the noise's grid, plus noise: in place, with the
+/// noise drawn in chunks of coordinates.
 pub(super) fn noised(
     mut values: Vec<f64>,
     noise: &GridGaussian,
@@ -57,8 +58,8 @@ pub(super) fn noised(
     Ok(values)
 }
 
-/// A vector in whole units, nothing rounded: what an exact sum is. Its `Debug` says nothing, since it
-/// is made of records.
+/// An exact sum: a vector of integer multiples of a unit, without rounding. Its `Debug` shows nothing,
+/// since it is computed from records.
 #[derive(Clone, PartialEq)]
 pub struct ExactCounts {
     /// Each coordinate, in units.
@@ -74,8 +75,8 @@ impl fmt::Debug for ExactCounts {
 }
 
 impl ExactCounts {
-    /// In whole steps, rounded at most once and in integers: each coordinate moves by at most
-    /// step/2, and not at all where the unit is a multiple of the step.
+    /// Converts to integer numbers of steps, rounded at most once and in integers: each coordinate
+    /// changes by at most step/2, and not at all if the unit is a multiple of the step.
     pub(super) fn to_grid(&self, step: f64, expected: usize) -> Result<Vec<i128>, GateError> {
         let (Some(unit), Some(step)) = (power_of_two(self.unit), power_of_two(step)) else {
             return Err(GateError::Malformed);
@@ -87,7 +88,7 @@ impl ExactCounts {
         Ok(self.counts.iter().map(|count| shifted(*count, shift)).collect())
     }
 
-    /// The same plus noise, which is drawn for a part of the coordinates at a time.
+    /// As [`Self::to_grid`], plus noise, which is drawn in chunks of coordinates.
     pub(super) fn noised(
         self,
         noise: &GridGaussian,
@@ -120,7 +121,7 @@ fn power_of_two(x: f64) -> Option<i32> {
     (bits & ((1 << 52) - 1) == 0 && (1..2047).contains(&exponent)).then_some(exponent - 1023)
 }
 
-/// count·2^shift to the nearest integer, clamped as `to_grid` clamps; it grows with `count`.
+/// count·2^shift to the nearest integer, clamped as `to_grid` clamps; non-decreasing in `count`.
 fn shifted(count: i128, shift: i32) -> i128 {
     let limit = 1_i128 << 100;
     // |count| < 2^127: by more than 128 places it is below half a step.
@@ -141,19 +142,19 @@ fn shifted(count: i128, shift: i32) -> i128 {
     }
 }
 
-/// Steps plus noise, as a number again.
+/// Steps plus noise, as a number.
 fn plus(steps: i128, noise: i64, step: f64) -> f64 {
     (steps + i128::from(noise)) as f64 * step
 }
 
-/// Steps plus noise, as numbers again.
+/// Steps plus noise, as numbers.
 pub(super) fn from_grid(steps: &[i128], noise: &[i64], step: f64) -> Vec<f64> {
     steps.iter().zip(noise).map(|(k, n)| plus(*k, *n, step)).collect()
 }
 
-/// Values plus continuous noise of this scale, rounded to multiples of a power of two near scale·2⁻³⁰.
-/// A post-processing: it costs nothing, and hides the last bits of the sums, which depend on the values
-/// in a way that the law of the noise does not know (Mironov 2012).
+/// Values plus continuous noise of this scale, rounded to multiples of a power of two near scale·2⁻³⁰. A
+/// post-processing: it costs nothing, and hides the last bits of the sums, which depend on the values in
+/// a way that the law of the noise does not cover (Mironov 2012).
 pub(super) fn blurred(values: &[f64], noise: &[f64], scale: f64) -> Vec<f64> {
     let step = released_step(scale);
     let coarse = |value: f64| {
@@ -165,17 +166,17 @@ pub(super) fn blurred(values: &[f64], noise: &[f64], scale: f64) -> Vec<f64> {
 }
 
 /// The grid that a release under continuous noise of this scale is rounded to: a power of two near
-/// scale·2⁻³⁰. Where it is no normal number nothing is rounded.
+/// scale·2⁻³⁰. No rounding where it is not a normal number.
 pub fn released_step(scale: f64) -> f64 {
     libm::exp2(libm::floor(libm::log2(scale)) - 30.0)
 }
 
-/// What rounding to the grid adds to an ℓ2 sensitivity, rounded up.
+/// The part of an ℓ2 sensitivity due to rounding to the grid, rounded up.
 pub(super) fn rounding(step: f64, coordinates: usize) -> f64 {
     up(step * (coordinates as f64).sqrt())
 }
 
-/// A little more than `value`: pays for the rounding of the few operations that made it.
+/// Slightly more than `value`: covers the rounding of the few operations that computed it.
 pub(super) fn up(value: f64) -> f64 {
     value * (1.0 + 16.0 * f64::EPSILON)
 }
@@ -186,7 +187,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// The rounding charged is never exceeded, however the two vectors lie.
+        /// The charged rounding is never exceeded, for any two vectors.
         #[test]
         fn rounding_moves_two_vectors_apart_by_at_most_its_charge(
             a in proptest::collection::vec(-1e3_f64..1e3, 1..20), scale in -20_i32..4
@@ -203,7 +204,8 @@ mod tests {
         }
     }
 
-    /// What is drawn in parts has the values of what is drawn at once and added afterwards; a part is as long as any vector here.
+    /// Noise drawn in chunks equals noise drawn at once and added afterwards; a chunk is as long as any
+    /// vector here.
     #[test]
     fn noise_in_parts_is_noise() {
         use crate::noise::FixedSeed;
@@ -217,7 +219,7 @@ mod tests {
         let sum = ExactCounts { counts: (0..5000).map(|k| k * k - 9).collect(), unit: 0.25 };
         let at_once = from_grid(&sum.to_grid(step, 5000).unwrap(), &draws, step);
         assert_eq!(sum.noised(&noise, 5000, &mut FixedSeed::new(4)).unwrap(), at_once);
-        // Beyond a part: every coordinate has noise of its own.
+        // Beyond a chunk: every coordinate has noise of its own.
         let long =
             noised(vec![0.0; AT_A_TIME + 900], &noise, AT_A_TIME + 900, &mut FixedSeed::new(4))
                 .unwrap();
@@ -240,7 +242,7 @@ mod tests {
             assert!((8 * steps(count, -1, 2) - count).abs() <= 4, "{count}");
             assert!(steps(count + 1, -1, 2) >= steps(count, -1, 2));
         }
-        // Beyond what `f64` holds.
+        // Beyond the range of `f64`.
         let odd = (1_i128 << 90) + 1;
         assert_eq!(steps(odd, 0, 0), odd);
         assert_eq!(steps(odd, 11, 0), 1 << 100);

@@ -1,44 +1,49 @@
-//! Many noised sums, of which every unit pays for its own part alone, and stays out once its share is spent.
+//! Individual privacy accounting: many noisy sums, in which a unit is charged for its own contributions
+//! alone and left out once its budget is spent.
 //!
-//! Each release is a sum over units of a part that one unit contributes, under Gaussian noise. A unit whose part is 0
-//! loses nothing by a release, so it is not charged for it: a unit is charged the square of its own part, and is left
-//! out of every sum that would take it beyond its share.
+//! Each release is a sum over units of a contribution per unit, under Gaussian noise. A unit whose
+//! contribution is 0 loses nothing by a release, so it is not charged for it: a unit is charged the
+//! square of its own contribution's norm, and is left out of every sum that would exceed its budget.
 //!
-//! **Theorem** (individual filters: Feldman & Zrnic 2021; for Gaussian releases Koskela, Tobaben & Honkela 2023). Let the
-//! part of unit u in release t be a vector v of whole numbers of a resolution r, none below 0, that depends on u's own
-//! records, on public questions and on the answers before t, *and on no other unit*. u takes part in release t if the
-//! squares of its own parts so far, this one included, add up to at most B² (else its part there is 0). All releases
-//! together, each under N(0, σ²I), have the curve of one Gaussian release of sensitivity
+//! **Theorem** (individual filters: Feldman & Zrnic 2021; for Gaussian releases Koskela, Tobaben &
+//! Honkela 2023). Let the contribution of unit u to release t be a vector v of integer multiples of a
+//! resolution r, no entry below 0, that depends on u's own records, on public queries and on the answers
+//! before t, *and on no other unit*. u takes part in release t if the squared norms of its own
+//! contributions so far, this one included, add up to at most B² (else its contribution there is 0). All
+//! releases together, each under N(0, σ²I), have the curve of one Gaussian release of sensitivity
 //!
 //! **B** (add/remove), **√2·B** (replace-one),
 //!
-//! however many releases there are, and whatever is asked after which answers.
+//! for any number of releases and any adaptive choice of queries.
 //!
-//! *Proof.* Fix a transcript. Whether another unit takes part at t, and with what, is a function of the transcript and of
-//! that unit alone: it is the same with and without u. So the means of release t differ by u's own part dₜ where it
-//! takes part and 0 where it does not, a function of the transcript before t, and Σ‖dₜ‖² ≤ B² for sure. Where u is exchanged
-//! for u′ they differ by dₜ − d′ₜ, and ‖dₜ − d′ₜ‖² ≤ ‖dₜ‖² + ‖d′ₜ‖² since no entry is below 0: at most 2B² in all. Given all before
-//! it, release t is a Gaussian one that moves by a vector known from the past, and the squares add up to no more than the
-//! limit: the Gaussian filter ([`crate::account::filter`]) bounds the whole. ∎
+//! *Proof.* Fix a transcript. Whether another unit takes part at t, and with what, is a function of the
+//! transcript and of that unit alone: it is the same with and without u. So the means of release t
+//! differ by u's own contribution dₜ where it takes part and 0 where it does not, a function of the
+//! transcript before t, and Σ‖dₜ‖² ≤ B² for sure. Where u is exchanged for u′ they differ by dₜ − d′ₜ,
+//! and ‖dₜ − d′ₜ‖² ≤ ‖dₜ‖² + ‖d′ₜ‖² since no entry is below 0: at most 2B² in all. Given all before it,
+//! release t is a Gaussian one with a shift known from the past, and the squared shifts add up to no
+//! more than the limit: the Gaussian filter ([`crate::account::filter`]) bounds the whole. ∎
 //!
-//! Where the part did depend on others (the k *nearest* records), a unit's leaving would change who else takes part and
-//! pays, and the proof fails at its second sentence.
+//! If the contribution did depend on others (the k *nearest* records), removing a unit would change who
+//! else takes part and pays, and the proof fails at its second sentence.
 //!
-//! **Never shown:** who took part, and who is left. It does not enter the proof whether a unit is left out of one release for
-//! good or takes part in a cheaper one later; here it may.
+//! **Never shown:** the units that took part, and those left out. The proof does not need a unit left
+//! out of one release to stay out for good; here it may take part in a cheaper one later.
 //!
-//! **Deletion.** A unit taken out between two releases leaves all others as they were: answers to come are those of a table
-//! without it, at no cost. Answers given before stay what they were, and so does what they cost.
+//! **Deletion.** A unit removed between two releases leaves all others unchanged: later answers are
+//! those of a table without it, at no cost. Earlier answers and their costs stay.
 //!
-//! **A session that is taken up again** ([`Spending::past`]) stores no secret: what a unit spent is a function of its own records
-//! and of the public questions before, and is made again from the table at hand. *Tables may lose and gain units between
-//! two releases*: let the records of a unit be the same in every table that has them. Whether it can pay at t is then
-//! the same function of records and questions whether or not it was there before (one that was not is counted as if it
-//! had been), so the releases that it takes part in are among those of a unit that always was: Σ‖dₜ‖² ≤ B² as above.
-//! Records that change are another unit's, with a share of its own.
+//! **A resumed session** ([`Spending::past`]) stores no secret: the amount that a unit has spent is a
+//! function of its own records and of the earlier public queries, and is recomputed from the current
+//! table. *Tables may lose and gain units between two releases*: let the records of a unit be the same
+//! in every table that has them. Whether it can pay at t is then the same function of records and
+//! queries whether or not it was there before (one that was not is counted as if it had been), so the
+//! releases that it takes part in are among those of a unit that always was: Σ‖dₜ‖² ≤ B² as above.
+//! Changed records form another unit, with a budget of its own.
 //!
-//! *In finite arithmetic.* Parts are whole numbers, squares are added and compared as such, sums are exact; rounding to the grid of the noise
-//! (where it is coarser than r) is charged over all coordinates of all releases, and so is the grid itself.
+//! *In finite arithmetic.* Contributions are integers, squares are added and compared as such, sums are
+//! exact; rounding to the grid of the noise (where it is coarser than r) is charged over all coordinates
+//! of all releases, and so is the grid itself.
 //! Tested by `tests/all/individual.rs`.
 
 use super::grid::{ExactCounts, from_grid, rounding, up};
@@ -48,31 +53,31 @@ use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Relation, Unit};
 use zeroize::{Zeroize, Zeroizing};
 
-/// Sums under noise, of which every unit pays for its own part.
+/// Noisy sums in which every unit is charged for its own contributions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Individual {
-    /// The relation of units.
+    /// The neighbour relation.
     pub neighbours: Neighbours,
-    /// Whose parts they are.
+    /// The unit of protection, which contributions belong to.
     pub unit: Unit,
-    /// How many releases there are.
+    /// The number of releases.
     pub steps: u32,
-    /// B²/r²: what the squares of a unit's parts may add up to, parts in whole numbers.
+    /// A unit's budget B²/r²: the limit on the sum of squares of its integer contributions.
     pub share: u128,
-    /// r, a power of two.
+    /// The resolution r, a power of two.
     pub resolution: f64,
-    /// σ.
+    /// Standard deviation σ of each coordinate's noise.
     pub noise_scale: f64,
-    /// Length of a part.
+    /// Length of a contribution.
     pub coordinates: usize,
 }
 
-/// What one unit adds to a sum.
+/// One unit's contribution to a sum.
 #[derive(Clone, PartialEq)]
 pub struct OwnPart {
-    /// Which unit, counted from 0.
+    /// Index of the unit, from 0.
     pub owner: usize,
-    /// Its part, in whole numbers of the resolution, none below 0.
+    /// Its contribution, in integer multiples of the resolution, no entry below 0.
     pub part: Vec<u32>,
 }
 
@@ -83,20 +88,20 @@ impl std::fmt::Debug for OwnPart {
 }
 
 impl OwnPart {
-    /// The square of its length, in squares of the resolution.
+    /// The squared norm, in squares of the resolution.
     fn square(&self) -> u128 {
         self.part.iter().map(|entry| u128::from(*entry) * u128::from(*entry)).sum()
     }
 }
 
-/// An [`Individual`] under way: what each unit has spent stays inside.
+/// An [`Individual`] in progress: the units' spending stays inside.
 pub struct Spending {
     individual: Individual,
     event: Event,
     noise: GridGaussian,
-    /// Of each unit, in squares of the resolution.
+    /// The spent amount of each unit, in squares of the resolution.
     spent: Zeroizing<Vec<u128>>,
-    /// Draws of the event that were made, and earlier releases that were counted as spent.
+    /// Draws of the event so far, and earlier releases that were counted as spent.
     drawn: u64,
     past: u64,
 }
@@ -108,13 +113,13 @@ impl std::fmt::Debug for Spending {
 }
 
 impl Individual {
-    /// B, or √2·B.
+    /// The sensitivity of all releases: B, or √2·B.
     fn bound(&self) -> f64 {
         let sides = Relation::new(self.neighbours, self.unit).sides();
         up((self.share as f64 * sides).sqrt() * self.resolution)
     }
 
-    /// What all its releases together will cost.
+    /// The event of all releases together.
     pub fn event(&self) -> Result<Event, GateError> {
         let step = GridGaussian::new(self.noise_scale)?.step();
         let whole = self.resolution.is_normal() && self.resolution.to_bits() << 12 == 0;
@@ -134,9 +139,9 @@ impl Individual {
         })
     }
 
-    /// Begins, with so many units; nothing is charged yet. Refused where draws of the event were made in this session before:
-    /// they are of somebody who knows what units spent. A session that was just taken up goes on, once all earlier
-    /// releases are counted ([`Spending::past`]).
+    /// Begins, for this number of units; nothing is charged yet. Refused if this session has already
+    /// made draws of the event: the units' spending in them is unknown here. A session that was just
+    /// resumed continues, once all earlier releases are counted ([`Spending::past`]).
     pub fn begin(&self, units: usize, session: &Session<'_>) -> Result<Spending, GateError> {
         let event = self.event()?;
         // Under a filter every release is charged in full.
@@ -156,7 +161,8 @@ impl Individual {
 }
 
 impl Spending {
-    /// Parts in an earlier release, each unit at most once, in order: counted as spent, nothing is drawn.
+    /// Counts the contributions to an earlier release as spent and draws nothing; each unit at most
+    /// once, in order.
     pub fn past(&mut self, parts: Private<Vec<OwnPart>>) -> Result<(), GateError> {
         let parts = self.known(parts)?;
         self.payers(&parts);
@@ -164,7 +170,7 @@ impl Spending {
         Ok(())
     }
 
-    /// The parts, if they are of known units in order.
+    /// The contributions, if they are of known units in order.
     fn known(&self, parts: Private<Vec<OwnPart>>) -> Result<Vec<OwnPart>, GateError> {
         let (parts, coordinates) = (parts.open(), self.individual.coordinates);
         let ordered = parts.windows(2).all(|two| two[0].owner < two[1].owner);
@@ -175,7 +181,7 @@ impl Spending {
         }
     }
 
-    /// Lets those pay that can, and says who they are.
+    /// Charges the units that can pay, and returns their contributions.
     fn payers<'p>(&mut self, parts: &'p [OwnPart]) -> Vec<&'p OwnPart> {
         let mut payers = Vec::new();
         for own in parts {
@@ -188,8 +194,9 @@ impl Spending {
         payers
     }
 
-    /// One release: the sum of the parts of all units that can still pay for theirs, under noise. Each unit at most
-    /// once, in order. Refused, with nothing drawn, where draws of the event were made that this does not know of.
+    /// One release: the noisy sum of the contributions of all units that can still pay for theirs, each
+    /// unit at most once, in order. Refused, with nothing drawn, if draws of the event were made that
+    /// this does not know of.
     pub fn step(
         &mut self,
         parts: Private<Vec<OwnPart>>,
@@ -198,7 +205,7 @@ impl Spending {
         let coordinates = self.individual.coordinates;
         let parts = self.known(parts)?;
         let place = session.place_in(&self.event);
-        // Every draw is of this one, or of a release before that was counted as spent.
+        // Every draw is of this object, or of an earlier release that was counted as spent.
         let known = place.is_none_or(|place| place == self.drawn);
         if !known || (self.past < self.drawn && session.just_taken_up()) {
             return Err(GateError::NotAsPlanned);

@@ -1,10 +1,10 @@
 //! Noise of density ∝ exp(−‖b‖₂/s): pure differential privacy for vectors.
 //!
-//! **Theorem.** ‖f(D) − f(D′)‖₂ ≤ Δ. f(D) + b is (Δ/s)-DP, because the ratio of densities at any
-//! point is exp((‖v − f(D′)‖ − ‖v − f(D)‖)/s) ≤ exp(Δ/s). ‖b‖ is Gamma(p, s) and the direction
-//! uniform. The noise is continuous: the guarantee is in real arithmetic. The sum is rounded to a grid of
-//! about s·2⁻³⁰, so that the last bits of floating-point sums, which such a proof knows nothing of, are
-//! not released.
+//! **Theorem.** ‖f(D) − f(D′)‖₂ ≤ Δ. f(D) + b is (Δ/s)-DP, because the ratio of densities at any point
+//! is exp((‖v − f(D′)‖ − ‖v − f(D)‖)/s) ≤ exp(Δ/s). ‖b‖ is Gamma(p, s) and the direction uniform. The
+//! noise is continuous: the guarantee is in real arithmetic. The sum is rounded to a grid of about
+//! s·2⁻³⁰, so that the last bits of floating-point sums, which such a proof does not cover, are not
+//! released.
 
 use super::grid::blurred;
 use crate::account::{Cost, Event};
@@ -16,20 +16,20 @@ use zeroize::Zeroizing;
 /// Adds ℓ2-Laplace noise to a vector of bounded ℓ2 sensitivity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct L2Laplace {
-    /// The relation the sensitivity was derived for.
+    /// The neighbour relation that the sensitivity was derived for.
     pub neighbours: Neighbours,
-    /// The unit the sensitivity was derived for.
+    /// The unit that the sensitivity was derived for.
     pub unit: Unit,
     /// ℓ2 sensitivity.
     pub sensitivity: f64,
-    /// s.
+    /// Scale s of the noise vector's norm.
     pub noise_scale: f64,
     /// Length of the vector.
     pub coordinates: usize,
 }
 
 impl L2Laplace {
-    /// What it will cost.
+    /// The event of one release.
     pub fn event(&self) -> Event {
         Event::Use {
             neighbours: self.neighbours,
@@ -38,7 +38,7 @@ impl L2Laplace {
         }
     }
 
-    /// Records the event, draws, and adds.
+    /// Records the event, draws, and adds the noise.
     pub fn run(
         &self,
         value: Private<Vec<f64>>,

@@ -16,25 +16,25 @@ use zeroize::Zeroizing;
 /// Adds discrete Laplace noise to a vector of bounded ℓ1 sensitivity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Laplace {
-    /// The relation the sensitivity was derived for.
+    /// The neighbour relation that the sensitivity was derived for.
     pub neighbours: Neighbours,
-    /// The unit the sensitivity was derived for.
+    /// The unit that the sensitivity was derived for.
     pub unit: Unit,
     /// ℓ1 sensitivity of the value before rounding to the grid.
     pub sensitivity: f64,
-    /// Scale s of each coordinate.
+    /// Scale s of each coordinate's noise.
     pub noise_scale: f64,
-    /// Distance between grid points, a power of two; values that lie on it already pay no
-    /// rounding, so say so with `on_grid`.
+    /// Distance between grid points, a power of two; values that already are on the grid are not charged
+    /// for rounding, see `on_grid`.
     pub step: f64,
-    /// Whether every value is a multiple of `step` to begin with (counts, votes).
+    /// True if every value is a multiple of `step` from the start (counts, votes).
     pub on_grid: bool,
     /// Length of the vector.
     pub coordinates: usize,
 }
 
 impl Laplace {
-    /// What it will cost.
+    /// The event of one release.
     pub fn event(&self) -> Event {
         let rounding = if self.on_grid { 0.0 } else { self.step * self.coordinates as f64 };
         let sensitivity =
@@ -50,7 +50,7 @@ impl Laplace {
         }
     }
 
-    /// Records the event, draws, and adds.
+    /// Records the event, draws, and adds the noise.
     pub fn run(
         &self,
         value: Private<Vec<f64>>,
@@ -66,7 +66,7 @@ impl Laplace {
         Ok(session.noised(from_grid(&steps, &draws, self.step)))
     }
 
-    /// The same for an exact sum.
+    /// As [`Self::run`], for an exact sum.
     pub fn run_units(
         &self,
         value: Private<ExactCounts>,
@@ -76,7 +76,7 @@ impl Laplace {
         Ok(session.noised(noised))
     }
 
-    /// The same for an exact sum. The answer stays inside this crate.
+    /// As [`Self::run_units`], with an answer that stays inside this crate.
     pub(super) fn add_to_units(
         &self,
         value: Private<ExactCounts>,

@@ -1,30 +1,31 @@
 //! Mechanisms: the only code that opens a [`crate::gate::Private`] value.
 //!
-//! Each one knows its own event, so that plan and execution cannot disagree: the planner asks
-//! `mechanism.event()`, and running the same mechanism records that very event.
+//! Each one knows its own event, so that plan and execution cannot disagree: the planner calls
+//! `mechanism.event()`, and running the same mechanism records that very event. "Finite": proved for the
+//! program as executed.
 //!
-//! | mechanism | adds | event |
-//! |---|---|---|
-//! | [`Gaussian`] | Gaussian noise on a fine grid | exact Gaussian curve, finite arithmetic |
-//! | [`Continual`] | correlated Gaussian noise to the running sums of a stream, step by step | exact Gaussian curve, finite arithmetic |
-//! | [`Individual`] | Gaussian noise to many sums, of which a unit that has spent its share stays out | exact Gaussian curve, finite arithmetic |
-//! | [`SampledGaussian`] | the same to a sum over a secret random part of the records | sampled Gaussian, finite arithmetic |
-//! | [`ShuffledGaussian`] | Gaussian noise to what was computed from records in a secret random order | exact Gaussian curve, finite arithmetic |
-//! | [`Laplace`] | discrete Laplace noise on a grid | pure, finite arithmetic |
-//! | [`L2Laplace`] | noise of density ∝ exp(−‖b‖/s) | pure, real arithmetic |
-//! | [`NoisyMoments`] | Gaussian or discrete Laplace noise to stacked second moments | as those two, finite arithmetic |
-//! | [`RotatedObjective`] | a random linear term inside a quadratic, small eigenvalues raised | (ε, δ), real arithmetic |
-//! | [`Selection`] | exponential or Laplace noise to the scores of signed columns, again and again | composed bounded range or pure, finite arithmetic |
-//! | [`Choice`] | exponential weights to the scores of a list, once | bounded range, finite arithmetic |
-//! | [`Stability`] | discrete Laplace noise to a distance, which lets a stable answer out | pure and a leak of δ, finite arithmetic |
-//! | [`StableHistogram`] | Gaussian noise to counts by keys that nobody listed, of which large ones are named | exact Gaussian curve and a leak of δ, finite arithmetic |
-//! | [`SparseVector`] | discrete Laplace or exponential noise to a threshold and to each answer compared with it | pure, once for each answer below, finite arithmetic |
-//! | [`StableAnswers`] | the same to distances, which let stable answers out, any number of them | that and a leak of δ, finite arithmetic |
-//! | [`EstimatedAnswers`] | the same, ended by what a noised number says | (ε, δ), finite arithmetic |
-//! | [`NoisyArgmax`], [`ConfidentArgmax`] | Gaussian noise to votes by class, of which the largest is named | exact Gaussian curve, finite arithmetic |
-//! | [`AgreedLabels`] | the same to a batch, let out if a noised distance says that voters agree | (ε, δ), finite arithmetic |
-//! | [`shares`] | the first of these among parties, each of whom shows its sum to nobody | as alone |
-//! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP |
+//! | mechanism | adds | event | arithmetic |
+//! |---|---|---|---|
+//! | [`Gaussian`] | Gaussian noise on a fine grid | exact Gaussian curve | finite |
+//! | [`Continual`] | correlated Gaussian noise to a stream's running sums | exact Gaussian curve | finite |
+//! | [`Individual`] | Gaussian noise to sums without units over budget | exact Gaussian curve | finite |
+//! | [`SampledGaussian`] | the same to a sum over a secret sample of records | sampled Gaussian | finite |
+//! | [`ShuffledGaussian`] | the same, on records in a secret random order | exact Gaussian curve | finite |
+//! | [`Laplace`] | discrete Laplace noise on a grid | pure | finite |
+//! | [`L2Laplace`] | noise of density ∝ exp(−‖b‖/s) | pure | real |
+//! | [`NoisyMoments`] | Gaussian or discrete Laplace noise to second moments | as those two | finite |
+//! | [`RotatedObjective`] | a random linear term; small eigenvalues raised | (ε, δ) | real |
+//! | [`Selection`] | noise to signed columns' scores, repeatedly | composed bounded range or pure | finite |
+//! | [`Choice`] | exponential weights to a list of scores, once | bounded range | finite |
+//! | [`Stability`] | discrete Laplace noise to a stable answer's distance | pure and a leak of δ | finite |
+//! | [`StableHistogram`] | Gaussian noise to counts; names large keys | Gaussian and a leak of δ | finite |
+//! | [`SparseVector`] | noise to a threshold and to each answer | pure, per answer below | finite |
+//! | [`StableAnswers`] | the same to the distances of many answers | that and a leak of δ | finite |
+//! | [`EstimatedAnswers`] | the same, with an estimated cutoff | (ε, δ) | finite |
+//! | [`NoisyArgmax`], [`ConfidentArgmax`] | Gaussian noise to votes | exact Gaussian curve | finite |
+//! | [`AgreedLabels`] | the same to a batch, after a noisy test of agreement | (ε, δ) | finite |
+//! | [`shares`] | the first of these among parties, each with a private sum | as alone | as alone |
+//! | [`PerturbedObjective`] | a random linear term inside an objective | objective perturbation, AMP | – |
 
 mod agreed_labels;
 mod choice;

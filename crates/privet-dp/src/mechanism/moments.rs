@@ -1,16 +1,16 @@
 //! Second moments through one mechanism: (Σxxᵀ, w·Σxyᵀ) as one vector.
 //!
-//! The parts are stacked, so that one noise is drawn for one joint sensitivity instead of a share of
-//! the budget for each. The answer, a [`Moments`], carries the public numbers that whoever solves with
-//! it needs: post-processing may be a plain `fn` then, which cannot capture records.
+//! The parts are stacked, so that one noise is drawn for one joint sensitivity instead of a share of the
+//! budget for each. The answer, a [`Moments`], carries the public numbers that a solver needs:
+//! post-processing may be a plain `fn` then, which cannot capture records.
 //!
-//! | law | what of Σxxᵀ | sensitivity in | afterwards |
+//! | law | part of Σxxᵀ | sensitivity in | afterwards |
 //! |---|---|---|---|
 //! | Gaussian σ | the whole matrix | ℓ2 (Frobenius) | (N + Nᵀ)/2: σ on the diagonal, σ/√2 off it |
 //! | Laplace s | the triangle from the diagonal up | ℓ1 | as it is |
 //!
-//! Noising both triangles and taking their mean is the same as noising one whose off-diagonal entries
-//! count √2-fold, and needs no irrational factor: sums stay integers.
+//! Adding noise to both triangles and taking their mean is the same as adding noise to one whose
+//! off-diagonal entries count √2-fold, and needs no irrational factor: sums stay integers.
 //!
 //! - w `weight`, a power of two, divided out again; p `columns`
 //! - Tested by `tests/all/moments.rs`.
@@ -19,12 +19,12 @@ use super::{ExactCounts, Gaussian, Laplace};
 use crate::account::Event;
 use crate::gate::{GateError, Noised, Private, Session};
 
-/// Which noise the moments get.
+/// The law of the moments' noise.
 #[derive(Debug, Clone, PartialEq)]
 pub enum MomentsLaw {
-    /// On p² + p·K numbers.
+    /// Gaussian noise on p² + p·K numbers.
     Gaussian(Gaussian),
-    /// On p(p + 1)/2 + p·K numbers.
+    /// Discrete Laplace noise on p(p + 1)/2 + p·K numbers.
     Laplace(Laplace),
 }
 
@@ -33,28 +33,28 @@ pub enum MomentsLaw {
 pub struct NoisyMoments {
     /// The noise, with the sensitivity of the stacked vector.
     pub law: MomentsLaw,
-    /// p.
+    /// Number p of columns.
     pub columns: usize,
-    /// w.
+    /// Weight w of the cross moments, a power of two.
     pub weight: f64,
-    /// A public number for whoever solves: the ridge.
+    /// The ridge: a public number for the solver.
     pub ridge: f64,
 }
 
-/// Noised second moments.
+/// Noisy second moments.
 #[derive(Clone, PartialEq)]
 pub struct Moments {
-    /// p.
+    /// Number p of columns.
     pub columns: usize,
     /// Σxxᵀ with noise, symmetric.
     pub gram: Vec<f64>,
     /// Σx·y with noise, for each target.
     pub cross: Vec<Vec<f64>>,
-    /// The public number that came along.
+    /// The ridge that was passed in.
     pub ridge: f64,
 }
 
-/// Not settled yet when made.
+/// Withheld, as it is not settled when made.
 impl std::fmt::Debug for Moments {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Moments(withheld)")
@@ -62,7 +62,7 @@ impl std::fmt::Debug for Moments {
 }
 
 impl NoisyMoments {
-    /// What it will cost.
+    /// The event of one release.
     pub fn event(&self) -> Result<Event, GateError> {
         match &self.law {
             MomentsLaw::Gaussian(gaussian) => gaussian.event(),
@@ -70,8 +70,8 @@ impl NoisyMoments {
         }
     }
 
-    /// Records the event, draws, and adds. `sums` holds the whole matrix Σxxᵀ, row after row, and
-    /// then w·Σx·y for each target.
+    /// Records the event, draws, and adds the noise. `sums` holds the whole matrix Σxxᵀ, row after row,
+    /// and then w·Σx·y for each target.
     pub fn run(
         &self,
         sums: Private<ExactCounts>,
@@ -86,7 +86,7 @@ impl NoisyMoments {
                 (laplace.add_to_units(sums, session)?, triangle)
             }
         };
-        // Both laws refuse a vector that is not of the length they were planned for.
+        // Both laws refuse a vector that is not of the planned length.
         if noised.len() < first {
             return Err(GateError::Malformed);
         }
@@ -98,7 +98,7 @@ impl NoisyMoments {
     }
 }
 
-/// With the triangle from the diagonal up in place of the whole matrix.
+/// Replaces the whole matrix by the triangle from the diagonal up.
 fn upper(units: ExactCounts, columns: usize) -> ExactCounts {
     let kept = |place: &usize| {
         let (row, column) = (place / columns.max(1), place % columns.max(1));
@@ -108,13 +108,13 @@ fn upper(units: ExactCounts, columns: usize) -> ExactCounts {
     ExactCounts { counts: counts.map(|(_, count)| *count).collect(), unit: units.unit }
 }
 
-/// (A + Aᵀ)/2.
+/// The symmetric part (A + Aᵀ)/2.
 fn averaged(matrix: &[f64], columns: usize) -> Vec<f64> {
     let entry = |j: usize, k: usize| 0.5 * (matrix[j * columns + k] + matrix[k * columns + j]);
     (0..columns).flat_map(|j| (0..columns).map(move |k| entry(j, k))).collect()
 }
 
-/// The symmetric matrix of which this is the triangle.
+/// The symmetric matrix with this upper triangle.
 fn full(triangle: &[f64], columns: usize) -> Vec<f64> {
     let mut matrix = vec![0.0; columns * columns];
     let mut entries = triangle.iter();

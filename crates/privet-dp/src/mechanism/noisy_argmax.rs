@@ -1,23 +1,26 @@
 //! Labels by a noisy plurality of voters: GNMax, and the form that answers only where many agree.
 //!
-//! Every unit of privacy is in the records of one voter (a teacher, trained on a part of the records), and each voter
-//! votes for one class. Which part a unit is in must not depend on other units: under add/remove by a secret key, under
-//! replace-one by its place ([`super::independent_blocks`]). (Parts by a hash of the content would, under
-//! replace-one, take a record from one voter and hand it to another: two votes move, and all of this is false.) A voter
-//! with no records votes for a fixed class, so that the number of votes is public.
+//! The records of every unit belong to one voter (a teacher, trained on a part of the records), and each
+//! voter votes for one class. The part of a unit must not depend on other units: under add/remove it is
+//! drawn by a secret key, under replace-one by its position ([`super::independent_blocks`]). (Parts by a
+//! hash of the content would, under replace-one, move a record from one voter to another: two votes
+//! change, and the theorem does not hold.) A voter without records votes for a fixed class, so that the
+//! number of votes is public.
 //!
-//! **Theorem** (Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018). Between neighbours one voter's vote
-//! moves from a class to another: the histogram moves by e_a − e_b, **√2** in ℓ2; its largest count by at most **1**.
-//! - [`NoisyArgmax`]: the class whose count under N(0, σ²) noise is largest is a post-processing of a Gaussian release
-//!   of sensitivity √2.
-//! - [`ConfidentArgmax`]: first the largest count under N(0, σ₁²) noise is compared with a threshold, a Gaussian
-//!   release of sensitivity 1; where it is not below, the label is asked for as above. The second event depends on the
-//!   answer of the first, so a session of many questions is one under a Gaussian filter ([`ConfidentArgmax::filter`],
-//!   [`crate::account::filter`]), or one that plans for an answer to each question.
+//! **Theorem** (Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018). Between neighbours one
+//! voter's vote moves from one class to another: the histogram changes by e_a − e_b, **√2** in ℓ2; its
+//! largest count by at most **1**.
+//! - [`NoisyArgmax`]: the class whose count under N(0, σ²) noise is largest is a post-processing of a
+//!   Gaussian release of sensitivity √2.
+//! - [`ConfidentArgmax`]: first the largest count under N(0, σ₁²) noise is compared with a threshold, a
+//!   Gaussian release of sensitivity 1; where it is not below, the label is released as above. The
+//!   second event depends on the answer of the first, so a session of many queries is one under a
+//!   Gaussian filter ([`ConfidentArgmax::filter`], [`crate::account::filter`]), or one that plans for an
+//!   answer to each query.
 //!
-//! The counts are whole numbers and the noise is drawn on a grid ([`super::Gaussian`]); ties go to the first class.
-//! Nothing here depends on how the votes fell: the charge is the same for any. Where it may depend on them is
-//! [`super::AgreedLabels`]. Tested by `tests/all/argmax.rs`.
+//! The counts are integers and the noise is drawn on a grid ([`super::Gaussian`]); ties go to the first
+//! class. The charge does not depend on the votes; [`super::AgreedLabels`] uses a loss that does. Tested
+//! by `tests/all/argmax.rs`.
 
 use super::gaussian::Gaussian;
 use super::grid::{ExactCounts, up};
@@ -27,19 +30,19 @@ use crate::gate::{GateError, Noised, Private, Session};
 use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Unit};
 
-/// Votes by class.
+/// The number of votes for each class.
 pub type Votes = Vec<u32>;
 
-/// The class whose noised count is largest.
+/// The class with the largest noisy count.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NoisyArgmax {
-    /// The relation under which one vote moves.
+    /// The neighbour relation under which one vote moves.
     pub neighbours: Neighbours,
     /// The unit for which one vote moves.
     pub unit: Unit,
-    /// σ.
+    /// Standard deviation σ of each count's noise.
     pub noise_scale: f64,
-    /// How many classes there are.
+    /// The number of classes.
     pub classes: usize,
 }
 
@@ -54,12 +57,12 @@ impl NoisyArgmax {
         }
     }
 
-    /// What it will cost.
+    /// The event of one label.
     pub fn event(&self) -> Result<Event, GateError> {
         self.gaussian().event()
     }
 
-    /// Names the class, counted from 0.
+    /// Returns the class, counted from 0.
     pub fn run(
         &self,
         votes: Private<Votes>,
@@ -75,14 +78,14 @@ impl NoisyArgmax {
     }
 }
 
-/// The same where the largest noised count reaches a threshold.
+/// As [`NoisyArgmax`], if the largest noisy count reaches a threshold.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ConfidentArgmax {
-    /// What names the class.
+    /// The mechanism that names the class.
     pub argmax: NoisyArgmax,
-    /// T.
+    /// The threshold T.
     pub threshold: f64,
-    /// σ₁, of the noise on the largest count.
+    /// Standard deviation σ₁ of the noise on the largest count.
     pub test_scale: f64,
 }
 
@@ -97,17 +100,17 @@ impl ConfidentArgmax {
         }
     }
 
-    /// What a question costs, whether it is answered or not.
+    /// The event of a query's test, answered or not.
     pub fn test_event(&self) -> Result<Event, GateError> {
         self.test().event()
     }
 
-    /// What an answer costs besides.
+    /// The additional event of an answer.
     pub fn answer_event(&self) -> Result<Event, GateError> {
         self.argmax.event()
     }
 
-    /// All that so many questions and answers cost.
+    /// The events of at most so many queries and answers.
     pub fn events(&self, questions: u32, answers: u32) -> Result<Event, GateError> {
         let up_to = |count, event| Event::UpTo { count, event: Box::new(event) };
         Ok(Event::All(vec![
@@ -116,7 +119,7 @@ impl ConfidentArgmax {
         ]))
     }
 
-    /// The limit under which so many questions and answers fit, in whatever order they come.
+    /// A filter that admits so many queries and answers, in any order.
     pub fn filter(&self, questions: u32, answers: u32) -> Result<Filter, GateError> {
         let square = |event: Event| match event.single_cost() {
             Some(crate::account::Cost::Gaussian { sensitivity, noise_scale, .. }) => {
@@ -129,7 +132,7 @@ impl ConfidentArgmax {
         let distance = f64::from(questions) * GridGaussian::new(self.test_scale)?.distance(1)
             + f64::from(answers)
                 * GridGaussian::new(self.argmax.noise_scale)?.distance(self.argmax.classes as u64);
-        // Room for what the filter rounds up, each time.
+        // Room for the filter's rounding, each time.
         let room = 1.0 + 1e-11 + 4.0 * f64::EPSILON * (f64::from(questions) + f64::from(answers));
         Ok(Filter {
             neighbours: self.argmax.neighbours,
@@ -140,7 +143,7 @@ impl ConfidentArgmax {
         })
     }
 
-    /// Names the class, counted from 0, or says that too few agreed.
+    /// Returns the class, counted from 0, or `None` if too few voters agree.
     pub fn run(
         &self,
         votes: Private<Votes>,
@@ -162,8 +165,8 @@ impl ConfidentArgmax {
 }
 
 impl ConfidentArgmax {
-    /// The same of a batch that is fixed before the first vote: every question is tested, then the first so many of those
-    /// that reached the threshold are answered; the order of [`Self::events`].
+    /// As [`Self::run`], for a batch fixed before the first vote: every query is tested, then the first
+    /// `answers` of those that reached the threshold are answered; the order of [`Self::events`].
     pub fn run_all(
         &self,
         votes: Private<Vec<Votes>>,
@@ -191,12 +194,12 @@ impl ConfidentArgmax {
     }
 }
 
-/// Whole counts.
+/// The counts as exact integers.
 pub(super) fn exact(votes: &[u32]) -> ExactCounts {
     ExactCounts { counts: votes.iter().map(|count| i128::from(*count)).collect(), unit: 1.0 }
 }
 
-/// The first of the largest.
+/// Index of the first largest entry.
 pub(super) fn first_largest(counts: &[f64]) -> Option<usize> {
     let better = |best: Option<usize>, place: usize| match best {
         Some(best) if counts[place] <= counts[best] => Some(best),

@@ -1,13 +1,13 @@
 //! A random linear term inside an objective: objective perturbation and AMP.
 //!
-//! J(θ) = Σℓ(⟨xᵢ,θ⟩;yᵢ) + (λ/2)‖θ‖² + ⟨b,θ⟩. The noise sits inside, so the value released is not
-//! "value + noise"; instead [`PerturbedObjective::draw`] hands out b together with a one-use
-//! [`ObjectiveToken`], and only the token lets a minimiser out, against the solver's proof that θ̃ is
-//! within γ/λ of the exact minimiser ([`Distance`]); J being λ-strongly convex, ‖∇J(θ̃)‖₂ ≤ γ is such
-//! a proof.
+//! J(θ) = Σℓ(⟨xᵢ,θ⟩;yᵢ) + (λ/2)‖θ‖² + ⟨b,θ⟩. The noise is inside the objective, so the released value is
+//! not "value + noise"; instead [`PerturbedObjective::draw`] returns b together with a one-use
+//! [`ObjectiveToken`], and only the token releases a minimiser, given the solver's proof that θ̃ is
+//! within γ/λ of the exact minimiser ([`Distance`]); J being λ-strongly convex, ‖∇J(θ̃)‖₂ ≤ γ is such a
+//! proof.
 //!
-//! What is charged (the proofs are in [`crate::account`], approximate minima). Noise is always added to
-//! the minimiser: nothing here lets one out without. b on its grid is within η = step_b·√p/2 of an exact
+//! The charge (the proofs are in [`crate::account`], approximate minima). Noise is always added to the
+//! minimiser: there is no release without it. b on its grid is within η = step_b·√p/2 of an exact
 //! Gaussian draw, which moves the minimiser by at most η/λ, so θ̃ lies within (γ + η)/λ of the ideal
 //! objective's minimiser; rounding θ̃ to the output grid adds step·√p/2. Twice the sum is the
 //! sensitivity of the output noise:
@@ -16,15 +16,16 @@
 //!
 //! The factor 2 is needed because an optimiser may err in any direction for each data set.
 //!
-//! *Why there is no release without it.* The minimiser of an objective whose b lies on a grid lies on the
-//! image of that grid, which depends on the data: T − θ·S, with the sums T, S of either of two tables,
-//! falls on the grid of b for one of them only. Rounding θ does not close it: a cell of the result then
-//! holds N or N + 1 points of the grid, N being some hundreds, and which of the two depends on the data,
-//! so that up to 1/N is added to the privacy loss (`privet_audit::cells`: at ε ≤ 0.01 the δ of the release
-//! is a multiple of what the theorem says of real numbers). With noise on top, the theorem above covers the program as it
-//! is executed: the image of the grid is one of the laws "on the ball of radius r around t" of its proof.
+//! *Why there is no release without it.* The minimiser of an objective whose b lies on a grid lies on
+//! the image of that grid, which depends on the data: T − θ·S, with the sums T, S of either of two
+//! tables, falls on the grid of b for one of them only. Rounding θ does not close it: a cell of the
+//! result then holds N or N + 1 points of the grid, N being some hundreds, and which of the two depends
+//! on the data, so that up to 1/N is added to the privacy loss (`privet_audit::cells`: at ε ≤ 0.01 the δ
+//! of the release is a multiple of the theorem's for real numbers). With noise on top, the theorem above
+//! covers the program as executed: the image of the grid is one of the laws "on the ball of radius r
+//! around t" of its proof.
 //!
-//! The distance must be proved for the very numbers handed in: evaluation error of the gradient and
+//! The distance must be proved for the very numbers passed in: evaluation error of the gradient and
 //! rounding of θ̃ included.
 
 use super::grid::{blurred, noised, rounding, up};
@@ -35,19 +36,19 @@ use privet_core::{Neighbours, Unit};
 use std::fmt;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Everything about a perturbed objective that privacy depends on.
+/// The parameters of a perturbed objective that its privacy depends on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PerturbedObjective {
-    /// The relation it is charged for.
+    /// The neighbour relation that is charged.
     pub neighbours: Neighbours,
-    /// The unit it is charged for.
+    /// The unit that is charged.
     pub unit: Unit,
-    /// Loss, radius, ridge and the law of b. A Gaussian law's grid is set by
-    /// [`PerturbedObjective::event`], whatever stands here.
+    /// Loss, radius, ridge and the law of b. [`PerturbedObjective::event`] sets the grid of a Gaussian
+    /// law, and ignores the one given here.
     pub objective: ObjectiveCost,
-    /// γ of the sum form, fixed before any record is read.
+    /// The tolerance γ of the sum form, fixed before any record is read.
     pub tolerance: f64,
-    /// p, the length of θ.
+    /// The length p of θ.
     pub coordinates: usize,
     /// Noise on the minimiser.
     pub output: OutputLaw,
@@ -67,7 +68,7 @@ pub enum OutputLaw {
 pub struct Distance(pub f64);
 
 impl PerturbedObjective {
-    /// What it will cost.
+    /// The event of one release.
     pub fn event(&self) -> Result<Event, GateError> {
         let (noise, offset) = self.linear_law()?;
         let objective = ObjectiveCost { noise, ..self.objective };
@@ -91,17 +92,17 @@ impl PerturbedObjective {
         Ok(Event::Use { neighbours: self.neighbours, unit: self.unit, cost })
     }
 
-    /// Whether b is drawn from this law, at whatever scale.
+    /// True if b has this law, at any scale.
     pub fn same_law(&self, other: ObjectiveNoise) -> bool {
         std::mem::discriminant(&self.objective.noise) == std::mem::discriminant(&other)
     }
 
-    /// γ/λ: how far from the exact minimiser the released point may be before noise.
+    /// The bound γ/λ on the distance between the released point before noise and the exact minimiser.
     pub fn largest_distance(&self) -> f64 {
         self.tolerance / self.objective.ridge
     }
 
-    /// The law of b with its grid, and η: how far the b used can be from an ideal draw.
+    /// The law of b with its grid, and the bound η on the distance of b from an ideal draw.
     fn linear_law(&self) -> Result<(ObjectiveNoise, f64), GateError> {
         Ok(match self.objective.noise {
             ObjectiveNoise::Gaussian { noise_scale, .. } => {
@@ -135,7 +136,7 @@ impl PerturbedObjective {
     }
 }
 
-/// The linear term b. Who sees both b and the minimiser sees the gradient of the data, so it is
+/// The linear term b. An observer of both b and the minimiser learns the gradient of the data, so it is
 /// wiped after use and never printed.
 pub struct SecretNoise(Vec<f64>);
 
@@ -162,18 +163,18 @@ impl fmt::Debug for SecretNoise {
     }
 }
 
-/// The right to release one minimiser of the objective whose b was drawn with it.
+/// Permission to release one minimiser of the objective whose b was drawn with it.
 #[derive(Debug)]
 #[must_use = "the noise is drawn and its budget spent; only this token releases the minimiser"]
 pub struct ObjectiveToken {
     perturbed: PerturbedObjective,
-    /// Which session recorded the draw: no other may release what came of it.
+    /// The session that recorded the draw: no other may release the result.
     session: u64,
 }
 
 impl ObjectiveToken {
-    /// Lets the minimiser out, output noise added, if it is proved close enough.
-    /// `session` must be the one that recorded the draw.
+    /// Releases the minimiser with output noise, if it is proved close enough. `session` must be the one
+    /// that recorded the draw.
     pub fn release(
         self,
         minimiser: Private<Vec<f64>>,
@@ -184,7 +185,7 @@ impl ObjectiveToken {
             return Err(GateError::Foreign);
         }
         let Distance(bound) = distance;
-        // Asks "met?", never "missed?", so that NaN is refused.
+        // The test is "met?", never "missed?", so that NaN is refused.
         if !matches!(bound.partial_cmp(&self.perturbed.largest_distance()), Some(o) if o.is_le()) {
             return Err(GateError::NotCertified);
         }

@@ -1,4 +1,4 @@
-//! Data-independent blocks: every unit of privacy goes to a block of its own coins.
+//! Data-independent blocks: every unit of privacy is assigned to a block by its own random draw.
 //!
 //! **Lemma.** Let g(D, a) be computed from a table D whose units are assigned to blocks by a, and let
 //! the output law given a be (ε, δ)-close for D and D′ whenever a agrees on the units they share. If
@@ -10,35 +10,36 @@
 //! weights on both sides, of laws that are (ε, δ)-close; E_ε(P‖Q) = sup P(S) − e^ε Q(S) is jointly convex.
 //! (With a released the coins are part of both outputs.) ∎
 //!
-//! Blocks by position would do for replace-one only: a row added at the top would push every other
-//! row on.
+//! Blocks by position would be valid for replace-one only: a row added at the top would shift every
+//! other row.
 
 use crate::gate::Session;
 use crate::noise::subset::shuffle;
 
 /// A block below `blocks` for each of `units` units, uniform and independent. Nothing is charged, since
-/// nothing of the records is in it.
+/// it does not depend on the records.
 pub fn independent_blocks(units: usize, blocks: u32, session: &mut Session<'_>) -> Vec<u32> {
     let source = session.source();
     (0..units).map(|_| source.below(u64::from(blocks.max(1))) as u32).collect()
 }
 
-/// The same for a **public** number of units in which one takes another's place (replace-one): a uniformly random
-/// cut into blocks whose sizes differ by at most one. The cut depends on places alone, so that with the same coins a
-/// unit and the one that replaces it are in the same block, and all others where they were.
+/// As [`independent_blocks`], for a **public** number of units in which one replaces another
+/// (replace-one): a uniformly random cut into blocks whose sizes differ by at most one. The cut depends
+/// on positions alone, so that with the same coins a unit and the one that replaces it are in the same
+/// block, and all others stay.
 pub fn balanced_blocks(units: usize, blocks: u32, session: &mut Session<'_>) -> Vec<u32> {
     let mut cut: Vec<u32> = (0..units).map(|unit| (unit % blocks.max(1) as usize) as u32).collect();
     shuffle(&mut cut, session.source());
     cut
 }
 
-/// Which of `sets` random sets each of `units` units is in: each with probability `rate`, independently, but
-/// every unit's draws are repeated until it is in at most `most` sets. Nothing is charged, since nothing of the
-/// records is in it; the lemma holds for any law of a unit's own coins.
+/// The random sets, out of `sets`, that each of `units` units is in: each with probability `rate`,
+/// independently, but every unit's draws are repeated until it is in at most `most` sets. Nothing is
+/// charged, since it does not depend on the records; the lemma holds for any law of a unit's own coins.
 ///
-/// The next set is found by a jump of geometric law, in floating point: of the law nothing but the limit is
-/// relied on. Where a draw stays above `most` again and again (a rate far above most / sets), the unit is in the
-/// first sets of its last draw.
+/// The next set is found by a jump of geometric law, in floating point: privacy relies on the limit
+/// alone. If a draw stays above `most` again and again (a rate far above most / sets), the unit is in
+/// the first sets of its last draw.
 pub fn independent_sets(
     units: usize,
     sets: u32,
@@ -46,7 +47,7 @@ pub fn independent_sets(
     most: usize,
     session: &mut Session<'_>,
 ) -> Vec<Vec<u32>> {
-    /// Draws of one unit.
+    /// Largest number of draws for one unit.
     const TRIES: u32 = 1_000;
     let source = session.source();
     let ln_left = libm::log1p(-rate.clamp(0.0, 1.0 - f64::EPSILON));
@@ -82,7 +83,7 @@ mod tests {
     use crate::account::Event;
     use crate::noise::FixedSeed;
 
-    /// No unit is in more sets than it may be, whatever the rate; and about as many as the rate says.
+    /// No unit is in more sets than allowed, at any rate; and the mean number of sets fits the rate.
     #[test]
     fn no_unit_is_in_more_sets_than_it_may_be() {
         let mut source = FixedSeed::new(4);

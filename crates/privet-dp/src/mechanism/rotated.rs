@@ -31,13 +31,14 @@
 //! tends to 1, the above holds with B + η; so θ_i is (ε_η, δ + o(1))-close for the two tables, so is its
 //! limit in law θ*, (ε_η, δ)-close, and η → 0. ∎
 //!
-//! **As executed.** b lies on a grid and a solver finds θ̃ ≠ θ*. T − θ*·S, with the sums T = Σyx, S = f(A) of
-//! either of two tables, is on the grid of b for one of them only: released as it is, θ̃ tells them
-//! apart with certainty. So noise N(0, τ²I) is added to θ̃, of which ‖θ̃ − θ*(b)‖ ≤ e is proved.
+//! **As executed.** b lies on a grid and a solver finds θ̃ ≠ θ*. T − θ*·S, with the sums T = Σyx,
+//! S = f(A) of either of two tables, is on the grid of b for one of them only: released without further
+//! noise, θ̃ distinguishes them with certainty. So noise N(0, τ²I) is added to θ̃, of which
+//! ‖θ̃ − θ*(b)‖ ≤ e is proved.
 //!
 //! *Theorem.* The release costs at most the composition of an (ε, δ)-DP mechanism with a Gaussian one of
-//! sensitivity **Δ_out = 2(e + η/Δ) + step·√p**, η = step_b·√p/2, and, for each of the two grids, its distance
-//! from the continuous law.
+//! sensitivity **Δ_out = 2(e + η/Δ) + step·√p**, η = step_b·√p/2, and, for each of the two grids, its
+//! distance from the continuous law.
 //!
 //! *Proof.* Couple b with an exact draw b* within η of it, but for a probability that is charged
 //! ([`crate::noise::GridGaussian`]). As f(A) ⪰ Δ, θ* is 1/Δ-Lipschitz in b (the two conditions of the minimum
@@ -49,9 +50,9 @@
 //! The events are the three: (ε, δ); the grid of b, a Gaussian release of sensitivity 0; the output noise.
 //!
 //! *Departs from print.* The thesis regularises with the diagonal in place of its rotation (its proof
-//! does not), bounds the determinants without P, which the constraint brings in, by the trace of
-//! xxᵀ, and takes the direction of g for fixed. Whether √p can be dropped from the first term, as it
-//! claims, is open. This is *experimental*: proved here, and by nobody else.
+//! does not), bounds the determinants without P, which the constraint brings in, by the trace of xxᵀ,
+//! and takes the direction of g for fixed. Whether √p can be dropped from the first term, as it claims,
+//! is open. This is *experimental*: proved here and, as far as is known, nowhere else.
 //!
 //! - Δ `floor`, B `bound`, R `radius`, p `coordinates`, σ `noise_scale`, e `tolerance`, τ `output_noise`
 //! - Tested by `tests/all/rotated.rs` and by `tests/all/linear.rs` of `privet-learn`.
@@ -64,33 +65,34 @@ use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Relation, Unit};
 use zeroize::Zeroizing;
 
-/// Everything about it that privacy depends on.
+/// The parameters that its privacy depends on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RotatedObjective {
-    /// The relation it is charged for.
+    /// The neighbour relation that is charged.
     pub neighbours: Neighbours,
-    /// The unit it is charged for.
+    /// The unit that is charged.
     pub unit: Unit,
-    /// R.
+    /// Bound R on every ‖x‖₂.
     pub radius: f64,
-    /// B.
+    /// Bound B on ‖θ‖₂.
     pub bound: f64,
-    /// Δ.
+    /// Floor Δ of the eigenvalues.
     pub floor: f64,
-    /// σ.
+    /// Standard deviation σ of each coordinate of b.
     pub noise_scale: f64,
-    /// p.
+    /// Number p of coordinates of θ.
     pub coordinates: usize,
-    /// δ, above 0.
+    /// The theorem's δ, above 0.
     pub delta: f64,
-    /// e: how far from the exact minimiser the point found may be, fixed before any record is read.
+    /// Bound e on the distance of the solver's point from the exact minimiser, fixed before any record
+    /// is read.
     pub tolerance: f64,
-    /// τ.
+    /// Standard deviation τ of each coordinate's output noise.
     pub output_noise: f64,
 }
 
 impl RotatedObjective {
-    /// a of the theorem.
+    /// The bound a of the theorem on the change of A.
     pub fn matrix_shift(&self) -> f64 {
         let one = match self.neighbours {
             Neighbours::ReplaceOne | Neighbours::ReplaceLabel => std::f64::consts::SQRT_2,
@@ -99,18 +101,18 @@ impl RotatedObjective {
         up(one * f64::from(self.unit.records()) * self.radius * self.radius)
     }
 
-    /// G of the theorem.
+    /// The bound G of the theorem.
     pub fn gradient_shift(&self) -> f64 {
         let records = Relation::new(self.neighbours, self.unit).records();
         up(self.matrix_shift() * self.bound + records * self.radius)
     }
 
-    /// What the determinants may cost.
+    /// The determinants' part of ε.
     pub fn determinant(&self) -> f64 {
         up((self.coordinates as f64).sqrt() * self.matrix_shift() / self.floor)
     }
 
-    /// ε of the theorem.
+    /// The parameter ε of the theorem.
     pub fn epsilon(&self) -> f64 {
         let tail = (-2.0 * self.delta.ln()).sqrt();
         let gradient = self.gradient_shift();
@@ -129,7 +131,7 @@ impl RotatedObjective {
             * (1.0 + 1e-12)
     }
 
-    /// 2(e + η/Δ): how far apart two points can be for the same exact minimiser, before rounding.
+    /// 2(e + η/Δ): bound on the distance of two points for the same exact minimiser, before rounding.
     pub fn output_error(&self) -> Result<f64, GateError> {
         let offset = rounding(GridGaussian::new(self.noise_scale)?.step(), self.coordinates) / 2.0;
         Ok(up(2.0 * (self.tolerance + offset / self.floor)))
@@ -152,7 +154,7 @@ impl RotatedObjective {
         ])
     }
 
-    /// What it will cost.
+    /// The event of one release.
     pub fn event(&self) -> Result<Event, GateError> {
         Ok(Event::All(self.leaves()?.to_vec()))
     }
@@ -179,7 +181,7 @@ impl RotatedObjective {
     }
 }
 
-/// The right to release one minimiser of the objective whose b was drawn with it.
+/// Permission to release one minimiser of the objective whose b was drawn with it.
 #[derive(Debug)]
 #[must_use = "the noise is drawn and its budget spent; only this token releases the minimiser"]
 pub struct RotatedToken {
@@ -191,8 +193,8 @@ pub struct RotatedToken {
 }
 
 impl RotatedToken {
-    /// Lets the minimiser out, output noise added, if it is proved close enough. `session` must be the
-    /// one that recorded the draw.
+    /// Releases the minimiser with output noise, if it is proved close enough. `session` must be the one
+    /// that recorded the draw.
     pub fn release(
         self,
         minimiser: Private<Vec<f64>>,
@@ -202,7 +204,7 @@ impl RotatedToken {
         if session.number() != self.session {
             return Err(GateError::Foreign);
         }
-        // Asks "met?", never "missed?", so that NaN is refused.
+        // The test is "met?", never "missed?", so that NaN is refused.
         if !matches!(distance.0.partial_cmp(&self.tolerance), Some(order) if order.is_le()) {
             return Err(GateError::NotCertified);
         }

@@ -1,19 +1,20 @@
 //! Gaussian noise on a sum over a random part of the records, drawn anew and in secret for each use.
 //!
-//! **Theorem.** Let g(S) = Σ_{i∈S} gᵢ with ‖gᵢ‖₂ ≤ C for every record, whatever was asked before. The answer
-//! g(S) + N(0, σ²I) with a fresh S is dominated by the pair of Theorem 1 (Poisson, add/remove), 2 (Poisson,
-//! replace-one) or 3 (without replacement, replace-one) of [`crate::account::sampled`]. T of them, each asked
-//! after the answers before it, have the product of T such pairs, each direction on its own where there are
-//! two (Zhu, Dong & Wang 2022, Theorem 10). ∎
+//! **Theorem.** Let g(S) = Σ_{i∈S} gᵢ with ‖gᵢ‖₂ ≤ C for every record, whatever was released before. The
+//! answer g(S) + N(0, σ²I) with a fresh S is dominated by the pair of Theorem 1 (Poisson, add/remove), 2
+//! (Poisson, replace-one) or 3 (without replacement, replace-one) of [`crate::account::sampled`]. T of
+//! them, each chosen after the answers before it, have the product of T such pairs, each direction on
+//! its own where there are two (Zhu, Dong & Wang 2022, Theorem 10). ∎
 //!
 //! *In finite arithmetic.* Given S without the record in question, the sum on the grid with the record
 //! is within C + step·√p of the sum without it, and two sums with different records in one place are
 //! within 2C + step·√p of each other: these are the sensitivities charged. A mixture of laws, each
 //! within total variation q of an ideal one, is within q of the mixture of those.
 //!
-//! **Charged is executed.** The sample is drawn here, under the session's key ([`crate::noise::SampleKey`]), and
-//! the event is made from the same [`Draw`]: a learner cannot charge one sampler and use another. Neither S
-//! nor |S| is released or divided by. There is no way to hand in batches that were cut elsewhere.
+//! **Charged is executed.** The sample is drawn here, under the session's key
+//! ([`crate::noise::SampleKey`]), and the event is made from the same [`Draw`]: a learner cannot charge
+//! one sampler and use another. Neither S nor |S| is released or divided by. Batches that were cut
+//! elsewhere cannot be passed in.
 //!
 //! - C `contribution`, σ `noise_scale`, √p of `coordinates`
 //! - Tested by `tests/all/sampled_gaussian.rs`.
@@ -26,20 +27,20 @@ use crate::noise::{GridGaussian, NoiseError, SampleKey};
 use privet_core::{Neighbours, Unit};
 use zeroize::Zeroizing;
 
-/// How the part of the records that an answer sees is drawn.
+/// The sampler of the records that enter an answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Draw {
     /// Each record independently with probability `rate`.
     Poisson {
-        /// q, in (0, 1).
+        /// The sampling rate q, in (0, 1).
         rate: f64,
     },
     /// A uniformly random set of `batch` of the `population` records; replace-one only, where the
     /// number of records is public.
     WithoutReplacement {
-        /// n.
+        /// The public number of records n.
         population: u64,
-        /// |S|.
+        /// The batch size |S|.
         batch: u64,
     },
 }
@@ -47,22 +48,22 @@ pub enum Draw {
 /// Gaussian noise on a sum over sampled records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SampledGaussian {
-    /// The relation that is charged for.
+    /// The neighbour relation that is charged.
     pub neighbours: Neighbours,
-    /// The unit that is charged for; of one record only.
+    /// The unit that is charged; one record only.
     pub unit: Unit,
     /// The sampler.
     pub draw: Draw,
-    /// C: bound on one record's part of the sum.
+    /// Bound C on the norm of one record's contribution.
     pub contribution: f64,
-    /// σ.
+    /// Standard deviation σ of each coordinate's noise.
     pub noise_scale: f64,
     /// Length of the sum.
     pub coordinates: usize,
 }
 
 impl SampledGaussian {
-    /// What one use costs.
+    /// The event of one use.
     pub fn event(&self) -> Result<Event, GateError> {
         let step = GridGaussian::new(self.noise_scale)?.step();
         let (rounding, noise_scale) = (rounding(step, self.coordinates), self.noise_scale);
@@ -83,11 +84,11 @@ impl SampledGaussian {
         Ok(Event::Use { neighbours: self.neighbours, unit: self.unit, cost })
     }
 
-    /// Draws a sample, lends it to `ask`, charges, and adds noise to the sum that it answers with.
-    /// `records` says how many there are; `ask` is lent the places of the records drawn, ascending, and
-    /// answers with the exact sum over those, or with `None` to stop, which releases nothing.
+    /// Draws a sample, lends it to `ask`, charges, and adds noise to the returned sum. `records` is the
+    /// number of records; `ask` borrows the indices of the drawn records, ascending, and returns the
+    /// exact sum over those, or `None` to stop, which releases nothing.
     ///
-    /// What it answers is private:
+    /// The returned sum is private:
     /// ```compile_fail,E0308
     /// # use privet_dp::{gate::{Session, Private}, mechanism::{SampledGaussian, ExactCounts}};
     /// fn open(sampled: &SampledGaussian, session: &mut Session<'_>) {

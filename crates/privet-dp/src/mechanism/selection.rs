@@ -1,34 +1,35 @@
-//! Selecting signed columns, one after the other: each choice is made among scores that the choices
-//! before it have led to.
+//! Adaptive selection of signed columns: each choice is made among scores that depend on the choices
+//! before it.
 //!
 //! Column j of p has an integer score; the vertices are its two signs, (j, +) of score −score_j and
 //! (j, −) of score +score_j, so that the *smallest* inner product ⟨s, gradient⟩ is the best.
 //!
-//! **Theorem.** Let every score, given what was chosen before, be a function of the data that moves by
-//! at most Δ units between neighbours. T choices made one after the other have the curve of
-//! - *exponential*: T mechanisms of bounded range **2Δ·rate**, if (j, s) is drawn with probability
-//!   ∝ e^(−rate·s·score_j);
+//! **Theorem.** Let every score, given the earlier choices, be a function of the data that changes by at
+//! most Δ units between neighbours. T choices made one after the other have the curve of
+//! - *exponential*: T mechanisms of bounded range **2Δ·rate**, if (j, s) is drawn with
+//!   probability ∝ e^(−rate·s·score_j);
 //! - *Laplace*: T mechanisms that are **(2Δ/b)-DP**, if the vertex with the largest sum of score and
 //!   discrete Laplace noise of scale b is taken, of equal ones the first.
 //!
-//! So has everything computed from the choices. What can be chosen may get fewer (`peeled`): which columns are
-//! left is a function of the choices before, the same for both tables, and the proof is about any of them.
+//! So has everything computed from the choices. The set of candidates may shrink (`peeled`): the
+//! remaining columns are a function of the choices before, the same for both tables, and the proof is
+//! about any of them.
 //!
 //! *Proof.* Exponential: let u be the vertex's score; e^(rate·(u(D) − u(D′))) lies between e^(±rate·Δ),
 //! and the normalising constants are the same for all vertices: the loss lies in an interval of length
 //! 2Δ·rate (Durfee & Rogers 2019), whatever was chosen before. Laplace: fix the noise of all other
 //! vertices. Vertex v is taken when its own noise N is at least (or above: ties) an integer threshold,
-//! which moves by at most 2Δ between neighbours; Pr[N ≥ t] ≤ e^(k/b)·Pr[N ≥ t + k] for the two-sided
-//! geometric law and integer k ≥ 0. Averaging over the noise of the others: the ratio of probabilities is
-//! at most e^(2Δ/b). Adaptive composition keeps
-//! products of dominating pairs (Zhu, Dong & Wang 2022, Theorem 10). ∎
+//! which changes by at most 2Δ between neighbours; Pr[N ≥ t] ≤ e^(k/b)·Pr[N ≥ t + k] for the two-sided
+//! geometric law and integer k ≥ 0. Averaging over the noise of the others: the ratio of probabilities
+//! is at most e^(2Δ/b). Adaptive composition keeps products of dominating pairs (Zhu, Dong & Wang 2022,
+//! Theorem 10). ∎
 //!
 //! Scores are integers and the draws are exact ([`SignedChoice`], [`DiscreteLaplace`]): both hold for the
 //! program as executed.
 //!
-//! What comes out is θ = Σ coefficientₜ·sₜe_{jₜ}, a fixed function of the choices.
+//! The result is θ = Σ coefficientₜ·sₜe_{jₜ}, a fixed function of the choices.
 //!
-//! **The door.** Scores are kept up to date by a [`Scores`], which is told every choice. It comes in as a
+//! **Access.** A [`Scores`] keeps the scores up to date and receives every choice. It comes in as a
 //! [`Private`] value and never leaves; no choice leaves before [`Session::settle`].
 //!
 //! - Δ `sensitivity`, T the number of `coefficients`
@@ -43,23 +44,22 @@ use privet_core::{Neighbours, Unit};
 /// A column with a sign.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Vertex {
-    /// Which column.
+    /// Index of the column.
     pub column: usize,
-    /// Whether the sign is −.
+    /// True if the sign is −.
     pub negative: bool,
 }
 
-/// Scores that follow the choices. Whatever it computes must depend on the records and on the choices
-/// it is told of, and on nothing else that is private; it must keep neither to itself after it is
-/// dropped.
+/// Scores that follow the choices. They must depend on the records and on the reported choices, and on
+/// nothing else that is private; an implementation must keep neither after it is dropped.
 pub trait Scores {
-    /// Goes on after a choice (`None`: the first step) and reports the score, in units, of every column
-    /// whose score changed since the step before (at first: is not 0). `false` ends the run and
-    /// releases nothing.
+    /// Advances after a choice (`None`: the first step) and reports the score, in units, of every column
+    /// whose score changed since the step before (at first: is not 0). `false` ends the run and releases
+    /// nothing.
     fn advance(&mut self, chosen: Option<Vertex>, report: &mut dyn FnMut(usize, i64)) -> bool;
 }
 
-/// How a vertex is chosen.
+/// The law of a choice.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum SelectionLaw {
     /// The exponential mechanism, at this rate per unit of score.
@@ -71,25 +71,25 @@ pub enum SelectionLaw {
 /// A sequence of choices among ±columns.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selection {
-    /// The relation the sensitivity was derived for.
+    /// The neighbour relation that the sensitivity was derived for.
     pub neighbours: Neighbours,
-    /// The unit the sensitivity was derived for.
+    /// The unit that the sensitivity was derived for.
     pub unit: Unit,
-    /// How much a score can change between neighbours, in units of score.
+    /// Largest change Δ of a score between neighbours, in units of score.
     pub sensitivity: u64,
     /// The law of each choice.
     pub law: SelectionLaw,
-    /// p.
+    /// Number p of columns.
     pub columns: usize,
-    /// What each choice adds to θ: one choice for each.
+    /// The coefficient that each choice adds to θ, one for each choice.
     pub coefficients: Vec<f64>,
-    /// `Some(m)`: with a column every one that is a multiple of m away from it is taken out of what can be
-    /// chosen from then on (the last one stays); `None`: all can be chosen again.
+    /// `Some(m)`: a choice removes the chosen column and every column at a multiple of m from it from
+    /// the candidates (the last one stays); `None`: all columns remain candidates.
     pub peeled: Option<usize>,
 }
 
 impl Selection {
-    /// What one choice costs.
+    /// The event of one choice.
     fn leaf(&self) -> Event {
         let moves = 2.0 * self.sensitivity as f64;
         Event::Use {
@@ -104,7 +104,7 @@ impl Selection {
         }
     }
 
-    /// What one choice will cost.
+    /// The event of one choice, its settings checked.
     pub fn choice(&self) -> Result<Event, GateError> {
         match self.law {
             SelectionLaw::Exponential(rate) => RATE.check(rate),
@@ -114,7 +114,7 @@ impl Selection {
         Ok(self.leaf())
     }
 
-    /// What all of them will cost.
+    /// The event of all choices.
     pub fn event(&self) -> Result<Event, GateError> {
         let count = u32::try_from(self.coefficients.len()).map_err(|_| GateError::Malformed)?;
         Ok(Event::Repeat { count, event: Box::new(self.choice()?) })
@@ -125,12 +125,12 @@ impl Selection {
         Self { law, ..self.clone() }
     }
 
-    /// The range that a choice at this rate costs.
+    /// The range charged for a choice at this rate.
     pub fn range_of_rate(&self, rate: f64) -> f64 {
         up(2.0 * self.sensitivity as f64 * rate)
     }
 
-    /// The same selection by exponential weights, at a rate at which a choice costs this range but for
+    /// The same selection by exponential weights, at the rate whose choice costs this range, up to
     /// rounding.
     pub fn with_range(&self, range: f64) -> Self {
         self.with_law(SelectionLaw::Exponential(range / self.range_of_rate(1.0)))
@@ -148,7 +148,7 @@ impl Selection {
         })
     }
 
-    /// Makes every choice and hands out θ.
+    /// Makes every choice and returns θ.
     ///
     /// The scores are private:
     /// ```compile_fail,E0308
@@ -186,10 +186,10 @@ impl Selection {
     }
 }
 
-/// Scores as far as they were reported, and the law of a choice among them.
+/// The reported scores, and the law of a choice among them.
 enum Draws {
     Exponential(SignedChoice),
-    /// `None` for columns that were taken out.
+    /// `None` for removed columns.
     Laplace(DiscreteLaplace, Vec<Option<i64>>),
 }
 

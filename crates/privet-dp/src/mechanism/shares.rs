@@ -1,42 +1,49 @@
-//! Sums among parties that show theirs to nobody: additive shares, and noise that no server knows the whole of.
+//! Secure sums among parties: additive shares, and noise that no server knows entirely.
 //!
-//! Party j splits its vector vⱼ ∈ ℤᵖ into uniform shares that add up to it in ℤ mod 2¹²⁸, one for each of k servers.
-//! Server s adds up the shares it got and a discrete Gaussian draw Nₛ of its own, and opens that. All k openings
-//! together are Σvⱼ + ΣNₛ; fewer say nothing.
+//! Party j splits its vector vⱼ ∈ ℤᵖ into uniform shares that add up to it in ℤ mod 2¹²⁸, one for each
+//! of k servers. Server s adds up the shares it received and a discrete Gaussian draw Nₛ of its own, and
+//! opens the result. All k openings together are Σvⱼ + ΣNₛ; fewer reveal nothing.
 //!
-//! **Theorem.** Let a coalition have at most k − t of the servers and any of the parties, whatever they send. Let Nₛ
-//! have the parameter σ/√t on the grid of σ ([`crate::noise::GridGaussian`]). Towards the coalition one round is, for a record of a
-//! party outside it, a post-processing of the Gaussian mechanism at σ on the sum of the honest parties, its grid charged
-//! as alone ([`super::Gaussian`]).
+//! **Theorem.** Let a coalition have at most k − t of the servers and any of the parties, whatever they
+//! send. Let Nₛ have the parameter σ/√t on the grid of σ ([`crate::noise::GridGaussian`]). Towards the
+//! coalition one round is, for a record of a party outside it, a post-processing of the Gaussian
+//! mechanism at σ on the sum of the honest parties, its grid charged as for a single party
+//! ([`super::Gaussian`]).
 //!
-//! *Proof.* H, the servers outside, are at least t ≥ 1. An honest party's shares for the coalition's servers are uniform
-//! and independent of vⱼ, since a share for H is left to make up the sum. Given them, its shares for H are uniform with
-//! a fixed sum; so the openings of H are uniform with the sum W = Σ_{honest} vⱼ + Σ_H N + (what the coalition sent or
-//! holds itself): they can be made from W and uniform numbers. W is a function of Σ_{honest} vⱼ + Σ_H N and of what the
-//! coalition knows. Of the draws in Σ_H N take t; the others are post-processing. An honest server opens a round
-//! once, of one sharing a party, so there is no second W (an honest party that shared twice would do no harm: the masks
-//! of the two are independent). What the coalition sends may depend on
-//! all it saw: the next question then does too, which every honest party works out by the plan, and whose
-//! sensitivity holds at any point. ∎
+//! *Proof.* H, the servers outside, are at least t ≥ 1. An honest party's shares for the coalition's
+//! servers are uniform and independent of vⱼ, since a share for H is left to make up the sum. Given
+//! them, its shares for H are uniform with a fixed sum; so the openings of H are uniform with the sum
+//! W = Σ_{honest} vⱼ + Σ_H N + (what the coalition sent or holds itself): they can be made from W and
+//! uniform numbers. W is a function of Σ_{honest} vⱼ + Σ_H N and of what the coalition knows. Of the
+//! draws in Σ_H N take t; the others are post-processing. An honest server opens a round once, of one
+//! sharing a party, so there is no second W (an honest party that shared twice would do no harm: the
+//! masks of the two are independent). What the coalition sends may depend on all it saw: the next query
+//! then does too, which every honest party derives from the plan, and whose sensitivity holds at any
+//! point. ∎
 //!
-//! *Commitments.* Before it opens, a server shows a digest of its opening and of random numbers of its own, and later those
-//! numbers (`privet-parties`). Both are functions of the opening and of randomness that depends on nothing, so the
-//! theorem holds for them too, whether the round is opened afterwards or not. They are for the result, not for privacy: a server
-//! of the coalition has fixed what it opens before it sees W. It may still add any number, or end the run.
+//! *Commitments.* Before it opens, a server publishes a digest of its opening and of random numbers of
+//! its own, and later those numbers (`privet-parties`). Both are functions of the opening and of
+//! randomness that depends on nothing, so the theorem holds for them too, whether the round is opened
+//! afterwards or not. They protect the result, not privacy: a server of the coalition has fixed its
+//! opening before it sees W. It may still add any number, or end the run.
 //!
-//! **t > 1** (after Kairouz, Liu & Steinke 2021). Let f_v(k) = exp(−k²/2v). The sum of independent draws ∝ f_a and ∝ f_b has the law
-//! ∝ Σⱼ f_a(j)·f_b(k − j) = f_{a+b}(k)·Σⱼ exp(−(j − c)²/2w), w = ab/(a + b), c = ka/(a + b), and by Poisson summation
-//! the last sum is √(2πw)·(1 ± r), r ≤ 4e^(−2π²w), whatever c. So t draws of parameter s′ have the law of one
-//! of parameter s′√t up to a factor ((1 + r)/(1 − r))^(t−1) with w ≥ s′²/2; here s′ ≥ 2³⁷, and r < e^(−10²²) is far
-//! below what the constant of [`crate::noise::grid_distance`] is rounded up by.
+//! **t > 1** (after Kairouz, Liu & Steinke 2021). Let f_v(k) = exp(−k²/2v). The sum of independent
+//! draws ∝ f_a and ∝ f_b has the law ∝ Σⱼ f_a(j)·f_b(k − j) = f_{a+b}(k)·Σⱼ exp(−(j − c)²/2w),
+//! w = ab/(a + b), c = ka/(a + b), and by Poisson summation the last sum is √(2πw)·(1 ± r),
+//! r ≤ 4e^(−2π²w), whatever c. So t draws of parameter s′ have the law of one of parameter s′√t up to a
+//! factor ((1 + r)/(1 − r))^(t−1) with w ≥ s′²/2; here s′ ≥ 2³⁷, and r < e^(−10²²) is far below what the
+//! constant of [`crate::noise::grid_distance`] is rounded up by.
 //!
-//! *In finite arithmetic.* Every party rounds its own exact sum to the grid: between neighbours one of them differs, so
-//! step·√p is charged once. Clamped at 2¹⁰⁰, the vectors of 2²⁰ parties stay below 2¹²⁰; a draw is below 2⁵³ but for a probability
-//! of e^(−2²²). So the sum mod 2¹²⁸ is the sum; and were it not, wrapping is post-processing.
+//! *In finite arithmetic.* Every party rounds its own exact sum to the grid: between neighbours one of
+//! them differs, so step·√p is charged once. Clamped at 2¹⁰⁰, the vectors of 2²⁰ parties stay below
+//! 2¹²⁰; a draw is below 2⁵³ except with probability e^(−2²²). So the sum mod 2¹²⁸ is the sum; and were
+//! it not, wrapping is post-processing.
 //!
-//! - k `servers`, t `honest`: the servers that neither collude with the reader nor tell their draw, t ≤ k − 1 since a
-//!   curious server knows its own. The released noise has the variance kσ²/t, whoever is honest.
-//! - A cheating party or server can spoil the sum, by any amount; what is proved of others' records stays.
+//! - k `servers`, t `honest`: the servers that neither collude with the reader nor reveal their draw,
+//!   t ≤ k − 1 since a curious server knows its own. The released noise has the variance kσ²/t, whoever
+//!   is honest.
+//! - A cheating party or server can spoil the sum, by any amount; the guarantee for others' records
+//!   stays.
 //! - Tested by `tests/all/shares.rs`.
 
 use super::joint;
@@ -48,27 +55,27 @@ use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 use zeroize::Zeroizing;
 
-/// Limits on how many parties hold records.
+/// Limits on the number of parties that hold records.
 pub const PARTIES: Range = Range::from("parties", 1.0, 1_048_577.0);
-/// Limits on how many servers add up.
+/// Limits on the number of servers.
 pub const SERVERS: Range = Range::from("servers", 2.0, 65.0);
 
-/// Who draws the noise of a round.
+/// The protocol by which the servers draw a round's noise.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NoiseMode {
-    /// Every server its own, and all of it is released.
+    /// Every server draws its own, and all of it is released.
     #[default]
     Shares,
-    /// All servers together one, which none of them knows ([`super::joint`]).
+    /// All servers jointly make one draw, which none of them knows ([`super::joint`]).
     Joint,
 }
 
 impl NoiseMode {
-    /// The words accepted by [`FromStr`].
+    /// The words that [`FromStr`] accepts.
     pub const ACCEPTED: &'static str = "shares, joint";
 
-    /// Whether it is the mode that files say nothing of.
+    /// True for the default, which files leave out.
     pub fn is_shares(&self) -> bool {
         *self == Self::Shares
     }
@@ -98,27 +105,28 @@ impl FromStr for NoiseMode {
     }
 }
 
-/// Among whom a sum is taken.
+/// The participants of a distributed sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Among {
-    /// m, who hold records.
+    /// Number m of parties, which hold records.
     pub parties: u32,
-    /// k, who add up and add noise.
+    /// Number k of servers, which add up shares and add noise.
     pub servers: u32,
-    /// t, how many of those are trusted to keep what they know to themselves.
+    /// Number t of servers that are trusted not to reveal their data.
     pub honest: u32,
-    /// Who draws the noise.
+    /// The protocol by which the servers draw the noise.
     #[serde(default, skip_serializing_if = "NoiseMode::is_shares")]
     pub noise: NoiseMode,
 }
 
 impl Among {
-    /// Refuses numbers for which nothing is proved.
+    /// Refuses numbers outside the theorem.
     pub fn check(self) -> Result<Self, privet_core::Error> {
         PARTIES.check(f64::from(self.parties))?;
         SERVERS.check(f64::from(self.servers))?;
-        // At most all but one: a curious server knows its own noise. Where all draw it together, one is enough.
+        // At most all but one: a curious server knows its own noise. Where all draw it jointly, one
+        // suffices.
         let honest = match self.noise {
             NoiseMode::Shares => Range::from("honest", 1.0, f64::from(self.servers)),
             NoiseMode::Joint => {
@@ -132,7 +140,7 @@ impl Among {
         Ok(self)
     }
 
-    /// How much wider the released noise is than what is charged: √(k/t), or 1 where one draw is made.
+    /// Ratio of the released noise scale to the charged one: √(k/t), or 1 for one joint draw.
     pub fn widening(self) -> f64 {
         if self.noise == NoiseMode::Joint {
             return 1.0;
@@ -141,12 +149,13 @@ impl Among {
     }
 }
 
-/// The way to the others: brings a party's shares to the servers and their openings back.
+/// The channel between a party and the servers: delivers the party's shares and returns the servers'
+/// openings.
 ///
-/// Whoever implements it must bring each server its own share and nothing else, each round once, and hand back the
-/// openings of that very round.
+/// An implementation must deliver to each server its own share and nothing else, each round once, and
+/// return the openings of that very round.
 pub trait Together {
-    /// One round: what is charged, a share for each server, and what each of them opens.
+    /// One round: the charged event, a share for each server, and each server's opening as the result.
     fn exchange(
         &self,
         round: u64,
@@ -154,23 +163,24 @@ pub trait Together {
         shares: Vec<Zeroizing<Vec<u128>>>,
     ) -> Result<Vec<Vec<u128>>, GateError>;
 
-    /// How many records this party declared, which is public; `None` where all parties are one process.
+    /// The number of records that this party declared, which is public; `None` if one process holds all
+    /// parties.
     fn declared_rows(&self) -> Option<u64> {
         None
     }
 
-    /// Whether one process is everyone, so that nobody is kept from anything.
+    /// True if one process runs all parties and servers, so that nothing is hidden between them.
     fn is_simulated(&self) -> bool {
         false
     }
 
-    /// What the servers' noise rests on, as far as is known here.
+    /// The origin of the servers' noise, as far as it is known here.
     fn origin(&self) -> Origin {
         Origin::OperatingSystem
     }
 }
 
-/// A share of each value for every server: all but one are uniform, the last makes up the sum.
+/// Splits each value into a share for every server: all but one are uniform, the last completes the sum.
 pub fn split(values: &[i128], servers: u32, source: &mut dyn Source) -> Vec<Zeroizing<Vec<u128>>> {
     let mut last: Zeroizing<Vec<u128>> =
         Zeroizing::new(values.iter().map(|value| *value as u128).collect());
@@ -187,7 +197,7 @@ pub fn split(values: &[i128], servers: u32, source: &mut dyn Source) -> Vec<Zero
     all
 }
 
-/// What the openings of all servers add up to.
+/// The sum of all servers' openings; `None` if there are none or their lengths differ.
 pub fn joined(openings: &[Vec<u128>]) -> Option<Vec<i128>> {
     let mut sum = openings.first()?.clone();
     for opening in &openings[1..] {
@@ -199,10 +209,10 @@ pub fn joined(openings: &[Vec<u128>]) -> Option<Vec<i128>> {
     Some(sum.into_iter().map(|value| value as i128).collect())
 }
 
-/// What a server does in one round: adds up shares, then its noise, once.
+/// A server's work in one round: it adds up shares, then its noise, once.
 pub struct Adding {
     sum: Zeroizing<Vec<u128>>,
-    /// Of its own noise; `None` where the servers draw together.
+    /// The law of its own noise; `None` where the servers draw jointly.
     law: Option<DiscreteGaussian>,
 }
 
@@ -213,7 +223,7 @@ impl std::fmt::Debug for Adding {
 }
 
 impl Adding {
-    /// For a round that is charged as this; refused where it is not Gaussian noise on a grid.
+    /// For a round charged as `leaf`; refused unless it is Gaussian noise on a grid.
     pub fn new(leaf: &Event, among: Among) -> Result<Self, GateError> {
         let (noise_scale, grid) = planned(leaf, among.noise)?;
         if among.noise == NoiseMode::Joint {
@@ -221,13 +231,13 @@ impl Adding {
             return Ok(Self { sum: Zeroizing::new(vec![0; grid.coordinates as usize]), law: None });
         }
         let honest = f64::from(among.honest.max(1));
-        // For t = 1 exactly σ; otherwise rounded up, so that t draws have at least the variance charged.
+        // For t = 1 exactly σ; otherwise rounded up, so that t draws have at least the charged variance.
         let share = if among.honest <= 1 { 1.0 } else { (1.0 + 1e-15) / honest.sqrt() };
         let law = Some(DiscreteGaussian::new(noise_scale / grid.step * share)?);
         Ok(Self { sum: Zeroizing::new(vec![0; grid.coordinates as usize]), law })
     }
 
-    /// How many numbers a share has.
+    /// The length of a share.
     pub fn coordinates(&self) -> usize {
         self.sum.len()
     }
@@ -241,7 +251,7 @@ impl Adding {
         Ok(())
     }
 
-    /// Adds this server's own noise: what it opens. Refused where the servers draw together.
+    /// Adds this server's own noise and returns the opening. Refused where the servers draw jointly.
     pub fn opening(self, source: &mut dyn Source) -> Result<Vec<u128>, GateError> {
         let mut noise = Zeroizing::new(vec![0_i64; self.sum.len()]);
         self.law.ok_or(GateError::Alone)?.fill(&mut noise, source);
@@ -249,8 +259,8 @@ impl Adding {
         Ok(self.sum.iter().zip(noise.iter()).map(added).collect())
     }
 
-    /// Adds this server's share of the noise that was drawn together for this round: what it opens. Refused where every server
-    /// draws its own, and where lengths differ.
+    /// Adds this server's share of the joint noise of this round and returns the opening. Refused where
+    /// every server draws its own, and where lengths differ.
     pub fn opening_with(self, noise: joint::NoiseShare) -> Result<Vec<u128>, GateError> {
         if self.law.is_some() || noise.coordinates() != self.sum.len() {
             return Err(GateError::Malformed);
@@ -260,7 +270,7 @@ impl Adding {
     }
 }
 
-/// The noise that a round is charged for.
+/// The charged noise of a round.
 fn planned(leaf: &Event, noise: NoiseMode) -> Result<(f64, Grid), GateError> {
     let Event::Use { cost, .. } = leaf else { return Err(GateError::Alone) };
     match (cost, noise) {
@@ -272,7 +282,8 @@ fn planned(leaf: &Event, noise: NoiseMode) -> Result<(f64, Grid), GateError> {
     }
 }
 
-/// How many numbers the longest round of a plan has; `None` where some round is no Gaussian noise on a grid in this mode.
+/// The length of a plan's longest round; `None` if some round is not Gaussian noise on a grid in this
+/// mode.
 pub fn longest(events: &Event, noise: NoiseMode) -> Option<u64> {
     match events {
         Event::Use { .. } => planned(events, noise).ok().map(|(_, grid)| grid.coordinates),
@@ -284,7 +295,7 @@ pub fn longest(events: &Event, noise: NoiseMode) -> Option<u64> {
     }
 }
 
-/// Splits a vector in whole steps, has it added to those of the others, and reads the noised sum.
+/// Splits a vector of grid steps, exchanges the shares, and returns the noisy sum.
 pub(super) fn summed(
     event: Event,
     steps: &[i128],
@@ -306,7 +317,7 @@ pub(super) fn summed(
     Ok(sum.into_iter().map(|value| value as f64 * step).collect())
 }
 
-/// All servers in this process: they and the parties are one, and every word of the protocol is carried out.
+/// All servers and parties in this process, which carries out the whole protocol.
 pub struct InProcess<'a> {
     among: Among,
     source: std::cell::RefCell<&'a mut dyn Source>,

@@ -17,15 +17,15 @@
 //! removed record, or one put there in its place. (iii) n′ < M < n: both, one after the other. So no
 //! slots differ but those of the at most k differing records of the larger table. ∎
 //!
-//! **Theorem.** If f moves by at most Δ whenever at most k slots are exchanged, filled or emptied, then
-//! f plus N(0, σ²I) has the curve of a Gaussian mechanism of sensitivity Δ, for units of at most k
+//! **Theorem.** If f changes by at most Δ whenever at most k slots are exchanged, filled or emptied,
+//! then f plus N(0, σ²I) has the curve of a Gaussian mechanism of sensitivity Δ, for units of at most k
 //! records, *under both relations*. *Proof.* H_ε of two mixtures over the joint law is at most the
 //! largest H_ε of a pair (joint convexity), and each pair is Gaussian with a distance of at most Δ. ∎
 //!
 //! The secrecy of the order is not credited: the event is [`super::Gaussian`]'s. A random order must
 //! not depend on the records, and this is why it is drawn here.
 //!
-//! - Tested by `tests/sampled_descent.rs`.
+//! - Tested by `tests/all/sampled_gaussian.rs`.
 
 use super::Gaussian;
 use crate::account::Event;
@@ -38,19 +38,19 @@ use zeroize::Zeroizing;
 pub struct ShuffledGaussian {
     /// The noise; its sensitivity is Δ of the theorem.
     pub gaussian: Gaussian,
-    /// M.
+    /// Number M of slots.
     pub slots: usize,
 }
 
 impl ShuffledGaussian {
-    /// What it will cost.
+    /// The event of one release.
     pub fn event(&self) -> Result<Event, GateError> {
         self.gaussian.event()
     }
 
-    /// Draws an order of `records` records, lends it to `compute` and adds noise to what that hands
-    /// back. A slot holds the place of a record, or a number of at least `records` where it is empty.
-    /// `None` stops: nothing is released.
+    /// Draws an order of `records` records, lends it to `compute` and adds noise to the result. A slot
+    /// holds the index of a record, or a number of at least `records` if it is empty. `None` stops:
+    /// nothing is released.
     pub fn run(
         &self,
         records: Private<usize>,

@@ -1,39 +1,44 @@
-//! Any number of discrete answers, paid for by those that are not stable: A_OQR.
+//! Any number of discrete answers, charged only for those that are not stable: A_OQR.
 //!
-//! **Theorem** (Thakkar 2019, Algorithm 8 and Theorem 7, with other constants). For each question let an answer fᵢ
-//! and a whole number dᵢ ≥ 0 be functions of the records such that between neighbours |dᵢ − d′ᵢ| ≤ 1, and dᵢ ≥ 1 implies
-//! fᵢ = f′ᵢ ([`super::Proxied`]). Put the dᵢ to a [`SparseVector`] of Δ = 1 and T runs; where dᵢ is above, release fᵢ,
-//! else ⊥. Questions may be chosen after the answers before them. If but for probability p no question with dᵢ = 0
-//! is ever above, then at every e this is within **p + δ₀(e)**, δ₀ the curve of T uses of an ε₀-DP mechanism; and that is
-//! at most the curve of those T uses beside a (0, δ) mechanism, if **p ≤ δ·(1 − δ₀(0))**.
+//! **Theorem** (Thakkar 2019, Algorithm 8 and Theorem 7, with other constants). For each query let an
+//! answer fᵢ and an integer dᵢ ≥ 0 be functions of the records such that between neighbours
+//! |dᵢ − d′ᵢ| ≤ 1, and dᵢ ≥ 1 implies fᵢ = f′ᵢ ([`super::Proxied`]). Compare the dᵢ by a
+//! [`SparseVector`] of Δ = 1 and T runs; where dᵢ is above, release fᵢ, else ⊥. Queries may be chosen
+//! after the answers before them. If except with probability p no query with dᵢ = 0 is ever above, then
+//! at every e this is within **p + δ₀(e)**, δ₀ the curve of T uses of an ε₀-DP mechanism; and that is at
+//! most the curve of those T uses beside a (0, δ) mechanism, if **p ≤ δ·(1 − δ₀(0))**.
 //!
-//! *Proof.* Fix neighbours D, D′ and whoever asks. Call a series of answers *bad* if in it a question with fᵢ ≠ f′ᵢ is
-//! answered: then dᵢ = d′ᵢ = 0, since the condition holds from either side; so bad series have probability at most p under
-//! either. Let M̃ be the same mechanism but for a fixed sign ★ in the place of answers that differ: its answers are a
-//! function of the comparisons and of what D and D′ have in common, so that it is T runs of a sparse vector; series that
-//! are not bad have under M the probability that they have under M̃. For every set S, with S′ its series that are not bad,
-//! P(S) − e^e·Q(S) ≤ p + P(S′) − e^e·Q(S′) = p + P̃(S′) − e^e·Q̃(S′) ≤ p + δ₀(e): the first part. For e < 0 use
-//! H_e(P‖Q) = 1 − e^e + e^e·H_{−e}(Q‖P), which δ₀ satisfies with equality for P = Q's own curve: H_e ≤ δ₀(e) + e^e·p.
-//! The curve charged is δ + (1 − δ)δ₀(e). It is no less where p ≤ δ(1 − δ₀(e)) for e ≥ 0, and for e < 0 where
-//! e^e·p ≤ δ(1 − δ₀(e)) = δe^e(1 − δ₀(−e)); δ₀ falls from δ₀(0) on. ∎ (The bound p + δ₀ alone would do for one release, not
-//! for composing it with others.)
+//! *Proof.* Fix neighbours D, D′ and the analyst. Call a series of answers *bad* if in it a query with
+//! fᵢ ≠ f′ᵢ is answered: then dᵢ = d′ᵢ = 0, since the condition holds from either side; so bad series
+//! have probability at most p under either. Let M̃ be the same mechanism but for a fixed sign ★ in the
+//! place of answers that differ: its answers are a function of the comparisons and of what D and D′ have
+//! in common, so that it is T runs of a sparse vector; series that are not bad have under M the
+//! probability that they have under M̃. For every set S, with S′ its series that are not bad,
+//! P(S) − e^e·Q(S) ≤ p + P(S′) − e^e·Q(S′) = p + P̃(S′) − e^e·Q̃(S′) ≤ p + δ₀(e): the first part. For
+//! e < 0 use H_e(P‖Q) = 1 − e^e + e^e·H_{−e}(Q‖P), which δ₀ satisfies with equality for P = Q's own
+//! curve: H_e ≤ δ₀(e) + e^e·p. The charged curve is δ + (1 − δ)δ₀(e). It is no less where
+//! p ≤ δ(1 − δ₀(e)) for e ≥ 0, and for e < 0 where e^e·p ≤ δ(1 − δ₀(e)) = δe^e(1 − δ₀(−e)); δ₀ falls
+//! from δ₀(0) on. ∎ (The bound p + δ₀ alone would suffice for one release, not for composing it with
+//! others.)
 //!
-//! **p.** A question with d = 0 is above only if Z > w + N ([`super::sparse_vector`]'s signs).
-//! - *Exponential* noise: N ≥ 0, so Z > w in one of T runs: **p ≤ T·e^(−(w+1)/s₁)**, however many questions there are, and
-//!   however they are chosen.
-//! - *Laplace* noise: of m̃ questions and T thresholds, which exist beforehand if one likes, N of question i is
-//!   independent of all of them: **p ≤ m̃·T·Pr\[Z − N > w\]**. (The printed proof takes the threshold of a question for a
-//!   fresh one. It is not: whoever asks may wait for a low one, since ⊤ tells of it and is free.) m̃ is a hard limit.
+//! **p.** A query with d = 0 is above only if Z > w + N ([`super::sparse_vector`]'s signs).
+//! - *Exponential* noise: N ≥ 0, so Z > w in one of T runs: **p ≤ T·e^(−(w+1)/s₁)**, for any number of
+//!   queries, adaptively chosen.
+//! - *Laplace* noise: of m̃ queries and T thresholds, which exist beforehand if one likes, N of query i
+//!   is independent of all of them: **p ≤ m̃·T·Pr\[Z − N > w\]**. (The printed proof takes the threshold
+//!   of a query for a fresh one. It is not: an analyst may wait for a low one, since ⊤ reveals it and is
+//!   free.) m̃ is a hard limit.
 //!
-//! w is the least whole number for which that holds.
+//! w is the least integer for which that holds.
 //!
-//! **Very large ε.** Where 1 − δ₀(0) is too near to 0 to be had as a difference (ε above about 20, which protects next to
-//! nothing) it is bounded below by itself. T uses of an ε₀-DP mechanism are post-processing of T answers by coins that are
-//! true with probability e^ε₀/(1 + e^ε₀) (Kairouz, Oh & Viswanath 2015), for which 1 − δ₀(0) = Σ_k min{P(k), Q(k)} over the
-//! number k of heads: positive terms, of which some are added up, by their logarithms (`ln_overlap`).
+//! **Very large ε.** Where 1 − δ₀(0) is too close to 0 to be computed as a difference (ε above about 20,
+//! which protects next to nothing) a lower bound is computed directly. T uses of an ε₀-DP mechanism are
+//! post-processing of T answers by coins that are true with probability e^ε₀/(1 + e^ε₀) (Kairouz, Oh &
+//! Viswanath 2015), for which 1 − δ₀(0) = Σ_k min{P(k), Q(k)} over the number k of heads: positive
+//! terms, of which some are added up, by their logarithms (`ln_overlap`).
 //!
-//! - ⊥ costs one run, an answer nothing. After T of them, or m̃ questions, all further ones are not answered at all.
-//! - **A session that is taken up again** goes on with a new threshold, which is one more run; no secret is stored.
+//! - ⊥ costs one run, an answer nothing. After T runs, or m̃ queries, no further query is answered.
+//! - **A resumed session** continues with a new threshold, which is one more run; no secret is stored.
 //! - Finite arithmetic, as its parts. Tested by `tests/all/sparse_vector.rs`.
 
 use super::sparse_vector::{Comparing, SparseVector};
@@ -43,38 +48,38 @@ use crate::gate::{GateError, Noised, Private, Session, Spend};
 use crate::noise::NoiseError;
 use privet_core::{Neighbours, Unit};
 
-/// δ₀(0) from which on 1 − δ₀(0) is not computed as a difference.
+/// The value of δ₀(0) from which on 1 − δ₀(0) is not computed as a difference.
 const NEXT_TO_ALL: f64 = 1.0 - 1e-9;
 
-/// A stream of questions whose stable answers are let out.
+/// A stream of queries whose stable answers are released.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StableAnswers {
-    /// The relation that distances count in.
+    /// The neighbour relation that distances count in.
     pub neighbours: Neighbours,
-    /// The unit that they count in.
+    /// The unit that distances count in.
     pub unit: Unit,
     /// The law of the noises.
     pub law: ThresholdNoise,
-    /// s₁.
+    /// Scale s₁ of the threshold's noise.
     pub noise_scale: f64,
-    /// s₂/s₁.
+    /// Ratio s₂/s₁ of the noise scales.
     pub query_ratio: f64,
-    /// T.
+    /// Largest number T of runs, that is, of unstable queries.
     pub cutoff: u32,
-    /// m̃.
+    /// Largest number m̃ of queries.
     pub questions: u64,
-    /// δ of what is let out though it is not stable.
+    /// Upper bound δ on the probability of releasing an unstable answer.
     pub delta: f64,
 }
 
-/// What is said to a question.
+/// The answer to a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard<A> {
     /// A stable answer.
     Answer(A),
-    /// ⊥: none, and one of T is spent.
+    /// ⊥: no answer, and one of T runs is spent.
     Unstable,
-    /// Nothing more is answered; nothing was looked at.
+    /// No further query is answered; no records were read.
     Ended,
 }
 
@@ -107,19 +112,20 @@ impl StableAnswers {
         Event::Use { neighbours: self.neighbours, unit: self.unit, cost }
     }
 
-    /// What all of it costs at most. The leak comes first, so that the number of draws tells which they were.
+    /// The event of all queries, at most. The leak comes first, so that the number of draws determines
+    /// which they were.
     pub fn event(&self) -> Result<Event, GateError> {
         RELEASED.check(self.delta).map_err(NoiseError::Setting)?;
         Ok(Event::All(vec![self.leak(), self.comparisons(0).event()?]))
     }
 
-    /// ln p that is allowed: δ(1 − δ₀(0)), a little less for rounding.
+    /// Logarithm of the largest allowed p: δ(1 − δ₀(0)), slightly less for rounding.
     fn ln_allowed(&self) -> Result<f64, GateError> {
         let runs = self.comparisons(0).event()?;
         let all = account::delta(&runs, 0.0)?;
         let kept = match all < NEXT_TO_ALL {
             true => libm::log1p(-all),
-            // Nearer to 1 the difference is rounding.
+            // Close to 1 the difference is rounding error.
             false => {
                 let each = account::epsilon(&runs, 0.0)? / f64::from(self.cutoff.max(1));
                 ln_overlap(self.cutoff.max(1), each)
@@ -128,7 +134,7 @@ impl StableAnswers {
         Ok(libm::log(self.delta) + kept - 1e-9 * (1.0 - libm::log(self.delta) - kept))
     }
 
-    /// w.
+    /// The threshold w.
     pub fn threshold(&self) -> Result<i64, GateError> {
         RELEASED.check(self.delta).map_err(NoiseError::Setting)?;
         let runs = libm::log(f64::from(self.cutoff.max(1)));
@@ -158,13 +164,14 @@ impl StableAnswers {
         Ok(high as i64)
     }
 
-    /// Begins a run of all questions that a mechanism it is a part of has charged for.
+    /// Begins a run of all queries, charged by the mechanism that uses it.
     pub(super) fn begin_covered(&self) -> Result<Answering, GateError> {
         let comparing = self.comparisons(self.threshold()?).begin()?.covered();
         Ok(Answering { comparing, left: self.questions })
     }
 
-    /// A distance whose answer comes out, but for probability β, in each of so many questions that have it.
+    /// A distance whose answer is released, except with probability β, in each of so many queries with
+    /// this distance.
     pub fn distance_needed(&self, questions: f64, beta: f64) -> Result<f64, GateError> {
         let s2 = self.noise_scale * self.query_ratio;
         let tail = s2 * libm::log(questions.max(1.0) / beta);
@@ -175,12 +182,13 @@ impl StableAnswers {
         Ok(self.threshold()? as f64 + 1.0 + (tail + raised).ceil())
     }
 
-    /// Begins, and charges the leak; or goes on where the session was taken up again after `asked` questions, of which the
-    /// leak was charged. Refused in a plan of which neither is so: somebody else's draws pay for no leak.
+    /// Begins, and charges the leak; or continues where the session was resumed after `asked` queries,
+    /// whose leak is charged. Refused if the plan has neither: draws of other mechanisms pay for no
+    /// leak.
     pub fn begin(&self, asked: u64, session: &mut Session<'_>) -> Result<Answering, GateError> {
         let event = self.event()?;
         let mut comparing = self.comparisons(self.threshold()?).begin()?;
-        // These questions, the δ of their leak included, are all that the session is for.
+        // These queries, with the δ of their leak, are all that the session is for.
         let own = *session.spend() == Spend::Exactly(event);
         match session.draws() {
             draws if draws > 0 && own && session.just_taken_up() => {
@@ -194,8 +202,9 @@ impl StableAnswers {
     }
 }
 
-/// ln of a lower bound on Σ_k min{P(k), Q(k)}, k heads of T coins that are heads with probability e^ε₀/(1 + e^ε₀) under P
-/// and 1/(1 + e^ε₀) under Q. By symmetry twice the half of P below T/2, and the middle term once.
+/// Logarithm of a lower bound on Σ_k min{P(k), Q(k)}, k heads of T coins that are heads with probability
+/// e^ε₀/(1 + e^ε₀) under P and 1/(1 + e^ε₀) under Q. By symmetry twice the half of P below T/2, and the
+/// middle term once.
 pub fn ln_overlap(coins: u32, epsilon: f64) -> f64 {
     let count = f64::from(coins);
     let ln_tails = -epsilon - libm::log1p(libm::exp(-epsilon));
@@ -212,15 +221,15 @@ pub fn ln_overlap(coins: u32, epsilon: f64) -> f64 {
         let twice = if 2.0 * k < count { 2.0 } else { 1.0 };
         sum += twice * libm::exp(ln_term(k) - top);
     }
-    // What rounding of the logarithms may be.
+    // Margin for the rounding of the logarithms.
     top + libm::log(sum) - 1e-12 * (1.0 + count * (1.0 + epsilon))
 }
 
-/// ln of a bound on Pr\[Z − N > w\] for discrete Laplace Z and N of scales s₁ and s₂: Σ_n Pr\[−N = n\]·Pr\[Z > w − n\], where
-/// many n are taken together each with the largest of its factors.
+/// Logarithm of a bound on Pr\[Z − N > w\] for discrete Laplace Z and N of scales s₁ and s₂: Σ_n
+/// Pr\[−N = n\]·Pr\[Z > w − n\], where many n are taken together, each with the largest of its factors.
 fn ln_difference_beyond(w: f64, s1: f64, s2: f64) -> f64 {
     let above = |x: f64, s: f64| {
-        // Pr[X > x], x whole, X discrete Laplace of scale s.
+        // Pr[X > x], x an integer, X discrete Laplace of scale s.
         let q = libm::exp(-1.0 / s);
         match x >= 0.0 {
             true => libm::exp(-(x + 1.0) / s) / (1.0 + q),
@@ -229,7 +238,7 @@ fn ln_difference_beyond(w: f64, s1: f64, s2: f64) -> f64 {
     };
     let q = libm::exp(-1.0 / s2);
     let mass = |k: f64| libm::exp(-k.abs() / s2) * (1.0 - q) / (1.0 + q);
-    // Beyond so far, on either side, is less than e^(−60) of all of it.
+    // The mass beyond, on either side, is less than e^(−60) of the whole.
     let far = (w + 60.0 * (s1 + s2)).ceil();
     let step = (far / 4_000.0).ceil().max(1.0);
     let (mut k, mut sum) = (-far, 0.0);
@@ -250,7 +259,7 @@ fn ln_difference_beyond(w: f64, s1: f64, s2: f64) -> f64 {
     libm::log(sum * (1.0 + 1e-9))
 }
 
-/// Questions under way.
+/// Queries in progress.
 #[derive(Debug)]
 pub struct Answering {
     comparing: Comparing,
@@ -258,7 +267,7 @@ pub struct Answering {
 }
 
 impl Answering {
-    /// Lets the answer out, or says that none is.
+    /// Releases the answer, or reports that there is none.
     ///
     /// Answer and distance are private:
     /// ```compile_fail,E0308
@@ -276,7 +285,7 @@ impl Answering {
         Ok(session.noised(heard))
     }
 
-    /// The same, for mechanisms that it is a part of.
+    /// As [`Self::ask`], for mechanisms that use it.
     pub(super) fn hear<A>(
         &mut self,
         found: Proxied<A>,
@@ -299,7 +308,8 @@ impl Answering {
 mod tests {
     use super::*;
 
-    /// The overlap against its sum term by term, and against what the accountant's curve leaves where that can be had.
+    /// The overlap against its sum term by term, and against the accountant's curve where the difference
+    /// can be computed.
     #[test]
     fn the_overlap_is_what_coins_leave() {
         for (coins, epsilon) in [(1_i32, 0.3_f64), (2, 1.0), (5, 2.0), (8, 0.1), (3, 9.0), (6, 6.0)]
@@ -332,7 +342,7 @@ mod tests {
         assert!(ln_overlap(1_000_000, 5.0).is_finite());
     }
 
-    /// Where δ₀(0) is 1 but for rounding, no more is allowed than δ·2/(1 + e^(Tε₀)).
+    /// Where δ₀(0) is 1 up to rounding, the largest allowed p is δ·2/(1 + e^(Tε₀)).
     #[test]
     fn hardly_any_noise_allows_hardly_any_leak() {
         for runs in [20.0, 40.0, 80.0] {

@@ -1,14 +1,14 @@
 //! Coins: Bernoulli(e⁻ˣ) and Bernoulli(p), **exact** for rational or dyadic x and dyadic p.
 //!
-//! (word + U)/2⁶⁴ is uniform on [0, 1), so comparing it with e⁻ˣ or p gives the coin; the
-//! comparison draws bits of U only when the first 64 do not decide.
+//! (word + U)/2⁶⁴ is uniform on [0, 1), so comparing it with e⁻ˣ or p gives the coin; the comparison
+//! draws bits of U only when the first 64 do not decide.
 
 pub use super::exact::exponent::Exponent;
 use super::exact::exponent::{Scale, dyadic_parts};
 use super::{NoiseError, Source};
 use privet_core::Range;
 
-/// Limits on a probability that is neither certain.
+/// Limits on a probability strictly between 0 and 1.
 pub const PROBABILITY: Range = Range::open("probability", 0.0, 1.0);
 
 /// True with probability e⁻ˣ exactly.
@@ -25,7 +25,7 @@ pub fn bernoulli_exp<S: Source + ?Sized>(exponent: &Exponent, source: &mut S) ->
     exponent.decide(word, Scale { mantissa: 1, shift: 64 }, source)
 }
 
-/// A coin with the dyadic probability that an f64 is.
+/// A coin whose probability is the dyadic number of an f64.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Coin {
     /// p = threshold/2⁶⁴ + rest.
@@ -36,7 +36,7 @@ pub struct Coin {
 }
 
 impl Coin {
-    /// A coin that shows true with probability p, 0 < p < 1.
+    /// A coin that is true with probability p, 0 < p < 1.
     pub fn new(probability: f64) -> Result<Self, NoiseError> {
         let (mantissa, exponent) = dyadic_parts(PROBABILITY.check(probability)?);
         // p = mantissa·2^exponent < 1, so exponent ≤ −53 and 64 + exponent ≤ 11.
@@ -55,13 +55,13 @@ impl Coin {
     }
 
     /// The first eight bits of p: a uniform byte below them decides for true, one above for false, and
-    /// [`Coin::toss_after`] settles the rest.
+    /// [`Coin::toss_after`] decides on equality.
     #[inline]
     pub(super) fn first_byte(&self) -> u8 {
         (self.threshold >> 56) as u8
     }
 
-    /// True with the probability that is left once the first byte of the uniform is
+    /// True with the remaining probability, given that the first byte of the uniform equals
     /// [`Coin::first_byte`].
     pub(super) fn toss_after<S: Source + ?Sized>(&self, source: &mut S) -> bool {
         let (word, rest) = (source.bits(56), self.threshold & ((1 << 56) - 1));

@@ -1,12 +1,12 @@
 //! Discrete Gaussian noise: P(k) ∝ e^(−k²/2σ²) on the integers (Canonne, Kamath & Steinke 2020).
 //!
-//! **Exact**, for σ taken as the dyadic number that its f64 is, on ∣k∣ < 2⁶²: the law is the one
-//! above conditioned on that range, whose complement weighs less than e^(−2¹⁹) for σ < 2⁵². The
-//! method and its proof are those of the cell table (`exact/cell_table.rs`), with
-//! x(v) = v²/2σ² = v²/(2m²·4^e) for σ = m·2^e: numerator v² < 2¹²⁴, denominator m² < 2¹⁰⁶.
+//! **Exact**, for σ taken as the dyadic number of its f64, on ∣k∣ < 2⁶²: the law is the one above
+//! conditioned on that range, whose complement weighs less than e^(−2¹⁹) for σ < 2⁵². The method and its
+//! proof are those of the cell table (`exact/cell_table.rs`), with x(v) = v²/2σ² = v²/(2m²·4^e) for
+//! σ = m·2^e: numerator v² < 2¹²⁴, denominator m² < 2¹⁰⁶.
 //!
-//! The table's promise on the tail: x(V) ≥ 45 means V ≥ 9.48σ, and x(V + d) − x(V) ≥ d·V/σ² ≥
-//! 9.48·d/σ ≥ d·ln 2/σ.
+//! The table's assumption on the tail: x(V) ≥ 45 means V ≥ 9.48σ, and
+//! x(V + d) − x(V) ≥ d·V/σ² ≥ 9.48·d/σ ≥ d·ln 2/σ.
 //!
 //! Departs from the paper, which draws a discrete Laplace and thins it with Bernoulli(e⁻ˣ) coins in
 //! rational arithmetic, at some 30 random words a draw; here it is about one, the law being the same.
@@ -23,13 +23,13 @@ use std::sync::Arc;
 /// Limits on σ of a discrete Gaussian: 2⁻¹⁰ to 2⁵².
 pub const SIGMA: Range = Range::from("sigma", 0.000_976_562_5, 4_503_599_627_370_496.0);
 
-/// Draws from P(k) ∝ e^(−k²/2σ²). Building one costs some 20 µs, unless the thread's last one had the
+/// Draws from P(k) ∝ e^(−k²/2σ²). Building one takes some 20 µs, unless the thread's last one had the
 /// same σ, and a draw some nanoseconds.
 pub struct DiscreteGaussian(Arc<CellTable<GaussianShape>>);
 
 thread_local! {
-    /// The table made last: a descent asks for the same at every step. It holds σ, which is public, and
-    /// nothing that was drawn.
+    /// The last table: a descent requests the same one at every step. It holds σ, which is public, and
+    /// no draws.
     static LAST: RefCell<Option<Arc<CellTable<GaussianShape>>>> = const { RefCell::new(None) };
 }
 
@@ -48,12 +48,12 @@ impl DiscreteGaussian {
         Ok(Self(table))
     }
 
-    /// σ. (For σ ≥ 1 the standard deviation is σ to within 10⁻⁶; below, it is smaller.)
+    /// The parameter σ. (For σ ≥ 1 the standard deviation is σ to within 10⁻⁶; below, it is smaller.)
     pub fn sigma(&self) -> f64 {
         self.0.shape().sigma
     }
 
-    /// Independent draws, one an entry.
+    /// Fills `out` with independent draws.
     pub fn fill<S: Source + ?Sized>(&self, out: &mut [i64], source: &mut S) {
         self.0.fill(out, source);
     }
@@ -70,12 +70,12 @@ impl std::fmt::Debug for DiscreteGaussian {
     }
 }
 
-/// x(v) = v²/2σ².
+/// The exponent x(v) = v²/2σ².
 pub(super) struct GaussianShape {
     sigma: f64,
-    /// m².
+    /// The denominator m².
     denominator: u128,
-    /// 2e + 1.
+    /// The power of two 2e + 1.
     shift: i32,
 }
 
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use crate::noise::FixedSeed;
 
-    /// A table kept from before is that of its own σ.
+    /// A cached table is that of its own σ.
     #[test]
     fn laws_in_turn_are_those_of_laws_alone() {
         let draws = |sigma: f64| {

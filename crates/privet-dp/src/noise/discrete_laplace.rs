@@ -1,9 +1,9 @@
 //! Discrete Laplace noise: P(k) ∝ e^(−∣k∣/s) on the integers, the two-sided geometric law.
 //!
-//! **Exact**, for s taken as the dyadic number that its f64 is, on ∣k∣ < 2⁶²: the law is the one above
-//! conditioned on that range, whose complement weighs less than e^(−1023) for s < 2⁵². The method
-//! and its proof are those of the cell table (`exact/cell_table.rs`), with x(v) = v/s = v/(m·2^e) for
-//! s = m·2^e. The table's promise on the tail: x(V + d) − x(V) = d/s ≥ d·ln 2/s.
+//! **Exact**, for s taken as the dyadic number of its f64, on ∣k∣ < 2⁶²: the law is the one above
+//! conditioned on that range, whose complement weighs less than e^(−1023) for s < 2⁵². The method and
+//! its proof are those of the cell table (`exact/cell_table.rs`), with x(v) = v/s = v/(m·2^e) for
+//! s = m·2^e. The table's assumption on the tail: x(V + d) − x(V) = d/s ≥ d·ln 2/s.
 //!
 //! With noise of scale s on an integer of sensitivity Δ, P(k)/P(k + Δ) ≤ e^(Δ/s): ε = Δ/s, δ = 0.
 //! (Conditioning on ∣k∣ < 2⁶² moves the ends by Δ: an outcome that only one neighbour can
@@ -20,7 +20,7 @@ use privet_core::Range;
 pub const LAPLACE_SCALE: Range =
     Range::from("noise_scale", 0.000_976_562_5, 4_503_599_627_370_496.0);
 
-/// Draws from P(k) ∝ e^(−∣k∣/s). Building one costs some 30 µs, a draw some nanoseconds.
+/// Draws from P(k) ∝ e^(−∣k∣/s). Building one takes some 30 µs, a draw some nanoseconds.
 pub struct DiscreteLaplace(CellTable<LaplaceShape>);
 
 impl DiscreteLaplace {
@@ -29,12 +29,12 @@ impl DiscreteLaplace {
         Ok(Self(CellTable::new(LaplaceShape::new(LAPLACE_SCALE.check(noise_scale)?))))
     }
 
-    /// s.
+    /// The scale s.
     pub fn noise_scale(&self) -> f64 {
         self.0.shape().noise_scale
     }
 
-    /// Independent draws, one an entry.
+    /// Fills `out` with independent draws.
     pub fn fill<S: Source + ?Sized>(&self, out: &mut [i64], source: &mut S) {
         self.0.fill(out, source);
     }
@@ -51,7 +51,7 @@ impl std::fmt::Debug for DiscreteLaplace {
     }
 }
 
-/// x(v) = v/s.
+/// The exponent x(v) = v/s.
 pub(super) struct LaplaceShape {
     noise_scale: f64,
     mantissa: u128,

@@ -1,8 +1,9 @@
-//! Gaussian noise on a fine grid, and how far it is from the real thing.
+//! Gaussian noise on a fine grid, and its distance from the continuous law.
 //!
 //! The grid is step·ℤ, step a power of two with s = σ/step in [2⁴⁰, 2⁴¹). The noise is step·K, K a
 //! discrete Gaussian of parameter s: **exact** (`DiscreteGaussian`), with no rounding anywhere, since
-//! ∣K∣ < 2⁵³ but for a probability below e^(−2²²). So no floating-point artefact exists to be observed.
+//! ∣K∣ < 2⁵³ except with a probability below e^(−2²²). So there are no floating-point artefacts to
+//! observe.
 //!
 //! **Theorem.** In units of the step let P be N(0, s²) rounded to the nearest integer, Q the discrete
 //! Gaussian with parameter s. Then
@@ -21,7 +22,7 @@
 //! Half the sum: 0.968/48 < 0.0202, 2.4495/48 < 0.0511, 4/2 = 2. For s ≥ 2¹⁰ the last two terms are
 //! below 0.00005/s². ∎ The coordinates being independent, p of them are within p times that.
 //!
-//! **What it is good for.** Charged with δ′ = [`grid_distance`] (at p = 10⁶ and s = 2⁴⁰, 2·10⁻²⁰):
+//! **Use.** Charged with δ′ = [`grid_distance`] (at p = 10⁶ and s = 2⁴⁰, 2·10⁻²⁰):
 //!
 //! - If g is on the grid, g + step·P is N(g, σ²I) rounded to the grid: a post-processing of the exact
 //!   Gaussian mechanism. Releasing g + step·Q is within δ′ of that, under each of two neighbours.
@@ -58,10 +59,10 @@ const CONSTANT: f64 = 0.021;
 /// The proved 60/s² and 10⁻³⁰⁷ of the ratio, with room for rounding.
 const RATIO: f64 = 60.1;
 const OUTSIDE: f64 = 1.1e-307;
-/// The smallest s for which [`CONSTANT`] is claimed.
+/// The smallest s for which [`CONSTANT`] is proved.
 const FEWEST_STEPS: f64 = 1024.0;
 
-/// Noise step·K that stands in for N(0, σ²).
+/// Noise step·K that replaces N(0, σ²).
 #[derive(Debug)]
 pub struct GridGaussian {
     noise_scale: f64,
@@ -79,7 +80,7 @@ impl GridGaussian {
         Ok(Self { noise_scale, step, law: DiscreteGaussian::new(noise_scale / step)? })
     }
 
-    /// σ.
+    /// The standard deviation σ.
     pub fn noise_scale(&self) -> f64 {
         self.noise_scale
     }
@@ -94,12 +95,12 @@ impl GridGaussian {
         grid_distance(self.noise_scale, self.step, coordinates)
     }
 
-    /// Independent draws in units of the step.
+    /// Fills `out` with independent draws, in units of the step.
     pub fn fill_steps<S: Source + ?Sized>(&self, out: &mut [i64], source: &mut S) {
         self.law.fill(out, source);
     }
 
-    /// Independent draws: multiples of the step.
+    /// Fills `out` with independent draws, multiples of the step.
     pub fn fill<S: Source + ?Sized>(&self, out: &mut [f64], source: &mut S) {
         let mut steps = Zeroizing::new([0_i64; 256]);
         for chunk in out.chunks_mut(steps.len()) {
@@ -112,10 +113,10 @@ impl GridGaussian {
     }
 }
 
-/// At most this total variation lies between step·K in `coordinates` coordinates and N(0, σ²I)
+/// Upper bound on the total variation distance between step·K in `coordinates` coordinates and N(0, σ²I)
 /// rounded to the grid: coordinates · 0.021 · (step/σ)², rounded up.
 ///
-/// 1, which is always true, where the theorem does not apply: σ/step below 2¹⁰, or a number that
+/// Returns 1, which always holds, where the theorem does not apply: σ/step below 2¹⁰, or a number that
 /// is no scale.
 pub fn grid_distance(noise_scale: f64, step: f64, coordinates: u64) -> f64 {
     let steps = noise_scale / step;
@@ -128,9 +129,9 @@ pub fn grid_distance(noise_scale: f64, step: f64, coordinates: u64) -> f64 {
     (CONSTANT / steps / steps * coordinates as f64).clamp(f64::MIN_POSITIVE, 1.0)
 }
 
-/// (r, t): but for events of probability t under either law, step·K in `coordinates` coordinates has a
-/// probability within e^±r of that of N(0, σ²I) rounded to the grid; both rounded up. (∞, 1) where
-/// the theorem does not apply.
+/// (r, t): except for events of probability t under either law, step·K in `coordinates` coordinates has
+/// a probability within e^±r of that of N(0, σ²I) rounded to the grid; both rounded up. (∞, 1) where the
+/// theorem does not apply.
 pub fn grid_ratio(noise_scale: f64, step: f64, coordinates: u64) -> (f64, f64) {
     let (steps, count) = (noise_scale / step, coordinates as f64);
     if !(step > 0.0 && (FEWEST_STEPS..f64::INFINITY).contains(&steps)) {

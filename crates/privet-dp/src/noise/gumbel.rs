@@ -1,17 +1,18 @@
 //! Choosing one candidate: the exponential mechanism and report noisy max.
 //!
 //! **Law** (McSherry & Talwar 2007). Candidate i with probability ∝ e^(rate·scoreᵢ). With scores of
-//! sensitivity Δ, rate = ε/2Δ gives ε-DP (rate = ε/Δ if all scores can only move the same way).
-//! Adding independent Gumbel noise of scale 1/rate and taking the largest has this same law.
+//! sensitivity Δ, rate = ε/2Δ gives ε-DP (rate = ε/Δ if all scores can only change in the same
+//! direction). Adding independent Gumbel noise of scale 1/rate and taking the largest has this same law.
 //!
 //! - [`choose_by_weight`]: integer scores, **exact**. A candidate drawn uniformly is kept with
-//!   probability e^(−rate·(best − scoreᵢ)) ([`bernoulli_exp`], rate taken as the dyadic number its f64 is),
-//!   else drawn again: in a round i comes out with e^(rate·scoreᵢ) times a constant. The best candidate is
-//!   always kept, so n rounds are expected at most. Rounds depend on the scores: where an observer
-//!   can time the choice to the microsecond, use [`report_noisy_max`], whose work does not.
-//! - [`report_noisy_max`] and [`Gumbel`]: **in real arithmetic**; f64 scores, f64 noise
-//!   −ln E, E exponential with full relative precision down to the smallest values (so both tails
-//!   of the noise are there).
+//!   probability e^(−rate·(best − scoreᵢ)) ([`bernoulli_exp`], rate taken as the dyadic number of its
+//!   f64), else drawn again: in a round i is returned with e^(rate·scoreᵢ) times a constant. The best
+//!   candidate is always kept, so n rounds are expected at most. The number of rounds depends on the
+//!   scores: where an observer can time the choice to the microsecond, use [`report_noisy_max`], whose
+//!   work does not.
+//! - [`report_noisy_max`] and [`Gumbel`]: **in real arithmetic**; f64 scores, f64 noise −ln E, E
+//!   exponential with full relative precision down to the smallest values (so both tails of the noise
+//!   are there).
 //!
 //! Tested by `tests/all/noise_choice.rs`.
 
@@ -23,7 +24,7 @@ use privet_core::Range;
 /// Limits on the rate of the exponential mechanism.
 pub const RATE: Range = Range::open("rate", 0.0, f64::INFINITY);
 
-/// The index i with probability ∝ e^(rate·scoreᵢ), exactly.
+/// Returns index i with probability ∝ e^(rate·scoreᵢ), exactly.
 pub fn choose_by_weight<S: Source + ?Sized>(
     scores: &[i64],
     rate: f64,
@@ -41,8 +42,8 @@ pub fn choose_by_weight<S: Source + ?Sized>(
     }
 }
 
-/// The index of the largest score after Gumbel noise of this scale, in real arithmetic:
-/// i with probability ∝ e^(scoreᵢ/noise_scale).
+/// Returns the index of the largest score after Gumbel noise of this scale, in real arithmetic: i with
+/// probability ∝ e^(scoreᵢ/noise_scale).
 pub fn report_noisy_max<S: Source + ?Sized>(
     scores: &[f64],
     noise_scale: f64,

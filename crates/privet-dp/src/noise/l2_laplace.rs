@@ -33,12 +33,12 @@ impl L2Laplace {
         Ok(Self { noise_scale: NOISE_SCALE.check(noise_scale)?, normal: GridGaussian::new(1.0)? })
     }
 
-    /// s.
+    /// The scale s.
     pub fn noise_scale(&self) -> f64 {
         self.noise_scale
     }
 
-    /// One vector, of as many dimensions as `out` has entries.
+    /// Draws one vector, of as many dimensions as `out` has entries.
     pub fn fill<S: Source + ?Sized>(&self, out: &mut [f64], source: &mut S) {
         if out.is_empty() {
             return;
@@ -57,7 +57,7 @@ impl L2Laplace {
         }
     }
 
-    /// Gamma(shape, 1) for shape ≥ 1.
+    /// Draws from Gamma(shape, 1) for shape ≥ 1.
     fn gamma<S: Source + ?Sized>(&self, shape: f64, source: &mut S) -> f64 {
         let d = shape - 1.0 / 3.0;
         let c = 1.0 / (9.0 * d).sqrt();

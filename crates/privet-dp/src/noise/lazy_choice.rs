@@ -1,24 +1,30 @@
-//! Choosing one of very many candidates with exponential weights, most of whose scores are never looked at.
+//! One choice among very many candidates with exponential weights, most of whose scores are never
+//! computed.
 //!
-//! **Law, exact.** Candidate c with probability ∝ e^(rate·score_c), for integer scores and the dyadic number that `rate` is:
-//! the law of [`super::choose_by_weight`]. The candidates come in *parts* ([`Parts`]), each with its size and a whole number
-//! that no score in it exceeds. A bound postpones a part, and never removes one: every candidate keeps its probability.
+//! **Law, exact.** Candidate c with probability ∝ e^(rate·score_c), for integer scores and the dyadic
+//! number that `rate` is: the law of [`super::choose_by_weight`]. The candidates come in *parts*
+//! ([`Parts`]), each with its size and an integer that no score in it exceeds. A bound postpones a part,
+//! and never removes one: every candidate keeps its probability.
 //!
-//! *How.* A round proposes a part with weight size·e^(rate·bound), in it a candidate uniformly, looks up its score, and
-//! keeps it with probability e^(rate·(score − bound)). Otherwise the part is divided, if it can be, and the next round begins.
+//! *Method.* A round proposes a part with weight size·e^(rate·bound), in it a candidate uniformly,
+//! computes its score, and keeps it with probability e^(rate·(score − bound)). Otherwise the part is
+//! divided, if possible, and the next round begins.
 //!
-//! *Proof.* Given all rounds before, candidate c comes out of a round with probability e^(rate·score_c)/Z, where Z = Σ
-//! size·e^(rate·bound) over the parts that there are now, whichever they are. So given that a round ends the choice, the law is
-//! the one stated, whatever was divided before; and a mixture of the same law is that law. Each round that keeps nothing divides
-//! a part that can be divided, of which there are finitely many: the choice ends. ∎
+//! *Proof.* Given all rounds before, a round returns candidate c with probability e^(rate·score_c)/Z,
+//! where Z = Σ size·e^(rate·bound) over the current parts, whichever they are. So given that a round
+//! ends the choice, the law is the one stated, whatever was divided before; and a mixture of the same
+//! law is that law. Each round that keeps nothing divides a part that can be divided, of which there are
+//! finitely many: the choice ends. ∎
 //!
-//! *In whole numbers*, as [`super::SignedChoice`]: with rate·w ≥ ln 2, a part whose bound is u lies in bucket
-//! b = ⌊(u₀ − u)/w⌋, u₀ the bound of the whole. Let B be the first that is not empty, t = u₀ − Bw ≥ u, and k = min(b − B, 63).
-//! The part is proposed with weight 2^bits·2^(−k), 2^bits the least power of two that is at least its size (again, with
-//! probability size/2^bits of being kept), and its candidate is kept with probability e^(−rate·(t − score))·2^k: at most 1,
-//! since t − score ≥ t − u ≥ kw. The product is e^(rate·score) times what is the same for all.
+//! *In integers*, as [`super::SignedChoice`]: with rate·w ≥ ln 2, a part whose bound is u lies in bucket
+//! b = ⌊(u₀ − u)/w⌋, u₀ the bound of the whole. Let B be the first that is not empty, t = u₀ − Bw ≥ u,
+//! and k = min(b − B, 63). The part is proposed with weight 2^bits·2^(−k), 2^bits the least power of two
+//! that is at least its size (again, with probability size/2^bits of being kept), and its candidate is
+//! kept with probability e^(−rate·(t − score))·2^k: at most 1, since t − score ≥ t − u ≥ kw. The product
+//! is e^(rate·score) times a factor that is the same for all.
 //!
-//! Rounds, and which scores are looked at, depend on the scores: time is not hidden.
+//! The number of rounds, and the set of computed scores, depend on the scores: the running time is not
+//! private.
 //! Tested by `tests/all/noise_choice.rs`.
 
 use super::bernoulli::Exponent;
@@ -30,34 +36,34 @@ use std::collections::BTreeMap;
 /// Buckets this far below the first are proposed together.
 const DEPTH: u64 = 63;
 
-/// Candidates that can be chosen among, at most.
+/// Largest number of candidates.
 pub const MOST_CANDIDATES: u64 = 1 << 40;
 
-/// Some candidates: how many, and what none of their scores exceeds.
+/// A part of the candidates: their number, and an upper bound on their scores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Part {
-    /// The first of them; they are numbered one after the other.
+    /// Index of the first candidate; they are numbered consecutively.
     pub first: u64,
-    /// How many, above 0.
+    /// The number of candidates, above 0.
     pub size: u64,
-    /// At least the score of each.
+    /// Upper bound on their scores.
     pub bound: i64,
-    /// How often what they are part of was divided.
+    /// The number of divisions that led to this part.
     pub depth: u8,
 }
 
-/// Candidates in parts.
+/// Candidates in parts, scored on demand.
 pub trait Parts {
-    /// All of them.
+    /// Returns the part of all candidates.
     fn whole(&self) -> Part;
-    /// The score of a candidate: always the same number, whatever was divided.
+    /// Returns the score of a candidate: always the same number, whatever was divided.
     fn score(&self, candidate: u64) -> i64;
-    /// Hands out smaller parts that have exactly the candidates of this one, of more than one candidate; none of
-    /// their bounds exceeds this part's. `false` ends the choice, with nothing chosen.
+    /// Splits a part of more than one candidate: passes smaller parts to `out` that have exactly its
+    /// candidates, and bounds of at most its own. `false` ends the choice, with nothing chosen.
     fn divide(&mut self, part: Part, out: &mut dyn FnMut(Part)) -> bool;
 }
 
-/// The parts that there are now: by bucket, and by bits of their size.
+/// The current parts: by bucket, and by bits of their size.
 struct Frontier {
     width: u64,
     top: i64,
@@ -72,7 +78,8 @@ impl Frontier {
         self.kept.entry((bucket, bits)).or_default().push(part);
     }
 
-    /// A part with probability ∝ 2^bits·2^(−k), kept with probability size/2^bits: where it is, B and k.
+    /// Proposes a part with probability ∝ 2^bits·2^(−k), kept with probability size/2^bits: returns its
+    /// key and index, B and k.
     fn propose<S: Source + ?Sized>(&self, source: &mut S) -> Option<((u64, u32), usize, u64, u64)> {
         let first = self.kept.keys().next()?.0;
         // Fewer than 2^41 candidates, rounded up to powers of two, times 2^63.
@@ -100,7 +107,7 @@ impl Frontier {
     }
 }
 
-/// The candidate c with probability ∝ e^(rate·score_c), exactly; `None` if dividing was ended.
+/// Returns candidate c with probability ∝ e^(rate·score_c), exactly; `None` if the division was stopped.
 pub fn choose_lazily<S: Source + ?Sized>(
     parts: &mut dyn Parts,
     rate: f64,

@@ -1,31 +1,31 @@
-//! A secret number of runs, exactly.
+//! A secret number of runs, drawn exactly.
 //!
 //! **Truncated negative binomial** η, γ on k ≥ 1: Pr[K = k] ∝ (1 − γ)ᵏ·∏_{l<k}(l + η)/(l + 1), for
-//! −1 < η ≤ 1. Count from k = 1: stop with probability γ; otherwise survive the step from k to k + 1 with
-//! probability (k + η)/(k + 1) ≤ 1, or begin anew. What stops at k does so with probability
-//! γ·(1 − γ)^{k−1}·∏_{1≤l<k}(l + η)/(l + 1), which is the law up to a factor. The survival is drawn with a uniform
-//! integer j ≤ k and one coin: (k + η)/(k + 1) is the probability of j < k, plus η times that of j = k; where η is
-//! negative, of j < k but for −η times that of j = 0.
+//! −1 < η ≤ 1. Count from k = 1: stop with probability γ; otherwise survive the step from k to k + 1
+//! with probability (k + η)/(k + 1) ≤ 1, or begin anew. A pass stops at k with probability
+//! γ·(1 − γ)^{k−1}·∏_{1≤l<k}(l + η)/(l + 1), which is the law up to a factor. The survival is drawn with
+//! a uniform integer j ≤ k and one coin: (k + η)/(k + 1) is the probability of j < k, plus η times that
+//! of j = k; where η is negative, of j < k but for −η times that of j = 0.
 //!
 //! **Poisson** of mean m: the sum of ⌊m⌋ draws of mean 1, and one more of which each unit is kept with
-//! probability m − ⌊m⌋ (a number that f64 holds). One of mean 1, Pr[N = n] ∝ 1/n!, is a geometric number n
-//! of probability 2^{−n−1} that is accepted with probability 2^{n−1}/n!: ½ at 0, 1 at 1 and 2, and then 2/j for
-//! each j from 3 to n.
+//! probability m − ⌊m⌋ (a number that f64 holds). One of mean 1, Pr[N = n] ∝ 1/n!, is a geometric number
+//! n of probability 2^{−n−1} that is accepted with probability 2^{n−1}/n!: ½ at 0, 1 at 1 and 2, and
+//! then 2/j for each j from 3 to n.
 //!
-//! The time taken grows with the number drawn.
+//! The running time grows with the drawn number.
 
 use super::bernoulli::Coin;
 use super::{NoiseError, Source};
 use privet_core::Range;
 
-/// η of a number of runs that can be drawn; or 1.
+/// Limits on η of a drawn number of runs, if it is not 1.
 pub const ETA: Range = Range::open("eta", -1.0, 1.0);
-/// γ of a number of runs that can be drawn.
+/// Limits on γ of a drawn number of runs.
 pub const GAMMA: Range = Range::from("gamma", 1e-6, 1.0);
-/// The mean of a Poisson number of runs that can be drawn.
+/// Limits on the mean of a Poisson number of runs.
 pub const MEAN: Range = Range::from("mean", 1.0, 1e6);
 
-/// Whether a truncated negative binomial number can be drawn.
+/// Checks the parameters of a truncated negative binomial law.
 pub fn check_negative_binomial(eta: f64, gamma: f64) -> Result<(), NoiseError> {
     if eta != 1.0 {
         ETA.check(eta)?;
@@ -34,7 +34,7 @@ pub fn check_negative_binomial(eta: f64, gamma: f64) -> Result<(), NoiseError> {
     Ok(())
 }
 
-/// Whether a Poisson number can be drawn.
+/// Checks the mean of a Poisson law.
 pub fn check_poisson(mean: f64) -> Result<(), NoiseError> {
     MEAN.check(mean)?;
     Ok(())

@@ -1,17 +1,18 @@
-//! Samples of records as a function of (key, step, place): every back end draws the same ones.
+//! Samples of records as a function of (key, step, index): every back end draws the same ones.
 //!
-//! The key is drawn from the session's randomness and known to nobody; a record's place is its place in the
-//! table, given by the reader, never a column or a hash of content. Given the key, whether a record is in the
-//! sample of a step depends on its own place alone (Poisson), or on how many records there are (fixed size), so
-//! that memory, disk and other machines agree, and a step that is tried again draws the same sample.
+//! The key is drawn from the session's randomness and never shown; a record's index is its position in
+//! the table, given by the reader, never a column or a hash of content. Given the key, membership of a
+//! record in the sample of a step depends on its own index alone (Poisson), or on the number of records
+//! (fixed size), so that memory, disk and other machines agree, and a repeated step draws the same
+//! sample.
 //!
 //! - *Poisson*: byte i of stream 2·step decides for record i, unless it equals the first byte of the
-//!   probability; then block i of stream 2·step + 1 (512 bits) goes on, which is more than the digits that a
-//!   probability above 2⁻⁴⁰⁰ has. So every record is in with exactly that probability, independently.
-//! - *Fixed size*: Floyd's method over places, from stream 2·step.
+//!   probability; then block i of stream 2·step + 1 (512 bits) decides, with more bits than the digits
+//!   of any probability above 2⁻⁴⁰⁰. So every record is in with exactly that probability, independently.
+//! - *Fixed size*: Floyd's method over indices, from stream 2·step.
 //!
-//! Streams are those of ChaCha20 under the key with the number as nonce; if it is a pseudo-random function,
-//! samples of different steps are independent.
+//! Streams are those of ChaCha20 under the key with the number as nonce; if it is a pseudo-random
+//! function, samples of different steps are independent.
 
 use super::bernoulli::Coin;
 use super::source::sealed::Sealed;
@@ -21,12 +22,12 @@ use chacha20::rand_core::{Rng, SeedableRng};
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// Bytes looked at together.
+/// Bytes processed together.
 const BYTES: usize = 4096;
 /// Below this a probability may have digits beyond the bits of a block.
 const LEAST: f64 = 1e-100;
 
-/// The secret that decides who is in which sample.
+/// The secret key that determines the samples.
 pub struct SampleKey(Zeroizing<[u8; 32]>);
 
 impl std::fmt::Debug for SampleKey {
@@ -50,7 +51,7 @@ impl Source for Stream {
     fn fill_words(&mut self, words: &mut [u64]) {
         words.iter_mut().for_each(|word| *word = self.0.next_u64());
     }
-    /// Nothing is claimed of noise made from it: samples alone are.
+    /// Samples only: noise made from it is never claimed to be private.
     fn origin(&self) -> Origin {
         Origin::FixedSeed
     }
@@ -70,7 +71,7 @@ impl SampleKey {
         Stream(stream)
     }
 
-    /// The records among these places that are in the Poisson sample of a step, ascending.
+    /// The records among these indices that are in the Poisson sample of a step, ascending.
     pub fn poisson(
         &self,
         step: u64,
@@ -110,7 +111,7 @@ impl SampleKey {
         Ok(chosen)
     }
 
-    /// A uniformly random set of `wanted` of `available` places, that of a step, ascending.
+    /// A uniformly random set of `wanted` of `available` indices, for a step, ascending.
     pub fn without_replacement(
         &self,
         step: u64,
@@ -128,7 +129,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// However the places are cut, the same records are in.
+        /// For any cut of the indices, the same records are in.
         #[test]
         fn parts_of_a_table_draw_what_the_whole_draws(
             seed: u64, step in 0_u64..1000, rows in 1_u64..20_000, cut in 0.0..1.0_f64,
@@ -146,9 +147,9 @@ mod tests {
         }
     }
 
-    /// Every record is in with the probability stated, 1/256 and its like included, where ties decide
-    /// most. Fixed seed; with a fresh one each of five counts of 400,000 tosses would be off by six of its
-    /// standard deviations with a probability of 2e-9.
+    /// Every record is in with the stated probability, 1/256 and its like included, where ties decide
+    /// most. Fixed seed; with a fresh one each of five counts of 400,000 tosses would be off by six of
+    /// its standard deviations with a probability of 2e-9.
     #[test]
     fn each_record_is_in_with_its_probability() {
         let key = SampleKey::draw(&mut FixedSeed::new(3));

@@ -1,27 +1,26 @@
-//! Choosing a signed column with exponential weights, when few scores change between choices.
+//! One choice of a signed column with exponential weights, if few scores change between choices.
 //!
-//! **Law, exact.** (j, s), s = ±1, comes out with probability ∝ e^(rate·s·score_j), for integer
-//! scores and the dyadic number that `rate` is: the law of [`super::choose_by_weight`] over 2p
-//! candidates. Changing a score takes constant time, a choice a number of rounds that does not grow
-//! with p.
+//! **Law, exact.** (j, s), s = ±1, is returned with probability ∝ e^(rate·s·score_j), for integer scores
+//! and the dyadic number that `rate` is: the law of [`super::choose_by_weight`] over 2p candidates.
+//! Changing a score takes constant time, a choice a number of rounds that does not grow with p.
 //!
-//! *How.* Let w be an integer with rate·w ≥ ln 2. Column j lies in bucket b = ⌊|score_j|/w⌋; B is the
-//! highest that is not empty and q = Bw + w − 1 the largest score it can hold. A round proposes a
-//! bucket with weight (columns in it)·2^(b−B) — all those 63 or more below B together, 2⁻⁶³ a
-//! column —, a column in it and a sign uniformly, and keeps the proposal with probability
+//! *Method.* Let w be an integer with rate·w ≥ ln 2. Column j lies in bucket b = ⌊|score_j|/w⌋; B is the
+//! highest that is not empty and q = Bw + w − 1 the largest score it can hold. A round proposes a bucket
+//! with weight (columns in it)·2^(b−B) — all those 63 or more below B together, 2⁻⁶³ a column —, a
+//! column in it and a sign uniformly, and keeps the proposal with probability
 //! e^(−rate·(q − s·score_j))·2^min(B−b, 63); else the round is repeated.
 //!
 //! *Proof.* Weights and draws are integers, and the coin is exact ([`Exponent`]). The last number is a
-//! probability: q − |score_j| ≥ (B − b)w because |score_j| ≤ bw + w − 1, and rate·w ≥ ln 2. In a round
-//! (j, s) comes out with probability proportional to 2^(−min(B−b, 63)) times it, which is
+//! probability: q − |score_j| ≥ (B − b)w because |score_j| ≤ bw + w − 1, and rate·w ≥ ln 2. A round
+//! returns (j, s) with probability proportional to 2^(−min(B−b, 63)) times it, which is
 //! e^(rate·s·score_j) times a constant. ∎
 //!
-//! *Rounds.* With w ≥ 2¹⁰ (any fine unit of scores) |score_j| is within w of its bucket's end and
-//! rate·w within 0.2 % of ln 2: a column of one of the first buckets is kept with probability about
-//! ¼ or more, so that few rounds are expected. Their number depends on the scores, as there.
+//! *Rounds.* With w ≥ 2¹⁰ (any fine unit of scores) |score_j| is within w of its bucket's end and rate·w
+//! within 0.2 % of ln 2: a column of one of the first buckets is kept with probability about ¼ or more,
+//! so that few rounds are expected. Their number depends on the scores, as there.
 //!
-//! *Taken out.* A column that is taken out ([`SignedChoice::remove`]) is in no bucket: the law is that over the
-//! columns that are left.
+//! *Removal.* A removed column ([`SignedChoice::remove`]) is in no bucket: the law is that over the
+//! remaining columns.
 //!
 //! Tested by `tests/all/noise_choice.rs`.
 
@@ -33,25 +32,25 @@ use std::collections::BTreeMap;
 /// Buckets this far below the highest are proposed together.
 const DEPTH: u64 = 63;
 
-/// Columns with integer scores, one of which is to be chosen with a sign.
+/// Columns with integer scores, of which one is chosen with a sign.
 pub struct SignedChoice {
     mantissa: u64,
     exponent: i32,
-    /// w.
+    /// The bucket width w.
     width: u64,
     scores: Vec<i64>,
-    /// Where each column is in its bucket.
+    /// The index of each column in its bucket, or [`OUT`].
     places: Vec<u32>,
     /// The columns of every bucket that is not empty.
     buckets: BTreeMap<u64, Vec<u32>>,
-    /// How many columns can be chosen.
+    /// The number of columns that can be chosen.
     left: usize,
 }
 
-/// The place of a column that was taken out.
+/// The index of a removed column.
 const OUT: u32 = u32::MAX;
 
-/// Scores are made of records.
+/// Withheld: scores are computed from records.
 impl std::fmt::Debug for SignedChoice {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "SignedChoice({} columns, scores withheld)", self.scores.len())
@@ -82,7 +81,7 @@ impl SignedChoice {
         })
     }
 
-    /// Sets the score of a column; one that was taken out stays out.
+    /// Sets the score of a column; a removed one stays removed.
     ///
     /// # Panics
     /// When there is no such column.
@@ -98,7 +97,7 @@ impl SignedChoice {
         bucket.push(column as u32);
     }
 
-    /// Takes a column out of what can be chosen; the last one stays.
+    /// Removes a column from the candidates; the last one stays.
     ///
     /// # Panics
     /// When there is no such column.
@@ -111,7 +110,7 @@ impl SignedChoice {
         self.left -= 1;
     }
 
-    /// Out of its bucket.
+    /// Removes a column from its bucket.
     fn leave(&mut self, column: usize, from: u64) {
         let place = self.places[column] as usize;
         if let Some(bucket) = self.buckets.get_mut(&from) {
@@ -129,7 +128,7 @@ impl SignedChoice {
         score.unsigned_abs() / self.width
     }
 
-    /// A column and whether its sign is negative.
+    /// Draws a column and the sign: true if it is negative.
     pub fn draw<S: Source + ?Sized>(&self, source: &mut S) -> (usize, bool) {
         let highest = self.buckets.keys().next_back().copied().unwrap_or(0);
         let last = highest.saturating_mul(self.width).saturating_add(self.width - 1);
@@ -185,7 +184,7 @@ impl SignedChoice {
     }
 }
 
-/// Uniform on 0 … bound − 1, bound > 0: as many bits as the bound has, again until they fit.
+/// Uniform on 0 … bound − 1, bound > 0: as many bits as the bound has, redrawn until they fit.
 pub(super) fn below<S: Source + ?Sized>(bound: u128, source: &mut S) -> u128 {
     let bits = 128 - bound.leading_zeros();
     loop {
@@ -207,7 +206,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// After any changes every column is where its score says, once.
+        /// After any changes every column is once in the bucket of its score.
         #[test]
         fn buckets_hold_every_column_once(
             changes in proptest::collection::vec((0_usize..9, any::<i64>()), 0..60),
@@ -252,7 +251,7 @@ mod tests {
         assert!(SignedChoice::new(1, f64::NAN).is_err());
     }
 
-    /// `far` columns come out when they are all there is to propose but one.
+    /// `far` finds every column below the highest bucket by its rank.
     #[test]
     fn ranks_far_below_are_found() {
         let mut choice = SignedChoice::new(4, 1.0).unwrap();

@@ -1,16 +1,15 @@
-//! Where random words come from.
+//! The source of random words.
 //!
-//! [`SystemRandom`] is ChaCha with all 20 rounds (the stream of RFC 8439 with a 64-bit counter),
-//! keyed with 256 bits from the operating system. If ChaCha20 is a pseudo-random function, no
-//! feasible observer tells its words from uniform ones; that is the only computational assumption
-//! behind the noise. [`FixedSeed`] is the same generator under a key that anybody can guess, for
-//! tests: it says so through [`Source::origin`], and a certificate made with it reads *not
-//! private*.
+//! [`SystemRandom`] is ChaCha with all 20 rounds (the stream of RFC 8439 with a 64-bit counter), keyed
+//! with 256 bits from the operating system. If ChaCha20 is a pseudo-random function, no feasible
+//! observer tells its words from uniform ones; that is the only computational assumption behind the
+//! noise. [`FixedSeed`] is the same generator under a guessable key, for tests: it says so through
+//! [`Source::origin`], and a certificate made with it reads *not private*.
 //!
-//! The trait is sealed: a word that did not come from the operating system's key cannot claim
-//! that it did. Key, counter and buffer are wiped when the source is dropped, `Debug` shows
-//! nothing of them, and neither source can be cloned (two copies would draw the same noise, and
-//! equal noise cancels). For the same reason a process that forks must make a new source in the child.
+//! The trait is sealed: no other type can claim the operating system as its origin. Key, counter and
+//! buffer are wiped when the source is dropped, `Debug` shows nothing of them, and neither source can be
+//! cloned (two copies would draw the same noise, and equal noise cancels). For the same reason a process
+//! that forks must make a new source in the child.
 //!
 //! Tested by `below_is_uniform_to_the_last_value`, `the_stream_is_chacha20`.
 
@@ -23,7 +22,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use zeroize::{Zeroize, Zeroizing};
 
-/// What the words of a [`Source`] rest on.
+/// The security of the words of a [`Source`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
@@ -43,25 +42,25 @@ impl fmt::Display for Origin {
 }
 
 pub(super) mod sealed {
-    /// Only this crate makes sources.
+    /// Restricts sources to this crate.
     pub trait Sealed {}
 }
 
 /// A stream of independent uniform words. Usable as `&mut dyn Source`.
 pub trait Source: sealed::Sealed + Send {
-    /// The next 64 bits.
+    /// Returns the next 64 bits.
     fn next_u64(&mut self) -> u64;
 
     /// Fills `bytes` from the stream.
     fn fill_bytes(&mut self, bytes: &mut [u8]);
 
-    /// Fills `words` from the stream: what a vector sampler calls, once a block.
+    /// Fills `words` from the stream; vector samplers call it once a block.
     fn fill_words(&mut self, words: &mut [u64]);
 
-    /// Whether noise made from this source protects anybody.
+    /// Returns the origin of the words, which decides if noise made from them is private.
     fn origin(&self) -> Origin;
 
-    /// Uniform on 0 … bound − 1, without bias (Lemire 2019).
+    /// Returns an integer uniform on 0 … bound − 1, without bias (Lemire 2019).
     ///
     /// word·bound = high·2⁶⁴ + low: for each `high` there are ⌊2⁶⁴/bound⌋ or one more words; the
     /// surplus ones are those with low < 2⁶⁴ mod bound, and they are drawn again.
@@ -79,7 +78,7 @@ pub trait Source: sealed::Sealed + Send {
         (product >> 64) as u64
     }
 
-    /// `count` uniform bits in the low end of a word; above 64 means 64.
+    /// Returns `count` uniform bits in the low end of a word; above 64 means 64.
     fn bits(&mut self, count: u32) -> u64 {
         match count {
             0 => 0,
@@ -89,7 +88,7 @@ pub trait Source: sealed::Sealed + Send {
     }
 }
 
-/// ChaCha20 under some key; wiped by its own destructor.
+/// ChaCha20 under a key; wiped by its own destructor.
 struct Stream(ChaCha20Rng);
 
 impl Stream {
@@ -104,7 +103,8 @@ impl Stream {
 pub struct SystemRandom(Stream);
 
 impl SystemRandom {
-    /// A fresh key. Fails when the operating system gives none; there is no weaker fall-back.
+    /// A source with a fresh key. Fails if the operating system gives none; there is no weaker
+    /// fall-back.
     pub fn new() -> Result<Self, NoiseError> {
         let mut key = Zeroizing::new([0_u8; 32]);
         getrandom::fill(key.as_mut_slice())
@@ -163,7 +163,7 @@ source!(FixedSeed, Origin::FixedSeed);
 pub(super) struct Scripted {
     words: std::collections::VecDeque<u64>,
     rest: FixedSeed,
-    /// How many words were taken in all.
+    /// The number of words taken.
     pub taken: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What the accounting tests share.
+//! Shared by the accounting tests.
 
 use privet_dp::account::Event;
 use serde::Deserialize;
@@ -6,12 +6,12 @@ use serde::Deserialize;
 /// A row of `vectors/composition.json`, `sampled.json` or `batches.json`.
 #[derive(Debug, Deserialize)]
 pub struct Composition {
-    /// What was composed.
+    /// The composed event.
     pub event: Event,
-    /// Where.
+    /// The ε at which δ is computed.
     pub epsilon: f64,
-    /// δ of the reference's optimist.
+    /// δ by the reference's optimistic estimate.
     pub low: f64,
-    /// And of its pessimist.
+    /// δ by the reference's pessimistic estimate.
     pub high: f64,
 }

@@ -1,4 +1,4 @@
-//! What a hostile file may ask of the accountant: refused, or answered, and δ falls as ε grows.
+//! Events of a hostile file: refused, or bounded, and δ falls as ε grows.
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{
@@ -23,7 +23,7 @@ fn too_many_different_mechanisms_are_refused() {
     assert_eq!(delta(&all(200_000), 1.0), Err(AccountError::TooManyKinds { most: 4096 }));
 }
 
-/// ρ adds up: listing parts costs what their sum costs, and composing each part's curve cost more.
+/// ρ adds up: a list of parts costs the same as its sum, and composing each part's curve cost more.
 #[test]
 fn concentrated_parts_add_up() {
     let concentrated = |rho: f64| once(Cost::ZeroConcentrated { rho });
@@ -35,7 +35,7 @@ fn concentrated_parts_add_up() {
     }
 }
 
-/// A stated δ is within a budget's limits: below, answers took a minute.
+/// A stated δ is within a budget's limits: smaller ones took a minute.
 #[test]
 fn a_guarantee_is_read_within_the_limits_of_a_budget() {
     let read = |delta: &str| {

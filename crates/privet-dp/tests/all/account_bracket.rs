@@ -1,4 +1,4 @@
-//! Two-sided answers and the trade-off curve.
+//! Two-sided bounds and the trade-off curve.
 
 use crate::account_common::Composition;
 use privet_core::{Neighbours, Unit};
@@ -29,8 +29,9 @@ fn objective(sign: Sign) -> ObjectiveCost {
     }
 }
 
-/// Never above what the reference's pessimist allows; never below its optimist by more than 4 %, and
-/// often above it. (Batches without replacement are left out: what attains them is not composed.)
+/// Never above the reference's pessimistic estimate; never below its optimistic one by more than 4 %,
+/// and often above it. (Batches without replacement are left out: the mechanisms that attain them are
+/// not composed.)
 #[test]
 fn lower_bounds_lie_between_the_reference_and_our_own_upper_bound() {
     for text in
@@ -47,7 +48,7 @@ fn lower_bounds_lie_between_the_reference_and_our_own_upper_bound() {
     }
 }
 
-/// Exact answers are in between, and nearly both.
+/// Exact results are in between, and close to both.
 #[test]
 fn closed_forms_are_in_between() {
     let many = repeated(30, used(Neighbours::ReplaceOne, release(0.1, None)));
@@ -68,8 +69,8 @@ fn closed_forms_are_in_between() {
     }
 }
 
-/// Mechanisms that one leaf describes without being composed of known laws: what is claimed from
-/// below is the least of what some instance does.
+/// Mechanisms that one leaf describes without being composed of known laws: the lower bound is the cost
+/// of one instance.
 #[test]
 fn instances_that_occur_are_below() {
     let replaced = Neighbours::ReplaceOne;

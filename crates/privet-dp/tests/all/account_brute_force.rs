@@ -1,10 +1,10 @@
 //! Theorems 1–5 and AMP against the exact output densities, in one and two dimensions.
 //!
-//! The rest of the data set is a quadratic ½θᵀAθ + ⟨pull,θ⟩ with A ⪰ λI, all that the theorems use of
-//! it. The release has density N(b_D(θ); 0, σ²I)·det H_D(θ) with b_D = −(Aθ + pull + ℓ′x) and
+//! The rest of the data set is a quadratic ½θᵀAθ + ⟨pull,θ⟩ with A ⪰ λI, which is all that the theorems
+//! use of it. The release has density N(b_D(θ); 0, σ²I)·det H_D(θ) with b_D = −(Aθ + pull + ℓ′x) and
 //! H_D = A + ℓ″xxᵀ; the true δ(ε) = E(1 − e^ε·p_{D′}/p_D)₊ under b ~ N(0,σ²I) is integrated on a grid,
-//! with no use of the log-ratio formula that the theorems start from. Configurations are
-//! drawn at random and then climbed towards the largest ratio of truth to bound.
+//! without the log-ratio formula that the theorems start from. Configurations are drawn at random and
+//! then climbed towards the largest ratio of truth to bound.
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{
@@ -46,7 +46,7 @@ impl Loss {
         }
     }
 
-    /// Where ℓ″ jumps.
+    /// Points at which ℓ″ jumps.
     fn edges(self, y: f64) -> Vec<f64> {
         match self {
             Self::Logistic => vec![],
@@ -350,7 +350,7 @@ fn search(seed: u64, planar: bool, starts: usize, climbs: usize, nodes: i32) -> 
 #[test]
 fn no_line_exceeds_the_bounds() {
     let largest = search(1, false, 240, 8, 1500);
-    // The search has teeth: bounds that are attained are found to be.
+    // The search is effective: it finds that attained bounds are attained.
     assert!(largest > 0.99, "{largest}");
 }
 
@@ -369,7 +369,7 @@ fn a_wider_search_finds_no_excess() {
     }
 }
 
-/// AMP in one dimension: the optimiser errs by ±r as an adversary wants.
+/// AMP in one dimension: the optimiser errs by ±r as an adversary chooses.
 #[test]
 fn no_adversarial_optimiser_exceeds_the_bound_of_amp() {
     let mut dice = Dice(3);

@@ -50,8 +50,8 @@ fn nearly_no_noise_is_worth_nothing() {
 }
 
 /// Thousands of different parts, and parts on very different scales: merged and coarsened upwards, so
-/// that the work is bounded. The answer is at least that of a few of them, and no certificate is
-/// refused for it.
+/// that the work is bounded. The bound is at least that of a few of them, and no certificate is refused
+/// for it.
 #[test]
 fn odd_mixtures_are_answered_from_above() {
     let used =
@@ -71,7 +71,7 @@ fn odd_mixtures_are_answered_from_above() {
             (delta(&few, epsilon).unwrap(), delta(&Event::All(all.clone()), epsilon).unwrap());
         assert!((part * (1.0 - 5e-3)..=1.0).contains(&whole), "{epsilon}: {part} {whole}");
     }
-    // One large loss beside a million tiny ones, and beside sampled ones: at least what it costs alone.
+    // One large loss beside a million tiny ones, and beside sampled ones: at least its cost alone.
     for others in [repeated(1_000_000, laplace(1e-6)), repeated(1_000, sampled(1e-3, 0.3))] {
         let event = Event::All(vec![others, laplace(20.0), laplace(1e-9)]);
         let alone = -(-2.5_f64).exp_m1();

@@ -210,7 +210,7 @@ proptest! {
         prop_assert!(quiet <= (loud * (1.0 + GRID)).max(1e-15), "{quiet} {loud}");
     }
 
-    /// A part is put beside next to nothing, so that both sides are composed in the same way: on its
+    /// A part is composed with a negligible one, so that both sides are composed in the same way: on its
     /// own it may be bounded by a closed form, which is looser.
     #[test]
     fn a_composition_costs_at_least_each_part(
@@ -242,14 +242,14 @@ proptest! {
         }
     }
 
-    /// What is written is what is read.
+    /// Events are read as they were written.
     #[test]
     fn events_survive_a_file(event in any_event()) {
         let text = serde_json::to_string(&event).unwrap();
         prop_assert_eq!(serde_json::from_str::<Event>(&text).unwrap(), event);
     }
 
-    /// No number makes it panic, and what is accepted yields a probability.
+    /// No number causes a panic, and an accepted event yields a probability.
     #[test]
     fn odd_numbers_are_refused_or_bounded(
         a in prop_oneof![Just(0.0), Just(f64::NAN), Just(f64::INFINITY), Just(-1.0), Just(1e-300),
@@ -328,7 +328,7 @@ fn a_coarse_grid_is_refused_and_a_fine_one_charged() {
     let (plain, charged) = (delta(&gaussian(None), 1.0), delta(&gaussian(Some(step)), 1.0));
     assert!(((charged - plain) / charge - 1.0).abs() < 1e-3);
     // Below the distance itself the ratio is charged, a little of ε instead of a part of δ; and below
-    // what lies outside the ratio's reach no ε holds.
+    // the probability outside the ratio's range no ε holds.
     let (plain, charged) = (gaussian(None), gaussian(Some(step)));
     let grown =
         account::epsilon(&charged, 1e-14).unwrap() - account::epsilon(&plain, 1e-14).unwrap();
@@ -400,7 +400,7 @@ fn a_budget_out_of_reach_is_said_to_be() {
     }
 }
 
-/// What is stated as (ε, δ) costs ε at that δ, and infinitely much below it.
+/// A stated (ε, δ) costs ε at that δ, and infinitely much below it.
 #[test]
 fn a_stated_guarantee_holds_as_stated() {
     for (epsilon, delta) in [(1.0, 1e-5), (0.3, 1e-12), (7.0, 0.01), (0.0, 0.3)] {

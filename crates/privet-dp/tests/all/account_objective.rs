@@ -314,9 +314,9 @@ fn the_gaussian_regime_reaches_the_gaussian_floor() {
     }
 }
 
-/// Below its determinant's share C a lone objective is bounded by lines (Lemma H): never above the
-/// closed forms, far below them, never below the Gaussian that is attained, and no worse than what
-/// composing the same curve with next to nothing gives.
+/// Below its determinant's share C a single objective is bounded by lines (Lemma H): never above the
+/// closed forms, far below them, never below the attained Gaussian, and no worse than composing the same
+/// curve with a negligible part.
 #[test]
 fn below_its_determinant_an_objective_is_bounded_by_lines() {
     let replaced = Neighbours::ReplaceOne;

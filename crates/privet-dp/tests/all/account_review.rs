@@ -1,5 +1,5 @@
-//! Places where an accountant goes wrong quietly: squares that underflow, bins that overflow, and
-//! short cuts that fall below a mechanism that exists.
+//! Silent failures of an accountant: squares that underflow, bins that overflow, and short cuts that
+//! fall below an existing mechanism.
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{
@@ -38,7 +38,7 @@ fn a_tiny_range_keeps_its_total_variation() {
     }
 }
 
-/// Bins of composed losses are counted in whole numbers, which once overflowed.
+/// Bins of composed losses are counted in integers, which once overflowed.
 #[test]
 fn enormous_epsilons_are_answered() {
     let objective = ObjectiveCost {

@@ -1,5 +1,4 @@
-//! Sampled releases: against each other, and what is refused. (Against `dp-accounting`:
-//! `account_vectors.rs`.)
+//! Sampled releases: against each other, and refusals. (Against `dp-accounting`: `account_vectors.rs`.)
 
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{self, AccountError, Cost, Event, renyi};
@@ -126,7 +125,7 @@ fn next_to_no_release_is_not_none() {
     }
 }
 
-/// Where δ is so small that no grid follows it, it is still no worse than without sampling.
+/// Where δ is too small for any grid, it is still no worse than without sampling.
 #[test]
 fn next_to_nothing_is_bounded_by_the_release_of_all_records() {
     let (count, noise, epsilon) = (13, 19.167508639661143, 1.8462961637703212);
@@ -139,7 +138,7 @@ fn next_to_nothing_is_bounded_by_the_release_of_all_records() {
         let (sampled, all) = (repeated(neighbours, count, cost), repeated(neighbours, count, all));
         assert!(delta(&sampled, epsilon) <= delta(&all, epsilon) * (1.0 + 1e-12));
     }
-    // Far below what a transform can tell from nothing.
+    // Far below the resolution of a transform.
     for rate in [0.00346, 0.0035, 0.0038] {
         let event = repeated(Neighbours::ReplaceOne, 1569, poisson(rate, 4.0237));
         assert!([2.7, 2.8, 2.9].iter().all(|epsilon| delta(&event, *epsilon) <= 1e-40), "{rate}");
@@ -219,10 +218,10 @@ fn fixed_batches_cost_more_than_poisson_samples() {
     assert!(fixed > 1.2 * poisson, "{fixed:e} {poisson:e}");
 }
 
-/// There is no event for the batches of a shuffled epoch, so it cannot be charged as sampled: a file
-/// that says so is refused, and every sampled event names a sampler that draws afresh. Charged as
-/// what it is, one use on the one batch that the record is in, an epoch costs more than its Poisson
-/// namesake of n/b draws where batches are small.
+/// There is no event for the batches of a shuffled epoch, so it cannot be charged as sampled: such a
+/// file is refused, and every sampled event names a sampler that draws afresh. Charged correctly, as one
+/// use on the one batch that the record is in, an epoch costs more than n/b Poisson draws where batches
+/// are small.
 #[test]
 fn a_shuffled_epoch_cannot_be_charged_as_sampled() {
     let known = serde_json::to_string(&poisson(0.01, 1.0)).unwrap();
@@ -258,7 +257,8 @@ fn what_is_not_covered_is_refused() {
     }
 }
 
-/// What the test "one of T answers is above x" achieves, T uses of rate q and shift μ: no δ lies below.
+/// The δ that the test "one of T answers is above x" attains, T uses of rate q and shift μ: a lower
+/// bound.
 fn achieved(rate: f64, shift: f64, count: u32, epsilon: f64) -> f64 {
     let tail = |x: f64| 0.5 * libm::erfc(x / std::f64::consts::SQRT_2);
     let any = |tail: f64| -libm::expm1(f64::from(count) * libm::log1p(-tail));
@@ -269,7 +269,7 @@ fn achieved(rate: f64, shift: f64, count: u32, epsilon: f64) -> f64 {
     (0..300).map(|k| gain(0.1 * f64::from(k))).fold(0.0, f64::max)
 }
 
-/// Little noise, where e^{μx} overflows on the way: a record that was sampled shows, and δ says so.
+/// Little noise, where e^{μx} overflows on the way: a sampled record is detected, and δ accounts for it.
 #[test]
 fn little_noise_is_never_charged_as_none() {
     for (rate, noise_scale, count) in

@@ -1,4 +1,4 @@
-//! Very many tiny losses, where a rounding error a use decides: never below what is surely attained.
+//! Very many tiny losses, where a rounding error a use decides: never below a loss that is attained.
 //!
 //! The lower bounds here share no code with the composition of losses: closed forms, and the limit
 //! theorem with its error (Berry and Esseen's, with the constant 0.56).
@@ -182,7 +182,8 @@ fn no_addition_makes_a_closed_form_cheaper() {
 }
 
 /// N uses of a sampled release with a tiny shift: by the limit theorem the sum of the losses is above
-/// e+a with a probability of at least Φ̄((e+a−m)/s)−0.56·E|X|³/√N, and what is above costs 1−e^{−a}.
+/// e+a with a probability of at least Φ̄((e+a−m)/s)−0.56·E|X|³/√N, and each such loss costs at least
+/// 1−e^{−a}.
 #[test]
 fn very_many_tiny_losses_are_never_below_their_limit() {
     let mut numbers = Numbers(3);
@@ -236,7 +237,8 @@ fn a_long_list_of_small_leaves_costs_what_its_repetition_does() {
     }
 }
 
-/// A printed plan that proves nothing says so at once: dozens of compositions would only say it slowly.
+/// A printed plan that proves nothing is rejected at once: dozens of compositions would only show it
+/// slowly.
 #[test]
 fn noise_far_too_small_has_no_epsilon() {
     let step = Event::Use {

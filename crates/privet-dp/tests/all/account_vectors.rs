@@ -54,8 +54,8 @@ fn curves_and_events_agree() {
     }
 }
 
-/// δ at every point is inside [L(1−1e-9), 1.005·U] of the reference's optimist and pessimist, and the ε
-/// at that δ is the ε asked for. Says how many points there were.
+/// δ at every point is inside [L(1−1e-9), 1.005·U] of the reference's optimistic and pessimistic
+/// estimates, and the ε at that δ is the original one. Returns the number of points.
 fn bracketed(name: &str, text: &str) -> usize {
     let cases: Vec<Composition> = serde_json::from_str(text).expect(name);
     let mut wrong = Vec::new();
@@ -80,7 +80,7 @@ fn compositions_lie_between_optimist_and_pessimist() {
     assert!(plain + sampled + batches >= 200);
 }
 
-/// And back: the ε at the δ found is the ε asked for, nearly.
+/// The inverse: the ε at the computed δ is the original one, nearly.
 #[test]
 fn epsilons_of_compositions_lead_back() {
     let cases: Vec<Composition> =

@@ -1,5 +1,5 @@
-//! Labels by a noisy plurality, through the gate, and what published settings of them cost. False failure ≤ 1e-10 a
-//! test.
+//! Labels by a noisy plurality, through the gate, and the cost of published settings. False
+//! failure ≤ 1e-10 a test.
 
 use crate::noise_common::{allowed_count_error, fresh};
 use privet_core::{Neighbours, Unit};
@@ -29,7 +29,7 @@ fn label(mechanism: &NoisyArgmax, votes: &[u32], source: &mut dyn Source) -> usi
     session.settle(noised, statement(&event)).unwrap().into_parts().0
 }
 
-/// One vote moved is √2; the largest count moves by 1.
+/// One moved vote changes the histogram by √2; the largest count changes by 1.
 #[test]
 fn the_charge_is_that_of_one_vote_that_moves() {
     let mechanism = confident(10);
@@ -57,8 +57,8 @@ fn labels_come_out_as_often_as_the_law_says() {
     }
 }
 
-/// A session of many questions under the filter: answers come only where many agree, the charge fits exactly, and one
-/// question more is refused.
+/// A session of many queries under the filter: answers come only where many agree, the charge fits
+/// exactly, and one query more is refused.
 #[test]
 fn a_session_of_confident_answers_ends_where_its_limit_does() {
     let (mut source, _) = fresh();
@@ -84,9 +84,9 @@ fn a_session_of_confident_answers_ends_where_its_limit_does() {
     assert!((claim.epsilon / listed - 1.0).abs() < 1e-6, "{} {listed}", claim.epsilon);
 }
 
-/// PATE's published settings (250 teachers, T = 200, σ₁ = 150, σ₂ = 40; 286 of 640 MNIST questions answered, δ = 1e-5),
-/// of which 1.97 is printed for the votes that were found: whatever the votes, moments with the classic conversion
-/// give 3.17 (3.05 for the answers alone), and the exact curve 2.54.
+/// PATE's published settings (250 teachers, T = 200, σ₁ = 150, σ₂ = 40; 286 of 640 MNIST queries
+/// answered, δ = 1e-5), of which 1.97 is printed for the votes that were found: whatever the votes,
+/// moments with the classic conversion give 3.17 (3.05 for the answers alone), and the exact curve 2.54.
 #[test]
 fn published_settings_cost_what_they_cost_whatever_the_votes() {
     let mechanism = confident(10);
@@ -124,8 +124,8 @@ fn labels(
     session.settle(noised, statement(&event)).unwrap().into_parts().0
 }
 
-/// Where all agree a hundred labels go out at a fifth of what they cost in general; where a table is at the limit none
-/// do but with probability δ; and the claim is the proposal's.
+/// Where all agree, a hundred labels are released at a fifth of their general cost; a table at the limit
+/// releases none except with probability δ; and the claim is the proposed budget.
 #[test]
 fn labels_go_out_where_voters_agree_and_only_there() {
     let (mut source, _) = fresh();
@@ -137,7 +137,7 @@ fn labels_go_out_where_voters_agree_and_only_there() {
     let whatever = account::epsilon(&argmax, 1e-6).unwrap();
     assert!(whatever > 4.0 * claimed, "{whatever}");
     let agree = vec![vec![3, 245, 2]; 100];
-    // None go out with probability 3e-9; three times in a row, with 3e-26.
+    // No labels with probability 3e-9; three times in a row, with 3e-26.
     let told = (0..3).find_map(|_| labels(&mechanism, &agree, &mut source));
     assert_eq!(told, Some(vec![1; 100]));
     // Pr[N > t] ≤ 1e-6 each: ten runs fail together with probability 1e-60, any one with 1e-5.
@@ -146,7 +146,7 @@ fn labels_go_out_where_voters_agree_and_only_there() {
     assert!(passed < 3, "{passed}");
 }
 
-/// What is not what was planned is refused with nothing drawn.
+/// Anything but the plan is refused with nothing drawn.
 #[test]
 fn batches_of_another_form_are_refused() {
     let (mut source, _) = fresh();
@@ -168,8 +168,8 @@ fn batches_of_another_form_are_refused() {
     assert!(odd.event().is_err() || account::epsilon(&odd.event().unwrap(), 1e-5).is_err());
 }
 
-/// Where labels go out, they have the noise that is charged; and how far a table is from the limit has, too: labels go out with
-/// Pr[N > t − d]. False failure ≤ 1e-9.
+/// Released labels have the charged noise, and so has a table's distance from the limit: labels are
+/// released with Pr[N > t − d]. False failure ≤ 1e-9.
 #[test]
 fn labels_that_go_out_and_their_test_have_their_laws() {
     let (mut source, seed) = fresh();
@@ -212,7 +212,7 @@ fn labels_that_go_out_and_their_test_have_their_laws() {
     assert!(off <= allowed_count_error(draws, expected, 4), "{out} {expected}, seed {seed}");
 }
 
-/// All questions are tested, and as many as were planned answered, the first that pass.
+/// All queries are tested, and the first that pass are answered, as many as planned.
 #[test]
 fn a_batch_of_confident_answers_is_tested_first() {
     let (mut source, _) = fresh();
@@ -229,7 +229,7 @@ fn a_batch_of_confident_answers_is_tested_first() {
     let wanted: Vec<_> =
         (0..20).map(|question| (question % 2 == 0 && question < 12).then_some(1)).collect();
     assert_eq!(told, wanted);
-    // How often a count at the threshold passes is a matter of its noise alone.
+    // The rate at which a count at the threshold passes depends on its noise alone.
     let draws = 1_500;
     let event = mechanism.events(draws, draws).unwrap();
     let mut session = Session::start(event.clone(), &mut source);

@@ -1,4 +1,4 @@
-//! Correlated noise: sensitivity, error, exactness and what it is charged.
+//! Correlated noise: sensitivity, error, exactness and charge.
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event};
@@ -9,7 +9,7 @@ use privet_dp::mechanism::Continual;
 use privet_dp::noise::FixedSeed;
 use proptest::prelude::*;
 
-/// What the best Toeplitz matrix reaches, to two digits: that of the table.
+/// The price of the best Toeplitz matrix, to two digits.
 const OPTIMUM: [(u32, f64); 3] = [(1_024, 3.27), (10_000, 4.00), (100_000, 4.73)];
 
 fn price(factor: &Factor, steps: u32) -> f64 {
@@ -99,7 +99,7 @@ fn mechanism(factor: Factor, steps: u32, noise_scale: f64, coordinates: usize) -
     }
 }
 
-/// What a walk hears.
+/// A walk that records its answers.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Listening(Vec<Vec<f64>>, usize);
 
@@ -159,8 +159,8 @@ fn column(factor: &Factor, steps: u32, at: u32) -> Vec<f64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// The rows that are released of neighbouring streams are no farther apart than is charged, whatever came
-    /// before, extremes included; and the running sums are the sums, but for the noise.
+    /// The released rows of neighbouring streams are no farther apart than is charged, for any earlier
+    /// releases, extremes included; and the running sums are the sums, up to the noise.
     #[test]
     fn neighbouring_streams_are_within_the_charge(
         seed in any::<u64>(), steps in 2_u32..60, coordinates in 1_usize..4, which in 0_usize..3,
@@ -178,7 +178,7 @@ proptest! {
         };
         let mut first: Vec<Vec<i64>> = (0..steps).map(|_| row(&mut next, whole)).collect();
         let at = next(i64::from(steps)).unsigned_abs() as usize % steps as usize;
-        // A move of length at most 1.
+        // A change of norm at most 1.
         let mut second = first.clone();
         let most = (whole as f64 / (coordinates as f64).sqrt()).floor() as i64;
         second[at].iter_mut().for_each(|k| *k += if next(1) > 0 { most } else { -most });
@@ -201,7 +201,7 @@ proptest! {
     }
 }
 
-/// A stream of n steps is charged once, may be left early by no settlement, and never goes on beyond n.
+/// A stream of n steps is charged once, cannot be settled early, and never continues beyond n.
 #[test]
 fn every_step_is_a_draw_and_none_comes_after_the_last() {
     let mechanism = mechanism(search(3, Participation::ONCE), 3, 5.0, 2);
@@ -223,7 +223,8 @@ fn every_step_is_a_draw_and_none_comes_after_the_last() {
     assert!(!session.spent());
 }
 
-/// Two streams of one event cannot share its draws: the second is refused with nothing drawn, and the first goes on.
+/// Two streams of one event cannot share its draws: the second is refused with nothing drawn, and the
+/// first continues.
 #[test]
 fn a_second_stream_of_the_same_event_is_refused() {
     let mechanism = mechanism(search(4, Participation::ONCE), 4, 5.0, 1);
@@ -244,7 +245,7 @@ fn a_second_stream_of_the_same_event_is_refused() {
     assert_eq!(session.draws(), 8);
 }
 
-/// The steps of n cost what one Gaussian mechanism of that sensitivity costs, not n of them.
+/// n steps cost one Gaussian mechanism of that sensitivity, not n of them.
 #[test]
 fn the_charge_is_one_gaussian_curve() {
     let mechanism = mechanism(search(1_000, Participation::ONCE), 1_000, 20.0, 5);
@@ -254,7 +255,7 @@ fn the_charge_is_one_gaussian_curve() {
     assert!(epsilon >= alone && epsilon < alone * 1.0001, "{epsilon} {alone}");
 }
 
-/// Where answers are lost the sum goes on from what is left, without a second answer for a lost step.
+/// Where answers are lost the sum continues from the rest, without a second answer for a lost step.
 #[test]
 fn lost_steps_are_passed_over() {
     let factor = search(40, Participation::ONCE);
@@ -314,7 +315,7 @@ fn buffers_for_several_participations_are_not_worse_than_the_square_root() {
     }
 }
 
-/// Sealed and taken up again it goes on as if nothing had been; without its state it begins anew.
+/// Sealed and resumed it continues unchanged; without its state it begins anew.
 #[test]
 fn a_sealed_state_goes_on_where_it_was() {
     let mechanism = mechanism(search(30, Participation::ONCE), 30, 1e-6, 2);
@@ -358,13 +359,13 @@ fn a_sealed_state_goes_on_where_it_was() {
         running.hear(row);
     }
     let exact: i64 = contributions.iter().map(|both| both[0]).sum();
-    // Noise of 1e-6, four errors of at most 5 a course, two courses.
+    // Noise of 1e-6, four errors of at most 5 a sequence, two sequences.
     let exact = exact as f64 / f64::from(1 << 30);
     assert!((running.sum()[0] - exact).abs() < 1e-4, "{} {exact}", running.sum()[0]);
 }
 
-/// Draws are on disk before they are made, many at once; those that a process lost count as made, and a process
-/// that puts its state aside says how many it made.
+/// Draws are on disk before they are made, many at once; lost draws of a process count as made, and a
+/// process that suspends its state records the number that it made.
 #[test]
 fn draws_are_committed_ahead() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! Doors of the gate that stay shut: states that were made up or edited, sessions put in each other's place,
-//! noise that can be made again, events out of turn, sums finer than their grid.
+//! Attacks that the gate refuses: forged or edited states, exchanged sessions, reproducible noise,
+//! events out of turn, sums finer than their grid.
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, Filter, filter::Law};
@@ -30,7 +30,7 @@ fn statement(event: &Event) -> Statement {
     Statement::new(account::guarantee(event, 1e-6).unwrap(), Arithmetic::Finite, json!({}))
 }
 
-/// Asks, and releases what it hears; or what it was made from, once it is told to.
+/// Queries, and releases the answers; or releases its initial data, if it has any.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Parrot {
     secret: Option<f64>,
@@ -57,7 +57,7 @@ fn respond(_: &(), session: &mut Session<'_>) -> Result<Noised<Vec<f64>>, GateEr
     gaussian().run(Private::new(vec![100.0]), session)
 }
 
-/// A state is read from a file, so anybody can write one; only one that was put aside is taken up.
+/// A state is read from a file, so it can be forged; only a suspended one is resumed.
 #[test]
 fn a_state_that_was_made_up_is_not_taken_up() {
     let made_up = |draws: u64| -> Suspended<Parrot> {
@@ -75,13 +75,13 @@ fn a_state_that_was_made_up_is_not_taken_up() {
     drop(Session::open(Spend::Exactly(event()), &mut source, &mut journal).unwrap());
     let refused = made_up(0).resume(&mut source, &mut journal, |_| Ok(())).err();
     assert!(matches!(refused, Some(GateError::Purse(PurseError::Refused(_)))), "{refused:?}");
-    // Nor can one be put aside where nobody keeps account.
+    // Nor can a session be suspended without a purse.
     let mut session = Session::start_walking(event(), json!(null), &mut source);
     let walk = session.begin::<Parrot>().unwrap();
     assert!(session.suspend(walk, 0).is_err());
 }
 
-/// Whoever is lent a session cannot leave another in its place.
+/// Code that borrows a session cannot leave another one in its place.
 #[test]
 fn a_session_that_was_exchanged_releases_nothing() {
     let mut source = SystemRandom::new().unwrap();
@@ -96,7 +96,7 @@ fn a_session_that_was_exchanged_releases_nothing() {
     assert_eq!(outcome.err(), Some(GateError::Foreign));
 }
 
-/// A session of several releases, put aside after each; `sources` make the noise of each.
+/// A session of several releases, suspended after each; `sources` make the noise of each.
 fn releases(
     sources: &mut [Box<dyn Source>],
     edit: impl Fn(&mut Value),
@@ -128,7 +128,7 @@ fn releases(
     claims
 }
 
-/// Every certificate speaks of the whole session: after one draw from a fixed seed none claims anything.
+/// Every certificate covers the whole session: after one draw from a fixed seed none claims anything.
 #[test]
 fn a_fixed_seed_is_remembered() {
     let system = || Box::new(SystemRandom::new().unwrap()) as Box<dyn Source>;
@@ -150,7 +150,7 @@ fn a_state_that_was_edited_is_refused() {
     }
 }
 
-/// Under a filter the state says what was charged: edited to cheaper events, it is refused.
+/// Under a filter the state lists the charged events: edited to cheaper events, it is refused.
 #[test]
 fn a_filter_is_not_emptied_by_editing_the_state() {
     let filter = Filter {
@@ -176,7 +176,7 @@ fn a_filter_is_not_emptied_by_editing_the_state() {
     assert!(state.resume(&mut source, &mut journal, |_| Ok(())).is_ok());
 }
 
-/// A number of draws must tell which they were.
+/// The number of draws must determine which they were.
 #[test]
 fn what_may_end_early_and_goes_on_differently_is_not_put_aside() {
     let some = Event::UpTo { count: 5, event: Box::new(event()) };
@@ -201,7 +201,7 @@ fn what_may_end_early_and_goes_on_differently_is_not_put_aside() {
     }
 }
 
-/// Where values are said to be on the grid, rounding them would not be charged.
+/// Values declared to be on the grid are not charged for rounding.
 #[test]
 fn what_is_finer_than_its_grid_is_refused() {
     let laplace = Laplace {

@@ -1,4 +1,4 @@
-//! Stable answers whose end a private estimate decides.
+//! Stable answers with a cutoff from a private estimate.
 
 use crate::noise_common::{allowed_count_error, fresh};
 use privet_core::{Neighbours, Unit};
@@ -95,8 +95,9 @@ fn the_estimate_decides_and_so_many_are_unstable() {
     }
 }
 
-/// The noise on the estimate has its law: at a limit of 100 the first alternative is taken with Pr[N ≤ 100 − q]. Without noise
-/// it would be with certainty, or never; at half of the scale with 0.07 in place of 0.19. False failure ≤ 1e-9.
+/// The noise on the estimate has its law: at a limit of 100 the first alternative is chosen with
+/// Pr[N ≤ 100 − q]. Without noise it would be chosen with certainty, or never; at half of the scale with
+/// 0.07 in place of 0.19. False failure ≤ 1e-9.
 #[test]
 fn the_estimate_has_the_noise_that_is_charged() {
     let (mut source, seed) = fresh();

@@ -1,7 +1,7 @@
 //! Filters hold against an adversary that chooses each event, and when to stop, by the answers so far.
 //!
-//! Simulated: the loss of each answer is known exactly, so E(1 − e^(ε − ΣL))₊ over runs in one world is an
-//! unbiased estimate of the δ that is attained in that direction. Values lie in [0, 1], so by Hoeffding's
+//! Simulated: the loss of each answer is known exactly, so E(1 − e^(ε − ΣL))₊ over runs in one world is
+//! an unbiased estimate of the attained δ in that direction. Values lie in [0, 1], so by Hoeffding's
 //! inequality the mean of n runs exceeds its expectation by t with probability at most exp(−2nt²): the
 //! allowance below makes a false failure less likely than 1e-9 a comparison.
 
@@ -43,8 +43,8 @@ fn normal(source: &mut FixedSeed) -> f64 {
     (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
 }
 
-/// ΣL of one run under a filter: while the loss is low it asks small questions, when it is ahead it
-/// stakes more, and once it has won enough it stops.
+/// ΣL of one run under a filter: small queries while the loss is low, larger ones when it is ahead, and
+/// none once it has won enough.
 fn run(filter: &Filter, pure: bool, source: &mut FixedSeed) -> f64 {
     let (mut tally, mut total) = (Tally::default(), 0.0);
     for turn in 0..60 {
@@ -97,7 +97,7 @@ fn no_adversary_exceeds_a_filter() {
     }
 }
 
-/// The test is tested: a filter that lets through four times its claim is caught.
+/// The test is tested: a filter that admits four times its claim is caught.
 #[test]
 fn a_filter_of_twice_the_limit_is_caught() {
     let generous = filter(Law::Gaussian { mu: 2.0 });
@@ -138,7 +138,7 @@ fn kinds_without_a_bound_and_other_relations_are_refused() {
     }
 }
 
-/// Exactly as much as an ordinary composition of the same total would be.
+/// Exactly the cost of an ordinary composition of the same total.
 #[test]
 fn a_gaussian_filter_costs_what_the_composition_does() {
     let filter = filter(Law::Gaussian { mu: 0.5 });
@@ -150,8 +150,8 @@ fn a_gaussian_filter_costs_what_the_composition_does() {
     }
 }
 
-/// Events that give everything away with probability δ, chosen by the answers: what is claimed counts every δ, and
-/// an adversary that stakes on them stays within it.
+/// Events that reveal everything with probability δ, chosen by the answers: the claim counts every δ,
+/// and an adversary that bets on them stays within it.
 #[test]
 fn a_leak_is_charged_and_limited() {
     let leaky = |delta| used(Cost::Approximate { epsilon: 0.1, delta });
@@ -190,7 +190,7 @@ fn a_leak_is_charged_and_limited() {
     }
 }
 
-/// The law of sums: as many as the limit divides into, and what it proves is the limit.
+/// The law of sums: it admits as many events as the limit divides into, and proves the limit.
 #[test]
 fn a_sum_of_epsilons_is_what_it_says() {
     let filter = filter(Law::Sum { epsilon: 1.0 });
@@ -206,7 +206,7 @@ fn a_sum_of_epsilons_is_what_it_says() {
     assert!(filter.delta(0.5).unwrap() > 0.0);
 }
 
-/// A session under a filter of its own costs at least what any events that it admits would.
+/// A session under a filter of its own costs at least as much as any events that it admits.
 #[test]
 fn a_session_under_a_filter_costs_all_that_its_limit_lets_through() {
     let wide = [

@@ -1,4 +1,4 @@
-//! The gate opens for exactly what was planned, and for nothing else.
+//! The gate opens for exactly the planned events, and for nothing else.
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, LossShape, ObjectiveCost, ObjectiveNoise, Sign};

@@ -1,4 +1,4 @@
-//! Sums of which every unit pays for its own part, through the gate.
+//! Sums in which every unit is charged for its own contribution, through the gate.
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event};
@@ -22,7 +22,7 @@ fn individual(neighbours: Neighbours, steps: u32, share: u128) -> Individual {
     }
 }
 
-/// Parts of each unit at each step; a unit of nothing is not there.
+/// Contributions of each unit at each step; a unit that contributes nothing is absent.
 type Parts = Vec<Vec<[u32; 2]>>;
 
 fn own(parts: &[[u32; 2]]) -> Vec<OwnPart> {
@@ -30,7 +30,7 @@ fn own(parts: &[[u32; 2]]) -> Vec<OwnPart> {
     there.map(|(owner, part)| OwnPart { owner, part: part.to_vec() }).collect()
 }
 
-/// What is released of all steps with this seed.
+/// All released steps with this seed.
 fn released(mechanism: &Individual, parts: &Parts, seed: u64) -> Vec<Vec<f64>> {
     let mut source = FixedSeed::new(seed);
     let event = mechanism.event().unwrap();
@@ -45,15 +45,16 @@ fn released(mechanism: &Individual, parts: &Parts, seed: u64) -> Vec<Vec<f64>> {
     session.settle(all, statement).unwrap().into_parts().0
 }
 
-/// Squares of the movements between two worlds whose noise is the same, in squares of the resolution.
+/// Sum of squared differences between two worlds with the same noise, in squares of the resolution.
 fn moved(first: &[Vec<f64>], second: &[Vec<f64>]) -> f64 {
     let both = first.iter().flatten().zip(second.iter().flatten());
     both.map(|(a, b)| ((a - b) / UNIT).powi(2)).sum()
 }
 
 proptest! {
-    /// One unit's leaving moves all answers together by at most the share, and each by its own part or nothing; one
-    /// that takes its place by at most twice the share. Parts are as extreme as they may be, questions random.
+    /// Removing one unit changes all answers together by at most its budget, and each by its own
+    /// contribution or nothing; replacing it by at most twice the budget. Contributions reach their
+    /// extremes, queries are random.
     #[test]
     fn no_unit_moves_all_answers_by_more_than_its_share(
         parts in proptest::collection::vec(proptest::collection::vec(
@@ -81,7 +82,7 @@ proptest! {
     }
 }
 
-/// The charge is that of one Gaussian release, however many answers there are.
+/// The charge is that of one Gaussian release, for any number of answers.
 #[test]
 fn the_charge_is_one_gaussian_release_of_the_share() {
     for (neighbours, wanted) in
@@ -103,7 +104,7 @@ fn the_charge_is_one_gaussian_release_of_the_share() {
     }
 }
 
-/// Who cannot pay for a part stays out, and may pay for a smaller one later.
+/// A unit that cannot pay for a contribution is left out, and may pay for a smaller one later.
 #[test]
 fn a_unit_stays_out_once_its_share_is_spent() {
     let mechanism = individual(Neighbours::AddRemove, 4, 1 << 20);
@@ -118,7 +119,7 @@ fn a_unit_stays_out_once_its_share_is_spent() {
     assert_eq!(gaps, [800.0, 0.0, 600.0, 0.0]);
 }
 
-/// What is not what was planned is refused.
+/// Anything but the plan is refused.
 #[test]
 fn other_parts_and_more_answers_are_refused() {
     let mechanism = individual(Neighbours::AddRemove, 1, 1 << 20);
@@ -151,8 +152,8 @@ fn other_parts_and_more_answers_are_refused() {
     }
 }
 
-/// One charge pays for one account of what units spent: neither two that begin side by side nor a later one can draw on
-/// it; and who goes on counts all earlier releases first.
+/// One charge pays for one record of the units' spending: neither two that begin side by side nor a
+/// later one can draw on it; and a resumed one counts all earlier releases first.
 #[test]
 fn a_second_account_of_what_was_spent_is_refused() {
     use privet_dp::gate::{Journal, Next, Spend, Walk};

@@ -1,4 +1,4 @@
-//! Joint privacy: what everyone sees and what one unit alone is told are never mistaken for each other.
+//! Joint privacy: the public release and the part of one unit are never mistaken for each other.
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, AccountError, Guarantee, SeenBy};
@@ -71,7 +71,7 @@ fn no_release_that_everyone_sees_claims_less() {
     assert_eq!(session.abort(statement(weak)).err(), refused);
 }
 
-/// What was written before there was a choice reads and writes as before, byte by byte.
+/// Older files, without an audience, read and write as before, byte by byte.
 #[test]
 fn everyone_is_not_written() {
     let text = serde_json::to_string(&claim()).unwrap();
@@ -84,7 +84,7 @@ fn everyone_is_not_written() {
     assert!(SeenBy::Everyone < SeenBy::AllButTheUnit, "the later is the weaker");
 }
 
-/// Certificates of format 1 know nothing of it.
+/// Certificates of format 1 have no audience.
 #[test]
 fn format_1_is_for_everyone() {
     let mut source = SystemRandom::new().unwrap();

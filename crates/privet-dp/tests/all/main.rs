@@ -1,6 +1,7 @@
 //! The tests of the accountant, the noise, the mechanisms and the gate.
 //!
-//! One program, since each costs seconds of linking; `cargo test -p privet-dp --test all NAME::` runs one file.
+//! One program, since each takes seconds of linking; `cargo test -p privet-dp --test all NAME::` runs
+//! one file.
 
 mod account_bounds;
 mod account_bracket;

@@ -134,8 +134,8 @@ impl Parts for Halved {
     }
 }
 
-/// The law of a lazy choice is that of a plain one: with tight and loose bounds, far and near scores, a rate at which
-/// one bucket holds all and one at which buckets are far apart.
+/// The law of a lazy choice is that of a plain one: with tight and loose bounds, far and near scores, a
+/// rate at which one bucket holds all and one at which buckets are far apart.
 #[test]
 fn candidates_in_parts_have_the_exponential_law() {
     let (mut source, seed) = fresh();
@@ -151,7 +151,7 @@ fn candidates_in_parts_have_the_exponential_law() {
     }
 }
 
-/// Millions of candidates of which one stands out: few are looked at.
+/// Millions of candidates of which one stands out: few are scored.
 #[test]
 fn few_scores_are_looked_at_where_bounds_are_good() {
     struct Counted {

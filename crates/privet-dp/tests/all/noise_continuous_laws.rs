@@ -16,7 +16,7 @@ fn grid_gaussian_has_the_normal_law() {
     }
 }
 
-/// Gamma(p, s) for whole p: 1 − e^(−x)·Σ_{i<p} xⁱ/i!, x = r/s (Erlang).
+/// Gamma(p, s) for integer p: 1 − e^(−x)·Σ_{i<p} xⁱ/i!, x = r/s (Erlang).
 fn erlang_cdf(p: usize, x: f64) -> f64 {
     let mut term = (-x).exp();
     let mut sum = term;

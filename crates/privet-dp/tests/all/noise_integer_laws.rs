@@ -72,8 +72,8 @@ fn discrete_laplace_has_its_law() {
     }
 }
 
-/// Each value's own count, which sees what a distribution function smooths over: a zero of the wrong
-/// weight, a sign that is not fair, a cell that is off.
+/// Each value's own count, which detects errors that a distribution function smooths over: a zero of the
+/// wrong weight, a sign that is not fair, a cell that is off.
 #[test]
 fn every_value_comes_as_often_as_it_should() {
     let (mut source, seed) = fresh();
@@ -137,8 +137,8 @@ fn large_scales_have_the_continuous_law() {
     }
 }
 
-/// The tests above have teeth: with 400,000 draws a scale 10 % off shows a gap of about 0.02
-/// against 0.006 allowed, and slips through with probability below 2·exp(−2·n·0.01²) < 1e-30.
+/// The tests above are effective: with 400,000 draws a scale 10 % off shows a gap of about 0.02 against
+/// 0.006 allowed, and passes with probability below 2·exp(−2·n·0.01²) < 1e-30.
 #[test]
 fn a_scale_ten_per_cent_off_is_caught() {
     let (mut source, seed) = fresh();

@@ -27,7 +27,7 @@ fn times(count: u32, mechanism: &SampledGaussian) -> Event {
     Event::Repeat { count, event: Box::new(mechanism.event().unwrap()) }
 }
 
-/// How many records are in the sample, twice.
+/// The sample size, counted twice.
 fn counted(sample: &[usize]) -> Option<Private<ExactCounts>> {
     Some(Private::new(ExactCounts { counts: vec![2 * sample.len() as i128], unit: 1.0 }))
 }
@@ -82,8 +82,8 @@ fn the_event_is_that_of_the_sampler() {
     assert!(epsilon(POISSON) < epsilon(FIXED) && epsilon(FIXED) < 0.3 * unsampled);
 }
 
-/// What was planned as one sampler is refused, before anything is drawn, where another is executed; and
-/// batches cut from a shuffled table, one use of the noise for each, cannot be charged as samples.
+/// A plan for one sampler is refused, before anything is drawn, if another is executed; and batches cut
+/// from a shuffled table, one use of the noise for each, cannot be charged as samples.
 #[test]
 fn another_sampler_or_a_shuffled_epoch_opens_nothing() {
     let planned = times(10, &sampled(POISSON, 4.0));
@@ -119,8 +119,9 @@ fn another_sampler_or_a_shuffled_epoch_opens_nothing() {
     assert!(serde_json::from_value::<Event>(written).is_err());
 }
 
-/// The samples lent are what the draws say. Fixed seed: sizes of 2,000 Poisson samples of mean 100 and
-/// variance 90 have a mean within 100 ± 1.5 but for a probability of 2e-12, had the seed been fresh.
+/// The samples passed in have the sampler's law. Fixed seed: sizes of 2,000 Poisson samples of mean 100
+/// and variance 90 have a mean within 100 ± 1.5 except with a probability of 2e-12, had the seed been
+/// fresh.
 #[test]
 fn samples_are_fresh_and_of_their_law() {
     for draw in [POISSON, FIXED] {
@@ -183,8 +184,8 @@ fn shuffled(slots: usize, noise_scale: f64) -> ShuffledGaussian {
     ShuffledGaussian { gaussian, slots }
 }
 
-/// Fewer records than slots: each has one, the others are empty. More: some have none. Whatever the
-/// number, `compute` is lent as many slots, and the event is the same.
+/// Fewer records than slots: each has one, the others are empty. More: some have none. For any number of
+/// records, `compute` gets the same number of slots, and the event is the same.
 #[test]
 fn slots_hold_each_record_once_and_their_number_is_public() {
     for records in [0, 1, 7, 40, 41, 100] {

@@ -1,4 +1,4 @@
-//! The best of a secret number of runs: its law, and that nothing else comes out.
+//! The best of a secret number of runs: its law, and that nothing else is released.
 
 use crate::noise_common::{allowed_gap, fresh, largest_gap_integers};
 use privet_core::{Neighbours, Unit};
@@ -19,10 +19,10 @@ const LAWS: [Runs; 7] = [
     Runs::Poisson { mean: 1.0 },
     Runs::Poisson { mean: 3.625 },
 ];
-/// What is shown where no run is made: below all that a run gives.
+/// The answer if there is no run: below all results of a run.
 const NOTHING: f64 = -1e9;
 
-/// E xᴷ.
+/// The generating function E xᴷ.
 fn generating(law: Runs, x: f64) -> f64 {
     match law {
         Runs::NegativeBinomial { eta: 0.0, gamma } => (1.0 - (1.0 - gamma) * x).ln() / gamma.ln(),
@@ -34,7 +34,7 @@ fn generating(law: Runs, x: f64) -> f64 {
     }
 }
 
-/// Pr[K = k], from the definition, summed until nothing is left.
+/// The probabilities Pr[K = k], from the definition, summed until nothing is left.
 fn probabilities(law: Runs) -> Vec<f64> {
     let mut weights = vec![0.0];
     match law {
@@ -58,7 +58,7 @@ fn probabilities(law: Runs) -> Vec<f64> {
     weights.iter().map(|weight| weight / total).collect()
 }
 
-/// A toy: 0 with noise of law ∝ e^{−|k|} on whole numbers; its score is itself.
+/// A toy: 0 with noise of law ∝ e^{−|k|} on the integers; its score is itself.
 fn toy() -> Laplace {
     Laplace {
         neighbours: Neighbours::AddRemove,
@@ -178,7 +178,7 @@ fn another_law_or_another_run_is_refused_before_anything_is_drawn() {
     assert!(!session.spent());
 }
 
-/// A run that lets out, hands in or leaves out anything ends the whole.
+/// A run that releases, passes in or omits anything ends the whole.
 #[test]
 fn nothing_comes_out_of_a_run_but_its_outcome() {
     fn emits(record: &f64, session: &mut Session<'_>) -> Result<Noised<(f64, f64)>, GateError> {
@@ -215,7 +215,7 @@ fn nothing_comes_out_of_a_run_but_its_outcome() {
     }
 }
 
-/// A run that does what was planned and hands in another session's value.
+/// A run that carries out the plan and returns another session's value.
 #[test]
 fn a_value_of_another_session_is_foreign() {
     fn swaps(record: &f64, session: &mut Session<'_>) -> Result<Noised<(f64, f64)>, GateError> {
@@ -257,7 +257,7 @@ fn make(record: &f64, _: usize, session: &mut Session<'_>) -> Result<Noised<f64>
     Ok(toy().run(Private::new(vec![*record]), session)?.map(|answer| answer[0]))
 }
 
-/// The second candidate is better by far more than the noise can say.
+/// The second candidate is better by far more than the noise can hide.
 fn score(
     _: &f64,
     place: usize,
@@ -268,8 +268,8 @@ fn score(
     Ok(toy().run(score, session)?.map(|answer| answer[0]))
 }
 
-/// The first of two candidates wins where no run is of the second: Pr = E 2⁻ᴷ, runs or none. False failure ≤
-/// 10⁻¹⁰ in all (Hoeffding); a lot of 0.45 to 0.55 would be found.
+/// The first of two candidates wins where no run is of the second: Pr = E 2⁻ᴷ, runs or none. False
+/// failure ≤ 10⁻¹⁰ in all (Hoeffding); a draw of 0.45 to 0.55 would be found.
 #[test]
 fn candidates_are_drawn_by_an_even_lot() {
     let draws = 40_000;
@@ -294,7 +294,7 @@ fn candidates_are_drawn_by_an_even_lot() {
     }
 }
 
-/// A trial that lets out, leaves out or hands in anything ends the whole; what is not planned is refused
+/// A trial that releases, omits or passes in anything ends the whole; anything but the plan is refused
 /// undrawn.
 #[test]
 fn nothing_comes_out_of_a_trial_but_what_was_made() {

@@ -36,8 +36,8 @@ fn run(selection: &Selection, scores: &[i64], source: &mut dyn Source) -> Vec<f6
     release.into_parts().0
 }
 
-/// With hardly any noise the choice is the descent direction of the steepest column, then of the
-/// next one, and coefficients go where they belong.
+/// With hardly any noise the choice is the descent direction of the steepest column, then of the next
+/// one, and coefficients are added at their columns.
 #[test]
 fn the_best_vertices_come_first() {
     for law in [SelectionLaw::Exponential(1.0), SelectionLaw::Laplace(0.5)] {
@@ -56,7 +56,7 @@ fn each_choice_is_charged() {
     let laplace = selection(SelectionLaw::Laplace(40.0), vec![1.0]);
     let epsilon = account::epsilon(&laplace.event().unwrap(), 0.0).unwrap();
     assert!((0.5..0.5 + 1e-14).contains(&epsilon), "{epsilon}");
-    // What a certificate states can be put back.
+    // The range that a certificate states reproduces the selection.
     let again = exponential.with_range(range);
     let SelectionLaw::Exponential(rate) = again.law else { panic!() };
     assert!((rate / 0.01 - 1.0).abs() < 1e-14);
@@ -78,7 +78,7 @@ fn the_laplace_bound_holds_and_is_nearly_attained() {
     assert!(one > other + slack, "{one} {other}, seed {seed}");
 }
 
-/// What would be another run is refused, and so is a selection that cannot be made.
+/// A run that differs from the plan is refused, and so is a selection that cannot be made.
 #[test]
 fn nothing_leaves_but_what_was_planned() {
     let planned = selection(SelectionLaw::Exponential(0.1), vec![1.0; 3]);
@@ -117,7 +117,7 @@ fn nothing_leaves_but_what_was_planned() {
     }
 }
 
-/// What was chosen cannot be chosen again, nor what belongs to it.
+/// A chosen column cannot be chosen again, nor the columns that it removes.
 #[test]
 fn peeled_columns_come_once() {
     for law in [SelectionLaw::Exponential(1e-9), SelectionLaw::Laplace(1e6)] {
@@ -133,7 +133,7 @@ fn peeled_columns_come_once() {
     }
 }
 
-/// After columns are taken out the law is that over the others; the last one stays.
+/// After columns are removed the law is that over the others; the last one stays.
 #[test]
 fn choices_have_the_law_of_what_is_left() {
     let (rate, draws) = (0.01, 200_000_usize);

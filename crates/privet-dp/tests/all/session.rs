@@ -1,5 +1,5 @@
-//! Sessions: events are compared before noise is drawn, walks hear noised answers alone, and a state that
-//! was put aside is gone on from once.
+//! Sessions: events are compared before noise is drawn, walks receive noisy answers alone, and a
+//! suspended state is resumed once.
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, Filter, filter::Law};
@@ -27,7 +27,7 @@ fn up_to(count: u32) -> Event {
     Event::UpTo { count, event: Box::new(gaussian(4.0).event().unwrap()) }
 }
 
-/// Asks for the same sum again and again, and releases each answer.
+/// Queries the same sum repeatedly, and releases each answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Counting {
     heard: Vec<f64>,
@@ -141,7 +141,7 @@ fn a_filter_admits_what_fits_and_its_certificate_states_the_limit() {
     assert!(forged.recheck().is_err());
 }
 
-/// What is on disk: the state and its journal.
+/// The files on disk: the state and its journal.
 struct Disk {
     state: PathBuf,
     journal: PathBuf,
@@ -170,8 +170,8 @@ impl Disk {
         self.keep(&session.suspend(walk, 0).unwrap()).unwrap();
     }
 
-    /// What another process does: takes the state up, gets one answer, puts it aside. `ends` says after how
-    /// many of its writes it is killed.
+    /// One process: resumes the state, gets one answer, suspends it. `ends` is the number of its writes
+    /// after which it is killed.
     fn go_on(&self, ends: Option<u32>) -> Result<Option<f64>, GateError> {
         let state: Suspended<Counting> =
             serde_json::from_slice(&std::fs::read(&self.state).unwrap()).unwrap();
@@ -262,8 +262,8 @@ fn a_session_is_taken_up_by_other_processes_until_its_budget_is_spent() {
     assert_eq!(disk.draws(), 5);
 }
 
-/// However often a process is killed at whichever of its writes, five draws are made at most, each was
-/// committed before it was made, and the session can be taken up until they are spent.
+/// At whichever of its writes a process is killed, and however often, five draws are made at most, each
+/// was committed before it was made, and the session can be resumed until they are spent.
 #[test]
 fn killed_at_every_write_it_goes_on_and_never_draws_more_than_planned() {
     for ends in 0..4 {
@@ -293,7 +293,7 @@ fn a_line_cut_short_announces_nothing() {
     let whole = std::fs::read(&disk.journal).unwrap();
     for cut in 1..=whole.len() {
         std::fs::write(&disk.journal, &whole[..cut]).unwrap();
-        // Either it is read as what its whole lines say, or refused; never as more.
+        // It is read by its whole lines, or refused; never as more.
         if let Ok(journal) = Journal::open(&disk.journal) {
             assert!(journal.draws() <= 1, "cut at {cut}");
         }
@@ -321,7 +321,7 @@ fn a_copy_or_an_older_copy_is_refused_once_the_original_went_on() {
             outcome.unwrap();
         }
     }
-    // The newest was gone on from: its copy is stale now.
+    // The newest was resumed: its copy is stale now.
     std::fs::write(&disk.state, &newest).unwrap();
     assert!(matches!(disk.go_on(None), Err(GateError::Purse(PurseError::Stale { .. }))));
     assert_eq!(disk.draws(), 2);
@@ -342,7 +342,7 @@ fn a_state_of_another_session_and_a_second_holder_are_refused() {
     assert!(matches!(Journal::open(&disk.journal), Err(PurseError::InUse(_))));
 }
 
-/// A walk of one session cannot go on in another, nor one without a start begin.
+/// A walk of one session cannot continue in another, nor one without a start begin.
 #[test]
 fn a_walk_belongs_to_its_session() {
     let (mut one, mut two) = (FixedSeed::new(1), FixedSeed::new(2));

@@ -1,4 +1,4 @@
-//! Sums in shares: uniform, exact, of the right law, and nothing without all of them.
+//! Sums in shares: uniform, exact, of the right law, and no result without all of them.
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{Cost, Event};
@@ -30,7 +30,7 @@ proptest! {
         prop_assert_eq!(joined(&plain), Some(values));
     }
 
-    /// Whatever the parties hold, adding up shares server by server gives what adding up in the clear does.
+    /// For any data of the parties, adding up shares server by server gives the sum in the clear.
     #[test]
     fn sums_of_shares_are_shares_of_sums(
         parties in proptest::collection::vec(proptest::collection::vec(-(1_i128 << 100)..(1 << 100), 3), 1..40),
@@ -61,9 +61,10 @@ fn chi_square(values: &[i128], server: usize, place: u32, source: &mut dyn Sourc
     cells.iter().map(|count| (f64::from(*count) - expected).powi(2) / expected).sum()
 }
 
-/// In every world: one server's view is uniform, whatever is shared. 255 degrees of freedom: by Laurent & Massart 2000
-/// χ² > 255 + 2√(255x) + 2x has a probability of at most e^(−x); x = 26.5 for 96 looks is below 3.1e-10 in all (the
-/// approximation of the multinomial by χ² is well inside the slack of that bound).
+/// In every world one server's view is uniform, whatever is shared. 255 degrees of freedom: by Laurent &
+/// Massart 2000 χ² > 255 + 2√(255x) + 2x has a probability of at most e^(−x); x = 26.5 for 96 tests is
+/// below 3.1e-10 in all (the approximation of the multinomial by χ² is well inside the slack of that
+/// bound).
 #[test]
 fn a_servers_view_is_uniform_in_both_worlds() {
     let mut source = SystemRandom::new().unwrap();
@@ -78,7 +79,8 @@ fn a_servers_view_is_uniform_in_both_worlds() {
     }
 }
 
-/// The test above would see masks of fewer bits, as those of the prototype of the thesis: there from ±10⁹.
+/// The test above would detect masks of fewer bits, as those of the prototype of the thesis: there from
+/// ±10⁹.
 #[test]
 fn narrow_masks_would_be_seen() {
     let mut source = SystemRandom::new().unwrap();
@@ -92,9 +94,10 @@ fn narrow_masks_would_be_seen() {
     assert!(found > 1e6);
 }
 
-/// Noise of all servers together: variance kσ²/t on the grid, mean the sum. Each draw is sub-Gaussian with its own variance
-/// (Canonne et al. 2020), so χ² bounds hold: for n = 60,000 the mean of squares leaves ±5 % with probability below
-/// 2·exp(−n·0.05²/6) < 3e-11, and the mean ±0.06·σ·√(k/t) with below 2·exp(−n·0.06²/2) < 1e-46.
+/// Noise of all servers together: variance kσ²/t on the grid, mean the sum. Each draw is sub-Gaussian
+/// with its own variance (Canonne et al. 2020), so χ² bounds hold: for n = 60,000 the mean of squares
+/// leaves ±5 % with probability below 2·exp(−n·0.05²/6) < 3e-11, and the mean ±0.06·σ·√(k/t) with below
+/// 2·exp(−n·0.06²/2) < 1e-46.
 #[test]
 fn noise_has_the_variance_of_all_shares() {
     for (servers, honest) in [(2, 1), (3, 1), (3, 2), (5, 4)] {
@@ -136,7 +139,7 @@ fn without_one_opening_nothing_is_opened() {
     assert!(found < 255.0 + 2.0 * (255.0_f64 * 26.5).sqrt() + 2.0 * 26.5, "{found}");
 }
 
-/// Brings back one opening too few.
+/// Returns one opening too few.
 struct Dropping(u32);
 
 impl Together for Dropping {
@@ -180,14 +183,14 @@ fn a_session_among_parties_lets_out_the_noised_sum_alone() {
     assert!((found[0] - 1_048_576.0).abs() < 70.0 && (found[1] + 1_048_576.0).abs() < 70.0);
     assert!(found.iter().all(|x| (x * 2_f64.powi(40)).fract() == 0.0), "on the grid");
 
-    // One opening too few: nothing comes out, and the draw is spent.
+    // One opening too few: nothing is released, and the draw is spent.
     let mut own = SystemRandom::new().unwrap();
     let mut session =
         Session::start(gaussian.event().unwrap(), &mut own).among(THREE, &Dropping(1));
     assert_eq!(gaussian.run_units(exact(), &mut session).unwrap_err(), GateError::Unanswered);
     assert!(session.spent());
 
-    // Servers whose noise can be made again: nothing is claimed.
+    // Servers with reproducible noise: nothing is claimed.
     let (mut own, mut fixed) = (SystemRandom::new().unwrap(), FixedSeed::new(1));
     let together = InProcess::new(THREE, &mut fixed);
     let session = Session::start(gaussian.event().unwrap(), &mut own).among(THREE, &together);
@@ -248,7 +251,7 @@ fn joint_leaf(coordinates: usize) -> Event {
     joint::charged(gaussian(coordinates).event().unwrap(), NoiseMode::Joint)
 }
 
-/// One draw, however many servers: variance σ², bounds as above.
+/// One joint draw, for any number of servers: variance σ², bounds as above.
 #[test]
 fn noise_that_is_drawn_together_has_the_variance_of_one_draw() {
     for servers in [2, 4] {
@@ -267,7 +270,7 @@ fn noise_that_is_drawn_together_has_the_variance_of_one_draw() {
     }
 }
 
-/// What the circuit is asked for is what is charged: σ/step exactly, where its law is as near as the charge says.
+/// The circuit's law is the charged one: σ/step exactly, and within the charged distance.
 #[test]
 fn the_law_that_servers_draw_is_the_one_that_is_charged() {
     for noise_scale in [1.0, 0.3, 1.999_999, 2.0, 7.1e9, 3e-12, 1.0_f64.next_down()] {
@@ -291,7 +294,7 @@ fn the_law_that_servers_draw_is_the_one_that_is_charged() {
         let law = privet_joint::JointGaussian::new(drawing.steps).unwrap();
         assert_eq!(law.steps(), drawing.steps);
         assert!(privet_joint::Law::distance(&law) < privet_joint::DISTANCE);
-        // Three evaluations of at most 26 numbers, each begun twice at most.
+        // Three evaluations of at most 26 numbers, each attempted twice at most.
         let charged = 53.0 * 2_f64.powi(-60) + 6.0 * 2_f64.powi(-36);
         assert!(*distance >= charged && *distance <= charged * (1.0 + 1e-11), "{distance}");
         let of_the_crate = privet_joint::charge(53, 6, 1, 1.0);
@@ -325,7 +328,7 @@ fn modes_are_not_mixed_and_a_share_of_noise_fits_its_round() {
     assert!(!format!("{:?}", share(&[77_777])).contains("77"));
 }
 
-/// What is off comes on top of δ, whatever the ε it is asked for, and however it composes.
+/// The law's distance is added to δ, at every requested ε, and for every composition.
 #[test]
 fn what_joint_noise_is_off_by_is_added_to_delta() {
     let repeat = |event: Event| Event::Repeat { count: 40, event: Box::new(event) };
@@ -341,11 +344,11 @@ fn what_joint_noise_is_off_by_is_added_to_delta() {
         assert!(found >= (alone + taken) * (1.0 - 1e-9) || taken > 1e-3 * found, "{epsilon}");
         assert!(found >= alone && found <= (alone + taken) * (1.0 + 1e-9), "{epsilon}: {found}");
     }
-    // Nor does more and more ε ever take it away: at least as much is left as at ε = 0.
+    // Nor does a large ε remove it: at least as much remains as at ε = 0.
     assert!(privet_dp::account::delta(&joint, 30.0).unwrap() >= 2.0 * off);
 }
 
-/// Files from before say nothing of it, and those that are written now say as little where every server draws its own.
+/// Older files leave the mode out, and so do new ones where every server draws its own.
 #[test]
 fn who_draws_is_written_only_where_all_do() {
     let written = serde_json::to_string(&THREE).unwrap();

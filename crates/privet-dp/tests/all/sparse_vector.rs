@@ -62,7 +62,8 @@ fn series(of: &SparseVector, values: &[i64], last_below: bool) -> f64 {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
-    /// No series of answers is more than e^ε₀ more likely under a neighbour, however its values move.
+    /// No series of answers is more than e^ε₀ more likely under a neighbour, for any changes of its
+    /// values.
     #[test]
     fn one_run_is_pure(
         values in prop::collection::vec((-6_i64..16, -1_i64..=1), 1..7),
@@ -78,7 +79,7 @@ proptest! {
     }
 }
 
-/// The constant is needed: two of half of it would not do, and three quarters of it are reached.
+/// The constant is nearly needed: a pair of neighbours reaches three quarters of it.
 #[test]
 fn much_of_the_charge_is_attained() {
     for law in LAWS {
@@ -91,7 +92,7 @@ fn much_of_the_charge_is_attained() {
     }
 }
 
-/// What accountants of the textbook would charge: T runs cost no more than by basic or by advanced composition.
+/// Against the textbook: T runs cost no more than by basic or by advanced composition.
 #[test]
 fn many_runs_cost_no_more_than_basic_or_advanced_composition() {
     for cutoff in [1, 3, 40, 1_000] {
@@ -117,7 +118,7 @@ fn answers(law: ThresholdNoise, scale: f64, cutoff: u32, delta: f64) -> StableAn
     }
 }
 
-/// What is said to questions of these distances, in one session.
+/// The answers to queries of these distances, in one session.
 fn heard(of: &StableAnswers, distances: &[i64], source: &mut dyn Source) -> Vec<Heard<usize>> {
     let planned = of.event().unwrap();
     let claim = account::guarantee(&planned, 0.1).unwrap();
@@ -133,7 +134,7 @@ fn heard(of: &StableAnswers, distances: &[i64], source: &mut dyn Source) -> Vec<
     session.settle(noised, statement).unwrap().into_parts().0
 }
 
-/// Exactly T answers are ⊥, not T + 1; then nothing is answered. And no more than m̃ questions are.
+/// Exactly T answers are ⊥, not T + 1; then nothing is answered. And no more than m̃ queries are.
 #[test]
 fn it_ends_after_so_many_unstable_answers_or_questions() {
     for (law, cutoff) in LAWS.into_iter().flat_map(|law| [(law, 1), (law, 3)]) {
@@ -152,7 +153,8 @@ fn it_ends_after_so_many_unstable_answers_or_questions() {
     }
 }
 
-/// The first question's answer comes out as often as the laws say; at distance 0 at most as often as is charged.
+/// The first query's answer is released as often as the laws state; at distance 0 at most as often as is
+/// charged.
 #[test]
 fn answers_come_out_as_often_as_the_laws_say() {
     let draws = 4_000;
@@ -203,7 +205,7 @@ fn the_threshold_is_the_least_that_leaks_no_more_than_is_charged() {
     }
 }
 
-/// A session that goes on counts the runs that were made before.
+/// A resumed session counts the earlier runs.
 #[test]
 fn what_was_spent_before_is_spent() {
     use privet_dp::gate::{Next, Spend, Walk};
@@ -243,8 +245,9 @@ fn what_was_spent_before_is_spent() {
     assert_eq!(session.draws(), 4);
 }
 
-/// Draws of somebody else pay for no leak: within a filter it is charged wherever answers begin, and in a plan answers whose
-/// leak is not what comes next are refused, those of a larger δ under the same runs too.
+/// Draws of other mechanisms pay for no leak: within a filter it is charged wherever answers begin, and
+/// in a plan answers whose leak is not the next event are refused, those of a larger δ under the same
+/// runs too.
 #[test]
 fn a_leak_is_charged_whoever_drew_before() {
     use privet_dp::account::filter::{Filter, Law};

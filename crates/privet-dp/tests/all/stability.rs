@@ -49,7 +49,7 @@ fn it_costs_epsilon_and_delta() {
     }
 }
 
-/// How often an answer comes out at each distance is what the discrete Laplace law says: at 0 at most δ.
+/// The frequency of an answer at each distance is that of the discrete Laplace law: at 0 at most δ.
 #[test]
 fn answers_come_out_as_often_as_the_law_says() {
     let (draws, delta) = (2_000, 0.01);

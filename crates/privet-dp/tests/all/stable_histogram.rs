@@ -1,4 +1,4 @@
-//! Counts by keys that nobody listed, through the gate. False failure ≤ 1e-9 a test.
+//! Counts by keys of an unknown domain, through the gate. False failure ≤ 1e-9 a test.
 
 use crate::noise_common::{allowed_count_error, fresh};
 use privet_core::{Neighbours, Unit};
@@ -23,8 +23,8 @@ fn run(by: &StableHistogram, counts: &[(u32, u64)], source: &mut dyn Source) -> 
     session.settle(noised, statement).unwrap().into_parts().0
 }
 
-/// Keys that one unit alone holds come out with probability at most δ′, all of them together, and not far below: the
-/// threshold is not larger than it must be.
+/// Keys of a single unit are released with probability at most δ′, all of them together, and not far
+/// below: the threshold is not larger than it must be.
 #[test]
 fn what_one_unit_alone_holds_leaks_as_seldom_as_charged() {
     let (mut source, seed) = fresh();
@@ -41,11 +41,12 @@ fn what_one_unit_alone_holds_leaks_as_seldom_as_charged() {
     }
 }
 
-/// Large counts come out with Gaussian noise, empty ones never.
+/// Large counts are released with Gaussian noise, empty ones never.
 #[test]
 fn what_many_hold_comes_out_with_its_noise() {
     let (mut source, seed) = fresh();
-    // What one unit holds alone comes out with δ′/2 in each run: never in 2,000, but with probability 1e-10.
+    // Keys of a single unit are released with δ′/2 in each run: never in 2,000, except with probability
+    // 1e-10.
     let by = by(Neighbours::ReplaceOne, 2, 2.0, 1e-13);
     let threshold = by.threshold().unwrap();
     let mut squares = 0.0;

@@ -1,4 +1,4 @@
-//! What the statistical tests of noise share. Every test draws a fresh seed and prints it.
+//! Shared by the statistical tests of noise. Every test draws a fresh seed and prints it.
 #![allow(dead_code)]
 
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
@@ -13,8 +13,8 @@ pub fn fresh() -> (FixedSeed, u64) {
     (FixedSeed::new(seed), seed)
 }
 
-/// Any law, any n: Pr[sup∣Fₙ − F∣ > t] ≤ 2·exp(−2nt²) (Massart 1990). `tests` gaps are looked at, so
-/// each gets its share.
+/// Any law, any n: Pr[sup∣Fₙ − F∣ > t] ≤ 2·exp(−2nt²) (Massart 1990). The failure probability is split
+/// evenly among `tests` gaps.
 pub fn allowed_gap(draws: usize, tests: usize) -> f64 {
     ((2.0 * tests as f64 / FALSE_FAILURE).ln() / (2.0 * draws as f64)).sqrt()
 }

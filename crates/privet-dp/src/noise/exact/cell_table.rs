@@ -17,22 +17,22 @@
 //! **Exact.** In one round, v in a cell is proposed with its cell's W(c)/2⁶⁴ · 2⁻ʲ and kept with
 //! S·e^(−x(v))/W(c), since o + U is uniform on [0, W(c)) and W(c) ≥ S·e^(−x(v)). The product,
 //! S·e^(−x(v))/2^(64+j), has one constant for all v: signs and restarts leave the law P. ∎
-//! No normaliser is needed, and W, L may be as rough as they like: they only cost speed.
+//! No normaliser is needed, and W, L may be arbitrarily rough: they only affect speed.
 //!
-//! **Fast.** If o < L(c) then step 2 keeps v whatever U and r are. A guide of 2¹³ entries gives, for
-//! the top 13 bits of u, the cell c when the whole bucket lies in [C(c), C(c) + L(c)): then the
-//! other 51 bits of u are uniform and unused, and become r (j ≤ 50 bits) and the sign. Otherwise
-//! r and sign come from a fresh word, and step 2 asks [`Exponent::decide`], which is exact.
+//! **Fast.** If o < L(c) then step 2 keeps v whatever U and r are. A guide of 2¹³ entries gives, for the
+//! top 13 bits of u, the cell c when the whole bucket lies in [C(c), C(c) + L(c)): then the other 51
+//! bits of u are uniform and unused, and become r (j ≤ 50 bits) and the sign. Otherwise r and sign come
+//! from a fresh word, and step 2 calls [`Exponent::decide`], which is exact.
 //!
 //! **Zero when j = 0.** Cell 0 is the value 0 alone. It gets W = L = S/2 (S even) and any sign:
 //! the two signs together weigh S/2 + S/2, as one 0 should when each ±v weighs S·e^(−x(v)).
 //!
 //! **Tail.** The cells end at the first V = K·2ʲ with x(V) ≥ 45, so S·e^(−x(V)) < 2⁶⁴e⁻⁴⁵ < 1. The shape
-//! promises x(V + d) ≥ x(V) + d·ln 2/B for a block B = 2^(j+a). After the cells [0, 2⁶⁴) holds
-//! 2^(a+1) integers for the tail: g with probability 2^−(g+1), r uniform on [0, B), v = V + g·B + r is
-//! proposed with 2^(a+1)/2⁶⁴ · 2^−(g+1) · 2^−(j+a) = 2^−(g+j+64) and kept with S·e^(−x(v))·2ᵍ ≤ 1:
-//! again the product S·e^(−x(v))/2^(64+j). Values from 2⁶² on are rejected; that is, the law is the
-//! stated one conditioned on ∣k∣ < 2⁶².
+//! guarantees x(V + d) ≥ x(V) + d·ln 2/B for a block B = 2^(j+a). After the cells [0, 2⁶⁴) holds 2^(a+1)
+//! integers for the tail: g with probability 2^−(g+1), r uniform on [0, B), v = V + g·B + r is proposed
+//! with 2^(a+1)/2⁶⁴ · 2^−(g+1) · 2^−(j+a) = 2^−(g+j+64) and kept with S·e^(−x(v))·2ᵍ ≤ 1: again the
+//! product S·e^(−x(v))/2^(64+j). Values from 2⁶² on are rejected; that is, the law is the stated one
+//! conditioned on ∣k∣ < 2⁶².
 //!
 //! Tested by `table_bounds_hold_by_big_rationals`, `a_forced_tie_is_decided_by_big_rationals`,
 //! `the_tail_is_reached_and_decided`, and in law by `tests/all/noise_integer_laws.rs`.
@@ -41,38 +41,38 @@ use super::exponent::{Exponent, Scale};
 use crate::noise::Source;
 use zeroize::Zeroizing;
 
-/// What the table needs to know of a law with weight e^(−x(∣k∣)).
+/// A law with weight e^(−x(∣k∣)), as the table reads it.
 pub(in crate::noise) trait Shape {
-    /// Cells per scale are between 2^RESOLUTION and twice that, where cells are wider than one.
+    /// Cells per scale are between 2^RESOLUTION and twice that, where cells are wider than 1.
     const RESOLUTION: i32;
 
-    /// x(v), exactly, for v < 2⁶²; x(0) = 0 and x increases.
+    /// Returns x(v), exactly, for v < 2⁶²; x(0) = 0 and x increases.
     fn exponent(&self, value: u64) -> Exponent;
 
-    /// The law's scale s in [2⁻¹⁰, 2⁵²), with x(V + d) ≥ x(V) + d·ln 2/s wherever x(V) ≥ 45.
+    /// Returns the law's scale s in [2⁻¹⁰, 2⁵²), with x(V + d) ≥ x(V) + d·ln 2/s wherever x(V) ≥ 45.
     fn scale(&self) -> f64;
 }
 
 const GUIDE_BITS: u32 = 13;
 const UNSURE: u16 = u16::MAX;
 const LARGEST: u64 = 1 << 62;
-/// Words asked of the source at a time.
+/// Words requested from the source at a time.
 const BLOCK: usize = 256;
 
 /// The cells of one law.
 pub(in crate::noise) struct CellTable<S> {
     shape: S,
-    /// j.
+    /// Width of a cell in bits, j.
     low_bits: u32,
-    /// a.
+    /// Further bits a of a tail block.
     tail_bits: u32,
-    /// S.
+    /// The integer S.
     weight: u64,
-    /// C(c), and at the end where the tail starts.
+    /// The start C(c) of each cell, and at the end the start of the tail.
     starts: Vec<u64>,
-    /// L(c).
+    /// The length L(c) of each cell's sure part.
     sure: Vec<u64>,
-    /// Cell of a bucket that lies in its sure part, or [`UNSURE`].
+    /// The cell of a bucket that lies in its sure part, or [`UNSURE`].
     guide: Box<[u16; 1 << GUIDE_BITS]>,
 }
 
@@ -141,12 +141,12 @@ impl<S: Shape> CellTable<S> {
         self.starts[self.sure.len()]
     }
 
-    /// The law that is drawn from.
+    /// The law of the draws.
     pub fn shape(&self) -> &S {
         &self.shape
     }
 
-    /// Independent draws, one an entry.
+    /// Fills `out` with independent draws.
     pub fn fill<R: Source + ?Sized>(&self, out: &mut [i64], source: &mut R) {
         let mut words = Zeroizing::new([0_u64; BLOCK]);
         let mut done = 0;
@@ -182,7 +182,7 @@ impl<S: Shape> CellTable<S> {
         self.signed(u64::from(cell) << self.low_bits | low, word & 1)
     }
 
-    /// ±value; a negative zero is refused unless zero was given half its weight.
+    /// Returns ±value; a negative zero is refused unless zero was given half its weight.
     #[inline]
     fn signed(&self, value: u64, negative: u64) -> Option<i64> {
         if value == 0 && negative == 1 && self.low_bits > 0 {
@@ -277,7 +277,7 @@ mod tests {
             assert!(threshold(table, x(far)) >= BigUint::from(sure) << BITS, "cell {cell}");
         }
         let end = (table.sure.len() as u64) << table.low_bits;
-        // The tail's promise, at block starts, where it is tightest.
+        // The tail's assumption, at block starts, where it is tightest.
         for block in 0..20 {
             let value = end + (block << (table.low_bits + table.tail_bits));
             assert!(

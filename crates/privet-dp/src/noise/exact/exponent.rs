@@ -1,4 +1,4 @@
-//! Is (offset + U)/scale < e⁻ˣ, for U uniform on [0, 1)? Decided exactly.
+//! Decides exactly if (offset + U)/scale < e⁻ˣ, for U uniform on [0, 1).
 //!
 //! The integer `offset` is known, U is not: its bits are drawn only if they matter.
 //!
@@ -8,10 +8,10 @@
 //!    multiples of 2⁻ᴮ ([`Exponent::enclosure`]); the comparison is made in naturals. Undecided
 //!    means w doubles, and further bits of the *same* U are drawn.
 //!
-//! Whatever step decides, it decides as the real numbers would, so the probability of `true` is
-//! min(1, max(0, scale·e⁻ˣ − offset)) exactly. The enclosures shrink to a point and U equals that
-//! point with probability 0, so the loop ends with probability 1 (a pass leaves it running with
-//! probability at most scale·(upper − lower)/2ᴮ + 2⁻ᴮ).
+//! Every step decides as real numbers would, so the probability of `true` is min(1, max(0,
+//! scale·e⁻ˣ − offset)) exactly. The enclosures shrink to a point and U equals that point with
+//! probability 0, so the loop ends with probability 1 (a pass leaves it running with probability at most
+//! scale·(upper − lower)/2ᴮ + 2⁻ᴮ).
 //!
 //! *Enclosure.* h ≥ 0 is such that t = x/2ʰ ≤ ½. t is enclosed by T/2ᴮ and (T+1)/2ᴮ. For 0 ≤ t < 1
 //! the series 1 − t + t²/2 − … alternates with falling terms: a partial sum that ends in a negative
@@ -26,10 +26,10 @@ use super::natural::Natural;
 use crate::noise::{NoiseError, Source};
 use privet_core::Range;
 
-/// Limits on the exponent x of e⁻ˣ when given in f64.
+/// Limits on the exponent x of e⁻ˣ if given as an f64.
 const EXPONENT: Range = Range::from("exponent", 0.0, f64::INFINITY);
 
-/// x = numerator / denominator · 2^−shift ≥ 0, exactly. 0 < denominator < 2¹²⁷.
+/// The exponent x = numerator / denominator · 2^−shift ≥ 0, exactly. 0 < denominator < 2¹²⁷.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Exponent {
     numerator: u128,
@@ -37,7 +37,7 @@ pub struct Exponent {
     shift: i32,
 }
 
-/// The number that e⁻ˣ is multiplied with: mantissa · 2^shift.
+/// The factor of e⁻ˣ: mantissa · 2^shift.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::noise) struct Scale {
     pub mantissa: u64,
@@ -54,13 +54,13 @@ pub(in crate::noise) fn dyadic_parts(f: f64) -> (u64, i32) {
 }
 
 impl Exponent {
-    /// x = numerator / denominator · 2^−shift; the caller keeps 0 < denominator < 2¹²⁷.
+    /// The exponent numerator / denominator · 2^−shift; the caller ensures 0 < denominator < 2¹²⁷.
     pub(in crate::noise) fn new(numerator: u128, denominator: u128, shift: i32) -> Self {
         debug_assert!(0 < denominator && denominator < 1 << 127);
         Self { numerator, denominator, shift }
     }
 
-    /// x = numerator / denominator.
+    /// The exponent numerator / denominator.
     pub fn ratio(numerator: u64, denominator: u64) -> Result<Self, NoiseError> {
         if denominator == 0 {
             return Err(NoiseError::ZeroDenominator { numerator });
@@ -68,13 +68,13 @@ impl Exponent {
         Ok(Self::new(numerator.into(), denominator.into(), 0))
     }
 
-    /// x taken as the exact dyadic number that an f64 is. Accepted: finite, not negative.
+    /// The exponent x as the exact dyadic number of an f64. Accepted: finite, not negative.
     pub fn dyadic(x: f64) -> Result<Self, NoiseError> {
         let (mantissa, exponent) = dyadic_parts(EXPONENT.check(x)?);
         Ok(Self::new(mantissa.into(), 1, -exponent))
     }
 
-    /// lower ≤ e⁻ˣ ≤ upper.
+    /// Bounds lower ≤ e⁻ˣ ≤ upper.
     ///
     /// The f64 nearest x is computed with three roundings, a relative error below 2⁻⁵¹ (where it
     /// falls below the normal range, an absolute one below 2⁻¹⁰⁷³), so e⁻ˣ moves by a factor within
@@ -98,7 +98,7 @@ impl Exponent {
         }
     }
 
-    /// Whether (offset + U)/scale < e⁻ˣ for a fresh U uniform on [0, 1).
+    /// True if (offset + U)/scale < e⁻ˣ for a fresh U uniform on [0, 1).
     #[inline]
     pub(in crate::noise) fn decide<S: Source + ?Sized>(
         &self,
@@ -110,7 +110,7 @@ impl Exponent {
             .unwrap_or_else(|| self.decide_by_integers(offset, scale, source))
     }
 
-    /// The answer where it is the same for every U and the f64 interval can tell.
+    /// The decision if it is the same for every U and the f64 interval determines it.
     fn decide_by_interval(&self, offset: u64, scale: Scale) -> Option<bool> {
         if scale.shift > 500 {
             return None;
@@ -127,7 +127,7 @@ impl Exponent {
         }
     }
 
-    /// The answer on a tie.
+    /// The decision on a tie.
     #[cold]
     fn decide_by_integers<S: Source + ?Sized>(
         &self,
@@ -155,7 +155,7 @@ impl Exponent {
         }
     }
 
-    /// lower ≤ e⁻ˣ·2ᴮ ≤ upper in naturals, B = 64·words.
+    /// Bounds lower ≤ e⁻ˣ·2ᴮ ≤ upper in naturals, B = 64·words.
     fn enclosure(&self, words: usize) -> (Natural, Natural) {
         let bits = 64 * words as i32;
         let unit = Natural::new(1).shift_left(bits as u32);
@@ -261,7 +261,7 @@ mod tests {
             prop_assert!(upper - lower <= upper * 2e-12);
         }
 
-        /// Offsets anywhere, U's first word anywhere.
+        /// Any offset, and any first word of U.
         #[test]
         fn decisions_agree_with_big_rationals(
             x in any_exponent(), mantissa in 1_u64.., shift in 0_u32..70, near in -3_i64..3,

@@ -14,17 +14,17 @@
 //! Σ 3u·e^0.36·0.36ⁱ ≤ 7u, relative to e⁻ʳ ≥ 0.69 at most 11u. Multiplying by 2⁻ⁿ ≥ 2⁻⁸⁶⁶ is exact.
 //! In all below 13u < 2⁻⁴⁹. ∎
 //!
-//! No platform's mathematical library takes part, so the bits are the same everywhere.
-//! Tested against big rationals by `exp_negative_keeps_its_promise`.
+//! No platform's mathematical library is used, so the bits are the same everywhere. Tested against big
+//! rationals by `exp_negative_keeps_its_promise`.
 
 /// Largest argument covered by the claim.
 pub(super) const LARGEST: f64 = 600.0;
 
-/// ln 2 cut to a multiple of 2⁻⁴⁰, and the rest.
+/// ln 2 truncated to a multiple of 2⁻⁴⁰, and the rest.
 const LN_2_HIGH: f64 = 762_123_384_785.0 / 1_099_511_627_776.0;
 const LN_2_LOW: f64 = 7.371_002_565_167_799e-13;
 
-/// (−1)ⁱ/i!, from degree 14 down.
+/// The coefficients (−1)ⁱ/i!, from degree 14 down.
 const COEFFICIENTS: [f64; 15] = [
     1.0 / 87_178_291_200.0,
     -1.0 / 6_227_020_800.0,
@@ -52,7 +52,7 @@ pub(super) fn exp_negative(x: f64) -> f64 {
     series * power_of_two(-(n as i32))
 }
 
-/// 2^exponent, for a normal result.
+/// The power 2^exponent, for a normal result.
 pub(super) fn power_of_two(exponent: i32) -> f64 {
     debug_assert!((-1022..=1023).contains(&exponent));
     f64::from_bits(((exponent + 1023) as u64) << 52)

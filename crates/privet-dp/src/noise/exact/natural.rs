@@ -1,6 +1,7 @@
-//! Big naturals, as little as a tie needs: little-endian words, schoolbook arithmetic.
+//! The few operations on big naturals that a tie needs: little-endian words, schoolbook arithmetic.
 //!
-//! A tie comes about once in 2⁴⁰ draws, so nothing here is made for speed; it is made to be read.
+//! A tie occurs about once in 2⁴⁰ draws, so nothing here is optimised for speed; it is written to be
+//! read.
 
 use std::cmp::Ordering;
 
@@ -13,12 +14,12 @@ impl Natural {
         Self::trimmed(vec![value as u64, (value >> 64) as u64])
     }
 
-    /// Most significant word first.
+    /// From words with the most significant first.
     pub fn from_big_endian(words: &[u64]) -> Self {
         Self::trimmed(words.iter().rev().copied().collect())
     }
 
-    /// Drops high zero words, which repeated squaring would else double each time.
+    /// Drops high zero words, which repeated squaring would otherwise double each time.
     fn trimmed(mut words: Vec<u64>) -> Self {
         words.truncate(words.iter().rposition(|word| *word != 0).map_or(0, |last| last + 1));
         Self(words)
@@ -39,7 +40,7 @@ impl Natural {
         Self::trimmed(words.collect())
     }
 
-    /// self − other; the caller knows other ≤ self.
+    /// The difference self − other; the caller ensures other ≤ self.
     pub fn subtract(&self, other: &Self) -> Self {
         debug_assert!(other <= self);
         let mut borrow = false;
@@ -67,7 +68,7 @@ impl Natural {
         Self::trimmed(words)
     }
 
-    /// self · 2^(64·words + bits).
+    /// The product self · 2^(64·words + bits).
     pub fn shift_left(&self, shift: u32) -> Self {
         let (whole, bits) = ((shift / 64) as usize, shift % 64);
         let mut words = vec![0_u64; whole];
@@ -82,18 +83,18 @@ impl Natural {
         Self::trimmed(words)
     }
 
-    /// ⌊self / 2^(64·words)⌋.
+    /// The quotient ⌊self / 2^(64·words)⌋.
     pub fn drop_words(&self, words: usize) -> Self {
         Self::trimmed(self.0.get(words..).unwrap_or(&[]).to_vec())
     }
 
-    /// ⌈self / 2^(64·words)⌉.
+    /// The quotient ⌈self / 2^(64·words)⌉.
     pub fn drop_words_up(&self, words: usize) -> Self {
         let cut = self.0.iter().take(words).any(|word| *word != 0);
         self.drop_words(words).add(&Self::new(u128::from(cut)))
     }
 
-    /// ⌊self / divisor⌋ for 0 < divisor < 2¹²⁷, bit by bit.
+    /// The quotient ⌊self / divisor⌋ for 0 < divisor < 2¹²⁷, bit by bit.
     pub fn divide(&self, divisor: u128) -> Self {
         debug_assert!(0 < divisor && divisor < 1 << 127);
         let mut words = vec![0_u64; self.0.len()];
@@ -150,7 +151,7 @@ mod tests {
     use num_bigint::BigUint;
     use proptest::{collection::vec, prelude::*};
 
-    /// Words that provoke carries as often as not.
+    /// Words that often cause carries.
     fn any_natural() -> impl Strategy<Value = Natural> {
         let word = prop_oneof![Just(0), Just(1), Just(u64::MAX), any::<u64>()];
         vec(word, 0..6).prop_map(|words| Natural::from_big_endian(&words))

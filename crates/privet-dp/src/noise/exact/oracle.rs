@@ -1,17 +1,17 @@
-//! The tests' own e⁻ˣ, in `num-bigint` rationals, written independently of what it judges.
+//! The tests' own e⁻ˣ, in `num-bigint` rationals, written independently of the tested code.
 
 use num_bigint::{BigInt, BigUint};
 
-/// numerator / denominator.
+/// The ratio numerator / denominator.
 pub struct Ratio(pub BigUint, pub BigUint);
 
-/// f = mantissa · 2^exponent, for finite f ≥ 0.
+/// Splits f into mantissa · 2^exponent, for finite f ≥ 0.
 pub fn parts(f: f64) -> (u64, i32) {
     let (bits, raw) = (f.to_bits() & ((1 << 52) - 1), (f.to_bits() >> 52) as i32);
     if raw == 0 { (bits, -1074) } else { (bits | 1 << 52, raw - 1075) }
 }
 
-/// mantissa · 2^exponent as a ratio.
+/// The number mantissa · 2^exponent as a ratio.
 pub fn dyadic(mantissa: u64, exponent: i32) -> Ratio {
     let power = BigUint::from(1_u32) << exponent.unsigned_abs();
     if exponent < 0 {
@@ -21,7 +21,7 @@ pub fn dyadic(mantissa: u64, exponent: i32) -> Ratio {
     }
 }
 
-/// ⌊mantissa · 2^exponent⌋.
+/// The integer ⌊mantissa · 2^exponent⌋.
 pub fn shifted(mantissa: u64, exponent: i32) -> BigUint {
     let Ratio(numerator, denominator) = dyadic(mantissa, exponent);
     numerator / denominator
@@ -40,7 +40,7 @@ pub fn exp_negative(x: &Ratio, bits: u32) -> BigUint {
     (one << bits) / sum
 }
 
-/// found/truth − 1 in f64.
+/// The relative error found/truth − 1 in f64.
 pub fn ratio_minus_one(found: &BigUint, truth: &BigUint) -> f64 {
     let difference = BigInt::from(found.clone()) - BigInt::from(truth.clone());
     let scaled = (difference << 200_u32) / BigInt::from(truth.clone());
