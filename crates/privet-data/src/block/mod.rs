@@ -279,7 +279,8 @@ mod tests {
         assert!(!begun.exists());
     }
 
-    /// The reference values of XXH3 (64 bits, seed 0), and changes of signs, which a hash without rotation misses in pairs.
+    /// The reference values of XXH3 (64 bits, seed 0), and changes of signs, which a hash without
+    /// rotation misses in pairs.
     #[test]
     fn the_checksum_is_xxh3_and_sees_pairs_of_signs() {
         assert_eq!(checksum(b""), 0x2d06_8005_38d3_94c2);

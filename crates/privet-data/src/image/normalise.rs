@@ -2,9 +2,9 @@
 //!
 //! | group | becomes |
 //! |---|---|
-//!  S₀, all positions | minus its mean, over √(variance + 10⁻⁵) |
-//!  S₁, its 16 maps at one position | over √(mean square + 10⁻⁴) |
-//!  S₂, its 64 maps at one position | over √(mean square + 10⁻⁵) |
+//! | S₀, all positions | minus its mean, over √(variance + 10⁻⁵) |
+//! | S₁, its 16 maps at one position | over √(mean square + 10⁻⁴) |
+//! | S₂, its 64 maps at one position | over √(mean square + 10⁻⁵) |
 //!
 //! After this S₁ and S₂ show which waves are at a position, not how strong they are: thin and thick
 //! strokes, dark and light cloth become similar. The floors, for pixels from 0 to 1, keep blank

@@ -1,14 +1,14 @@
 //! Writes files whole or not at all, and never over an unrelated file.
 //!
-//!  at the path | result |
-//! ---|---|
-//!  nothing | a file that only its owner can read appears there, whole |
-//!  a file | refused under [`Existing::Keep`]; under [`Existing::Replace`] replaced by a whole new one |
-//!  a link | followed: the link stays, its target is created or replaced as above |
-//!  a device, a pipe, an open descriptor under `/proc` | written to in place |
-//!  a block device | as a file, except that it is written to in place |
-//!  a folder | refused |
-//!  a ledger, a key, a journal, a state (`precious`) | refused, unless it is the state being resumed: [`Existing::Own`] |
+//! | at the path | result |
+//! |---|---|
+//! | nothing | a file that only its owner can read appears there, whole |
+//! | a file | refused under [`Existing::Keep`]; under [`Existing::Replace`] replaced by a whole new one |
+//! | a link | followed: the link stays, its target is created or replaced as above |
+//! | a device, a pipe, an open descriptor under `/proc` | written to in place |
+//! | a block device | as a file, except that it is written to in place |
+//! | a folder | refused |
+//! | a ledger, key, journal or state (`precious`) | refused, unless resumed: [`Existing::Own`] |
 //!
 //! [`Destination::open`] decides all of this before any work is done; a pipe waits there for its
 //! reader. Files are written under another name in the same folder, forced to disk, and renamed; unless
