@@ -69,8 +69,8 @@ impl Clip {
 
     /// The same rule on a coarser grid: the grid of rows whose Euclidean norm is at most `length`, on
     /// which exact sums of such rows are computed. Entries clamped one by one (L∞) would otherwise lie
-    /// between its points. A pure function of public numbers; the bound holds as before, since k =
-    /// trunc(clamp(x/g, −R/g, R/g)) for any g.
+    /// between its points. A pure function of public numbers; the bound holds as before, since
+    /// k = trunc(clamp(x/g, −R/g, R/g)) for any g.
     pub fn on_grid_of(self, length: f64) -> Self {
         if self.norm != Norm::Linf || !length.is_finite() {
             return self;

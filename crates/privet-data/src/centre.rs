@@ -2,9 +2,9 @@
 //!
 //! A row x becomes z = s·(x − m), s = R/max(‖x − m‖, R/8): of norm R, except where x is so near to m
 //! that its direction would be arbitrary. z is dense even where x is not, so it is never stored:
-//! [`Centre::rows`] stores x̃ = s·x and, in one more column, d = s·2^e (2^e the least power of two ≥
-//! R), and z is x̃ − d·m/2^e. A sum of multiples of z is then a sum of multiples of (x̃, d), in
-//! integers, minus its last entry times m/2^e.
+//! [`Centre::rows`] stores x̃ = s·x and, in one more column, d = s·2^e (2^e the least power of two ≥ R),
+//! and z is x̃ − d·m/2^e. A sum of multiples of z is then a sum of multiples of (x̃, d), in integers,
+//! minus its last entry times m/2^e.
 //!
 //! **Claim.** For every m the map x ↦ (x̃, d) acts on each row alone, with ‖x̃ − d·m/2^e‖₂ ≤ R and,
 //! where ‖x‖₂ ≤ R, ‖(x̃, d)‖₂ ≤ [`Centre::reach`]; entries are multiples of the grid of rows of that

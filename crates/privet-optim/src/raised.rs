@@ -4,26 +4,30 @@
 //! ½θᵀf(A)θ − ⟨c, θ⟩ over ‖θ‖ ≤ B. [`Raised::minimiser`] returns θ̃ with a bound on ‖θ̃ − θ*‖ that
 //! includes everything: the decomposition, the arithmetic, and the errors of A and c themselves.
 //!
-//! **Theorem.** Let Q̂, Λ̂ be any arrays, Λ̂ diagonal, m = max(Λ̂, Δ), M̂ = Q̂·m·Q̂ᵀ, t ≥ max m, max|Λ̂|, and let
-//! φ ≥ ‖Q̂ᵀQ̂ − I‖_F, φ ≤ 10⁻³, e ≥ ‖A − Q̂Λ̂Q̂ᵀ‖_F, d_c ≥ ‖c − ĉ‖. For any θ̃ and ν ≥ 0 put r = M̂θ̃ + νθ̃ − ĉ,
-//! ρ = 1.01‖r‖/(Δ + ν), and g = |B − ‖θ̃‖| where ν > 0, (‖θ̃‖ + ρ − B)₊ where ν = 0. Then
+//! **Theorem.** Let Q̂, Λ̂ be any arrays, Λ̂ diagonal, m = max(Λ̂, Δ), M̂ = Q̂·m·Q̂ᵀ, t ≥ max m,
+//! max|Λ̂|, and let φ ≥ ‖Q̂ᵀQ̂ − I‖_F, φ ≤ 10⁻³, e ≥ ‖A − Q̂Λ̂Q̂ᵀ‖_F, d_c ≥ ‖c − ĉ‖. For any θ̃ and
+//! ν ≥ 0 put r = M̂θ̃ + νθ̃ − ĉ, ρ = 1.01‖r‖/(Δ + ν), and g = |B − ‖θ̃‖| where ν > 0, (‖θ̃‖ + ρ − B)₊
+//! where ν = 0. Then
 //!
-//! **‖θ̃ − θ*‖ ≤ ((e + 6φt)·B + d_c)/Δ + ρ + 1.02·√(t/Δ)·(g + ρ)**, the last term being 0 if ν = 0 and g = 0.
+//! **‖θ̃ − θ*‖ ≤ ((e + 6φt)·B + d_c)/Δ + ρ + 1.02·√(t/Δ)·(g + ρ)**, the last term being 0 if ν = 0 and
+//! g = 0.
 //!
-//! *Proof.* Q̂ = QH, Q orthogonal and H = (Q̂ᵀQ̂)^½, so ‖Q̂ − Q‖_F = ‖H − I‖_F ≤ φ, as |s − 1| ≤ |s² − 1| for each
-//! singular value s. So A′ = QΛ̂Qᵀ is within 2.5φt of Q̂Λ̂Q̂ᵀ and f(A′) = QmQᵀ within 2.5φt of M̂, in the
-//! Frobenius norm, in which f is 1-Lipschitz: ‖f(A) − M̂‖_F ≤ e + 6φt.
+//! *Proof.* Q̂ = QH, Q orthogonal and H = (Q̂ᵀQ̂)^½, so ‖Q̂ − Q‖_F = ‖H − I‖_F ≤ φ, as
+//! |s − 1| ≤ |s² − 1| for each singular value s. So A′ = QΛ̂Qᵀ is within 2.5φt of Q̂Λ̂Q̂ᵀ and
+//! f(A′) = QmQᵀ within 2.5φt of M̂, in the Frobenius norm, in which f is 1-Lipschitz:
+//! ‖f(A) − M̂‖_F ≤ e + 6φt.
 //!
 //! *θ′, the minimiser for M̂ and ĉ in the ball.* θ* and θ′ satisfy ⟨f(A)θ* − c, θ′ − θ*⟩ ≥ 0 and
-//! ⟨M̂θ′ − ĉ, θ* − θ′⟩ ≥ 0. Added, ⟨f(A)(θ* − θ′), θ* − θ′⟩ ≤ ⟨(M̂ − f(A))θ′ + c − ĉ, θ* − θ′⟩, and f(A) ⪰ Δ: the
-//! first term of the bound.
+//! ⟨M̂θ′ − ĉ, θ* − θ′⟩ ≥ 0. Added, ⟨f(A)(θ* − θ′), θ* − θ′⟩ ≤ ⟨(M̂ − f(A))θ′ + c − ĉ, θ* − θ′⟩, and
+//! f(A) ⪰ Δ: the first term of the bound.
 //!
-//! *θ_ν = (M̂ + ν)⁻¹ĉ.* M̂ ⪰ (1 − φ)²Δ ≥ Δ/1.01, so ‖θ̃ − θ_ν‖ ≤ ρ. θ′ is θ_ν′ for some ν′ ≥ 0, of norm B unless
-//! ν′ = 0. Along the path from ν to ν′, with K = (M̂ + ν)⁻¹, dθ = −Kθ dν and d‖θ‖ = −(⟨θ, Kθ⟩/‖θ‖)dν, and by
-//! Kantorovich's inequality ‖θ‖‖Kθ‖ ≤ ½(√κ + 1/√κ)·⟨θ, Kθ⟩ ≤ √κ·⟨θ, Kθ⟩, κ ≤ 1.03·t/Δ the condition of M̂: the
-//! path is at most √κ times as long as its norm, which is monotone in ν, changes. If ν > 0 that change
-//! is at most |B − ‖θ_ν‖| ≤ g + ρ (for ν′ = 0 too: then ‖θ_ν‖ ≤ ‖θ′‖ ≤ B). If ν = 0, θ_ν is θ′ unless
-//! ‖θ_ν‖ > B, and then it is ‖θ_ν‖ − B ≤ g. ∎
+//! *θ_ν = (M̂ + ν)⁻¹ĉ.* M̂ ⪰ (1 − φ)²Δ ≥ Δ/1.01, so ‖θ̃ − θ_ν‖ ≤ ρ. θ′ is θ_ν′ for some ν′ ≥ 0, of norm
+//! B unless ν′ = 0. Along the path from ν to ν′, with K = (M̂ + ν)⁻¹, dθ = −Kθ dν and
+//! d‖θ‖ = −(⟨θ, Kθ⟩/‖θ‖)dν, and by Kantorovich's inequality ‖θ‖‖Kθ‖ ≤ ½(√κ + 1/√κ)·⟨θ, Kθ⟩ ≤ √κ·⟨θ, Kθ⟩,
+//! κ ≤ 1.03·t/Δ the condition of M̂: the path is at most √κ times as long as its norm, which is monotone
+//! in ν, changes. If ν > 0 that change is at most |B − ‖θ_ν‖| ≤ g + ρ
+//! (for ν′ = 0 too: then ‖θ_ν‖ ≤ ‖θ′‖ ≤ B). If ν = 0, θ_ν is θ′ unless ‖θ_ν‖ > B, and then it is
+//! ‖θ_ν‖ − B ≤ g. ∎
 //!
 //! - e, φ are computed in f64, u = 2⁻⁵³. By the usual bound for products, in any order of summation,
 //!   rounding changes them by at most 1.1·p(p + 8)u·t and 1.1·p(p + 8)u: |q|ᵀ|q| sums to at most 1.01p
@@ -33,7 +37,8 @@
 //!   decomposition of p(p + 8)u·t and p(p + 8)u, more than any that were observed, and a θ̃ accurate to
 //!   64√p·u.
 //!
-//! Tested by `the_bound_holds_and_stays_below_what_was_planned` and `tests/all/linear.rs` of `privet-learn`.
+//! Tested by `the_bound_holds_and_stays_below_what_was_planned` and `tests/all/linear.rs` of
+//! `privet-learn`.
 
 use crate::double_double::DoubleDouble;
 use crate::spectrum::Spectrum;

@@ -5,8 +5,8 @@
 //! The clip of [`crate::bound`] is applied to all of them together.
 //!
 //! - Number v: c = clamp(v, low, high), t = (c − low)/(high − low), or with `log1p`
-//!   t = ln(1 + c − low)/ln(1 + high − low); `unit` gives t, `symmetric` 2t − 1, `none` c (with
-//!   `log1p`: ln(1 + c − low)).
+//!   t = ln(1 + c − low)/ln(1 + high − low); `unit` gives t, `symmetric` 2t − 1, `none` c
+//!   (with `log1p`: ln(1 + c − low)).
 //! - A number's [`Basis`](crate::schema::Basis): its hats follow it and precede the indicator that it
 //!   is missing; pairs of columns come after all columns.
 //! - Hashed category: the column is SipHash(column name, text) mod buckets, under a fixed public

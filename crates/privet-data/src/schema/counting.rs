@@ -32,8 +32,8 @@ impl Schema {
         }
     }
 
-    /// The schema under which records are counted by `column`: one of declared categories, of two values, or
-    /// a target of classes.
+    /// The schema under which records are counted by `column`: one of declared categories, of two
+    /// values, or a target of classes.
     pub fn counting(&self, column: &str) -> Checked<Self> {
         let accepted = || {
             let names = self.columns.iter().filter(|column| listed(&column.kind).is_some());

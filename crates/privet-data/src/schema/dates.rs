@@ -11,9 +11,9 @@
 //!
 //! Such an entry stands for several columns, one per part, each of which reads the same column of the
 //! file: `admitted.year` (a number), `admitted.month` and `admitted.weekday` (categories) and
-//! `admitted.hour` (a number on a circle). A checked schema writes each as a column with `date = {
-//! column, part }`. A part's value depends on its own cell alone, and its bounds and categories on the
-//! schema alone.
+//! `admitted.hour` (a number on a circle). A checked schema writes each as a column with
+//! `date = { column, part }`. A part's value depends on its own cell alone, and its bounds and
+//! categories on the schema alone.
 //!
 //! In a Parquet file a date is an integer counted from 1970, in days, milli-, micro- or nanoseconds as
 //! the type of its column declares. A column of plain integers declares no unit: below a million they

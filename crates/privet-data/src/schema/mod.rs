@@ -48,10 +48,11 @@
 //! `max_records`) the guarantee covers all rows of one user. Users are distinguished by the exact text
 //! or digits of their identifiers (`7` and `07` are two; numbers that may have lost digits are refused)
 //! unless `spelling` is set ([`Spelling`]: `text`, `number` or `nfc`). With `format = "libsvm"` there
-//! are no `[[columns]]` but `[libsvm]` (`features`, and optionally `bounds`). With `invalid =
-//! "stand-in"` a column may declare a substitute for a bad cell: `invalid = 38.5`, or `invalid = { as =
-//! "public" }`. With `[image]` (`width`, `height`, `channels`, `encoder`, `features`) the features of a
-//! row are the pixels of an image, and a fixed encoder computes the row from them ([`crate::image`]).
+//! are no `[[columns]]` but `[libsvm]` (`features`, and optionally `bounds`). With
+//! `invalid = "stand-in"` a column may declare a substitute for a bad cell: `invalid = 38.5`, or
+//! `invalid = { as = "public" }`. With `[image]` (`width`, `height`, `channels`, `encoder`, `features`)
+//! the features of a row are the pixels of an image, and a fixed encoder computes the row from them
+//! ([`crate::image`]).
 //!
 //! [`Draft`] is the file as written; [`Schema`] is a draft that passed [`Draft::check`]. Deserialising
 //! goes through that check.

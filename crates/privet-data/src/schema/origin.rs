@@ -1,11 +1,11 @@
 //! Origin of a schema's bounds and categories, where a program filled them in.
 //!
-//! A schema is written by people, from public knowledge. Programs may fill one in: `privet schema new
-//! --public`, from a table that is marked public; `privet schema new --epsilon`, by a private query of
-//! the records, and `privet schema narrow`, from a private description, both of which spend ε. They
-//! note here what they did. The note is part of the schema, so every certificate of a model trained
-//! under it carries the note: a reader can judge whether that table was indeed public, and what the
-//! description cost.
+//! A schema is written by people, from public knowledge. Programs may fill one in:
+//! `privet schema new --public`, from a table that is marked public; `privet schema new --epsilon`, by a
+//! private query of the records, and `privet schema narrow`, from a private description, both of which
+//! spend ε. They note here what they did. The note is part of the schema, so every certificate of a
+//! model trained under it carries the note: a reader can judge whether that table was indeed public, and
+//! what the description cost.
 //!
 //! ```toml
 //! [origin]

@@ -3,7 +3,7 @@
 //! | at the path | result |
 //! |---|---|
 //! | nothing | a file that only its owner can read appears there, whole |
-//! | a file | refused under [`Existing::Keep`]; under [`Existing::Replace`] replaced by a whole new one |
+//! | a file | refused under [`Existing::Keep`]; under [`Existing::Replace`] replaced by a whole new file |
 //! | a link | followed: the link stays, its target is created or replaced as above |
 //! | a device, a pipe, an open descriptor under `/proc` | written to in place |
 //! | a block device | as a file, except that it is written to in place |

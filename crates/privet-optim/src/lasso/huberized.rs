@@ -1,9 +1,15 @@
-//! The huberized LASSO: Σψ(yᵢ − ⟨xᵢ, θ⟩) + w‖θ‖₁ over |θⱼ| ≤ 1, ψ(r) = ½r² up to |r| = κ and κ|r| − ½κ² beyond
-//! (Thakurta 2013, §6.3.4, whose toy Huber loss has a sign slip below −α).
+//! The huberized LASSO: Σψ(yᵢ − ⟨xᵢ, θ⟩) + w‖θ‖₁ over |θⱼ| ≤ 1, ψ(r) = ½r² up to |r| = κ and κ|r| − ½κ²
+//! beyond (Thakurta 2013, §6.3.4, whose toy Huber loss has a sign slip below −α).
 //!
-//! |ℓ′·xⱼ| of a record is at most κ·max|xⱼ|, for any target, while that of least squares grows with the residual. **No test of stability is offered for it**: the thesis says that its test functions are "analogous" to those of the LASSO and prints none. The proof for least squares solves one linear system before and after a record is added; here the Hessian changes with θ, since records enter and leave the quadratic part, so that a margin for how many stay in it would have to be part of the test, with a bound on how far *that* changes. Without one there is no distance to release by.
+//! The derivative |ℓ′·xⱼ| of a record is at most κ·max|xⱼ|, for any target, while that of least squares
+//! grows with the residual. **No test of stability is offered for it**: the thesis says that its test
+//! functions are "analogous" to those of the LASSO and prints none. The proof for least squares solves
+//! one linear system before and after a record is added; here the Hessian changes with θ, since records
+//! enter and leave the quadratic part, so that a margin for how many stay in it would have to be part
+//! of the test, with a bound on how far *that* changes. Without one there is no distance to release by.
 //!
-//! The gradient's Lipschitz constant is that of least squares, since ψ″ ≤ 1: ‖X‖₂² ≤ max row sum × max column sum.
+//! The gradient's Lipschitz constant is that of least squares, since ψ″ ≤ 1: ‖X‖₂² ≤ max row sum × max
+//! column sum.
 
 use super::{Accelerated, gap};
 use crate::solver::SolveError;

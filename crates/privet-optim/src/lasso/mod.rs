@@ -1,7 +1,7 @@
 //! ℓ1-penalised smooth fits within a box: minimise f(θ) + w‖θ‖₁ over |θⱼ| ≤ 1.
 //!
-//! **Theorem** (Schmidt, Le Roux & Bach 2011, Proposition 2, with exact proximal steps). Let f be convex with a gradient
-//! of Lipschitz constant L, x₀ = y₀, and for k = 1, 2, …
+//! **Theorem** (Schmidt, Le Roux & Bach 2011, Proposition 2, with exact proximal steps). Let f be
+//! convex with a gradient of Lipschitz constant L, x₀ = y₀, and for k = 1, 2, …
 //!
 //! xₖ = prox(yₖ₋₁ − (∇f(yₖ₋₁) + eₖ)/L),  yₖ = xₖ + (k − 1)/(k + 2)·(xₖ − xₖ₋₁),
 //!
@@ -15,8 +15,8 @@
 //!
 //! *Rounding.* Let u = 2⁻⁵³ and |y| ≤ 3 (points of the box, and momentum of at most 2). A rounded
 //! proximal step is an exact one from a point moved by at most 4u(|yⱼ| + |gⱼ|/L + w/L), its map having
-//! derivative 1 or 0; a momentum point with error ζ, |ζⱼ| ≤ 8u, gives e at most 2L‖ζ‖. Together ‖e‖ ≤
-//! ‖error of the gradient‖ + √p·u·(28L + 4|g| + 4w): [`rounding_of_steps`].
+//! derivative 1 or 0; a momentum point with error ζ, |ζⱼ| ≤ 8u, gives e at most 2L‖ζ‖. Together
+//! ‖e‖ ≤ ‖error of the gradient‖ + √p·u·(28L + 4|g| + 4w): [`rounding_of_steps`].
 //!
 //! - [`least_squares`]: ½Σ(y − ⟨x, θ⟩)² by second moments, the LASSO.
 //! - [`huberized`]: its robust form, with a certified gap.

@@ -9,10 +9,11 @@
 //! | quantile(τ, h) | max(τ, 1 − τ) | 1/(2h) | [−1, 1] | any |
 //! | Poisson(least, shift) | 1 | 1 | [−1, 1] | any |
 //!
-//! A record's gradient is ℓ′·x and its Hessian ℓ″·x xᵀ: rank one, with smoothness β = cR² where ‖x‖₂ ≤
-//! R. Each loss is plain data, with one file for its formulas; the table above holds the constants that
-//! a learner needs, and each file derives its row. Labels in [−1, 1] are `privet_data::Encoding`'s
-//! encoding of a numeric target. All losses pass the same battery of tests, in `tests`.
+//! A record's gradient is ℓ′·x and its Hessian ℓ″·x xᵀ: rank one, with smoothness β = cR² where
+//! ‖x‖₂ ≤ R. Each loss is plain data, with one file for its formulas; the table above holds the
+//! constants that a learner needs, and each file derives its row. Labels in [−1, 1] are
+//! `privet_data::Encoding`'s encoding of a numeric target. All losses pass the same battery of tests, in
+//! `tests`.
 
 mod huber;
 mod huber_regression;
@@ -78,8 +79,8 @@ pub enum Loss {
         /// Half width of the rounded part, in units of half the target's span.
         h: f64,
     },
-    /// Poisson regression of a target between 0 and an upper bound: the rate is bound·e^{min(u − shift,
-    /// 0)}. [`Loss::poisson`] derives one from the bounds.
+    /// Poisson regression of a target between 0 and an upper bound: the rate is
+    /// bound·e^{min(u − shift, 0)}. [`Loss::poisson`] derives one from the bounds.
     Poisson {
         /// The target's lower bound as a fraction of the upper one.
         least: f64,
@@ -147,8 +148,8 @@ impl Loss {
     /// The squared loss with the default clip of 2.
     pub const SQUARED: Self = Self::Squared { clip: 2.0 };
 
-    /// Poisson regression for a target with public bounds 0 ≤ `low` < `high` and the rate `at_zero` ≤
-    /// `high` at a score of 0, to which the ridge shrinks.
+    /// Poisson regression for a target with public bounds 0 ≤ `low` < `high` and the rate
+    /// `at_zero` ≤ `high` at a score of 0, to which the ridge shrinks.
     pub fn poisson(low: f64, high: f64, at_zero: f64) -> Result<Self, Error> {
         Range::from("low", 0.0, f64::INFINITY).check(low)?;
         Range::open("high", low, f64::INFINITY).check(high)?;

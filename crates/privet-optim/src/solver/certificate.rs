@@ -88,9 +88,9 @@ impl Sizes {
         }
     }
 
-    /// Ten times E in double-double at the largest possible norm of the minimiser: ‖θ*‖ ≤ (nLR +
-    /// ‖b‖)/λ. Any tolerance of at least this can be proved. It grows with every size, so that upper
-    /// bounds from public facts show in advance that [`super::minimise`] will not refuse.
+    /// Ten times E in double-double at the largest possible norm of the minimiser: ‖θ*‖ ≤ (nLR + ‖b‖)/λ.
+    /// Any tolerance of at least this can be proved. It grows with every size, so that upper bounds from
+    /// public facts show in advance that [`super::minimise`] will not refuse.
     pub fn finest_tolerance(&self) -> f64 {
         self.finest_tolerance_with(&Penalty::None, 0)
     }

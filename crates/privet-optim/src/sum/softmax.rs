@@ -7,13 +7,12 @@
 //! returned sum is the same for any order of rows, threads and sharding, and one record's contribution
 //! has norm at most **S·R**, S ≤ √2 the norm that π − e_y is clipped to, in the arithmetic used.
 //!
-//! *Proof.* Multipliers are integers in units of 2⁻²¹, none larger than 2²¹. The sum of their squares
-//! is exact in f64 (at most 2⁴³ for any π, with a relative error of at most K·2⁻⁵³ for any input).
-//! Where it exceeds (2²¹S)² they are multiplied by less than (1 − 10⁻¹³)·2²¹S over its root and
-//! truncated toward zero, which cannot enlarge them; nor can a weight of at most 1. So ‖m xᵀ‖ = ‖m‖‖x‖
-//! ≤ S·R, for any rounding of π. Since |m_k| ≤ 1, the sums of 2⁹ rows are exact in f64 as they are
-//! there, a = 0. 2⁹ such sums, each at most 2⁵³ units, are exact in 64-bit integers, and are then added
-//! in 128 bits. ∎
+//! *Proof.* Multipliers are integers in units of 2⁻²¹, none larger than 2²¹. The sum of their squares is
+//! exact in f64 (at most 2⁴³ for any π, with a relative error of at most K·2⁻⁵³ for any input). Where it
+//! exceeds (2²¹S)² they are multiplied by less than (1 − 10⁻¹³)·2²¹S over its root and truncated toward
+//! zero, which cannot enlarge them; nor can a weight of at most 1. So ‖m xᵀ‖ = ‖m‖‖x‖ ≤ S·R, for any
+//! rounding of π. Since |m_k| ≤ 1, the sums of 2⁹ rows are exact in f64 as they are there, a = 0. 2⁹
+//! such sums, each at most 2⁵³ units, are exact in 64-bit integers, and are then added in 128 bits. ∎
 //!
 //! **Layout.** The K numbers of a column lie side by side, in panels of W ≤ 16 classes: an entry of a
 //! row is read once for W margins and once for W sums, all in vector registers. The softmax itself is

@@ -6,12 +6,12 @@
 //! **Claim.** For dual numbers g let w ∝ e^(∓C·gⱼ) and q = Σℓ′xᵢ at its θ. The minimiser ŵ has
 //! ‖w − ŵ‖₁ ≤ **(C/λ)·‖q − λg‖∞**.
 //!
-//! *Proof.* The objective G is λ-strongly convex in ‖·‖₁ (entropy is, by Pinsker), so ⟨∇G(w) − ∇G(ŵ), w
-//! − ŵ⟩ ≥ λ‖w − ŵ‖₁². On the simplex constants do not count: ∇G(ŵ) = 0, and ∇G(w) = ±C(q − λg), since λ
-//! ln w = ∓λC·g + constant. Hölder. ∎
+//! *Proof.* The objective G is λ-strongly convex in ‖·‖₁ (entropy is, by Pinsker), so
+//! ⟨∇G(w) − ∇G(ŵ), w − ŵ⟩ ≥ λ‖w − ŵ‖₁². On the simplex constants do not count: ∇G(ŵ) = 0, and
+//! ∇G(w) = ±C(q − λg), since λ ln w = ∓λC·g + constant. Hölder. ∎
 //!
-//! **Iteration.** g ← (Bg + q)/(B + λ): mirror descent. With B = ncκ² the losses are B-smooth relative to
-//! entropy, (B + λ)·KL(ŵ, w′) ≤ B·KL(ŵ, w), and the distance falls below any e > 0 in a number of
+//! **Iteration.** g ← (Bg + q)/(B + λ): mirror descent. With B = ncκ² the losses are B-smooth relative
+//! to entropy, (B + λ)·KL(ŵ, w′) ≤ B·KL(ŵ, w), and the distance falls below any e > 0 in a number of
 //! rounds that is known beforehand ([`Entropic::rounds`]). Smaller B are tried first.
 //!
 //! **In finite arithmetic** the result is the *integer* scores at the computed θ. Their difference from
@@ -85,10 +85,10 @@ impl Entropic {
 
     /// The number of rounds after which the residual is below half of `distance`, from any point that
     /// the trials can reach.
-    ///
-    /// With r = B/(B + λ): KL(ŵ, w) falls by r a round from at most D = ln 2p + 2nSκ/λ (g is a mean of
-    /// numbers q/λ), so ‖w − ŵ‖₁ ≤ √(2D)·r^(t/2). C‖g − ĝ‖∞ falls by r, too, but for (B/(B + λ))·‖w − ŵ‖₁ a
-    /// round: it is at most r^(t/2)·(2nSκ/λ + (2B/λ)√(2D)), as 1/(1 − √r) ≤ 2(B + λ)/λ. And
+    ///  With r = B/(B + λ): KL(ŵ, w) falls by r a round from at most D = ln 2p + 2nSκ/λ (g is a mean of
+    ///  numbers q/λ), so ‖w − ŵ‖₁ ≤ √(2D)·r^(t/2). C‖g − ĝ‖∞ falls by r, too, but for
+    ///  (B/(B + λ))·‖w − ŵ‖₁ a round: it is at most r^(t/2)·(2nSκ/λ + (2B/λ)√(2D)), as
+    ///  1/(1 − √r) ≤ 2(B + λ)/λ. And
     /// (C/λ)‖q − λg‖∞ ≤ (B/λ)‖w − ŵ‖₁ + C‖g − ĝ‖∞.
     pub fn rounds(&self, distance: f64) -> f64 {
         let shift = 2.0 * self.rows as f64 * self.slopes.clip() * self.reach() / self.entropy;

@@ -1,10 +1,10 @@
 //! The smallest subgradient of F + penalty, on which a certificate with a penalty rests.
 //!
-//! **Claim.** Let g = ∇F(θ) be known with error at most E, and let a convex penalty be added. If ρ = g +
-//! s where s is a subgradient of the penalty (a normal vector of the set) at a point θ′ with ‖θ′ − θ‖ ≤
-//! `off`, then ∇F(θ′) + s is a subgradient of F + penalty at θ′, of norm at most ‖ρ‖ + E + β·`off`, β
-//! the smoothness of F; and F + penalty is λ-strongly convex, so the distance from θ′ to the minimiser
-//! is at most that bound over λ.
+//! **Claim.** Let g = ∇F(θ) be known with error at most E, and let a convex penalty be added. If
+//! ρ = g + s where s is a subgradient of the penalty (a normal vector of the set) at a point θ′ with
+//! ‖θ′ − θ‖ ≤ `off`, then ∇F(θ′) + s is a subgradient of F + penalty at θ′, of norm at most
+//! ‖ρ‖ + E + β·`off`, β the smoothness of F; and F + penalty is λ-strongly convex, so the distance from
+//! θ′ to the minimiser is at most that bound over λ.
 //!
 //! *Proof.* ‖∇F(θ′) − ∇F(θ)‖ ≤ β·off. For the minimiser θ* zero is a subgradient, and those of a
 //! λ-strongly convex function satisfy ⟨ρ′ − 0, θ′ − θ*⟩ ≥ λ‖θ′ − θ*‖². ∎
