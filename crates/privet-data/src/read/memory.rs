@@ -264,7 +264,7 @@ fn collect(
 
 /// Joins features with their labels, and keeps at most `max_records` rows of each unit where the schema
 /// has one. Identifiers in `units` must be exact: a number that was rounded on its way into a
-/// [`Cell::Number`] below 2⁵³ can no longer be told from another.
+/// [`Cell::Number`] below 2⁵³ can no longer be distinguished from another.
 pub fn labelled(
     features: Features,
     labels: Labels<'_>,

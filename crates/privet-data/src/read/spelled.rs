@@ -17,7 +17,6 @@
 //! step of the guarantee covers that she leaves, that she comes, and that her rows become any others
 //! under the same name; an exchange with somebody of another name changes two units where both are
 //! shared, and is two steps. Where nobody shares a name it is one, as under [`Spelling::Text`].
-//! shared, and is two steps. Where nobody shares a name it is one, as under [`Spelling::Text`].
 
 use crate::error::Problem;
 use privet_core::Spelling;

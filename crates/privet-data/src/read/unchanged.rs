@@ -1,7 +1,7 @@
 //! Checks that a table that is read in several passes is the same in each.
 //!
 //! Rows are counted, encoded and, where a ledger knows tables, recognised, in passes of their own. The
-//! guarantee that is paid for covers the rows that were encoded only if all passes read the same table.
+//! guarantee of a release covers the rows that were encoded only if all passes read the same table.
 //! Sizes, times of change and inode numbers detect changes by accident, not by deceit; a pipe is read
 //! once, and has none of them.
 

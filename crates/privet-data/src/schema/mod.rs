@@ -151,11 +151,11 @@ pub enum Rows {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// [0, 1].
+    /// The range [0, 1].
     Unit,
-    /// [−1, 1].
+    /// The range [−1, 1].
     Symmetric,
-    /// The number itself, clamped to its bounds.
+    /// No mapping: the number itself, clamped to its bounds.
     None,
 }
 

@@ -29,7 +29,7 @@ use privet_core::Neighbours;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
-    /// Where the public table can be found, in words.
+    /// The place where the public table can be found, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public: Option<String>,
     /// The digest of that file, 64 hexadecimal digits.
@@ -63,7 +63,7 @@ pub struct Paid {
     pub spelling: Spelling,
     /// The digest of its certificate.
     pub certificate: String,
-    /// What it did, in JSON.
+    /// Its privacy events, in JSON.
     pub events: String,
 }
 
@@ -117,10 +117,10 @@ impl Origin {
         Ok(self)
     }
 
-    /// The public table in one sentence, for whoever relies on a certificate.
+    /// The public table in one sentence, for the readers of a certificate.
     pub fn public_in_words(&self) -> Option<String> {
         let (public, digest) = (self.public.as_ref()?, self.sha256.as_ref()?);
-        // Quoted: it is the schema's word, and must not pass for ours.
+        // Quoted: it is the schema's text, and must not be mistaken for ours.
         Some(format!(
             "bounds and categories were filled in from a table marked public, which the schema calls \"{}\" (SHA-256 \
              {digest})",
@@ -128,7 +128,7 @@ impl Origin {
         ))
     }
 
-    /// The same as versions before 0.2.1 said it.
+    /// The same sentence as versions before 0.2.1 wrote it.
     pub fn public_unquoted(&self) -> Option<String> {
         let (public, digest) = (self.public.as_ref()?, self.sha256.as_ref()?);
         Some(format!(

@@ -144,7 +144,7 @@ impl<'a> ColumnScores<'a> {
         Some(scores)
     }
 
-    /// Every score, in units of slope unit × feature unit.
+    /// Every score, in units of derivative unit × feature unit.
     pub fn scores(&self) -> &[i64] {
         &self.scores
     }
@@ -321,7 +321,7 @@ mod tests {
             );
         }
 
-        /// Where every move is marked the scores are the gradient at θ, up to truncation.
+        /// If every move is marked, the scores are the gradient at θ, up to truncation.
         #[test]
         fn marked_moves_follow_the_gradient(seed in any::<u64>(), steps in 0_usize..9) {
             let mut random = Lcg(seed);
