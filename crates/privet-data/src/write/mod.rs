@@ -15,7 +15,7 @@
 //! replacing is allowed, by a rename that replaces nothing. Unfinished files left by killed runs are
 //! removed (`left`).
 //!
-//! A result that spent ε and cannot be made again is never lost ([`Destination::keep`], [`keep`]): if
+//! A result that spent ε and cannot be made again is kept ([`Destination::keep`], [`keep`]): if
 //! it cannot be written to its path, it is written beside it, in the current folder or in the folder
 //! for temporary files, under a free name: its own with a number, or `privet-model-N.json` where that
 //! is too long.
