@@ -14,8 +14,8 @@
 //! - |k| ≤ ρ ≤ 2²³ has at most 24 bits, and e − 23 ≥ −42, so k·g is a normal `f32` or zero. ∎
 //!
 //! In real arithmetic the L2 map is x·min(1, R/‖x‖₂), then truncation toward zero, or with
-//! [`Rows::Fill`] x·R/‖x‖₂ for x ≠ 0; it is a pure function of one record, so replacing one record changes
-//! one stored row. Filling only changes f, of which nothing is assumed.
+//! [`Rows::Fill`] x·R/‖x‖₂ for x ≠ 0; it is a pure function of one record, so replacing one record
+//! changes one stored row. Filling only changes f, of which nothing is assumed.
 //! - Tested by `the_exact_norm_never_exceeds_the_radius`, with rows placed around the boundary.
 
 use crate::{
@@ -25,7 +25,7 @@ use crate::{
 
 /// Fractional bits of an entry relative to the power of two above the radius.
 const GRID_BITS: i32 = 23;
-/// Beyond this, squares could overflow; such rows are divided by their largest entry first.
+/// Above this magnitude squares could overflow; such rows are divided by their largest entry first.
 const LARGE: f64 = 1e100;
 
 /// A clipping rule with its grid.
@@ -33,13 +33,13 @@ const LARGE: f64 = 1e100;
 pub struct Clip {
     norm: Norm,
     radius: f64,
-    /// Whether shorter rows are lengthened.
+    /// True if rows of a smaller norm are scaled up to the radius.
     fill: bool,
-    /// 1/g.
+    /// Grid steps per unit, 1/g.
     per_grid: f64,
-    /// ρ.
+    /// The radius in grid steps, ρ.
     grid_radius: f64,
-    /// ⌊ρ²⌋.
+    /// Upper bound on the squared norm in grid steps, ⌊ρ²⌋.
     grid_radius_squared: u128,
     grid_exponent: i32,
 }
@@ -48,7 +48,7 @@ impl Clip {
     /// The rule of a checked schema.
     ///
     /// # Panics
-    /// When the radius is outside [`crate::schema::RADIUS`], which a checked schema's never is.
+    /// If the radius is outside [`crate::schema::RADIUS`]; a checked schema's never is.
     pub fn new(facts: ClipFacts) -> Self {
         let ClipFacts { norm, radius, rows } = facts;
         assert!(crate::schema::RADIUS.check(radius).is_ok(), "unchecked radius {radius}");
@@ -67,9 +67,10 @@ impl Clip {
         }
     }
 
-    /// The same on a coarser grid: that of rows whose Euclidean norm is at most `length`, which exact sums of
-    /// such rows count in. Entries clamped one by one (L∞) would else lie between its points. A pure function of
-    /// public numbers; the bound holds as before, since k = trunc(clamp(x/g, −R/g, R/g)) for whichever g.
+    /// The same rule on a coarser grid: the grid of rows whose Euclidean norm is at most `length`, on
+    /// which exact sums of such rows are computed. Entries clamped one by one (L∞) would otherwise lie
+    /// between its points. A pure function of public numbers; the bound holds as before, since
+    /// k = trunc(clamp(x/g, −R/g, R/g)) for any g.
     pub fn on_grid_of(self, length: f64) -> Self {
         if self.norm != Norm::Linf || !length.is_finite() {
             return self;
@@ -79,12 +80,12 @@ impl Clip {
         Self { per_grid, grid_radius: self.radius * per_grid, grid_exponent, ..self }
     }
 
-    /// Which norm is bounded.
+    /// The norm that is bounded.
     pub fn norm(&self) -> Norm {
         self.norm
     }
 
-    /// R.
+    /// The radius R.
     pub fn radius(&self) -> f64 {
         self.radius
     }
@@ -94,8 +95,7 @@ impl Clip {
         self.grid_exponent
     }
 
-    /// Replaces each value by its clipped and truncated one. Values must be finite; one that is
-    /// not becomes zero.
+    /// Clips the row and truncates it to the grid. Values must be finite; one that is not becomes zero.
     pub fn apply<T: Entry>(&self, row: &mut [T]) {
         match self.norm {
             Norm::Linf => {
@@ -122,7 +122,8 @@ impl Clip {
             largest = largest.max(value.abs());
             squared += value * value;
         }
-        // Squares would leave the range of f64 above, and when filling below.
+        // Squares would leave the range of f64: for large entries, and when filling also for small
+        // ones.
         let extreme = largest > LARGE || (self.fill && largest > 0.0 && largest < 1.0 / LARGE);
         if extreme {
             squared = 0.0;
@@ -151,11 +152,11 @@ impl Clip {
         row.iter_mut().for_each(|entry| entry.set(0.0));
     }
 
-    /// Clips every row of a plain row-major table. For callers whose rows come from elsewhere than
-    /// a file; entries that are not finite become zero.
+    /// Clips every row of a plain row-major table, for rows that do not come from a file; entries that
+    /// are not finite become zero.
     ///
     /// # Panics
-    /// When the length is not `rows · columns`.
+    /// If the length is not `rows · columns`.
     pub fn dense(&self, values: &[f64], rows: usize, columns: usize) -> DenseMatrix {
         let mut clipped = values.to_vec();
         if columns > 0 {
@@ -165,8 +166,8 @@ impl Clip {
     }
 }
 
-/// A number truncated toward zero: exactly below 2⁶³, and beyond that 2⁶³, which no grid reaches. One
-/// instruction on every machine, which `f64::trunc` is not.
+/// A number truncated toward zero: exact below 2⁶³; beyond that 2⁶³, which no grid reaches. Unlike
+/// `f64::trunc`, one instruction on every machine.
 fn truncated(value: f64) -> f64 {
     (value as i64) as f64
 }
@@ -178,11 +179,11 @@ fn ceil_log2(value: f64) -> i32 {
     exponent + i32::from(bits & ((1 << 52) - 1) != 0)
 }
 
-/// A place where one entry's value is kept.
+/// Access to one entry's value.
 pub trait Entry {
     /// Its value.
     fn get(&self) -> f64;
-    /// Replaces it.
+    /// Replaces the value.
     fn set(&mut self, value: f64);
 }
 
@@ -286,7 +287,7 @@ mod tests {
             }
         }
 
-        /// Filled rows keep the bound as well, whatever they were, and reach it unless they are zero.
+        /// Filled rows obey the bound as well, and attain it unless they are zero.
         #[test]
         fn a_filled_row_is_as_long_as_the_radius_and_no_longer(
             mut row in prop::collection::vec(any_entry(), 1..40),
@@ -306,7 +307,7 @@ mod tests {
             prop_assert!(before.iter().zip(&row).all(|(x, y)| x * y >= 0.0));
         }
 
-        /// Truncation aside, a row outside keeps its direction and ends at the radius.
+        /// Truncation aside, a row outside the ball keeps its direction and is scaled to the radius.
         #[test]
         fn clipping_is_the_projection_up_to_the_grid(
             mut row in prop::collection::vec(-5.0..5.0_f64, 1..20),

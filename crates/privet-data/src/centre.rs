@@ -1,55 +1,59 @@
-//! Rows less a public vector, each as long as the clip allows again.
+//! Centred rows: each row minus a public vector, rescaled to the clipping radius.
 //!
-//! A row x becomes z = s·(x − m), s = R/max(‖x − m‖, R/8): of length R, but where x is so near to m that its
-//! direction would be chance. Written out z is dense even where x is not, so it never is: [`Centre::rows`] stores
-//! x̃ = s·x and, in one more column, d = s·2^e (2^e the least power of two ≥ R), and z is x̃ − d·m/2^e. A sum of
-//! multiples of z is then one of multiples of (x̃, d), in whole numbers, less its last entry times m/2^e.
+//! A row x becomes z = s·(x − m), s = R/max(‖x − m‖, R/8): of norm R, except where x is so near to m
+//! that its direction would be arbitrary. z is dense even where x is not, so it is never stored:
+//! [`Centre::rows`] stores x̃ = s·x and, in one more column, d = s·2^e (2^e the least power of two ≥ R),
+//! and z is x̃ − d·m/2^e. A sum of multiples of z is then a sum of multiples of (x̃, d), in integers,
+//! minus its last entry times m/2^e.
 //!
-//! **Claim.** For every m the map x ↦ (x̃, d) is one of single rows, with ‖x̃ − d·m/2^e‖₂ ≤ R and, where
-//! ‖x‖₂ ≤ R, ‖(x̃, d)‖₂ ≤ [`Centre::reach`]; entries are multiples of the grid of rows so long. So under
-//! neighbouring tables, of whichever relation, the mapped tables are neighbours whose z are within R.
+//! **Claim.** For every m the map x ↦ (x̃, d) acts on each row alone, with ‖x̃ − d·m/2^e‖₂ ≤ R and,
+//! where ‖x‖₂ ≤ R, ‖(x̃, d)‖₂ ≤ [`Centre::reach`]; entries are multiples of the grid of rows of that
+//! norm. So under neighbouring tables, of either relation, the mapped tables are neighbours whose z are
+//! within R.
 //!
-//! *Proof.* s ≤ 8, so ‖x̃‖ ≤ 8R and d ≤ 8·2^e ≤ 16R: together less than 32R. ‖z‖² is computed from the entries
-//! that are stored, as ‖x̃‖² − 2(d/2^e)⟨x̃, m⟩ + (d/2^e)²‖m‖². ‖m‖ ≤ R, so the terms of the three sums, taken without
-//! their signs, add up to at most 64R², 128R² and 64R²: with at most 2²⁵ columns the result is off by less than
-//! 2²⁵·2⁻⁵²·256·R² = 2⁻¹⁹R². The row is kept if it is at most R²(1 − 2⁻¹⁶), else s shrinks by one part in 2¹², and the
-//! row of zeros is the last resort. Nothing is assumed of s, nor of the truncation to the grid. ∎
+//! *Proof.* s ≤ 8, so ‖x̃‖ ≤ 8R and d ≤ 8·2^e ≤ 16R: together less than 32R. ‖z‖² is computed from the
+//! stored entries as ‖x̃‖² − 2(d/2^e)⟨x̃, m⟩ + (d/2^e)²‖m‖². ‖m‖ ≤ R, so the absolute values of the
+//! terms of the three sums add up to at most 64R², 128R² and 64R²: with at most 2²⁵ columns the error
+//! of the result is less than 2²⁵·2⁻⁵²·256·R² = 2⁻¹⁹R². The row is kept if it is at most R²(1 − 2⁻¹⁶),
+//! else s shrinks by one part in 2¹², and the row of zeros is the last resort. Nothing is assumed of s,
+//! nor of the truncation to the grid. ∎
 //!
-//! A row of zeros, the null record among them, stays one. A row's bits depend neither on its place, nor on
+//! A row of zeros, such as the null record, stays one. A row's bits depend neither on its index, nor on
 //! the threads, nor on how rows are stored: `a_row_is_centred_by_itself`.
 
 use crate::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Rows that a thread takes at a time.
+/// Rows that a thread processes at a time.
 const PIECE: usize = 256;
-/// How much a row is lengthened at most.
+/// The largest factor by which a row is scaled up.
 const STRETCH: f64 = 8.0;
-/// What a row's squares must stay below, of R²: above the error of the sums that compute them.
+/// Upper bound on ‖z‖²/R² of a kept row: below 1 by more than the error of the sums that compute it.
 const WITHIN: f64 = 1.0 - 1.0 / 65_536.0;
 
-/// A public vector, on its grid, and the length of rows.
+/// A public vector m, on its grid, and the norm R of rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Centre {
     radius: f64,
-    /// 2^e.
+    /// The least power of two ≥ R, 2^e.
     power: f64,
-    /// m.
+    /// The public vector m.
     mean: Vec<f64>,
-    /// ‖m‖².
+    /// Its squared norm ‖m‖².
     squares: f64,
 }
 
 impl Centre {
-    /// m/2^e is counted in 2 to the minus this.
+    /// Fractional bits of the entries of m/2^e.
     pub const BITS: u32 = 23;
 
-    /// m kept within R and truncated to its grid; one that is not finite is taken for 0.
+    /// Scales `mean` down to norm R if it is longer, and truncates it to its grid; a vector that is not
+    /// finite becomes 0.
     ///
     /// # Panics
-    /// When the radius is not a positive number.
+    /// If the radius is not a positive number.
     pub fn new(mean: &[f64], radius: f64) -> Self {
         assert!(radius > 0.0 && radius.is_finite(), "unchecked radius {radius}");
         let power = power_above(radius);
@@ -62,56 +66,57 @@ impl Centre {
         Self { radius, power, mean, squares }
     }
 
-    /// How many entries m has.
+    /// The number of entries of m.
     pub fn columns(&self) -> usize {
         self.mean.len()
     }
 
-    /// R.
+    /// The norm R of rows.
     pub fn radius(&self) -> f64 {
         self.radius
     }
 
-    /// m.
+    /// The public vector m.
     pub fn mean(&self) -> &[f64] {
         &self.mean
     }
 
-    /// How short x − m may be before its row is no longer lengthened to R.
+    /// The norm of x − m below which its row is not scaled up to R.
     pub fn shortest(&self) -> f64 {
         self.radius / STRETCH
     }
 
-    /// m/2^e, in units of 2⁻²³.
+    /// The entries of m/2^e, in units of 2⁻²³.
     pub fn units(&self) -> Vec<i64> {
         let unit = self.power * libm::exp2(-f64::from(Self::BITS));
         self.mean.iter().map(|x| (x / unit) as i64).collect()
     }
 
-    /// A bound on ‖(x̃, d)‖₂ for rows of at most R.
+    /// Upper bound on ‖(x̃, d)‖₂ for rows of norm at most R.
     pub fn reach(radius: f64) -> f64 {
         32.0 * radius
     }
 
-    /// θ for (x̃, d): ⟨x̃, θ⟩ − d·⟨m, θ⟩/2^e.
+    /// The coefficients of (x̃, d) that score as θ does on z: ⟨x̃, θ⟩ − d·⟨m, θ⟩/2^e.
     pub fn point(&self, theta: &[f64]) -> Vec<f64> {
         let along: f64 = theta.iter().zip(&self.mean).map(|(t, m)| t * m).sum();
         theta.iter().copied().chain([-along / self.power]).collect()
     }
 
-    /// s of a row with this ‖x‖² and ⟨x, m⟩.
+    /// The scale s of a row with this ‖x‖² and ⟨x, m⟩.
     fn factor(&self, squares: f64, along: f64) -> f64 {
         let length = (squares - 2.0 * along + self.squares).max(0.0).sqrt();
         self.radius / length.max(self.radius / STRETCH)
     }
 
-    /// ⟨m, θ⟩ for each θ.
+    /// The inner product ⟨m, θ⟩ for each θ.
     pub fn along(&self, thetas: &[Vec<f64>]) -> Vec<f64> {
         let one = |theta: &Vec<f64>| self.mean.iter().zip(theta).map(|(m, t)| m * t).sum();
         thetas.iter().map(one).collect()
     }
 
-    /// s·⟨x − m, θ⟩ for each θ, given ⟨m, θ⟩, of a row given as its entries; 0 for a row of zeros.
+    /// The score s·⟨x − m, θ⟩ for each θ, with `taken` = ⟨m, θ⟩, of a row given as its entries; 0 for a
+    /// row of zeros.
     pub fn scores(&self, row: &[(u32, f32)], thetas: &[Vec<f64>], taken: &[f64]) -> Vec<f64> {
         let entries = || row.iter().map(|(j, x)| (*j as usize, f64::from(*x)));
         let squares: f64 = entries().map(|(_, x)| x * x).sum();
@@ -127,7 +132,8 @@ impl Centre {
         thetas.iter().zip(taken).map(score).collect()
     }
 
-    /// s·(x − m) of a row, the vector that [`Centre::scores`] weighs; zeros for a row of zeros.
+    /// The vector s·(x − m) of a row, which [`Centre::scores`] multiplies by θ; zeros for a row of
+    /// zeros.
     pub fn row(&self, row: &[f32]) -> Vec<f64> {
         let entries = || row.iter().map(|x| f64::from(*x));
         let squares: f64 = entries().map(|x| x * x).sum();
@@ -139,7 +145,7 @@ impl Centre {
         entries().zip(&self.mean).map(|(x, m)| factor * (x - m)).collect()
     }
 
-    /// The entries of (x̃, d), d last; `row` holds those of x and is overwritten. The d.
+    /// Overwrites `row`, which holds x, by x̃ and returns d.
     fn place(&self, row: &mut [f32], mean: impl Fn(usize) -> f64) -> f32 {
         let sums = |row: &[f32]| {
             row.iter().enumerate().fold((0.0, 0.0), |(squares, along), (at, x)| {
@@ -175,7 +181,7 @@ impl Centre {
     /// The rows (x̃, d), stored as `features` are.
     ///
     /// # Panics
-    /// When m has not an entry a column.
+    /// If m does not have one entry per column.
     pub fn rows(&self, features: &Matrix) -> Matrix {
         let (rows, columns) = (features.rows(), features.columns());
         assert_eq!(self.mean.len(), columns, "an entry a column");
@@ -260,7 +266,7 @@ mod tests {
                 rows.iter().for_each(|row| builder.push(&pairs(row)));
                 builder.finish()
             };
-            // Next to a row its direction is a matter of the last bits.
+            // Next to a row its direction depends on the last bits.
             let mean = if near { rows[at].map(|x| f64::from(x) * (1.0 + 1e-7)) } else { mean.map(|x| x * radius) };
             let centre = Centre::new(&mean, radius);
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -280,7 +286,7 @@ mod tests {
             if length(&apart) > radius / 4.0 && rows[at] != [0.0; 4] {
                 prop_assert!(z >= radius * (1.0 - 1e-3), "as long as it may be: {z}");
             }
-            // Scores are those of the rows that were learnt from.
+            // Scores agree with those of the rows used in training.
             let theta = vec![0.3, -2.0, 0.7, 1.0];
             let learnt: f64 = moved(&centre, &alone).iter().zip(&theta).map(|(z, t)| z * t).sum();
             let entries: Vec<(u32, f32)> = (0..4).zip(rows[at]).collect();

@@ -8,14 +8,14 @@ pub(crate) const NULL_CLASS: u32 = 0;
 /// The null record's label where the target is a number: the middle of its bounds.
 pub(crate) const NULL_NUMBER: f64 = 0.0;
 
-/// What is to be predicted, row by row.
+/// The target of each row.
 #[derive(Clone, PartialEq)]
 pub enum Target {
     /// Labels.
     Class {
-        /// Each row's place in the schema's list of classes.
+        /// The index of each row's class in the schema's list.
         codes: Vec<u32>,
-        /// How many classes the schema lists.
+        /// The number of classes in the schema.
         count: usize,
     },
     /// Numbers in [−1, 1] (see [`crate::Encoding::decode_target`]).
@@ -31,13 +31,13 @@ impl Target {
         }
     }
 
-    /// Whether there are no rows.
+    /// True if there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Targets as a linear model meets them: −1 and +1 for two classes, the number otherwise;
-    /// `None` for three classes or more.
+    /// Targets of a linear model: −1 and +1 for two classes, the number otherwise; `None` for three
+    /// classes or more.
     pub fn signed(&self) -> Option<Vec<f64>> {
         match self {
             Self::Class { codes, count: 2 } => {
@@ -58,7 +58,8 @@ impl Target {
         }
     }
 
-    /// The null record's label for these rows: the first class, or the middle of the bounds.
+    /// Sets the targets of these rows to the null record's: the first class, or the middle of the
+    /// bounds.
     pub(crate) fn set_null(&mut self, rows: &[usize]) {
         match self {
             Self::Class { codes, .. } => rows.iter().for_each(|&row| codes[row] = NULL_CLASS),
@@ -79,13 +80,13 @@ impl Target {
 /// Encoded, clipped records. Private: printing shows the shape of the schema only.
 #[derive(Clone)]
 pub struct Dataset {
-    /// One row a record.
+    /// One row per record.
     pub features: Matrix,
-    /// What is to be predicted.
+    /// The target of each row.
     pub target: Target,
-    /// Whose record each row is, where the schema names a unit: equal numbers, same user.
+    /// The unit of each row, where the schema names a unit column: equal numbers, same user.
     pub units: Option<Vec<u64>>,
-    /// What the operator should know about the reading.
+    /// Counts and notes about the reading, for the operator.
     pub report: Report,
 }
 
@@ -95,10 +96,10 @@ impl Dataset {
         self.features.rows()
     }
 
-    /// The named rows, in the order given.
+    /// The rows of these indices, in the order given.
     ///
     /// # Panics
-    /// When a row does not exist.
+    /// If a row does not exist.
     pub fn select(&self, rows: &[usize]) -> Self {
         let is_null = |row: usize| self.report.null_rows.binary_search(&row).is_ok();
         let null_rows = (0..rows.len()).filter(|&place| is_null(rows[place])).collect();
@@ -114,9 +115,9 @@ impl Dataset {
 /// Encoded, clipped records without labels, read for prediction.
 #[derive(Clone, Debug)]
 pub struct Features {
-    /// One row a record.
+    /// One row per record.
     pub matrix: Matrix,
-    /// What the operator should know about the reading.
+    /// Counts and notes about the reading, for the operator.
     pub report: Report,
 }
 

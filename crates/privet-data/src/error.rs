@@ -1,14 +1,14 @@
-//! Why data could not be read.
+//! Errors of reading data.
 //!
-//! Messages go to the operator, who holds the data: they name file, row and column and what would
-//! be accepted. They never repeat what a cell holds, and only [`DataError::code`] may be written
-//! into ledgers, model files, reports or logs.
+//! Messages go to the operator, who holds the data: they name file, row and column and the accepted
+//! values. They never repeat a cell's content, and only [`DataError::code`] may be written into
+//! ledgers, model files, reports or logs.
 
 use crate::block::BlockError;
 use crate::schema::SchemaError;
 use std::{fmt, io, path::PathBuf};
 
-/// Why nothing was read.
+/// The reason nothing was read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DataError {
@@ -18,73 +18,73 @@ pub enum DataError {
     /// A schema file is refused.
     #[error("{file}: {source}")]
     SchemaFile {
-        /// Which file.
+        /// The file.
         file: Place,
-        /// Why.
+        /// The reason.
         source: SchemaError,
     },
     /// The file system refused.
     #[error("{file}: {source}")]
     File {
-        /// Which file.
+        /// The file.
         file: Place,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// Compressed or columnar data that end early or do not decode.
     #[error("{file}: damaged or truncated {format} data; a complete {format} file is accepted")]
     Damaged {
-        /// Which file.
+        /// The file.
         file: Place,
-        /// What it was read as.
+        /// The format it was read as.
         format: &'static str,
     },
-    /// A record longer than any reader takes.
+    /// A record longer than the readers' limit.
     #[error(
         "{file}, row {row}: longer than {longest} bytes; records up to that length are accepted"
     )]
     TooLong {
-        /// Which file.
+        /// The file.
         file: Place,
-        /// Which row; the first of the file, header included, is 1.
+        /// The row; the first of the file, header included, is 1.
         row: u64,
         /// The longest record that is accepted, in bytes.
         longest: usize,
     },
-    /// A file that is larger than anything of its kind.
+    /// A file larger than the limit of its kind.
     #[error("{file}: larger than {most} bytes; at most that many are accepted")]
     TooLarge {
-        /// Which file.
+        /// The file.
         file: Place,
-        /// The most bytes that are accepted.
+        /// The limit, in bytes.
         most: usize,
     },
-    /// A file of text that is none.
+    /// A text file that is not in UTF-8.
     #[error("{file}: not text; a file in UTF-8 is accepted")]
     NotText {
-        /// Which file.
+        /// The file.
         file: Place,
     },
     /// No record at all.
     #[error("{file}: holds no records; at least one is needed")]
     Empty {
-        /// Which file.
+        /// The file.
         file: Place,
     },
-    /// Something a healthy file may use and this reader does not know.
+    /// A valid feature of the format that this reader does not support.
     #[error("{file}: uses {what}, which is not supported; accepted: {accepted}")]
     Unsupported {
-        /// Which file.
+        /// The file.
         file: Place,
-        /// What it uses.
+        /// The feature.
         what: &'static str,
-        /// What would be accepted.
+        /// The accepted alternatives.
         accepted: &'static str,
     },
     /// The build lacks a reader.
     #[error("{file}: this build cannot read {format}; build with the `{format}` feature")]
     NotBuilt {
-        /// Which file.
+        /// The file.
         file: Place,
         /// The missing format.
         format: &'static str,
@@ -92,86 +92,87 @@ pub enum DataError {
     /// A column that the schema names is not in the file.
     #[error("{file}: column \"{column}\" of the schema is missing; the header must name it once")]
     MissingColumn {
-        /// Which file.
+        /// The file.
         file: Place,
         /// The schema's name.
         column: String,
     },
-    /// A column that the schema does not name, in a file to learn from.
+    /// A column that the schema does not name, in a file of training records.
     #[error(
         "{file}: {column} is not in the schema; list it there (type = \"ignore\" leaves it out; \
          other_columns = \"ignore\", above all tables, leaves out all that are not listed) or remove it from the data"
     )]
     UnknownColumn {
-        /// Which file.
+        /// The file.
         file: Place,
-        /// Which column: its place in a file, whose header may turn out to hold a record; the name in a table.
+        /// The column: by position in a file, whose header may turn out to hold a record; by name in a
+        /// table.
         column: String,
     },
-    /// A file of several whose columns are not those of the first.
+    /// One of several files whose columns differ from those of the first.
     #[error("{file}: its columns are not those of {first}: {why}")]
     ColumnsDiffer {
-        /// Which file.
+        /// The file.
         file: Place,
-        /// The first of the table.
+        /// The first file of the table.
         first: Place,
-        /// What differs, in words.
+        /// The difference, in words.
         why: String,
     },
-    /// Rows that were read could not be kept on disk.
+    /// Rows that were read could not be written to disk.
     #[error(transparent)]
     NotKept(#[from] BlockError),
     /// A header that names the same column twice.
     #[error("{file}: the header names column \"{column}\" twice; each name is accepted once")]
     RepeatedColumn {
-        /// Which file.
+        /// The file.
         file: Place,
         /// The name.
         column: String,
     },
-    /// A column of a type that cannot say whose a row is.
+    /// A unit column of a type that cannot identify users.
     #[error(
         "{file}: column \"{column}\" is of a type that does not tell users apart; accepted: \
          {accepted}"
     )]
     UnitType {
-        /// Which file.
+        /// The file.
         file: Place,
         /// The column's name.
         column: String,
-        /// What would be accepted.
+        /// The accepted types.
         accepted: &'static str,
     },
     /// A row with too few or too many cells.
     #[error("{file}, row {row}: {found} cells; {expected} are accepted")]
     Ragged {
-        /// Which file.
+        /// The file.
         file: Place,
-        /// Which row; the first of the file, header included, is 1.
+        /// The row; the first of the file, header included, is 1.
         row: u64,
-        /// Cells found.
+        /// Number of cells found.
         found: usize,
-        /// Cells needed.
+        /// Number of cells needed.
         expected: usize,
     },
     /// A cell that does not fit its column.
     #[error("{file}, row {row}, {column}: {problem}; accepted: {accepted}")]
     Cell {
-        /// Which file.
+        /// The file.
         file: Place,
-        /// Which row; the first of the file, header included, is 1.
+        /// The row; the first of the file, header included, is 1.
         row: u64,
-        /// Which column, in words.
+        /// The column, in words.
         column: String,
-        /// What is wrong, in kind.
+        /// The kind of problem.
         problem: Problem,
-        /// What would be accepted.
+        /// The accepted values.
         accepted: String,
     },
 }
 
 impl DataError {
-    /// A public reason code: all that may be written down about a refusal.
+    /// A public reason code: the only part of a refusal that may be recorded.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Schema(_) | Self::SchemaFile { .. } => "schema-refused",
@@ -194,8 +195,8 @@ impl DataError {
         }
     }
 
-    /// Whether the machine is at fault (disk, permission), not the input. A file that does not
-    /// exist, is a folder or is not text is the input's fault.
+    /// True if the machine is at fault (disk, permission), not the input. A file that does not exist,
+    /// is a folder or is not text is the input's fault.
     pub fn is_environment(&self) -> bool {
         use io::ErrorKind::{InvalidData, IsADirectory, NotADirectory, NotFound};
         let input = [NotFound, InvalidData, IsADirectory, NotADirectory];
@@ -206,8 +207,8 @@ impl DataError {
         }
     }
 
-    /// The same, where it says that columns of a file are wrong while those of `first`, another file of the same table,
-    /// were right.
+    /// Returns [`DataError::ColumnsDiffer`] for an error about a file's columns if they were accepted
+    /// in `first`, another file of the same table; other errors are returned as they are.
     pub(crate) fn differing_from(self, first: &Place) -> Self {
         let (file, why) = match &self {
             Self::MissingColumn { file, column } => (file, format!("\"{column}\" is missing")),
@@ -222,27 +223,27 @@ impl DataError {
     }
 }
 
-/// What is wrong with a cell, in kind. Never what it holds.
+/// The kind of problem with a cell. Never its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Problem {
     /// Text where a number belongs.
     NotANumber,
-    /// Bytes that are no text in UTF-8.
+    /// Bytes that are not UTF-8.
     NotText,
-    /// No date in the order that the schema declares.
+    /// Not a date in the order that the schema declares.
     NotADate,
     /// NaN or ±∞.
     NotFinite,
-    /// A number with a fraction, or too large for its type to be exact, where it says whose a row is.
+    /// A number with a fraction, or too large for its type to be exact, in the unit column.
     Inexact,
-    /// A missing value where the schema gives no policy for one.
+    /// A missing value for which the schema has no policy.
     Missing,
     /// A category that the schema does not list.
     UnknownCategory,
-    /// A label that is none of the target's classes.
+    /// A label that is not one of the target's classes.
     UnknownClass,
-    /// A type of cell that no column takes (nested data, bytes that are not text …).
+    /// A cell type that no column accepts (nested data, bytes that are not text …).
     UnsupportedType,
     /// A LIBSVM entry that is not `index:value`.
     NotAPair,
@@ -271,14 +272,14 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A file by its path, or bytes that came without one.
+/// A file's path, or a source without one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// A path.
     Path(PathBuf),
     /// Bytes in memory.
     Memory,
-    /// A table that another program holds in memory; its rows count from 0.
+    /// A table held in memory by another program; its rows count from 0.
     Table,
 }
 

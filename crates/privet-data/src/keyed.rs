@@ -1,8 +1,7 @@
 //! Keyed pseudo-random choices: SipHash-2-4 of (purpose, key, bytes), the same on every machine.
 //!
-//! Keys here are public constants or arguments. They make choices reproducible and independent
-//! of the order in which unrelated records appear; they are not secrets and nothing private rests
-//! on them.
+//! Keys here are public constants or arguments. They make choices reproducible and independent of the
+//! order in which unrelated records appear; they are not secrets, and no privacy rests on them.
 
 use siphasher::sip::SipHasher24;
 

@@ -1,16 +1,16 @@
 //! Schemas, readers, encoders, clipping and matrices.
 //!
-//! The way of a record: a [`schema::Schema`] states the public facts; [`encode::Encoding`] derives
-//! from it the columns of a row and the bound that every row obeys; [`read::read`] streams a file
-//! through both into a [`Dataset`]. Nothing here looks at records to choose a parameter.
+//! A record's path: a [`schema::Schema`] states the public facts; [`encode::Encoding`] derives from it
+//! the columns of a row and the bound that every row obeys; [`read::read`] streams a file through both
+//! into a [`Dataset`]. No parameter is chosen from the records.
 //!
 //! - [`block`]: encoded rows in a plain file.
 //! - [`bound`]: clipping, proved in integers.
-//! - [`centre`]: rows less a public vector.
+//! - [`centre`]: rows minus a public vector.
 //! - [`image`]: rows of images, by a fixed encoder.
 //! - [`matrix`]: dense and sparse rows.
-//! - [`ratings`]: who rated what how, one sparse row a user.
-//! - [`mod@write`]: files written whole or not at all, over nothing that was not meant.
+//! - [`ratings`]: users' ratings of items, one sparse row per user.
+//! - [`mod@write`]: files written whole or not at all, never over an unrelated file.
 //! - [`split`], [`keyed`]: shuffles and hold-outs by keyed hash.
 #![forbid(unsafe_code)]
 

@@ -1,6 +1,6 @@
-//! Shuffles and hold-outs by a keyed hash of the row's number.
+//! Shuffles and hold-outs by a keyed hash of the row's index.
 //!
-//! A row's place depends on the key and its number alone, never on what it holds.
+//! A row's position depends on the key and its index alone, never on its content.
 
 use crate::keyed::{self, Key};
 
@@ -13,7 +13,7 @@ pub fn shuffled(rows: usize, key: &Key) -> Vec<usize> {
     order.into_iter().map(|(_, row)| row).collect()
 }
 
-/// The first ⌊share · rows⌋ shuffled rows, and the rest. A share outside [0, 1] is moved inside.
+/// The first ⌊share · rows⌋ shuffled rows, and the rest. A share outside [0, 1] is clamped.
 pub fn hold_out(rows: usize, share: f64, key: &Key) -> (Vec<usize>, Vec<usize>) {
     let mut first = shuffled(rows, key);
     let count = (rows as f64 * share.clamp(0.0, 1.0)) as usize;
@@ -21,8 +21,8 @@ pub fn hold_out(rows: usize, share: f64, key: &Key) -> (Vec<usize>, Vec<usize>) 
     (first, rest)
 }
 
-/// The rows of the first ⌊share · units⌋ shuffled units, and the rows of the rest, each part
-/// shuffled. `units` names each row's unit, by any number; no unit is in both parts.
+/// The rows of the first ⌊share · units⌋ shuffled units, and the rows of the rest, each part shuffled.
+/// `units` gives each row's unit as any number; no unit is in both parts.
 pub fn hold_out_units(units: &[usize], share: f64, key: &Key) -> (Vec<usize>, Vec<usize>) {
     let mut names = units.to_vec();
     names.sort_unstable();
@@ -67,7 +67,8 @@ mod tests {
     }
 
     /// Each row's half is a fair coin: the count of even rows in the first half of 100,000 is
-    /// hypergeometric with standard deviation ≤ 80; nine of them fail by chance below 1e-18.
+    /// hypergeometric with standard deviation ≤ 80; a deviation of nine of them has probability below
+    /// 1e-18.
     #[test]
     fn a_shuffle_prefers_no_rows() {
         for seed in 0..20 {

@@ -1,4 +1,4 @@
-//! What the tests of several crates share. Not part of the API.
+//! Fixtures shared by the tests of several crates. Not part of the API.
 
 use std::path::PathBuf;
 
@@ -34,11 +34,11 @@ type = "binary"
 values = ["no", "yes"]
 "#;
 
-/// The folder of public originals, one sub-folder a set: `PRIVET_DATA`, or `shared/data` beside
-/// the workspace. `None`, after saying so on standard error, where it is absent.
+/// The folder of public data sets, one sub-folder each: `PRIVET_DATA`, or `shared/data` beside the
+/// workspace. If it is absent, prints a note on standard error and returns `None`.
 ///
 /// # Panics
-/// When it is absent and `PRIVET_REQUIRE_DATA=1` is set.
+/// If it is absent and `PRIVET_REQUIRE_DATA=1` is set.
 pub fn real_data(test: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("PRIVET_DATA").map_or_else(
         || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data")),

@@ -7,9 +7,9 @@
 //! - `--repeat N` only fits N times, for a profiler; with `--dense`, dense rows
 //! - `--dump FILE` writes the table as LIBSVM, for racing other solvers
 //!
-//! What a pass must move: CSR 8 bytes an entry and 8 a row for starts and labels each, 4.2 MB; dense
-//! 4 bytes an entry, 15.0 MB. Both fit the last-level cache of a server, so a pass is bound by its
-//! gathers (CSR) or by conversions to f64 (dense), not by memory.
+//! Memory traffic of a pass: CSR 8 bytes per entry and 8 per row for starts and labels each, 4.2 MB;
+//! dense 4 bytes per entry, 15.0 MB. Both fit the last-level cache of a server, so a pass is bound by
+//! its gathers (CSR) or by conversions to f64 (dense), not by memory.
 
 use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use privet_optim::sum::{
@@ -86,7 +86,7 @@ fn dense(csr: &CsrMatrix) -> DenseMatrix {
     DenseMatrix::new(values, csr.rows(), csr.columns())
 }
 
-/// Least milliseconds of some runs: other work on the machine only adds.
+/// The least time of several runs, in milliseconds: other work on the machine only adds.
 fn time<T>(runs: usize, mut work: impl FnMut() -> T) -> f64 {
     let mut times: Vec<f64> = (0..runs)
         .map(|_| {

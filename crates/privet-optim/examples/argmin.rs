@@ -12,7 +12,7 @@ use privet_optim::{InMemory, Loss, Problem, SolverOptions};
 
 /// `argmin`'s L-BFGS as an [`OutsideOptimizer`].
 pub struct ArgminLbfgs {
-    /// Its iterations, at most.
+    /// The largest number of its iterations.
     pub iterations: u64,
 }
 
@@ -40,7 +40,7 @@ impl OutsideOptimizer for ArgminLbfgs {
         let run = Executor::new(Seen(objective), solver)
             .configure(|state| state.param(start.clone()).max_iters(self.iterations))
             .run();
-        // Whatever goes wrong inside, privet starts from `start` instead.
+        // If anything fails inside, privet starts from `start` instead.
         run.ok().and_then(|mut result| result.state.take_best_param()).unwrap_or(start)
     }
 }

@@ -1,10 +1,10 @@
 //! Numbers of about 106 bits: an unevaluated sum of two f64.
 //!
-//! **Facts used** (Dekker 1971; Joldes, Muller & Popescu 2017). `two_sum` and `two_product` return
-//! the rounded result and its exact error. Addition errs by at most 3·2⁻¹⁰⁶ and multiplication by
-//! at most 5·2⁻¹⁰⁶ relative to the result; we state [`ROUNDOFF`] = 2⁻¹⁰³ for either. These hold
-//! short of overflow and of underflow below 2⁻⁹⁶⁰, which margins, multipliers and features never
-//! come near except where a term is negligible (its absolute error is then below 2⁻⁹⁰⁰).
+//! **Facts used** (Dekker 1971; Joldes, Muller & Popescu 2017). `two_sum` and `two_product` return the
+//! rounded result and its exact error. Addition errs by at most 3·2⁻¹⁰⁶ and multiplication by at most
+//! 5·2⁻¹⁰⁶ relative to the result; we state [`ROUNDOFF`] = 2⁻¹⁰³ for either. These hold short of
+//! overflow and of underflow below 2⁻⁹⁶⁰, which margins, multipliers and features never approach except
+//! where a term is negligible (its absolute error is then below 2⁻⁹⁰⁰).
 //!
 //! [`DoubleDouble::exp_nonpositive`]: x = k·ln 2 + 32r. The reduction errs by 2⁻⁹⁵ at most (|k| ≤ 1022
 //! times the error of ln 2 as two f64). With |r| ≤ 0.011 the polynomial of degree 14 leaves
@@ -20,16 +20,16 @@ pub const ROUNDOFF: f64 = 9.860_761_315_262_648e-32; // 2⁻¹⁰³
 /// Relative error of [`DoubleDouble::exp_nonpositive`] on [−708, 0].
 pub const EXP_ERROR: f64 = 2.019_483_917_365_79e-28; // 2⁻⁹²
 
-/// `high + low`, with |low| ≤ half an ulp of high.
+/// The number `high + low`, with |low| ≤ half an ulp of high.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct DoubleDouble {
     /// The number rounded to f64.
     pub high: f64,
-    /// What is missing.
+    /// The remainder.
     pub low: f64,
 }
 
-/// a + b = sum + error, exactly.
+/// The rounded sum and its exact error: a + b = sum + error.
 #[inline(always)]
 pub fn two_sum(a: f64, b: f64) -> (f64, f64) {
     let sum = a + b;
@@ -44,7 +44,7 @@ fn quick_two_sum(a: f64, b: f64) -> (f64, f64) {
     (sum, b - (sum - a))
 }
 
-/// a · b = product + error, exactly.
+/// The rounded product and its exact error: a · b = product + error.
 #[inline(always)]
 pub fn two_product(a: f64, b: f64) -> (f64, f64) {
     let product = a * b;
@@ -55,14 +55,14 @@ impl DoubleDouble {
     /// Zero.
     pub const ZERO: Self = Self { high: 0.0, low: 0.0 };
 
-    /// `high + low` for any two numbers, renormalised.
+    /// The number `high + low` for any two numbers, renormalised.
     #[inline(always)]
     pub fn new(high: f64, low: f64) -> Self {
         let (high, low) = two_sum(high, low);
         Self { high, low }
     }
 
-    /// Times an f64.
+    /// The product with an f64.
     #[inline(always)]
     pub fn times(self, factor: f64) -> Self {
         let (product, error) = two_product(self.high, factor);
@@ -96,13 +96,13 @@ impl DoubleDouble {
         Self::new(root, rest.high * (0.5 / root))
     }
 
-    /// Whether the number is above 0.
+    /// True if the number is above 0.
     #[inline(always)]
     pub fn is_positive(self) -> bool {
         self.high > 0.0 || (self.high == 0.0 && self.low > 0.0)
     }
 
-    /// e^x for x ≤ 0; held at e⁻⁷⁰⁸ below −708.
+    /// The exponential e^x for x ≤ 0; constant e⁻⁷⁰⁸ below −708.
     #[inline(always)]
     pub fn exp_nonpositive(self) -> Self {
         let held = self.high < -708.0;
@@ -127,7 +127,7 @@ impl DoubleDouble {
         Self { high: p.high * scale, low: p.low * scale }
     }
 
-    /// Divided by 2^times, exactly.
+    /// The number divided by 2^times, exactly.
     #[inline(always)]
     fn halved(self, times: u32) -> Self {
         let factor = 1.0 / f64::from(1_u32 << times);
@@ -136,7 +136,7 @@ impl DoubleDouble {
 }
 
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
-/// How often the argument of the Taylor polynomial is halved, and its terms after 1 + r.
+/// The number of halvings of the Taylor polynomial's argument, and the number of its terms after 1 + r.
 const HALVINGS: u32 = 5;
 const TERMS: usize = 13;
 
@@ -193,7 +193,7 @@ const fn pair(high: f64, low: f64) -> DoubleDouble {
     DoubleDouble { high, low }
 }
 
-/// 1/k! for k = 2, …, 14, by `mpmath` at 400 bits.
+/// The coefficients 1/k! for k = 2, …, 14, by `mpmath` at 400 bits.
 const INVERSE_FACTORIALS: [DoubleDouble; TERMS] = [
     pair(0.5, 0.0),
     pair(0.16666666666666666, 9.25185853854297e-18),

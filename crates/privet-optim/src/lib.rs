@@ -3,13 +3,14 @@
 //! Everything is in the **sum** form F(θ) = Σℓ(⟨xᵢ,θ⟩; yᵢ) + (λ/2)‖θ‖² + ⟨b,θ⟩. This crate knows
 //! nothing of privacy.
 //!
-//! - [`loss`]: ℓ, with the constants a learner needs.
-//! - [`sum`]: what can be asked of records, and the in-memory back end.
+//! - [`loss`]: losses ℓ, with the constants that a learner needs.
+//! - [`sum`]: sums over records, and the back ends that compute them.
 //! - [`kernel`]: the inner loops.
-//! - [`lasso`]: sums of absolute weights within a box, in a number of steps known beforehand.
+//! - [`lasso`]: ℓ1-penalised fits within a box, in a number of steps known beforehand.
 //! - [`passes`]: minibatch descent over rows in a given order, with a bound on its rounding.
-//! - [`vertex`]: scores of single columns along a path, at the cost of what changes.
-//! - [`raised`]: a quadratic with raised eigenvalues in a ball, with a proof of how near.
+//! - [`vertex`]: scores of single columns along a path, updated at the cost of the entries that change.
+//! - [`raised`]: a quadratic with raised eigenvalues in a ball, with a proved distance to its
+//!   minimiser.
 //! - [`solver`]: minimisers, each of which ends in a proof that the tolerance is met.
 //! - [`spectrum`]: symmetric matrices by their eigenvalues.
 

@@ -1,4 +1,4 @@
-//! Minibatch passes over rows in a given order, with a bound on what rounding can do to an update.
+//! Minibatch passes over rows in a given order, with a bound on the rounding error of an update.
 //!
 //! One update, from a batch B of at most k rows, is the map
 //!
@@ -12,14 +12,14 @@
 //! **Lemma 2.** Let ‖θ‖ ≤ A and ‖rθ − sΣmᵢxᵢ‖ ≤ A. The computed update is within
 //! ρ = s·k·R·(cRAγ_{p+8} + e + S(γ_{k+1} + 2u)) + 2uA, up to a factor of 1.01, of the map's value, where
 //! γ_j = ju/(1 − ju), u = 2⁻⁵³ and e bounds the error of the computed ℓ′.
-//! *Proof.* A margin errs by at most γ_{p+8}·Σ|x_jθ_j| ≤ γ_{p+8}RA; ℓ′ moves by at most c times that, and
-//! errs by e; clipping does not add. A coordinate of the sum passes through at most k + 1 roundings, so
-//! that the sum errs by at most γ_{k+1}·kSR; the product with s by u·s·kSR; the product with r and the
-//! difference by uA each. Products of these are below 1 % of them. ∎ Underflow is paid for by
-//! [`f64::MIN_POSITIVE`] for each of the k·p products.
+//! *Proof.* A margin errs by at most γ_{p+8}·Σ|x_jθ_j| ≤ γ_{p+8}RA; ℓ′ changes by at most c times that,
+//! and errs by e; clipping does not add. A coordinate of the sum passes through at most k + 1
+//! roundings, so that the sum errs by at most γ_{k+1}·kSR; the product with s by u·s·kSR; the product
+//! with r and the difference by uA each. Products of these are below 1 % of them. ∎ Underflow is
+//! covered by [`f64::MIN_POSITIVE`] for each of the k·p products.
 //!
 //! - r [`Step::shrink`], s [`Step::rate`], S `slope`, p columns
-//! - On sparse rows with r = 1 an update touches the entries of its rows only.
+//! - On sparse rows with r = 1 an update touches only the entries of its rows.
 //! - Tested by `an_update_is_computed_within_its_bound`, `sparse_and_dense_rows_agree`.
 
 use crate::kernel::{Kernel, UNIT_ROUNDOFF, accumulated, dispatch};
@@ -31,16 +31,16 @@ use rayon::prelude::*;
 /// Rows whose margins are kept at a time.
 const PART: usize = 128;
 
-/// The numbers of one update.
+/// The parameters of one update.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
-    /// r.
+    /// The shrinkage factor r.
     pub shrink: f64,
-    /// s: of the sum over the batch, not of its mean.
+    /// The step size s, applied to the sum over the batch, not to its mean.
     pub rate: f64,
 }
 
-/// Rows in the order in which batches take them.
+/// Rows in the order of the batches.
 #[derive(Clone, Copy)]
 pub struct Batches<'a> {
     features: &'a Matrix,
@@ -48,7 +48,7 @@ pub struct Batches<'a> {
 }
 
 impl<'a> Batches<'a> {
-    /// Batch b holds the rows from the end of the one before up to `ends[b]`; `None` unless ends
+    /// Batch b holds the rows from the end of the one before up to `ends[b]`; `None` unless the ends
     /// never fall and stay within the rows.
     pub fn new(features: &'a Matrix, ends: &'a [usize]) -> Option<Self> {
         let rising = ends.windows(2).all(|pair| pair[0] <= pair[1]);
@@ -64,17 +64,17 @@ impl std::fmt::Debug for Batches<'_> {
     }
 }
 
-/// What is minimised, one batch after the other.
+/// The objective that is minimised, one batch after the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Passes {
-    /// ℓ.
+    /// The loss ℓ.
     pub loss: Loss,
-    /// S.
+    /// The bound S to which |ℓ′| is clipped.
     pub slope: f64,
 }
 
 impl Passes {
-    /// [`Passes::run`] for several problems on the same rows, side by side: all θs in one vector.
+    /// Runs [`Passes::run`] for several problems on the same rows; returns all θs in one vector.
     pub fn run_all(
         &self,
         batches: Batches<'_>,
@@ -88,8 +88,9 @@ impl Passes {
         Some(all?.concat())
     }
 
-    /// From θ = 0, `passes` times over all batches; update t, from 1, takes `step(t)`. `proceed` is
-    /// asked before each pass; `None` if it says no or if there is not one label for each row.
+    /// From θ = 0, `passes` times over all batches; update t, from 1, uses `step(t)`. `proceed` is
+    /// called before each pass; returns `None` if it returns false or if there is not one label for
+    /// each row.
     pub fn run(
         &self,
         batches: Batches<'_>,
@@ -162,23 +163,24 @@ impl Kernel for Update<'_> {
     }
 }
 
-/// Public numbers on which the rounding of an update depends.
+/// Public numbers that determine the rounding error of an update.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rounding {
-    /// ℓ and S.
+    /// The loss ℓ and the clipping bound S.
     pub passes: Passes,
-    /// p.
+    /// The number of columns p.
     pub columns: usize,
-    /// k.
+    /// The largest number of rows of a batch k.
     pub batch: u64,
-    /// R.
+    /// The bound R on rows' norms.
     pub radius: f64,
-    /// A.
+    /// The bound A on ‖θ‖.
     pub norm: f64,
 }
 
 impl Rounding {
-    /// ρ of Lemma 2 for an update with this s, rounded up; infinite where it cannot be bounded.
+    /// The bound ρ of Lemma 2 for an update with this step size, rounded up; infinite where there is
+    /// none.
     pub fn of_update(&self, rate: f64) -> f64 {
         let Self { passes: Passes { loss, slope }, radius, norm, .. } = *self;
         let (columns, batch) = (self.columns as f64, self.batch as f64);

@@ -1,46 +1,52 @@
-//! A quadratic whose small eigenvalues are raised, minimised in a ball, with a proof of how near.
+//! Minimises a quadratic whose small eigenvalues are raised, in a ball, with a proved distance.
 //!
-//! A is symmetric, f(A) its matrix with every eigenvalue λ made max(λ, Δ), and θ* minimises
-//! ½θᵀf(A)θ − ⟨c, θ⟩ over ‖θ‖ ≤ B. [`Raised::minimiser`] returns θ̃ with a bound on ‖θ̃ − θ*‖ that counts
-//! everything: the decomposition, the arithmetic, and what A and c are themselves off by.
+//! A is symmetric, f(A) its matrix with every eigenvalue λ replaced by max(λ, Δ), and θ* minimises
+//! ½θᵀf(A)θ − ⟨c, θ⟩ over ‖θ‖ ≤ B. [`Raised::minimiser`] returns θ̃ with a bound on ‖θ̃ − θ*‖ that
+//! includes everything: the decomposition, the arithmetic, and the errors of A and c themselves.
 //!
-//! **Theorem.** Let Q̂, Λ̂ be any arrays, Λ̂ diagonal, m = max(Λ̂, Δ), M̂ = Q̂·m·Q̂ᵀ, t ≥ max m, max|Λ̂|, and let
-//! φ ≥ ‖Q̂ᵀQ̂ − I‖_F, φ ≤ 10⁻³, e ≥ ‖A − Q̂Λ̂Q̂ᵀ‖_F, d_c ≥ ‖c − ĉ‖. For any θ̃ and ν ≥ 0 put r = M̂θ̃ + νθ̃ − ĉ,
-//! ρ = 1.01‖r‖/(Δ + ν), and g = |B − ‖θ̃‖| where ν > 0, (‖θ̃‖ + ρ − B)₊ where ν = 0. Then
+//! **Theorem.** Let Q̂, Λ̂ be any arrays, Λ̂ diagonal, m = max(Λ̂, Δ), M̂ = Q̂·m·Q̂ᵀ, t ≥ max m,
+//! max|Λ̂|, and let φ ≥ ‖Q̂ᵀQ̂ − I‖_F, φ ≤ 10⁻³, e ≥ ‖A − Q̂Λ̂Q̂ᵀ‖_F, d_c ≥ ‖c − ĉ‖. For any θ̃ and
+//! ν ≥ 0 put r = M̂θ̃ + νθ̃ − ĉ, ρ = 1.01‖r‖/(Δ + ν), and g = |B − ‖θ̃‖| where ν > 0, (‖θ̃‖ + ρ − B)₊
+//! where ν = 0. Then
 //!
-//! **‖θ̃ − θ*‖ ≤ ((e + 6φt)·B + d_c)/Δ + ρ + 1.02·√(t/Δ)·(g + ρ)**, the last term being 0 if ν = 0 and g = 0.
+//! **‖θ̃ − θ*‖ ≤ ((e + 6φt)·B + d_c)/Δ + ρ + 1.02·√(t/Δ)·(g + ρ)**, the last term being 0 if ν = 0 and
+//! g = 0.
 //!
-//! *Proof.* Q̂ = QH, Q orthogonal and H = (Q̂ᵀQ̂)^½, so ‖Q̂ − Q‖_F = ‖H − I‖_F ≤ φ, as |s − 1| ≤ |s² − 1| for each
-//! singular value s. So A′ = QΛ̂Qᵀ is within 2.5φt of Q̂Λ̂Q̂ᵀ and f(A′) = QmQᵀ within 2.5φt of M̂, in the
-//! Frobenius norm, in which f is 1-Lipschitz: ‖f(A) − M̂‖_F ≤ e + 6φt.
+//! *Proof.* Q̂ = QH, Q orthogonal and H = (Q̂ᵀQ̂)^½, so ‖Q̂ − Q‖_F = ‖H − I‖_F ≤ φ, as
+//! |s − 1| ≤ |s² − 1| for each singular value s. So A′ = QΛ̂Qᵀ is within 2.5φt of Q̂Λ̂Q̂ᵀ and
+//! f(A′) = QmQᵀ within 2.5φt of M̂, in the Frobenius norm, in which f is 1-Lipschitz:
+//! ‖f(A) − M̂‖_F ≤ e + 6φt.
 //!
 //! *θ′, the minimiser for M̂ and ĉ in the ball.* θ* and θ′ satisfy ⟨f(A)θ* − c, θ′ − θ*⟩ ≥ 0 and
-//! ⟨M̂θ′ − ĉ, θ* − θ′⟩ ≥ 0. Added, ⟨f(A)(θ* − θ′), θ* − θ′⟩ ≤ ⟨(M̂ − f(A))θ′ + c − ĉ, θ* − θ′⟩, and f(A) ⪰ Δ: the
-//! first term of the bound.
+//! ⟨M̂θ′ − ĉ, θ* − θ′⟩ ≥ 0. Added, ⟨f(A)(θ* − θ′), θ* − θ′⟩ ≤ ⟨(M̂ − f(A))θ′ + c − ĉ, θ* − θ′⟩, and
+//! f(A) ⪰ Δ: the first term of the bound.
 //!
-//! *θ_ν = (M̂ + ν)⁻¹ĉ.* M̂ ⪰ (1 − φ)²Δ ≥ Δ/1.01, so ‖θ̃ − θ_ν‖ ≤ ρ. θ′ is θ_ν′ for some ν′ ≥ 0, of norm B unless
-//! ν′ = 0. Along the path from ν to ν′, with K = (M̂ + ν)⁻¹, dθ = −Kθ dν and d‖θ‖ = −(⟨θ, Kθ⟩/‖θ‖)dν, and by
-//! Kantorovich's inequality ‖θ‖‖Kθ‖ ≤ ½(√κ + 1/√κ)·⟨θ, Kθ⟩ ≤ √κ·⟨θ, Kθ⟩, κ ≤ 1.03·t/Δ the condition of M̂: the
-//! path is at most √κ times as long as its norm, which is monotone in ν, changes. If ν > 0 that change
-//! is at most |B − ‖θ_ν‖| ≤ g + ρ (for ν′ = 0 too: then ‖θ_ν‖ ≤ ‖θ′‖ ≤ B). If ν = 0, θ_ν is θ′ unless
-//! ‖θ_ν‖ > B, and then it is ‖θ_ν‖ − B ≤ g. ∎
+//! *θ_ν = (M̂ + ν)⁻¹ĉ.* M̂ ⪰ (1 − φ)²Δ ≥ Δ/1.01, so ‖θ̃ − θ_ν‖ ≤ ρ. θ′ is θ_ν′ for some ν′ ≥ 0, of norm
+//! B unless ν′ = 0. Along the path from ν to ν′, with K = (M̂ + ν)⁻¹, dθ = −Kθ dν and
+//! d‖θ‖ = −(⟨θ, Kθ⟩/‖θ‖)dν, and by Kantorovich's inequality ‖θ‖‖Kθ‖ ≤ ½(√κ + 1/√κ)·⟨θ, Kθ⟩ ≤ √κ·⟨θ, Kθ⟩,
+//! κ ≤ 1.03·t/Δ the condition of M̂: the path is at most √κ times as long as its norm, which is monotone
+//! in ν, changes. If ν > 0 that change is at most |B − ‖θ_ν‖| ≤ g + ρ
+//! (for ν′ = 0 too: then ‖θ_ν‖ ≤ ‖θ′‖ ≤ B). If ν = 0, θ_ν is θ′ unless ‖θ_ν‖ > B, and then it is
+//! ‖θ_ν‖ − B ≤ g. ∎
 //!
-//! - e, φ are computed in f64, u = 2⁻⁵³. By the usual bound for products, in whatever order they are
-//!   summed, rounding moves them by at most 1.1·p(p + 8)u·t and 1.1·p(p + 8)u: |q|ᵀ|q| sums to at most
-//!   1.01p over the diagonal. Both are added.
+//! - e, φ are computed in f64, u = 2⁻⁵³. By the usual bound for products, in any order of summation,
+//!   rounding changes them by at most 1.1·p(p + 8)u·t and 1.1·p(p + 8)u: |q|ᵀ|q| sums to at most 1.01p
+//!   over the diagonal. Both are added.
 //! - r is computed in double-double: its own error, below 2⁻⁹⁰(t + ν)·p·(‖θ̃‖ + ‖ĉ‖/Δ), is added.
-//! - [`Sizes::largest_distance`] is what the bound comes to, from public sizes: backward errors of the
-//!   decomposition of p(p + 8)u·t and p(p + 8)u, more than any that were seen, and a θ̃ to 64√p·u.
+//! - [`Sizes::largest_distance`] is the value of the bound from public sizes: backward errors of the
+//!   decomposition of p(p + 8)u·t and p(p + 8)u, more than any that were observed, and a θ̃ accurate to
+//!   64√p·u.
 //!
-//! Tested by `the_bound_holds_and_stays_below_what_was_planned` and `tests/all/linear.rs` of `privet-learn`.
+//! Tested by `the_bound_holds_and_stays_below_what_was_planned` and `tests/all/linear.rs` of
+//! `privet-learn`.
 
 use crate::double_double::DoubleDouble;
 use crate::spectrum::Spectrum;
 
-/// 2⁻⁵³.
+/// The unit round-off 2⁻⁵³.
 const UNIT: f64 = f64::EPSILON / 2.0;
 
-/// A bound on rounding, or on what a decomposition is off by, relative to its size.
+/// Upper bound on rounding, or on the error of a decomposition, relative to its size.
 fn product_error(columns: usize) -> f64 {
     let p = columns as f64;
     p * (p + 8.0) * UNIT
@@ -50,23 +56,23 @@ fn norm(vector: &[f64]) -> f64 {
     vector.iter().map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// What is known of a problem before its records.
+/// Public sizes of a problem, known before its records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sizes {
-    /// p.
+    /// The number of columns p.
     pub columns: usize,
-    /// At least the largest eigenvalue of A.
+    /// Upper bound on the largest eigenvalue of A.
     pub largest: f64,
-    /// Δ.
+    /// The eigenvalue floor Δ.
     pub floor: f64,
-    /// B.
+    /// The ball's radius B.
     pub bound: f64,
-    /// At least ‖c‖.
+    /// Upper bound on ‖c‖.
     pub pull: f64,
 }
 
 impl Sizes {
-    /// What the bound of every problem of these sizes is expected to be below.
+    /// The value that the proved distance is expected not to exceed for any problem of these sizes.
     pub fn largest_distance(&self) -> f64 {
         let Self { columns, floor, bound, pull, .. } = *self;
         let top = 1.001 * self.largest.max(floor);
@@ -77,35 +83,35 @@ impl Sizes {
     }
 }
 
-/// f(A), by its decomposition.
+/// The matrix f(A), by its decomposition.
 pub struct Raised {
     spectrum: Spectrum,
     raised: Vec<f64>,
     floor: f64,
-    /// t.
+    /// The bound t on eigenvalues.
     top: f64,
-    /// e + 6φt.
+    /// The error e + 6φt of the matrix.
     error: f64,
-    /// φ.
+    /// The non-orthogonality φ of the eigenvectors.
     skew: f64,
 }
 
-/// A point and how far from the exact minimiser it may be.
+/// A point with an upper bound on its distance to the exact minimiser.
 pub struct Near {
-    /// θ̃.
+    /// The point θ̃.
     pub theta: Vec<f64>,
-    /// At least ‖θ̃ − θ*‖; infinite where nothing is proved.
+    /// Upper bound on ‖θ̃ − θ*‖; infinite where nothing is proved.
     pub distance: f64,
 }
 
-/// Made of records, without noise.
+/// Withheld: derived from records, without noise.
 impl std::fmt::Debug for Near {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Near(withheld)")
     }
 }
 
-/// Made of records, without noise.
+/// Withheld: derived from records, without noise.
 impl std::fmt::Debug for Raised {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Raised(withheld)")
@@ -113,8 +119,8 @@ impl std::fmt::Debug for Raised {
 }
 
 impl Raised {
-    /// Of a symmetric row-major matrix whose entries are each the nearest `f64` to those of A.
-    /// `None` as for [`Spectrum::of`].
+    /// The decomposition of a symmetric row-major matrix whose entries are each the nearest `f64` to
+    /// those of A. `None` as for [`Spectrum::of`].
     pub fn of(matrix: &[f64], columns: usize, floor: f64) -> Option<Self> {
         let spectrum = Spectrum::of(matrix, columns)?;
         let raised: Vec<f64> = spectrum.values().iter().map(|value| value.max(floor)).collect();
@@ -127,11 +133,11 @@ impl Raised {
         Some(Self { spectrum, raised, floor, top, error, skew })
     }
 
-    /// θ̃ for a ĉ that is within `off` of c.
+    /// The point θ̃ for a ĉ within distance `off` of c.
     pub fn minimiser(&self, pull: &[f64], off: f64, bound: f64) -> Option<Near> {
         let (coordinates, multiplier) = self.in_ball(pull, bound)?;
         let mut theta = self.spectrum.combination(&coordinates);
-        // One step of refinement: what f64 left out of the residual.
+        // One step of refinement, by the residual that f64 lost.
         let (residual, _) = self.residual(&theta, multiplier, pull);
         let mut step = self.spectrum.coordinates(&residual);
         step.iter_mut().zip(&self.raised).for_each(|(s, m)| *s /= m + multiplier);
@@ -164,7 +170,7 @@ impl Raised {
         1.001 * ((self.error * bound + off) / self.floor + near + path)
     }
 
-    /// M̂θ + νθ − ĉ rounded from double-double, and what it is off by.
+    /// The residual M̂θ + νθ − ĉ rounded from double-double, and a bound on its error.
     fn residual(&self, theta: &[f64], multiplier: f64, pull: &[f64]) -> (Vec<f64>, f64) {
         let product = self.spectrum.precise_product(theta, &self.raised);
         let rest = product.into_iter().zip(theta).zip(pull).map(|((product, t), c)| {
@@ -175,7 +181,7 @@ impl Raised {
         (rest.collect(), 2_f64.powi(-90) * (self.top + multiplier) * columns * sizes)
     }
 
-    /// In the eigenbasis, with ν: found by bisection on the norm, which falls with ν.
+    /// The solution in the eigenbasis, with ν: found by bisection on the norm, which falls with ν.
     fn in_ball(&self, pull: &[f64], bound: f64) -> Option<(Vec<f64>, f64)> {
         let pull = self.spectrum.coordinates(pull);
         let at = |multiplier: f64| -> Vec<f64> {
@@ -229,7 +235,7 @@ mod tests {
             let bound = if inside { 2_f64.powi(size + 3) } else { 2_f64.powi(size - 6) };
             let raised = Raised::of(&matrix, 4, floor).unwrap();
             let near = raised.minimiser(&pull, 0.0, bound).unwrap();
-            // The truth, in the basis that is known.
+            // The exact solution, in the known basis.
             let dot = |i: usize, v: &[DoubleDouble]| (0..4).fold(DoubleDouble::ZERO, |sum, j| sum + v[j].times(0.5 * SIGNS[i][j]));
             let exact: Vec<DoubleDouble> = pull.iter().map(|c| DoubleDouble::from(*c)).collect();
             let along: Vec<DoubleDouble> = (0..4).map(|i| dot(i, &exact)).collect();

@@ -1,19 +1,19 @@
 //! Symmetric matrices by their eigenvalues: solving with a filtered spectrum.
 //!
-//! A = QΛQᵀ. Where A is known with noise only, A⁻¹b is useless in the directions that noise fills; a
-//! filter h says what is made of each eigenvalue: Q·h(Λ)·Qᵀb.
+//! A = QΛQᵀ. Where A is known with noise only, A⁻¹b is useless in the directions where noise dominates;
+//! a filter h replaces each eigenvalue: Q·h(Λ)·Qᵀb.
 
 use crate::double_double::DoubleDouble;
 use faer::linalg::solvers::SelfAdjointEigen;
 use faer::{Mat, MatRef, Side};
 
-/// A = QΛQᵀ.
+/// The decomposition A = QΛQᵀ.
 pub struct Spectrum {
     values: Vec<f64>,
     vectors: Mat<f64>,
 }
 
-/// A may be made of records, without noise.
+/// Withheld: A may be derived from records, without noise.
 impl std::fmt::Debug for Spectrum {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Spectrum({} columns, values withheld)", self.values.len())
@@ -21,8 +21,8 @@ impl std::fmt::Debug for Spectrum {
 }
 
 impl Spectrum {
-    /// Of a symmetric row-major matrix, of which the lower triangle is read; `None` when it is
-    /// empty or has an entry that is not finite, or when the iteration does not converge.
+    /// The decomposition of a symmetric row-major matrix, of which the lower triangle is read; `None`
+    /// when it is empty or has an entry that is not finite, or when the iteration does not converge.
     pub fn of(matrix: &[f64], columns: usize) -> Option<Self> {
         if columns == 0
             || matrix.len() != columns * columns
@@ -41,8 +41,8 @@ impl Spectrum {
         &self.values
     }
 
-    /// The largest eigenvalues with their vectors, the largest first. Of a vector and its opposite it is the
-    /// one whose largest entry is above 0.
+    /// The largest eigenvalues with their vectors, the largest first. The sign of a vector is chosen so
+    /// that its entry of largest magnitude is positive.
     pub fn largest(&self, count: usize) -> Vec<(f64, Vec<f64>)> {
         let places = (0..self.values.len()).rev().take(count);
         let pair = |i: usize| {
@@ -57,13 +57,13 @@ impl Spectrum {
         places.map(pair).collect()
     }
 
-    /// Qᵀ·vector.
+    /// Coordinates in the eigenbasis, Qᵀ·vector.
     pub fn coordinates(&self, vector: &[f64]) -> Vec<f64> {
         let column = |i: usize| self.vectors.col(i).iter().zip(vector).map(|(q, x)| q * x).sum();
         (0..self.values.len()).map(column).collect()
     }
 
-    /// Q·coordinates.
+    /// The vector with these coordinates, Q·coordinates.
     pub fn combination(&self, coordinates: &[f64]) -> Vec<f64> {
         let mut sum = vec![0.0; self.values.len()];
         for (i, c) in coordinates.iter().enumerate() {
@@ -72,7 +72,7 @@ impl Spectrum {
         sum
     }
 
-    /// ‖A − QΛQᵀ‖_F and ‖QᵀQ − I‖_F of the arrays found, as `f64` computes them.
+    /// The defects ‖A − QΛQᵀ‖_F and ‖QᵀQ − I‖_F of the computed arrays, in `f64`.
     pub(crate) fn defects(&self, matrix: &[f64]) -> (f64, f64) {
         let (q, columns) = (&self.vectors, self.values.len());
         let scaled = Mat::from_fn(columns, columns, |i, j| q[(i, j)] * self.values[j]);
@@ -88,7 +88,7 @@ impl Spectrum {
         (residual.sqrt(), skew.sqrt())
     }
 
-    /// Q·diag(values)·Qᵀ·vector in double-double, for the arrays found.
+    /// The product Q·diag(values)·Qᵀ·vector in double-double, for the computed arrays.
     pub(crate) fn precise_product(&self, vector: &[f64], values: &[f64]) -> Vec<DoubleDouble> {
         let mut sum = vec![DoubleDouble::ZERO; values.len()];
         for (i, value) in values.iter().enumerate() {
@@ -103,14 +103,14 @@ impl Spectrum {
         sum
     }
 
-    /// Q·h(Λ)·Qᵀ·vector.
+    /// The filtered vector Q·h(Λ)·Qᵀ·vector.
     pub fn filtered(&self, vector: &[f64], filter: impl Fn(f64) -> f64) -> Vec<f64> {
         let mut coordinates = self.coordinates(vector);
         coordinates.iter_mut().zip(&self.values).for_each(|(c, value)| *c *= filter(*value));
         self.combination(&coordinates)
     }
 
-    /// Q·h(Λ)·Qᵀ, row-major.
+    /// The filtered matrix Q·h(Λ)·Qᵀ, row-major.
     pub fn filtered_matrix(&self, filter: impl Fn(f64) -> f64) -> Vec<f64> {
         let (q, columns) = (&self.vectors, self.values.len());
         let own: Vec<f64> = self.values.iter().map(|value| filter(*value)).collect();
@@ -119,7 +119,8 @@ impl Spectrum {
         (0..columns * columns).map(|place| product[(place / columns, place % columns)]).collect()
     }
 
-    /// √(Σₛ ‖D^½·Q·cₛ(Λ)·Qᵀeⱼ‖²) for each j, D a diagonal of weights and cₛ(λ) entry s of what is given for an eigenvalue λ.
+    /// The norms √(Σₛ ‖D^½·Q·cₛ(Λ)·Qᵀeⱼ‖²) for each j, D the diagonal of `weights` and cₛ(λ) entry s of
+    /// `responses(λ)`.
     pub fn weighed_lengths(
         &self,
         weights: &[f64],
@@ -138,7 +139,7 @@ impl Spectrum {
         (0..columns).map(|j| square(j).max(0.0).sqrt()).collect()
     }
 
-    /// ‖Q·h(Λ)·Qᵀeⱼ‖₂ for each j.
+    /// The column norms ‖Q·h(Λ)·Qᵀeⱼ‖₂ for each j.
     pub fn filtered_lengths(&self, filter: impl Fn(f64) -> f64) -> Vec<f64> {
         let mut squares = vec![0.0; self.values.len()];
         for (i, value) in self.values.iter().enumerate() {
@@ -157,7 +158,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
-        /// h(λ) = λ multiplies by A; h(λ) = 1/λ undoes it.
+        /// The filter h(λ) = λ multiplies by A; h(λ) = 1/λ inverts it.
         #[test]
         fn a_filter_acts_on_eigenvalues(seed in any::<u64>(), columns in 1_usize..40) {
             let mut random = Lcg(seed);

@@ -1,4 +1,4 @@
-//! `argmin`'s answers are re-checked, and polished where they fall short.
+//! `argmin`'s answers are checked, and polished where they fall short.
 
 #[path = "../examples/argmin.rs"]
 mod example;
@@ -21,7 +21,7 @@ fn argmin_is_polished_to_the_tolerance() {
     let problem = Problem::new(&records, Loss::Logistic, 0.5);
     let options = SolverOptions::default();
     let own = minimise(&problem, 1e-9, &options).unwrap();
-    // Few iterations leave much to polish; many leave less, but never are they believed.
+    // Few iterations leave much to polish; many leave less, but the answer is never trusted.
     for iterations in [1, 5, 200] {
         let mut optimizer = ArgminLbfgs { iterations };
         let found = minimise_with(&problem, 1e-9, &options, &mut optimizer).unwrap();

@@ -1,4 +1,4 @@
-//! A file of row blocks answers every question with the bits of memory, whatever the number of threads.
+//! A file of row blocks answers every query with the bits of memory, for any number of threads.
 
 use privet_data::block::BlockWriter;
 use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
@@ -46,7 +46,7 @@ fn dataset(sparse: bool, rows: usize, columns: usize) -> Dataset {
     Dataset { features, target, units: None, report: Default::default() }
 }
 
-/// In a file, of which so many bytes are read at a time: none means portions as short as statistics allow.
+/// The data in a file, read `memory` bytes at a time: 0 means portions as short as statistics allow.
 fn written(data: &Dataset, memory: u64) -> (tempfile::TempDir, OnDisk) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("table.rows");
@@ -146,7 +146,8 @@ fn a_solver_ends_at_the_same_bits() {
     }
 }
 
-/// A look at all rows finds their norms, and labels of classes need none: one pass in all before the first sum.
+/// A pass over all rows computes their norms, and labels of classes need none: one pass in all before
+/// the first sum.
 #[test]
 fn rows_are_looked_at_once_before_they_are_summed() {
     let data = dataset(false, 9_000, 9);
@@ -161,7 +162,7 @@ fn rows_are_looked_at_once_before_they_are_summed() {
     assert_eq!(disk.passes(), 2.0);
 }
 
-/// A block that changes between two passes is found by the second.
+/// A block that changes between two passes is detected by the second.
 #[test]
 fn a_block_that_changes_between_passes_is_refused() {
     let data = dataset(false, 9_000, 9);

@@ -1,4 +1,4 @@
-//! A block by itself, as bytes that one machine sends to another.
+//! One block of rows as bytes, for sending between machines.
 //!
 //! ```text
 //! length of what follows up to the rows (u64) | kind and contents (JSON) | the rows, as in a file
@@ -10,7 +10,7 @@ use super::{BlockError, Entry, Kind, checksum};
 use crate::Dataset;
 use serde::{Deserialize, Serialize};
 
-/// What stands before the rows.
+/// The header before the rows.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
@@ -24,7 +24,7 @@ pub fn to_bytes(rows: &Dataset) -> Vec<u8> {
     let kind = Kind { units: false, ..kind_of(rows) };
     let entry = Entry { offset: 0, bytes: 0, rows: rows.rows(), entries, checksum: 0 };
     let length = size_of(kind, &entry);
-    // Units come last.
+    // Units come last, so that truncation drops them.
     let body = &body[..body.len().min(length as usize)];
     let mut head = Head { kind, entry: Entry { bytes: length, ..entry } };
     head.entry.checksum = sealed(&head, body);
@@ -35,7 +35,7 @@ pub fn to_bytes(rows: &Dataset) -> Vec<u8> {
     bytes
 }
 
-/// The checksum of the rows and of what stands before them.
+/// The checksum of the rows and of their header.
 fn sealed(head: &Head, body: &[u8]) -> u64 {
     let bare = Head { kind: head.kind, entry: Entry { checksum: 0, ..head.entry } };
     checksum(body) ^ checksum(&serde_json::to_vec(&bare).unwrap_or_default())
@@ -52,7 +52,7 @@ fn head(bytes: &[u8]) -> Result<(Head, &[u8]), BlockError> {
         rest.split_at_checked(length).ok_or_else(|| damaged("they are cut short"))?;
     let head: Head = serde_json::from_slice(text).map_err(|_| damaged("they are none"))?;
     let length = body.len() as u64;
-    // Nothing but what `to_bytes` writes.
+    // Only the exact header that `to_bytes` writes is accepted.
     let as_written = head.entry.offset == 0
         && head.entry.bytes == length
         && serde_json::to_vec(&head).is_ok_and(|written| written == text);
@@ -62,13 +62,14 @@ fn head(bytes: &[u8]) -> Result<(Head, &[u8]), BlockError> {
     Ok((head, body))
 }
 
-/// How many rows a block has, and the checksum that it carries; the rows themselves are not looked at.
+/// The number of rows of a block, and the checksum that it carries; the rows themselves are not read.
 pub fn print_of(bytes: &[u8]) -> Result<(usize, u64), BlockError> {
     let (head, _) = head(bytes)?;
     Ok((head.entry.rows, head.entry.checksum))
 }
 
-/// The rows of several blocks, one after the other. Blocks that were changed, or of several kinds, are refused.
+/// The rows of several blocks, one after the other. Blocks that were changed, or that differ in kind,
+/// are refused.
 pub fn from_bytes(parts: &[impl AsRef<[u8]>]) -> Result<Dataset, BlockError> {
     let mut all: Option<(Kind, Gathered)> = None;
     for part in parts {
@@ -126,7 +127,7 @@ mod tests {
         for place in 0..whole.len() {
             let mut changed = whole.clone();
             changed[place] ^= 1;
-            // In the text before the rows a change may be one of blanks; there is none.
+            // Within the header a change may only be one of blanks; there are none.
             assert!(from_bytes(&[changed]).is_err(), "byte {place}");
             assert!(from_bytes(&[&whole[..place]]).is_err(), "cut at {place}");
         }

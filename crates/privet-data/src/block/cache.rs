@@ -1,16 +1,19 @@
-//! The encoded rows of a table that does not fit into memory: one finished file of rows for each file of the table.
+//! Cache of the encoded rows of a table that does not fit into memory: one finished file of rows for
+//! each file of the table.
 //!
-//! A cache is a folder `.privet-rows-…` that only its owner may enter (one that others may is refused), named by a hash of
-//! the table's path and the schema. In it each file of the table has its rows, named by its place and a **stamp**: a hash of
-//! its path, size, times of change and place on the disk, of the schema, and of [`ENCODER`]. A file of rows whose stamp fits,
-//! outside in its name and inside under its checksum, which is finished, and every block of which has its checksum, is taken
-//! as it is: so encoding that was interrupted goes on
-//! with the files that are missing, and a file of the table that changed is encoded again. What was only begun is known by
-//! its name and removed. Places of records are places in the files of rows, given once.
+//! A cache is a folder `.privet-rows-…` that only its owner may enter (one that others may enter is
+//! refused), named by a hash of the table's path and the schema. In it each file of the table has its
+//! rows, named by its index and a **stamp**: a hash of its path, size, times of change and inode, of
+//! the schema, and of [`ENCODER`]. A file of rows is reused if its stamp matches, both in its name and
+//! inside under its checksum, if it is finished, and if every block has its checksum: so interrupted
+//! encoding resumes with the missing files, and a file of the table that changed is encoded again.
+//! Unfinished files are recognised by their names and removed. Indices of records are indices in the
+//! files of rows, assigned once.
 //!
 //! - One process at a time: the folder is locked.
-//! - [`Lasting`] says what is left of it in the end, and [`tidy_all`] does the same for whoever is interrupted.
-//! - Stamps tell changes by accident, not by deceit.
+//! - [`Lasting`] declares what remains at the end, and [`tidy_all`] applies it when the process is
+//!   interrupted.
+//! - Stamps detect changes by accident, not by deceit.
 
 use super::{BLOCK_ROWS, BlockError, BlockFile, BlockWriter, HALF, folder};
 use crate::encode::Encoding;
@@ -25,38 +28,40 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 const KEY: Key = *b"privet: rows key";
-/// Bytes that decoding one file may take; as many files are encoded at a time as fit.
+/// Bytes that decoding one file may take; as many files are encoded in parallel as fit.
 const A_FILE: u64 = 1 << 27;
-/// Raised whenever the same record and schema are encoded into other numbers: rows of another encoder are not taken.
+/// Version of the encoder, raised whenever the same record and schema are encoded into other numbers:
+/// rows of another version are not reused.
 const ENCODER: u32 = 1;
 
-/// What is left of a cache in the end.
+/// The part of a cache that remains at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lasting {
-    /// Nothing, however it ends.
+    /// Nothing, on success or failure.
     Never,
-    /// Finished files, but nothing where all went well.
+    /// Finished files, but nothing after success.
     UntilDone,
-    /// Finished files.
+    /// Finished files, always.
     Kept,
 }
 
-/// Caches of this process.
+/// Open caches of this process.
 static LIVE: Mutex<Vec<(PathBuf, Lasting)>> = Mutex::new(Vec::new());
 
-/// Removes what is not to last where the process is about to end: half-written files, and caches of which nothing lasts.
+/// Removes what must not remain, before the process ends: unfinished files, and caches that are
+/// [`Lasting::Never`].
 pub fn tidy_all() {
     let live = LIVE.lock().unwrap_or_else(PoisonError::into_inner);
     for (folder, lasting) in live.iter() {
         tidy(folder, *lasting);
     }
-    // Whoever still encodes never goes on.
+    // The lock is never released: a thread that still encodes stops here.
     std::mem::forget(live);
 }
 
 fn tidy(folder: &Path, lasting: Lasting) {
     if lasting == Lasting::Never {
-        // A thread that still finishes a file may put it there meanwhile.
+        // A thread that still finishes a file may recreate an entry meanwhile.
         for _ in 0..5 {
             let gone = fs::remove_dir_all(folder);
             if gone.is_ok()
@@ -74,32 +79,33 @@ fn tidy(folder: &Path, lasting: Lasting) {
     }
 }
 
-/// A folder of encoded rows. Dropped, it leaves what [`Lasting`] says of what did not go well.
+/// A folder of encoded rows. Dropping it without [`Cache::done`] leaves what its [`Lasting`] keeps on
+/// failure.
 #[derive(Debug)]
 pub struct Cache {
     folder: PathBuf,
     lasting: Lasting,
-    /// The schema and who encodes by it.
+    /// The schema and the encoder's version, as bytes.
     written: Vec<u8>,
     /// Bytes after which the disk is full.
     #[cfg(test)]
     room: Option<u64>,
-    /// Locked.
+    /// The folder's lock.
     _lock: File,
 }
 
-/// What was encoded.
+/// The result of encoding a table.
 #[derive(Debug)]
 pub struct Encoded {
     /// The files of rows, in order.
     pub files: Vec<PathBuf>,
-    /// How many of them were there already.
+    /// The number of them that were reused.
     pub reused: usize,
-    /// Of the files that were read now.
+    /// Reports of the files that were read now.
     pub reports: Vec<Report>,
 }
 
-/// About how many bytes a row takes in a file.
+/// The approximate size in bytes of a row in a file.
 fn bytes_of_a_row(schema: &Schema) -> u64 {
     let encoding = Encoding::new(schema);
     let features = match encoding.storage() {
@@ -110,12 +116,12 @@ fn bytes_of_a_row(schema: &Schema) -> u64 {
 }
 
 impl Cache {
-    /// About how many bytes so many rows take, by public facts alone.
+    /// The approximate size in bytes of this many rows, from public facts alone.
     pub fn bytes(schema: &Schema, rows: u64) -> u64 {
         rows.saturating_mul(bytes_of_a_row(schema))
     }
 
-    /// Opens the cache of a table, under this folder; it is made where there is none.
+    /// Opens the cache of a table in the folder `under`; created if there is none.
     pub fn open(
         under: &Path,
         table: &Path,
@@ -129,7 +135,7 @@ impl Cache {
         folder::own(&folder)?;
         let lock = folder::locked(&folder)?;
         LIVE.lock().unwrap_or_else(PoisonError::into_inner).push((folder.clone(), lasting));
-        // What another process had begun.
+        // Removes unfinished files of another process.
         tidy(&folder, Lasting::Kept);
         Ok(Self {
             folder,
@@ -141,12 +147,12 @@ impl Cache {
         })
     }
 
-    /// Where it is.
+    /// The cache's folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Refuses where so many rows would not fit on the disk.
+    /// Returns an error if this many rows would not fit on the disk.
     pub fn check_room(&self, schema: &Schema, rows: u64) -> Result<(), BlockError> {
         let there: u64 = fs::read_dir(&self.folder)
             .into_iter()
@@ -164,8 +170,8 @@ impl Cache {
         }
     }
 
-    /// Encodes the files of a table that are not encoded yet, as many at a time as fit into so much memory. Of several
-    /// that cannot be read, the first is told.
+    /// Encodes the files of a table that are not encoded yet, as many in parallel as fit into `memory`
+    /// bytes. If several cannot be read, returns the first error.
     pub fn encode(
         &self,
         files: &[PathBuf],
@@ -174,7 +180,7 @@ impl Cache {
         memory: u64,
     ) -> Result<Encoded, DataError> {
         let at_a_time = (memory / A_FILE).clamp(1, rayon::current_num_threads() as u64) as usize;
-        // The callback of progress stays on its thread.
+        // The progress callback stays on its thread.
         let (purpose, unit_key, any_storage) =
             (options.purpose, options.unit_key, options.any_storage);
         let failed = AtomicBool::new(false);
@@ -215,7 +221,7 @@ impl Cache {
         Ok(encoded)
     }
 
-    /// The file of rows of one file of the table, and what was seen if it was read now.
+    /// The file of rows of one file of the table, with the report if it was read now.
     fn encode_file(
         &self,
         place: usize,
@@ -224,7 +230,7 @@ impl Cache {
         options: &ReadOptions<'_>,
     ) -> Result<(PathBuf, Option<Report>), DataError> {
         let path = self.rows_of(place, file)?;
-        // One that was cut short or changed, or is of an earlier format, is made again.
+        // A file of rows that was truncated or changed, or is of an earlier format, is made again.
         if BlockFile::open(&path).and_then(|file| file.verify()).is_ok() {
             return Ok((path, None));
         }
@@ -239,19 +245,19 @@ impl Cache {
         Ok((path, Some(report)))
     }
 
-    /// Where the rows of a file of the table belong, as the file is now.
+    /// The path of the rows of a file of the table, for the file's present state.
     fn rows_of(&self, place: usize, file: &Path) -> Result<PathBuf, DataError> {
         let stamp = stamp(file, &self.written)?;
         Ok(self.folder.join(format!("{place:06}-{stamp:016x}.rows")))
     }
 
-    /// Refuses a file of the table that is no longer the one of these rows.
+    /// Returns an error if a file of the table is no longer the one of these rows.
     fn check_same(&self, place: usize, file: &Path, rows: &Path) -> Result<(), DataError> {
         if self.rows_of(place, file)? == rows { Ok(()) } else { Err(changed(file)) }
     }
 
-    /// The same error, or that the disk is full, and what about is missing: encoded rows are hardly ever larger than four
-    /// times their text.
+    /// The same error, or that the disk is full with an estimate of the missing space: encoded rows are
+    /// rarely larger than four times their text.
     fn full(&self, error: DataError, file: &Path) -> DataError {
         match error {
             DataError::NotKept(BlockError::File { source, .. })
@@ -275,7 +281,7 @@ impl Cache {
         }
     }
 
-    /// All went well: leaves what is to last then.
+    /// Closes the cache after success, leaving what its [`Lasting`] keeps then.
     pub fn done(mut self) {
         if self.lasting == Lasting::UntilDone {
             self.lasting = Lasting::Never;
@@ -291,8 +297,9 @@ impl Drop for Cache {
     }
 }
 
-/// What comes of each place, worked on by so many threads, each at one place at a time. They are threads of their own: one of
-/// a pool that waits for its part of a place would take up another meanwhile, and hold the memory of both.
+/// Runs `work` for each index on `at_a_time` threads, each at one index at a time. They are threads of
+/// their own: a thread of a pool that waits for its part of one index would start another meanwhile,
+/// and hold the memory of both.
 fn in_turn<T: Send>(places: usize, at_a_time: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::with_capacity(places)));
     std::thread::scope(|scope| {
@@ -314,7 +321,7 @@ fn in_turn<T: Send>(places: usize, at_a_time: usize, work: impl Fn(usize) -> T +
     done.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-/// What tells one state of a file from another.
+/// A hash of a file's state.
 fn stamp(file: &Path, written: &[u8]) -> Result<u64, DataError> {
     let failed = |source| DataError::File { file: Place::Path(file.into()), source };
     let Some(state) = state_of(file).map_err(failed)? else {
@@ -331,7 +338,7 @@ fn path_bytes(path: &Path) -> Vec<u8> {
     path.as_os_str().as_encoded_bytes().to_vec()
 }
 
-/// The schema as it is written down, and the version that encodes by it.
+/// The schema and the encoder's version, as bytes.
 fn written(schema: &Schema) -> Vec<u8> {
     let mut bytes = serde_json::to_vec(schema).unwrap_or_default();
     bytes.extend_from_slice(env!("CARGO_PKG_VERSION").as_bytes());
@@ -339,7 +346,7 @@ fn written(schema: &Schema) -> Vec<u8> {
     bytes
 }
 
-/// Bytes that are free on the disk of a folder, where that can be told.
+/// Free bytes on the disk of a folder, if known.
 #[cfg(unix)]
 fn free(folder: &Path) -> Option<u64> {
     let found = rustix::fs::statvfs(folder).ok()?;
@@ -404,7 +411,8 @@ mod tests {
         assert!(matches!(cache.check_room(&schema, 1 << 50), Err(BlockError::Full { .. })));
         cache.check_room(&schema, 15_000).unwrap();
 
-        // Interrupted: what was begun goes, what was finished stays, and one that was cut is made again.
+        // Interrupted: unfinished files are removed, finished ones stay, and one that was truncated is
+        // made again.
         fs::write(cache.folder().join(".half-xyz"), "begun").unwrap();
         let cut = encoded.files[2].clone();
         let bytes = fs::read(&cut).unwrap();
@@ -415,7 +423,8 @@ mod tests {
         assert_eq!(encode(&cache).reused, 2);
         assert_eq!(fs::read(&cut).unwrap(), bytes);
 
-        // One byte in the middle of a block or in the table of contents, or an earlier format: made again, too.
+        // One byte changed in the middle of a block or in the table of contents, or an earlier format:
+        // made again, too.
         let rotten = {
             let mut changed = bytes.clone();
             changed[bytes.len() / 4] ^= 0x80;
@@ -440,13 +449,13 @@ mod tests {
             assert_eq!(fs::read(&cut).unwrap(), bytes);
         }
 
-        // One under another's name is whole, and not that one's.
+        // A file under another's name is finished, but is not that other's.
         fs::copy(&encoded.files[0], &cut).unwrap();
         assert!(matches!(BlockFiles::open(&[&cut]), Err(BlockError::Damaged { .. })));
         assert_eq!(encode(&cache).reused, 2);
         assert_eq!(fs::read(&cut).unwrap(), bytes);
 
-        // One that another of the same size and time took the place of is encoded again.
+        // A file replaced by another of the same size and time is encoded again.
         #[cfg(unix)]
         {
             let (table, other) = (folder.path().join("c.csv"), folder.path().join("c.new"));
@@ -458,7 +467,7 @@ mod tests {
             assert_eq!(encode(&cache).reused, 2);
         }
 
-        // A file that changed is encoded again, and its old rows go.
+        // A file that changed is encoded again, and its old rows are removed.
         drop(cache);
         part(folder.path(), "c.csv", 6000, 15_001);
         let cache = open(Lasting::UntilDone);
@@ -496,8 +505,8 @@ mod tests {
         assert!(!folder.exists());
     }
 
-    /// A disk that is full in the middle of a file: what is missing is told, nothing half-written is left, and what was
-    /// finished is taken up once there is room.
+    /// A disk that is full in the middle of a file: the error states what is missing, no unfinished
+    /// file remains, and finished files are reused once there is room.
     #[test]
     fn a_disk_that_is_full_in_the_middle_of_a_file_is_told() {
         let (folder, under) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -507,7 +516,8 @@ mod tests {
         let files = crate::read::files_of(folder.path()).unwrap();
         let mut cache =
             Cache::open(under.path(), folder.path(), &schema, Lasting::UntilDone).unwrap();
-        // 12 bytes a row, the table of contents besides: the second file is cut within its rows, or at its very end.
+        // 12 bytes per row, plus the table of contents: the second file is cut within its rows, or at
+        // its very end.
         for room in [2_000_000, 4_800_100] {
             cache.room = Some(room);
             let refused = cache.encode(&files, &schema, &ReadOptions::default(), 0).unwrap_err();
@@ -529,7 +539,8 @@ mod tests {
         assert_eq!((encoded.reused, encoded.files.len()), (1, 2));
     }
 
-    /// Work on a place waits for parts of it on the common pool; no thread takes up another place meanwhile.
+    /// Work on an index waits for parts of it on the common pool; no thread starts another index
+    /// meanwhile.
     #[test]
     fn no_more_places_are_worked_on_than_asked() {
         use rayon::prelude::*;

@@ -5,8 +5,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Makes the folder, or sees that the one that is there is one's own, and nobody else's to enter: a name that can be foreseen
-/// may have been taken by another user of a shared folder.
+/// Creates the folder, or checks that the existing one belongs to this user and that no one else may
+/// enter it: a predictable name may have been taken by another user of a shared folder.
 pub(super) fn own(folder: &Path) -> Result<(), BlockError> {
     let failed = |source| BlockError::File { path: folder.display().to_string(), source };
     let mut builder = fs::DirBuilder::new();
@@ -34,7 +34,8 @@ pub(super) fn own(folder: &Path) -> Result<(), BlockError> {
     Ok(())
 }
 
-/// Locks the folder for this process, as long as the file lives. Nothing is followed or emptied.
+/// Locks the folder for this process, as long as the file is open. Links are not followed, and the file
+/// is not truncated.
 pub(super) fn locked(folder: &Path) -> Result<File, BlockError> {
     let failed = |source| BlockError::File { path: folder.display().to_string(), source };
     let mut options = OpenOptions::new();
@@ -45,7 +46,7 @@ pub(super) fn locked(folder: &Path) -> Result<File, BlockError> {
         options.mode(0o600).custom_flags(rustix::fs::OFlags::NOFOLLOW.bits() as i32);
     }
     let lock = options.open(folder.join("lock")).map_err(failed)?;
-    // Where the file system knows no locks, nobody can be told apart.
+    // On a file system without locks, another process is not detected.
     match lock.try_lock() {
         Err(fs::TryLockError::WouldBlock) => {
             Err(BlockError::InUse { folder: folder.display().to_string() })

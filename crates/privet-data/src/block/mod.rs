@@ -1,19 +1,21 @@
 //! Encoded rows in a plain file: blocks of rows, then a table of contents.
 //!
-//! What is written is what the readers made: rows clipped and truncated, their targets and units. The file
-//! is private as the table is: it is made readable by its owner alone. A file that ends without its table of
-//! contents was not finished and is refused; so is one whose bytes changed, one of an earlier format, and one that lies
-//! under another name than it was written under. A name tells which rows they are ([`Cache`]: of which file of which
-//! table, in which state, encoded by which schema), so the table of contents holds it and its checksum covers it.
+//! The rows are those of the readers, clipped and truncated, with their targets and units. The file is
+//! as private as the table: only its owner can read it. A file that ends without its table of contents
+//! was not finished and is refused; so is one whose bytes changed, one of an earlier format, and one
+//! that lies under another name than it was written under. The name identifies the rows ([`Cache`]: of
+//! which file of which table, in which state, encoded by which schema), so the table of contents holds
+//! it and its checksum covers it.
 //!
 //! ```text
 //! block 0 | block 1 | … | table of contents (JSON) | its checksum (u64) | its length (u64) | "privet-rows-4\n"
 //! ```
-//! Within a block, little-endian: sparse rows have the length of each row (u32), columns (u32) and values
-//! (f32), dense rows the values; then targets (u32 codes or f64), then units (u64) if there are any.
+//! Within a block, little-endian: sparse rows have the length of each row (u32), columns (u32) and
+//! values (f32), dense rows the values; then targets (u32 codes or f64), then units (u64) if there are
+//! any.
 //!
 //! - [`BlockFiles`]: several files as one table.
-//! - [`Cache`]: the files of a table that does not fit into memory, made once and taken up again.
+//! - [`Cache`]: the files of a table that does not fit into memory, made once and reused.
 
 mod bytes;
 mod cache;
@@ -36,40 +38,40 @@ use std::path::Path;
 /// The last bytes of a finished file.
 const MAGIC: &[u8; 14] = b"privet-rows-4\n";
 
-/// What they were before: checksums that missed some changes (pairs of signs), none of the table of contents, and no name in
-/// it. Such files are made again.
+/// Last bytes of earlier formats: their checksums missed some changes (pairs of signs), and their
+/// tables of contents had neither a checksum nor a name. Such files are made again.
 const EARLIER: [&[u8; 14]; 3] = [b"privet-rows-1\n", b"privet-rows-2\n", b"privet-rows-3\n"];
 
-/// A table of contents beyond this size is neither written nor read: that of some 3·10¹⁰ rows.
+/// The largest size of a table of contents in bytes, to write or to read: that of some 3·10¹⁰ rows.
 const LARGEST_CONTENTS: u64 = 1 << 30;
 
-/// Bytes that a block takes in it, at most.
+/// The largest size of a block's entry in it, in bytes.
 const LONGEST_ENTRY: u64 = 128;
 
-/// How the name of a file that is being written begins.
+/// The prefix of the name of a file that is being written.
 const HALF: &str = ".half-";
 
-/// Rows of a block.
+/// Rows per block.
 pub const BLOCK_ROWS: usize = 4096;
 
-/// Why a file of rows could not be written or read. Names the file, never a value.
+/// The reason a file of rows could not be written or read. Names the file, never a value.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BlockError {
     /// The operating system refused.
     #[error("{path}: {source}")]
     File {
-        /// Which file.
+        /// The file.
         path: String,
-        /// What it said.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// The file is not one of rows, was cut short, or was changed.
+    /// The file is not a file of rows, was truncated, or was changed.
     #[error("{path}: {what}; encode the table again")]
     Damaged {
-        /// Which file.
+        /// The file.
         path: String,
-        /// What is wrong.
+        /// The problem.
         what: &'static str,
     },
     /// Rows do not fit on the disk.
@@ -78,50 +80,50 @@ pub enum BlockError {
          folder"
     )]
     Full {
-        /// Which folder.
+        /// The folder.
         folder: String,
-        /// About how many bytes are missing.
+        /// The approximate number of missing bytes.
         needed: u64,
     },
-    /// A folder for encoded rows is there already, and is not one that only its owner may enter.
+    /// A folder for encoded rows exists already, and others than its owner may enter it.
     #[error(
         "{folder}: {what}, so that others may see or plant encoded rows; remove it, or name another folder"
     )]
     NotOwn {
-        /// Which folder.
+        /// The folder.
         folder: String,
-        /// What it is.
+        /// The problem.
         what: &'static str,
     },
-    /// Somebody else encodes the same table in the same place.
+    /// Another process encodes the same table in the same place.
     #[error("{folder}: another privet is writing there; wait for it, or name another folder")]
     InUse {
-        /// Which folder.
+        /// The folder.
         folder: String,
     },
-    /// More rows than one file holds.
+    /// More rows than one file can hold.
     #[error("{path}: a file of rows holds {most} of them at most; give the table as several files")]
     TooLong {
-        /// Which file.
+        /// The file.
         path: String,
-        /// How many would be accepted.
+        /// The largest accepted number.
         most: u64,
     },
-    /// Pieces do not fit together.
+    /// Pieces of rows differ in kind.
     #[error("rows of another kind than those before: {what}")]
     Mixed {
-        /// What differs.
+        /// The difference.
         what: &'static str,
     },
 }
 
-/// What kind of rows a file holds.
+/// The kind of rows in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kind {
     columns: usize,
     sparse: bool,
-    /// How many classes; `None` for numbers.
+    /// The number of classes; `None` for numbers.
     classes: Option<usize>,
     units: bool,
 }
@@ -133,7 +135,7 @@ struct Entry {
     offset: u64,
     bytes: u64,
     rows: usize,
-    /// Of a sparse block.
+    /// Stored entries of a sparse block.
     entries: usize,
     checksum: u64,
 }
@@ -154,7 +156,7 @@ fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// XXH3 of 64 bits: finds damage, not deceit.
+/// XXH3 of 64 bits: detects damage, not deceit.
 fn checksum(bytes: &[u8]) -> u64 {
     twox_hash::XxHash3_64::oneshot(bytes)
 }
@@ -197,7 +199,7 @@ mod tests {
             let data = dataset(sparse, rows, sparse, !sparse);
             let path = folder.path().join(format!("{rows}.rows"));
             let mut writer = BlockWriter::create(&path).unwrap();
-            // However the pieces are cut.
+            // For every partition into pieces.
             for start in (0..rows).step_by(1234) {
                 let places: Vec<usize> = (start..rows.min(start + 1234)).collect();
                 writer.push(&data.select(&places)).unwrap();
@@ -269,7 +271,7 @@ mod tests {
         std::fs::write(&path, forged).unwrap();
         let words = BlockFile::open(&path).unwrap_err().to_string();
         assert!(words.contains("its table of contents does not add up"), "{words}");
-        // A file that was begun and dropped leaves nothing behind.
+        // A file that was dropped unfinished leaves nothing behind.
         let begun = folder.path().join("begun.rows");
         let mut writer = BlockWriter::create(&begun).unwrap();
         writer.push(&dataset(false, 9000, false, false)).unwrap();
@@ -277,7 +279,8 @@ mod tests {
         assert!(!begun.exists());
     }
 
-    /// The reference values of XXH3 (64 bits, seed 0), and changes of signs, which a hash without rotation misses in pairs.
+    /// The reference values of XXH3 (64 bits, seed 0), and changes of signs, which a hash without
+    /// rotation misses in pairs.
     #[test]
     fn the_checksum_is_xxh3_and_sees_pairs_of_signs() {
         assert_eq!(checksum(b""), 0x2d06_8005_38d3_94c2);
@@ -308,7 +311,7 @@ mod tests {
         let words = BlockFile::open(&place("one.rows")).unwrap_err().to_string();
         assert!(words.contains("under another name") && words.contains("again"), "{words}");
         assert!(BlockFiles::open(&[place("one.rows")]).is_err());
-        // Under its own it is itself, in whatever folder.
+        // Under its own name it is accepted, in any folder.
         std::fs::create_dir(place("elsewhere")).unwrap();
         std::fs::rename(place("kept"), place("elsewhere/one.rows")).unwrap();
         assert_eq!(BlockFile::open(&place("elsewhere/one.rows")).unwrap().rows(), 10);

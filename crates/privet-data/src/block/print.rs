@@ -1,8 +1,9 @@
-//! By what rows are known again, however they are cut: a sum over rows of a checksum of each.
+//! A fingerprint of a set of rows, independent of their partition: the sum over rows of a checksum of
+//! each.
 //!
-//! Whoever has asked several machines for sums learns by it whether every row was counted once: a row that was counted
-//! twice, or not at all, changes the sum, wherever blocks begin and end and in whatever order they are added. It finds
-//! accidents, not deceit.
+//! A caller that sends rows to several machines for sums can check by it that every row was counted
+//! once: a row counted twice, or not at all, changes the sum, for any partition into blocks and any
+//! order of addition. It detects accidents, not deceit.
 
 use super::checksum;
 use crate::matrix::Matrix;

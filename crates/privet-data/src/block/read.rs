@@ -10,14 +10,14 @@ use std::io::{Read, Seek, SeekFrom};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Bytes that the system is told of at a time: no more than the smallest read-ahead that is usual.
+/// Bytes per read-ahead hint: no more than the smallest usual read-ahead of a system.
 const HINT: usize = 1 << 17;
 
 /// A finished file of rows, open for reading by several threads.
 pub struct BlockFile {
     path: PathBuf,
     file: File,
-    /// Held where the file's position is shared.
+    /// Locked where threads share the file's position.
     #[cfg(not(unix))]
     position: std::sync::Mutex<()>,
     contents: Contents,
@@ -89,7 +89,7 @@ impl BlockFile {
         })
     }
 
-    /// Reads every block once and holds it against its checksum.
+    /// Reads every block once and checks its checksum.
     pub fn verify(&self) -> Result<(), BlockError> {
         let mut read = Gathered::for_rows(self.kind(), 0);
         (0..self.contents.blocks.len()).try_for_each(|block| self.read_block(block, &mut read))
@@ -105,7 +105,7 @@ impl BlockFile {
         self.contents.kind.columns
     }
 
-    /// Entries stored in all.
+    /// The total number of stored entries.
     pub fn entries(&self) -> usize {
         match self.contents.kind.sparse {
             true => self.contents.blocks.iter().map(|block| block.entries).sum(),
@@ -113,12 +113,12 @@ impl BlockFile {
         }
     }
 
-    /// Bytes of its blocks.
+    /// The total size of its blocks in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.contents.blocks.iter().map(|block| block.bytes).sum()
     }
 
-    /// Of what kind its rows are.
+    /// The kind of its rows.
     pub(super) fn kind(&self) -> Kind {
         self.contents.kind
     }
@@ -126,14 +126,14 @@ impl BlockFile {
     /// Consecutive rows, as they were written.
     ///
     /// # Panics
-    /// When there are no such rows.
+    /// If there are no such rows.
     pub fn piece(&self, rows: Range<usize>) -> Result<Dataset, BlockError> {
         let mut gathered = Gathered::for_rows(self.kind(), rows.len());
         self.gather(rows, &mut gathered)?;
         Ok(gathered.finish())
     }
 
-    /// The same, added to others.
+    /// The same, appended to `into`.
     pub(super) fn gather(&self, rows: Range<usize>, into: &mut Gathered) -> Result<(), BlockError> {
         for (block, within) in self.blocks_of(rows) {
             self.read_block(block, into)?;
@@ -142,10 +142,10 @@ impl BlockFile {
         Ok(())
     }
 
-    /// The blocks that hold these rows, and which of theirs they are.
+    /// The blocks that hold these rows, each with the range of rows within it.
     ///
     /// # Panics
-    /// When there are no such rows.
+    /// If there are no such rows.
     pub(super) fn blocks_of(
         &self,
         rows: Range<usize>,
@@ -160,17 +160,17 @@ impl BlockFile {
         })
     }
 
-    /// The named rows; places ascending.
+    /// The rows of these indices, in ascending order.
     ///
     /// # Panics
-    /// When there are no such rows.
+    /// If there are no such rows.
     pub fn rows_at(&self, places: &[usize]) -> Result<Dataset, BlockError> {
         let mut gathered = Gathered::for_rows(self.kind(), places.len());
         self.gather_at(places, &mut gathered)?;
         Ok(gathered.finish())
     }
 
-    /// The same, added to others.
+    /// The same, appended to `into`.
     pub(super) fn gather_at(
         &self,
         places: &[usize],
@@ -192,7 +192,7 @@ impl BlockFile {
         Ok(())
     }
 
-    /// Tells the system that these rows will be read soon. Nothing depends on it.
+    /// Hints to the system that these rows will be read soon. Has no effect on results.
     pub(super) fn expect(&self, rows: Range<usize>) {
         let blocks = &self.contents.blocks;
         let last = self.starts.partition_point(|start| *start < rows.end);
@@ -201,7 +201,8 @@ impl BlockFile {
         else {
             return;
         };
-        // Of a long stretch Linux begins to read as much as its read-ahead takes and forgets the rest: so a little at a time.
+        // For a long range Linux starts reading as much as its read-ahead allows and forgets the rest:
+        // so small hints.
         #[cfg(any(target_os = "linux", target_os = "android"))]
         for offset in (from.offset..to.offset + to.bytes).step_by(HINT) {
             let length =
@@ -212,7 +213,8 @@ impl BlockFile {
         let _ = (from, to);
     }
 
-    /// Tells the system that none of it will be read soon, so that the next to read it finds it on the disk.
+    /// Hints to the system that none of it will be read soon, so that the next pass reads it from the
+    /// disk.
     pub(super) fn forget(&self) {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let _ = rustix::fs::fadvise(&self.file, 0, None, rustix::fs::Advice::DontNeed);
@@ -234,7 +236,7 @@ impl BlockFile {
         }
     }
 
-    /// Adds rows of the block that was read last.
+    /// Appends rows of the block that was read last.
     pub(super) fn add(
         &self,
         block: usize,
@@ -259,7 +261,7 @@ impl BlockFile {
     }
 }
 
-/// How many bytes a block must have.
+/// The size of a block in bytes that its entry implies.
 pub(super) fn size_of(kind: Kind, block: &Entry) -> u64 {
     // A damaged file may state any numbers: none overflows, and none so large is the size of a block.
     let (rows, entries) = (block.rows as u64, block.entries as u64);
@@ -273,11 +275,11 @@ pub(super) fn size_of(kind: Kind, block: &Entry) -> u64 {
     features.saturating_add(target).saturating_add(units)
 }
 
-/// Rows put together from blocks.
+/// Rows assembled from blocks.
 pub(super) struct Gathered {
     kind: Kind,
     pub(super) rows: usize,
-    /// Of the block that was read last.
+    /// The bytes of the block that was read last.
     bytes: Vec<u8>,
     /// Row i of sparse rows owns entries `starts[i]..starts[i + 1]`.
     starts: Vec<usize>,
@@ -289,7 +291,7 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// For so many rows, with room for dense ones.
+    /// Room for this many rows, allocated if they are dense.
     pub(super) fn for_rows(kind: Kind, rows: usize) -> Self {
         let room = |wanted: bool| if wanted { rows } else { 0 };
         Self {
@@ -305,14 +307,14 @@ impl Gathered {
         }
     }
 
-    /// Adds all rows of a block that came as bytes; `None` where they are not what the readers write.
+    /// Appends all rows of a block given as bytes; `None` if they are not as the readers write them.
     pub(super) fn add_whole(&mut self, entry: &Entry, bytes: &[u8]) -> Option<()> {
         self.bytes.clear();
         self.bytes.extend_from_slice(bytes);
         self.add(entry, 0..entry.rows)
     }
 
-    /// Adds some rows of the block that was read; `None` where they are not what the readers write.
+    /// Appends some rows of the block that was read; `None` if they are not as the readers write them.
     fn add(&mut self, entry: &Entry, rows: Range<usize>) -> Option<()> {
         let (kind, bytes) = (self.kind, &self.bytes);
         let targets = if kind.sparse {
@@ -376,7 +378,7 @@ impl Gathered {
         Some(())
     }
 
-    /// Shows what was put together, and begins anew in the same memory.
+    /// Passes the assembled rows to `see`, and starts anew in the same memory.
     pub(super) fn shown<E>(
         &mut self,
         see: &mut dyn FnMut(&Dataset) -> Result<(), E>,

@@ -6,11 +6,11 @@ use crate::Dataset;
 use std::ops::Range;
 use std::path::Path;
 
-/// Finished files of rows of one kind, one after the other. A row's place is that in all of them together.
+/// Finished files of rows of one kind, one after the other. A row's index counts over all of them.
 #[derive(Debug)]
 pub struct BlockFiles {
     files: Vec<BlockFile>,
-    /// The place of the first row of each file.
+    /// The index of the first row of each file.
     starts: Vec<usize>,
     rows: usize,
     kind: Kind,
@@ -45,12 +45,12 @@ impl BlockFiles {
         self.kind.columns
     }
 
-    /// Entries stored in all.
+    /// The total number of stored entries.
     pub fn entries(&self) -> usize {
         self.files.iter().map(BlockFile::entries).sum()
     }
 
-    /// Bytes of their blocks in all.
+    /// The total size of their blocks in bytes.
     pub fn bytes(&self) -> u64 {
         self.files.iter().map(BlockFile::bytes).sum()
     }
@@ -58,7 +58,7 @@ impl BlockFiles {
     /// Consecutive rows, as they were written.
     ///
     /// # Panics
-    /// When there are no such rows.
+    /// If there are no such rows.
     pub fn piece(&self, rows: Range<usize>) -> Result<Dataset, BlockError> {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "no such rows");
         let mut gathered = Gathered::for_rows(self.kind, rows.len());
@@ -68,11 +68,11 @@ impl BlockFiles {
         Ok(gathered.finish())
     }
 
-    /// Consecutive rows, so many at a time and the rest at the end: each portion is shown once, and all are held in the same
-    /// memory. Blocks are read whole, one after the other, and held against their checksums.
+    /// Passes consecutive rows to `see`, `at_a_time` at a time and the rest at the end, all in the same
+    /// memory. Blocks are read whole, one after the other, and checked against their checksums.
     ///
     /// # Panics
-    /// When there are no such rows, or none are wanted at a time.
+    /// If there are no such rows, or `at_a_time` is 0.
     pub fn portions<E: From<BlockError>>(
         &self,
         rows: Range<usize>,
@@ -98,15 +98,15 @@ impl BlockFiles {
         if gathered.rows > 0 { gathered.shown(see) } else { Ok(()) }
     }
 
-    /// How many classes rows have; `None` where their targets are numbers.
+    /// The number of classes; `None` where targets are numbers.
     pub fn classes(&self) -> Option<usize> {
         self.kind.classes
     }
 
-    /// The named rows; places ascending.
+    /// The rows of these indices, in ascending order.
     ///
     /// # Panics
-    /// When there are no such rows.
+    /// If there are no such rows.
     pub fn rows_at(&self, places: &[usize]) -> Result<Dataset, BlockError> {
         assert!(places.is_sorted() && places.last().is_none_or(|last| *last < self.rows));
         let mut gathered = Gathered::for_rows(self.kind, places.len());
@@ -121,19 +121,19 @@ impl BlockFiles {
         Ok(gathered.finish())
     }
 
-    /// Tells the system that these rows will be read soon. Nothing depends on it.
+    /// Hints to the system that these rows will be read soon. Has no effect on results.
     pub fn expect(&self, rows: Range<usize>) {
         self.parts(rows.start.min(self.rows)..rows.end.min(self.rows))
             .for_each(|(file, within)| file.expect(within));
     }
 
-    /// Tells the system that no row will be read soon: the next pass finds them on the disk and not in its cache (Linux).
-    /// What a pass from the disk takes is measured with it.
+    /// Hints to the system that no row will be read soon: the next pass reads them from the disk and
+    /// not from its cache (Linux). Used to measure the time of a pass from the disk.
     pub fn forget(&self) {
         self.files.iter().for_each(BlockFile::forget);
     }
 
-    /// The files that hold these rows, and which of theirs they are.
+    /// The files that hold these rows, each with the range of rows within it.
     fn parts(&self, rows: Range<usize>) -> impl Iterator<Item = (&BlockFile, Range<usize>)> {
         self.files.iter().zip(&self.starts).filter_map(move |(file, start)| {
             let within = rows.start.max(*start)..rows.end.min(start + file.rows());
@@ -142,8 +142,8 @@ impl BlockFiles {
     }
 }
 
-/// Has the system allow so many open files and some more, as far as it lets a process ask: every file of rows stays open, and
-/// where a thousand are allowed at first a table may have more.
+/// Raises the limit of open files to `count` and some more, as far as the system lets a process: every
+/// file of rows stays open, and a table may have more files than the usual limit of a thousand.
 fn allow_open_files(count: usize) {
     #[cfg(unix)]
     {
@@ -152,7 +152,7 @@ fn allow_open_files(count: usize) {
         let found = getrlimit(Resource::Nofile);
         if found.current.is_some_and(|now| now < wanted) {
             let current = Some(found.maximum.map_or(wanted, |most| most.min(wanted)));
-            // Where it is refused, the file that is too many is.
+            // If this fails, opening a file beyond the limit fails.
             let _ = setrlimit(Resource::Nofile, Rlimit { current, maximum: found.maximum });
         }
     }

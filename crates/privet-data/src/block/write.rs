@@ -10,7 +10,8 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// As many entries as what stands beside them in a table of contents has room for: the kind, and a name of any length.
+/// Entries' worth of room reserved in a table of contents for its other fields: the kind, and a name of
+/// any length.
 const BESIDE_BLOCKS: u64 = 64;
 
 /// Writes encoded rows. The file appears under its name when it is finished, and not before.
@@ -26,7 +27,7 @@ pub struct BlockWriter {
 /// A file that has no name yet.
 struct Begun {
     file: NamedTempFile,
-    /// Bytes that the disk still takes.
+    /// Bytes that still fit on the disk.
     #[cfg(test)]
     room: Option<u64>,
 }
@@ -55,7 +56,7 @@ impl std::fmt::Debug for BlockWriter {
 }
 
 impl BlockWriter {
-    /// Begins a file, readable by its owner alone.
+    /// Creates a file, readable by its owner alone.
     pub fn create(path: &Path) -> Result<Self, BlockError> {
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
@@ -107,7 +108,7 @@ impl BlockWriter {
         Ok(())
     }
 
-    /// Has the disk take so many bytes and no more.
+    /// Limits the disk to this many bytes.
     #[cfg(test)]
     pub(super) fn leave(&mut self, room: Option<u64>) {
         self.file.get_mut().room = room;
@@ -153,7 +154,7 @@ pub(super) fn kind_of(rows: &Dataset) -> Kind {
     }
 }
 
-/// The bytes of some rows, and how many entries they store.
+/// The bytes of some rows, and the number of entries they store.
 pub(super) fn block(rows: &Dataset, start: usize, end: usize) -> (Vec<u8>, usize) {
     let mut bytes = Vec::new();
     let mut entries = 0;

@@ -1,4 +1,4 @@
-//! One column: its cells to encoded entries.
+//! Encoding of one column: from its cells to encoded entries.
 
 use super::{
     hats::Hats,
@@ -13,33 +13,33 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// The fixed key of hashed categories. Models depend on it: it never changes.
+/// The fixed key of hashed categories. Stored models depend on it: it must never change.
 const HASH_KEY: Key = *b"privet: category";
 
-/// One cell as a reader found it.
+/// One cell as read.
 #[derive(Clone, Copy)]
 pub enum Cell<'a> {
     /// Absent (a Parquet null, or a text that the schema lists as missing).
     Missing,
     /// Text.
     Text(&'a [u8]),
-    /// A number that the file stores as such.
+    /// A number stored as such in the file.
     Number(f64),
-    /// An integer that the file stores as such.
+    /// An integer stored as such in the file.
     Integer(i64),
-    /// A moment, in a column that is read as a date and whose type says in which unit it counts from 1970.
+    /// A moment counted from 1970, in a column read as a date whose type declares the time unit.
     Moment {
-        /// How many units.
+        /// Number of time units.
         ticks: i64,
-        /// Units in a day.
+        /// Time units per day.
         per_day: i64,
     },
-    /// Nested data and the like.
+    /// Nested data and other types without an encoding.
     Unsupported,
 }
 
 impl Cell<'_> {
-    /// As a text for people; nothing where it is missing.
+    /// The text shown to people; empty where the cell is missing.
     pub(crate) fn to_text(self) -> String {
         match self {
             Self::Missing | Self::Unsupported => String::new(),
@@ -50,26 +50,26 @@ impl Cell<'_> {
     }
 }
 
-/// What an unlisted category means where the schema says `error`.
+/// Treatment of an unlisted category where the schema declares `error`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownIn {
     /// The row is refused.
     Training,
-    /// It counts as none of the categories.
+    /// It is treated as none of the categories.
     Prediction,
 }
 
-/// How a cell was encoded.
+/// The outcome of encoding a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Encoded {
     AsItIs,
     /// Its category is not listed.
     Unlisted,
-    /// The column's stand-in took its place.
+    /// The column's substitute was used.
     StoodIn,
 }
 
-/// How one column is encoded.
+/// The encoding of one column.
 #[derive(Debug, Clone)]
 pub(super) struct ColumnEncoder {
     /// Position among the schema's columns.
@@ -78,24 +78,24 @@ pub(super) struct ColumnEncoder {
     /// First encoded column.
     start: u32,
     pub(super) width: u32,
-    /// A bound on the sum of its squared entries before clipping, and what that is on average over the
-    /// bounds.
+    /// Upper bound on the sum of its squared entries before clipping, and the average of that sum over
+    /// the bounds.
     pub(super) squares: (f64, f64),
-    /// How many of its entries are expected not to be 0.
+    /// The expected number of its non-zero entries.
     pub(super) entries: f64,
     pub(super) missing: Fallback,
-    /// What a bad cell becomes.
+    /// The treatment of a bad cell.
     pub(super) invalid: Fallback,
-    /// The date that its cells are parts of.
+    /// The date of which its cells are a part.
     pub(super) date: Option<DateReading>,
     pub(super) rule: Rule,
 }
 
-/// What becomes of a cell that holds nothing, or nothing of use.
+/// Treatment of a missing or bad cell.
 #[derive(Debug, Clone)]
 pub(super) enum Fallback {
     Refuse,
-    /// These entries alone, perhaps none, and where the cell then stands.
+    /// These entries alone, perhaps none, and the position of the cell for pairs.
     Entries(Vec<(u32, f64)>, Spot),
 }
 
@@ -107,28 +107,28 @@ pub(super) enum Rule {
     Binary { lookup: Lookup },
 }
 
-/// A number's map from cell to entry.
+/// A number's map from cell to entries.
 #[derive(Debug, Clone)]
 pub(super) struct Number {
     pub(super) low: f64,
     pub(super) high: f64,
     pub(super) scale: Scale,
     pub(super) log: bool,
-    /// What a bad cell counts as.
+    /// The substitute for a bad cell.
     pub(super) stand_in: Option<f64>,
-    /// What it is unfolded into.
+    /// Its piecewise-linear basis.
     pub(super) hats: Option<Arc<Hats>>,
-    /// Whether it has a column of its own, which on a circle it has not.
+    /// True if the number itself has a column; on a circle it has none.
     pub(super) own: bool,
 }
 
 impl Number {
-    /// Without functions beside it.
+    /// A number without basis functions.
     pub(super) fn alone(low: f64, high: f64, scale: Scale, log: bool) -> Self {
         Self { low, high, scale, log, stand_in: None, hats: None, own: true }
     }
 
-    /// Appends all entries of a finite value, from the encoded column `start` on.
+    /// Appends all entries of a finite value, the first at the encoded column `start`.
     pub(super) fn unfold(&self, value: f64, start: u32, row: &mut Vec<(u32, f64)>) {
         if self.own {
             row.push((start, self.encode(value)));
@@ -136,7 +136,7 @@ impl Number {
         if let Some(hats) = &self.hats {
             let first = start + u32::from(self.own);
             let mut entries = hats.at(value);
-            // The seam of a circle: encoded columns rise along a row.
+            // Across the seam of a circle the order is reversed; encoded columns must rise along a row.
             entries.sort_unstable_by_key(|(at, _)| *at);
             let weigh = |(at, height): (u32, f64)| (first + at, hats.weight * height);
             row.extend(entries.into_iter().filter(|(_, height)| *height > 0.0).map(weigh));
@@ -160,7 +160,8 @@ impl Number {
         }
     }
 
-    /// The same as a line, slope and offset, for values within the bounds; `None` for a logarithm.
+    /// The map as slope and offset of a line, for values within the bounds; `None` for a logarithm or a
+    /// basis.
     pub(super) fn line(&self) -> Option<(f64, f64)> {
         let span = self.high - self.low;
         match self.scale {
@@ -172,7 +173,7 @@ impl Number {
     }
 }
 
-/// A finite number, or what is wrong with the cell.
+/// Parses a finite number.
 pub(super) fn parse_number(cell: Cell<'_>) -> Result<f64, Problem> {
     let value = match cell {
         Cell::Text(text) => std::str::from_utf8(text)
@@ -187,7 +188,7 @@ pub(super) fn parse_number(cell: Cell<'_>) -> Result<f64, Problem> {
     if value.is_finite() { Ok(value) } else { Err(Problem::NotFinite) }
 }
 
-/// A few of a list, for messages.
+/// The first few of a list, for messages.
 pub(super) fn some_of(texts: impl ExactSizeIterator<Item = impl std::fmt::Display>) -> String {
     let (count, shown) = (texts.len(), 8);
     let mut words: Vec<String> = texts.take(shown).map(|text| format!("\"{text}\"")).collect();
@@ -198,7 +199,7 @@ pub(super) fn some_of(texts: impl ExactSizeIterator<Item = impl std::fmt::Displa
 }
 
 impl ColumnEncoder {
-    /// `None` for columns that are no features.
+    /// Returns `None` for columns that are not features.
     pub(super) fn new(source: usize, column: &Column, start: u32) -> Option<Self> {
         let width = column.kind.width() as u32;
         let last = start + width.saturating_sub(1);
@@ -225,7 +226,7 @@ impl ColumnEncoder {
                     number.hats = Some(Arc::new(Hats::new(facts, (low, high), log)));
                     number.own = !facts.cyclic;
                     let own = if number.own { squares } else { (0.0, 0.0) };
-                    // Its two heights sum to 1: (1 − s)² + s², ⅔ on average. An indicator is 1.
+                    // The two heights sum to 1: (1 − s)² + s², ⅔ on average. An indicator is 1.
                     squares = ((own.0 + square).max(1.0), own.1 + square * 2.0 / 3.0);
                     entries = 2.0 + f64::from(u8::from(number.own));
                 }
@@ -288,12 +289,12 @@ impl ColumnEncoder {
         if let Some(stand_in) = &column.invalid {
             encoder.invalid = encoder.fallback(stand_in);
         }
-        // Stand-ins are parts already.
+        // Set last: substitutes are parts already and must not be read as dates.
         encoder.date = column.date.clone();
         Some(encoder)
     }
 
-    /// The entries of a declared stand-in, which the schema's check found fit for the column.
+    /// The entries of a declared substitute, which the schema's check accepted for the column.
     fn fallback(&self, stand_in: &InvalidCell) -> Fallback {
         let cell = match stand_in {
             InvalidCell::Number(value) => Cell::Number(*value),
@@ -316,7 +317,7 @@ impl ColumnEncoder {
         &self.name
     }
 
-    /// Whether something stands in for bad cells.
+    /// True if bad cells have a substitute.
     pub(super) fn has_stand_in(&self) -> bool {
         !matches!(self.invalid, Fallback::Refuse)
     }
@@ -325,7 +326,7 @@ impl ColumnEncoder {
         self.own_name(u32::try_from(column).ok()?.checked_sub(self.start)?)
     }
 
-    /// The name of an encoded column, counted from its first.
+    /// The name of an encoded column, by its index within this column.
     pub(super) fn own_name(&self, place: u32) -> Option<String> {
         if place >= self.width {
             return None;
@@ -356,7 +357,7 @@ impl ColumnEncoder {
         })
     }
 
-    /// What a cell of this column may hold.
+    /// The accepted cells of this column, in words.
     pub(super) fn accepted(&self) -> String {
         let mut words = match &self.rule {
             _ if self.date.is_some() => "a date in the order that the schema declares".into(),
@@ -372,7 +373,7 @@ impl ColumnEncoder {
         words
     }
 
-    /// Appends the cell's entries, or those of the column's stand-in.
+    /// Appends the cell's entries, or those of the column's substitute.
     pub(super) fn encode(
         &self,
         cell: Cell<'_>,
@@ -386,7 +387,7 @@ impl ColumnEncoder {
         let Fallback::Entries(entries, spot) = &self.invalid else {
             return self.encode_cell(cell, unknown_in, row).map(told);
         };
-        // An unlisted category is then a bad cell in prediction too.
+        // With a substitute, an unlisted category is a bad cell in prediction too.
         match self.encode_cell(cell, UnknownIn::Training, row) {
             Ok(found) => Ok(told(found)),
             Err(_) => {
@@ -396,8 +397,8 @@ impl ColumnEncoder {
         }
     }
 
-    /// Appends the cell's entries, none where it is refused; tells whether its category was unlisted, and
-    /// where the cell stands.
+    /// Appends the cell's entries, none where it is refused; returns whether its category was unlisted,
+    /// and the cell's position for pairs.
     fn encode_cell(
         &self,
         cell: Cell<'_>,

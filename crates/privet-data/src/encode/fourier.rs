@@ -1,9 +1,10 @@
-//! Random waves: √(2/D)·cos(⟨w, x⟩ + b) of all numbers together.
+//! Random Fourier features: √(2/D)·cos(⟨w, x⟩ + b) of all numbers.
 //!
-//! x holds each number in [−1, 1] (0 where it is missing), wₖⱼ = N(0, 1)/width and bₖ uniform on a circle. Both
-//! come from a fixed public hash of k and j, through Box and Muller's formula, with functions that round alike
-//! on every machine. The D squares sum to at most 2, and to 1 on average over phases. Sums run over the columns
-//! in order, one wave after the other: a row has the same bits wherever it stands.
+//! x holds each number in [−1, 1] (0 where it is missing), wₖⱼ = N(0, 1)/width and bₖ uniform on a
+//! circle. Both are derived from a fixed public hash of k and j by Box and Muller's formula, with
+//! functions that round alike on every machine. The D squares sum to at most 2, and to 1 on average
+//! over phases. Sums run over the columns in order, one feature after the other: a row has the same
+//! bits at any index.
 
 use super::column::ColumnEncoder;
 use super::hats::Coordinate;
@@ -12,7 +13,7 @@ use crate::keyed::{self, Key};
 use crate::schema::{ColumnKind, FourierFacts, Schema, Transform};
 use std::f64::consts::TAU;
 
-/// The fixed key of frequencies and phases. Models depend on it: it never changes.
+/// The fixed key of frequencies and phases. Stored models depend on it: it must never change.
 const KEY: Key = *b"privet: fourier ";
 
 #[derive(Debug, Clone)]
@@ -20,14 +21,14 @@ pub(super) struct Fourier {
     start: u32,
     pub(super) width: u32,
     weight: f64,
-    /// The numbers: place among the encoders, coordinate and bounds.
+    /// The numbers: index among the encoders, coordinate and bounds.
     numbers: Vec<(usize, Coordinate, f64, f64)>,
-    /// wₖⱼ, a wave after the other.
+    /// The frequencies wₖⱼ, feature by feature.
     frequencies: Vec<f64>,
     phases: Vec<f64>,
 }
 
-/// A uniform number in (0, 1] of two places and a use.
+/// A uniform number in (0, 1], from a hash of two indices and a purpose.
 fn uniform(wave: u32, column: u32, purpose: u8) -> f64 {
     let parts: [&[u8]; 3] = [&wave.to_le_bytes(), &column.to_le_bytes(), &[purpose]];
     let bits = keyed::hash("fourier", &KEY, &parts) >> 11;
@@ -67,18 +68,18 @@ impl Fourier {
         Self { start, width: facts.count, weight: facts.weight, numbers, frequencies, phases }
     }
 
-    /// The most that its entries can add to the square of a row's length, and what they do on average.
+    /// The largest sum of its squared entries, and that sum on average.
     pub(super) fn squares(&self) -> (f64, f64) {
         let square = self.weight * self.weight;
         (2.0 * square, square)
     }
 
-    /// The most that an entry can be.
+    /// The largest magnitude of an entry.
     pub(super) fn height(&self) -> f64 {
         self.weight * (2.0 / f64::from(self.width)).sqrt()
     }
 
-    /// Appends its entries, given where the cells stand.
+    /// Appends its entries, given the positions of the cells.
     pub(super) fn encode(&self, spots: &[Spot], row: &mut Vec<(u32, f64)>) {
         let at =
             |&(place, coordinate, low, high): &(usize, Coordinate, f64, f64)| match spots[place] {

@@ -1,12 +1,13 @@
-//! Hats: piecewise linear functions of a number, each 1 at its own knot and 0 at all others.
+//! Hats: piecewise-linear functions of a number, each 1 at its own knot and 0 at all others.
 //!
-//! Between two knots a number is shared between their hats in proportion to how near it is; before the first
-//! and after the last it belongs to that one alone. So the entries of a number are not negative, sum to 1 and
-//! are at most two: sparse however many knots there are.
+//! Between two knots their two hats share a number in proportion to its distance from each; before the
+//! first knot and after the last, the nearest hat is 1. So the entries of a number are non-negative,
+//! sum to 1 and at most two are not 0: rows stay sparse however many knots there are.
 //!
-//! Everything is in the column's own coordinate, t = (g(v) − g(low))/(g(high) − g(low)) in [0, 1], where g is
-//! the identity, ln(1 + v − low) for a column with `log1p`, or ln(1 + v) for knots that are even in the
-//! logarithm. A pure function of one value, computed in one order: a row has the same bits wherever it stands.
+//! All positions are in the column's own coordinate, t = (g(v) − g(low))/(g(high) − g(low)) in [0, 1],
+//! where g is the identity, ln(1 + v − low) for a column with `log1p`, or ln(1 + v) for knots that are
+//! even in the logarithm. A pure function of one value, computed in one order: a row has the same bits
+//! at any index.
 
 use crate::schema::{HatsFacts, Knots};
 
@@ -15,14 +16,14 @@ use crate::schema::{HatsFacts, Knots};
 pub(super) enum Coordinate {
     /// The number itself.
     Plain,
-    /// ln(1 + v − low).
+    /// Logarithmic from the lower bound, ln(1 + v − low).
     FromLow,
-    /// ln(1 + v), for bounds from 0.
+    /// Logarithmic, ln(1 + v), for bounds from 0.
     Log,
 }
 
 impl Coordinate {
-    /// t of a value within the bounds.
+    /// The coordinate t of a value within the bounds.
     pub(super) fn of(self, value: f64, low: f64, high: f64) -> f64 {
         let share = match self {
             Self::Plain => (value - low) / (high - low),
@@ -35,7 +36,7 @@ impl Coordinate {
         share.clamp(0.0, 1.0)
     }
 
-    /// The value of a t, for names.
+    /// The value at coordinate t, for names.
     pub(super) fn back(self, t: f64, low: f64, high: f64) -> f64 {
         let value = match self {
             Self::Plain => low + t * (high - low),
@@ -55,14 +56,14 @@ pub(super) struct Hats {
     coordinate: Coordinate,
     low: f64,
     high: f64,
-    /// Rising, in [0, 1].
+    /// Knots, rising, in [0, 1].
     knots: Vec<f64>,
     cyclic: bool,
     pub(super) weight: f64,
 }
 
 impl Hats {
-    /// Of a column's bounds and transform.
+    /// The hats of a column with these bounds; `from_low` if it has a `log1p` transform.
     pub(super) fn new(facts: &HatsFacts, (low, high): (f64, f64), from_low: bool) -> Self {
         let coordinate = match (&facts.knots, from_low) {
             (Knots::Log, _) => Coordinate::Log,
@@ -72,7 +73,7 @@ impl Hats {
         let count = facts.count as usize;
         let knots = match &facts.knots {
             Knots::At(values) => values.iter().map(|v| coordinate.of(*v, low, high)).collect(),
-            // On a circle the last of them lies one step before the first.
+            // On a circle the last knot lies one step before the first.
             Knots::Even | Knots::Log => {
                 let steps = if facts.cyclic { count } else { count - 1 };
                 (0..count).map(|place| place as f64 / steps as f64).collect()
@@ -114,7 +115,7 @@ impl Hats {
         self.at_place(self.coordinate.of(value.clamp(low, high), low, high))
     }
 
-    /// The same at a place in [0, 1].
+    /// The same at a coordinate in [0, 1].
     pub(super) fn at_place(&self, t: f64) -> [(u32, f64); 2] {
         let last = self.knots.len() - 1;
         let after = self.knots.partition_point(|knot| *knot <= t);
@@ -151,7 +152,7 @@ mod tests {
     }
 
     proptest! {
-        /// At most two, not negative, 1 together, and linear between knots.
+        /// At most two entries, non-negative, of sum 1, and linear between knots.
         #[test]
         fn hats_share_a_number((facts, low, high, from_low) in any_hats(), at in -0.2..1.2_f64) {
             let hats = Hats::new(&facts, (low, high), from_low);

@@ -1,13 +1,14 @@
-//! Texts to their places in a list.
+//! Index of a text in a list.
 
 use super::Cell;
 use std::collections::HashMap;
 
-/// Texts to numbers. A short list is searched from the front, which beats hashing.
+/// A map from texts to their indices. A short list is searched from the front, which is faster than
+/// hashing.
 #[derive(Debug, Clone)]
 pub(super) struct Lookup {
     pub(super) texts: Vec<String>,
-    /// The texts that an integer prints as.
+    /// The integer that prints as each text, if there is one.
     integers: Vec<Option<i64>>,
     places: Option<HashMap<Vec<u8>, u32>>,
 }
@@ -27,7 +28,7 @@ impl Lookup {
         }
     }
 
-    /// The text's number. A stored number matches the text that Rust prints for it (`1`, `0.5`).
+    /// The cell's index. A stored number matches the text that Rust prints for it (`1`, `0.5`).
     pub(super) fn find(&self, cell: Cell<'_>) -> Option<u32> {
         match cell {
             Cell::Text(text) => self.get(text),
@@ -47,7 +48,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A stored integer means what its text means, whichever way it is looked up.
+        /// A stored integer matches its text, by either way of lookup.
         #[test]
         fn an_integer_is_found_as_its_text(count in 1..20_i64, value in -3..25_i64) {
             let mut texts: Vec<String> = (0..count).map(|n| n.to_string()).collect();

@@ -1,14 +1,14 @@
 //! From cells to a bounded row of numbers: a pure function of the schema.
 //!
-//! Encoded columns follow the schema's order: a number takes one, a category one for each listed
-//! value (then `other`, then `missing`, where the schema asks for them), and the constant column
-//! comes last. The clip of [`crate::bound`] is applied to all of them together.
+//! Encoded columns follow the schema's order: a number takes one, a category one for each listed value
+//! (then `other`, then `missing`, where the schema declares them), and the constant column comes last.
+//! The clip of [`crate::bound`] is applied to all of them together.
 //!
 //! - Number v: c = clamp(v, low, high), t = (c − low)/(high − low), or with `log1p`
-//!   t = ln(1 + c − low)/ln(1 + high − low); `unit` gives t, `symmetric` 2t − 1, `none` c (with
-//!   `log1p`: ln(1 + c − low)).
-//! - A number's [`Basis`](crate::schema::Basis): its hats stand after it, and before the indicator that it is
-//!   missing; pairs of columns come after all columns.
+//!   t = ln(1 + c − low)/ln(1 + high − low); `unit` gives t, `symmetric` 2t − 1, `none` c
+//!   (with `log1p`: ln(1 + c − low)).
+//! - A number's [`Basis`](crate::schema::Basis): its hats follow it and precede the indicator that it
+//!   is missing; pairs of columns come after all columns.
 //! - Hashed category: the column is SipHash(column name, text) mod buckets, under a fixed public
 //!   key.
 //! - Number target: 2t − 1, truncated toward zero to a multiple of 2⁻²³.
@@ -44,10 +44,10 @@ use column::ColumnEncoder;
 use fourier::Fourier;
 use pair::PairEncoder;
 
-/// Below this share of non-zero entries (as the schema lets expect) rows are stored sparse.
+/// Below this expected fraction of non-zero entries, derived from the schema, rows are stored sparse.
 const SPARSE_BELOW: f64 = 1.0 / 3.0;
 
-/// What a schema makes of a row, known before any row is read.
+/// The encoding of a row that a schema defines, known before any row is read.
 #[derive(Debug, Clone)]
 pub struct Encoding {
     width: usize,
@@ -57,20 +57,20 @@ pub struct Encoding {
     clip: Clip,
     target: TargetKind,
     labels: Labels,
-    /// Bound on ‖row‖₂ before clipping, rounded up; infinite for unbounded LIBSVM values.
+    /// Upper bound on ‖row‖₂ before clipping, rounded up; infinite for unbounded LIBSVM values.
     raw_l2: f64,
     encoders: Vec<ColumnEncoder>,
     pairs: Vec<PairEncoder>,
     fourier: Option<Fourier>,
     libsvm: Option<(u32, Option<(f64, f64)>)>,
-    /// What a row to be scored is multiplied by, where rows are filled to learn from: R over the length that
-    /// rows have on average over the bounds, a public number.
+    /// The factor that multiplies a row in prediction, where rows are filled in training: R over the
+    /// root mean square norm of rows over the bounds, a public number.
     for_scores: Option<f64>,
-    /// How many entries of a row are expected not to be 0.
+    /// The expected number of non-zero entries of a row.
     expected: f64,
-    /// Whether rows are images.
+    /// True if rows are images.
     image: bool,
-    /// How many numbers an image has, where each is plain.
+    /// The number of values of an image, where each is a plain number.
     pixels: Option<usize>,
 }
 
@@ -119,9 +119,9 @@ impl Encoding {
         }
         let clip = Clip::new(schema.clip());
         let fill = schema.clip().rows == Rows::Fill;
-        // Of the length of sparse rows nothing is known: they are filled to be scored as well.
+        // The norm of sparse rows is unknown: they are filled in prediction as well.
         let for_scores = (fill && libsvm.is_none()).then(|| clip.radius() / f64::sqrt(usual));
-        // At most 2²⁵ additions and a root: their rounding is below one part in 2²⁰.
+        // At most 2²⁵ additions and a root: their relative rounding error is below 2⁻²⁰.
         let raw_l2 = if fill { f64::INFINITY } else { squares.sqrt() * (1.0 + 1e-6) };
         let clip = clip.on_grid_of(l2_bound(&clip, width as usize, raw_l2));
         let sparse = libsvm.is_some() || non_zero / f64::from(width) < SPARSE_BELOW;
@@ -140,15 +140,16 @@ impl Encoding {
             fourier,
             libsvm,
             for_scores,
-            // Of sparse features it is not known how many a row has: the root stands between.
+            // The number of non-zero LIBSVM features of a row is unknown: the root of their total is
+            // assumed.
             expected: non_zero + libsvm.map_or(0.0, |(features, _)| f64::from(features).sqrt()),
             image: false,
             pixels: None,
         }
     }
 
-    /// The encoding of images: what [`crate::image`] makes of rows of pixels, which are encoded for
-    /// themselves first ([`crate::read`]).
+    /// The encoding of images: the features of [`crate::image`]; rows of pixels have an encoding of
+    /// their own, applied first ([`crate::read`]).
     fn of_images(schema: &Schema, features: u32, pixels: Self) -> Self {
         Self {
             width: features as usize,
@@ -164,8 +165,8 @@ impl Encoding {
         }
     }
 
-    /// About how many entries of a row are not 0, as far as the schema lets expect: one for each
-    /// column, a half for a binary one, and the root of their number for LIBSVM features.
+    /// The expected number of non-zero entries of a row, derived from the schema: one for each column,
+    /// a half for a binary one, and the root of their number for LIBSVM features.
     pub fn expected_entries(&self) -> f64 {
         self.expected.max(1.0)
     }
@@ -175,13 +176,13 @@ impl Encoding {
         self.width
     }
 
-    /// Whether the last encoded column is the constant one.
+    /// True if the last encoded column is the constant one.
     pub fn has_bias(&self) -> bool {
         self.bias.is_some()
     }
 
-    /// How many encoded columns each source of them has, in order: those of one column of the schema
-    /// (a category's indicators) belong together; LIBSVM features and the constant column stand alone.
+    /// The number of encoded columns of each source, in order: those of one column of the schema (a
+    /// category's indicators) belong together; LIBSVM features and the constant column stand alone.
     pub fn groups(&self) -> Vec<u32> {
         let features = match self.image {
             true => self.width as u32,
@@ -194,8 +195,9 @@ impl Encoding {
         columns.chain(pairs).chain(waves).chain((0..alone).map(|_| 1)).collect()
     }
 
-    /// How many columns there are to learn from before any number is unfolded: one for each number, one for each
-    /// indicator of a category, and features as they are; neither pairs, waves nor the constant one.
+    /// The number of training columns before any number is expanded: one for each number, one for each
+    /// indicator of a category, and features as they are; not pairs, Fourier features or the constant
+    /// column.
     pub fn columns_before_unfolding(&self) -> usize {
         let of = |encoder: &ColumnEncoder| match encoder.rule {
             column::Rule::Number(_) => 1,
@@ -208,7 +210,7 @@ impl Encoding {
         self.encoders.iter().map(of).sum::<usize>() + features
     }
 
-    /// Appends what several cells say together, given where they stand.
+    /// Appends the entries that depend on several cells, given their positions.
     fn encode_together(&self, spots: &[pair::Spot], row: &mut Vec<(u32, f64)>) {
         self.pairs.iter().for_each(|pair| pair.encode(spots, row));
         if let Some(fourier) = &self.fourier {
@@ -216,20 +218,20 @@ impl Encoding {
         }
     }
 
-    /// What a row to be scored becomes: as a row to learn from, but where those are filled it is divided by
-    /// one public length instead of its own. A score is then a sum of what each column and pair says, of the
-    /// same sign.
+    /// Scales a row for prediction: as in training, except that where rows are filled it is divided by
+    /// one public norm instead of its own. A score is then a sum of contributions of single columns and
+    /// pairs, of the same sign.
     fn place_for_scores(&self, row: &mut [(u32, f64)]) {
         match self.for_scores {
             None => self.clip.apply(row),
-            // Truncated to what f32 holds, and 0 where there is no number.
+            // Truncated to f32; a value that is not finite becomes 0.
             Some(factor) => row.iter_mut().for_each(|(_, value)| {
                 *value = if value.is_finite() { f64::from((*value * factor) as f32) } else { 0.0 };
             }),
         }
     }
 
-    /// How rows are stored.
+    /// The storage of rows.
     pub fn storage(&self) -> Storage {
         self.storage
     }
@@ -239,13 +241,13 @@ impl Encoding {
         &self.clip
     }
 
-    /// A bound on the Euclidean norm of every stored row: R itself for L2 clipping, √width · R
+    /// Upper bound on the Euclidean norm of every stored row: R itself for L2 clipping, √width · R
     /// (rounded up) for L∞; less where the columns' bounds alone imply less.
     pub fn l2_radius(&self) -> f64 {
         l2_bound(&self.clip, self.width, self.raw_l2)
     }
 
-    /// A bound on the magnitude of every stored entry.
+    /// Upper bound on the magnitude of every stored entry.
     pub fn linf_radius(&self) -> f64 {
         self.clip.radius()
     }
@@ -258,7 +260,7 @@ impl Encoding {
         }
     }
 
-    /// The number that an encoded target in [−1, 1] stands for, in the schema's own unit.
+    /// The number that an encoded target in [−1, 1] stands for, in the target's own unit.
     pub fn decode_target(&self, encoded: f64) -> f64 {
         match self.target {
             TargetKind::Number { low, high } => low + (high - low) * (encoded + 1.0) / 2.0,
@@ -298,7 +300,8 @@ impl Encoding {
     }
 }
 
-/// A bound on the Euclidean norm of clipped rows of so many columns, whose norm before is at most `raw`.
+/// Upper bound on the Euclidean norm of clipped rows with this many columns, whose norm before clipping
+/// is at most `raw`.
 fn l2_bound(clip: &Clip, columns: usize, raw: f64) -> f64 {
     let clipped = match clip.norm() {
         Norm::L2 => clip.radius(),
@@ -357,7 +360,7 @@ mod tests {
     }
 
     proptest! {
-        /// What learners take as R: no stored row may exceed it, whatever its cells.
+        /// Learners use these as R: no stored row may exceed it, whatever its cells.
         #[test]
         fn no_row_exceeds_the_announced_radii(
             age in prop_oneof![Just(None), any::<f64>().prop_map(Some)],
@@ -381,7 +384,7 @@ mod tests {
                 _ => Cell::Text(smokes.as_bytes()),
             };
             let row = rows.encode(cell).unwrap();
-            // At most five squares of 24-bit numbers: their f64 sum is off by less than 1e-15.
+            // At most five squares of 24-bit numbers: the error of their f64 sum is below 1e-15.
             let squared: f64 = row.iter().map(|(_, x)| x * x).sum();
             prop_assert!(squared <= encoding.l2_radius().powi(2) * (1.0 + 1e-15), "{row:?}");
             prop_assert!(row.iter().all(|(_, x)| x.abs() <= encoding.linf_radius()), "{row:?}");

@@ -1,14 +1,14 @@
-//! Whole tables of numbers at once, by all threads.
+//! Encoding of whole tables of numbers, in parallel.
 //!
 //! A table without categories needs no cells: each number goes through its column's map, and the row is
 //! clipped and stored. The arithmetic is that of [`super::RowEncoder`], entry by entry in the same
 //! order, so both give the same bits (a zero, which is left out here, adds exactly nothing to a norm):
 //! `both_ways_give_the_same_bits`.
 //!
-//! Where the storage is left open, a look at some rows decides what takes less time to pass over. Sums
-//! are those of the same entries, but sparse rows may be added up in another order, so what depends on
-//! the last bits of a sum (a solver's path and the model it ends at, within its proved tolerance) may
-//! differ: [`crate::read::ReadOptions::any_storage`]. The time taken tells how many entries are zero.
+//! Where the storage is left open, a sample of rows decides which storage is faster. Sums are over the
+//! same entries, but sparse rows may be added in another order, so results that depend on the last bits
+//! of a sum (a solver's path and the model it ends at, within its proved tolerance) may differ:
+//! [`crate::read::ReadOptions::any_storage`]. The running time then reveals how many entries are zero.
 
 use super::column::{Fallback, Number, Rule, UnknownIn};
 use super::one_row::{Maps, OneRow};
@@ -17,32 +17,31 @@ use crate::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use rayon::prelude::*;
 use std::sync::Mutex;
 
-/// Rows that a thread takes at a time.
+/// Rows that a thread processes at a time.
 const PIECE: usize = 256;
-/// A matrix with a smaller share of entries than this that are not zero takes less room and time when it
-/// is sparse.
+/// Below this fraction of non-zero entries, sparse storage needs less memory and time.
 const SPARSE_BELOW: f64 = 0.25;
-/// About so many rows are looked at to find that share.
+/// About this many rows are sampled to estimate that fraction.
 const LOOKED_AT: usize = 512;
 
 /// Rows of numbers, one for each feature of a schema, in its order.
 pub trait NumberRows: Sync {
-    /// How many rows.
+    /// The number of rows.
     fn rows(&self) -> usize;
-    /// How many numbers each has.
+    /// The length of each row.
     fn columns(&self) -> usize;
-    /// Writes a row into `entries`, which is as long.
+    /// Writes a row into `entries`, which has the length of a row.
     fn write(&self, row: usize, entries: &mut [f64]);
 }
 
-/// Why a table of numbers could not be encoded.
+/// The reason a table of numbers could not be encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumbersError {
-    /// A row has another number of entries than the schema has features.
+    /// The rows' length differs from the schema's number of features.
     Columns {
-        /// How many the schema has.
+        /// The number of features of the schema.
         expected: usize,
-        /// How many there are.
+        /// The length of the rows.
         found: usize,
     },
     /// The schema has features that are not plain numbers.
@@ -59,21 +58,21 @@ pub enum NumbersError {
 /// A table of numbers after encoding.
 #[derive(Debug, Clone)]
 pub struct EncodedNumbers {
-    /// One row a record.
+    /// One row per record.
     pub matrix: Matrix,
-    /// Which rows, from 0 and rising, are the null record; see [`crate::schema::Invalid`].
+    /// The rows, from 0 and rising, that are the null record; see [`crate::schema::Invalid`].
     pub null_rows: Vec<usize>,
 }
 
 impl Encoding {
-    /// How many numbers a row of [`Encoding::encode_numbers`] has; `None` where the schema has features
+    /// The row length that [`Encoding::encode_numbers`] accepts; `None` where the schema has features
     /// that are not plain numbers.
     pub fn number_features(&self) -> Option<usize> {
         self.pixels.or_else(|| Some(self.maps()?.features()))
     }
 
-    /// Each encoded column but the constant one as a line of its feature, slope and offset, before bounds
-    /// and clip; `None` where some are none.
+    /// Slope and offset of each encoded column but the constant one, as a line of its feature, before
+    /// bounds and clip; `None` where some are not lines.
     pub fn lines(&self) -> Option<Vec<(f64, f64)>> {
         if !self.pairs.is_empty() {
             return None;
@@ -92,8 +91,8 @@ impl Encoding {
         }
     }
 
-    /// Encodes and clips a table that holds a plain number for each feature. Without a storage, in
-    /// whichever takes less time to pass over as far as a look at some rows tells.
+    /// Encodes and clips a table that holds a plain number for each feature. Without a storage, uses
+    /// whichever is faster, estimated from a sample of rows.
     pub fn encode_numbers(
         &self,
         table: &impl NumberRows,
@@ -106,7 +105,7 @@ impl Encoding {
             return Err(NumbersError::Columns { expected, found });
         }
         let storage = storage.unwrap_or_else(|| self.quicker(table, &maps, unknown_in));
-        // Rows with a bad entry, and its column.
+        // Rows with a bad entry, and the column of that entry.
         let bad = Mutex::new(Vec::new());
         let refuse = |row: usize, column: usize| {
             bad.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push((row, column));
@@ -128,7 +127,8 @@ impl Encoding {
         }
     }
 
-    /// The maps of all columns, if each is a number that may not be missing, with their first encoded column.
+    /// The maps of all columns with their first encoded column, if each is a number whose missing cells
+    /// are refused.
     fn plain(&self) -> Option<Vec<(u32, Number)>> {
         if self.image {
             return None;
@@ -160,7 +160,7 @@ impl Encoding {
         let (mut rows, mut entries) = (0, 0);
         for row in (0..table.rows()).step_by((table.rows() / LOOKED_AT).max(1)) {
             rows += 1;
-            // One that is not finite is refused soon.
+            // A row that is not finite is refused later.
             entries += encoder.encode(table, row).map_or(0, <[_]>::len);
         }
         let sparse = (entries as f64) < SPARSE_BELOW * (rows * self.width) as f64;

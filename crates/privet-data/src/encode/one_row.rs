@@ -4,13 +4,13 @@ use super::column::{Number, UnknownIn};
 use super::pair::Spot;
 use super::{Encoding, NumberRows};
 
-/// What becomes of each number of a row.
+/// The maps of the numbers of a row.
 pub(super) enum Maps {
-    /// Each column has its own map, from an encoded column on.
+    /// A map for each column, with its first encoded column.
     Each(Vec<(u32, Number)>),
-    /// The same, where all of them have one encoded column and take 0 to 0.
+    /// The same, where each column has one encoded column and maps 0 to 0.
     KeepingZero(Vec<(u32, Number)>),
-    /// Every entry of a LIBSVM file that is not zero is brought within the bounds, if there are any.
+    /// Every non-zero entry of a LIBSVM file is clamped to the bounds, if there are any.
     Alike { features: usize, bounds: Option<(f64, f64)> },
 }
 
@@ -22,8 +22,8 @@ impl Maps {
         }
     }
 
-    /// Puts the stand-ins of their columns into the places of entries that are not finite, or tells the
-    /// first column without one.
+    /// Replaces entries that are not finite by their columns' substitutes, or returns the first column
+    /// without one.
     fn mend(&self, entries: &mut [f64]) -> Result<(), usize> {
         for (column, entry) in entries.iter_mut().enumerate().filter(|(_, x)| !x.is_finite()) {
             *entry = match self {
@@ -41,7 +41,7 @@ pub(super) struct OneRow<'a> {
     encoding: &'a Encoding,
     maps: &'a Maps,
     entries: Vec<f64>,
-    /// Room for the places of those that are not zero, and eight more.
+    /// Scratch for the indices of non-zero entries, with room for eight more.
     places: Vec<u32>,
     pairs: Vec<(u32, f64)>,
     spots: Vec<Spot>,
@@ -63,7 +63,7 @@ impl<'a> OneRow<'a> {
     }
 
     /// The clipped entries that were not zero before, or the first column that is not finite and has no
-    /// stand-in.
+    /// substitute.
     pub(super) fn encode(
         &mut self,
         table: &impl NumberRows,
@@ -71,7 +71,7 @@ impl<'a> OneRow<'a> {
     ) -> Result<&[(u32, f64)], usize> {
         let Self { encoding, maps, entries, places, pairs, spots, unknown_in } = self;
         table.write(row, entries);
-        // All of them, without a way out: the loop is then done several at a time.
+        // All entries, without an early exit, so that the loop is vectorised.
         if entries.iter().fold(false, |odd, x| odd | !x.is_finite()) {
             maps.mend(entries)?;
         }
@@ -107,13 +107,13 @@ impl<'a> OneRow<'a> {
     }
 }
 
-/// The places of entries that are not zero. Eight zeros are passed over at once; among others no processor
-/// could guess which they are, so there are no branches. `places` is eight longer than `entries`.
+/// The indices of non-zero entries. Eight zeros are skipped at once; the rest is branch-free, since
+/// branches on mixed entries would be mispredicted. `places` is eight longer than `entries`.
 fn not_zero<'p>(entries: &[f64], places: &'p mut [u32]) -> &'p [u32] {
     let (eights, rest) = entries.as_chunks::<8>();
     let mut count = 0;
     for (eight, first) in eights.iter().zip((0_u32..).step_by(8)) {
-        // Without the sign: −0 is zero.
+        // The sign bit is dropped: −0 is zero.
         if eight.iter().fold(0, |bits, x| bits | (x.to_bits() << 1)) == 0 {
             continue;
         }
@@ -132,7 +132,7 @@ fn not_zero<'p>(entries: &[f64], places: &'p mut [u32]) -> &'p [u32] {
     &places[..count]
 }
 
-/// An entry of a LIBSVM row, brought within the bounds and divided by the larger of them.
+/// An entry of a LIBSVM row, clamped to the bounds and divided by the larger magnitude of them.
 #[inline]
 pub(super) fn within(bounds: Option<(f64, f64)>, value: f64) -> f64 {
     match bounds {

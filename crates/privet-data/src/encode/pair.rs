@@ -1,27 +1,27 @@
 //! Pairs of columns: the products of two columns' encodings.
 //!
-//! Two numbers: the products of their hats, at most four of them not 0, which sum to 1. A category and a
-//! number: the number, in [−1, 1], in the place of the category. Where one of the two is missing or unlisted,
-//! nothing.
+//! Two numbers: the products of their hats, at most four of them not 0, which sum to 1. A category and
+//! a number: the number, in [−1, 1], at the index of the category. Where one of the two is missing or
+//! unlisted, no entry.
 
 use super::column::ColumnEncoder;
 use super::hats::Hats;
 use crate::schema::{ColumnKind, HatsFacts, Pair, Schema, Transform};
 
-/// Where a cell stands, for the pairs that its column is in.
+/// The value of a cell as the pairs of its column use it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Spot {
-    /// Nowhere: missing, unlisted, or of a kind without a place.
+    /// None: missing, unlisted, or of a kind that pairs do not use.
     Nowhere,
     /// A finite number.
     At(f64),
-    /// An encoded column of a category, counted from its first.
+    /// The index of a category within its column's encoded columns.
     In(u32),
 }
 
 #[derive(Debug, Clone)]
 pub(super) struct PairEncoder {
-    /// Places among the encoders.
+    /// Indices of the two columns among the encoders.
     sides: [usize; 2],
     names: [String; 2],
     start: u32,
@@ -33,7 +33,7 @@ pub(super) struct PairEncoder {
 #[derive(Debug, Clone)]
 enum PairRule {
     Hats([Hats; 2]),
-    /// The number's hats of two knots give its place in [−1, 1].
+    /// The number's hats of two knots give its position in [−1, 1].
     Slopes {
         number: Hats,
     },
@@ -70,7 +70,7 @@ impl PairEncoder {
         Some(Self { sides, names, start, width, weight: pair.weight, rule })
     }
 
-    /// The most that its entries can add to the square of a row's length, and what they do on average.
+    /// The largest sum of its squared entries, and that sum on average.
     pub(super) fn squares(&self) -> (f64, f64) {
         let square = self.weight * self.weight;
         match self.rule {
@@ -79,7 +79,7 @@ impl PairEncoder {
         }
     }
 
-    /// Between what each of its entries lies.
+    /// The range of each of its entries.
     pub(super) fn ranges(&self) -> impl Iterator<Item = (f64, f64)> {
         let low = match self.rule {
             PairRule::Hats(_) => 0.0,
@@ -94,12 +94,12 @@ impl PairEncoder {
         self.start
     }
 
-    /// What its entries are multiplied by.
+    /// The factor that multiplies its entries.
     pub(super) fn weight(&self) -> f64 {
         self.weight
     }
 
-    /// How many entries of a row are not 0.
+    /// The number of non-zero entries of a row.
     pub(super) fn entries(&self) -> f64 {
         match self.rule {
             PairRule::Hats(_) => 4.0,
@@ -107,7 +107,7 @@ impl PairEncoder {
         }
     }
 
-    /// The places of its two columns among the encoders, with the hats of those that are numbers.
+    /// The indices of its two columns among the encoders, with the hats of those that are numbers.
     pub(super) fn sides(&self) -> [(usize, Option<&Hats>); 2] {
         let [first, second] = self.sides;
         match &self.rule {
@@ -116,13 +116,13 @@ impl PairEncoder {
         }
     }
 
-    /// The values at the knots that it has for a column, by its place among the encoders.
+    /// The values at this pair's knots of a column, given by its index among the encoders.
     pub(super) fn knots_of(&self, encoder: usize) -> Vec<f64> {
         let own = self.sides().into_iter().filter(|(side, _)| *side == encoder);
         own.filter_map(|(_, hats)| hats).flat_map(Hats::values).collect()
     }
 
-    /// Appends the entries that follow from where the two cells stand, by the place of their encoders.
+    /// Appends the pair's entries, given the values of all encoders' cells.
     pub(super) fn encode(&self, spots: &[Spot], row: &mut Vec<(u32, f64)>) {
         let [first, second] = self.sides.map(|side| spots[side]);
         match (&self.rule, first, second) {
@@ -168,7 +168,7 @@ impl PairEncoder {
     }
 }
 
-/// A number in as few digits as tell knots apart.
+/// A number in four significant digits, for names of knots.
 pub(super) fn short(value: f64) -> String {
     if value == 0.0 {
         return "0".into();

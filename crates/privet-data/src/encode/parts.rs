@@ -1,12 +1,13 @@
-//! What each column, and each pair of columns, adds to a row to be scored.
+//! Contributions of each column, and each pair of columns, to a row in prediction.
 //!
-//! A row to be scored is a sum of *parts*: one for each column, one for each pair, and the constant column. What a
-//! part adds depends on its own cells alone, so that a linear model's score is a sum of what its parts say, an
-//! additive model. Everything here is a function of the schema; no record is looked at.
+//! A row in prediction is a sum of *parts*: one for each column, one for each pair, and the constant
+//! column. A part's entries depend on its own cells alone, so that a linear model's score is a sum of
+//! contributions of its parts: an additive model. Everything here is a function of the schema; no
+//! record is read.
 //!
-//! That holds before rows are clipped. Where they are filled to learn from ([`Rows::Fill`]) a row to be scored is
-//! divided by one public length, and it holds for every row; so it does where entries are clipped one by one, or
-//! where no row can be longer than the radius: [`Encoding::is_additive`].
+//! That holds before rows are clipped. Where they are filled in training ([`Rows::Fill`]) a row in
+//! prediction is divided by one public norm, and it holds for every row; so it does where entries are
+//! clipped one by one, or where no row's norm can exceed the radius: [`Encoding::is_additive`].
 
 use super::column::{ColumnEncoder, Fallback, Rule};
 use super::hats::{Coordinate, Hats};
@@ -14,10 +15,10 @@ use super::one_row::within;
 use super::pair::{PairEncoder, Spot};
 use super::*;
 
-/// Points of a number whose part is not a straight line between its knots.
+/// Number of grid points of a number whose part is not linear between its knots.
 const CURVED: u32 = 33;
 
-/// Where a cell can be, as far as its encoding can tell.
+/// A value of a cell, as far as its encoding distinguishes values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Level {
     /// A number within the bounds.
@@ -26,21 +27,21 @@ pub enum Level {
     Text(String),
     /// One of the hashed categories' buckets.
     Bucket(u32),
-    /// An unlisted category where those have a column of their own.
+    /// An unlisted category, where those have a column of their own.
     Other,
-    /// An unlisted category where those have none.
+    /// An unlisted category, where those have no column.
     Unlisted,
-    /// Nothing, where that has a column of its own.
+    /// A missing cell, where that has a column of its own.
     Missing,
 }
 
-/// What a column holds.
+/// The type of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AxisKind {
-    /// A number: its levels rise, and between them a part is a straight line.
+    /// A number: its levels rise, and between them a part is linear.
     Straight,
-    /// A number: its levels rise, and between them a part may bend: knots that are even in a logarithm, entries that
-    /// are clipped one by one.
+    /// A number: its levels rise, and between them a part may be non-linear: knots that are even in a
+    /// logarithm, entries that are clipped one by one.
     Curved,
     /// A category.
     Category,
@@ -48,25 +49,25 @@ pub enum AxisKind {
     Binary,
 }
 
-/// One column of a part, with all levels that its encoding tells apart: of a number its bounds, its knots and
-/// those of its pairs.
+/// One column of a part, with all levels that its encoding distinguishes; for a number its bounds, its
+/// knots and those of its pairs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     /// The column's name.
     pub column: String,
-    /// What it holds.
+    /// Its type.
     pub kind: AxisKind,
-    /// Numbers first, rising; then what is none.
+    /// Numbers first, rising; then levels that are not numbers.
     pub levels: Vec<Level>,
-    /// How much each level counts where an average is taken, together 1: evenly over the bounds (in the coordinate
-    /// in which knots are even) or over the listed categories. No record is looked at.
+    /// The weight of each level in an average, of sum 1: uniform over the bounds (in the coordinate in
+    /// which knots are even) or over the listed categories. No record is read.
     pub weights: Vec<f64>,
 }
 
 /// One column or a pair of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// One or two.
+    /// One axis, or two for a pair.
     pub axes: Vec<Axis>,
     source: Source,
 }
@@ -79,37 +80,39 @@ enum Source {
 }
 
 impl Encoding {
-    /// Whether a score is the sum of what the parts say for every row; else for those that are not clipped, and
-    /// of images and waves never.
+    /// True if a score is the sum of its parts' contributions for every row. If false, it is so only
+    /// for rows that are not clipped, and never for images and Fourier features.
     pub fn is_additive(&self) -> bool {
         let each = self.clip.norm() == Norm::Linf;
         let alone = self.fourier.is_none() && !self.image;
         alone && (self.for_scores.is_some() || each || self.raw_l2 <= self.clip.radius())
     }
 
-    /// Whether rows come in lengths of their own: none is filled, and none can be clipped.
+    /// True if no row's norm is changed: none is filled, and none can be clipped.
     pub fn is_whole(&self) -> bool {
         self.clip.norm() == Norm::L2 && !self.image && self.raw_l2 <= self.clip.radius()
     }
 
-    /// What every entry of a row to be scored is multiplied by, where rows are filled to learn from; else 1.
+    /// The factor that multiplies every entry of a row in prediction, where rows are filled in
+    /// training; else 1.
     pub fn score_factor(&self) -> f64 {
         self.for_scores.unwrap_or(1.0)
     }
 
-    /// How many features without a column of their own there are: those of a sparse file.
+    /// The number of features without a column of their own: those of a sparse file.
     pub fn features(&self) -> u32 {
         self.libsvm.map_or(0, |(features, _)| features)
     }
 
-    /// How many encoded columns belong to no column or pair: features of images, and waves.
+    /// The number of encoded columns that belong to no column or pair: features of images, and Fourier
+    /// features.
     pub fn of_no_column(&self) -> usize {
         let waves = self.fourier.as_ref().map_or(0, |waves| waves.width as usize);
         waves + if self.image { self.width } else { 0 }
     }
 
-    /// All parts but the constant: columns in the order of the schema, then pairs, or those features of a sparse
-    /// file that are wanted, counted from 0.
+    /// All parts but the constant: columns in the order of the schema, then pairs, then the features of
+    /// a sparse file, counted from 0, for which `wanted` is true.
     pub fn parts(&self, wanted: impl Fn(u32) -> bool) -> Vec<Part> {
         let column = |(place, encoder): (usize, &ColumnEncoder)| {
             let of_pairs = self.pairs.iter().flat_map(|pair| pair.knots_of(place)).collect();
@@ -131,10 +134,11 @@ impl Encoding {
         columns.chain(self.pairs.iter().enumerate().map(pair)).chain(features).collect()
     }
 
-    /// What a part adds to a row to be scored, before any clipping of the row, where its axes are at these levels.
+    /// The entries that a part contributes to a row in prediction, before any clipping of the row, at
+    /// these levels of its axes.
     ///
     /// # Panics
-    /// When there are not as many levels as axes.
+    /// If there are not as many levels as axes.
     pub fn part_entries(&self, part: &Part, levels: &[&Level]) -> Vec<(u32, f64)> {
         assert_eq!(part.axes.len(), levels.len(), "a level for each axis");
         let entries = match part.source {
@@ -159,12 +163,12 @@ impl Encoding {
         entries.into_iter().map(|(at, value)| (at, self.scored(value))).collect()
     }
 
-    /// What the constant column adds to a row to be scored.
+    /// The constant column's entry in a row in prediction.
     pub fn constant_entry(&self) -> Option<(u32, f64)> {
         self.bias.map(|value| (self.width as u32 - 1, self.scored(value)))
     }
 
-    /// An entry as it is scored, before any clipping of the row.
+    /// An entry as scaled for prediction, before any clipping of the row.
     fn scored(&self, value: f64) -> f64 {
         let radius = self.clip.radius();
         match (self.for_scores, self.clip.norm()) {
@@ -174,7 +178,8 @@ impl Encoding {
         }
     }
 
-    /// The part of the bounds that a row within the radius can reach: what is taken as it is may have no bounds.
+    /// The part of the bounds that a row within the radius can reach: values taken as they are may have
+    /// no bounds.
     fn reached(&self, (low, high): (f64, f64)) -> (f64, f64) {
         let radius = self.clip.radius();
         let (inner_low, inner_high) = (low.max(-radius), high.min(radius));
@@ -216,7 +221,7 @@ impl Encoding {
                 levels.extend(match unknown {
                     Some(Some(place)) if *place as usize >= counted => Some(Level::Other),
                     Some(Some(_)) => None,
-                    // As in prediction, unless a stand-in takes their place.
+                    // As in prediction, unless a substitute replaces them.
                     None if encoder.has_stand_in() => None,
                     Some(None) | None => Some(Level::Unlisted),
                 });
@@ -229,7 +234,7 @@ impl Encoding {
         Axis { column, kind, levels, weights }
     }
 
-    /// The same for a column of a pair: a number at the knots of the pair.
+    /// The axis of a column of a pair: a number has the knots of the pair.
     fn pair_axis(&self, encoder: &ColumnEncoder, hats: Option<&Hats>) -> Axis {
         let own = self.axis(encoder, Vec::new());
         let Some(hats) = hats else { return own };
@@ -240,7 +245,8 @@ impl Encoding {
         axis
     }
 
-    /// A number's axis: the grid put in order, finer where lines bend, weighed evenly in the coordinate.
+    /// A number's axis: the sorted grid, refined where the part is non-linear, weighted uniformly in
+    /// the coordinate.
     fn number_axis(
         &self,
         column: String,
@@ -255,7 +261,7 @@ impl Encoding {
         }
         grid.retain(|value| (low..=high).contains(value));
         grid.sort_by(f64::total_cmp);
-        // Knots that two bases share, up to rounding; the bounds themselves stay.
+        // Merges knots that two bases share, up to rounding; the bounds themselves stay.
         let near = 1e-9 * (high - low);
         grid.dedup_by(|next, kept| *next - *kept <= near);
         if let Some(last) = grid.last_mut()
@@ -278,7 +284,7 @@ impl Encoding {
 }
 
 impl ColumnEncoder {
-    /// Whether a missing cell has a column of its own.
+    /// True if a missing cell has a column of its own.
     fn misses_apart(&self) -> bool {
         let last = self.start() + self.width.saturating_sub(1);
         match (&self.missing, &self.rule) {
@@ -297,7 +303,7 @@ impl ColumnEncoder {
         }
     }
 
-    /// The entries of a level, and where it stands for pairs.
+    /// The entries of a level, and its value for pairs.
     fn level_entries(&self, level: &Level) -> (Vec<(u32, f64)>, Spot) {
         let mut row = Vec::new();
         let spot = match (level, &self.rule) {

@@ -1,12 +1,12 @@
-//! Between which public bounds each encoded column lies.
+//! Public ranges of the encoded columns.
 
 use super::Encoding;
 use super::column::{ColumnEncoder, Rule};
 use super::pair::PairEncoder;
 
 impl Encoding {
-    /// Between what each entry of a row lies before it is clipped, 0 among it; one range a column. Of features of
-    /// images, and of sparse ones, what the clip allows.
+    /// The range of each entry of a row before clipping, extended to contain 0; one per encoded column.
+    /// For features of images, and sparse ones, the range that the clip allows.
     pub fn ranges(&self) -> Vec<(f64, f64)> {
         let mut ranges: Vec<(f64, f64)> =
             self.encoders.iter().flat_map(ColumnEncoder::ranges).collect();
@@ -24,7 +24,7 @@ impl Encoding {
 }
 
 impl ColumnEncoder {
-    /// Those of its own encoded columns.
+    /// The ranges of its own encoded columns.
     fn ranges(&self) -> Vec<(f64, f64)> {
         let mut ranges = Vec::new();
         if let Rule::Number(number) = &self.rule {

@@ -1,15 +1,16 @@
-//! What a schema makes of a row, written out for other programs: databases, runtimes for models.
+//! The encoding of a row, written out for other programs: databases, model runtimes.
 //!
-//! A *recipe* has no code of its own: which cells count as what, numbers as bounded, curved and bent lines, and what
-//! becomes of a row's length. `a_recipe_encodes_as_the_encoder_does` cooks rows by it and compares. Entries are exact up
-//! to the truncation to 24 bits that rows are stored with.
+//! A *recipe* is data only: the categories of cells, numbers as clamped, logarithmic and
+//! piecewise-linear functions, and the scaling of rows. `a_recipe_encodes_as_the_encoder_does` encodes
+//! rows by it and compares. Entries are exact up to the truncation to 24 bits with which rows are
+//! stored.
 
 use super::column::{ColumnEncoder, Fallback, Rule};
 use super::hats::{Coordinate, Hats};
 use super::pair::Spot;
 use super::*;
 
-/// How raw cells become a row to be scored.
+/// The map from raw cells to a row in prediction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recipe {
     /// Encoded columns, the constant one included.
@@ -18,61 +19,61 @@ pub struct Recipe {
     pub columns: Vec<RecipeColumn>,
     /// Pairs of columns.
     pub pairs: Vec<RecipePair>,
-    /// The constant column's place and value.
+    /// The constant column's index and value.
     pub constant: Option<(u32, f64)>,
-    /// What becomes of the length of a row.
+    /// The scaling of rows.
     pub length: Length,
     /// Cells that count as missing.
     pub missing_texts: Vec<String>,
-    /// Whether blanks around a cell are dropped.
+    /// True if blanks around a cell are dropped.
     pub trim: bool,
 }
 
-/// What becomes of the length of a row to be scored.
+/// The scaling of a row in prediction.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Length {
-    /// Nothing: no row is longer than allowed.
+    /// None: no row's norm exceeds the radius.
     AsItIs,
     /// Every entry is multiplied by this.
     Times(f64),
-    /// A row that is longer than this is scaled down to it.
+    /// A row of a larger norm than this is scaled down to it.
     AtMost(f64),
-    /// Every entry is moved within ± this.
+    /// Every entry is clamped to ± this.
     EachAtMost(f64),
 }
 
 /// One column of the table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecipeColumn {
-    /// The name; of a part of a date, its own (`admitted.month`).
+    /// The name; for a part of a date, its own (`admitted.month`).
     pub name: String,
     /// Its first encoded column.
     pub start: u32,
-    /// What it holds.
+    /// Its type.
     pub rule: RecipeRule,
-    /// What a missing cell becomes.
+    /// The treatment of a missing cell.
     pub missing: RecipeMissing,
 }
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RecipeRule {
     /// A number.
     Number {
-        /// Smaller ones become this.
+        /// Lower bound; smaller numbers become it.
         low: f64,
-        /// Larger ones become this.
+        /// Upper bound; larger numbers become it.
         high: f64,
         /// Its own entry, at `start`; none on a circle.
         own: Option<Own>,
-        /// What it is unfolded into.
+        /// Its piecewise-linear basis.
         bends: Option<Bends>,
     },
-    /// One of these texts: 1 in the place of the text.
+    /// One of these texts: the entry at the text's index is 1.
     Category {
-        /// Texts with their place, counted from `start`. `None`: no entry.
+        /// Texts with their index, counted from `start`. `None`: no entry.
         texts: Vec<(String, Option<u32>)>,
-        /// The place of any other.
+        /// The index of any other text.
         other: Option<u32>,
     },
 }
@@ -80,31 +81,31 @@ pub enum RecipeRule {
 /// A number's own entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Own {
-    /// slope·t + offset, where t is 0 at the lower and 1 at the upper bound.
+    /// A line slope·t + offset, where t is 0 at the lower and 1 at the upper bound.
     Share(Curve, f64, f64),
     /// The clamped number itself.
     AsItIs,
-    /// ln(1 + number − low).
+    /// A logarithm, ln(1 + number − low).
     Log,
 }
 
-/// t = (g(v) − g(low))/(g(high) − g(low)) with g(v) = v, or ln(1 + v − from).
+/// The coordinate t = (g(v) − g(low))/(g(high) − g(low)) with g(v) = v, or ln(1 + v − from).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Curve {
-    /// `None` for a straight line.
+    /// The `from` of the logarithm; `None` for a straight line.
     pub log_from: Option<f64>,
-    /// g(low).
+    /// The value g(low).
     pub bottom: f64,
-    /// g(high) − g(low).
+    /// The difference g(high) − g(low).
     pub span: f64,
 }
 
-/// Entries that are straight lines between some points of t.
+/// Entries that are piecewise-linear in t.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bends {
-    /// What t is.
+    /// The coordinate t.
     pub curve: Curve,
-    /// From 0 to 1, rising.
+    /// The values of t between which entries are linear, from 0 to 1, rising.
     pub points: Vec<f64>,
     /// The entries at each point, weight included.
     pub heights: Vec<Vec<f64>>,
@@ -112,34 +113,35 @@ pub struct Bends {
     pub start: u32,
 }
 
-/// What a missing cell becomes.
+/// The treatment of a missing cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RecipeMissing {
     /// Such a row is refused.
     Refused,
-    /// 1 in this place, counted from `start`.
+    /// The entry at this index, counted from `start`, is 1.
     Place(u32),
-    /// This number.
+    /// The cell is read as this number.
     Number(f64),
     /// No entry.
     Nothing,
 }
 
-/// Two columns whose encodings are multiplied, by their places in the recipe.
+/// Two columns whose encodings are multiplied, by their indices in the recipe.
 #[derive(Debug, Clone, PartialEq)]
 pub enum RecipePair {
-    /// Every entry of the one with every entry of the other, the second innermost; the weight is in the first.
+    /// Every entry of the first times every entry of the second, the second innermost; the weight is in
+    /// the first.
     Bends {
-        /// Places of the columns.
+        /// Indices of the columns.
         columns: [usize; 2],
-        /// What they are unfolded into here; `start` is the pair's.
+        /// Their bases in this pair; `start` is the pair's.
         bends: Box<[Bends; 2]>,
     },
-    /// weight·(2t − 1) of the second in the place of the category of the first.
+    /// The entry weight·(2t − 1), t of the second, at the index of the first's category.
     Slopes {
-        /// Places of the columns.
+        /// Indices of the columns.
         columns: [usize; 2],
-        /// What t of the second is.
+        /// The coordinate t of the second.
         curve: Curve,
         /// The weight.
         weight: f64,
@@ -159,7 +161,7 @@ impl Curve {
         Self { log_from, bottom: g(low), span: g(high) - g(low) }
     }
 
-    /// t of a number within the bounds.
+    /// The coordinate t of a number within the bounds.
     pub fn at(&self, value: f64) -> f64 {
         let top = self.log_from.map_or(value, |from| libm::log1p(value - from));
         ((top - self.bottom) / self.span).clamp(0.0, 1.0)
@@ -201,7 +203,7 @@ impl Bends {
 }
 
 impl Encoding {
-    /// The recipe, or what stands in its way, in words.
+    /// Returns the recipe, or the reason there is none, in words.
     pub fn recipe(&self, schema: &Schema) -> Result<Recipe, &'static str> {
         if self.image {
             return Err("its rows are features of images, which only privet computes");
@@ -254,7 +256,7 @@ impl Encoding {
 
 impl ColumnEncoder {
     fn recipe(&self) -> Result<RecipeColumn, &'static str> {
-        // Under a stand-in every cell that would be refused becomes it.
+        // Under a substitute every cell that would be refused becomes it.
         let stand_in = match &self.invalid {
             Fallback::Refuse => None,
             Fallback::Entries(entries, spot) => Some((entries, spot)),
@@ -312,14 +314,14 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Where a raw cell stands.
+    /// The value of a raw cell for pairs.
     enum Stands {
         Nowhere,
         At(f64),
         In(u32),
     }
 
-    /// A row by the recipe alone.
+    /// A row encoded by the recipe alone.
     fn cooked(recipe: &Recipe, cells: &[&str]) -> Vec<f64> {
         let mut row = vec![0.0; recipe.width];
         let mut stands = Vec::new();

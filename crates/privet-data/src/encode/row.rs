@@ -1,4 +1,4 @@
-//! One row: each cell to its encoded columns, then the clip.
+//! Encoding of one row: each cell to its encoded columns, then the clip.
 
 use super::{
     column::{Encoded, Number, parse_number, some_of},
@@ -9,12 +9,12 @@ use super::{
 };
 use crate::error::Problem;
 
-/// Why a cell could not be encoded.
+/// The reason a cell could not be encoded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EncodeError {
-    /// What is wrong.
+    /// The kind of problem.
     pub problem: Problem,
-    /// What would be accepted.
+    /// The accepted values, in words.
     pub accepted: String,
 }
 
@@ -24,9 +24,9 @@ pub struct RowEncoder<'a> {
     unknown_in: UnknownIn,
     classes: Option<Lookup>,
     row: Vec<(u32, f64)>,
-    /// Where each encoder's cell stands, for pairs.
+    /// The value of each encoder's cell, for pairs.
     spots: Vec<Spot>,
-    /// Unlisted categories, by position among the schema's columns.
+    /// Counts of unlisted categories, by position among the schema's columns.
     unknown: Vec<u64>,
     stand_ins: u64,
 }
@@ -53,7 +53,7 @@ impl<'a> RowEncoder<'a> {
     }
 
     /// Encodes and clips one row; `cell` gives the cell of each of the schema's columns. On error,
-    /// the column's position comes with the reason.
+    /// returns the column's position with the reason.
     pub fn encode<'c>(
         &mut self,
         mut cell: impl FnMut(usize) -> Cell<'c>,
@@ -80,7 +80,7 @@ impl<'a> RowEncoder<'a> {
         Ok(self.finish())
     }
 
-    /// Counts what another has counted, which begins anew.
+    /// Adds the counts of another encoder to these and resets them there.
     #[cfg(feature = "parquet")]
     pub(crate) fn absorb(&mut self, other: &mut Self) {
         for (own, more) in self.unknown.iter_mut().zip(&mut other.unknown) {
@@ -89,7 +89,7 @@ impl<'a> RowEncoder<'a> {
         self.stand_ins += std::mem::take(&mut other.stand_ins);
     }
 
-    /// All cells of a row that do not fit, by the position of their column.
+    /// All invalid cells of a row, by the position of their column.
     pub(crate) fn problems<'c>(
         &self,
         mut cell: impl FnMut(usize) -> Cell<'c>,
@@ -120,14 +120,14 @@ impl<'a> RowEncoder<'a> {
         &self.row
     }
 
-    /// A label's place among the classes.
+    /// The index of a label's class.
     pub fn class(&self, cell: Cell<'_>) -> Result<u32, EncodeError> {
         let found = self.classes.as_ref().and_then(|lookup| lookup.find(cell));
         let classes = match &self.encoding.target {
             TargetKind::Classes(classes) => classes.as_slice(),
             TargetKind::Number { .. } => &[],
         };
-        // Labels beyond the classes' own names stand after them.
+        // Further labels follow the classes' own names.
         let code = |place: u32| match (place as usize).checked_sub(classes.len()) {
             Some(further) => self.encoding.labels.of[further].1,
             None => place,
@@ -158,12 +158,12 @@ impl<'a> RowEncoder<'a> {
         Ok((number.encode(value) * 8_388_608.0).trunc() / 8_388_608.0)
     }
 
-    /// Bad cells so far whose column's stand-in took their place.
+    /// The number of bad cells so far that were replaced by their column's substitute.
     pub fn stand_ins(&self) -> u64 {
         self.stand_ins
     }
 
-    /// Unlisted categories met so far, by position among the schema's columns.
+    /// Counts of unlisted categories so far, by position among the schema's columns.
     pub fn unknown(&self) -> &[u64] {
         &self.unknown
     }

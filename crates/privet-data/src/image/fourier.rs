@@ -1,14 +1,14 @@
 //! Discrete Fourier transforms of powers of two, of several images side by side.
 //!
-//! Forward: decimation in frequency, natural order in, bit-reversed order out. Inverse: decimation in time,
-//! the other way round, without the factor 1/n. In between only products with tables happen, which are kept
-//! in bit-reversed order too, so nothing is ever reordered.
+//! Forward: decimation in frequency, natural order in, bit-reversed order out. Inverse: decimation in
+//! time, the other way round, without the factor 1/n. In between there are only products with tables,
+//! which are kept in bit-reversed order too, so nothing is ever reordered.
 //!
-//! L images lie side by side (`[f32; L]`), and every lane goes through the same sums and products in the
-//! same order: its bits do not depend on what is in the others. There are no fused operations, so they are
-//! the same on every processor.
+//! L images lie side by side (`[f32; L]`), and every lane goes through the same sums and products in
+//! the same order: its bits do not depend on the other lanes. There are no fused operations, so they
+//! are the same on every processor.
 
-/// A complex number of each of L images.
+/// One complex number for each of L images.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Lanes<const L: usize> {
     pub(super) real: [f32; L],
@@ -45,9 +45,9 @@ impl<const L: usize> Lanes<L> {
 /// Transforms of one length.
 #[derive(Debug, Clone)]
 pub(super) struct Fourier {
-    /// n, a power of two.
+    /// The length n, a power of two.
     length: usize,
-    /// For each half-length h = n/2, n/4, …, 1: cos and −sin of πj/h, j < h.
+    /// Twiddle factors: for each half-length h = n/2, n/4, …, 1, cos and −sin of πj/h, j < h.
     roots: Vec<Vec<(f32, f32)>>,
 }
 
@@ -65,7 +65,7 @@ impl Fourier {
         Self { length, roots }
     }
 
-    /// Along the middle axis of `values`, which lie as [·][n][inner].
+    /// Transforms along the middle axis of `values`, which lie as [·][n][inner].
     fn forward<const L: usize>(&self, values: &mut [Lanes<L>], inner: usize) {
         for roots in &self.roots {
             let half = roots.len() * inner;
@@ -82,7 +82,7 @@ impl Fourier {
         }
     }
 
-    /// The same, back again.
+    /// The inverse of [`Self::forward`], up to the factor n.
     fn inverse<const L: usize>(&self, values: &mut [Lanes<L>], inner: usize) {
         for roots in self.roots.iter().rev() {
             let half = roots.len() * inner;
@@ -107,7 +107,7 @@ pub(super) struct Plane {
 }
 
 impl Plane {
-    /// Both powers of two.
+    /// For images of these sides, both powers of two.
     pub(super) fn new(rows: usize, columns: usize) -> Self {
         Self { rows: Fourier::new(rows), columns: Fourier::new(columns) }
     }
@@ -117,14 +117,14 @@ impl Plane {
         self.columns.forward(image, 1);
     }
 
-    /// Without the factor 1/(rows · columns).
+    /// The inverse transform without the factor 1/(rows · columns).
     pub(super) fn inverse<const L: usize>(&self, image: &mut [Lanes<L>]) {
         self.columns.inverse(image, 1);
         self.rows.inverse(image, self.columns.length);
     }
 }
 
-/// The place of frequency `k` of `length`.
+/// The index of frequency `k` of `length`, in bit-reversed order.
 pub(super) fn place(k: usize, length: usize) -> usize {
     (0..length.trailing_zeros()).fold(0, |place, bit| place << 1 | k >> bit & 1)
 }

@@ -1,23 +1,24 @@
-//! Images to rows of a fixed length: a scattering transform, group normalisation, a public projection.
+//! Encodes images as rows of a fixed norm: a scattering transform, group normalisation, a public
+//! projection.
 //!
-//! Nothing is fitted and nothing is paid for: the map from one image to its row is fixed before any record is
+//! Nothing is fitted and no ε is spent: the map from one image to its row is fixed before any record is
 //! read, and depends on that image alone (Tramèr & Boneh 2021 found such features ahead of private
-//! end-to-end learning). After it the row is as long as the clip allows, and is clipped as every row is.
+//! end-to-end learning). The row is then scaled to the clipping radius, and clipped as every row is.
 //!
 //! ```text
 //!  pixels ──scatter──► 81 maps a channel ──normalise──► groups of length √size ──project──► features
 //!         ──scale──► length R ──clip──► row
 //! ```
 //!
-//! - Groups (module `normalise`): the coefficients of one order at one place. Floors are public, so a group that is
-//!   blank stays near 0. A blank image is a row of zeros, like the null record.
+//! - Groups (module `normalise`): the coefficients of one order at one position. Floors are public, so
+//!   a group that is blank stays near 0. A blank image is a row of zeros, like the null record.
 //! - Rows are scaled up or down to R, and then go through [`Clip`], whose integers prove ‖row‖ ≤ R.
 //!
-//! **Claim.** The row of an image has the same bits alone and at any place of any table, on any number of
-//! threads. *Proof.* Each image goes alone through the same operations in the same order; nothing is kept from
-//! one to the next but room that is overwritten before it is read. ∎ Tested by
-//! `a_row_has_the_same_bits_wherever_it_is`. There are no fused operations and no processor's own mathematics,
-//! so they are the same on every machine.
+//! **Claim.** The row of an image has the same bits alone and at any index of any table, on any number
+//! of threads. *Proof.* Each image goes alone through the same operations in the same order; nothing is
+//! carried from one to the next except scratch memory that is overwritten before it is read. ∎ Tested
+//! by `a_row_has_the_same_bits_wherever_it_is`. There are no fused operations and no hardware
+//! transcendental functions, so rows are the same on every machine.
 
 mod fourier;
 mod normalise;
@@ -32,14 +33,14 @@ use project::Projection;
 use rayon::prelude::*;
 use scatter::{MAPS, Room, Scattering};
 
-/// J.
+/// The number of scales J.
 const SCALES: u32 = 2;
-/// L.
+/// The number of angles L.
 const ANGLES: usize = 8;
-/// Images that a thread takes at a time.
+/// Images that a thread processes at a time.
 const PIECE: usize = 16;
 
-/// How many numbers an image of this size has before they are projected.
+/// The number of coefficients of an image of this size, before projection.
 pub fn coefficients(facts: &ImageFacts) -> u64 {
     let averages = |size: u32| u64::from(size >> SCALES);
     MAPS as u64 * u64::from(facts.channels) * averages(facts.width) * averages(facts.height)
@@ -54,7 +55,7 @@ pub struct ImageEncoder {
     projection: Projection,
 }
 
-/// Room for one image after the other.
+/// Scratch memory of a thread.
 struct Desk {
     room: Room,
     maps: Vec<f32>,
@@ -63,7 +64,7 @@ struct Desk {
 }
 
 impl ImageEncoder {
-    /// For images of a checked schema.
+    /// The encoder for images of a checked schema.
     pub fn new(facts: &ImageFacts) -> Self {
         Self {
             channels: facts.channels as usize,
@@ -73,8 +74,8 @@ impl ImageEncoder {
         }
     }
 
-    /// The rows of a table of pixels, clipped. Pixels go row by row from the top, the channels of one side
-    /// by side.
+    /// The rows of a table of pixels, clipped. Pixels go row by row from the top, the channels of one
+    /// side by side.
     pub fn rows(&self, pixels: &Matrix, clip: &Clip) -> Matrix {
         let (rows, width) = (pixels.rows(), self.features);
         let mut values = vec![0.0_f32; rows * width];

@@ -2,18 +2,19 @@
 //!
 //! | group | becomes |
 //! |---|---|
-//! | S₀, all places | less its mean, over √(variance + 10⁻⁵) |
-//! | S₁, its 16 maps at one place | over √(mean square + 10⁻⁴) |
-//! | S₂, its 64 maps at one place | over √(mean square + 10⁻⁵) |
+//! | S₀, all positions | minus its mean, over √(variance + 10⁻⁵) |
+//! | S₁, its 16 maps at one position | over √(mean square + 10⁻⁴) |
+//! | S₂, its 64 maps at one position | over √(mean square + 10⁻⁵) |
 //!
-//! What is left of S₁ and S₂ says which waves are at a place, not how strong they are: thin and thick strokes,
-//! dark and light cloth look alike. The floors, for pixels from 0 to 1, keep what is blank near 0, and are what
-//! the strength of a faint place is measured against. Per-image groups of maps, as Tramèr & Boneh 2021 have
-//! them, were 0.1 to 0.3 points behind on MNIST (ε = 1 and 3, judged on 10,000 of its training rows).
+//! After this S₁ and S₂ show which waves are at a position, not how strong they are: thin and thick
+//! strokes, dark and light cloth become similar. The floors, for pixels from 0 to 1, keep blank
+//! positions near 0; the strength of a faint position is measured against them. Departs from Tramèr &
+//! Boneh 2021, whose groups are the maps of an image: 0.1 to 0.3 points worse on MNIST (ε = 1 and 3,
+//! evaluated on 10,000 of its training rows).
 
 use super::ANGLES;
 
-/// Added to the variance of S₀ and to the mean squares of S₁ and S₂.
+/// Floors, added to the variance of S₀ and to the mean squares of S₁ and S₂.
 const FLOORS: [f64; 3] = [1e-5, 1e-4, 1e-5];
 
 /// Normalises the maps of one channel, `places` numbers each.
@@ -30,7 +31,7 @@ pub(super) fn normalise(maps: &mut [f32], places: usize) {
     at_each_place(second, places, FLOORS[2]);
 }
 
-/// Divides the numbers of each place by the root of their mean square and the floor.
+/// Divides the numbers of each position by √(their mean square + floor).
 fn at_each_place(maps: &mut [f32], places: usize, floor: f64) {
     let count = (maps.len() / places.max(1)) as f64;
     let mut squares = vec![0.0; places];
@@ -49,7 +50,8 @@ mod tests {
     use super::*;
     use crate::image::MAPS;
 
-    /// A group's mean square is 1, unless it is near its floor: then ½ at the floor, and 0 where all is blank.
+    /// A group's mean square is 1, unless it is near its floor: then ½ at the floor, and 0 where all is
+    /// blank.
     #[test]
     fn groups_are_normalised_with_a_floor() {
         const PLACES: usize = 6;

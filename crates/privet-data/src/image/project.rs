@@ -1,27 +1,28 @@
 //! A public random projection: signs, a Hadamard transform, and some of its entries.
 //!
-//! For a row z of length d padded to D = 2ᵐ: the first `features` entries of a fixed random choice out of
-//! H·diag(±1)·z, H the D × D Hadamard matrix (Ailon & Chazelle 2009; Tropp 2011). It keeps lengths and angles about as well as
-//! Gaussian numbers would, at D·m additions a row. Signs and choice come from a keyed hash under a constant:
-//! choosing among constants would be tuning, so there is one, and it never changes.
+//! For a row z of length d padded to D = 2ᵐ: the first `features` entries of a fixed random choice out
+//! of H·diag(±1)·z, H the D × D Hadamard matrix (Ailon & Chazelle 2009; Tropp 2011). It preserves norms
+//! and angles about as well as a Gaussian matrix would, at D·m additions per row. Signs and choice come
+//! from a keyed hash under a constant: choosing among constants would be tuning, so there is one, and
+//! it never changes.
 
 use crate::keyed::{self, Key};
 
-/// The fixed key of signs and places. Models depend on it: it never changes.
+/// The fixed key of signs and choice. Stored models depend on it: it must never change.
 const KEY: Key = *b"privet: pictures";
 
 /// The projection of rows of one length.
 #[derive(Debug, Clone)]
 pub(super) struct Projection {
     signs: Vec<f32>,
-    /// Which entries are kept, ascending.
+    /// Indices of the entries that are kept, ascending.
     places: Vec<u32>,
-    /// D.
+    /// The padded length D.
     padded: usize,
 }
 
 impl Projection {
-    /// From `length` numbers to `features`, at most the power of two at or above `length`.
+    /// Projects `length` numbers to `features`, at most the power of two at or above `length`.
     pub(super) fn new(length: usize, features: usize) -> Self {
         let padded = length.next_power_of_two();
         let hash =
@@ -73,7 +74,7 @@ mod tests {
         assert!(part.iter().all(|x| rest.any(|y| x == y)), "{part:?} of {whole:?}");
     }
 
-    /// Models depend on these.
+    /// Stored models depend on these.
     #[test]
     fn signs_and_places_never_change() {
         let projection = Projection::new(3969, 1200);

@@ -2,22 +2,23 @@
 //!
 //! S₀ = x ⋆ φ,  S₁ = |x ⋆ ψ₁| ⋆ φ,  S₂ = ||x ⋆ ψ₁| ⋆ ψ₂| ⋆ φ,
 //!
-//! at J = 2 scales and L = 8 angles, ψ₂ at the coarser scale only: 1 + 16 + 64 = 81 maps, each averaged over
-//! squares of 4 × 4 pixels. The image lies in the middle of a blank grid whose sides are powers of two;
-//! beyond it the grid repeats. At the coarser scale every second grid point is kept, which in frequencies is
-//! adding up the four that become one: in bit-reversed order they lie side by side.
+//! at J = 2 scales and L = 8 angles, ψ₂ at the coarser scale only: 1 + 16 + 64 = 81 maps, each averaged
+//! over squares of 4 × 4 pixels. The image lies in the middle of a blank grid whose sides are powers of
+//! two; beyond it the grid repeats. At the coarser scale every second grid point is kept; in
+//! frequencies this adds up the four that alias: in bit-reversed order they lie side by side.
 //!
-//! A 28 × 28 image takes 1 + 8 + 4 transforms of 32 × 32 and 72 of 16 × 16, about two million operations. All
-//! angles go side by side; their moduli, being real, go forward two in one complex transform.
+//! A 28 × 28 image takes 1 + 8 + 4 transforms of 32 × 32 and 72 of 16 × 16, about two million
+//! operations. All angles are transformed side by side; their moduli, being real, are packed two in one
+//! complex transform.
 
 use super::ANGLES;
 use super::fourier::{Lanes, Plane, place};
 use super::wavelets::{Angles, Averages, morlets};
 
-/// Maps of an image.
+/// The number of maps of an image.
 pub(super) const MAPS: usize = 1 + 2 * ANGLES + ANGLES * ANGLES;
 
-/// Two images in one complex one.
+/// The number of complex transforms of all angles' moduli, packed in pairs.
 const PAIRS: usize = ANGLES / 2;
 
 /// The transform for images of one size.
@@ -25,22 +26,22 @@ const PAIRS: usize = ANGLES / 2;
 pub(super) struct Scattering {
     height: usize,
     width: usize,
-    /// Of the grid.
+    /// Sides of the grid.
     rows: usize,
     columns: usize,
     fine: Plane,
     coarse: Plane,
-    /// Wavelets of both scales; what the inverse transforms leave out is in them.
+    /// Wavelets of both scales; they include the factor that the inverse transforms leave out.
     fine_wavelets: Vec<Angles>,
     coarse_wavelets: Vec<Angles>,
-    /// For each place of a frequency, that of its negative.
+    /// The index of −k for each index of a frequency k.
     opposite: Vec<u32>,
     /// Means down the rows and along them.
     fine_averages: [Averages; 2],
     coarse_averages: [Averages; 2],
 }
 
-/// Room for one image's transform.
+/// Scratch memory for one image's transform.
 pub(super) struct Room {
     image: Vec<Lanes<1>>,
     fine: Vec<Lanes<ANGLES>>,
@@ -77,7 +78,7 @@ impl Scattering {
             fine: Plane::new(rows, columns),
             coarse: Plane::new(rows / 2, columns / 2),
             fine_wavelets: morlets(0, rows, columns, 1.0 / points),
-            // A quarter for the frequencies that become one, and four times fewer points.
+            // A quarter for the frequencies that alias, and four times fewer points.
             coarse_wavelets: morlets(1, rows, columns, 1.0 / points),
             opposite: (0..rows * columns).map(opposite).collect(),
             fine_averages: averages(1),
@@ -85,7 +86,7 @@ impl Scattering {
         }
     }
 
-    /// How many averages a map has.
+    /// The number of averages of a map.
     pub(super) fn places(&self) -> usize {
         self.fine_averages.iter().map(|axis| axis.means.len()).product()
     }
@@ -220,7 +221,7 @@ fn moduli(values: &[Lanes<ANGLES>], moduli: &mut [Angles]) {
     }
 }
 
-/// Hands each place's averages to `write`, place after place.
+/// Passes each position's averages to `write`, in order.
 fn average(
     [down, along]: &[Averages; 2],
     image: &[Angles],

@@ -12,7 +12,7 @@ fn clip(radius: f64) -> Clip {
     Clip::new(ClipFacts { norm: Norm::L2, radius, rows: Rows::Clip })
 }
 
-/// Pixels from a small generator: strokes would do as well, but noise reaches every frequency.
+/// Pixels from a small generator: noise, so that every frequency occurs.
 fn pixels(seed: u64, count: usize) -> Vec<f32> {
     let mut state = seed | 1;
     let mut next = || {
@@ -42,7 +42,7 @@ proptest! {
             (0..count as u64).map(|image| pixels(seed ^ (image << 20), length)).collect();
         let place = place.index(count);
         let alone = encoder.rows(&table(&images[place..=place]), &clip(1.0)).dense_row(0);
-        // Neighbours as odd as pixels can be.
+        // Extreme images as neighbours.
         for (other, image) in images.iter_mut().enumerate().filter(|(other, _)| *other != place) {
             match other % 4 {
                 0 => image.fill(0.0),
@@ -57,7 +57,7 @@ proptest! {
         prop_assert_eq!(bits(all.dense_row(place)), bits(alone));
     }
 
-    /// Rows reach the radius but for the grid, never beyond; only what is blank is zero.
+    /// Rows reach the radius up to the grid, never beyond; only blank images are zero.
     #[test]
     fn rows_are_as_long_as_the_clip_allows(
         seed in any::<u64>(), radius in prop::sample::select(vec![0.3, 1.0, 7.5]),

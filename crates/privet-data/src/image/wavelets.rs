@@ -1,13 +1,13 @@
 //! The fixed filters of the scattering transform, in closed form.
 //!
 //! A Morlet wavelet of scale 2ʲ and angle θ is a wave ξ = (3π/4)·2⁻ʲ·(cos θ, sin θ) under a Gaussian of
-//! covariance Σ = (0.8·2ʲ)²·R_θ diag(1, (L/4)²) R_θᵀ, less the multiple of that Gaussian which makes its
-//! sum 0. On a periodic grid its transform is, by Poisson's formula,
+//! covariance Σ = (0.8·2ʲ)²·R_θ diag(1, (L/4)²) R_θᵀ, minus the multiple of that Gaussian which makes
+//! its sum 0. On a periodic grid its transform is, by Poisson's formula,
 //!
 //! ψ̂(ω) = g(ω − ξ) − (g(−ξ)/g(0))·g(ω),  g(ω) = Σ_k exp(−½(ω + 2πk)ᵀΣ(ω + 2πk)),
 //!
-//! which is real. Averages are Gaussian of standard deviation 0.8·2^(J−1), around the middles of squares of
-//! 2ᴶ pixels. Constants as in Bruna & Mallat 2013 and the usual implementations.
+//! which is real. Averages are Gaussian of standard deviation 0.8·2^(J−1), around the centres of
+//! squares of 2ᴶ pixels. Constants as in Bruna & Mallat 2013 and the usual implementations.
 
 use super::fourier::place;
 use super::{ANGLES, SCALES};
@@ -21,7 +21,7 @@ const COPIES: i32 = 2;
 /// A value for each angle.
 pub(super) type Angles = [f32; ANGLES];
 
-/// ψ̂ of one scale at all angles, frequencies in bit-reversed order, times `factor`.
+/// The transform ψ̂ of one scale at all angles, frequencies in bit-reversed order, times `factor`.
 pub(super) fn morlets(scale: u32, rows: usize, columns: usize, factor: f64) -> Vec<Angles> {
     let wavelets: [Wavelet; ANGLES] = std::array::from_fn(|angle| Wavelet::new(scale, angle));
     let mut table = vec![[0.0; ANGLES]; rows * columns];
@@ -39,9 +39,9 @@ pub(super) fn morlets(scale: u32, rows: usize, columns: usize, factor: f64) -> V
 /// A wave under a Gaussian; the first coordinate goes down the rows.
 struct Wavelet {
     wave: [f64; 2],
-    /// Σ: of rows, mixed, of columns.
+    /// The covariance Σ: of rows, mixed, of columns.
     covariance: [f64; 3],
-    /// g(−ξ)/g(0).
+    /// The correction g(−ξ)/g(0).
     correction: f64,
 }
 
@@ -67,13 +67,13 @@ impl Wavelet {
         wavelet
     }
 
-    /// ψ̂.
+    /// The wavelet's transform ψ̂.
     fn at(&self, y: f64, x: f64) -> f64 {
         let [down, along] = self.wave;
         self.gaussian(y - down, x - along) - self.correction * self.gaussian(y, x)
     }
 
-    /// g.
+    /// The periodic Gaussian g.
     fn gaussian(&self, y: f64, x: f64) -> f64 {
         let [of_rows, mixed, of_columns] = self.covariance;
         let mut sum = 0.0;
@@ -91,12 +91,13 @@ impl Wavelet {
 /// Weighted means along one axis of a periodic grid.
 #[derive(Debug, Clone)]
 pub(super) struct Averages {
-    /// A row a mean: its first grid point and the weights from there on.
+    /// One entry per mean: its first grid point and the weights from there on.
     pub(super) means: Vec<(usize, Vec<f32>)>,
 }
 
 impl Averages {
-    /// For `size` pixels that begin at `start` of a grid; of the grid, every `spacing`th point is there.
+    /// Averages of `size` pixels that begin at `start` of a grid, of which every `spacing`th point is
+    /// given.
     pub(super) fn new(size: usize, start: usize, grid: usize, spacing: usize) -> Self {
         let step = 1 << SCALES;
         let count = size / step;

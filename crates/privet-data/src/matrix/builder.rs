@@ -1,4 +1,4 @@
-//! Growing a matrix row by row, and taking rows out of one.
+//! Builds a matrix row by row, and selects rows of one.
 
 use super::{CsrMatrix, DenseMatrix, Matrix};
 use crate::schema::Storage;
@@ -29,7 +29,7 @@ impl MatrixBuilder {
     /// Adds one row. Columns must increase; values must fit `f32`, as clipped ones do.
     ///
     /// # Panics
-    /// When a column is too large.
+    /// If a column is too large.
     pub fn push(&mut self, row: &[(u32, f64)]) {
         self.rows += 1;
         match &mut self.kind {
@@ -49,7 +49,7 @@ impl MatrixBuilder {
         }
     }
 
-    /// Adds all rows of another of the same kind, which is left empty.
+    /// Appends all rows of another builder of the same storage, which is left empty.
     #[cfg(feature = "parquet")]
     pub(crate) fn append(&mut self, other: &mut Self) {
         self.rows += std::mem::take(&mut other.rows);
@@ -68,15 +68,15 @@ impl MatrixBuilder {
         }
     }
 
-    /// Rows so far.
+    /// Number of rows so far.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// The matrix.
+    /// Returns the matrix.
     ///
     /// # Panics
-    /// When the columns of a sparse row did not increase.
+    /// If the columns of a sparse row did not increase.
     pub fn finish(self) -> Matrix {
         match self.kind {
             Kind::Dense(mut values) => {
@@ -93,10 +93,10 @@ impl MatrixBuilder {
 }
 
 impl Matrix {
-    /// The named rows, in the order given.
+    /// The rows of these indices, in the order given.
     ///
     /// # Panics
-    /// When a row does not exist.
+    /// If a row does not exist.
     pub fn select(&self, rows: &[usize]) -> Matrix {
         match self {
             Self::Dense(matrix) => {
@@ -119,10 +119,10 @@ impl Matrix {
         }
     }
 
-    /// The same with zeros in the named rows.
+    /// The same matrix with zeros in these rows.
     ///
     /// # Panics
-    /// When a row does not exist.
+    /// If a row does not exist.
     pub fn without_entries_of(&self, rows: &[usize]) -> Matrix {
         match self {
             Self::Dense(matrix) => {
@@ -145,10 +145,10 @@ impl Matrix {
         }
     }
 
-    /// The entries of one row, those that are stored.
+    /// The stored entries of one row.
     ///
     /// # Panics
-    /// When the row does not exist.
+    /// If the row does not exist.
     pub fn entries(&self, row: usize) -> Vec<(u32, f32)> {
         match self {
             Self::Dense(matrix) => (0..).zip(matrix.row(row).iter().copied()).collect(),
@@ -162,7 +162,7 @@ impl Matrix {
     /// One row with its zeros.
     ///
     /// # Panics
-    /// When the row does not exist.
+    /// If the row does not exist.
     pub fn dense_row(&self, row: usize) -> Vec<f32> {
         match self {
             Self::Dense(matrix) => matrix.row(row).to_vec(),

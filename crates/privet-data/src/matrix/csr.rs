@@ -13,7 +13,7 @@ impl CsrMatrix {
     /// Row i owns entries `starts[i]..starts[i + 1]`.
     ///
     /// # Panics
-    /// When the parts do not fit together.
+    /// If the parts do not fit together.
     pub fn new(starts: Vec<usize>, indices: Vec<u32>, values: Vec<f32>, columns: usize) -> Self {
         assert!(starts.first() == Some(&0) && starts.last() == Some(&indices.len()));
         assert!(starts.windows(2).all(|w| w[0] <= w[1]) && indices.len() == values.len());
@@ -41,7 +41,7 @@ impl CsrMatrix {
         (&self.indices[range.clone()], &self.values[range])
     }
 
-    /// Where each row starts, then the number of entries.
+    /// The start of each row's entries, then the number of entries.
     pub fn starts(&self) -> &[usize] {
         &self.starts
     }
@@ -56,7 +56,7 @@ impl CsrMatrix {
         &self.values
     }
 
-    /// What holds starts, columns and values, to be used again.
+    /// Returns the vectors of starts, columns and values for reuse.
     pub(crate) fn into_parts(self) -> (Vec<usize>, Vec<u32>, Vec<f32>) {
         (self.starts, self.indices, self.values)
     }

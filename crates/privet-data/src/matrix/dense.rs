@@ -9,10 +9,10 @@ pub struct DenseMatrix {
 }
 
 impl DenseMatrix {
-    /// Takes `rows · columns` values, row after row.
+    /// A matrix of `rows · columns` values, row after row.
     ///
     /// # Panics
-    /// When the length does not fit.
+    /// If the length is not `rows · columns`.
     pub fn new(values: Vec<f32>, rows: usize, columns: usize) -> Self {
         assert_eq!(values.len(), rows * columns, "values do not fill rows × columns");
         Self { values, rows, columns }
@@ -33,12 +33,12 @@ impl DenseMatrix {
         &self.values[row * self.columns..(row + 1) * self.columns]
     }
 
-    /// Everything, row after row.
+    /// All values, row after row.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// What holds everything, row after row, to be used again.
+    /// Returns the vector of values, row after row, for reuse.
     pub(crate) fn into_values(self) -> Vec<f32> {
         self.values
     }

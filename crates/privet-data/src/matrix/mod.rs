@@ -1,8 +1,8 @@
 //! Matrices of encoded rows, each row already clipped and truncated.
 //!
-//! Values are stored as `f32` without loss: a row's entries are multiples of `2^(e−23)` where
-//! `2^e` is the least power of two that is at least the clipping radius (see the crate's `bound`
-//! module), so 24 bits hold them exactly. All arithmetic on them is done in `f64`.
+//! Values are stored as `f32` without loss: a row's entries are multiples of `2^(e−23)` where `2^e` is
+//! the least power of two that is at least the clipping radius (see the crate's `bound` module), so 24
+//! bits hold them exactly. All arithmetic on them is done in `f64`.
 
 mod builder;
 mod csr;
@@ -40,7 +40,7 @@ impl Matrix {
         }
     }
 
-    /// The same rows with these columns only, ascending.
+    /// The same rows restricted to these columns, in ascending order.
     pub fn only(&self, columns: &[usize]) -> Self {
         match self {
             Self::Dense(m) => {
@@ -69,7 +69,7 @@ impl Matrix {
         }
     }
 
-    /// Bytes that one pass over all rows must move.
+    /// Bytes that one pass over all rows reads.
     pub fn bytes(&self) -> usize {
         match self {
             Self::Dense(m) => m.bytes(),

@@ -1,6 +1,7 @@
 //! Public features of items, such as genres and years.
 //!
-//! They are declared, like the list of items, and never taken from ratings. Three files are read:
+//! They are declared, like the list of items, and never taken from ratings. Three kinds of files are
+//! read:
 //!
 //! | file | lines | features |
 //! |---|---|---|
@@ -8,7 +9,8 @@
 //! | MovieLens `u.item` | `1\|Toy Story (1995)\|01-Jan-1995\|\|url\|0\|…` | its 19 genres, and the year |
 //! | any other | `item,NAME,NAME,…` under that header, then numbers | as they are, from −4 to 4 |
 //!
-//! A year counts as (year − 1980)/20 within [−2, 2]; of an item without one, or without a line, everything is 0.
+//! A year is encoded as (year − 1980)/20 within [−2, 2]; all features of an item without a line are 0,
+//! and so is a missing year.
 
 use super::RatingsError;
 use crate::read::decompressed;
@@ -16,21 +18,21 @@ use crate::{DataError, Place};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-/// Numbers that are known of every item.
+/// Public features of every item.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ItemFeatures {
-    /// What each is.
+    /// The name of each feature.
     pub names: Vec<String>,
-    /// For each item of the list, as many as there are names.
+    /// The features of each item of the list, in the order of the names.
     pub rows: Vec<Vec<f64>>,
 }
 
-/// No feature is further from 0.
+/// The largest magnitude of a feature.
 pub const FURTHEST: f64 = 4.0;
 
-/// Reads them, in the order of the list of items.
+/// Reads the features, in the order of the list of items.
 pub fn features(path: &Path, items: &[String]) -> Result<ItemFeatures, RatingsError> {
-    // Titles of films are in Latin 1, of which nothing but digits is looked at.
+    // Titles of films are in Latin 1; only their digits are used.
     let bytes = decompressed(path)?;
     let text: String = bytes.iter().map(|byte| char::from(*byte)).collect();
     let lines: Vec<&str> =
@@ -51,7 +53,7 @@ pub fn features(path: &Path, items: &[String]) -> Result<ItemFeatures, RatingsEr
     Ok(ItemFeatures { rows: items.iter().map(row).collect(), names })
 }
 
-/// Names, and the numbers of each item.
+/// Names of the features, and the features of each item.
 type Found<'a> = Option<(Vec<String>, HashMap<&'a str, Vec<f64>>)>;
 
 fn year(text: &str) -> f64 {

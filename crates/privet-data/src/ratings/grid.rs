@@ -1,4 +1,4 @@
-//! Jester's layout: a line a user, a column an item.
+//! Jester's layout: one line per user, one column per item.
 
 use super::{OwnRatings, Rated, RatingsError, table};
 use crate::read::decompressed;
@@ -6,15 +6,15 @@ use crate::schema::Schema;
 use crate::{DataError, Dataset, Place};
 use std::path::Path;
 
-/// What stands where there is no rating.
+/// The cell of an item without a rating.
 const NONE: f64 = 99.0;
 
-/// Reads it; the first cell of a line, how many items the user rated, is not used.
+/// Reads the file; the first cell of a line, the number of items that the user rated, is not used.
 pub(super) fn read(path: &Path, schema: &Schema) -> Result<Dataset, RatingsError> {
     let rated = Rated::of(schema)?;
     let file = Place::Path(path.into());
     let bytes = decompressed(path)?;
-    // A line that does not fit is nobody's, where the schema says that no record may end the reading.
+    // An invalid line is ignored, where the schema says that no record may end the reading.
     let total = schema.invalid().is_total();
     let mut users = Vec::new();
     let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());

@@ -1,4 +1,4 @@
-//! Ratings held out, for whoever judges predictions of public ratings.
+//! Ratings held out, for the evaluation of predictions on public ratings.
 
 use super::{cap, dataset};
 use crate::Dataset;
@@ -6,9 +6,9 @@ use crate::keyed::{Key, hash};
 use crate::matrix::Matrix;
 use crate::read::Report;
 
-/// Every user's ratings in two parts of the same users in the same order: those to learn from, of which at most `most`
-/// of each user are kept, and a share that is held out. Which is which depends on the key and on the places of user
-/// and item alone.
+/// Splits every user's ratings into two tables of the same users in the same order: training ratings,
+/// of which at most `most` of each user are kept, and a fraction `share` that is held out. The split
+/// depends on the key and on the indices of user and item alone.
 pub fn hold_out(ratings: &Dataset, share: f64, most: u32, key: &Key) -> (Dataset, Dataset) {
     let columns = ratings.features.columns();
     let rows = ratings.features.rows();

@@ -1,9 +1,9 @@
-//! Ratings: who rated which item how, as one sparse row a user.
+//! Ratings of items by users, as one sparse row per user.
 //!
-//! A table of ratings has a schema like any other ([`schema`] writes it): the target is the rating with its
-//! bounds, the unit is the user with a cap on the ratings kept, and one category column is the item. Its
-//! categories are the *public* list of items: an item that nobody rated is in it, and "the items that occur"
-//! is never taken for it.
+//! A table of ratings has a schema like any other ([`schema`] writes it): the target is the rating with
+//! its bounds, the unit is the user with a cap on the ratings kept, and one category column is the
+//! item. Its categories are the *public* list of items: it includes items that nobody rated, and is
+//! never replaced by the items that occur.
 //!
 //! ```toml
 //! [file]                  # MovieLens' u.data; a header and commas otherwise
@@ -25,11 +25,11 @@
 //! unknown = "none"        # a rating of an item that is not listed is left out; "error" refuses the file
 //! ```
 //!
-//! **Cells.** In the row of a user the rating r of item j is the number 1 + (r − low)/(high − low) in [1, 2]:
-//! never 0, which is what an item without a rating is.
+//! **Cells.** In a user's row the rating r of item j is the number 1 + (r − low)/(high − low) in [1,
+//! 2]: never 0, which marks an item without a rating.
 //!
-//! **Twice the same item.** With `invalid = "refuse"`, the default, the file is refused; otherwise the last
-//! of the ratings kept counts. Either way it depends on that user's own lines alone.
+//! **The same item twice.** With `invalid = "refuse"`, the default, the file is refused; otherwise the
+//! last of the ratings kept counts. Either way it depends on that user's own lines alone.
 //!
 //! Tested by `tests/all/ratings.rs`.
 
@@ -53,7 +53,7 @@ use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
 
-/// How a file of ratings is laid out.
+/// The layout of a file of ratings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// Lines `user,item,rating` under a header with these names, or with names that the schema gives.
@@ -62,7 +62,8 @@ pub enum Layout {
     MovieLens100k,
     /// MovieLens since 1M as CSV: `userId,movieId,rating`, with or without `timestamp`.
     MovieLens,
-    /// Jester: a line a user, which says how many items she rated and then every item's rating, 99 for none.
+    /// Jester: one line per user, with the number of items she rated and then every item's rating, 99
+    /// for none.
     Grid,
 }
 
@@ -70,12 +71,12 @@ impl Layout {
     /// The words accepted by [`FromStr`].
     pub const ACCEPTED: &'static str = "triples, movielens-100k, movielens, jester";
 
-    /// Whether a first line names the columns. Where none does, nobody has said whose a line is.
+    /// True if the first line names the columns. Otherwise the user column has no name of its own.
     pub fn has_header(self) -> bool {
         matches!(self, Self::Triples | Self::MovieLens)
     }
 
-    /// The names of user, item and rating, and of columns that are left out.
+    /// The names of user, item and rating, and of ignored columns.
     fn names(self) -> ([&'static str; 3], &'static [&'static str]) {
         match self {
             Self::MovieLens => (["userId", "movieId", "rating"], &["timestamp"]),
@@ -104,21 +105,21 @@ impl FromStr for Layout {
     }
 }
 
-/// The public facts about ratings, from which their schema is written.
+/// The public facts about ratings, from which their schema is derived.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RatingFacts {
-    /// How the file is laid out.
+    /// The layout of the file.
     pub layout: Layout,
     /// The public list of items.
     pub items: Vec<String>,
-    /// The least and the largest rating.
+    /// The smallest and the largest rating.
     pub bounds: [f64; 2],
-    /// Ratings kept of each user.
+    /// The number of ratings kept of each user.
     pub most: u32,
 }
 
-/// The schema of such ratings; an item that is not listed is left out. Where no header says whose a rating is, the unit
-/// is not named; [`with_unit`] names it.
+/// The schema of such ratings; an item that is not listed is left out. Without a header the user column
+/// has no name; [`with_unit`] names it.
 pub fn schema(facts: &RatingFacts) -> Result<Schema, SchemaError> {
     let ([user, item, rating], ignored) = facts.layout.names();
     let header = facts.layout.has_header();
@@ -159,8 +160,8 @@ pub fn schema(facts: &RatingFacts) -> Result<Schema, SchemaError> {
     .check()
 }
 
-/// The same schema with another name of the column that says whose a rating is. A column that has this name gets
-/// another one: by its name the unit is known.
+/// The same schema with another name of the user column. A column that already has this name is
+/// renamed: the unit is identified by its column's name.
 pub fn with_unit(schema: &Schema, name: &str) -> Result<Schema, SchemaError> {
     let mut draft = Draft::from(schema.clone());
     let Some(unit) = &mut draft.unit else { return draft.check() };
@@ -177,26 +178,27 @@ pub fn with_unit(schema: &Schema, name: &str) -> Result<Schema, SchemaError> {
     draft.check()
 }
 
-/// Why a schema is none of ratings, in words.
+/// The reason a schema is not one of ratings, in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a schema of ratings: {0}")]
 pub struct NotRatings(&'static str);
 
-/// What a schema says of ratings: the list of items, the bounds of a rating, and how many of a user are kept.
+/// A schema of ratings: the list of items, the bounds of a rating, and the number kept of each user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Rated<'a> {
     /// The public list of items.
     pub items: &'a [String],
-    /// The least rating.
+    /// The smallest rating.
     pub low: f64,
-    /// The largest.
+    /// The largest rating.
     pub high: f64,
-    /// Ratings kept of each user.
+    /// The number of ratings kept of each user.
     pub most: u32,
 }
 
 impl<'a> Rated<'a> {
-    /// Read off a schema; refused if it is of anything else, or if an encoded column would be no item.
+    /// Reads them from a schema; refuses a schema of anything else, or with an encoded column that is
+    /// not an item.
     pub fn of(schema: &'a Schema) -> Result<Self, NotRatings> {
         let TargetKind::Number { low, high } = schema.target().kind else {
             return Err(NotRatings("the target must be the rating, a number with bounds"));
@@ -245,52 +247,52 @@ impl<'a> Rated<'a> {
     }
 }
 
-/// Why ratings could not be read. Never says what a cell holds.
+/// The reason ratings could not be read. Never contains a cell's content.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RatingsError {
-    /// The file.
+    /// The file could not be read.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// The schema.
+    /// The schema is not one of ratings.
     #[error(transparent)]
     Schema(#[from] NotRatings),
-    /// An item twice.
+    /// A user rates one item twice.
     #[error(
         "{file}: a user rates one item twice; each item once is accepted, and with invalid = \"drop\" in \
          the schema the last rating counts"
     )]
     Twice {
-        /// Which file.
+        /// The file.
         file: Place,
     },
-    /// A cell of a grid.
+    /// A row of a grid with too few or too many cells.
     #[error("{file}, row {row}: {found} cells; {expected} are accepted, the count and one an item")]
     Width {
-        /// Which file.
+        /// The file.
         file: Place,
-        /// Which row, from 1.
+        /// The row, from 1.
         row: u64,
-        /// Cells found.
+        /// Number of cells found.
         found: usize,
-        /// Cells needed.
+        /// Number of cells needed.
         expected: usize,
     },
-    /// A cell of a grid.
+    /// A cell of a grid that is not a finite number.
     #[error(
         "{file}, row {row}, item {item}: not a finite number; accepted is a rating, or 99 for none"
     )]
     Cell {
-        /// Which file.
+        /// The file.
         file: Place,
-        /// Which row, from 1.
+        /// The row, from 1.
         row: u64,
-        /// Which item, from 1.
+        /// The item, from 1.
         item: usize,
     },
 }
 
-/// Reads ratings into one row a user.
+/// Reads ratings into one row per user.
 pub fn read(
     path: &Path,
     layout: Layout,
@@ -304,12 +306,12 @@ pub fn read(
     by_user(&crate::read::read(path, schema, options)?, schema, &Place::Path(path.into()))
 }
 
-/// The cell of a rating at `place` in [−1, 1] between its bounds.
+/// The cell of a rating scaled to [−1, 1] between its bounds.
 fn cell(place: f64) -> f32 {
     (1.5 + 0.5 * place.clamp(-1.0, 1.0)) as f32
 }
 
-/// One row a user, of a table with one rating a row.
+/// One row per user, from a table with one rating per row.
 pub fn by_user(table: &Dataset, schema: &Schema, file: &Place) -> Result<Dataset, RatingsError> {
     let columns = Rated::of(schema)?.items.len();
     let (Target::Number(ratings), Some(units)) = (&table.target, &table.units) else {
@@ -328,7 +330,7 @@ pub fn by_user(table: &Dataset, schema: &Schema, file: &Place) -> Result<Dataset
                 rows.row(row).iter().position(|entry| *entry != 0.0).map(|item| item as u32)
             }
         };
-        // No entry: an item that is not listed, or a record that does not fit.
+        // No entry: an item that is not listed, or an invalid record.
         users[user].extend(item.map(|item| (item, cell(*rating))));
     }
     let refuses = schema.invalid() == Invalid::Refuse;
@@ -342,14 +344,14 @@ pub fn by_user(table: &Dataset, schema: &Schema, file: &Place) -> Result<Dataset
     Ok(dataset(users, columns, table.report.clone()))
 }
 
-/// Sorted by item, of each the last.
+/// Sorts by item and keeps the last rating of each.
 fn last_of_each(ratings: &mut Vec<(u32, f32)>) {
     ratings.reverse();
     ratings.sort_by_key(|(item, _)| *item);
     ratings.dedup_by_key(|(item, _)| *item);
 }
 
-/// Keeps so many, those with the smallest keyed hash of all ratings and their own item.
+/// Keeps `most` ratings, those with the smallest keyed hash of (all of the user's ratings, item).
 fn cap(ratings: &mut Vec<(u32, f32)>, most: usize) {
     if ratings.len() <= most {
         return;
@@ -362,7 +364,7 @@ fn cap(ratings: &mut Vec<(u32, f32)>, most: usize) {
     ratings.sort_by_key(|(item, _)| *item);
 }
 
-/// Rows of sorted (item, cell) as a table: every row is a unit of its own.
+/// A table of rows of sorted (item, cell): every row is a unit of its own.
 fn dataset(users: Vec<Vec<(u32, f32)>>, columns: usize, report: Report) -> Dataset {
     let mut starts = Vec::with_capacity(users.len() + 1);
     starts.push(0);
@@ -375,17 +377,17 @@ fn dataset(users: Vec<Vec<(u32, f32)>>, columns: usize, report: Report) -> Datas
     let target = Target::Number(vec![0.0; users.len()]);
     let units = Some((0..users.len() as u64).collect());
     let features = Matrix::Csr(CsrMatrix::new(starts, indices, values, columns));
-    // Which rows were null was said of the lines, not of the users.
+    // Null rows were indices of lines, not of users.
     Dataset { features, target, units, report: Report { null_rows: vec![], ..report } }
 }
 
-/// One user's ratings, put together one by one.
+/// One user's ratings, added one by one.
 #[derive(Clone, Default)]
 pub struct OwnRatings {
     ratings: Vec<(u32, f32)>,
 }
 
-/// They are hers.
+/// Withheld: they are private.
 impl fmt::Debug for OwnRatings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("OwnRatings(withheld)")
@@ -393,7 +395,8 @@ impl fmt::Debug for OwnRatings {
 }
 
 impl OwnRatings {
-    /// With one more; the last of an item counts, and what is not a number does not.
+    /// Adds a rating; of several of one item the last counts, and a value that is not a number is
+    /// ignored.
     pub fn and(&mut self, item: usize, rating: f64, rated: &Rated<'_>) {
         let (middle, half) = (0.5 * (rated.low + rated.high), 0.5 * (rated.high - rated.low));
         if item < rated.items.len() && rating.is_finite() {
@@ -401,24 +404,24 @@ impl OwnRatings {
         }
     }
 
-    /// The places of the items that she rated.
+    /// The indices of the items that she rated.
     pub fn items(&self) -> std::collections::HashSet<usize> {
         self.ratings.iter().map(|(item, _)| *item as usize).collect()
     }
 
-    /// How many.
+    /// The number of ratings, repeated items included.
     pub fn len(&self) -> usize {
         self.ratings.len()
     }
 
-    /// Whether there is none.
+    /// True if there are none.
     pub fn is_empty(&self) -> bool {
         self.ratings.is_empty()
     }
 }
 
-/// A table of users, each with her own ratings; of one with more than `most` a choice is kept that depends on
-/// her own ratings alone.
+/// A table of users, each with her own ratings; of a user with more than `most` a subset is kept that
+/// depends on her own ratings alone.
 pub fn table(users: Vec<OwnRatings>, rated: &Rated<'_>) -> Dataset {
     let rows = users.into_iter().map(|user| {
         let mut ratings = user.ratings;

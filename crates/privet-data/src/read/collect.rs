@@ -1,4 +1,4 @@
-//! What every reader hands its records to: encode, clip, store, count.
+//! The common end of every reader: encodes, clips, stores and counts records.
 
 use super::{
     Purpose, ReadOptions, Report, UnknownCells, here, identifier::Identifier, problems::Notes,
@@ -14,7 +14,7 @@ use crate::{
 
 use std::collections::{HashMap, HashSet};
 
-/// Where the schema's columns are in the file.
+/// Positions of the schema's columns in the file.
 #[derive(Debug, PartialEq)]
 pub(super) struct Layout {
     /// For each of the schema's columns, its position in the file.
@@ -27,7 +27,7 @@ pub(super) struct Layout {
 pub(super) trait Record {
     fn cell(&self, position: usize) -> Cell<'_>;
 
-    /// The same cell, where it says whose the record is.
+    /// The same cell, as the identifier of the record's unit.
     fn identifier(&self, position: usize) -> Identifier<'_> {
         self.cell(position).into()
     }
@@ -40,35 +40,35 @@ pub(super) struct Collector<'a> {
     encoding: &'a Encoding,
     rows: RowEncoder<'a>,
     matrix: MatrixBuilder,
-    /// Whether labels are wanted.
+    /// True if labels are read.
     pub(super) labels: bool,
-    /// Whether columns beyond the schema's are an error.
+    /// True if columns beyond the schema's are an error.
     strict: bool,
-    /// Whether no record at all is an error.
+    /// True if a table without records is an error.
     refuse_empty: bool,
     codes: Vec<u32>,
     numbers: Vec<f64>,
     cap: Option<UnitCap>,
-    /// Rows that are the null record.
+    /// Indices of null records.
     null_rows: Vec<usize>,
-    /// Who is given rows before all are read.
+    /// The receiver of rows before all are read.
     sink: Option<Sink<'a>>,
-    /// How many rows they were given.
+    /// The number of rows passed to the sink.
     handed_over: usize,
-    /// Where problems are noted instead of ending the reading.
+    /// Collects problems instead of ending the reading at the first.
     pub(super) notes: Option<Notes>,
-    /// The name of a column whose cells are kept, and its place once it is known.
+    /// The name of a column whose cells are kept, and its position once known.
     pub(super) keep: Option<(&'a str, Option<usize>)>,
     kept: Vec<String>,
 }
 
-/// Takes rows, so many at a time.
+/// A receiver of rows, `rows` at a time.
 struct Sink<'a> {
     rows: usize,
     take: &'a mut (dyn FnMut(Dataset) -> Result<(), DataError> + Send),
 }
 
-/// A label as it is stored.
+/// An encoded label.
 pub(super) enum Label {
     Class(u32),
     Number(f64),
@@ -89,7 +89,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Features alone, labels coming from elsewhere; to learn from or to predict for.
+    /// Features alone, without labels in the table; for training or prediction.
     pub(super) fn features(
         schema: &'a Schema,
         encoding: &'a Encoding,
@@ -138,7 +138,8 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Hands rows over, so many at a time, instead of keeping all. Not where users' rows are counted.
+    /// Passes rows to `take`, about `rows` at a time, instead of keeping all. Not with a cap on users'
+    /// rows.
     pub(super) fn hand_over_every(
         &mut self,
         rows: usize,
@@ -148,8 +149,8 @@ impl<'a> Collector<'a> {
         self.sink = Some(Sink { rows: rows.max(1), take });
     }
 
-    /// Another for some rows of the same table, to be taken over by [`Self::absorb`]; `None` where rows need more than
-    /// themselves (whose they are), or more is kept of them.
+    /// A second collector for some rows of the same table, to be merged by [`Self::absorb`]; `None`
+    /// where rows cannot be collected independently (a cap on users' rows) or more than rows is kept.
     #[cfg(feature = "parquet")]
     pub(super) fn beside(&self) -> Option<Self> {
         let more = self.cap.is_some() || self.notes.is_some() || self.keep.is_some();
@@ -157,7 +158,7 @@ impl<'a> Collector<'a> {
         (!more).then(|| Self::new(schema, encoding, place, *labels, *strict))
     }
 
-    /// Takes over the rows of another, after its own, and leaves it empty.
+    /// Appends the rows of another collector to its own and leaves that one empty.
     #[cfg(feature = "parquet")]
     pub(super) fn absorb(&mut self, other: &mut Self) -> Result<(), DataError> {
         let before = self.handed_over + self.matrix.rows();
@@ -169,7 +170,7 @@ impl<'a> Collector<'a> {
         self.hand_over()
     }
 
-    /// Hands over what there is, if that is enough.
+    /// Passes the collected rows to the sink, if there are enough.
     pub(super) fn hand_over(&mut self) -> Result<(), DataError> {
         match &self.sink {
             Some(sink) if self.matrix.rows() >= sink.rows => self.flush(),
@@ -186,7 +187,7 @@ impl<'a> Collector<'a> {
         (sink.take)(Dataset { features, target, units: None, report: Report::default() })
     }
 
-    /// The labels so far, taken out.
+    /// Takes out the labels so far.
     fn target(&mut self) -> Target {
         match &self.schema.target().kind {
             TargetKind::Classes(classes) => {
@@ -196,12 +197,12 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Hands over what is left; what the operator should know.
+    /// Passes the remaining rows to the sink and returns the report.
     pub(super) fn into_report(mut self) -> Result<Report, DataError> {
         if self.refuse_empty && self.handed_over + self.matrix.rows() == 0 {
             return Err(DataError::Empty { file: here(self.place) });
         }
-        // Of no rows at all too: what kind they would be of is then known.
+        // A table without rows is passed on as well: the receiver then knows its types.
         if self.matrix.rows() > 0 || self.handed_over == 0 {
             self.flush()?;
         }
@@ -245,8 +246,8 @@ impl<'a> Collector<'a> {
         let strict = self.strict && self.schema.other_columns() == OtherColumns::Refuse;
         match names.iter().position(|name| strict && !known.contains(name)) {
             Some(place) => {
-                // A quote left open, or a line ended in another way, makes records part of a file's
-                // header: its words are not repeated. Those of a table in memory are the caller's.
+                // A quote left open, or another line ending, makes records part of a file's header, so
+                // its words are not repeated. Those of a table in memory are the caller's.
                 let column = match self.place {
                     Place::Table => format!("column \"{}\"", String::from_utf8_lossy(names[place])),
                     _ => format!("column {} of the header", place + 1),
@@ -262,7 +263,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Notes everything that is wrong with a header, where problems are noted.
+    /// Notes everything wrong with a header, where problems are noted.
     fn note_header(&mut self, names: &[&[u8]]) {
         let Some(notes) = &mut self.notes else { return };
         let file = || here(self.place);
@@ -297,7 +298,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Notes every cell of a record that does not fit.
+    /// Notes every invalid cell of a record.
     fn note_cells(&mut self, row: u64, layout: &Layout, record: &impl Record) {
         let label = layout.target.and_then(|position| self.label(row, record.cell(position)).err());
         let cell = |source: usize| {
@@ -313,8 +314,8 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// The schema's own order, for files without a header. `cells` are in the first row: to
-    /// predict, the target may be left out.
+    /// The schema's own order, for files without a header. `cells` is the length of the first row: in
+    /// prediction, the target may be left out.
     pub(super) fn positions(&self, cells: usize) -> Layout {
         let columns = self.schema.columns();
         let without_target = !self.labels && cells + 1 == self.schema.places();
@@ -337,7 +338,7 @@ impl<'a> Collector<'a> {
         layout
     }
 
-    /// Takes one record. `row` counts from 1, header included.
+    /// Collects one record. `row` counts from 1, header included.
     pub(super) fn record(
         &mut self,
         row: u64,
@@ -368,7 +369,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Encodes and takes features and label, or neither.
+    /// Encodes and stores features and label, or neither.
     fn encode(&mut self, row: u64, layout: &Layout, record: &impl Record) -> Result<(), DataError> {
         let columns = self.schema.columns();
         let label = layout.target.map(|position| self.label(row, record.cell(position)));
@@ -384,10 +385,10 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Takes a record of which nothing can be told, not even whose it is: refused, or the null record. With
-    /// a unit it is then left out like a surplus row (the number of rows is private there): a row of nobody
-    /// must neither be counted among somebody's nor stay as a row of its own, of which one person could
-    /// add any number.
+    /// Collects a record that cannot be read, not even its unit's identifier: refused, or the null
+    /// record. With a unit it is then left out like a surplus row (the number of rows is private
+    /// there): it must neither be counted as some user's row nor stay as a row of its own, since one
+    /// person could add any number of those.
     pub(super) fn unreadable(&mut self, why: impl FnOnce() -> DataError) -> Result<(), DataError> {
         if !self.schema.invalid().is_total() {
             let Some(notes) = &mut self.notes else { return Err(why()) };
@@ -415,7 +416,7 @@ impl<'a> Collector<'a> {
         }
     }
 
-    /// Takes one sparse record, already checked.
+    /// Collects one sparse record, already checked.
     pub(super) fn sparse_record(
         &mut self,
         pairs: impl Iterator<Item = (u32, f64)>,
@@ -426,7 +427,7 @@ impl<'a> Collector<'a> {
         self.hand_over()
     }
 
-    /// One label, as it is stored.
+    /// Encodes one label.
     pub(super) fn label(&self, row: u64, cell: Cell<'_>) -> Result<Label, DataError> {
         let refused = |error| match self.schema.target().column.as_str() {
             "" => refuse(self.place, row, "label", error),

@@ -1,8 +1,9 @@
-//! How many records a table has, by where they begin and end alone: no cell is decoded, and none is refused.
+//! Counts the records of a table by their line structure alone: no cell is decoded, and none is
+//! refused.
 //!
-//! Where the number of rows is public and undeclared, a plan needs it before anything is paid, and what a record holds must
-//! not decide a refusal then. A record is here what it is to the reader of the same schema; lines that the reader refuses
-//! count as well. Tested by `counted_as_they_are_read`.
+//! Where the number of rows is public and undeclared, a plan needs it before any ε is spent, and a
+//! record's content must not decide a refusal then. A record here is what it is to the reader of the
+//! same schema; lines that the reader refuses count as well. Tested by `counted_as_they_are_read`.
 
 use super::{
     csv::skip_byte_order_mark,
@@ -18,7 +19,7 @@ use crate::{
 use csv::ByteRecord;
 use std::path::Path;
 
-/// The number of records of a table, over all its files; a table without one is refused.
+/// The number of records of a table, over all its files; a table without records is refused.
 pub fn count_records(
     path: impl AsRef<Path>,
     schema: &Schema,
@@ -63,7 +64,7 @@ fn lines(mut stream: Stream<'_>, schema: &Schema, place: &Place) -> Result<u64, 
     }
 }
 
-/// Passes over the header: the first line that is not empty.
+/// Skips the header: the first line that is not empty.
 fn header(
     records: &mut impl Records,
     record: &mut ByteRecord,
@@ -90,14 +91,14 @@ fn counted(records: &mut impl Records, has_header: bool, place: &Place) -> Resul
     loop {
         match records.next(&mut record)? {
             Found::End => return Ok(count),
-            // Where it ends is not known, and the reader refuses it.
+            // The end of this record is unknown, and the reader refuses it.
             Found::TooLong => return Ok(count + 1),
             Found::Record | Found::Blank | Found::Open => count += 1,
         }
     }
 }
 
-/// Every physical line is a record, whatever is in it.
+/// Every physical line is a record, whatever its content.
 fn physical(stream: &mut Stream<'_>) -> Result<u64, DataError> {
     let (mut line, mut count) = (Vec::new(), 0);
     loop {
@@ -109,7 +110,7 @@ fn physical(stream: &mut Stream<'_>) -> Result<u64, DataError> {
     }
 }
 
-/// Without a policy for bad records, empty lines and comments are none.
+/// Without a policy for bad records, empty lines and comments are not records.
 fn sparse_lines(mut stream: Stream<'_>, schema: &Schema) -> Result<u64, DataError> {
     if schema.invalid().is_total() {
         return physical(&mut stream);

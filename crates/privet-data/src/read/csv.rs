@@ -1,4 +1,4 @@
-//! Text with separators.
+//! Delimiter-separated text.
 
 use super::{
     collect::{Collector, Layout, Record},
@@ -11,7 +11,7 @@ use crate::{encode::Cell, error::DataError};
 use csv::ByteRecord;
 use std::io;
 
-/// A record with the schema's idea of missing cells and blanks.
+/// A record with the schema's rules for missing cells and blanks.
 struct Cells<'a> {
     record: &'a ByteRecord,
     trim: bool,
@@ -32,8 +32,8 @@ impl Record for Cells<'_> {
 
 pub(super) fn read(mut stream: Stream<'_>, collector: &mut Collector<'_>) -> Result<(), DataError> {
     let facts = collector.schema.file();
-    // Without a header the mark is part of the first record, like any other character: taken off, it
-    // would be taken off another record once that one is removed.
+    // Without a header the mark is part of the first record, like any other character: if it were
+    // dropped, removing that record would drop it from the next one.
     if facts.header {
         skip_byte_order_mark(&mut stream)?;
     }
@@ -95,19 +95,19 @@ fn read_records(
     Ok(())
 }
 
-/// Where the schema's columns are, and how many cells a record has.
+/// Positions of the schema's columns, and the number of cells of a record.
 #[derive(Debug, PartialEq)]
 enum Header {
     /// Not known yet.
     Awaited,
     Known(Layout, usize),
-    /// Of a record of so many cells, in a file without a header.
+    /// By position, for records with this many cells (the last field), in a file without a header.
     Positions(Layout, usize, usize),
 }
 
 impl Header {
-    /// Without a header, by position. To predict, the target may be left out: the first record says so,
-    /// or each for itself where no record may change how others are read.
+    /// Without a header, by position. In prediction the target may be left out: the first record
+    /// decides, or each for itself where no record may change how others are read.
     fn layout(&mut self, collector: &Collector<'_>, cells: usize) -> (&Layout, usize) {
         let stale = match self {
             Self::Awaited => true,
@@ -129,7 +129,7 @@ impl Header {
     }
 }
 
-/// Some programs begin a file with U+FEFF.
+/// Skips U+FEFF, with which some programs begin a file.
 pub(super) fn skip_byte_order_mark(stream: &mut Stream<'_>) -> Result<(), DataError> {
     const MARK: &[u8] = "\u{feff}".as_bytes();
     loop {

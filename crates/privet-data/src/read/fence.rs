@@ -1,5 +1,5 @@
-//! A fence around decoders of others: on crafted files some of them panic, and that must mean
-//! damaged data, not the end of the program.
+//! Catches panics of third-party decoders: some panic on crafted files, which must be reported as
+//! damaged data and not end the program.
 
 use std::{
     cell::Cell,
@@ -10,7 +10,7 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `decode` returns, or `None` if it panicked.
+/// Returns the result of `decode`, or `None` if it panicked.
 pub(super) fn fenced<T>(decode: impl FnOnce() -> T) -> Option<T> {
     let before = INSIDE.replace(true);
     let outcome = catch_unwind(AssertUnwindSafe(decode));
@@ -18,8 +18,8 @@ pub(super) fn fenced<T>(decode: impl FnOnce() -> T) -> Option<T> {
     outcome.ok()
 }
 
-/// Whether this thread is decoding inside the fence, where a panic becomes an error. A program's
-/// panic hook should then stay silent: the message may repeat what a cell holds.
+/// True if this thread is decoding inside the fence, where a panic becomes an error. A program's panic
+/// hook should then stay silent: the message may repeat a cell's content.
 pub fn inside_fence() -> bool {
     INSIDE.get()
 }

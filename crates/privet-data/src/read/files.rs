@@ -1,16 +1,18 @@
-//! The files of a table: one, those of a folder, or those that a pattern names.
+//! The files of a table: one file, those of a folder, or those that match a pattern.
 //!
-//! - A **folder**: every file in it whose name ends as a table's does ([`ENDINGS`], compressed or not), but for hidden
-//!   ones and those that begin with `_`, as engines leave them beside their parts. Folders inside it are left alone.
-//! - A **pattern**: `*` stands for any letters and `?` for one, in the last part of the path; hidden files never match.
-//! - Files are taken in the order of their names, so that a record's place is the same whoever reads the table.
+//! - A **folder**: every file in it with an extension of a table ([`ENDINGS`], compressed or not),
+//!   except hidden ones and those that begin with `_`, as engines leave them beside their parts.
+//!   Subfolders are ignored.
+//! - A **pattern**: `*` matches any letters and `?` one, in the last part of the path; hidden files
+//!   never match.
+//! - Files are read in the order of their names, so that a record's index is the same for every reader.
 
 use crate::error::{DataError, Place};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// How the name of a table ends.
+/// Extensions of a table's files.
 const ENDINGS: [&str; 6] = ["csv", "tsv", "txt", "parquet", "svm", "libsvm"];
 
 /// The files of a table, in order; the path itself where it is neither a folder nor a pattern.
@@ -28,7 +30,7 @@ pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, DataError> {
             let fits = |other: &str| matches(name.as_bytes(), other.as_bytes());
             (folder, named(folder, &fits).map_err(failed)?)
         }
-        // Whatever is wrong with it is told when it is opened.
+        // Any other error is reported when the file is opened.
         _ => return Ok(vec![path.into()]),
     };
     if found.is_empty() {
@@ -43,7 +45,7 @@ pub fn files_of(path: &Path) -> Result<Vec<PathBuf>, DataError> {
     Ok(found)
 }
 
-/// Whether the table is several files, or may be.
+/// True if the table is several files, or may be.
 pub fn is_several(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     match fs::metadata(path) {
@@ -56,7 +58,7 @@ fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?'])
 }
 
-/// The files of a folder whose names are wanted, in order.
+/// The files of a folder whose names satisfy `wanted`, in order.
 fn named(folder: &Path, wanted: &dyn Fn(&str) -> bool) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -79,7 +81,7 @@ fn is_table(name: &str) -> bool {
     plain.rsplit_once('.').is_some_and(|(_, ending)| ENDINGS.contains(&ending))
 }
 
-/// Whether a name fits a pattern; every `*` is tried as short as it can be, then longer.
+/// True if a name matches a pattern; every `*` is tried with the shortest match first.
 fn matches(pattern: &[u8], name: &[u8]) -> bool {
     let (mut at, mut place) = (0, 0);
     let mut last: Option<(usize, usize)> = None;

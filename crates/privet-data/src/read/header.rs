@@ -1,4 +1,4 @@
-//! A table's header, and nothing else of it: for writing a schema before any record is looked at.
+//! The header of a table, read alone: for writing a schema before any record is read.
 
 use super::{
     csv::skip_byte_order_mark,
@@ -12,7 +12,7 @@ use crate::{
 };
 use std::{collections::HashMap, path::Path};
 
-/// What may stand between cells, the likeliest first.
+/// Accepted separators, the most common first.
 pub const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 
 /// The first line of a table.
@@ -20,11 +20,11 @@ pub const SEPARATORS: [u8; 4] = [b',', b';', b'\t', b'|'];
 pub struct Header {
     /// The names of its columns.
     pub names: Vec<String>,
-    /// How the file is written, as far as its name and its header tell.
+    /// The layout of the file, as far as its name and its header show it.
     pub file: FileFacts,
 }
 
-/// Why a first line may be no header. Its words could then be a person's.
+/// A reason to doubt that a first line is a header. Its words could then be a person's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Doubt {
     /// A name that is a number.
@@ -33,7 +33,7 @@ pub enum Doubt {
     Date,
     /// A name that is empty.
     Empty,
-    /// A name that stands there twice.
+    /// A name that occurs twice.
     Repeated,
 }
 
@@ -49,8 +49,8 @@ impl std::fmt::Display for Doubt {
 }
 
 impl Header {
-    /// Reads the header of a file: its first line that is not empty, or a Parquet file's names. Of several
-    /// separators the one that makes the most columns.
+    /// Reads the header of a file: its first line that is not empty, or a Parquet file's names. Of
+    /// several separators, takes the one that gives the most columns.
     pub fn read(path: &Path) -> Result<Self, DataError> {
         let mut file = FileFacts::by_name(path);
         let input = Input::Path(path);
@@ -97,7 +97,7 @@ impl Header {
         }
     }
 
-    /// What makes it doubtful that this is a header, with the place of the name, from 1.
+    /// The reasons to doubt that this is a header, each with the position of the name, from 1.
     pub fn doubts(&self) -> Vec<(usize, Doubt)> {
         let mut times: HashMap<&str, usize> = HashMap::new();
         self.names.iter().for_each(|name| *times.entry(name).or_default() += 1);

@@ -1,19 +1,18 @@
-//! Whose a row is: one rule for every reader.
+//! Identifiers of units: one rule for every reader.
 //!
-//! Two rows are of one user exactly when their identifiers have one name:
-//! - a text is its bytes (`7`, `07` and `7.0` are three users), without the blanks around it where
-//!   the schema trims cells; under another declared spelling what [`super::spelled`] makes of it;
-//! - a whole number of any type is its decimal digits, so that 7 is the user whom a text calls `7`;
-//! - a double is the whole number that it holds. From 2⁵³ on neighbouring whole numbers are one
-//!   double, so that two users may have become one before the file was written: refused, as are
-//!   fractions.
+//! Two rows belong to one user exactly when their identifiers have one name:
+//! - a text is its bytes (`7`, `07` and `7.0` are three users), without the blanks around it where the
+//!   schema trims cells; under another declared spelling, its name by [`super::spelled`];
+//! - an integer of any type is its decimal digits, so that 7 is the user of the text `7`;
+//! - a double is the integer that it holds. From 2⁵³ on neighbouring integers are one double, so that
+//!   two users may have become one before the file was written: refused, as are fractions.
 //!
-//! NaN, the empty text and what the schema lists as missing name nobody. Types whose values are
-//! rounded (single precision, times), have more than one spelling (dates, universal identifiers) or
-//! cannot tell people apart (truth values, nested data) are refused whatever they hold.
+//! NaN, the empty text and the schema's missing values identify no user. Types whose values are rounded
+//! (single precision, times), have more than one spelling (dates, universal identifiers) or cannot
+//! distinguish people (booleans, nested data) are refused whatever they hold.
 //!
-//! If two users were taken for one, adding a row of the one could drop a row of the other, and a
-//! guarantee for one user would be given to neither. Tested by `tests/all/identifiers.rs`.
+//! If two users were merged into one, adding a row of the one could drop a row of the other, and
+//! neither would have a guarantee for one user. Tested by `tests/all/identifiers.rs`.
 
 use super::spelled::{self, spelled};
 use crate::{
@@ -24,20 +23,20 @@ use crate::{
 use privet_core::Spelling;
 use std::borrow::Cow;
 
-/// From here on, two whole numbers may be one double.
+/// From here on, two integers may be one double.
 const INEXACT_FROM: f64 = 9_007_199_254_740_992.0;
 
-/// How programs write NaN. `Nan` is a name.
+/// Spellings of NaN by common programs. `Nan` is a name.
 const NOT_A_NUMBER: [&[u8]; 3] = [b"NaN", b"nan", b"NAN"];
 
-/// An identifier as a reader found it.
+/// An identifier as read.
 #[derive(Clone, Copy)]
 pub(super) enum Identifier<'a> {
     Missing,
     Text(&'a [u8]),
     Whole(i128),
     Double(f64),
-    /// Whatever the reader knows to be unfit.
+    /// An identifier that the reader cannot accept.
     Refused(Problem),
 }
 
@@ -53,21 +52,21 @@ impl<'a> From<Cell<'a>> for Identifier<'a> {
     }
 }
 
-/// Turns identifiers into names, of which equal ones are one user.
+/// Maps identifiers to names; equal names are one user.
 pub(super) struct Names {
     spelling: Spelling,
     trim: bool,
-    /// As the schema writes them, and their names.
+    /// The missing values as the schema writes them, and their names.
     missing_texts: Vec<Vec<u8>>,
     missing_numbers: Vec<i128>,
-    /// The same, as they are written.
+    /// The missing numbers as decimal digits.
     missing_digits: Vec<String>,
 }
 
 impl Names {
-    /// By the schema's word on spelling, blanks and texts that count as missing. A number counts as missing that such a text
-    /// writes in any way (`-999`, `-999.0`), and so do its digits as a text: somebody's name must not depend on the type
-    /// that a column happens to have.
+    /// By the schema's spelling, trimming and missing values. A number counts as missing if a missing
+    /// value writes it in any way (`-999`, `-999.0`), and so do its digits as a text: a user's name
+    /// must not depend on the type that a column happens to have.
     pub(super) fn new(file: &FileFacts, spelling: Spelling) -> Self {
         let missing_values = &file.missing_values;
         let number = |text: &String| {
@@ -115,14 +114,14 @@ impl Names {
         if self.is_missing(&name) { Err(Problem::Missing) } else { Ok(name) }
     }
 
-    /// Whether a text counts as missing, or is the digits of a number that does.
+    /// True if a text counts as missing, or is the digits of a number that does.
     fn is_missing(&self, text: &[u8]) -> bool {
         self.missing_texts.iter().any(|missing| missing == text)
             || self.missing_digits.iter().any(|digits| digits.as_bytes() == text)
     }
 }
 
-/// The whole number that a double holds, where no other one is the same double.
+/// The integer that a double holds, if no other integer is the same double.
 fn whole(value: f64) -> Result<i128, Problem> {
     if !value.is_finite() {
         return Err(Problem::NotFinite);

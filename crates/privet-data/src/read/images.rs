@@ -1,4 +1,4 @@
-//! Tables whose rows are images: read as pixels, then encoded, by all threads.
+//! Tables whose rows are images: read as pixels, then encoded, in parallel.
 
 use crate::{
     bound::Clip,
@@ -9,9 +9,9 @@ use crate::{
     schema::Schema,
 };
 
-/// What a reader makes of rows.
+/// The result of a reader.
 pub(super) trait Rows: Sized {
-    /// The same with other features.
+    /// Replaces the features.
     fn with(self, encode: impl FnOnce(&Matrix) -> Matrix) -> Self;
 }
 
@@ -27,8 +27,8 @@ impl Rows for Dataset {
     }
 }
 
-/// Reads by the schema, or where its rows are images by that of their pixels, and encodes what was read.
-/// A row of zeros stays one, so null records do.
+/// Reads by the schema, or where its rows are images by the schema of their pixels, and encodes them. A
+/// row of zeros stays one, so null records do.
 pub(super) fn read_as<R: Rows>(
     schema: &Schema,
     read: impl FnOnce(&Schema) -> Result<R, DataError>,
@@ -85,8 +85,8 @@ mod tests {
         }
     }
 
-    /// Files of both kinds and tables in memory give a record the same bits; one that cannot be read is a
-    /// row of zeros.
+    /// Files of both kinds and tables in memory give a record the same bits; a record that cannot be
+    /// read is a row of zeros.
     #[test]
     fn every_way_in_gives_the_same_rows() {
         let mut csv: String = (0..72).map(|at| format!("p{at},")).collect::<String>() + "y\n";

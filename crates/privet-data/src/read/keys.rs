@@ -1,14 +1,16 @@
-//! What stands in the cells of a table whose schema is not written yet: by how many units each key is held.
+//! Counts, for a table without a schema, the units that hold each key of each column.
 //!
-//! Every cell is one key, whatever it holds: of a number the bin of a public grid ([`bin_of`]), of a date its year, of
-//! anything else its text. So a row holds at most one key a column, and a unit of k rows at most k a column. A unit counts
-//! once for each key that it holds, however many of its rows hold it; under a [`KeyCap`] for at most so many of a column:
-//! those whose hash of (unit, column, key) under a secret key is smallest. Given that key, which ones a unit counts for is
-//! a function of its own name and keys: neither other units nor the order of its rows decide.
+//! Every cell is one key, whatever it holds: for a number the bin of a public grid ([`bin_of`]), for a
+//! date its year, for anything else its text. So a row holds at most one key per column, and a unit of
+//! k rows at most k per column. A unit counts once for each key that it holds, however many of its rows
+//! hold it. A [`KeyCap`] limits the keys of a column that it counts for to those whose hash of (unit,
+//! column, key) under a secret key is smallest. Given that secret, the keys that a unit counts for are
+//! a function of its own name and keys: neither other units nor the order of its rows matter.
 //!
-//! A record is a physical line, and every line decides about its own keys alone: one that cannot be read, is ragged, or of
-//! which it cannot be told whose it is holds none. Nothing that stands in a line is refused. Of a user's rows those are
-//! kept that are kept for learning ([`super::unit`]). Tested by `each_unit_holds_its_own_keys_once`.
+//! A record is a physical line, and every line contributes its own keys alone: one that cannot be read,
+//! is ragged, or has no identifier of a unit contributes none. No line is refused for its content. The
+//! rows of a user that are used are those that training would keep ([`super::unit`]). Tested by
+//! `each_unit_holds_its_own_keys_once`.
 
 use super::{
     csv::skip_byte_order_mark,
@@ -33,28 +35,29 @@ use std::{
 
 /// The longest text that is a key, in bytes.
 pub const LONGEST_KEY: usize = 100;
-/// Texts that say that there is nothing; as a name, that of nobody.
+/// Texts that count as missing; as an identifier, they name no user.
 pub const MISSING: [&str; 7] = ["", "?", "NA", "N/A", "NaN", "nan", "null"];
-/// Bins of numbers in a doubling.
+/// Bins per doubling of a number.
 const PER_DOUBLING: f64 = 4.0;
-/// Magnitudes below 2 to the power of −40 are 0; from 2 to the power of 100 on they share a bin.
+/// Magnitudes below 2 to the power of −40 are 0.
 const SMALLEST: f64 = -40.0;
-/// See above.
+/// Magnitudes from 2 to the power of 100 on share a bin.
 const LARGEST: f64 = 100.0;
 
-/// What a cell is.
+/// The key of a cell.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CellKey {
-    /// A number, by the bin that it is in.
+    /// A number, by its bin.
     Bin(i32),
     /// A date, by its year.
     Year(i32),
-    /// Anything else, and whatever is read as text.
+    /// Anything else, and every cell of a column read as text.
     Text(String),
 }
 
-/// The bin of a number: 0 for next to nothing; from 1 on upwards four a doubling, and downwards the same of negative ones.
+/// The bin of a number: 0 for magnitudes near 0; positive numbers have bins from 1 on, four per
+/// doubling, and negative ones the same bins with a minus.
 pub fn bin_of(value: f64) -> i32 {
     if value.is_nan() || value.abs() < SMALLEST.exp2() {
         return 0;
@@ -63,7 +66,7 @@ pub fn bin_of(value: f64) -> i32 {
     if value < 0.0 { -place } else { place }
 }
 
-/// Between what the numbers of a bin lie.
+/// The interval of the numbers in a bin.
 pub fn bin_edges(bin: i32) -> (f64, f64) {
     let edge = |place: i32| (SMALLEST + f64::from(place - 1) / PER_DOUBLING).exp2();
     match bin {
@@ -73,12 +76,12 @@ pub fn bin_edges(bin: i32) -> (f64, f64) {
     }
 }
 
-/// By how many units each key of each column is held. Private: its `Debug` says nothing.
+/// The number of units that hold each key of each column. Private: its `Debug` shows nothing.
 #[derive(Clone, PartialEq)]
 pub struct HeldKeys {
-    /// How many lines there are.
+    /// The number of lines.
     pub rows: u64,
-    /// By the place of the column among those asked for.
+    /// Counts by key; the column is given by its position in the request.
     pub counts: BTreeMap<(u32, CellKey), u64>,
 }
 
@@ -88,7 +91,8 @@ impl fmt::Debug for HeldKeys {
     }
 }
 
-/// For how many keys of a column a unit counts at most, and the secret that chooses them, drawn afresh for each table.
+/// The largest number of keys of a column that a unit counts for, and the secret that chooses them,
+/// drawn afresh for each table.
 #[derive(Clone, PartialEq)]
 pub struct KeyCap {
     most: u32,
@@ -96,12 +100,12 @@ pub struct KeyCap {
 }
 
 impl KeyCap {
-    /// At most so many.
+    /// A limit of `most` keys.
     pub fn new(most: u32, secret: [u8; 16]) -> Self {
         Self { most, secret }
     }
 
-    /// Of a unit's keys of one column, those that it counts for.
+    /// The keys, of a unit's keys of one column, that it counts for.
     fn kept(&self, unit: &[u8], mut keys: Vec<(u32, &(u32, CellKey))>) -> Vec<u32> {
         if keys.len() > self.most as usize {
             keys.sort_by_cached_key(|(_, key)| (self.hash(unit, key), *key));
@@ -129,20 +133,20 @@ impl fmt::Debug for KeyCap {
     }
 }
 
-/// Which columns are looked at, and how.
+/// The columns to be read, and how.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Sought<'a> {
     /// Their names.
     pub columns: Vec<&'a str>,
-    /// Those of them whose cells are texts, also where they read as numbers or dates.
+    /// Columns whose cells are texts, even where they read as numbers or dates.
     pub texts: Vec<&'a str>,
-    /// Whose a row is, and how many rows of each are used.
+    /// The column of identifiers, and the number of rows of each user that are used.
     pub unit: Option<&'a UnitFacts>,
-    /// For how many keys of a column a unit counts; for all that its rows hold, if none.
+    /// The limit on the keys of a column that a unit counts for; none: all that its rows hold.
     pub most_keys: Option<KeyCap>,
 }
 
-/// The keys of a table with a header.
+/// Counts the units that hold each key, in a table with a header.
 pub fn held_keys(
     path: &Path,
     facts: &FileFacts,
@@ -166,7 +170,7 @@ pub fn held_keys(
             Found::End => return Err(DataError::Empty { file: here(&place) }),
             Found::Record => break record.clone(),
             Found::Blank => continue,
-            // What follows would be taken for the names, and decide how all other lines are read.
+            // Otherwise records would be taken for the names, and decide how all other lines are read.
             Found::Open | Found::TooLong => {
                 return Err(DataError::Damaged { file: here(&place), format: "csv" });
             }
@@ -194,7 +198,8 @@ pub fn held_keys(
         let found = records.next(&mut record)?;
         match found {
             Found::End => break,
-            // A blank line is a record too, of which nothing can be read: how many there are is no fact of the others.
+            // A blank line is a record too, though unreadable: the number of records must not depend on
+            // their content.
             Found::Blank | Found::Record | Found::Open | Found::TooLong => rows += 1,
         }
         if found != Found::Record || record.len() != header.len() {
@@ -220,7 +225,7 @@ pub fn held_keys(
     Ok(HeldKeys { rows, counts: holding.counts() })
 }
 
-/// The key of a cell; none for one that is no text, or too long to be one of few.
+/// The key of a cell; none for one that is not text, or too long to be a category.
 fn key_of(cell: &[u8], as_text: bool) -> Option<CellKey> {
     let text = std::str::from_utf8(cell).ok().filter(|text| text.len() <= LONGEST_KEY)?;
     if as_text {
@@ -235,7 +240,7 @@ fn key_of(cell: &[u8], as_text: bool) -> Option<CellKey> {
     }
 }
 
-/// Keys by number, and who holds them.
+/// Keys by number, and the units that hold them.
 #[derive(Default)]
 struct Holding {
     numbers: HashMap<(u32, CellKey), u32>,
@@ -247,7 +252,8 @@ struct Holding {
 #[derive(Default)]
 struct User {
     rows: u64,
-    /// The rows with the smallest hashes so far, largest on top, with their place among the user's and their keys.
+    /// The rows with the smallest hashes so far, largest on top, each with its number within the user
+    /// and its keys.
     kept: BinaryHeap<(u64, u64, Vec<u32>)>,
 }
 
@@ -261,7 +267,7 @@ impl Holding {
         number
     }
 
-    /// A unit with these keys.
+    /// Counts one unit with these keys.
     fn add(&mut self, keys: impl IntoIterator<Item = u32>) {
         let keys: BTreeSet<u32> = keys.into_iter().collect();
         keys.into_iter().for_each(|key| self.totals[key as usize] += 1);
@@ -338,7 +344,8 @@ mod tests {
         held_keys(&path, &FileFacts::by_name(&path), &sought).unwrap()
     }
 
-    /// No record decides what the names are or how many lines count, and names that are not there are refused.
+    /// No record decides the names or the number of lines, and a name that is not in the header is
+    /// refused.
     #[test]
     fn headers_and_blank_lines_are_no_records_matter() {
         let blank = held("a,b\n1,2\n\n3,4\n\n", None, &[]);
@@ -373,7 +380,7 @@ mod tests {
         assert_eq!(count(&together, 0, CellKey::Text("x".into())), 2);
         assert_eq!(count(&together, 0, CellKey::Text("z".into())), 0, "nobody's");
         assert_eq!(count(&together, 1, CellKey::Bin(bin_of(5.0))), 1);
-        // Rows of which it cannot be told whose they are are nobody's, and not those of one user of that name.
+        // Rows without an identifier belong to no user; they are not those of one user of that name.
         for nobody in MISSING.iter().chain(&["NAN", " nan "]) {
             let found = held(&format!("who,a,b\n1,x,5\n{nobody},z,1\n"), Some(("who", 1)), &[]);
             assert_eq!(count(&found, 0, CellKey::Text("x".into())), 1, "{nobody}");
@@ -396,8 +403,8 @@ mod tests {
         assert!(order.windows(2).all(|pair| bin_of(pair[0]) < bin_of(pair[1])));
     }
 
-    /// Two tables of such rows, alike but for the unit 0: away, or another one (of another name, too). Rows stand in the
-    /// order of their numbers in `order`, those of the other unit at the end.
+    /// Two such tables that differ in unit 0 alone: absent, or replaced by another (also of another
+    /// name). Rows stand in the order of their numbers in `order`, those of the other unit at the end.
     fn neighbours(
         rows: &[(u8, u8, i32)],
         other: &[(u8, i32)],
@@ -415,7 +422,7 @@ mod tests {
         [table(None, &[]), table(Some(0), if replaced { other } else { &[] })]
     }
 
-    /// How many counts of each column differ, each by 1; `None` where one differs by more.
+    /// The number of counts of each column that differ, each by 1; `None` where one differs by more.
     fn moved(first: &HeldKeys, second: &HeldKeys) -> Option<[u32; 2]> {
         let keys: BTreeSet<_> = first.counts.keys().chain(second.counts.keys()).collect();
         let of = |held: &HeldKeys, key| held.counts.get(key).copied().unwrap_or(0);
@@ -428,8 +435,9 @@ mod tests {
     }
 
     proptest! {
-        /// Of a column, a unit that is away moves no more counts than it has rows or may count for, by 1 each; one that is
-        /// exchanged twice as many. The order of the lines moves nothing, where no row is beyond its unit's limit.
+        /// A unit's absence changes no more counts of a column than it has rows or may count for, by 1
+        /// each; its replacement twice as many. The order of the lines changes nothing, where no unit
+        /// has more rows than its limit.
         #[test]
         fn one_unit_moves_as_many_counts_as_it_may_hold(
             rows in prop::collection::vec((0..4_u8, 0..9_u8, -3..9_i32), 1..40),
@@ -448,8 +456,9 @@ mod tests {
         }
     }
 
-    /// The bound is met: a unit whose rows all differ, exchanged for one whose rows all differ from those, among people who
-    /// hold all of it. And every key is counted for now and then: which two are kept hangs on the secret and the unit.
+    /// The bound is attained: a unit whose rows all differ, replaced by one whose rows all differ from
+    /// those, among people who hold every key. And every key is counted sometimes: the two kept depend
+    /// on the secret and the unit.
     #[test]
     fn the_farthest_neighbours_move_all_that_is_charged() {
         let rows: Vec<_> = (0..10).map(|at| (0, at as u8, 1 << at)).collect();
@@ -465,8 +474,9 @@ mod tests {
                 assert_eq!(moved(&a, &b), Some([times * most; 2]));
             }
         }
-        // 300 people with the same ten rows: each key is kept by a fifth of them. Fixed secret; of another one each of 20
-        // counts would be beyond 6 standard deviations with a probability of 2e-9.
+        // 300 people with the same ten rows: each key is kept by a fifth of them. The secret is fixed;
+        // under another one, one of 20 counts would be beyond 6 standard deviations with a probability
+        // of 2e-9.
         let same =
             (0..300).flat_map(|who| (0..10).map(move |at| format!("u{who},t{at},{}\n", 1 << at)));
         let text = format!("who,a,b\n{}", same.collect::<String>());

@@ -1,7 +1,7 @@
 //! Sparse text: `label index:value index:value …`, indices from 1 and increasing.
 //!
 //! Labels match a class by their text or, when both are numbers, by value (`+1`, `1`, `1.0`).
-//! What follows `#` is a comment. Rows are numbered as lines.
+//! Text after `#` is a comment. Rows are numbered as lines.
 
 use super::{
     collect::{Collector, refuse},
@@ -44,7 +44,8 @@ pub(super) fn read(mut stream: Stream<'_>, collector: &mut Collector<'_>) -> Res
         let mut tokens =
             text.split(u8::is_ascii_whitespace).filter(|token| !token.is_empty()).peekable();
         let Some(&first) = tokens.peek() else {
-            // Every line is a record, or empty ones and comments are none.
+            // With a policy for bad records every line is a record; without one, empty lines and
+            // comments are not.
             if total {
                 collector
                     .unreadable(|| DataError::Damaged { file: here(place), format: "libsvm" })?;
@@ -73,7 +74,7 @@ pub(super) fn read(mut stream: Stream<'_>, collector: &mut Collector<'_>) -> Res
     Ok(())
 }
 
-/// Fills in the entries of a row, as far as they are in order.
+/// Fills in the entries of a row, up to the first invalid one.
 fn read_pairs<'a>(
     tokens: impl Iterator<Item = &'a [u8]>,
     features: u32,

@@ -2,23 +2,23 @@
 
 use std::io::{self, BufRead};
 
-/// The most bytes of one record, in every reader. A record that is longer is refused, or becomes the null
-/// record where the schema says so; it is never held in memory.
+/// The largest size of a record in bytes, in every reader. A longer record is refused, or becomes the
+/// null record where the schema says so; it is never held in memory.
 pub const LONGEST_RECORD: usize = 1 << 24;
 
-/// What was found where a line should be.
+/// The outcome of reading a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Line {
     /// The stream is at its end.
     End,
-    /// A line, without what ends it.
+    /// A line, without its ending.
     Whole,
     /// More bytes than are accepted.
     TooLong,
 }
 
-/// Reads up to the next `\n` into `line`, without it and without one `\r` before it. Of a line that is
-/// too long nothing is kept; the rest of it is passed over if `pass_over`, and left otherwise.
+/// Reads up to the next `\n` into `line`, without it and without one `\r` before it. Keeps nothing of a
+/// line that is too long; skips the rest of it if `pass_over`, and leaves it otherwise.
 pub(super) fn next_line(
     bytes: &mut dyn BufRead,
     line: &mut Vec<u8>,
@@ -61,7 +61,7 @@ mod tests {
     use proptest::prelude::*;
     use std::io::BufReader;
 
-    /// All lines of a text, `None` for one that is too long; the buffer is small, so that lines run over
+    /// All lines of a text, `None` for one that is too long; the buffer is small, so that lines cross
     /// its end.
     fn lines(text: &[u8], longest: usize) -> Vec<Option<Vec<u8>>> {
         let mut bytes = BufReader::with_capacity(3, text);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     proptest! {
-        /// One entry a line, whatever they hold: one that is too long takes nothing from its neighbours.
+        /// One entry per line, whatever they hold: one that is too long does not affect its neighbours.
         #[test]
         fn a_line_depends_on_its_own_bytes_alone(
             texts in prop::collection::vec("[ab\r,\"]{0,12}", 1..8),

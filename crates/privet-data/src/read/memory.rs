@@ -1,8 +1,9 @@
-//! Tables that another program holds in memory: arrays and frames handed over by a caller.
+//! Tables that another program holds in memory: arrays and frames passed by a caller.
 //!
 //! Features come as rows of numbers ([`numbers`]), as sparse rows ([`sparse`]) or as named columns of
-//! cells ([`columns`]); [`labelled`] joins them with labels and, where the schema has a unit, with
-//! whose each row is. A [`table`] has all of them among its named columns. The rules are those of the file readers; rows count from 0.
+//! cells ([`columns`]); [`labelled`] joins them with labels and, where the schema has a unit, with each
+//! row's identifier. A [`table`] has all of them among its named columns. The rules are those of the
+//! file readers; rows count from 0.
 
 use super::{
     ReadOptions, Report, collect::Collector, collect::Record, here, identifier::Identifier,
@@ -23,18 +24,19 @@ pub trait Cells {
     fn cell(&self, row: usize) -> Cell<'_>;
 }
 
-/// Labels, one a row.
+/// Labels, one per row.
 #[derive(Clone, Copy)]
 pub enum Labels<'a> {
-    /// Places in the schema's list of classes.
+    /// Indices in the schema's list of classes.
     Codes(&'a [u32]),
     /// Numbers in the target's own unit.
     Numbers(&'a [f64]),
 }
 
-/// Numbers only, a column for each feature of the schema in its order. Where the schema leaves it open and
-/// `any_storage`, the records decide if rows are stored dense or sparse. That decides in which order a
-/// row's entries are added up, so a learner whose proof minds must be given rows stored by public facts.
+/// Reads a table of numbers only, one column for each feature of the schema, in its order. Where the
+/// schema leaves the storage open and `any_storage` is set, the records decide whether rows are stored
+/// dense or sparse. That decides the order in which a row's entries are added up, so a learner whose
+/// proof depends on it must be given rows whose storage follows from public facts.
 pub fn numbers(
     table: &impl NumberRows,
     schema: &Schema,
@@ -137,8 +139,8 @@ where
     Ok(Features { matrix: builder.finish(), report })
 }
 
-/// Fills in the entries of a sparse row, or tells the column of one that is out of place or, where they
-/// must be, not finite.
+/// Fills in the entries of a sparse row, or returns the column of one that is out of order or, if
+/// `finite`, not finite.
 fn read_pairs(
     given: impl Iterator<Item = (u64, f64)>,
     features: usize,
@@ -161,7 +163,7 @@ fn read_pairs(
     Ok(())
 }
 
-/// For each of the schema's columns, its place among the features.
+/// The position of each of the schema's columns among the features.
 fn feature_places(schema: &Schema) -> Vec<Option<usize>> {
     let mut next = 0..;
     let columns = schema.columns().iter();
@@ -212,7 +214,7 @@ impl Record for Row<'_> {
     }
 }
 
-/// Named columns of `rows` cells each; those of the schema are found by name.
+/// Reads named columns of `rows` cells each; those of the schema are found by name.
 pub fn columns(
     table: &[(&str, &dyn Cells)],
     rows: usize,
@@ -227,7 +229,7 @@ pub fn columns(
     })
 }
 
-/// Named columns of `rows` cells each, the target and the unit among them: all that a file has.
+/// Reads named columns of `rows` cells each, the target and the unit among them: all that a file has.
 pub fn table(
     table: &[(&str, &dyn Cells)],
     rows: usize,
@@ -260,9 +262,9 @@ fn collect(
     Ok(())
 }
 
-/// Features with their labels, and with at most `max_records` rows of each unit where the schema has
-/// one. Whose a row is must be exact in `units`: a number that was rounded on its way into a
-/// [`Cell::Number`] below 2⁵³ can no longer be told from another.
+/// Joins features with their labels, and keeps at most `max_records` rows of each unit where the schema
+/// has one. Identifiers in `units` must be exact: a number that was rounded on its way into a
+/// [`Cell::Number`] below 2⁵³ can no longer be distinguished from another.
 pub fn labelled(
     features: Features,
     labels: Labels<'_>,
@@ -321,7 +323,7 @@ pub fn labelled(
             });
         }
     };
-    // A record with a bad label is the null record, and that has one label.
+    // A record with a bad label becomes the null record, which has a label of its own.
     let matrix = if bad.is_empty() { matrix } else { matrix.without_entries_of(&bad) };
     report.null_rows.extend(bad);
     report.null_rows.sort_unstable();
@@ -349,8 +351,8 @@ pub fn labelled(
     Ok(cap.apply(dataset))
 }
 
-/// A number for whose each row is: equal for the rows of one unit (and for those of some others), 0 where it
-/// cannot be told. For a table in pieces, of which each must have all rows of its units.
+/// A number for each row's unit: equal for the rows of one unit (and for those of some others), 0 where
+/// there is no identifier. For a table in pieces, each of which must have all rows of its units.
 pub fn unit_numbers(units: &dyn Cells, rows: usize, schema: &Schema) -> Vec<u64> {
     let spelling = schema.unit_column().map(|unit| unit.spelling).unwrap_or_default();
     let names = Names::new(schema.file(), spelling);

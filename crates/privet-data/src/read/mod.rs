@@ -1,22 +1,22 @@
 //! From files to bounded rows, one record at a time.
 //!
-//! - What a file must look like is the schema's word (see [`crate::schema`]); gzip and Zstandard
-//!   are recognised by their first bytes.
-//! - To learn ([`Purpose::Train`]): every column of the file must be in the schema, an unlisted
+//! - The layout of a file is declared by the schema (see [`crate::schema`]); gzip and Zstandard are
+//!   recognised by their first bytes.
+//! - In training ([`Purpose::Train`]): every column of the file must be in the schema, an unlisted
 //!   category is refused unless the schema says otherwise, and with a privacy unit at most
 //!   `max_records` rows of each user are kept.
-//! - To evaluate or predict: columns may come in any order and there may be more of them; a
-//!   category that the schema does not list counts as the schema says, and where it says `error`
-//!   as none of the column's categories; [`Report`] counts them. Rows are never dropped.
-//! - What becomes of a record that does not fit is the schema's word: [`crate::schema::Invalid`].
-//!   Unless it is refused, every line is a record (an empty one too), and each row depends on its own
-//!   line alone: `one_line_changes_one_row`. Where the first line is a record as well, compression is
-//!   known by the file's name (`.gz`, `.zst`) and not by its first bytes.
+//! - In evaluation or prediction: columns may come in any order and there may be more of them; an
+//!   unlisted category is treated as the schema says, and where it says `error` as none of the column's
+//!   categories; [`Report`] counts them. Rows are never dropped.
+//! - Invalid records are treated as the schema says: [`crate::schema::Invalid`]. Unless they are
+//!   refused, every line is a record (an empty one too), and each row depends on its own line alone:
+//!   `one_line_changes_one_row`. Where the first line is a record as well, compression is recognised by
+//!   the file's name (`.gz`, `.zst`) and not by its first bytes.
 //! - A record has at most [`LONGEST_RECORD`] bytes, so that memory stays bounded.
-//! - A table may be several files: a folder, or a pattern ([`files_of`]). They are read as one, in the order of their
-//!   names.
-//! - Every refusal names file, row, column and what would be accepted, never what a cell holds.
-//!   No input makes a reader panic; decoders of others are fenced in.
+//! - A table may be several files: a folder, or a pattern ([`files_of`]). They are read as one, in the
+//!   order of their names.
+//! - Every refusal names file, row, column and the accepted values, never a cell's content. No input
+//!   makes a reader panic; panics of third-party decoders are caught.
 
 mod collect;
 mod count;
@@ -68,31 +68,32 @@ use collect::Collector;
 use open::{Input, KnownBy};
 use std::{fmt, path::Path};
 
-/// What the rows are for.
+/// The use of the rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// To learn from.
+    /// Training.
     Train,
-    /// To compare predictions with.
+    /// Evaluation: labels are compared with predictions.
     Evaluate,
 }
 
-/// How to read.
+/// Options of a reader.
 #[derive(Clone, Copy)]
 pub struct ReadOptions<'a> {
-    /// What the rows are for.
+    /// The use of the rows.
     pub purpose: Purpose,
-    /// Which rows of a user with too many are kept; see [`UNIT_KEY`].
+    /// The key that chooses the rows kept of a user with too many; see [`UNIT_KEY`].
     pub unit_key: Key,
-    /// Whether a table without records is one too. Where the number of rows is private it must be: a
-    /// refusal would tell the empty table from its neighbours.
+    /// True if a table without records is accepted. Where the number of rows is private it must be: a
+    /// refusal would distinguish the empty table from its neighbours.
     pub allow_empty: bool,
-    /// Whether the records of a table in memory may decide if rows are stored dense or sparse; see
+    /// True if the records of a table in memory may decide whether rows are stored dense or sparse; see
     /// [`memory::numbers`].
     pub any_storage: bool,
-    /// A column of the file whose cells are kept as texts, in [`Report::kept`]: to predict for rows that have names.
+    /// A column of the file whose cells are kept as texts, in [`Report::kept`]: names of the rows of a
+    /// prediction.
     pub keep: Option<&'a str>,
-    /// Called now and then with bytes read and bytes in all (for Parquet: rows).
+    /// Progress callback: bytes read and bytes in total (for Parquet: rows).
     pub progress: Option<&'a dyn Fn(u64, u64)>,
 }
 
@@ -109,21 +110,20 @@ impl Default for ReadOptions<'_> {
     }
 }
 
-/// What the operator should know about a reading. Derived from private data: show it to whoever
-/// holds them and to nobody else.
+/// Counts and notes about a reading. Derived from private data: show it only to the holder of the data.
 #[derive(Clone, Default, PartialEq)]
 pub struct Report {
-    /// Per column: cells whose category the schema does not list, and what became of them.
+    /// Per column: the number of cells with an unlisted category, and their treatment.
     pub unknown: Vec<UnknownCells>,
     /// Rows dropped because their user had more than `max_records`.
     pub surplus_rows: u64,
-    /// Rows dropped because they do not say whose they are, where the schema does not refuse that.
+    /// Rows dropped because they have no identifier of a unit, where the schema does not refuse that.
     pub nobodys_rows: u64,
-    /// Bad cells that became their column's stand-in.
+    /// Bad cells replaced by their column's substitute.
     pub stand_ins: u64,
-    /// Which rows, from 0 and rising, are the null record; see [`crate::schema::Invalid`].
+    /// Null records, by index from 0 and rising; see [`crate::schema::Invalid`].
     pub null_rows: Vec<usize>,
-    /// The cells of the column that was asked for, one a row.
+    /// The cells of the column named in [`ReadOptions::keep`], one per row.
     pub kept: Vec<String>,
 }
 
@@ -132,9 +132,9 @@ pub struct Report {
 pub struct UnknownCells {
     /// The column.
     pub column: String,
-    /// How many cells.
+    /// The number of cells.
     pub cells: u64,
-    /// What they count as.
+    /// The category they are treated as.
     pub counted_as: String,
 }
 
@@ -189,11 +189,11 @@ pub fn read(
     read_inputs(&inputs, schema.file().format, schema, options)
 }
 
-/// Reads labelled records of one file and hands them over, so many at a time and in order, as soon as they are encoded:
-/// they are never in memory together.
+/// Reads labelled records of one file and passes them to `see`, `rows` at a time and in order, as soon
+/// as they are encoded: they are never in memory together.
 ///
 /// # Panics
-/// When users' records are to be chosen among all, which needs all: to learn, where the schema names a unit.
+/// In training with a unit column: choosing users' records needs all of them.
 pub fn read_pieces(
     file: &Path,
     schema: &Schema,
@@ -217,7 +217,7 @@ pub fn read_pieces(
     collector.into_report()
 }
 
-/// Reads records to predict for; a target column may be there and is ignored.
+/// Reads records for prediction; a target column is ignored.
 pub fn read_features(
     path: impl AsRef<Path>,
     schema: &Schema,
@@ -240,7 +240,7 @@ pub fn csv_bytes(bytes: &[u8], schema: &Schema) -> Result<Dataset, DataError> {
     read_inputs(&[Input::Bytes(bytes)], Format::Csv, schema, &ReadOptions::default())
 }
 
-/// Reads labelled LIBSVM text from memory; the schema's format must be that.
+/// Reads labelled LIBSVM text from memory; the schema's format must be LIBSVM.
 pub fn libsvm_bytes(bytes: &[u8], schema: &Schema) -> Result<Dataset, DataError> {
     read_inputs(&[Input::Bytes(bytes)], Format::Libsvm, schema, &ReadOptions::default())
 }
@@ -265,12 +265,12 @@ fn read_inputs(
     })
 }
 
-/// The first of some places.
+/// The first of several places.
 fn first(places: &[Place]) -> &Place {
     places.first().unwrap_or(&Place::Memory)
 }
 
-/// All records of all inputs, as of one.
+/// Reads all records of all inputs, as of one.
 fn collect_all<'a>(
     inputs: &[Input<'_>],
     places: &'a [Place],
@@ -278,7 +278,7 @@ fn collect_all<'a>(
     collector: &mut Collector<'a>,
     options: &ReadOptions<'_>,
 ) -> Result<(), DataError> {
-    // Of several files each counts for the same.
+    // Each of several files counts for the same share of the progress.
     const PARTS: u64 = 1000;
     for (number, (input, place)) in inputs.iter().zip(places).enumerate() {
         collector.place = place;
@@ -313,7 +313,7 @@ fn collect(
     }
 }
 
-/// How compression is known: not by a first line that is a record and may hold anything.
+/// Chooses how compression is recognised: not by a first line that is a record, of any content.
 fn known_by(format: Format, schema: &Schema) -> KnownBy {
     let first_line_is_a_record = format == Format::Libsvm || !schema.file().header;
     match first_line_is_a_record && schema.invalid().is_total() {
@@ -322,7 +322,7 @@ fn known_by(format: Format, schema: &Schema) -> KnownBy {
     }
 }
 
-/// A place in memory or on disk, cloned into errors.
+/// Clones a place into an error.
 fn here(place: &Place) -> Place {
     place.clone()
 }

@@ -1,4 +1,4 @@
-//! Files and bytes as one stream, decompressed on the way.
+//! Files and bytes as one stream, decompressed while reading.
 
 use super::fence::fenced;
 use crate::error::{DataError, Place};
@@ -11,30 +11,30 @@ use std::{
 };
 
 const BUFFER: usize = 1 << 17;
-/// Progress is told about once for this many bytes.
+/// Bytes between two calls of the progress callback.
 const STEP: u64 = 1 << 20;
 
-/// Where bytes come from.
+/// The source of bytes.
 #[derive(Clone, Copy)]
 pub(super) enum Input<'a> {
     Path(&'a Path),
     Bytes(&'a [u8]),
 }
 
-/// A stream of plain bytes, and what it is a decompression of.
+/// A stream of plain bytes with its origin.
 pub(super) struct Stream<'a> {
     pub(super) bytes: Box<dyn BufRead + 'a>,
     pub(super) origin: Origin,
 }
 
-/// What a stream is read from.
+/// The source of a stream, for errors.
 pub(super) struct Origin {
     compression: Option<&'static str>,
     place: Place,
 }
 
 impl Origin {
-    /// What a failed read means: damaged data inside a compressed file, the system otherwise.
+    /// The error of a failed read: damaged data inside a compressed file, the system's error otherwise.
     pub(super) fn failed(&self, source: io::Error) -> DataError {
         let file = self.place.clone();
         match self.compression {
@@ -44,12 +44,12 @@ impl Origin {
     }
 }
 
-/// How compression is known.
+/// The way compression is recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum KnownBy {
-    /// The file's first bytes, or its name.
+    /// By the file's first bytes, or its name.
     Content,
-    /// The name alone: the first bytes are a record's, which must not decide how others are read.
+    /// By the name alone: the first bytes are a record's, which must not decide how others are read.
     Name,
 }
 
@@ -108,10 +108,11 @@ impl<'a> Input<'a> {
     }
 }
 
-/// The most bytes that [`decompressed`] takes; the largest of the catalog's originals has a third of it.
+/// The largest size that [`decompressed`] accepts, in bytes; three times the largest data set of the
+/// catalog.
 const LARGEST_WHOLE: usize = 1 << 31;
 
-/// The whole of a file, decompressed where it is gzip or Zstandard; at most 2 GiB.
+/// Reads a whole file, decompressed where it is gzip or Zstandard; at most 2 GiB.
 pub fn decompressed(path: &Path) -> Result<Vec<u8>, DataError> {
     let mut stream = Input::Path(path).open(KnownBy::Content, None)?;
     let mut bytes = Vec::new();
@@ -124,7 +125,7 @@ pub fn decompressed(path: &Path) -> Result<Vec<u8>, DataError> {
     }
 }
 
-/// Tells how far the raw file has been read.
+/// Counts the bytes read of the raw file and reports progress.
 struct Counted<'a, R> {
     inner: R,
     read: u64,
@@ -157,8 +158,8 @@ impl<R: Read> Read for Fenced<R> {
     }
 }
 
-/// One Zstandard frame after the other, each with its checksum compared; frames that carry no
-/// data are skipped.
+/// Zstandard frames one after the other, each with its checksum compared; frames without data are
+/// skipped.
 struct ZstdFrames<R: BufRead> {
     state: Frames<R>,
 }
@@ -172,7 +173,7 @@ enum Frames<R: BufRead> {
     Failed,
 }
 
-/// The first bytes of a frame without data: 0x184D2A5x, least byte first.
+/// True if these are the first bytes of a frame without data: 0x184D2A5x, least byte first.
 fn carries_no_data(magic: &[u8]) -> bool {
     matches!(magic, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }

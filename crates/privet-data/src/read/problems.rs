@@ -1,25 +1,26 @@
-//! Everything in a table that does not fit its schema, in one pass: places and kinds, never what a cell holds.
+//! All problems of a table under its schema, in one pass: positions and kinds, never a cell's content.
 //!
-//! For whoever holds the table and wants to mend the schema. Derived from private records: it goes to the terminal
-//! and nowhere else.
+//! For the holder of the table, to correct the schema. Derived from private records: it goes to the
+//! terminal and nowhere else.
 
 use super::{ReadOptions, collect, collect::Collector, open::Input};
 use crate::{encode::Encoding, error::DataError, schema::Schema};
 use std::{fmt, path::Path};
 
-/// Rows that are named for each kind of problem.
+/// Rows listed for each kind of problem.
 const NAMED: usize = 5;
-/// Kinds that are told apart; what goes beyond is only counted.
+/// The largest number of kinds that are kept; further kinds are left out.
 const MOST: usize = 1000;
 
 /// One kind of problem in one column.
 #[derive(Clone, PartialEq)]
 pub struct TableProblem {
-    /// What is wrong and what would be accepted, without the row.
+    /// The problem and the accepted values, without the row.
     pub words: String,
-    /// The first rows; the first of the file, header included, is 1. Empty where it is the header's.
+    /// The first rows affected; the first of the file, header included, is 1. Empty for a problem of
+    /// the header.
     pub rows: Vec<u64>,
-    /// How many cells or rows in all.
+    /// The number of cells or rows affected.
     pub count: u64,
 }
 
@@ -42,14 +43,14 @@ impl fmt::Debug for TableProblem {
     }
 }
 
-/// What a collector noted down instead of giving up.
+/// Problems that a collector noted instead of stopping at the first.
 #[derive(Default)]
 pub(super) struct Notes {
     found: Vec<TableProblem>,
 }
 
 impl Notes {
-    /// Notes a problem, with its row if it is of one.
+    /// Notes a problem, with its row if it has one.
     pub(super) fn note(&mut self, error: &DataError) {
         let (words, row) = match error {
             DataError::Cell { row, column, problem, accepted, .. } => {
@@ -85,7 +86,7 @@ impl Notes {
     }
 }
 
-/// All problems of a table to learn from; none exactly if [`super::read`] accepts it.
+/// All problems of a training table in one file; none exactly if [`super::read`] accepts it.
 pub fn problems(
     path: impl AsRef<Path>,
     schema: &Schema,
@@ -100,7 +101,7 @@ pub fn problems(
     let outcome = collect(input, schema.file().format, &mut collector, options);
     let notes = collector.notes.take().unwrap_or_default();
     match outcome {
-        // What ended the reading is among them, or is the only one.
+        // The error that ended the reading is among the notes, or is the only one.
         Err(_) if !notes.is_empty() => Ok(notes.found),
         Err(error) => Err(error),
         Ok(()) => Ok(notes.found),

@@ -1,9 +1,10 @@
-//! Rows as they are in a file, each in one form that every format gives it: for telling a table from another.
+//! Rows as they are in a file, in one canonical form for all formats: for recognising a table.
 //!
-//! No schema decides what a row is here, but for how the file is laid out: the same table has the same rows whatever is
-//! learnt from it. A row is its cells by the names of their columns, whatever the order of the columns. A cell is missing,
-//! a number (to the 24 bits of an f32, so that it does not matter in which width a file stores it; a text that reads as
-//! a number is one), or a text without blanks around it and in lower case. Timestamps are what a file stores them as.
+//! No schema decides a row's form here, except for the layout of the file: the same table has the same
+//! rows for every training task. A row is its cells by the names of their columns, whatever the order
+//! of the columns. A cell is missing, a number (to the 24 bits of an f32, so that the width in which a
+//! file stores it does not matter; a text that reads as a number is one), or a text without blanks
+//! around it and in lower case. Timestamps are the numbers that a file stores.
 
 use super::{
     csv::skip_byte_order_mark,
@@ -20,19 +21,19 @@ use crate::{
 use csv::ByteRecord;
 use std::path::Path;
 
-/// Texts that say that there is nothing.
+/// Texts that count as missing.
 const MISSING: [&[u8]; 8] = [b"", b"na", b"nan", b"n/a", b"null", b"none", b"?", b"-"];
 
-/// How rows of certain columns are written.
+/// The canonical form of rows with certain columns.
 #[derive(Debug, Clone)]
 pub struct RowForm {
     names: Vec<Vec<u8>>,
-    /// Places, by the names of their columns.
+    /// Positions, sorted by the names of their columns.
     order: Vec<usize>,
 }
 
 impl RowForm {
-    /// Of columns of these names.
+    /// The form of rows with columns of these names.
     pub fn new<N: AsRef<[u8]>>(names: impl IntoIterator<Item = N>) -> Self {
         let names: Vec<Vec<u8>> =
             names.into_iter().map(|name| name.as_ref().trim_ascii().to_vec()).collect();
@@ -41,7 +42,7 @@ impl RowForm {
         Self { names, order }
     }
 
-    /// Writes one row in place of what is in `row`.
+    /// Writes one row, replacing the content of `row`.
     pub fn write<'a>(&self, row: &mut Vec<u8>, cell: impl Fn(usize) -> Cell<'a>) {
         row.clear();
         for place in &self.order {
@@ -51,7 +52,7 @@ impl RowForm {
     }
 }
 
-/// A piece of text, prefixed by its length so that pieces cannot run into each other.
+/// Appends a piece of text, prefixed by its length so that pieces cannot run into each other.
 fn part(row: &mut Vec<u8>, bytes: &[u8]) {
     row.extend_from_slice(&(bytes.len() as u32).to_le_bytes());
     row.extend_from_slice(bytes);
@@ -87,7 +88,7 @@ fn write_cell(row: &mut Vec<u8>, cell: Cell<'_>) {
 }
 
 impl FileFacts {
-    /// By a file's name alone: Parquet, LIBSVM, or CSV with a header.
+    /// The layout that a file's name alone implies: Parquet, LIBSVM, or CSV with a header.
     pub fn by_name(path: &Path) -> Self {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let name = name.trim_end_matches(".gz").trim_end_matches(".zst");
@@ -102,9 +103,10 @@ impl FileFacts {
     }
 }
 
-/// Hands over every row of a table in its one form, all files of one that is several; lines that are no rows, or longer than any record, are passed
-/// over, and cells that cannot be decoded are marked: what is refused is for the reader of records to say, by its
-/// schema. The schema, if there is one, says how the file is laid out.
+/// Passes every row of a table to `each` in its canonical form, over all files of a table of several.
+/// Lines that are not rows, or longer than any record, are skipped, and cells that cannot be decoded
+/// are marked: refusing them is left to the reader of records, under its schema. The schema, if there
+/// is one, gives the layout of the file.
 pub fn raw_rows(
     path: &Path,
     schema: Option<&Schema>,
@@ -149,7 +151,7 @@ fn csv_rows(
     }
     let mut records = Quoted::new(stream, facts);
     let (mut record, mut row) = (ByteRecord::new(), Vec::new());
-    // Without a header, as the schema calls them.
+    // Without a header, columns have the schema's names.
     let mut form = match (facts.header, schema) {
         (false, Some(schema)) => {
             Some(RowForm::new(schema.columns().iter().map(|column| column.name.as_bytes())))
@@ -164,7 +166,7 @@ fn csv_rows(
         }
         let known = match &form {
             Some(form) if form.names.len() == record.len() => form,
-            // A ragged line is a row too, by place.
+            // A ragged line is a row too, by position.
             Some(_) => &by_place(record.len()),
             None if facts.header => {
                 form = Some(RowForm::new(record.iter()));
@@ -189,7 +191,7 @@ fn libsvm_rows(input: Input<'_>, each: &mut dyn FnMut(&[u8])) -> Result<(), Data
         match found.map_err(|error| stream.origin.failed(error))? {
             Line::End => return Ok(()),
             Line::Whole => {}
-            // As in CSV: whether such a line is refused is for the reader to say, by the schema.
+            // As in CSV: refusing such a line is left to the reader of records.
             Line::TooLong => continue,
         }
         let text = line.split(|byte| *byte == b'#').next().unwrap_or_default();
@@ -240,7 +242,8 @@ mod tests {
         assert_eq!(sparse.len(), 2);
     }
 
-    /// Whether a line is too long for a record is for the reader to say: other lines are known all the same.
+    /// Refusing a line that is too long is left to the reader of records: other lines are still
+    /// recognised.
     #[test]
     fn lines_that_are_too_long_are_passed_over() {
         let long = "1:0 ".repeat(LONGEST_RECORD / 4 + 1);
@@ -248,7 +251,7 @@ mod tests {
         assert_eq!(kept, rows("b.svm", &format!("1 1:0.5\n1 {long}\n-1 2:1\n")));
     }
 
-    /// A column that cannot be decoded takes no other with it.
+    /// A column that cannot be decoded does not affect the others.
     #[cfg(feature = "parquet")]
     #[test]
     fn columns_that_cannot_be_decoded_are_marked() {

@@ -1,19 +1,21 @@
-//! What an identifier becomes by the schema's declaration, from its own cell alone ([`Spelling`]).
+//! The name of an identifier under the declared spelling, from its own cell alone ([`Spelling`]).
 //!
-//! **Numbers** are read digit by digit, of any length and never through a double: an optional sign, digits, and after a
-//! point nothing but zeros, which is how a program writes an integer that it holds as a fraction because another row of its
-//! column is missing. The digits without zeros in front are the name, the one that an integer of any type has. From 2⁵³ on
-//! a number with a point is refused, as a double is: the program that wrote it may have held two integers as one. Exponents
-//! are refused: programs write them where digits are already lost.
+//! **Numbers** are read digit by digit, of any length and never through a double: an optional sign,
+//! digits, and after a point nothing but zeros, as a program writes an integer that it holds as a
+//! fraction because another row of its column is missing. The digits without leading zeros are the
+//! name, the same as that of an integer of any type. From 2⁵³ on a number with a point is refused, as a
+//! double is: the program that wrote it may have held two integers as one. Exponents are refused:
+//! programs write them where digits are already lost.
 //!
-//! **Normal form C** of Unicode is the same in every version for the characters that a version knows; a text with others
-//! keeps them as they are.
+//! **Normal form C** of Unicode is the same in every version for the characters that a version knows;
+//! other characters are kept as they are.
 //!
-//! **Who is protected.** The unit is whoever shares a name. Within one that several people share, somebody's own rows decide
-//! which of the others' are among the `max_records` that are kept: without hers, up to that many leave and as many others
-//! come in. That is a replacement of the unit, and what replace-one charges; under add-remove these spellings are refused
-//! where a plan is made. Under replace-one, one step of the guarantee covers that she leaves, that she comes, and that her
-//! rows become any others under the same name; an exchange with somebody of another name changes two units where both are
+//! **The protected unit** is everyone who shares a name. If several people share one, each person's
+//! rows influence which of the others' are among the `max_records` that are kept: without hers, up to
+//! that many leave and as many others enter. That is a replacement of the unit, and what replace-one
+//! charges; under add-remove these spellings are refused when a plan is made. Under replace-one, one
+//! step of the guarantee covers that she leaves, that she comes, and that her rows become any others
+//! under the same name; an exchange with somebody of another name changes two units where both are
 //! shared, and is two steps. Where nobody shares a name it is one, as under [`Spelling::Text`].
 
 use crate::error::Problem;
@@ -24,7 +26,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 /// From here on, two integers may be one double: 2⁵³.
 const INEXACT_FROM: &[u8] = b"9007199254740992";
 
-/// What names a user under a spelling, in words for a refusal.
+/// The accepted identifiers of a spelling, in words for a refusal.
 pub(super) fn accepted(spelling: Spelling) -> &'static str {
     match spelling {
         Spelling::Text => {
@@ -39,7 +41,7 @@ pub(super) fn accepted(spelling: Spelling) -> &'static str {
     }
 }
 
-/// The name that a text is.
+/// The name of a text.
 pub(super) fn spelled(text: &[u8], spelling: Spelling) -> Result<Cow<'_, [u8]>, Problem> {
     match spelling {
         Spelling::Text => Ok(Cow::Borrowed(text)),
@@ -54,7 +56,7 @@ pub(super) fn spelled(text: &[u8], spelling: Spelling) -> Result<Cow<'_, [u8]>, 
     }
 }
 
-/// The decimal digits of the integer that a text writes, with a minus where it is below 0.
+/// The decimal digits of the integer that a text writes, with a minus where it is negative.
 fn digits(text: &[u8]) -> Result<Cow<'_, [u8]>, Problem> {
     let (below, unsigned) = match text {
         [b'-', rest @ ..] => (true, rest),
@@ -105,7 +107,7 @@ mod tests {
             assert_eq!(number(nought).as_deref(), Ok("0"), "{nought:?}");
         }
         assert_eq!(number("-07.0").as_deref(), Ok("-7"));
-        // Beyond what any type of number holds.
+        // Beyond the range of any type of number.
         let long = "123456789".repeat(30);
         assert_eq!(number(&format!("+00{long}")), Ok(long));
         for none in [
@@ -134,7 +136,8 @@ mod tests {
     }
 
     proptest! {
-        /// Two texts have one name exactly if they write one integer, as another reader of integers says.
+        /// Two texts have one name exactly if they write one integer, by an independent parser of
+        /// integers.
         #[test]
         fn names_are_those_of_integers(
             value in any::<i64>(), zeros in 0..4_usize, plus in any::<bool>(), fraction in 0..4_usize,
@@ -148,7 +151,7 @@ mod tests {
             prop_assert_eq!(number(&text), if exact { Ok(value.to_string()) } else { Err(Problem::Inexact) });
         }
 
-        /// A name is its own name, and no cell makes a reader panic.
+        /// A name is its own name, and no cell makes the parser panic.
         #[test]
         fn a_name_is_its_own_name(
             cell in prop_oneof![

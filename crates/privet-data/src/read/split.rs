@@ -1,8 +1,8 @@
-//! Bytes to records of cells, in bounded memory.
+//! Splits bytes into records of cells, in bounded memory.
 //!
 //! Where a bad record is refused, a quoted cell may hold line breaks ([`Quoted`]). Where it is not, a
-//! record is one physical line ([`PerLine`]): a quote that is left open would make records of what
-//! follows one record, so that one line could change any number of rows.
+//! record is one physical line ([`PerLine`]): a quote left open would merge the records after it into
+//! one, so that one line could change any number of rows.
 
 use super::{
     lines::{LONGEST_RECORD, Line, next_line},
@@ -17,7 +17,7 @@ use std::{
     rc::Rc,
 };
 
-/// What was found where a record should be.
+/// The outcome of reading a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
     /// The file is at its end.
@@ -26,25 +26,25 @@ pub(super) enum Found {
     Record,
     /// An empty line.
     Blank,
-    /// A line with a quote that is left open.
+    /// A line with a quote left open.
     Open,
     /// A line that is too long.
     TooLong,
 }
 
-/// Where records come from.
+/// A source of records.
 pub(super) trait Records {
-    /// Fills in the next record.
+    /// Reads the next record into `record`.
     fn next(&mut self, record: &mut ByteRecord) -> Result<Found, DataError>;
 }
 
-/// What the reader below takes at a time.
+/// Bytes that the CSV reader requests at a time.
 const BUFFER: usize = 1 << 17;
-/// What a record may read before it is known to be too long: its last piece is read to the end.
+/// Bytes that a record may read before it is known to be too long: its last piece is read to the end.
 const ALLOWED: usize = LONGEST_RECORD + 2 * BUFFER;
 
-/// An empty line, which is no record, for the parser to read first: it drops a byte order mark from whatever
-/// it begins with, and that must not depend on which record it is.
+/// An empty line, which is not a record, for the parser to read first: it drops a byte order mark from
+/// the start of its input, and that must not depend on which record comes first.
 const PASS_THE_START: &[u8] = b"\n";
 
 /// Records whose quoted cells may hold line breaks.
@@ -54,7 +54,7 @@ pub(super) struct Quoted<'a> {
     origin: Origin,
 }
 
-/// A stream that ends with an error once a record has taken more than it may.
+/// A stream that returns an error once a record has read more than [`ALLOWED`].
 struct Allowed<'a> {
     bytes: Box<dyn BufRead + 'a>,
     left: Rc<Cell<usize>>,
@@ -106,7 +106,8 @@ impl Records for Quoted<'_> {
 /// Records that are physical lines.
 pub(super) struct PerLine<'a> {
     stream: Stream<'a>,
-    /// A header that is too long is refused, so that the rest of it need not be read.
+    /// True until the header is read: a header that is too long is refused, so that its rest need not
+    /// be read.
     awaits_header: bool,
     reader: csv_core::Reader,
     line: Vec<u8>,
@@ -133,12 +134,12 @@ impl<'a> PerLine<'a> {
         }
     }
 
-    /// What is left of the stream: every line is read for itself.
+    /// The rest of the stream; no line read so far affects it.
     pub(super) fn into_stream(self) -> Stream<'a> {
         self.stream
     }
 
-    /// The cells of the line. Nothing is left over for the next one.
+    /// Splits the line into cells. No state is carried over to the next line.
     fn split(&mut self, record: &mut ByteRecord) -> Found {
         if self.line.is_empty() {
             return Found::Blank;
@@ -156,7 +157,7 @@ impl<'a> PerLine<'a> {
             match result {
                 ReadRecordResult::Record => break,
                 ReadRecordResult::OutputEndsFull => self.ends.resize(2 * self.ends.len(), 0),
-                // All of it is used and no record has ended.
+                // All input is used and no record has ended.
                 _ => return Found::Open,
             }
         }

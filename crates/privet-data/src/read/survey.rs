@@ -1,7 +1,7 @@
-//! What the columns of a *public* table hold, for filling in a schema from it.
+//! Ranges and categories of a *public* table's columns, for filling in a schema from it.
 //!
-//! Nothing here is private, and nothing here may be used on records that are to be protected: what is found are the
-//! smallest and largest value and every category.
+//! Nothing here is private, and nothing here may be used on records that are to be protected: it
+//! returns the smallest and largest value and every category.
 
 use super::{
     csv::skip_byte_order_mark,
@@ -16,29 +16,29 @@ use crate::{
 use csv::ByteRecord;
 use std::{collections::BTreeSet, path::Path};
 
-/// Different texts that are kept of a column.
+/// The largest number of different texts that are kept of a column.
 const KEPT: usize = 64;
-/// Texts that say that there is nothing.
+/// Texts that count as missing.
 const MISSING: [&str; 7] = ["", "?", "NA", "N/A", "NaN", "nan", "null"];
 
-/// What one column holds.
+/// The content of one column.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ColumnSurvey {
     /// Its name.
     pub name: String,
-    /// Cells that hold something.
+    /// Cells that are not missing.
     pub cells: u64,
-    /// How many of them are finite numbers, and between what.
+    /// The number of cells that are finite numbers.
     pub numbers: u64,
     /// The smallest and the largest number.
     pub bounds: Option<(f64, f64)>,
-    /// How many are dates, by [`DateOrder`]: year, day or month first.
+    /// The number of cells that are dates, by [`DateOrder`]: year, day or month first.
     pub dates: [u64; 3],
-    /// The first and the last day, where the year stands first.
+    /// The first and the last day, of dates with the year first.
     pub days: Option<(String, String)>,
     /// The different texts, in order; `None` if there are more than are kept.
     pub texts: Option<BTreeSet<String>>,
-    /// The texts that say that there is nothing.
+    /// The texts met that count as missing.
     pub missing: BTreeSet<String>,
 }
 

@@ -1,8 +1,9 @@
-//! Whether a table that is read more than once is the same in every pass.
+//! Checks that a table that is read in several passes is the same in each.
 //!
-//! Rows are counted, encoded and, where a ledger knows tables, recognised, in passes of their own. What is paid for is what
-//! was encoded only if no pass read another table. Sizes, times of change and places on the disk tell changes by accident,
-//! not by deceit; a pipe is read once, and has none of them.
+//! Rows are counted, encoded and, where a ledger knows tables, recognised, in passes of their own. The
+//! guarantee of a release covers the rows that were encoded only if all passes read the same table.
+//! Sizes, times of change and inode numbers detect changes by accident, not by deceit; a pipe is read
+//! once, and has none of them.
 
 use super::files_of;
 use crate::error::{DataError, Place};
@@ -11,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// What tells one state of a file from another; `None` where it is no file.
+/// Bytes that identify a file's state; `None` if it is not a regular file.
 pub(crate) fn state_of(file: &Path) -> io::Result<Option<Vec<u8>>> {
     let found = fs::metadata(file)?;
     if !found.is_file() {
@@ -25,8 +26,8 @@ pub(crate) fn state_of(file: &Path) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(state))
 }
 
-/// What a file that took another's name, size and time does not share with it: its place on the disk, and when that was
-/// changed last.
+/// Bytes that differ for a file that took another's name, size and time: its device and inode, and the
+/// time of the last change to the inode.
 #[cfg(unix)]
 fn on_disk(found: &fs::Metadata) -> Vec<u8> {
     use std::os::unix::fs::MetadataExt;
@@ -39,13 +40,13 @@ fn on_disk(_found: &fs::Metadata) -> Vec<u8> {
     Vec::new()
 }
 
-/// Refuses a file that changed while its table was read.
+/// The error for a file that changed while its table was read.
 pub(crate) fn changed(file: &Path) -> DataError {
     let source = io::Error::other("it changed while it was read; leave it alone and try again");
     DataError::File { file: Place::Path(file.into()), source }
 }
 
-/// The files of a table as they are before its first pass.
+/// The state of a table's files before its first pass.
 #[derive(Debug)]
 pub struct Unchanged {
     table: PathBuf,
@@ -53,7 +54,7 @@ pub struct Unchanged {
 }
 
 impl Unchanged {
-    /// As they are now.
+    /// Records the present state.
     pub fn of(table: &Path) -> Result<Self, DataError> {
         let failed =
             |file: &Path, source| DataError::File { file: Place::Path(file.into()), source };
@@ -65,7 +66,7 @@ impl Unchanged {
         Ok(Self { table: table.into(), files })
     }
 
-    /// Refuses where a file is another than it was, or one came or went.
+    /// Returns an error if a file changed, appeared or disappeared.
     pub fn check(&self) -> Result<(), DataError> {
         let now = Self::of(&self.table)?;
         let pairs = self.files.iter().zip(&now.files);

@@ -1,14 +1,13 @@
 //! At most `max_records` rows of each user.
 //!
-//! The rows kept of a user are those with the smallest keyed hash of (user, ordinal), where the
-//! ordinal counts that user's own rows in the file's order. So the choice depends on the key and
-//! on the user's own rows alone: adding, removing or changing another user's rows changes nothing,
-//! and replacing all rows of one user changes at most `max_records` kept rows on either side. The
-//! key is public; secrecy is not needed, since the bound holds for every key.
+//! The rows kept of a user are those with the smallest keyed hash of (user, ordinal), where the ordinal
+//! counts that user's own rows in the file's order. So the choice depends on the key and on the user's
+//! own rows alone: adding, removing or changing another user's rows changes nothing, and replacing all
+//! rows of one user changes at most `max_records` kept rows on either side. The key is public; secrecy
+//! is not needed, since the bound holds for every key.
 //!
-//! - Users are told apart by what their identifiers become ([`super::identifier`]); the numbers in
-//!   [`Dataset::units`] are given in the order of appearance and mean nothing but "the same" or
-//!   "another".
+//! - Users are distinguished by the names of their identifiers ([`super::identifier`]); the numbers in
+//!   [`Dataset::units`] are given in the order of appearance and mean nothing but equal or different.
 //! - Tested by `the_rows_kept_do_not_depend_on_other_users`.
 
 use super::identifier::{Identifier, Names};
@@ -23,7 +22,7 @@ use std::collections::{BinaryHeap, HashMap};
 /// The key used unless another is given.
 pub const UNIT_KEY: Key = *b"privet: unit cap";
 
-/// Counts users' rows and decides which stay.
+/// Counts users' rows and chooses those to keep.
 pub(super) struct UnitCap {
     names: Names,
     max_records: usize,
@@ -41,7 +40,7 @@ struct User {
 }
 
 impl UnitCap {
-    /// Where the schema has a unit.
+    /// Returns `None` where the schema has no unit.
     pub(super) fn new(schema: &Schema, key: Key) -> Option<Self> {
         let unit = schema.unit_column()?;
         let max_records = unit.max_records as usize;
@@ -50,7 +49,7 @@ impl UnitCap {
         Some(Self { names, max_records, key, users, units, nobodys: 0 })
     }
 
-    /// Takes the next row's user.
+    /// Counts the next row for its user.
     pub(super) fn row(&mut self, found: Identifier<'_>) -> Result<(), EncodeError> {
         let name = self.names.name(found)?;
         let row = self.units.len();
@@ -70,13 +69,13 @@ impl UnitCap {
         Ok(())
     }
 
-    /// Takes a row of which it cannot be told whose it is; it is left out.
+    /// Counts a row without an identifier; it is left out.
     pub(super) fn nobody(&mut self) {
         self.units.push(u64::MAX);
         self.nobodys += 1;
     }
 
-    /// Drops the surplus and the rows of nobody; the rest keep their order.
+    /// Drops surplus rows and rows without an identifier; the rest keep their order.
     pub(super) fn apply(self, mut dataset: Dataset) -> Dataset {
         let mut kept: Vec<usize> =
             self.users.into_values().flat_map(|user| user.kept).map(|(_, row)| row).collect();

@@ -1,9 +1,10 @@
-//! What a number is unfolded into before anything private happens.
+//! Expansion of a number in a piecewise-linear basis, before any private step.
 //!
-//! A number with declared bounds can stand in a row as itself (`linear`) or with fixed functions of itself
-//! beside it: *hats*, piecewise linear functions that are 1 at their own knot and 0 at all others, so that a
-//! linear model of them bends at the knots. Nothing is fitted and nothing is paid: knots come from the bounds
-//! or from a declared list. `auto` leaves it to the planner, which decides from public facts.
+//! A number with declared bounds can enter a row as itself (`linear`) or with fixed functions of itself
+//! beside it: *hats*, piecewise-linear functions that are 1 at their own knot and 0 at all others, so
+//! that a linear model of them bends at the knots. Nothing is fitted and no ε is spent: knots come from
+//! the bounds or from a declared list. `auto` leaves the choice to the planner, which decides from
+//! public facts.
 //!
 //! ```toml
 //! basis = "linear"                                 # the number alone
@@ -14,9 +15,9 @@
 //! basis = "auto"                                   # chosen by `--method auto`
 //! ```
 //!
-//! A schema *file* leaves open what it does not say ([`Draft::of_file`]): a number with neither `basis` nor
-//! `scale` is `auto`, and so is the constant column, if `bias` is not there. A request in JSON leaves nothing
-//! open: without a basis a number is linear, as in every file before there were bases.
+//! A schema *file* leaves open what it does not specify ([`Draft::of_file`]): a number with neither
+//! `basis` nor `scale` is `auto`, and so is the constant column, if `bias` is absent. A request in JSON
+//! leaves nothing open: without a basis a number is linear, as in every file before there were bases.
 
 use super::check::{Checked, in_range, refuse};
 use super::*;
@@ -25,34 +26,34 @@ use privet_core::Range;
 
 /// Limits on the number of knots.
 pub const HATS: Range = Range::from("hats", 2.0, 1025.0);
-/// Limits on what the entries of hats and pairs are multiplied by.
+/// Limits on the factor that multiplies the entries of hats and pairs.
 pub(super) const WEIGHT: Range = Range::open("weight", 0.0, 1e6);
 
-/// What a number is unfolded into.
+/// The basis in which a number is expanded.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Basis {
     /// The number alone.
     Linear,
-    /// Piecewise linear functions of it, beside it.
+    /// Piecewise-linear functions of it, beside it.
     Hats(HatsFacts),
     /// Left to the planner; until then as [`Basis::Linear`].
     Auto,
 }
 
-/// Piecewise linear functions of a number.
+/// Piecewise-linear functions of a number.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HatsFacts {
-    /// How many knots.
+    /// The number of knots.
     pub count: u32,
-    /// Where they are.
+    /// Their positions.
     pub knots: Knots,
-    /// Whether the upper bound is the lower one again: then the number itself has no column.
+    /// True if the upper bound is identified with the lower one: the number itself then has no column.
     pub cyclic: bool,
-    /// What their entries are multiplied by.
+    /// The factor that multiplies their entries.
     pub weight: f64,
 }
 
-/// Where knots are.
+/// Positions of knots.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Knots {
     /// Evenly over the bounds (after the column's transform).
@@ -64,18 +65,18 @@ pub enum Knots {
 }
 
 impl HatsFacts {
-    /// So many, evenly, with weight 1.
+    /// `count` knots, evenly spaced, with weight 1.
     pub fn even(count: u32) -> Self {
         Self { count, knots: Knots::Even, cyclic: false, weight: 1.0 }
     }
 
-    /// How many encoded columns they and the number itself take.
+    /// The number of encoded columns of the hats and the number itself.
     pub(super) fn width(&self) -> u64 {
         u64::from(self.count) + u64::from(!self.cyclic)
     }
 }
 
-/// `basis`.
+/// The key `basis`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
@@ -85,29 +86,29 @@ impl HatsFacts {
 pub enum BasisDraft {
     /// `"linear"` or `"auto"`.
     Word(String),
-    /// Piecewise linear functions.
+    /// Piecewise-linear functions.
     Hats(HatsDraft),
 }
 
-/// `{ hats = K, … }`.
+/// The table `{ hats = K, … }`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HatsDraft {
-    /// How many knots; may be left out where they are listed.
+    /// The number of knots; may be left out where they are listed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hats: Option<u32>,
-    /// Where they are; evenly unless given.
+    /// Their positions; evenly spaced unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub knots: Option<KnotsDraft>,
-    /// Whether the upper bound is the lower one again.
+    /// True if the upper bound is identified with the lower one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cyclic: Option<bool>,
-    /// What their entries are multiplied by; 1 unless given.
+    /// The factor that multiplies their entries; 1 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
 }
 
-/// `knots`.
+/// The key `knots`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "`knots` must be \"even\", \"log\" or a list of numbers")]
 pub enum KnotsDraft {
@@ -118,7 +119,7 @@ pub enum KnotsDraft {
 }
 
 impl From<Basis> for Option<BasisDraft> {
-    /// Linear is what is meant where nothing is said.
+    /// A linear basis is the default, so it is not written.
     fn from(basis: Basis) -> Self {
         match basis {
             Basis::Linear => None,
@@ -203,12 +204,13 @@ pub(super) fn check_basis(
     Ok(Basis::Hats(HatsFacts { count, knots, cyclic, weight }))
 }
 
-/// Whether so many knots are far above what f64 tells apart at either bound, so that no two fall together.
+/// True if the spacing of so many knots is far above the f64 resolution at either bound, so that no two
+/// coincide.
 fn apart(count: u32, (low, high): (f64, f64)) -> bool {
     (high - low) / f64::from(count) > 1e-9 * low.abs().max(high.abs())
 }
 
-/// Leaves nothing of these columns to a planner.
+/// Makes every open number linear, so that nothing is left to a planner.
 pub(super) fn close(columns: &mut [Column]) {
     for column in columns {
         if let ColumnKind::Number { basis, .. } = &mut column.kind
@@ -219,10 +221,10 @@ pub(super) fn close(columns: &mut [Column]) {
     }
 }
 
-/// A radius beyond the length of any usual row.
+/// A radius beyond the norm of any usual row.
 const LONGEST: f64 = 1e5;
 
-/// What a planner decides where a schema leaves its encoding open.
+/// A planner's choices where a schema leaves its encoding open.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unfolding {
     /// Knots of each open number; 0 for none.
@@ -231,16 +233,16 @@ pub struct Unfolding {
     pub pair_hats: u32,
     /// The constant column's value, where it is open.
     pub bias: f64,
-    /// What becomes of a row's length.
+    /// Treatment of rows by their norm.
     pub rows: Rows,
-    /// Whether the radius is raised to what no row can exceed, so that none is clipped: for learners that give
-    /// rows their length themselves.
+    /// True if the radius is raised to a bound that no row can exceed, so that none is clipped: for
+    /// learners that scale rows themselves.
     pub whole: bool,
 }
 
 impl Draft {
-    /// As a *file* means it: what it does not say is left to the planner. Only where rows are clipped in the
-    /// Euclidean norm and columns are declared; else nothing is open.
+    /// Marks what a schema *file* does not specify as left to the planner. Applies only where rows are
+    /// clipped in the Euclidean norm and columns are declared; otherwise nothing is open.
     pub fn of_file(mut self) -> Self {
         if self.clip.norm != Norm::L2 || self.libsvm.is_some() || self.image.is_some() {
             return self;
@@ -265,12 +267,12 @@ impl ColumnDraft {
 }
 
 impl Schema {
-    /// Whether something of its encoding is left to a planner.
+    /// True if part of its encoding is left to a planner.
     pub fn is_open(&self) -> bool {
         self.open_bias || self.open_numbers().next().is_some()
     }
 
-    /// How many numbers are left to a planner.
+    /// The number of numeric columns left to a planner.
     pub fn open_count(&self) -> usize {
         self.open_numbers().count()
     }
@@ -282,8 +284,8 @@ impl Schema {
         self.columns.iter().filter(open)
     }
 
-    /// With nothing left open: numbers alone, as their scale says, and no constant column that was not asked
-    /// for.
+    /// The schema with nothing left open: numbers alone, under their scale, and no constant column
+    /// unless declared.
     pub fn linear(&self) -> Self {
         let mut schema = self.clone();
         schema.open_bias = false;
@@ -291,7 +293,8 @@ impl Schema {
         schema
     }
 
-    /// Whether a planner may have made this of it: the same but for what it leaves open.
+    /// True if a planner may have derived `closed` from this schema: the same except for what this one
+    /// leaves open.
     pub fn may_become(&self, closed: &Self) -> bool {
         if !self.is_open() {
             return self == closed;
@@ -320,8 +323,8 @@ impl Schema {
         own == *closed
     }
 
-    /// With what is left open decided. What is declared stays, but for a radius that is raised where rows are not to be
-    /// clipped, and rows that are filled where they would be clipped.
+    /// The schema with its open parts decided by `choice`. Declared parts stay, except that a radius is
+    /// raised where rows are not to be clipped, and rows that would be clipped may be filled.
     pub fn unfolded(&self, choice: &Unfolding) -> Self {
         if !self.is_open() {
             return self.clone();
@@ -330,7 +333,7 @@ impl Schema {
         if self.open_bias {
             schema.bias = Some(choice.bias);
         }
-        // Rows that were declared to be filled stay so.
+        // Rows declared as `fill` stay so.
         let declared = schema.clip.rows == Rows::Fill;
         if !declared {
             schema.clip.rows = choice.rows;
@@ -347,7 +350,7 @@ impl Schema {
             if *was == Basis::Auto {
                 *scale = Scale::Symmetric;
                 names.push(column.name.clone());
-                // Bounds that are too near for knots leave a number alone: the schema must be one that can be read.
+                // Bounds too close for knots leave a number linear: the schema must pass its own check.
                 if choice.hats > 0 && apart(choice.hats, (*low, *high)) {
                     *basis = Basis::Hats(HatsFacts::even(choice.hats));
                 }
@@ -364,7 +367,7 @@ impl Schema {
         if choice.whole && !declared {
             schema.clip.rows = Rows::Clip;
             schema.clip.radius = LONGEST;
-            // Thousandths, so that what is written down is short and read back as it is.
+            // Rounded up to thousandths, so that the written value is short and reads back exactly.
             let longest = (Encoding::new(&schema).l2_radius() * 1000.0).ceil() / 1000.0;
             schema.clip.radius = longest.clamp(1e-3, LONGEST);
         }
@@ -376,7 +379,7 @@ impl Schema {
 mod tests {
     use super::*;
 
-    /// What a planner settles is written down, and must be read back as it is.
+    /// A planner's choice is written to a file, and must read back unchanged.
     #[test]
     fn bounds_too_near_for_knots_leave_a_number_alone() {
         let number = |name: &str, bounds: &str| {

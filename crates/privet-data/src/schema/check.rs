@@ -10,13 +10,14 @@ use std::collections::HashSet;
 pub const RADIUS: Range = Range::from("radius", 1e-6, 1e6);
 /// Limits on the number of hashed columns.
 pub const HASH_BUCKETS: Range = Range::from("hash_buckets", 1.0, 1_048_577.0);
-/// Limits on a sparse file's number of features: with a constant column, no more than a schema may ask for.
+/// Limits on a sparse file's number of features: with a constant column, no more than a schema may
+/// declare.
 pub const FEATURES: Range = Range::from("features", 1.0, LARGEST_WIDTH as f64);
 /// Limits on the constant column's value.
 const BIAS: Range = Range::open("bias", 0.0, 1e6);
-/// Bounds must stay clear of overflow when one is subtracted from the other.
+/// The largest magnitude of a bound: the difference of two must not overflow.
 const LARGEST_BOUND: f64 = 1e150;
-/// The most encoded columns a schema may ask for.
+/// The largest number of encoded columns of a schema.
 const LARGEST_WIDTH: u64 = 1 << 25;
 
 pub(super) type Checked<T> = Result<T, SchemaError>;
@@ -80,7 +81,7 @@ impl Draft {
             return refuse("invalid", problem, "\"refuse\" or \"drop\"");
         }
         let mut columns = check_columns(self.columns, &file, &target, unit.as_ref(), invalid)?;
-        // Only rows clipped in the Euclidean norm, and not of pixels, are unfolded.
+        // Bases are open only where rows are clipped in the Euclidean norm and are not images.
         let closed = clip.norm != Norm::L2 || self.image.is_some();
         if closed {
             basis::close(&mut columns);
@@ -130,7 +131,7 @@ impl Draft {
 }
 
 impl ColumnKind {
-    /// How many encoded columns it takes.
+    /// The number of encoded columns it takes.
     pub(crate) fn width(&self) -> u64 {
         let indicator = |own: bool| u64::from(own);
         match self {
@@ -196,7 +197,7 @@ pub(super) fn check_bounds(key: &str, bounds: [f64; 2]) -> Checked<(f64, f64)> {
     }
 }
 
-/// A list of at least `least` different texts that a cell can hold.
+/// Checks a list of at least `least` different texts that a cell can hold.
 pub(super) fn check_texts(
     key: &str,
     texts: &[String],
@@ -253,7 +254,8 @@ pub(super) fn check_target(draft: TargetDraft, file: &FileFacts) -> Checked<Targ
     Ok(TargetFacts { column, kind, weights, labels })
 }
 
-/// Weights on a scale on which the largest is 1, so that no record counts more than it would without.
+/// Checks class weights and scales them so that the largest is 1: no record then weighs more than
+/// without weights.
 fn check_weights(weights: Vec<f64>, kind: &TargetKind) -> Checked<Vec<f64>> {
     let accepted = "a number from 1e-3 to 1e3 for each class, in the order of classes";
     let TargetKind::Classes(classes) = kind else {
@@ -269,7 +271,7 @@ fn check_weights(weights: Vec<f64>, kind: &TargetKind) -> Checked<Vec<f64>> {
     Ok(weights.iter().map(|weight| weight / largest).collect())
 }
 
-/// Weights that a schema may give.
+/// The range of a class weight.
 const CLASS_WEIGHTS: std::ops::RangeInclusive<f64> = 1e-3..=1e3;
 
 pub(super) fn check_unit(draft: UnitDraft) -> Checked<UnitFacts> {
@@ -360,7 +362,7 @@ mod tests {
         assert_eq!(with("[7.0, 7.0]"), None, "equal weights are none");
     }
 
-    /// Each edit breaks one thing; the message must name the key and what would do.
+    /// Each edit breaks one key; the message must name the key and the accepted values.
     #[test]
     fn every_broken_key_is_named_with_what_is_accepted() {
         let broken: &[(&str, &str, &[&str])] = &[

@@ -77,7 +77,7 @@ fn check_name(key: &str, draft: &ColumnDraft, file: &FileFacts) -> Checked<()> {
     Ok(())
 }
 
-/// One column for each that an entry stands for: `names`, and the parts of a date.
+/// Expands each entry into its columns: one for each of `names`, and one for each part of a date.
 pub(super) fn expanded(drafts: Vec<ColumnDraft>) -> Checked<Vec<ColumnDraft>> {
     let mut columns = Vec::with_capacity(drafts.len());
     for (position, draft) in drafts.into_iter().enumerate() {
@@ -111,7 +111,7 @@ fn entry(position: usize, draft: &ColumnDraft) -> Checked<Vec<ColumnDraft>> {
     Ok(columns)
 }
 
-/// What is wrong with one entry, whatever the others are.
+/// Checks one entry on its own, independently of the others.
 pub(super) fn check_alone(position: usize, draft: &ColumnDraft, file: &FileFacts) -> Checked<()> {
     for column in entry(position, draft)? {
         let key = key_of(position, &column);
@@ -174,7 +174,7 @@ fn check_column(key: &str, draft: &ColumnDraft, file: &FileFacts) -> Checked<Col
             let missing = check_missing(key, draft.missing.as_ref(), &values)?;
             Ok(ColumnKind::Binary { values, missing })
         }
-        // A date was taken apart before.
+        // A date was expanded into its parts before.
         ColumnType::Ignore | ColumnType::Date | ColumnType::Blank => Ok(ColumnKind::Ignore),
         ColumnType::Target => Ok(ColumnKind::Target),
         ColumnType::Unit => Ok(ColumnKind::Unit),

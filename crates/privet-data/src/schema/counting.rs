@@ -1,13 +1,14 @@
-//! The part of a schema that counting by one column needs.
+//! The schema under which records are counted by one column.
 //!
-//! All that is read is that column, the target and the unit. A record is a row of ones: one for its category
-//! and one that says that it is there, unclipped; the null record is zero everywhere, and is not counted.
+//! Only that column, the target and the unit are read. A record is a row of ones: one for its category
+//! and one for its presence, unclipped; the null record is zero everywhere, and is not counted.
 
 use super::check::{Checked, refuse};
 use super::*;
 
 impl Schema {
-    /// The schema under which records are only counted: no column but the target and the unit is read.
+    /// The schema under which records are only counted: besides the target and the unit no column is
+    /// read.
     pub fn of_rows(&self) -> Self {
         let columns = self.columns.iter().map(|column| match column.kind.width() {
             0 => column.clone(),
@@ -31,8 +32,8 @@ impl Schema {
         }
     }
 
-    /// The schema under which records are counted by `column`: one of declared categories, of two values, or
-    /// a target of classes.
+    /// The schema under which records are counted by `column`: one of declared categories, of two
+    /// values, or a target of classes.
     pub fn counting(&self, column: &str) -> Checked<Self> {
         let accepted = || {
             let names = self.columns.iter().filter(|column| listed(&column.kind).is_some());
@@ -79,7 +80,7 @@ impl Schema {
     }
 }
 
-/// A column as one of listed categories, if it is one.
+/// The kind as a listed category, if it is one or binary.
 fn listed(kind: &ColumnKind) -> Option<ColumnKind> {
     match kind {
         ColumnKind::Category { categories: Categories::Listed(_), .. } => Some(kind.clone()),

@@ -1,4 +1,4 @@
-//! Dates: a cell such as `2024-03-05 14:30`, taken apart into year, month, weekday and hour.
+//! Dates: a cell such as `2024-03-05 14:30`, split into year, month, weekday and hour.
 //!
 //! ```toml
 //! [[columns]]
@@ -9,21 +9,23 @@
 //! order = "ymd"                              # or "dmy", "mdy"
 //! ```
 //!
-//! Such an entry stands for several columns, one a part, each of which reads the same column of the file:
-//! `admitted.year` (a number), `admitted.month` and `admitted.weekday` (categories) and `admitted.hour` (a number on
-//! a circle). That is how a checked schema is written down: a column with `date = { column, part }`. What a part
-//! becomes depends on its own cell alone, and its bounds and categories on the schema alone.
+//! Such an entry stands for several columns, one per part, each of which reads the same column of the
+//! file: `admitted.year` (a number), `admitted.month` and `admitted.weekday` (categories) and
+//! `admitted.hour` (a number on a circle). A checked schema writes each as a column with
+//! `date = { column, part }`. A part's value depends on its own cell alone, and its bounds and
+//! categories on the schema alone.
 //!
-//! In a Parquet file a date is a whole number since 1970, of days, milli-, micro- or nanoseconds as the type of its column
-//! says. A column of plain whole numbers does not say: below a million they are days, then milliseconds up to 10¹⁴,
-//! microseconds up to 10¹⁷ and nanoseconds from there on (so that each is read as the year from about 1973 to 5138 that it
-//! can be; store times near 1970 as dates or texts).
+//! In a Parquet file a date is an integer counted from 1970, in days, milli-, micro- or nanoseconds as
+//! the type of its column declares. A column of plain integers declares no unit: below a million they
+//! are days, then milliseconds up to 10¹⁴, microseconds up to 10¹⁷ and nanoseconds from there on (so
+//! that each is read as the year from about 1973 to 5138 that it can be; store times near 1970 as dates
+//! or texts).
 
 use super::check::{Checked, refuse};
 use super::*;
 use crate::encode::Cell;
 
-/// What is taken from a date.
+/// A part of a date.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DatePart {
@@ -37,28 +39,28 @@ pub enum DatePart {
     Hour,
 }
 
-/// In which order a date is written.
+/// The order in which a date is written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DateOrder {
-    /// 2024-03-05.
+    /// Year, month, day: 2024-03-05.
     #[default]
     Ymd,
-    /// 05.03.2024.
+    /// Day, month, year: 05.03.2024.
     Dmy,
-    /// 03/05/2024.
+    /// Month, day, year: 03/05/2024.
     Mdy,
 }
 
-/// `date = { column = …, part = … }`: this column is a part of a date.
+/// The table `date = { column = …, part = … }`: this column is a part of a date.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DateReading {
     /// The file's column.
     pub column: String,
-    /// What is taken from it.
+    /// The part to read from it.
     pub part: DatePart,
-    /// How it is written.
+    /// The order in which it is written.
     #[serde(default, skip_serializing_if = "is_usual")]
     pub order: DateOrder,
 }
@@ -67,15 +69,15 @@ fn is_usual(order: &DateOrder) -> bool {
     *order == DateOrder::Ymd
 }
 
-/// Names of the days of a week, the first as of 1970-01-05.
+/// Names of the weekdays, from Monday (as 1970-01-05 was).
 const WEEKDAYS: [&str; 7] =
     ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
-/// Parts where none are asked for.
+/// The parts used if none are declared.
 const USUAL_PARTS: [DatePart; 3] = [DatePart::Year, DatePart::Month, DatePart::Weekday];
 /// Knots of the hours' circle.
 const HOURS: u32 = 8;
 
-/// A moment of a calendar.
+/// A date and time of day.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Moment {
     year: i64,
@@ -87,7 +89,7 @@ struct Moment {
 }
 
 impl DateReading {
-    /// The part of a cell that this column holds; `None` where the cell is no date.
+    /// The part of a cell that this column holds; `None` if the cell is not a date.
     pub(crate) fn of<'c>(&self, cell: Cell<'c>) -> Option<Cell<'c>> {
         let moment = match cell {
             Cell::Missing | Cell::Unsupported => return Some(cell),
@@ -110,12 +112,12 @@ impl DateReading {
     }
 }
 
-/// Whether a text is a date in this order.
+/// True if a text is a date in this order.
 pub fn is_date(text: &str, order: DateOrder) -> bool {
     moment(text, order).is_some()
 }
 
-/// Days since 1970-01-01 of a day of the calendar (H. Hinnant, "days from civil").
+/// Days from 1970-01-01 to a calendar day (H. Hinnant, "days from civil").
 fn days_of(year: i64, month: i64, day: i64) -> i64 {
     let year = if month > 2 { year } else { year - 1 };
     let (era, of_era) = (year.div_euclid(400), year.rem_euclid(400));
@@ -123,7 +125,7 @@ fn days_of(year: i64, month: i64, day: i64) -> i64 {
     era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
-/// Year and month of a day since 1970-01-01.
+/// Year and month of a day counted from 1970-01-01.
 fn calendar_of(days: i64) -> (i64, i64) {
     let shifted = days + 719_468;
     let (era, of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
@@ -134,7 +136,7 @@ fn calendar_of(days: i64) -> (i64, i64) {
     (era * 400 + year + next, month)
 }
 
-/// A whole number of a column that does not say what it counts.
+/// The moment of an integer whose column declares no unit, guessed from its magnitude.
 fn stored(value: i64) -> Moment {
     let per_day = match value.unsigned_abs() {
         0..1_000_000 => 1,
@@ -145,7 +147,7 @@ fn stored(value: i64) -> Moment {
     counted(value, per_day)
 }
 
-/// So many units since 1970, of which a day has so many.
+/// The moment `ticks` units after 1970-01-01, with `per_day` units in a day.
 fn counted(ticks: i64, per_day: i64) -> Moment {
     let days = ticks.div_euclid(per_day);
     let hours = 24.0 * (ticks.rem_euclid(per_day) as f64 / per_day as f64);
@@ -153,7 +155,7 @@ fn counted(ticks: i64, per_day: i64) -> Moment {
     Moment { year, month, days, hours }
 }
 
-/// A date as text, with a time of day or without; a zone is passed over.
+/// Parses a date, with or without a time of day; a time zone is ignored.
 fn moment(text: &str, order: DateOrder) -> Option<Moment> {
     let text = text.trim_ascii();
     let (date, time) = match text.find(['T', ' ']) {
@@ -178,7 +180,7 @@ fn moment(text: &str, order: DateOrder) -> Option<Moment> {
         return None;
     }
     let days = days_of(year, month, day);
-    // The 31st of a month of 30 days is none.
+    // The 31st of a month of 30 days is not a date.
     if calendar_of(days) != (year, month) {
         return None;
     }
@@ -186,7 +188,8 @@ fn moment(text: &str, order: DateOrder) -> Option<Moment> {
     Some(Moment { year, month, days, hours })
 }
 
-/// `14`, `14:30`, `14:30:05.25`, with `Z` or `+01:00` after it or not.
+/// Parses `14`, `14:30` or `14:30:05.25`, with or without a zone (`Z`, `+01:00`), as hours since
+/// midnight.
 fn hours(time: &str) -> Option<f64> {
     let end = time.find(['Z', 'z', '+', '-']).unwrap_or(time.len());
     let mut parts = time[..end].trim_ascii().split(':');
@@ -202,7 +205,7 @@ fn whole(text: &str) -> Option<f64> {
     digits.then(|| text.parse().ok()).flatten()
 }
 
-/// The columns that a `type = "date"` entry stands for.
+/// The columns that a `type = "date"` entry expands into.
 pub(super) fn parts_of(key: &str, draft: &ColumnDraft) -> Checked<Vec<ColumnDraft>> {
     let stray = [
         ("bounds", draft.bounds.is_some()),
@@ -295,7 +298,7 @@ fn years(key: &str, range: Option<&[String; 2]>) -> Checked<[f64; 2]> {
     let [first, last] = range.each_ref().map(|text| moment(text, DateOrder::Ymd));
     match (first, last) {
         (Some(first), Some(last)) if first.days < last.days => {
-            // Bounds are two numbers: a range within a year ends with the next.
+            // Bounds must differ: a range within one year ends with the next year.
             Ok([first.year as f64, last.year.max(first.year + 1) as f64])
         }
         _ => refuse(key, format!("[{:?}, {:?}]", range[0], range[1]), accepted),

@@ -1,9 +1,10 @@
-//! The schema under which a table is described: numbers in their own bounds, categories each in a cell.
+//! The schema under which a table is described: numbers in their own bounds, each category in a cell of
+//! its own.
 //!
-//! What a schema declares for learning is left out: transforms, bases, pairs, the clipping of whole rows. A
-//! number becomes 2t − 1 in [−1, 1] and nothing else; one of two values becomes a category. Stand-ins for
-//! *missing* cells and unlisted categories are left out as well: both get a cell of their own, since whoever
-//! looks at a table wants to see them. What was refused stays refused.
+//! Declarations for training are left out: transforms, bases, pairs, the clipping of whole rows. A
+//! number becomes 2t − 1 in [−1, 1] and nothing else; a binary column becomes a category. Substitutes
+//! for *missing* cells and unlisted categories are left out as well: both get a cell of their own,
+//! since a description should show them. What was refused stays refused.
 
 use super::check::{Checked, refuse};
 use super::*;
@@ -17,7 +18,7 @@ impl Schema {
         names.chain(target).collect()
     }
 
-    /// The schema under which these columns are described; the others are not read, but the target is.
+    /// The schema under which these columns are described; besides them only the target is read.
     pub fn describing(&self, names: &[String]) -> Checked<Self> {
         let known = self.describable();
         let accepted = || match known.as_slice() {
@@ -74,7 +75,7 @@ impl Schema {
     }
 }
 
-/// A column as it is described, if it can be.
+/// The column's kind in a description, if it can be described.
 fn described(kind: &ColumnKind) -> Option<ColumnKind> {
     Some(match kind {
         ColumnKind::Number { low, high, missing, .. } => ColumnKind::Number {

@@ -11,32 +11,32 @@ pub struct Draft {
     /// The constant column: `true` (value 1), `false`, or its value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bias: Option<BiasDraft>,
-    /// What becomes of a record that does not fit; refused by default.
+    /// Treatment of an invalid record; refused by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invalid: Option<Invalid>,
-    /// What becomes of a file's columns that are not named here; refused by default.
+    /// Treatment of the file's columns that are not named here; refused by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_columns: Option<OtherColumns>,
     /// Dense or sparse rows; chosen from the columns by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Storage>,
-    /// How the file is written.
+    /// The layout of the file.
     #[serde(default)]
     pub file: FileDraft,
     /// The bound on each record. No default: it decides privacy.
     pub clip: ClipDraft,
-    /// What is predicted.
+    /// The target.
     pub target: TargetDraft,
-    /// Whose rows belong together.
+    /// The privacy unit, where one user has several rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<UnitDraft>,
     /// A sparse file's features.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub libsvm: Option<LibsvmDraft>,
-    /// What rows are images of.
+    /// The shape of the images, where rows are images.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<ImageDraft>,
-    /// The public table that a program filled this schema in from.
+    /// The public table or private release that a program filled this schema in from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
     /// The columns.
@@ -45,12 +45,12 @@ pub struct Draft {
     /// Columns whose encodings are multiplied.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pairs: Vec<PairDraft>,
-    /// Random waves over all numbers.
+    /// Random Fourier features over all numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fourier: Option<FourierDraft>,
 }
 
-/// `bias`.
+/// The key `bias`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "`bias` must be true, false, a number or \"auto\"")]
 pub enum BiasDraft {
@@ -62,7 +62,7 @@ pub enum BiasDraft {
     Word(String),
 }
 
-/// `[file]`.
+/// The table `[file]`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileDraft {
@@ -72,13 +72,13 @@ pub struct FileDraft {
     /// One ASCII character.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub separator: Option<String>,
-    /// One ASCII character, or nothing.
+    /// One ASCII character, or empty for no quoting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quote: Option<String>,
-    /// Whether the first row names the columns.
+    /// True if the first row names the columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<bool>,
-    /// Whether blanks around a cell are dropped.
+    /// True if blanks around a cell are dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trim: Option<bool>,
     /// Cells that count as missing.
@@ -86,7 +86,7 @@ pub struct FileDraft {
     pub missing_values: Vec<String>,
 }
 
-/// `[clip]`.
+/// The table `[clip]`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClipDraft {
@@ -94,7 +94,7 @@ pub struct ClipDraft {
     pub norm: Norm,
     /// The largest norm.
     pub radius: f64,
-    /// What becomes of a row that is shorter; it stays as it is unless given.
+    /// Treatment of rows of a smaller norm; left as they are unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rows: Option<Rows>,
 }
@@ -105,7 +105,7 @@ impl Default for ClipDraft {
     }
 }
 
-/// `[target]`: `classes` or `bounds`.
+/// The table `[target]`: `classes` or `bounds`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetDraft {
@@ -115,13 +115,13 @@ pub struct TargetDraft {
     /// Two or more labels in order.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "texts")]
     pub classes: Option<Vec<String>>,
-    /// What the file writes for a class, beside its own name.
+    /// Further labels of the file for each class, beside the class's own name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labels: Option<BTreeMap<String, Vec<String>>>,
     /// The class of every other label; refused by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<String>,
-    /// How much each class counts, in the same order; equally unless given.
+    /// The weight of each class, in the same order; equal unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weights: Option<Vec<f64>>,
     /// A number's bounds.
@@ -129,24 +129,24 @@ pub struct TargetDraft {
     pub bounds: Option<[f64; 2]>,
 }
 
-/// `[unit]`.
+/// The table `[unit]`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnitDraft {
     /// The column that names the user.
     pub column: String,
-    /// Rows kept for each.
+    /// The number of rows kept for each user.
     pub max_records: u32,
-    /// When two cells name one user; by their text unless given.
+    /// The rule by which two cells name the same user; the same text unless given.
     #[serde(default, skip_serializing_if = "Spelling::is_text")]
     pub spelling: Spelling,
 }
 
-/// `[libsvm]`.
+/// The table `[libsvm]`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LibsvmDraft {
-    /// How many features.
+    /// The number of features.
     pub features: u32,
     /// Bounds that contain zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -163,28 +163,28 @@ pub enum ColumnType {
     Category,
     /// One of two.
     Binary,
-    /// A date, taken apart.
+    /// A date, split into parts.
     Date,
     /// Not filled in yet, as `privet schema new` leaves it.
     #[serde(rename = "")]
     Blank,
-    /// Left out.
+    /// Not read.
     #[default]
     Ignore,
-    /// The target's place.
+    /// Marks the position of the target.
     Target,
-    /// The unit's place.
+    /// Marks the position of the unit's column.
     Unit,
 }
 
-/// One of `[[columns]]`. Which keys belong depends on the type.
+/// One entry of `[[columns]]`. The keys allowed depend on the type.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnDraft {
     /// The column's name.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
-    /// In place of `name`: several columns of which the same holds.
+    /// In place of `name`: several columns declared alike.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
     /// Its type.
@@ -193,40 +193,40 @@ pub struct ColumnDraft {
     /// `number`: low and high.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<[f64; 2]>,
-    /// `number`: what it becomes.
+    /// `number`: the range it is mapped to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
     /// `number`: applied before scaling.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transform: Option<Transform>,
-    /// `number`: what it is unfolded into.
+    /// `number`: its expansion in a piecewise-linear basis.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub basis: Option<BasisDraft>,
-    /// `category`: the list; whole numbers may be written as such.
+    /// `category`: the list; integers may be written as such.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "texts")]
     pub categories: Option<Vec<String>>,
-    /// `category`: number of hashed columns, in place of a list.
+    /// `category`: the number of hashed columns, in place of a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hash_buckets: Option<u32>,
-    /// `category`: what an unlisted one becomes.
+    /// `category`: the treatment of an unlisted one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unknown: Option<UnknownDraft>,
-    /// `binary`: what means 0 and 1.
+    /// `binary`: the texts of 0 and 1.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "two_texts")]
     pub values: Option<[String; 2]>,
-    /// What stands in for a missing cell.
+    /// The treatment of a missing cell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<MissingDraft>,
-    /// What stands in for a bad cell, with `invalid = "stand-in"`.
+    /// The substitute for a bad cell, with `invalid = "stand-in"`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invalid: Option<InvalidDraft>,
-    /// `date`: the first and the last day that may be met.
+    /// `date`: the first and the last possible day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub range: Option<[String; 2]>,
-    /// `date`: what is taken from it.
+    /// `date`: the parts to read from it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parts: Option<Vec<DatePart>>,
-    /// `date`: how it is written.
+    /// `date`: the order in which it is written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<DateOrder>,
     /// The date that this column is a part of.
@@ -234,7 +234,7 @@ pub struct ColumnDraft {
     pub date: Option<DateReading>,
 }
 
-/// A text, or a whole number that is meant as the text it prints as.
+/// A text, or an integer read as the text it prints as.
 #[derive(Deserialize)]
 #[serde(untagged, expecting = "texts in quotes, or whole numbers, are accepted")]
 enum Text {
@@ -261,7 +261,7 @@ fn two_texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<[Strin
     Ok(found.map(|texts| texts.map(String::from)))
 }
 
-/// `{ as = "…" }`.
+/// The table `{ as = "…" }`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StandIn {
@@ -270,7 +270,7 @@ pub struct StandIn {
     pub category: String,
 }
 
-/// `unknown`.
+/// The key `unknown`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
@@ -283,14 +283,14 @@ pub enum UnknownDraft {
     As(StandIn),
 }
 
-/// `missing`.
+/// The key `missing`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
     expecting = "`missing` must be a number, \"error\", \"category\" or { as = \"CATEGORY\" }"
 )]
 pub enum MissingDraft {
-    /// A number's stand-in.
+    /// A number.
     Number(f64),
     /// `"error"` or `"category"`.
     Word(String),
@@ -299,7 +299,7 @@ pub enum MissingDraft {
 }
 
 impl From<Schema> for Draft {
-    /// Writes what differs from the defaults.
+    /// Writes only values that differ from the defaults.
     fn from(schema: Schema) -> Self {
         let FileFacts { format, separator, quote, header, trim, missing_values } = schema.file;
         let file = FileDraft {

@@ -1,4 +1,4 @@
-//! Random waves over all numbers together: features for what no column says alone.
+//! Random Fourier features over all numbers together, for interactions that no single column shows.
 //!
 //! ```toml
 //! [fourier]
@@ -6,39 +6,40 @@
 //! width = 0.5       # about how far apart, in the numbers' own [−1, 1], two rows no longer resemble each other
 //! ```
 //!
-//! A linear model of them approaches one with a Gaussian kernel of that width (Rahimi & Recht 2007). Frequencies
-//! are a fixed function of their number, the same in every schema: choosing among seeds would be tuning.
+//! A linear model of them approximates one with a Gaussian kernel of that width (Rahimi & Recht 2007).
+//! Frequencies are a fixed function of their index, the same in every schema: choosing among seeds
+//! would be tuning.
 
 use super::basis::WEIGHT;
 use super::check::{Checked, in_range, refuse};
 use super::*;
 use privet_core::Range;
 
-/// Limits on the number of waves.
+/// Limits on the number of features.
 const COUNT: Range = Range::from("count", 1.0, 65_537.0);
-/// Limits on their width.
+/// Limits on the kernel's width.
 const WIDTH: Range = Range::open("width", 0.0, 1e3);
 
-/// Random waves over all numbers.
+/// Random Fourier features over all numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FourierFacts {
-    /// How many.
+    /// The number of features.
     pub count: u32,
     /// The kernel's width.
     pub width: f64,
-    /// What their entries are multiplied by; with 1 they are as long together as a category.
+    /// The factor that multiplies their entries; with 1 their joint norm is that of a category.
     pub weight: f64,
 }
 
-/// `[fourier]`.
+/// The table `[fourier]`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FourierDraft {
-    /// How many.
+    /// The number of features.
     pub count: u32,
     /// The kernel's width.
     pub width: f64,
-    /// What their entries are multiplied by; 1 unless given.
+    /// The factor that multiplies their entries; 1 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
 }

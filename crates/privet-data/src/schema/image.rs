@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 
 /// Limits on an image's sides, in pixels.
 pub const SIDE: Range = Range::from("width and height", 8.0, 129.0);
-/// Limits on the values of a pixel.
+/// Limits on the number of values per pixel.
 pub const CHANNELS: Range = Range::from("channels", 1.0, 5.0);
-/// Features that an image becomes unless told otherwise.
+/// The number of features of an image unless given.
 const FEATURES: u32 = 1200;
 
-/// How images become features.
+/// Encoders of images.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ImageEncoding {
@@ -24,41 +24,41 @@ pub enum ImageEncoding {
     Scattering,
 }
 
-/// `[image]`.
+/// The table `[image]`.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ImageDraft {
-    /// Pixels in a row.
+    /// Pixels per row.
     pub width: u32,
     /// Rows of pixels.
     pub height: u32,
-    /// Values of a pixel, side by side in the table; 1 unless given.
+    /// Values per pixel, side by side in the table; 1 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub channels: Option<u32>,
-    /// How it is encoded; `"scattering"` unless given.
+    /// The encoder; `"scattering"` unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoder: Option<ImageEncoding>,
-    /// How many features it becomes; 1,200 unless given.
+    /// The number of features; 1,200 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub features: Option<u32>,
 }
 
-/// What is known of the images that rows are: they go row by row from the top, the channels of a pixel side
+/// The shape of the images that rows hold: pixels row by row from the top, the channels of a pixel side
 /// by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ImageFacts {
-    /// Pixels in a row.
+    /// Pixels per row.
     pub width: u32,
     /// Rows of pixels.
     pub height: u32,
-    /// Values of a pixel.
+    /// Values per pixel.
     pub channels: u32,
-    /// How many features it becomes.
+    /// The number of features.
     pub features: u32,
 }
 
 impl ImageFacts {
-    /// How many numbers an image has.
+    /// The number of values of an image.
     pub fn pixels(&self) -> u64 {
         u64::from(self.width) * u64::from(self.height) * u64::from(self.channels)
     }
@@ -78,7 +78,7 @@ impl From<ImageFacts> for ImageDraft {
 }
 
 impl ImageDraft {
-    /// Checks it against the columns that pixels come from.
+    /// Checks it against the columns that hold the pixels.
     pub(super) fn check(
         self,
         columns: &[Column],
@@ -93,7 +93,7 @@ impl ImageDraft {
         let ImageDraft { width, height, features, .. } = self;
         let facts = ImageFacts { width, height, channels, features: features.unwrap_or(FEATURES) };
         check_pixels(&facts, columns, libsvm)?;
-        // Of a small image there are fewer numbers than the usual features.
+        // A small image has fewer values than the usual number of features.
         let most = coefficients(&facts).next_power_of_two() as u32;
         let features = features.unwrap_or(FEATURES.min(most));
         if !(1..=most).contains(&features) {
@@ -112,7 +112,7 @@ impl ImageDraft {
     }
 }
 
-/// Every feature is a bounded number, and there are as many as the image has.
+/// Checks that every feature is a bounded number, and that there are as many as the image has values.
 fn check_pixels(
     facts: &ImageFacts,
     columns: &[Column],
@@ -151,13 +151,13 @@ fn check_pixels(
 }
 
 impl Schema {
-    /// What rows are images of, if they are.
+    /// The shape of the images, if rows are images.
     pub fn image(&self) -> Option<ImageFacts> {
         self.image
     }
 
-    /// The same table as rows of plain pixels, each from 0 to 1 (LIBSVM: −1 to 1) and none of them clipped:
-    /// the radius is the length of the longest.
+    /// The same table as rows of plain pixels, each from 0 to 1 (LIBSVM: −1 to 1), none of them
+    /// clipped: the radius is the largest possible norm.
     pub(crate) fn of_pixels(&self) -> Option<Self> {
         let pixels = self.image?.pixels() as f64;
         let radius = pixels.sqrt() * (1.0 + 1e-6);

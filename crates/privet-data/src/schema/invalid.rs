@@ -1,4 +1,4 @@
-//! What becomes of records that do not fit.
+//! Treatment of invalid records.
 
 use super::{
     Categories, ColumnKind, StandIn,
@@ -6,33 +6,35 @@ use super::{
 };
 use serde::{Deserialize, Serialize};
 
-/// What becomes of a record that does not fit: a cell that its column does not take, too few or too many
-/// cells, a line that is too long.
+/// Treatment of an invalid record: a cell that its column does not accept, too few or too many cells, a
+/// line that is too long.
 ///
-/// Unless refused, a record is one physical line of the file, so that whatever a line holds, one encoded
-/// row depends on it. The *null record* is an encoded row of zeros, the constant column included, with the
-/// first class or the middle of the target's bounds as its label. It keeps its place and counts as a row;
-/// a gradient, a moment or a product with weights gets exactly 0 from it.
+/// Unless refused, a record is one physical line of the file, so that one encoded row depends on it
+/// whatever the line holds. The *null record* is an encoded row of zeros, the constant column included,
+/// with the first class or the middle of the target's bounds as its label. It keeps its position and
+/// counts as a row; it contributes exactly 0 to a gradient, a moment or a product with weights.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Invalid {
-    /// The table is refused, with the row's number. Whether it is depends on single records.
+    /// The table is refused, with the row's number. Refusal depends on single records, so it is not
+    /// private.
     #[default]
     Refuse,
-    /// It becomes the null record.
+    /// The record becomes the null record.
     Drop,
-    /// A bad cell becomes what its column declares; a record that cannot be mended so, the null record.
+    /// A bad cell takes its column's declared substitute; a record that cannot be repaired so becomes
+    /// the null record.
     StandIn,
 }
 
 impl Invalid {
-    /// Whether no record can make the reading of a table fail.
+    /// True if no record can make the reading of a table fail.
     pub fn is_total(self) -> bool {
         self != Self::Refuse
     }
 }
 
-/// What stands in for a bad cell.
+/// The substitute for a bad cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum InvalidCell {
     /// A number within the column's bounds.
@@ -45,13 +47,13 @@ pub enum InvalidCell {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a column's `invalid` must be a number or { as = \"CATEGORY\" }")]
 pub enum InvalidDraft {
-    /// A number's stand-in.
+    /// A number.
     Number(f64),
     /// A listed category or value.
     As(StandIn),
 }
 
-/// A stand-in that its column can hold, where one can apply.
+/// Checks that a column can hold its substitute, and that a substitute can apply.
 pub(super) fn check_invalid(
     key: &str,
     draft: Option<InvalidDraft>,

@@ -14,17 +14,17 @@ use super::check::{Checked, check_texts, refuse};
 use super::*;
 use std::collections::BTreeMap;
 
-/// What labels of a file count as, beside the names of the classes.
+/// Further labels of a file with their classes, beside the names of the classes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Labels {
-    /// Further labels with their class.
+    /// Further labels, each with the code of its class.
     pub of: Vec<(String, u32)>,
     /// The class of every label that is not listed.
     pub others: Option<u32>,
 }
 
 impl Labels {
-    /// As a schema writes them.
+    /// Returns the keys `labels` and `others` as a schema writes them.
     pub(super) fn draft(
         &self,
         classes: &[String],
@@ -61,7 +61,7 @@ pub(super) fn check_labels(
     let mut seen = classes.clone();
     for (class, texts) in labels.unwrap_or_default() {
         let code = place("target.labels", &class)?;
-        // Those of a class in one order, whatever file they come from.
+        // Labels of a class are sorted below, so that their order in the file does not matter.
         for text in texts.into_iter().filter(|text| *text != class) {
             seen.push(text.clone());
             of.push((text, code));

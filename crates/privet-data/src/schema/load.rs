@@ -4,7 +4,7 @@ use super::Schema;
 use crate::error::{DataError, Place};
 use std::{fs::File, io::Read, path::Path};
 
-/// The most bytes a schema file may have.
+/// The largest size of a schema file, in bytes.
 pub const LARGEST_SCHEMA: usize = 1 << 24;
 
 impl Schema {

@@ -1,8 +1,8 @@
-//! The public facts about a table: what may be known without looking at it.
+//! The public facts about a table: facts that may be known without reading its records.
 //!
-//! A schema names columns with their bounds or categories, the target, the clipping of a record,
-//! and how the file is written. Everything that decides a guarantee is derived from it and never
-//! from the records, so whoever writes it must not have taken it from the private data.
+//! A schema names columns with their bounds or categories, the target, the clipping of a record, and
+//! the layout of the file. Everything that decides a guarantee is derived from it and never from the
+//! records, so its author must not have taken it from the private data.
 //!
 //! ```toml
 //! bias = true                        # a constant column inside the clipped record; or its value
@@ -42,18 +42,19 @@
 //! missing = "category"               # a column of its own | "error" | { as = "public" }
 //! ```
 //!
-//! `names = ["a", "b"]` in place of `name` says the same of several columns. Further column types: `date`
-//! ([`DatePart`]), `binary` (`values = ["no", "yes"]`, 0 and 1), `ignore`, and `target` and
-//! `unit`, which mark the place of those two in files without a header. With `[unit]` (`column`,
-//! `max_records`) the guarantee is about all rows of one user, told apart by exact text or digits
-//! (`7` and `07` are two; numbers that may have lost digits are refused) unless `spelling` says otherwise
-//! ([`Spelling`]: `text`, `number` or `nfc`). With `format = "libsvm"` there are
-//! no `[[columns]]` but `[libsvm]` (`features`, and optionally `bounds`). With `invalid = "stand-in"` a
-//! column may say what a bad cell becomes: `invalid = 38.5`, or `invalid = { as = "public" }`. With `[image]`
-//! (`width`, `height`, `channels`, `encoder`, `features`) the features of a row are the pixels of an image, and
-//! a fixed encoder makes the row of them ([`crate::image`]).
+//! `names = ["a", "b"]` in place of `name` declares several columns alike. Further column types: `date`
+//! ([`DatePart`]), `binary` (`values = ["no", "yes"]`, 0 and 1), `ignore`, and `target` and `unit`,
+//! which mark the position of those two in files without a header. With `[unit]` (`column`,
+//! `max_records`) the guarantee covers all rows of one user. Users are distinguished by the exact text
+//! or digits of their identifiers (`7` and `07` are two; numbers that may have lost digits are refused)
+//! unless `spelling` is set ([`Spelling`]: `text`, `number` or `nfc`). With `format = "libsvm"` there
+//! are no `[[columns]]` but `[libsvm]` (`features`, and optionally `bounds`). With
+//! `invalid = "stand-in"` a column may declare a substitute for a bad cell: `invalid = 38.5`, or
+//! `invalid = { as = "public" }`. With `[image]` (`width`, `height`, `channels`, `encoder`, `features`)
+//! the features of a row are the pixels of an image, and a fixed encoder computes the row from them
+//! ([`crate::image`]).
 //!
-//! [`Draft`] is the file as written; [`Schema`] is what passed [`Draft::check`], and deserialising
+//! [`Draft`] is the file as written; [`Schema`] is a draft that passed [`Draft::check`]. Deserialising
 //! goes through that check.
 
 mod basis;
@@ -93,72 +94,72 @@ pub use reference::reference;
 use privet_core::{Spelling, Unit, Whose};
 use serde::{Deserialize, Serialize};
 
-/// Why a schema was refused. A schema is public, so its own words may be repeated.
+/// The reason a schema was refused. A schema is public, so its own words may be repeated.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaError {
     /// Not TOML, an unknown key, or a value of the wrong type.
     #[error("schema: {0}")]
     Syntax(String),
-    /// A value that cannot stand.
+    /// A value that is not accepted.
     #[error("schema, {key}: {problem}; accepted: {accepted}")]
     Invalid {
-        /// Where it is written.
+        /// The key it is written under.
         key: String,
-        /// What is wrong.
+        /// The problem with it.
         problem: String,
-        /// What would do.
+        /// The accepted values.
         accepted: String,
     },
 }
 
-/// How the file is written.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// Text with separators.
+    /// Cells between separators, one record a line.
     Csv,
     /// Sparse text, `label index:value …`, indices from 1.
     Libsvm,
-    /// Columns on disk.
+    /// Apache Parquet.
     Parquet,
 }
 
-/// Which norm of a record is bounded.
+/// The norm of a record that is bounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Norm {
-    /// Euclidean: the record is scaled down.
+    /// Euclidean: the record is scaled down to the radius.
     L2,
-    /// Largest entry: each entry is clamped.
+    /// Largest entry: each entry is clamped to ±radius.
     Linf,
 }
 
-/// What becomes of a row's length.
+/// Treatment of a row by its norm.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rows {
-    /// Longer rows are scaled down to the radius.
+    /// Rows of a larger norm are scaled down to the radius.
     #[default]
     Clip,
-    /// Every row is scaled to the radius to learn from, by its own length alone; a row of zeros stays one.
-    /// Predictions divide by one public length instead, so that a score is a sum over columns.
+    /// Every row is scaled to the radius for training, by its own norm alone; a row of zeros stays one.
+    /// Predictions divide by one public norm instead, so that a score is a sum over columns.
     Fill,
 }
 
-/// What a bounded number becomes.
+/// The range that a bounded number is mapped to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// [0, 1].
+    /// The range [0, 1].
     Unit,
-    /// [−1, 1].
+    /// The range [−1, 1].
     Symmetric,
-    /// The number itself, clamped to its bounds.
+    /// No mapping: the number itself, clamped to its bounds.
     None,
 }
 
-/// Applied to a number after it was clamped, before it is scaled.
+/// Applied to a number after clamping, before scaling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transform {
@@ -166,28 +167,28 @@ pub enum Transform {
     Log1p,
 }
 
-/// How rows are kept in memory.
+/// Storage of rows in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Storage {
-    /// Every entry.
+    /// Every entry is stored.
     Dense,
-    /// Entries that are not zero.
+    /// Only entries that are not zero are stored.
     Csr,
 }
 
-/// How a file is to be read.
+/// The layout of a file, as reading needs it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FileFacts {
     /// The format.
     pub format: Format,
-    /// Between cells (CSV).
+    /// The byte between cells (CSV).
     pub separator: u8,
-    /// Around cells, if quoting is on (CSV).
+    /// The byte around quoted cells, if quoting is on (CSV).
     pub quote: Option<u8>,
-    /// Whether the first row names the columns (CSV).
+    /// True if the first row names the columns (CSV).
     pub header: bool,
-    /// Whether blanks around a cell are dropped (CSV).
+    /// True if blanks around a cell are dropped (CSV).
     pub trim: bool,
     /// Cells that count as missing.
     pub missing_values: Vec<String>,
@@ -196,28 +197,28 @@ pub struct FileFacts {
 /// The bound on each record.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClipFacts {
-    /// Which norm.
+    /// The norm that is bounded.
     pub norm: Norm,
-    /// Its largest value.
+    /// The largest norm of a record.
     pub radius: f64,
-    /// What becomes of a row that is shorter.
+    /// Treatment of rows of a smaller norm.
     pub rows: Rows,
 }
 
-/// What is predicted.
+/// The target: the column to be predicted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TargetFacts {
-    /// The column (empty for LIBSVM, where it is the first token).
+    /// The column's name (empty for LIBSVM, where the target is the first token).
     pub column: String,
-    /// Its kind.
+    /// Classes or a bounded number.
     pub kind: TargetKind,
-    /// How much each class counts, the largest 1; equally unless given.
+    /// The weight of each class, the largest 1; equal weights unless given.
     pub weights: Option<Vec<f64>>,
-    /// What labels of a file count as, beside the classes' own names.
+    /// Further labels of the file, mapped to the classes.
     pub labels: Labels,
 }
 
-/// The kind of target.
+/// Classes or a bounded number.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TargetKind {
     /// Labels in order. Of two, the first counts as −1 and the second as +1.
@@ -231,49 +232,50 @@ pub enum TargetKind {
     },
 }
 
-/// Whose rows belong together.
+/// The privacy unit of a table in which one user has several rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnitFacts {
     /// The column that names the user.
     pub column: String,
-    /// Rows kept for each.
+    /// The number of rows kept for each user.
     pub max_records: u32,
-    /// When two of its cells name one user.
+    /// The rule by which two cells name the same user.
     pub spelling: Spelling,
 }
 
 /// One column of the file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Column {
-    /// Its name; for files without header only used in messages.
+    /// Its name; for files without a header only used in messages.
     pub name: String,
-    /// What it holds.
+    /// Its type, with bounds or categories.
     pub kind: ColumnKind,
-    /// What a bad cell becomes under [`Invalid::StandIn`]; without one, the record is the null record.
+    /// The substitute for a bad cell under [`Invalid::StandIn`]; without one, the record becomes the
+    /// null record.
     pub invalid: Option<InvalidCell>,
     /// The date that it is a part of, if it is one.
     pub date: Option<DateReading>,
 }
 
 impl Column {
-    /// The name of the file's column that it is read from.
+    /// The name of the file's column that it is read from: the date's, for a part of a date.
     pub fn source(&self) -> &str {
         self.date.as_ref().map_or(&self.name, |date| &date.column)
     }
 }
 
-/// What becomes of a file's columns that a schema does not name, where records are learnt from.
+/// Treatment of columns that a schema does not name, in a file of training records.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OtherColumns {
-    /// The file is refused: a mistyped name would else go unseen.
+    /// The file is refused: a mistyped name would otherwise go unnoticed.
     #[default]
     Refuse,
     /// They are not read.
     Ignore,
 }
 
-/// What a column holds.
+/// The type of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ColumnKind {
     /// A bounded number.
@@ -282,36 +284,36 @@ pub enum ColumnKind {
         low: f64,
         /// Upper bound; larger values become it.
         high: f64,
-        /// What it becomes.
+        /// The range it is mapped to.
         scale: Scale,
         /// Applied before scaling.
         transform: Option<Transform>,
-        /// What it is unfolded into.
+        /// Its expansion in a piecewise-linear basis, if any.
         basis: Basis,
-        /// What stands in for a missing one.
+        /// The treatment of a missing cell.
         missing: Missing<f64>,
     },
     /// One of a list.
     Category {
-        /// The list.
+        /// Listed or hashed.
         categories: Categories,
-        /// What an unlisted one becomes.
+        /// The treatment of an unlisted category.
         unknown: Unknown,
-        /// What stands in for a missing one.
+        /// The treatment of a missing cell.
         missing: Missing<String>,
     },
     /// One of two, as 0 and 1.
     Binary {
         /// The cells that mean 0 and 1.
         values: [String; 2],
-        /// What stands in for a missing one.
+        /// The treatment of a missing cell.
         missing: Missing<String>,
     },
-    /// Left out.
+    /// Not read.
     Ignore,
-    /// The target's place.
+    /// Marks the position of the target.
     Target,
-    /// The unit's place.
+    /// Marks the position of the unit's column.
     Unit,
 }
 
@@ -324,34 +326,34 @@ pub enum Categories {
     Hashed(u32),
 }
 
-/// What an unlisted category becomes.
+/// The treatment of an unlisted category.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Unknown {
-    /// The file is refused (in prediction: as [`Unknown::None`], and counted).
+    /// The file is refused (in prediction: treated as [`Unknown::None`], and counted).
     Error,
     /// An encoded column of its own.
     Other,
-    /// None of the categories: all of the column's entries are zero.
+    /// No category: all of the column's entries are zero.
     None,
-    /// A listed one.
+    /// Treated as this listed category.
     As(String),
 }
 
-/// What stands in for a missing cell.
+/// The treatment of a missing cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Missing<T> {
     /// The file is refused.
     Error,
-    /// An encoded column of its own says so; the others are zero.
+    /// An encoded column of its own is 1; the column's others are zero.
     Category,
-    /// A public constant.
+    /// This public constant is used.
     As(T),
 }
 
 /// A sparse file's features.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LibsvmFacts {
-    /// How many; indices run from 1 to this.
+    /// The number of features; indices run from 1 to this.
     pub features: u32,
     /// Values are clamped to these and divided by the larger magnitude; zero stays zero.
     pub bounds: Option<(f64, f64)>,
@@ -364,7 +366,7 @@ pub struct Schema {
     file: FileFacts,
     clip: ClipFacts,
     bias: Option<f64>,
-    /// Whether a planner may add a constant column.
+    /// True if a planner may add a constant column.
     open_bias: bool,
     invalid: Invalid,
     other_columns: OtherColumns,
@@ -385,13 +387,13 @@ impl Schema {
         read_draft(text)?.of_file().check()
     }
 
-    /// As TOML that reads back to the same schema.
+    /// Returns TOML that reads back to the same schema.
     pub fn to_toml(&self) -> String {
         // Every draft of a checked schema is a plain table of strings, numbers and lists.
         toml::to_string(&Draft::from(self.clone())).unwrap_or_default()
     }
 
-    /// How the file is to be read.
+    /// The layout of the file.
     pub fn file(&self) -> &FileFacts {
         &self.file
     }
@@ -406,32 +408,32 @@ impl Schema {
         self.bias
     }
 
-    /// What becomes of a record that does not fit.
+    /// The treatment of an invalid record.
     pub fn invalid(&self) -> Invalid {
         self.invalid
     }
 
-    /// What becomes of a file's columns that are not named here.
+    /// The treatment of the file's columns that are not named here.
     pub fn other_columns(&self) -> OtherColumns {
         self.other_columns
     }
 
-    /// The public table that it was filled in from, if it was.
+    /// The public table or private release that it was filled in from, if it was.
     pub fn origin(&self) -> Option<&Origin> {
         self.origin.as_ref()
     }
 
-    /// The storage asked for, if any.
+    /// The storage requested, if any.
     pub fn storage(&self) -> Option<Storage> {
         self.storage
     }
 
-    /// What is predicted.
+    /// The target.
     pub fn target(&self) -> &TargetFacts {
         &self.target
     }
 
-    /// Whose rows belong together, if records are not the unit.
+    /// The user column, unless the privacy unit is one record.
     pub fn unit_column(&self) -> Option<&UnitFacts> {
         self.unit.as_ref()
     }
@@ -444,18 +446,18 @@ impl Schema {
         }
     }
 
-    /// Who a unit is.
+    /// The identity of a unit: one record, or the rows that share an identifier of a column.
     pub fn whose(&self) -> Whose {
         match &self.unit {
             None => Whose::Records,
-            // Identifiers that were handed over beside the records: no column has this name.
+            // Identifiers that were passed beside the records: no column has this name.
             Some(unit) if unit.column.starts_with(UNNAMED_UNIT) => Whose::NotSaid,
             Some(unit) => self.whose_of(&unit.column),
         }
     }
 
-    /// Who a unit is if its identifiers are of the column of this name, whatever the schema calls it: read as the
-    /// schema has them read.
+    /// The identity of a unit whose identifiers are in the column of this name (any column, not only
+    /// the schema's own), read under the schema's `trim` and `spelling`.
     pub fn whose_of(&self, column: &str) -> Whose {
         match &self.unit {
             None => Whose::Records,
@@ -472,7 +474,8 @@ impl Schema {
         &self.columns
     }
 
-    /// Whether a column is read from the same column of the file as the one before it: both are parts of a date.
+    /// True if a column is read from the same column of the file as the one before it: both are parts
+    /// of a date.
     pub(crate) fn shares_place(&self, at: usize) -> bool {
         let date = |at: usize| self.columns.get(at).and_then(|column| column.date.as_ref());
         match (at.checked_sub(1).and_then(date), date(at)) {
@@ -481,7 +484,7 @@ impl Schema {
         }
     }
 
-    /// How many columns a file without a header has.
+    /// The number of columns of a file without a header.
     pub(crate) fn places(&self) -> usize {
         (0..self.columns.len()).filter(|at| !self.shares_place(*at)).count()
     }
@@ -491,7 +494,7 @@ impl Schema {
         &self.pairs
     }
 
-    /// Random waves over all numbers, if asked for.
+    /// Random Fourier features over all numbers, if declared.
     pub fn fourier(&self) -> Option<FourierFacts> {
         self.fourier
     }
@@ -501,7 +504,7 @@ impl Schema {
         self.libsvm
     }
 
-    /// How much each class counts, in order, the largest 1; `None` if all count the same.
+    /// The weight of each class, in order, the largest 1; `None` if all are equal.
     pub fn class_weights(&self) -> Option<&[f64]> {
         self.target.weights.as_deref()
     }
@@ -522,7 +525,7 @@ impl TryFrom<Draft> for Schema {
     }
 }
 
-/// A schema's text as it is written; what is wrong with it is told with its line.
+/// Parses a schema's text; a syntax error names its line.
 fn read_draft(text: &str) -> Result<Draft, SchemaError> {
     toml::from_str(text).map_err(|error| SchemaError::Syntax(error.to_string().trim_end().into()))
 }

@@ -1,10 +1,11 @@
-//! Where bounds and categories of a schema come from, where a program filled them in.
+//! Origin of a schema's bounds and categories, where a program filled them in.
 //!
-//! A schema is written by people, from what everybody may know. Programs may fill one in: `privet schema new --public`, from
-//! a table that is marked public; `privet schema new --epsilon`, by a private look at the records, and `privet schema
-//! narrow`, from a private description, both of which are paid for. They note here what they did. The note is part of the schema, so that every certificate of what is later learnt
-//! under it carries it: who relies on the guarantee can judge whether that table was public indeed, and what the
-//! description cost.
+//! A schema is written by people, from public knowledge. Programs may fill one in:
+//! `privet schema new --public`, from a table that is marked public; `privet schema new --epsilon`, by a
+//! private query of the records, and `privet schema narrow`, from a private description, both of which
+//! spend ε. They note here what they did. The note is part of the schema, so every certificate of a
+//! model trained under it carries the note: a reader can judge whether that table was indeed public, and
+//! what the description cost.
 //!
 //! ```toml
 //! [origin]
@@ -24,22 +25,22 @@ use super::check::{Checked, refuse};
 use super::*;
 use privet_core::Neighbours;
 
-/// What a schema was filled in from.
+/// The source that a schema was filled in from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
-    /// Where anybody can find the public table, in words.
+    /// The place where the public table can be found, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public: Option<String>,
     /// The digest of that file, 64 hexadecimal digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
-    /// The private release that bounds and categories were bought by.
+    /// The private release that estimated the bounds and categories.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paid: Option<Paid>,
 }
 
-/// What a private release cost. Whether its events prove that is checked where a plan is made.
+/// The cost of a private release. Whether its events prove that cost is checked when a plan is made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paid {
@@ -47,22 +48,22 @@ pub struct Paid {
     pub epsilon: f64,
     /// Its δ.
     pub delta: f64,
-    /// Which tables are neighbours.
+    /// The neighbouring relation of its guarantee.
     pub neighbours: Neighbours,
-    /// Whose data change.
+    /// Its privacy unit.
     pub unit: Unit,
-    /// Which column said whose a record is; none where records are protected one by one.
+    /// The column of identifiers; none where the unit is one record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whose: Option<String>,
-    /// Whether blanks around cells were left out, which decides who is one person.
+    /// True if blanks around identifiers were dropped, which decides which of them are equal.
     #[serde(default = "yes")]
     pub trim: bool,
-    /// When two identifiers were one person.
+    /// The rule by which two identifiers were equal.
     #[serde(default, skip_serializing_if = "Spelling::is_text")]
     pub spelling: Spelling,
     /// The digest of its certificate.
     pub certificate: String,
-    /// What it did, in JSON.
+    /// Its privacy events, in JSON.
     pub events: String,
 }
 
@@ -116,10 +117,10 @@ impl Origin {
         Ok(self)
     }
 
-    /// The public table in one sentence, for whoever relies on a certificate.
+    /// The public table in one sentence, for the readers of a certificate.
     pub fn public_in_words(&self) -> Option<String> {
         let (public, digest) = (self.public.as_ref()?, self.sha256.as_ref()?);
-        // Quoted: it is the schema's word, and must not pass for ours.
+        // Quoted: it is the schema's text, and must not be mistaken for ours.
         Some(format!(
             "bounds and categories were filled in from a table marked public, which the schema calls \"{}\" (SHA-256 \
              {digest})",
@@ -127,7 +128,7 @@ impl Origin {
         ))
     }
 
-    /// The same as versions before 0.2.1 said it.
+    /// The same sentence as versions before 0.2.1 wrote it.
     pub fn public_unquoted(&self) -> Option<String> {
         let (public, digest) = (self.public.as_ref()?, self.sha256.as_ref()?);
         Some(format!(

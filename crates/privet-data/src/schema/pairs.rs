@@ -1,4 +1,4 @@
-//! Pairs of columns: what one says given the other.
+//! Pairs of columns: interactions, as products of their encodings.
 //!
 //! ```toml
 //! [[pairs]]
@@ -22,11 +22,11 @@ pub struct Pair {
     pub columns: [String; 2],
     /// Knots of each of two numbers; 0 for a category and a number.
     pub hats: u32,
-    /// What the entries are multiplied by.
+    /// The factor that multiplies the entries.
     pub weight: f64,
 }
 
-/// One of `[[pairs]]`.
+/// One entry of `[[pairs]]`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PairDraft {
@@ -35,7 +35,7 @@ pub struct PairDraft {
     /// Two numbers: knots of each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hats: Option<u32>,
-    /// What the entries are multiplied by; 1 unless given.
+    /// The factor that multiplies the entries; 1 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
 }
@@ -106,7 +106,7 @@ pub(super) fn check_pairs(drafts: Vec<PairDraft>, columns: &[Column]) -> Checked
 }
 
 impl Pair {
-    /// How many encoded columns it takes.
+    /// The number of encoded columns it takes.
     pub(super) fn width(&self, columns: &[Column]) -> u64 {
         match self.hats {
             0 => {

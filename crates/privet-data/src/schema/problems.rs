@@ -1,12 +1,13 @@
-//! Everything that is wrong with a schema, in one pass.
+//! All problems of a schema, in one pass.
 
 use super::check::{check_file, check_target, check_unit};
 use super::columns::check_alone;
 use super::*;
 
 impl Draft {
-    /// Every problem that can be told apart from the others; none exactly if [`Draft::check`] accepts it. What
-    /// follows from several keys together is looked at once each of them stands.
+    /// Every problem that can be reported independently of the others; empty exactly if
+    /// [`Draft::check`] accepts the draft. Checks across several keys run only once each key alone is
+    /// valid.
     pub fn problems(&self) -> Vec<SchemaError> {
         let mut found = Vec::new();
         let file = check_file(self.file.clone()).map_err(|error| found.push(error)).ok();

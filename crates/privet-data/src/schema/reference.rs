@@ -1,13 +1,13 @@
 //! The reference page of schema files, made from this list: `privet schema reference`, docs/schema.md.
 //!
-//! A test asks each table's own reader for its keys, so that none is left out and none is made up.
+//! A test compares the list with the keys that each table's own reader accepts, so that it is complete.
 
 use std::fmt::Write;
 
-/// One key: name, what is accepted, what is meant where it is left out, what it does.
+/// One key: its name, the accepted values, the default, its effect.
 struct Key(&'static str, &'static str, &'static str, &'static str);
 
-/// One table of a schema file: how it is written, in words, and its keys.
+/// One table of a schema file: its heading, a description, and its keys.
 struct Table {
     head: &'static str,
     words: &'static str,
@@ -420,7 +420,7 @@ const TABLES: &[Table] = &[
     },
 ];
 
-/// The page, in Markdown.
+/// Renders the page in Markdown.
 pub fn reference() -> String {
     let mut page = String::from(
         "# Schema files\n\n\
@@ -449,7 +449,7 @@ mod tests {
     use crate::schema::*;
     use serde::de::DeserializeOwned;
 
-    /// The keys that a table's own reader knows: it lists them when it meets one that it does not.
+    /// The keys that a table's own reader accepts: its error on an unknown key lists them.
     fn known<T: DeserializeOwned>() -> Vec<String> {
         let refused = serde_json::from_str::<T>("{\"no such key\": 0}").err().unwrap().to_string();
         let listed = refused.split("expected one of ").nth(1).or(refused.split("expected ").nth(1));

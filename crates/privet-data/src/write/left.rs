@@ -1,8 +1,9 @@
-//! Halves of files that killed runs left, each a whole release perhaps: one's own are removed.
+//! Unfinished files left by killed runs, each perhaps a whole release: those of this user are removed.
 //!
-//! Whoever writes a half ([`half`]) holds its lock until it has its name or is gone, so that a half whose lock is free is
-//! nobody's any more, on whichever machine. Versions before 0.2.1 locked nothing: theirs are left for a day. Where the file
-//! system knows no locks, nothing is removed.
+//! The writer of an unfinished file ([`half`]) holds its lock until the file has its name or is gone,
+//! so that one whose lock is free has no writer any more, on any machine. Versions before 0.2.1 locked
+//! nothing: their files are left for a day. Where the file system does not support locks, nothing is
+//! removed.
 
 use super::WriteError;
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -11,16 +12,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use tempfile::{Builder, NamedTempFile};
 
-/// What the name of every half begins and ends with.
+/// The prefix and suffix of every unfinished file's name.
 const HALF: (&str, &str) = (".privet-", ".part");
-/// What it begins with where its writer holds a lock.
+/// The prefix where its writer holds a lock.
 const LOCKED: &str = ".privet-held-";
-/// How long one without a lock is left.
+/// The age up to which a file without a lock is left.
 const LEFT_ALONE: Duration = Duration::from_secs(24 * 60 * 60);
-/// How often a half is made anew that was taken for nobody's before it was locked.
+/// The number of tries to create a file that another run removes before it is locked.
 const TRIES: u32 = 16;
 
-/// A new half in this folder, readable by its owner alone, whose lock is held as long as it is open.
+/// A new unfinished file in this folder, readable by its owner alone, whose lock is held as long as it
+/// is open.
 pub(super) fn half(folder: &Path) -> Result<NamedTempFile, WriteError> {
     let make = || -> io::Result<NamedTempFile> {
         let mut tries = 0;
@@ -37,7 +39,7 @@ pub(super) fn half(folder: &Path) -> Result<NamedTempFile, WriteError> {
     make().map_err(WriteError::at(folder))
 }
 
-/// Removes what killed runs of this user left in a folder, and says what it was.
+/// Removes files that killed runs of this user left in a folder, and returns their paths.
 pub(super) fn sweep(folder: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let names = entries.flatten().map(|entry| entry.path());
@@ -51,7 +53,7 @@ fn is_half(path: &Path) -> bool {
     name.starts_with(HALF.0) && name.ends_with(HALF.1)
 }
 
-/// Whether it was nobody's and is gone.
+/// Removes the file if it has no writer; true if it is gone.
 fn removed(path: &Path) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else { return false };
     if !found.is_file() || !is_own(&found) {
@@ -81,14 +83,14 @@ fn opened(path: &Path) -> io::Result<File> {
     options.open(path)
 }
 
-/// A file of this user's that nobody else may read.
+/// True for a file of this user that no one else may read.
 #[cfg(unix)]
 fn is_own(found: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o077 == 0
 }
 
-/// Whether the open file is the one of this name.
+/// True if the open file is the one of this name.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -98,7 +100,7 @@ fn is_at(file: &File, path: &Path) -> bool {
     open.is_some() && open == place(fs::symlink_metadata(path))
 }
 
-/// Whose a file is cannot be told: nothing is removed.
+/// The owner of a file is unknown: nothing is removed.
 #[cfg(not(unix))]
 fn is_own(_: &fs::Metadata) -> bool {
     false
@@ -126,7 +128,7 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         let gone = at(".privet-held-dead.part");
         put(&gone, 0o600);
-        // One that is being written, a copy that others may read, other names, a folder, a link.
+        // A file that is being written, a copy that others may read, other names, a folder, a link.
         let live = half(folder.path()).unwrap();
         put(&at(".privet-held-open.part"), 0o644);
         for other in [".privet-held-model.json", "privet-held-x.part", ".other-held-x.part"] {
@@ -137,13 +139,13 @@ mod tests {
         let before = fs::read_dir(folder.path()).unwrap().count();
         assert_eq!(sweep(folder.path()), [gone]);
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), before - 1);
-        // Kept by nobody any more, it goes too.
+        // Without its writer it is removed too.
         let path = live.into_temp_path();
         assert_eq!(sweep(folder.path()), [path.to_path_buf()]);
         assert!(sweep(folder.path()).is_empty());
     }
 
-    /// Earlier versions hold no lock: nobody can tell whether one is at work, but for how long ago it wrote.
+    /// Earlier versions hold no lock: only the time of the last write shows whether a writer is active.
     #[test]
     fn halves_of_earlier_versions_are_left_for_a_day() {
         let folder = tempfile::tempdir().unwrap();

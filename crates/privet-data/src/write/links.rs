@@ -1,28 +1,28 @@
-//! What a path leads to.
+//! Resolution of a path's links.
 
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Links that are followed before they are taken for a circle, as the kernel does.
+/// The number of links followed before a cycle is assumed, as in the kernel.
 const LINKS: u32 = 40;
 
-/// What was found at the end of the links.
+/// The end of a chain of links.
 #[derive(Debug)]
 pub enum Found {
-    /// Nothing, at this path.
+    /// Nothing exists at this path.
     Nothing(PathBuf),
     /// A regular file at this path.
     File(PathBuf),
     /// A folder.
     Folder,
-    /// A device that holds what is written to it.
+    /// A block device, which stores what is written to it.
     Disk,
-    /// Anything else: it takes bytes and is not exchanged for a file.
+    /// Anything else: it accepts bytes and cannot be replaced by a file.
     Stream,
 }
 
-/// Follows links by hand, so that where a link leads to nothing, its target can be made.
+/// Follows links by hand, so that where a link leads to nothing, its target can be created.
 pub fn follow(path: &Path) -> io::Result<Found> {
     let mut path = path.to_path_buf();
     for _ in 0..LINKS {
@@ -37,7 +37,7 @@ pub fn follow(path: &Path) -> io::Result<Found> {
             return Ok(kind(path, &metadata));
         }
         let folder = super::whole::folder_of(&path);
-        // What is open under a number: its name, if it has one, is not what was asked for.
+        // An open descriptor: its target's path, if it has one, is not the path that was given.
         if folder.canonicalize().is_ok_and(|folder| folder.starts_with("/proc")) {
             return Ok(Found::Stream);
         }
@@ -46,7 +46,7 @@ pub fn follow(path: &Path) -> io::Result<Found> {
     Err(io::Error::other("links that lead in a circle"))
 }
 
-/// Whether no file can have this name.
+/// True if no file can have this name.
 pub fn names_a_folder(path: &Path) -> bool {
     let bytes = path.as_os_str().as_encoded_bytes();
     path.file_name().is_none() || bytes.ends_with(b"/") || bytes.ends_with(b"/.")

@@ -1,22 +1,23 @@
-//! Files that are written: whole or not at all, and over nothing that was not meant.
+//! Writes files whole or not at all, and never over an unrelated file.
 //!
-//! | what is at the path | what happens |
+//! | at the path | result |
 //! |---|---|
 //! | nothing | a file that only its owner can read appears there, whole |
-//! | a file | refused under [`Existing::Keep`]; under [`Existing::Replace`] exchanged for a whole new one |
-//! | a link | followed: the link stays, what it leads to is made or exchanged as above |
-//! | a device, a pipe, an open descriptor under `/proc` | written through; it stays what it is |
-//! | a disk, by its device | as a file, except that it is written through |
+//! | a file | refused under [`Existing::Keep`]; under [`Existing::Replace`] replaced by a whole new file |
+//! | a link | followed: the link stays, its target is created or replaced as above |
+//! | a device, a pipe, an open descriptor under `/proc` | written to in place |
+//! | a block device | as a file, except that it is written to in place |
 //! | a folder | refused |
-//! | a ledger, a key, a journal, a state (`precious`) | refused, but to whoever goes on with it: [`Existing::Own`] |
+//! | a ledger, key, journal or state (`precious`) | refused, unless resumed: [`Existing::Own`] |
 //!
-//! [`Destination::open`] decides it all before any work is done; a pipe waits there for its reader. Files
-//! are written beside their place under another name, forced to disk, and renamed; without leave to
-//! replace, by a rename that replaces nothing. What killed runs left on that way is removed (`left`).
+//! [`Destination::open`] decides all of this before any work is done; a pipe waits there for its
+//! reader. Files are written under another name in the same folder, forced to disk, and renamed; unless
+//! replacing is allowed, by a rename that replaces nothing. Unfinished files left by killed runs are
+//! removed (`left`).
 //!
-//! What was paid for and cannot be made again is not written but kept ([`Destination::keep`], [`keep`]): if
-//! it cannot be put where it should go, it is put beside that, in the current folder or in the folder for
-//! temporary files, under a name that is free: its own with a number, or `privet-model-N.json` where that
+//! A result that spent ε and cannot be made again is kept ([`Destination::keep`], [`keep`]): if
+//! it cannot be written to its path, it is written beside it, in the current folder or in the folder
+//! for temporary files, under a free name: its own with a number, or `privet-model-N.json` where that
 //! is too long.
 
 mod left;
@@ -31,53 +32,53 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// What is kept under this name where there is no name to start from.
+/// The base name where no name was given.
 const UNNAMED: &str = "privet-model.json";
 
-/// How many names are tried in a folder.
+/// The number of names tried in a folder.
 const NAMES: u32 = 10_000;
 
-/// What becomes of a file that is there already.
+/// Treatment of a file that exists already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Existing {
-    /// It stays.
+    /// It is kept, and writing is refused.
     Keep,
-    /// It is exchanged, unless it cannot be made again: a ledger, a secret key, a journal, a state.
+    /// It is replaced, unless it cannot be made again: a ledger, a secret key, a journal, a state.
     Replace,
-    /// It is exchanged: a state of one's own.
+    /// It is replaced, even if it is a state: the caller's own.
     Own,
 }
 
-/// Why nothing was written where it should have been.
+/// The reason nothing was written at the path.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// Something is there that may not be replaced.
+    /// A file exists that may not be replaced.
     #[error("{}: exists already, and is kept", path.display())]
     Exists {
-        /// Where.
+        /// The path.
         path: PathBuf,
     },
-    /// What is there cannot be made again.
+    /// The existing file cannot be made again.
     #[error("{}: {what}; nothing is written over it", path.display())]
     Precious {
-        /// Where.
+        /// The path.
         path: PathBuf,
-        /// What it is.
+        /// The kind of file.
         what: &'static str,
     },
-    /// A folder is there.
+    /// The path is a folder.
     #[error("{}: a folder; the name of a file is accepted", path.display())]
     Folder {
-        /// Where.
+        /// The path.
         path: PathBuf,
     },
     /// The file system refused.
     #[error("{}: {source}", path.display())]
     File {
-        /// The file or folder that it refused.
+        /// The file or folder that was refused.
         path: PathBuf,
-        /// What it said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -101,19 +102,19 @@ impl From<WriteError> for io::Error {
     }
 }
 
-/// Where something was kept.
+/// The place where a result was written.
 #[derive(Debug)]
 #[must_use = "it may not be where it should have gone"]
 pub struct Kept {
-    /// Where it is.
+    /// The path written to.
     pub path: PathBuf,
-    /// Why it is not where it should have gone; `None` if it is.
+    /// The reason it is not the requested path; `None` if it is.
     pub instead: Option<WriteError>,
-    /// Halves of files that killed runs of the same user had left there, and that were removed.
+    /// Unfinished files that killed runs of the same user had left there, and that were removed.
     pub swept: Vec<PathBuf>,
 }
 
-/// A place that can be written to, found before there is anything to write.
+/// A place that can be written to, checked before there is anything to write.
 #[derive(Debug)]
 pub struct Destination {
     asked: PathBuf,
@@ -123,16 +124,16 @@ pub struct Destination {
 
 #[derive(Debug)]
 enum Way {
-    /// A file at this path, which is no link, to appear whole.
+    /// A file at this path, which is not a link, to appear whole.
     Whole(PathBuf, Existing),
-    /// Something that is open and takes bytes as they come.
+    /// An open file or stream, written to in place.
     Through(File),
     /// Standard output.
     Standard,
 }
 
 impl Destination {
-    /// Finds out whether a path can be written to, and opens what is written through.
+    /// Checks that a path can be written to, and opens it if it is written to in place.
     pub fn open(path: &Path, existing: Existing) -> Result<Self, WriteError> {
         let found = links::follow(path).map_err(WriteError::at(path))?;
         let mut swept = Vec::new();
@@ -167,23 +168,24 @@ impl Destination {
         Self { asked: "standard output".into(), way: Way::Standard, swept: Vec::new() }
     }
 
-    /// Halves of files that killed runs of the same user had left in the folder, and that were removed.
+    /// Unfinished files that killed runs of the same user had left in the folder, and that were
+    /// removed.
     pub fn swept(&self) -> &[PathBuf] {
         &self.swept
     }
 
-    /// Whether this is standard output.
+    /// True if this is standard output.
     pub fn is_standard(&self) -> bool {
         matches!(self.way, Way::Standard)
     }
 
-    /// Whether this is standard output and whatever is written there is lost: it leads to the null device,
-    /// as it does where it was closed when the program began.
+    /// True if this is standard output and everything written there is lost: it leads to the null
+    /// device, as it does where it was closed when the program began.
     pub fn is_void(&self) -> bool {
         self.is_standard() && void()
     }
 
-    /// The file that will appear, links followed; `None` for what is written through.
+    /// The file that will appear, links followed; `None` if the path is written to in place.
     pub fn file(&self) -> Option<&Path> {
         match &self.way {
             Way::Whole(target, _) => Some(target),
@@ -191,7 +193,7 @@ impl Destination {
         }
     }
 
-    /// Writes, whole or not at all where a file is made.
+    /// Writes, whole or not at all where a file is created.
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         let failed = WriteError::at(&self.asked);
         match &mut self.way {
@@ -204,8 +206,8 @@ impl Destination {
         }
     }
 
-    /// Writes something that cannot be made again; elsewhere if it must be. An error says why it could not
-    /// go where it should, and then it is nowhere.
+    /// Writes a result that cannot be made again; to another path if necessary. On error it was written
+    /// nowhere; the error is that of the requested path.
     pub fn keep(mut self, bytes: &[u8]) -> Result<Kept, WriteError> {
         match self.write(bytes) {
             Ok(()) => Ok(Kept { path: self.asked, instead: None, swept: self.swept }),
@@ -215,7 +217,7 @@ impl Destination {
     }
 }
 
-/// Whether standard output is the null device.
+/// True if standard output is the null device.
 #[cfg(unix)]
 fn void() -> bool {
     use std::os::fd::AsFd;
@@ -223,7 +225,7 @@ fn void() -> bool {
     let out = io::stdout().as_fd().try_clone_to_owned().and_then(|out| File::from(out).metadata());
     match (out, fs::metadata("/dev/null")) {
         (Ok(out), Ok(null)) => out.file_type().is_char_device() && out.rdev() == null.rdev(),
-        // A closed descriptor cannot be doubled.
+        // A closed descriptor cannot be duplicated.
         (out, _) => out.is_err(),
     }
 }
@@ -233,8 +235,8 @@ fn void() -> bool {
     false
 }
 
-/// Writes something that cannot be made again to a path that nobody looked at before; elsewhere if it must
-/// be. A file that holds the very same is as good as written.
+/// Writes a result that cannot be made again to a path that was not checked before; to another path if
+/// necessary. A file that holds the same bytes already counts as written.
 pub fn keep(path: &Path, bytes: &[u8], existing: Existing) -> Result<Kept, WriteError> {
     match Destination::open(path, existing) {
         Ok(destination) => destination.keep(bytes),
@@ -245,18 +247,18 @@ pub fn keep(path: &Path, bytes: &[u8], existing: Existing) -> Result<Kept, Write
     }
 }
 
-/// Whether a file holds these bytes.
+/// True if a file holds these bytes.
 fn holds(path: &Path, bytes: &[u8]) -> bool {
     let found = fs::metadata(path);
     found.is_ok_and(|found| found.is_file() && found.len() == bytes.len() as u64)
         && fs::read(path).is_ok_and(|there| there == bytes)
 }
 
-/// Puts it beside where it should have gone, or in another folder, under a name that is free.
+/// Writes beside the requested path, or in another folder, under a free name.
 fn elsewhere(wanted: Option<&Path>, bytes: &[u8], why: WriteError) -> Result<Kept, WriteError> {
     let name = wanted.filter(|path| path.file_name().is_some()).unwrap_or(Path::new(UNNAMED));
     let folders = [whole::folder_of(name), ".".into(), std::env::temp_dir()];
-    // A name as long as names may be leaves no room for a number.
+    // A name of the largest length leaves no room for a number.
     let names = [name, Path::new(UNNAMED)];
     for (folder, name) in folders.iter().flat_map(|folder| names.map(|name| (folder, name))) {
         for number in 2..NAMES {
@@ -271,7 +273,7 @@ fn elsewhere(wanted: Option<&Path>, bytes: &[u8], why: WriteError) -> Result<Kep
     Err(why)
 }
 
-/// `model.json` and 2 give `model-2.json`.
+/// Inserts a number: `model.json` and 2 give `model-2.json`.
 fn numbered(name: &Path, number: u32) -> PathBuf {
     let mut numbered = name.file_stem().unwrap_or_default().to_os_string();
     numbered.push(format!("-{number}"));

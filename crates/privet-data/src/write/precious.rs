@@ -1,28 +1,28 @@
-//! Files that hold what cannot be made again, and that nothing is written over, whoever gave leave to replace: ledgers and
-//! what SQLite keeps beside them, secret keys, journals of what was drawn, sessions that are put aside.
+//! Files that cannot be made again, which are never overwritten, even if replacing is allowed: ledgers
+//! and the files that SQLite keeps beside them, secret keys, journals of draws, suspended sessions.
 //!
-//! They are known by how they begin, so that links and other names change nothing; what lies beside a database is known by
-//! its name as well, since a file that is not there yet would be taken for a part of it. Whoever goes on with a state of its
-//! own writes it with [`super::Existing::Own`].
+//! They are recognised by their first bytes, so that links and other names do not matter; files beside
+//! a database are recognised by their names as well, since a file that does not exist yet would be
+//! taken for a part of it. A resumed run writes its own state with [`super::Existing::Own`].
 
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::Path;
 
-/// Bytes that are looked at.
+/// Bytes that are read to recognise a file.
 const HEAD: u64 = 512;
-/// How a database of SQLite begins.
+/// The first bytes of an SQLite database.
 const DATABASE: &[u8] = b"SQLite format 3\0";
-/// How its log begins, in either order of bytes.
+/// The first bytes of its log, in either byte order.
 const LOGS: [&[u8]; 2] = [&[0x37, 0x7f, 0x06, 0x82], &[0x37, 0x7f, 0x06, 0x83]];
-/// What the names of files beside a database end with.
+/// Suffixes of the names of files beside a database.
 const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
-/// How the journal of a session begins.
+/// The first bytes of a session's journal.
 const JOURNAL: &[u8] = b"privet-session-";
-/// What states of sessions say of their format.
+/// Prefixes of the format names of sessions' states.
 const STATES: [&str; 3] = ["privet-stream-", "privet-checkpoint-", "privet-online-"];
 
-/// What the file of this path is, if nothing may be written over it. Links were followed.
+/// The kind of the file at this path, if it may not be overwritten. Links were followed.
 pub(super) fn precious(path: &Path) -> Option<&'static str> {
     if is_beside_a_database(path) {
         return Some("a part of the database beside it, as of a ledger");

@@ -1,13 +1,14 @@
 //! One file, whole or not at all.
 //!
-//! It is written under a name of its own in the same folder, `.privet-….part`, readable by its owner alone,
-//! forced to disk, then renamed, and the folder forced to disk. Whoever ends the process meanwhile, or pulls
-//! the plug, finds the old file or the new one, never a part; a part that is left
-//! over is removed by the next run that writes there ([`super::left`]).
+//! It is written under a temporary name in the same folder, `.privet-….part`, readable by its owner
+//! alone, forced to disk, then renamed, and the folder forced to disk. If the process is killed or
+//! power fails meanwhile, the old file or the new one is there, never a part; a leftover part is
+//! removed by the next run that writes there ([`super::left`]).
 //!
-//! Without leave to replace, the rename replaces nothing: `renameat2` with `RENAME_NOREPLACE`, or a hard
-//! link where the kernel or the file system does not know it. Where there are no hard links either, the name
-//! is claimed by an empty file that must not have been there, and the claim is renamed over.
+//! Unless replacing is allowed, the rename replaces nothing: `renameat2` with `RENAME_NOREPLACE`, or a
+//! hard link where the kernel or the file system does not support it. Where there are no hard links
+//! either, the name is claimed by an empty file that must not have existed, and the claim is renamed
+//! over.
 
 use super::left::half;
 use super::precious::precious;
@@ -17,7 +18,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// The folder in which a file would be made.
+/// The folder in which a file would be created.
 pub fn folder_of(path: &Path) -> PathBuf {
     match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder.into(),
@@ -25,12 +26,12 @@ pub fn folder_of(path: &Path) -> PathBuf {
     }
 }
 
-/// Whether a file could be made there: makes one under another name, and removes it.
+/// Checks that a file can be created there: creates one under another name, and removes it.
 pub fn probe(target: &Path) -> Result<(), WriteError> {
     half(&folder_of(target)).map(|_removed_when_dropped| ())
 }
 
-/// Puts a file there.
+/// Writes a file there.
 pub fn put(target: &Path, bytes: &[u8], existing: Existing) -> Result<(), WriteError> {
     let mut file = half(&folder_of(target))?;
     let written = file.write_all(bytes).and_then(|()| file.as_file().sync_all());
@@ -38,7 +39,7 @@ pub fn put(target: &Path, bytes: &[u8], existing: Existing) -> Result<(), WriteE
     settle(file, target, existing)
 }
 
-/// Gives a file that is whole, in the same folder, its name.
+/// Gives a finished file in the same folder its name.
 pub fn settle(file: NamedTempFile, target: &Path, existing: Existing) -> Result<(), WriteError> {
     match existing {
         Existing::Replace if replaceable(target) && precious(target).is_none() => {
@@ -57,7 +58,7 @@ pub fn settle(file: NamedTempFile, target: &Path, existing: Existing) -> Result<
     Ok(())
 }
 
-/// Whether it is still nothing or a file: it may have become something else since it was looked at.
+/// True if the path is still nothing or a file: it may have changed since it was checked.
 fn replaceable(target: &Path) -> bool {
     fs::symlink_metadata(target).map_or(true, |found| found.is_file())
 }
@@ -74,7 +75,7 @@ fn rename_to_free_name(file: NamedTempFile, target: &Path) -> Result<(), WriteEr
     }
 }
 
-/// For file systems without hard links.
+/// Claims the name by an empty file, for file systems without hard links.
 fn claim(file: NamedTempFile, target: &Path) -> Result<(), WriteError> {
     match OpenOptions::new().write(true).create_new(true).open(target) {
         Ok(_) => {}

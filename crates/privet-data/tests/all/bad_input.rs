@@ -1,5 +1,5 @@
-//! Whatever bytes come in: a typed error that names the place and what would be accepted, never
-//! what a cell holds, and never a panic.
+//! On any bytes: a typed error that names the place and the accepted values, never a cell's content,
+//! and never a panic.
 
 use privet_data::{DataError, Schema, read, testing::SMALL_SCHEMA};
 use proptest::prelude::*;
@@ -7,7 +7,7 @@ use std::io::Write;
 
 const HEADER: &str = "age,work,town,smokes,income\n";
 const GOOD: &str = "30,private,york,no,low\n60,public,bath,yes,high\n";
-/// Stands in cells; must never come out in a message.
+/// A cell's content, which must never occur in a message.
 const SECRET: &str = "s3cr3t";
 
 const SPARSE_SCHEMA: &str = r#"
@@ -54,7 +54,7 @@ fn bad_tables_are_refused_with_their_place() {
         ("age,work,town,smokes\n1,private,york,no\n", "column-missing", &["\"income\""]),
         ("age,age,work,town,smokes,income\n", "column-repeated", &["\"age\"", "twice"]),
         ("age,work,town,smokes,income,shoe\n", "column-unknown", &["column 6", "ignore"]),
-        // Of a header that runs on into the records, by an open quote or another end of line.
+        // A header that continues into the records, by an open quote or another line ending.
         ("age,work,town,smokes,income,\"shoe\n3,s3cr3t\n", "column-unknown", &["column 6"]),
         ("age,s3cr3t,work,town,smokes,income\r3,s3cr3t\r", "column-unknown", &["column 2"]),
         ("s3cr3t,private,york,no,low\n", "column-missing", &["\"age\""]),
@@ -189,7 +189,7 @@ proptest! {
         let _ = Schema::from_toml(&format!("{}{text}{}", &SMALL_SCHEMA[..at], &SMALL_SCHEMA[end..]));
     }
 
-    /// Nearly right tables: cells drawn from what is nearly accepted.
+    /// Nearly valid tables, of nearly valid cells.
     #[test]
     fn nearly_right_tables_never_panic(
         cells in prop::collection::vec(

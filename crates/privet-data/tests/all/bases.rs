@@ -1,4 +1,4 @@
-//! Bases of numbers and pairs of columns: what they make of a row, alone and among others.
+//! Bases of numbers and pairs of columns: their entries in a row, alone and among other rows.
 
 use privet_data::encode::{Cell, Encoding, UnknownIn};
 use privet_data::schema::{Basis, ColumnKind, Draft, Rows, Unfolding};
@@ -95,7 +95,7 @@ fn what_was_left_open_is_decided_and_what_was_said_stays() {
     assert_eq!(again, schema, "nothing is open any more");
 }
 
-/// A radius that no row exceeds is written down, and read back as it is; rows that were declared to be filled stay so.
+/// A radius that no row exceeds is written, and reads back unchanged; rows declared as filled stay so.
 #[test]
 fn whole_rows_are_not_clipped() {
     let whole = Unfolding { whole: true, rows: Rows::Clip, ..CHOICE };
@@ -125,7 +125,7 @@ fn a_category_has_a_slope_of_its_own() {
 }
 
 proptest! {
-    /// What learners take as R holds for filled rows too, and they are as long as it.
+    /// The learners' bound R holds for filled rows too, and they attain it.
     #[test]
     fn a_filled_row_has_the_radius(
         age in any::<f64>(), hour in -5.0..30.0_f64, income in any::<f64>(),
@@ -139,7 +139,8 @@ proptest! {
         prop_assert!(squared > 1.0 - 1e-5, "{squared}");
     }
 
-    /// A score is a sum over columns: what one column and its pairs bring does not depend on the others.
+    /// A score is a sum over columns: the contribution of one column and its pairs does not depend on
+    /// the others.
     #[test]
     fn a_scored_row_is_additive(
         ages in prop::array::uniform2(0.0..100.0_f64), hours in prop::array::uniform2(0.0..24.0_f64),
@@ -161,7 +162,7 @@ proptest! {
     }
 }
 
-/// One table, row by row and whole, in any order: one record never moves another's bits.
+/// One table, row by row and whole, in any order: one record never changes another's bits.
 #[test]
 fn a_row_has_the_same_bits_wherever_it_stands() {
     let text = OPEN.replace(

@@ -1,4 +1,4 @@
-//! Whose a row is: people are told apart by their exact digits or text, alike in every reader.
+//! Identifiers of units: users are distinguished by exact digits or text, alike in every reader.
 
 use privet_data::encode::Cell;
 use privet_data::read::memory::{self, Cells, Labels};
@@ -62,14 +62,14 @@ pub fn units(data: &Dataset) -> &[u64] {
     data.units.as_deref().unwrap()
 }
 
-/// Which rows were kept, told by their first column.
+/// The rows that were kept, recognised by their first column.
 #[cfg(feature = "parquet")]
 fn kept(data: &Dataset) -> Vec<u32> {
     let row = |row| (data.features.dense_row(row)[0] * 1024.0).round() as u32;
     (0..data.rows()).map(row).collect()
 }
 
-/// The problem, in words that do not hold `secret`.
+/// The problem of a refusal, whose message must not contain `secret`.
 fn problem(refused: Result<Dataset, DataError>, secret: &str) -> Problem {
     let refused = refused.map(|data| data.rows()).unwrap_err();
     let message = refused.to_string();
@@ -108,7 +108,8 @@ fn nobody_is_called_nothing() {
         assert_eq!(problem(in_text(&[nobody.into()], 1), "nan"), expected, "{nobody:?}");
         assert_eq!(problem(in_memory(vec![Held::Text(nobody.into())], 1), "nan"), expected);
     }
-    // What the schema lists as missing is so as a number too, and as the digits of that number: whatever type a column has.
+    // A missing value counts as missing as a number too, and so do that number's digits as a text, for
+    // any column type.
     let texts = ["-999.0", "-999"].map(|text| Held::Text(text.into()));
     for missing in texts.into_iter().chain([Held::Whole(-999), Held::Double(-999.0)]) {
         assert_eq!(problem(in_memory(vec![missing], 1), "999"), Problem::Missing);
@@ -142,7 +143,7 @@ fn whole() -> impl Strategy<Value = i64> {
     .prop_filter("missing", |value| *value != -999)
 }
 
-/// Every way to hold a whole number that keeps it exact.
+/// Representations of an integer that keep it exact.
 fn held(value: i64, way: u8) -> Held {
     match way {
         0 if (value as f64).abs() <= EXACT => Held::Double(value as f64),
@@ -151,13 +152,13 @@ fn held(value: i64, way: u8) -> Held {
     }
 }
 
-/// For each entry, the first place that holds the same.
+/// For each entry, the index of the first equal one.
 fn first_places<T: PartialEq>(values: &[T]) -> Vec<usize> {
     values.iter().map(|value| values.iter().position(|other| other == value).unwrap()).collect()
 }
 
 proptest! {
-    /// Rows are of one user exactly where the numbers are equal, and whichever way they are held.
+    /// Rows belong to one user exactly where the numbers are equal, in any representation.
     #[test]
     fn people_differ_exactly_where_their_numbers_do(
         people in prop::collection::vec((whole(), 0..3_u8), 1..30),
@@ -176,7 +177,8 @@ proptest! {
         prop_assert_eq!(first_places(units(&in_text(&texts, 100).unwrap())), expected);
     }
 
-    /// A double is somebody exactly where it is whole and neither neighbour is the same double.
+    /// A double is an identifier exactly if it is an integer and no neighbouring integer is the same
+    /// double.
     #[test]
     fn a_double_is_somebody_only_if_it_cannot_be_somebody_else(value in any::<f64>(), near in whole()) {
         for value in [value, near as f64, (near % (1 << 54)) as f64] {
@@ -232,7 +234,8 @@ pub mod in_parquet {
         parquet_bytes(&file::<T>(column, people), &schema(max_records))
     }
 
-    /// A text that is no UTF-8 is a cell like any other: a name, a bad label, and never the end of reading.
+    /// A text that is not UTF-8 is a cell like any other: an identifier or a bad label, but never the
+    /// end of reading.
     #[test]
     fn bytes_that_are_no_text_end_nothing() {
         let people: Vec<ByteArray> = [&b"\xff"[..], b"\xfe", b"u", b"\xff"]
@@ -250,10 +253,11 @@ pub mod in_parquet {
         assert_eq!(data.report.null_rows, [0, 1, 3]);
     }
 
-    /// A footer of twenty thousand groups, each in the one before, ended the program.
+    /// A footer of twenty thousand groups, each in the one before, once ended the program.
     #[test]
     fn groups_nested_without_end_are_damage() {
-        // In Thrift's compact protocol: version, columns (a group of one each, the last a number), rows, groups.
+        // In Thrift's compact protocol: version, columns (groups of one column each, the last a
+        // number), rows, groups.
         let group = [0x35, 0, 0x18, 1, b'x', 0x15, 2, 0];
         let columns = [&[0x48, 1, b'r', 0x15, 2, 0][..], &group.repeat(20_000)].concat();
         let number = [0x15, 2, 0x25, 0, 0x18, 1, b'x', 0];
@@ -265,7 +269,7 @@ pub mod in_parquet {
         assert_eq!(parquet_bytes(&bytes, &schema(1)).unwrap_err().code(), "file-damaged");
     }
 
-    /// A thousand people were one.
+    /// A thousand people once became one.
     #[test]
     fn long_unsigned_numbers_are_as_many_people_as_they_are() {
         let people: Vec<i64> = (0..1000).map(|n| i64::MIN + n).collect();
@@ -336,8 +340,8 @@ pub mod in_parquet {
     }
 
     proptest! {
-        /// The rows kept of a person are the same in every type and every reader: they follow from
-        /// the person's name, which is thus the same.
+        /// The rows kept of a person are the same in every type and every reader: they follow from the
+        /// person's name, which is the same.
         #[test]
         fn a_person_is_the_same_in_every_type_and_reader(
             numbers in prop::collection::vec(0..i32::MAX, 3),

@@ -1,4 +1,4 @@
-//! Records that do not fit: too long for any reader, or mended as the schema says, each for itself.
+//! Invalid records: too long for any reader, or repaired as the schema says, each by itself.
 
 use privet_data::{
     DataError, Dataset, Encoding, Schema, Target,
@@ -26,7 +26,7 @@ fn dropping() -> Schema {
     schema(&format!("invalid = \"drop\"\n{SMALL_SCHEMA}"))
 }
 
-/// Age 60, work public, town york and smokes yes stand in.
+/// The substitutes are age 60, work public, town york and smokes yes.
 fn standing_in() -> Schema {
     let text = SMALL_SCHEMA
         .replace("missing = 38.5", "invalid = 60.0")
@@ -81,14 +81,14 @@ fn a_record_longer_than_the_longest_is_refused() {
         refused(read::csv_bytes(&gzip(pieces), &small).unwrap_err(), place);
     }
     refused(read::libsvm_bytes(&gzip(&[b"+1 1:1\n", &long]), &sparse).unwrap_err(), 2);
-    // As long as it may be.
+    // Of the largest accepted length.
     let blanks = vec![b' '; LONGEST_RECORD - LINES[0].len()];
     let pieces = [HEADER.as_bytes(), &blanks, LINES[0].as_bytes(), b"\n"];
     assert_eq!(read::csv_bytes(&pieces.concat(), &small).unwrap().rows(), 1);
     assert_eq!(read::csv_bytes(&pieces.concat(), &dropping()).unwrap().report.null_rows, [0; 0]);
 }
 
-/// An endless line ends with an error, not when memory does.
+/// An endless line ends with an error, not with the memory.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_endless_line_is_refused() {
@@ -129,12 +129,11 @@ fn a_policy_survives_toml_and_is_written_only_where_there_is_one() {
     }
 }
 
-/// Every kind of bad line between two good ones: refused without a policy, and with one a row of its
-/// own.
+/// Every kind of bad line between two good ones: refused without a policy; with one, a row of its own.
 #[test]
 fn a_bad_line_becomes_the_null_record_or_its_stand_ins() {
     let bad: &[(&[u8], bool)] = &[
-        // The line, and whether stand-ins mend it.
+        // The line, and whether substitutes repair it.
         (b"x,private,york,no,low", true),
         (b"nan,private,york,no,low", true),
         (b"\xff,private,york,no,low", true),
@@ -171,7 +170,7 @@ fn a_bad_line_becomes_the_null_record_or_its_stand_ins() {
     assert_eq!(row(&mended.unwrap(), 0), row(&meant.unwrap(), 0));
 }
 
-/// A line that is too long is passed over; the next is read.
+/// A line that is too long is skipped; the next is read.
 #[test]
 fn a_long_line_becomes_the_null_record() {
     let long = vec![b'1'; LONGEST_RECORD + 1];
@@ -194,14 +193,14 @@ fn prediction_and_evaluation_keep_the_places_of_rows() {
     assert_eq!((data.rows(), &data.report.null_rows[..]), (4, &[1, 2][..]));
     assert_eq!(data.select(&[3, 2]).report.null_rows, [1]);
     assert!(data.report.to_string().contains("2 rows are invalid"));
-    // Without a header each line says for itself whether it has a target.
+    // Without a header each line decides for itself whether it has a target.
     std::fs::write(&path, "1,private,york,no\nx\n1,private,york,no,low\n").unwrap();
     let features = read::read_features(&path, &headerless(), &options).unwrap();
     assert_eq!(features.report.null_rows, [1]);
     assert_eq!(features.matrix.dense_row(0), features.matrix.dense_row(2));
 }
 
-/// Arbitrary bytes, and what is nearly a record, without a line's end.
+/// Arbitrary bytes, and nearly valid records, without a line ending.
 fn any_line() -> impl Strategy<Value = Vec<u8>> {
     let nearly = prop::sample::select(vec![
         "30", "nan", "?", "", "private", "\"", "\"\"", "york", "no", "low", "+1", "1:1", "9:x",
@@ -222,7 +221,7 @@ fn any_line() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// A schema, what precedes the first record, and good lines.
+/// A schema, the text before the first record, and good lines.
 fn any_table() -> impl Strategy<Value = (Schema, &'static str, Vec<&'static str>)> {
     let with = |schema: Schema, header: &'static str, lines: [&'static str; 3]| {
         prop::collection::vec(prop::sample::select(lines.to_vec()), 1..6)
@@ -249,7 +248,7 @@ fn read_table(schema: &Schema, header: &str, lines: &[Vec<u8>]) -> Dataset {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10_000))]
-    /// With a policy, reading is total, and whatever a line becomes, one row depends on it.
+    /// With a policy, reading is total, and one row depends on each line, whatever it becomes.
     #[test]
     fn one_line_changes_one_row(
         (schema, header, lines) in any_table(),
@@ -265,7 +264,7 @@ proptest! {
         for place in (0..lines.len()).filter(|place| *place != at) {
             prop_assert_eq!(row(&before, place), row(&after, place));
         }
-        // And it depends on the line alone.
+        // And the row depends on the line alone.
         let alone = read_table(&schema, header, &lines[at..=at]);
         prop_assert_eq!(row(&alone, 0), row(&after, at));
         let squares: f64 = row(&after, at).0.iter().map(|x| f64::from(*x).powi(2)).sum();
@@ -277,14 +276,14 @@ const UNITS: &str = "invalid = \"drop\"\n[file]\nmissing_values = [\"\"]\n[clip]
     radius = 1.0\n[target]\ncolumn = \"y\"\nclasses = [\"a\", \"b\"]\n[unit]\ncolumn = \"user\"\n\
     max_records = 2\n[[columns]]\nname = \"x\"\ntype = \"number\"\nbounds = [0, 1024]\n";
 
-/// Without a header, a byte order mark is a character of its record, wherever that stands and whatever the
-/// policy; with one, the header loses one mark and no record any.
+/// Without a header, a byte order mark is a character of its record, at any index and under any policy;
+/// with one, the header loses one mark and no record loses any.
 #[test]
 fn a_byte_order_mark_is_taken_from_a_header_alone() {
     let marked = format!("\u{feff}{}", LINES[0]);
     for schema in [headerless(), schema(&headerless().to_toml().replace("\"drop\"", "\"refuse\""))]
     {
-        // A mark before a number is no number.
+        // A mark before a number makes it invalid.
         let read_all =
             |lines: &[&str]| read::csv_bytes((lines.join("\n") + "\n").as_bytes(), &schema);
         for (place, lines) in [[&*marked, LINES[1]], [LINES[1], &*marked]].iter().enumerate() {
@@ -317,8 +316,8 @@ fn a_byte_order_mark_is_taken_from_a_header_alone() {
     }
 }
 
-/// A record that does not say whose it is leaves no trace, wherever and however often it stands; one that
-/// does is a row of its user.
+/// A record without an identifier leaves no trace, wherever and however often it occurs; a record with
+/// one is a row of its user.
 #[test]
 fn with_a_unit_a_row_of_nobody_is_left_out() {
     let schema = schema(UNITS);
@@ -369,8 +368,8 @@ impl memory::Cells for Column {
     }
 }
 
-/// Tables in memory, in each of their forms: NaN becomes the stand-in of the first column, and the null
-/// record in the second; so does a bad label.
+/// Tables in memory, in each of their forms: NaN becomes the substitute of the first column, and the
+/// null record in the second; so does a bad label.
 #[test]
 fn tables_in_memory_obey_the_policy() {
     for storage in ["dense", "csr"] {

@@ -1,6 +1,7 @@
 //! The tests of reading, encoding and writing tables.
 //!
-//! One program, since each costs seconds of linking; `cargo test -p privet-data --test all NAME::` runs one file.
+//! One binary, since linking each takes seconds; `cargo test -p privet-data --test all NAME::` runs one
+//! file.
 
 mod bad_input;
 mod bases;

@@ -1,4 +1,4 @@
-//! Tables held in memory read as the same tables in files do.
+//! Tables in memory read like the same tables in files.
 
 use privet_data::encode::{Cell, NumberRows, UnknownIn};
 use privet_data::read::memory::{self, Cells, Labels};
@@ -78,7 +78,7 @@ fn named_columns_read_as_a_file_does() {
     assert_eq!(held.report.surplus_rows, 1);
 }
 
-/// Target and unit by name, as a file has them.
+/// Target and unit by name, as in a file.
 #[test]
 fn a_whole_table_reads_as_a_file_does() {
     let schema = Schema::from_toml(SCHEMA).unwrap();
@@ -95,7 +95,7 @@ fn a_whole_table_reads_as_a_file_does() {
         let refused = memory::table(&some, 3, &schema, &options).unwrap_err();
         assert!(matches!(&refused, DataError::MissingColumn { column, .. } if column == missing));
     }
-    // Whose a row is goes by exact digits, which a double may have lost.
+    // Identifiers are compared by exact digits, which a double may have lost.
     let lost = Numbers(vec![9_007_199_254_740_992.0; 3]);
     let all: [(&str, &dyn Cells); 4] = [("who", &lost), ("work", &work), ("age", &age), ("y", &y)];
     assert!(memory::table(&all, 3, &schema, &options).is_err());

@@ -1,4 +1,4 @@
-//! Rows of Parquet are encoded side by side, and come out as those of a file of text, in order.
+//! Rows of Parquet are encoded in parallel, and equal those of a text file, in order.
 
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType};
 use parquet::file::writer::SerializedFileWriter;
@@ -24,7 +24,7 @@ fn schema_text(invalid: &str, storage: &str) -> String {
     )
 }
 
-/// The rows; those that are named have a label that is none.
+/// All rows; those in `bad` have a label that is no class.
 fn cells(bad: &[usize]) -> Vec<Cells> {
     let row = |row: usize| {
         let label = if bad.contains(&row) { "neither" } else { ["a", "b"][row * 7 % 3 % 2] };
@@ -81,7 +81,7 @@ fn rows_are_those_of_text_in_order() {
     }
 }
 
-/// By the footer alone, whatever the cells are.
+/// From the footer alone, whatever the cells are.
 #[test]
 fn rows_are_counted_without_a_cell() {
     let folder = tempfile::tempdir().unwrap();

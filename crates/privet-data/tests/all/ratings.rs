@@ -1,4 +1,4 @@
-//! Files of ratings: their layouts, and what is wrong with them.
+//! Files of ratings: their layouts, and their errors.
 
 use privet_data::Dataset;
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts, RatingsError};
@@ -59,7 +59,7 @@ fn bad_ratings_are_refused_or_moved_into_their_bounds() {
     }
 }
 
-/// However many lines a user has, as many ratings are kept as the cap says, and which ones is her own affair.
+/// However many lines a user has, at most the cap are kept, chosen by her own lines alone.
 #[test]
 fn one_user_with_very_many_ratings_is_cut_to_the_cap() {
     let items = 2_000;
@@ -75,7 +75,7 @@ fn one_user_with_very_many_ratings_is_cut_to_the_cap() {
     assert_eq!(alone.features.dense_row(0), beside.features.dense_row(1));
     let facts = Rated::of(&schema).unwrap();
     let mut own = OwnRatings::default();
-    // A million, most of them again.
+    // A million, most of them repeated.
     (0..1_000_000).for_each(|place| own.and(place % items, 3.0, &facts));
     own.and(items, 3.0, &facts);
     own.and(0, f64::NAN, &facts);
@@ -104,7 +104,7 @@ fn only_schemas_of_ratings_are_taken() {
     }
 }
 
-/// Where no header says whose a line is, nobody has said it; whoever does, no other column takes the name.
+/// Without a header the user column has no name; when one is given, no other column keeps it.
 #[test]
 fn the_unit_of_ratings_without_a_header_is_not_named() {
     use privet_core::Whose;

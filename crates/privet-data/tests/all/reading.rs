@@ -1,4 +1,4 @@
-//! Files as people have them: other separators, no header, extra columns, new categories.
+//! Files as they occur in practice: other separators, no header, extra columns, new categories.
 
 use privet_data::{
     Encoding, Schema, Target,
@@ -63,7 +63,7 @@ fn without_a_header_columns_go_by_position() {
     let dataset = read::csv_bytes(rows.as_bytes(), &schema).unwrap();
     assert_eq!(dataset.target, expected.target);
     assert_eq!(dataset.features.dense_row(1), expected.features.dense_row(1));
-    // To predict, the target may be left out.
+    // In prediction, the target may be left out.
     let (_guard, path) = file(&rows.replace(",low", "").replace(",high", ""));
     let features = read::read_features(&path, &schema, &ReadOptions::default()).unwrap();
     assert_eq!(features.matrix.dense_row(1), expected.features.dense_row(1));
@@ -134,7 +134,7 @@ fn every_stored_row_obeys_the_radius_in_both_storages() {
     }
 }
 
-/// Records are counted as they are read, whatever their cells hold; where a cell is refused, they are counted all the same.
+/// Records are counted as they are read, whatever their cells hold, even where a cell is refused.
 #[test]
 fn counted_as_they_are_read() {
     let counted = |text: &str, schema: &str| {

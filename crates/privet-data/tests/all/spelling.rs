@@ -1,4 +1,5 @@
-//! Whose a row is under a declared spelling: every door gives one cell the same name, and none knows of another.
+//! Identifiers under a declared spelling: every reader gives a cell the same name, independently of
+//! other cells.
 
 use crate::identifiers::{Held, People, Places, units};
 use privet_core::{Spelling, Whose};
@@ -39,7 +40,7 @@ fn texts(people: &[&str]) -> Vec<Held> {
     people.iter().map(|text| Held::Text((*text).into())).collect()
 }
 
-/// For each row, the first one of the same person; none for a row of nobody.
+/// For each row, the index of the first one of the same person; none for a row without a unit.
 fn first_places(people: &[&str], schema: &Schema) -> Vec<Option<usize>> {
     let numbers = memory::unit_numbers(&People(texts(people)), people.len(), schema);
     let first = |number: &u64| numbers.iter().position(|other| other == number);
@@ -51,7 +52,7 @@ const CELLS: [&str; 14] = [
     "nan", "3",
 ];
 
-/// Reading in another way, or another column type, moves nobody to another person.
+/// No other reader or column type assigns a cell to another person.
 #[test]
 fn every_door_gives_a_cell_the_same_name() {
     for spelling in ALL {
@@ -78,7 +79,8 @@ fn every_door_gives_a_cell_the_same_name() {
             let data = privet_data::read::parquet_bytes(&bytes, &schema).unwrap();
             assert_eq!(numbers(units(&data)), rows, "{spelling}");
         }
-        // Keys of a table without a schema: each cell beside a text of its own, held by as many as share the first.
+        // Keys of a table without a schema: each cell beside a text of its own, counted once per
+        // distinct person.
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("t.csv");
         let lines = CELLS.iter().map(|who| format!("{who},same\n"));
@@ -106,7 +108,7 @@ fn numbers_of_every_type_are_the_integers_that_texts_write() {
         Held::Double(7.0),
     ];
     assert_eq!(units(&in_memory(same, &schema)), [0; 6]);
-    // From 2^53 on, digits decide and a point is refused, where a program may have lost them.
+    // From 2^53 on, digits decide and a point is refused, where a program may have lost digits.
     let long = ["9007199254740992", "9007199254740993", "09007199254740993"];
     assert_eq!(units(&in_text(&long, &schema)), [0, 1, 1]);
     let refused = csv_bytes(b"who,x,y\n9007199254740992.0,1,a\n", &schema).unwrap_err().to_string();
@@ -153,7 +155,7 @@ fn users_of_ratings_are_spelt_too() {
 }
 
 proptest! {
-    /// Whose a row is follows from its own cell: what the others of its table hold changes nothing of it.
+    /// A row's unit follows from its own cell: other cells of the table change nothing.
     #[test]
     fn no_other_cell_decides_whose_a_row_is(
         people in prop::collection::vec("[-+ ]?[0-3]{0,3}[.]?0{0,2}|[eé\u{301}x]{1,3}", 2..12),
@@ -172,7 +174,7 @@ proptest! {
     }
 }
 
-/// The rows kept of people who share a name, told by their first column.
+/// The rows kept of people who share a name, recognised by their first column.
 fn kept(rows: &[(&str, u16)]) -> std::collections::HashSet<u16> {
     let text = schema(Spelling::Number, "refuse").to_toml().replace("= 100", "= 2");
     let schema = Schema::from_toml(&text).unwrap();
@@ -184,8 +186,8 @@ fn kept(rows: &[(&str, u16)]) -> std::collections::HashSet<u16> {
 }
 
 proptest! {
-    /// Of somebody who shares her name, all rows together move at most `max_records` kept rows out and as many in: what
-    /// replace-one charges for.
+    /// All rows of one person who shares her name change at most `max_records` kept rows on either
+    /// side: the charge of replace-one.
     #[test]
     fn one_of_those_who_share_a_name_is_at_most_a_replacement(hers in prop::collection::vec(any::<bool>(), 1..40)) {
         let all: Vec<(&str, u16)> =
@@ -196,7 +198,8 @@ proptest! {
     }
 }
 
-/// Why add-remove, which charges for one of the two, is refused: rows of others do come in when somebody leaves.
+/// The reason add-remove, which charges for one side only, is refused: rows of others enter when a
+/// person leaves.
 #[test]
 fn when_one_of_those_who_share_a_name_leaves_rows_of_others_come_in() {
     let hers = |rows: u16| (0..rows).map(|x| ("2.0", x));

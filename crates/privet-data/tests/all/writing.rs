@@ -1,4 +1,4 @@
-//! What is written, where, and over what.
+//! Files that are written: their content, their paths, and the files they may replace.
 
 #![cfg(unix)]
 
@@ -118,7 +118,7 @@ fn folders_and_places_where_nothing_can_be_made_are_refused_at_once() {
     assert!(names(folder.path()).is_empty());
 }
 
-/// The file, the link or the device that appears between the decision and the writing stays.
+/// A file, link or device that appears between the check and the writing stays.
 #[test]
 fn what_appeared_meanwhile_is_kept_and_the_bytes_go_beside_it() {
     for existing in [Existing::Keep, Existing::Replace, Existing::Own] {
@@ -146,7 +146,8 @@ fn what_appeared_meanwhile_is_kept_and_the_bytes_go_beside_it() {
     }
 }
 
-/// What cannot be made again is replaced by nobody but whoever goes on with it, also where it appeared meanwhile.
+/// A file that cannot be made again is replaced only by its own next state, even if it appeared
+/// meanwhile.
 #[test]
 fn ledgers_keys_journals_and_states_are_kept() {
     let folder = folder();
@@ -192,12 +193,12 @@ fn ledgers_keys_journals_and_states_are_kept() {
         assert_eq!(fs::read(at(name)).unwrap(), bytes);
         Destination::open(&at(name), Existing::Own).unwrap();
     }
-    // A name beside a database is its own before anything is there; beside anything else it is any name.
+    // A name beside a database is reserved before the file exists; beside anything else it is not.
     for (name, free) in [("a.ledger-shm", false), ("a.ledger-journal", false), ("model-wal", true)]
     {
         assert_eq!(Destination::open(&at(name), Existing::Keep).is_ok(), free, "{name}");
     }
-    // A release, a table and a digest with its name are none of them.
+    // A release, a table and a digest with its name are not precious.
     for text in
         ["{\"format\": \"privet-2\", \"kind\": \"linear\"}", "x,y\n1,2\n", &format!("{key} file")]
     {
@@ -282,7 +283,7 @@ fn writes_for_ever() {
     }
 }
 
-/// Killed at any moment: the file is not there, or whole. A part may be left under a name that says so.
+/// Killed at any moment: the file is absent, or whole. A part may be left under a temporary name.
 #[test]
 fn killed_in_the_middle() {
     let folder = folder();
@@ -302,7 +303,7 @@ fn killed_in_the_middle() {
             said.read_exact(&mut byte).unwrap();
             words.push(byte[0]);
         }
-        // Another moment each time; which one does not matter.
+        // A different moment each time.
         for _ in 0..round * 10_000 {
             std::hint::spin_loop();
         }

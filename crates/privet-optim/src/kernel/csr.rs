@@ -1,15 +1,15 @@
 //! Inner loops over compressed rows, arithmetic in f64.
 //!
-//! What costs is gathering from θ and scattering into the gradient, one entry at a time; four
-//! independent sums hide the latency of the gathers. Checking each column against the vector's
-//! length would cost a third of the time, so it is done once per matrix: [`Rows`] is proof that
-//! every column is in range, and the only place where checks are left out.
+//! The cost is gathering from θ and scattering into the gradient, one entry at a time; four independent
+//! sums hide the latency of the gathers. Checking each column against the vector's length would take a
+//! third of the time, so it is done once per matrix: [`Rows`] is proof that every column is in range,
+//! and the only place where checks are left out.
 
 use super::fma;
 use privet_data::matrix::CsrMatrix;
 
-/// Consecutive rows of a matrix whose columns are all below [`Rows::columns`]: `CsrMatrix` checks
-/// that when it is made and cannot be changed afterwards.
+/// Consecutive rows of a matrix whose columns are all below [`Rows::columns`]: `CsrMatrix` checks that
+/// when it is constructed and cannot be changed afterwards.
 #[derive(Clone, Copy)]
 pub struct Rows<'a> {
     starts: &'a [usize],
@@ -18,7 +18,7 @@ pub struct Rows<'a> {
     columns: usize,
 }
 
-/// One row of [`Rows`], with the same promise.
+/// One row of [`Rows`], with the same guarantee.
 #[derive(Clone, Copy)]
 pub struct Row<'a> {
     indices: &'a [u32],
@@ -66,11 +66,11 @@ impl<'a> Row<'a> {
         self.values
     }
 
-    /// ⟨row, vector⟩. At most `entries + 4` roundings lie on the way from any product to the
-    /// result.
+    /// The inner product ⟨row, vector⟩, with at most `entries + 4` roundings between any product and
+    /// the result.
     ///
     /// # Panics
-    /// When the vector does not have as many entries as the matrix has columns.
+    /// If the vector does not have as many entries as the matrix has columns.
     #[inline(always)]
     pub fn dot<const F: bool>(self, vector: &[f64]) -> f64 {
         assert_eq!(vector.len(), self.columns, "θ must have an entry per column");
@@ -91,7 +91,7 @@ impl<'a> Row<'a> {
         (sums[0] + sums[2]) + (sums[1] + sums[3]) + tail
     }
 
-    /// sum += multiplier · row.
+    /// Adds sum += multiplier · row.
     ///
     /// # Panics
     /// As [`Row::dot`].
@@ -115,11 +115,11 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// ⟨row, v⟩ for each of `W` vectors that lie side by side: `table[j]` holds entry j of each. Two
-    /// sums a vector, over every second entry, hide the latency of additions.
+    /// The inner products ⟨row, v⟩ for each of `W` vectors that lie side by side: `table[j]` holds
+    /// entry j of each. Two sums per vector, over every second entry, hide the latency of additions.
     ///
     /// # Panics
-    /// When the table does not have as many entries as the matrix has columns.
+    /// If the table does not have as many entries as the matrix has columns.
     #[inline(always)]
     pub fn dots<const F: bool, const W: usize>(self, table: &[[f64; W]]) -> [f64; W] {
         assert_eq!(table.len(), self.columns, "θ must have an entry per column");
@@ -147,7 +147,7 @@ impl<'a> Row<'a> {
         even
     }
 
-    /// sums += row·multipliersᵀ, laid out as the table of [`Row::dots`].
+    /// Adds sums += row·multipliersᵀ, laid out as the table of [`Row::dots`].
     ///
     /// # Panics
     /// As [`Row::dots`].
@@ -168,11 +168,11 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// gram += weight · row rowᵀ, upper triangle of a row-major square matrix. Columns increase
+    /// Adds gram += weight · row rowᵀ, upper triangle of a row-major square matrix. Columns increase
     /// within a row, so the pairs from each entry onwards are that triangle.
     ///
     /// # Panics
-    /// When the matrix is not columns × columns.
+    /// If the matrix is not columns × columns.
     #[inline(always)]
     pub fn rank_one<const F: bool>(self, weight: f64, gram: &mut [f64]) {
         assert_eq!(gram.len(), self.columns * self.columns, "the Gram matrix must be square");

@@ -8,7 +8,8 @@ use super::fma;
 
 const LANES: usize = 8;
 
-/// ⟨row, vector⟩. At most `columns + 8` roundings lie on the way from any product to the result.
+/// The inner product ⟨row, vector⟩, with at most `columns + 8` roundings between any product and the
+/// result.
 #[inline(always)]
 pub fn dot<const F: bool>(row: &[f32], vector: &[f64]) -> f64 {
     let (chunks, rest) = row.as_chunks::<LANES>();
@@ -27,7 +28,7 @@ pub fn dot<const F: bool>(row: &[f32], vector: &[f64]) -> f64 {
     (half[0] + half[2]) + (half[1] + half[3]) + tail
 }
 
-/// margins[i] = ⟨row i, vector⟩ for consecutive rows.
+/// Computes margins[i] = ⟨row i, vector⟩ for consecutive rows.
 #[inline(always)]
 pub fn margins<const F: bool>(values: &[f32], columns: usize, vector: &[f64], margins: &mut [f64]) {
     if columns == 0 {
@@ -39,7 +40,7 @@ pub fn margins<const F: bool>(values: &[f32], columns: usize, vector: &[f64], ma
     }
 }
 
-/// sum += Σ multipliers[i] · row i.
+/// Adds sum += Σ multipliers[i] · row i.
 #[inline(always)]
 pub fn accumulate<const F: bool>(
     values: &[f32],
@@ -70,11 +71,11 @@ pub fn accumulate<const F: bool>(
     }
 }
 
-/// margins[i] = ⟨row i, v⟩ for each of `W` vectors that lie side by side: `table[j]` holds entry j of
-/// each. `N` rows go together.
+/// Computes margins[i] = ⟨row i, v⟩ for each of `W` vectors that lie side by side: `table[j]` holds
+/// entry j of each. `N` rows are processed together.
 ///
 /// # Panics
-/// When the table does not have an entry per column.
+/// If the table does not have one entry per column.
 #[inline(always)]
 pub fn dots<const F: bool, const W: usize, const N: usize>(
     values: &[f32],
@@ -117,7 +118,8 @@ fn dots_of<const W: usize, const N: usize>(
     sums
 }
 
-/// sums += Σ row i·multipliers[i]ᵀ, laid out as the table of [`dots`]. Four rows go together.
+/// Adds sums += Σ row i·multipliers[i]ᵀ, laid out as the table of [`dots`]. Four rows are processed
+/// together.
 ///
 /// # Panics
 /// As [`dots`].
@@ -154,18 +156,18 @@ pub fn scatter_all<const F: bool, const W: usize>(
     }
 }
 
-/// Rows that [`gram`] takes at a time: few enough for the first-level cache at a hundred columns.
+/// Rows that [`gram`] processes at a time: few enough for the first-level cache at a hundred columns.
 pub const GRAM_ROWS: usize = 32;
 /// A register tile of the Gram matrix: rows × columns.
 const TILE: (usize, usize) = (4, 8);
 
-/// Entries of scratch that [`gram`] needs.
+/// The number of scratch entries that [`gram`] needs.
 pub fn gram_scratch(columns: usize) -> usize {
     GRAM_ROWS * columns.next_multiple_of(TILE.1)
 }
 
-/// gram += Σ weights[i] · row i (row i)ᵀ for at most [`GRAM_ROWS`] rows. Fills the upper triangle of a
-/// row-major square matrix; below the diagonal, tiles that straddle it leave symmetric entries.
+/// Adds gram += Σ weights[i] · row i (row i)ᵀ for at most [`GRAM_ROWS`] rows. Fills the upper triangle
+/// of a row-major square matrix; below the diagonal, tiles that straddle it leave symmetric entries.
 #[inline(always)]
 pub fn gram<const F: bool>(
     values: &[f32],
@@ -210,7 +212,7 @@ pub fn gram<const F: bool>(
     }
 }
 
-/// sum[j] += Σ weights[i] · row i[j]².
+/// Adds sum[j] += Σ weights[i] · row i[j]².
 #[inline(always)]
 pub fn squares<const F: bool>(values: &[f32], columns: usize, weights: &[f64], sum: &mut [f64]) {
     if columns == 0 {

@@ -17,15 +17,15 @@ use super::{UNIT_ROUNDOFF, fma};
 /// Relative error bound of [`exp_nonpositive`] on [−708, 0].
 pub const EXP_ERROR: f64 = 8.0 * UNIT_ROUNDOFF;
 
-/// Where e^x is held constant: 2^k would be subnormal below.
+/// The argument below which e^x is held constant: 2^k would be subnormal there.
 pub const LOWEST: f64 = -708.0;
 
-/// 1.5·2⁵²: adding it rounds to an integer, which then sits in the lowest bits.
+/// Rounding constant 1.5·2⁵²: adding it rounds to an integer, which then sits in the lowest bits.
 const ROUNDER: f64 = 6_755_399_441_055_744.0;
 const LN2_HIGH: f64 = f64::from_bits(0x3fe6_2e42_fefa_3800);
 const LN2_LOW: f64 = f64::from_bits(0x3d2e_f357_93c7_6730);
 
-/// e^x for x ≤ 0.
+/// The exponential e^x for x ≤ 0.
 #[inline(always)]
 pub fn exp_nonpositive<const F: bool>(x: f64) -> f64 {
     let x = if x < LOWEST { LOWEST } else { x };
@@ -64,7 +64,7 @@ pub fn exp_nonpositive<const F: bool>(x: f64) -> f64 {
     p * scale
 }
 
-/// ln(1 + x) for 0 ≤ x ≤ 1.
+/// The logarithm ln(1 + x) for 0 ≤ x ≤ 1.
 #[inline(always)]
 pub fn ln_one_plus<const F: bool>(x: f64) -> f64 {
     let s = x / (2.0 + x);

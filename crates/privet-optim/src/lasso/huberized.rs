@@ -1,44 +1,46 @@
-//! The huberized LASSO: Σψ(yᵢ − ⟨xᵢ, θ⟩) + w‖θ‖₁ over |θⱼ| ≤ 1, ψ(r) = ½r² up to |r| = κ and κ|r| − ½κ² beyond
-//! (Thakurta 2013, §6.3.4, whose toy Huber loss has a sign slip below −α).
+//! The huberized LASSO: Σψ(yᵢ − ⟨xᵢ, θ⟩) + w‖θ‖₁ over |θⱼ| ≤ 1, ψ(r) = ½r² up to |r| = κ and κ|r| − ½κ²
+//! beyond (Thakurta 2013, §6.3.4, whose toy Huber loss has a sign slip below −α).
 //!
-//! A record's slope is at most κ·max|xⱼ|, whatever its target is, where that of least squares grows with the residual.
-//! **No test of stability is offered for it**: the thesis says that its test functions are "analogous" to those of the
-//! LASSO and prints none. The proof for least squares solves one linear system before and after a record comes; here the
-//! Hessian changes with θ, since records enter and leave the quadratic part, so that a margin for how many stay in it would
-//! have to be part of the test, with a bound on how far *that* moves. Without one there is no distance to release by.
+//! The derivative |ℓ′·xⱼ| of a record is at most κ·max|xⱼ|, for any target, while that of least squares
+//! grows with the residual. **No test of stability is offered for it**: the thesis says that its test
+//! functions are "analogous" to those of the LASSO and prints none. The proof for least squares solves
+//! one linear system before and after a record is added; here the Hessian changes with θ, since records
+//! enter and leave the quadratic part, so that a margin for how many stay in it would have to be part
+//! of the test, with a bound on how far *that* changes. Without one there is no distance to release by.
 //!
-//! The gradient's Lipschitz constant is that of least squares, since ψ″ ≤ 1: ‖X‖₂² ≤ max row sum × max column sum.
+//! The gradient's Lipschitz constant is that of least squares, since ψ″ ≤ 1: ‖X‖₂² ≤ max row sum × max
+//! column sum.
 
 use super::{Accelerated, gap};
 use crate::solver::SolveError;
 use privet_core::Range;
 
-/// Limits on κ.
+/// Limits on the width κ.
 pub const WIDTH: Range = Range::open("width", 0.0, 1e12);
-/// Limits on w.
+/// Limits on the weight w.
 pub const WEIGHT: Range = Range::open("weight", 0.0, 1e12);
 
 /// A problem: rows, targets, κ and w.
 #[derive(Debug, Clone, Copy)]
 pub struct Huberized<'a> {
-    /// Row after row.
+    /// The features, row after row.
     pub rows: &'a [f64],
-    /// One for each row.
+    /// One target for each row.
     pub targets: &'a [f64],
-    /// p, above 0.
+    /// The number of columns p, above 0.
     pub columns: usize,
-    /// κ.
+    /// The residual κ beyond which the loss is linear.
     pub width: f64,
-    /// w.
+    /// The weight w of the ℓ1 norm.
     pub weight: f64,
 }
 
-/// What was found.
+/// An approximate minimiser.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// θ.
+    /// The point θ.
     pub theta: Vec<f64>,
-    /// What F exceeds its minimum by, at most, but for rounding.
+    /// Upper bound on F(θ) − min F, up to rounding.
     pub gap: f64,
     /// Steps taken.
     pub steps: u64,
@@ -49,7 +51,7 @@ impl Huberized<'_> {
         row.iter().zip(theta).map(|(x, t)| x * t).sum()
     }
 
-    /// F(θ).
+    /// The objective F(θ).
     pub fn value(&self, theta: &[f64]) -> f64 {
         let one = |(row, y): (&[f64], &f64)| {
             let size = (y - self.margin(row, theta)).abs();
@@ -82,7 +84,8 @@ impl Huberized<'_> {
         (longest * sums.into_iter().fold(0.0, f64::max)).max(f64::MIN_POSITIVE) * (1.0 + 1e-9)
     }
 
-    /// A point whose gap is at most `wanted`, or an error that says how many steps were not enough.
+    /// Returns a point whose gap is at most `wanted`, or an error with the number of steps that were
+    /// not enough.
     pub fn minimise(&self, wanted: f64, limit: u32) -> Result<Found, SolveError> {
         WIDTH.check(self.width)?;
         WEIGHT.check(self.weight)?;
@@ -90,7 +93,7 @@ impl Huberized<'_> {
         let mut slope = vec![0.0; self.columns];
         let mut best = Found { theta: vec![0.0; self.columns], gap: f64::INFINITY, steps: 0 };
         let mut seen = |step: u64, theta: &[f64]| {
-            // A look costs a pass, as a step does.
+            // Computing the gap costs a pass, as a step does.
             if step.is_multiple_of(8) || step == u64::from(limit) {
                 self.gradient(theta, &mut slope);
                 let gap = gap(self.weight, &slope, theta);
@@ -112,7 +115,7 @@ mod tests {
 
     const ROWS: usize = 40;
 
-    /// Rows of four columns of which the first two matter, and one target that is far off.
+    /// Rows of four columns of which the first two matter, and one target that is an outlier.
     fn table() -> (Vec<f64>, Vec<f64>) {
         let mut state = 7_u64;
         let mut draw = || {
@@ -140,7 +143,7 @@ mod tests {
         assert!(plain.theta.iter().any(|t| t.abs() == 1.0), "{plain:?}");
     }
 
-    /// The minimum is one: no point of a grid is better, and the gap bounds by how much any point is worse.
+    /// The minimum is exact: no point of a grid is lower, and the gap bounds the excess of any point.
     #[test]
     fn no_point_is_better_and_gaps_bound_the_excess() {
         let (rows, targets) = table();

@@ -1,4 +1,5 @@
-//! ½Σ(y − ⟨x, θ⟩)² + w‖θ‖₁ over |θⱼ| ≤ 1, by second moments: a step costs p for every weight that is not 0.
+//! The LASSO ½Σ(y − ⟨x, θ⟩)² + w‖θ‖₁ over |θⱼ| ≤ 1, by second moments: a step costs p for every
+//! non-zero weight.
 
 use super::{Accelerated, Seen, rounding_of_steps};
 
@@ -11,13 +12,13 @@ pub struct LeastSquares {
 }
 
 impl LeastSquares {
-    /// Of XᵀX, row after row, and Xᵀy; `None` if their sizes do not fit.
+    /// From XᵀX, row after row, and Xᵀy; `None` if their sizes do not fit.
     pub fn new(gram: Vec<f64>, linear: Vec<f64>) -> Option<Self> {
         let columns = linear.len();
         (gram.len() == columns * columns).then_some(Self { columns, gram, linear })
     }
 
-    /// p.
+    /// The number of columns p.
     pub fn columns(&self) -> usize {
         self.columns
     }
@@ -27,18 +28,19 @@ impl LeastSquares {
         &self.gram[column * self.columns..(column + 1) * self.columns]
     }
 
-    /// Xᵀy.
+    /// The vector Xᵀy.
     pub fn linear(&self) -> &[f64] {
         &self.linear
     }
 
-    /// A bound on the Lipschitz constant of the gradient, at least 1: the largest sum of sizes in a row.
+    /// Upper bound on the Lipschitz constant of the gradient, at least 1: the largest sum of absolute
+    /// entries in a row.
     pub fn smoothness(&self) -> f64 {
         let sum = |column: usize| self.row(column).iter().map(|entry| entry.abs()).sum::<f64>();
         (0..self.columns).map(sum).fold(1.0, f64::max) * (1.0 + 1e-9)
     }
 
-    /// Xᵀ(Xθ − y), afresh.
+    /// The gradient Xᵀ(Xθ − y), computed anew.
     pub fn gradient(&self, theta: &[f64]) -> Vec<f64> {
         let mut out = vec![0.0; self.columns];
         self.gradient_into(theta, &mut out);
@@ -52,7 +54,7 @@ impl LeastSquares {
         }
     }
 
-    /// So many accelerated steps from a point.
+    /// Takes this many accelerated steps from a point.
     pub fn descend(
         &self,
         (smoothness, weight): (f64, f64),
@@ -72,8 +74,9 @@ impl std::fmt::Debug for LeastSquares {
     }
 }
 
-/// A bound on what rounding does to a gradient in each coordinate at points with |θⱼ| ≤ 3, and on ‖e‖₂ of a descent:
-/// `rows` records with entries at most 1 and targets at most `label`, moments within 4 units in the last place.
+/// Bounds on the rounding error of a gradient in each coordinate at points with |θⱼ| ≤ 3, and on ‖e‖₂
+/// of a descent: `rows` records with entries at most 1 and targets at most `label`, moments within 4
+/// units in the last place.
 pub fn rounding(columns: usize, rows: f64, label: f64, weight: f64) -> (f64, f64) {
     let count = columns as f64;
     let largest = rows * (3.0 * count + label);
@@ -87,7 +90,7 @@ mod tests {
     use super::*;
     use crate::lasso::{gap, steps};
 
-    /// Two equal columns among four: the minimiser is not one, and the excess is reached all the same.
+    /// Two equal columns among four: the minimiser is not unique, and the excess is still attained.
     #[test]
     fn equal_columns_are_no_obstacle() {
         let rows = [[1.0, 1.0, 0.2, -1.0], [0.5, 0.5, -1.0, 0.0], [-1.0, -1.0, 0.3, 0.5]];

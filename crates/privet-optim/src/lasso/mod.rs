@@ -1,7 +1,7 @@
-//! Sums of absolute weights on top of a smooth fit, within a box: minimise f(θ) + w‖θ‖₁ over |θⱼ| ≤ 1.
+//! ℓ1-penalised smooth fits within a box: minimise f(θ) + w‖θ‖₁ over |θⱼ| ≤ 1.
 //!
-//! **Theorem** (Schmidt, Le Roux & Bach 2011, Proposition 2, with exact proximal steps). Let f be convex with a gradient
-//! of Lipschitz constant L, x₀ = y₀, and for k = 1, 2, …
+//! **Theorem** (Schmidt, Le Roux & Bach 2011, Proposition 2, with exact proximal steps). Let f be
+//! convex with a gradient of Lipschitz constant L, x₀ = y₀, and for k = 1, 2, …
 //!
 //! xₖ = prox(yₖ₋₁ − (∇f(yₖ₋₁) + eₖ)/L),  yₖ = xₖ + (k − 1)/(k + 2)·(xₖ − xₖ₋₁),
 //!
@@ -9,13 +9,14 @@
 //!
 //! F(x_K) − F(x*) ≤ 2L/(K + 1)²·(‖x₀ − x*‖₂ + K(K + 1)e/L)².
 //!
-//! So [`steps`]: K + 1 ≥ 2√(2L)·R/√t with ‖x₀ − x*‖ ≤ R leaves an excess of at most t where rounding obeys
-//! [`rounding_allowed`], **whatever the problem is**: nothing has to converge, and nothing is asked of the point reached.
+//! So [`steps`]: K + 1 ≥ 2√(2L)·R/√t with ‖x₀ − x*‖ ≤ R leaves an excess of at most t where rounding
+//! obeys [`rounding_allowed`], **for any such problem**: convergence need not be checked, and nothing
+//! is required of the point reached.
 //!
-//! *Rounding.* Let u = 2⁻⁵³ and |y| ≤ 3 (points of the box, and momentum of at most 2). A proximal step that is rounded is
-//! an exact one from a place moved by at most 4u(|yⱼ| + |gⱼ|/L + w/L), its map having slope 1 or 0; a momentum point
-//! that is off by ζ, |ζⱼ| ≤ 8u, gives e at most 2L‖ζ‖. Together ‖e‖ ≤ ‖error of the gradient‖ +
-//! √p·u·(28L + 4|g| + 4w): [`rounding_of_steps`].
+//! *Rounding.* Let u = 2⁻⁵³ and |y| ≤ 3 (points of the box, and momentum of at most 2). A rounded
+//! proximal step is an exact one from a point moved by at most 4u(|yⱼ| + |gⱼ|/L + w/L), its map having
+//! derivative 1 or 0; a momentum point with error ζ, |ζⱼ| ≤ 8u, gives e at most 2L‖ζ‖. Together
+//! ‖e‖ ≤ ‖error of the gradient‖ + √p·u·(28L + 4|g| + 4w): [`rounding_of_steps`].
 //!
 //! - [`least_squares`]: ½Σ(y − ⟨x, θ⟩)² by second moments, the LASSO.
 //! - [`huberized`]: its robust form, with a certified gap.
@@ -26,21 +27,21 @@ pub mod least_squares;
 pub use huberized::Huberized;
 pub use least_squares::LeastSquares;
 
-/// A point of the descent, and whether to go on.
+/// A callback with the step and the point of the descent; returns false to stop.
 pub type Seen<'a> = dyn FnMut(u64, &[f64]) -> bool + 'a;
 
 /// Accelerated proximal gradients.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Accelerated {
-    /// L, above 0.
+    /// The Lipschitz constant L of the gradient, above 0.
     pub smoothness: f64,
-    /// w.
+    /// The weight w of the ℓ1 norm.
     pub weight: f64,
 }
 
 impl Accelerated {
-    /// So many steps from a point of the box; `gradient` writes ∇f of its first argument to its second, `seen` is told
-    /// every point and ends the descent by saying `false`.
+    /// Takes at most `steps` steps from a point of the box; `gradient` writes ∇f of its first argument
+    /// to its second, `seen` is called with every point and ends the descent by returning `false`.
     pub fn descend(
         &self,
         start: Vec<f64>,
@@ -72,26 +73,28 @@ impl Accelerated {
     }
 }
 
-/// K that leaves an excess of at most `target` from a start within `distance` of a minimiser.
+/// The number of steps K that leaves an excess of at most `target` from a start within `distance` of a
+/// minimiser.
 pub fn steps(smoothness: f64, distance: f64, target: f64) -> u64 {
     (2.0 * (2.0 * smoothness).sqrt() * distance / target.sqrt() * (1.0 + 1e-9)).ceil() as u64
 }
 
-/// e up to which [`steps`] holds, for every L ≥ 1: √(2L)R/(K + 1) ≤ √t/2 by the choice of K, and √2·K·e/√L ≤
-/// (4R/√t + √2)·e ≤ √t/2.
+/// The error e up to which [`steps`] holds, for every L ≥ 1: √(2L)R/(K + 1) ≤ √t/2 by the choice of K,
+/// and √2·K·e/√L ≤ (4R/√t + √2)·e ≤ √t/2.
 pub fn rounding_allowed(distance: f64, target: f64) -> f64 {
     let root = target.sqrt();
     root / (8.0 * distance / root + 3.0)
 }
 
-/// What rounding of steps and points adds to e, the gradient being at most `largest` in every coordinate.
+/// Upper bound on the contribution of rounding in steps and points to e, with the gradient at most
+/// `largest` in every coordinate.
 pub fn rounding_of_steps(columns: usize, smoothness: f64, largest: f64, weight: f64) -> f64 {
     let unit = 0.5 * f64::EPSILON;
     (columns as f64).sqrt() * unit * (28.0 * smoothness + 4.0 * largest + 4.0 * weight)
 }
 
-/// A bound on F(θ) − F* by the gradient of f at θ, a point of the box: the minimum over the box of the line through it
-/// is at a corner or at 0, coordinate by coordinate.
+/// Upper bound on F(θ) − F* by the gradient of f at θ, a point of the box: the minimum over the box of
+/// the linear bound at θ is at a corner or at 0, coordinate by coordinate.
 pub fn gap(weight: f64, gradient: &[f64], theta: &[f64]) -> f64 {
     let one = |(g, t): (&f64, &f64)| g * t + weight * t.abs() + (g.abs() - weight).max(0.0);
     gradient.iter().zip(theta).map(|pair| one(pair).max(0.0)).sum()
@@ -101,7 +104,7 @@ pub fn gap(weight: f64, gradient: &[f64], theta: &[f64]) -> f64 {
 mod tests {
     use super::*;
 
-    /// One coordinate of two decides slowly: curvatures 1 and 10⁴, the first start the farthest.
+    /// One coordinate of two converges slowly: curvatures 1 and 10⁴, the start farthest in the first.
     #[test]
     fn the_promised_excess_is_reached_and_a_few_steps_would_not_do() {
         let (curvature, weight) = ([1.0, 10_000.0], 0.25);

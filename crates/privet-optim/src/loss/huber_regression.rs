@@ -1,9 +1,9 @@
 //! The Huber loss of a residual: with r = u − y and s = r clipped to [−w, w],
 //! ℓ = s²/(2w) + |r| − |s|, ℓ′ = s/w, ℓ″ = 1/w where r = s.
 //!
-//! It is the clipped square of [`super::squared`] divided by w, so that **L = 1** and **c = 1/w**
-//! whatever the width: |s| ≤ w, and ℓ′ has slope 1/w or 0. A large w is least squares, a small one
-//! the absolute value (the median).
+//! It is the clipped square of [`super::squared`] divided by w, so that **L = 1** and **c = 1/w** for
+//! any width: |s| ≤ w, and ℓ′ has slope 1/w or 0. A large w is least squares, a small one the absolute
+//! value (the median).
 //!
 //! **Error of ℓ′.** s errs by at most u·w(1 + 2u) ([`super::squared`]), so s/w by u, and the division
 //! rounds a number of at most 1: below 2.1u, stated 4u.

@@ -11,11 +11,11 @@ use super::LossPoint;
 use crate::double_double::{self, DoubleDouble};
 use crate::kernel::exponential::{EXP_ERROR, exp_nonpositive, ln_one_plus};
 
-/// Bound on the absolute error of ℓ′.
+/// Upper bound on the absolute error of ℓ′.
 pub(super) const DERIVATIVE_ERROR: f64 = EXP_ERROR;
 
-/// Bound on the absolute error of ℓ′ in double-double: a quarter of that of e, plus one
-/// addition, one reciprocal (2⁻¹⁰⁰) and one product; and 4e−308 below e⁻⁷⁰⁸.
+/// Upper bound on the absolute error of ℓ′ in double-double: a quarter of that of e, plus one addition,
+/// one reciprocal (2⁻¹⁰⁰) and one product; and 4e−308 below e⁻⁷⁰⁸.
 pub(super) const PRECISE_DERIVATIVE_ERROR: f64 = double_double::EXP_ERROR;
 
 #[inline(always)]
@@ -25,7 +25,7 @@ pub(super) fn evaluate<const F: bool>(u: f64, y: f64) -> LossPoint {
     let inverse = 1.0 / (1.0 + e);
     let small = e * inverse;
     let probability = if z >= 0.0 { small } else { inverse };
-    // Rounding can lift e/(1+e)² past its largest value, which is promised.
+    // Rounding can lift e/(1+e)² past its largest value, which is guaranteed.
     let second = small * inverse;
     let negative_part = if z < 0.0 { -z } else { 0.0 };
     LossPoint {

@@ -10,9 +10,10 @@
 //! | Poisson(least, shift) | 1 | 1 | [−1, 1] | any |
 //!
 //! A record's gradient is ℓ′·x and its Hessian ℓ″·x xᵀ: rank one, with smoothness β = cR² where
-//! ‖x‖₂ ≤ R. Each loss is plain data, with one file for its formulas; the table above is what a
-//! learner needs to know, and each file derives its row. Labels in [−1, 1] are what
-//! `privet_data::Encoding` makes of a numeric target. All losses pass the same battery of tests, at the end of this file.
+//! ‖x‖₂ ≤ R. Each loss is plain data, with one file for its formulas; the table above holds the
+//! constants that a learner needs, and each file derives its row. Labels in [−1, 1] are
+//! `privet_data::Encoding`'s encoding of a numeric target. All losses pass the same battery of tests, in
+//! `tests`.
 
 mod huber;
 mod huber_regression;
@@ -40,10 +41,9 @@ pub const QUANTILE: Range = Range::open("tau", 0.0, 1.0);
 /// Limits on the half width h over which the quantile loss is rounded, in units of half the target's
 /// span.
 pub const QUANTILE_WIDTH: Range = Range::from("h", 1e-6, 1e6);
-/// The rate that a Poisson loss predicts at a score of 0 unless another is given, as a share of the
-/// target's upper bound: e⁻².
+/// The default rate of a Poisson loss at a score of 0, as a fraction of the target's upper bound: e⁻².
 pub const RATE_SHARE_AT_ZERO: f64 = 0.135_335_283_236_612_7;
-/// Limits on the lower bound of a Poisson target as a share of its upper bound.
+/// Limits on the lower bound of a Poisson target as a fraction of its upper bound.
 pub const POISSON_LEAST: Range = Range::from("least", 0.0, 1.0);
 /// Limits on ln(upper bound / rate at a score of 0).
 pub const POISSON_SHIFT: Range = Range::from("shift", 0.0, 100.0);
@@ -52,39 +52,39 @@ pub const POISSON_SHIFT: Range = Range::from("shift", 0.0, 100.0);
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", try_from = "Unchecked")]
 pub enum Loss {
-    /// ln(1 + e^{−yu}).
+    /// The logistic loss, ln(1 + e^{−yu}).
     Logistic,
     /// The hinge 1 − yu with its corner rounded over a width of 2h.
     HuberSvm {
         /// Half width of the rounded part.
         h: f64,
     },
-    /// ½(u − y)² while |u − y| ≤ clip, linear beyond. With labels in [−1, 1] and the default
-    /// clip of 2 it is the plain square whenever the prediction lies in [−1, 1].
+    /// The squared loss, ½(u − y)² while |u − y| ≤ clip, linear beyond. With labels in [−1, 1] and the
+    /// default clip of 2 it is the plain square whenever the prediction lies in [−1, 1].
     Squared {
-        /// Where it turns linear; the Lipschitz constant.
+        /// The residual beyond which it is linear; the Lipschitz constant.
         clip: f64,
     },
-    /// (u − y)²/(2·width) while |u − y| ≤ width, |u − y| − width/2 beyond: least squares that
-    /// outliers cannot pull, with slopes of at most 1.
+    /// The Huber loss, (u − y)²/(2·width) while |u − y| ≤ width, |u − y| − width/2 beyond: least
+    /// squares robust to outliers, with derivatives of at most 1.
     Huber {
-        /// Where it turns linear, in units of half the target's span.
+        /// The residual beyond which it is linear, in units of half the target's span.
         width: f64,
     },
     /// The pinball loss of a quantile, its corner rounded over a width of 2h: the minimiser predicts
     /// that quantile of the target (h → 0).
     Quantile {
-        /// τ: the share of targets below the prediction.
+        /// The quantile τ: the fraction of targets below the prediction.
         tau: f64,
         /// Half width of the rounded part, in units of half the target's span.
         h: f64,
     },
     /// Poisson regression of a target between 0 and an upper bound: the rate is
-    /// bound·e^{min(u − shift, 0)}. [`Loss::poisson`] makes one from the bounds.
+    /// bound·e^{min(u − shift, 0)}. [`Loss::poisson`] derives one from the bounds.
     Poisson {
-        /// The target's lower bound as a share of the upper one.
+        /// The target's lower bound as a fraction of the upper one.
         least: f64,
-        /// ln(upper bound / rate at u = 0).
+        /// The logarithm ln(upper bound / rate at u = 0).
         shift: f64,
     },
 }
@@ -115,19 +115,19 @@ impl TryFrom<Unchecked> for Loss {
     }
 }
 
-/// ℓ, ℓ′ and ℓ″ at one point.
+/// The values of ℓ, ℓ′ and ℓ″ at one point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LossPoint {
-    /// ℓ(u; y).
+    /// The loss ℓ(u; y).
     pub value: f64,
-    /// ∂ℓ/∂u.
+    /// The derivative ∂ℓ/∂u.
     pub derivative: f64,
-    /// ∂²ℓ/∂u² (at a kink of ℓ′, one of its limits).
+    /// The second derivative ∂²ℓ/∂u² (at a kink of ℓ′, one of its limits).
     pub second: f64,
 }
 
 impl LossPoint {
-    /// The loss of a row that counts less.
+    /// The loss of a row with this weight.
     #[inline(always)]
     fn times(self, weight: f64) -> Self {
         Self {
@@ -138,7 +138,7 @@ impl LossPoint {
     }
 }
 
-/// ±1.
+/// The sign of y, ±1.
 #[inline(always)]
 fn sign(y: f64) -> f64 {
     1_f64.copysign(y)
@@ -149,7 +149,7 @@ impl Loss {
     pub const SQUARED: Self = Self::Squared { clip: 2.0 };
 
     /// Poisson regression for a target with public bounds 0 ≤ `low` < `high` and the rate
-    /// `at_zero` ≤ `high` at a score of 0, which is where the ridge pulls to.
+    /// `at_zero` ≤ `high` at a score of 0, to which the ridge shrinks.
     pub fn poisson(low: f64, high: f64, at_zero: f64) -> Result<Self, Error> {
         Range::from("low", 0.0, f64::INFINITY).check(low)?;
         Range::open("high", low, f64::INFINITY).check(high)?;
@@ -157,7 +157,7 @@ impl Loss {
         Self::Poisson { least: low / high, shift: (high / at_zero).ln().max(0.0) }.check()
     }
 
-    /// The word for it in settings and files.
+    /// Its name in settings and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Logistic => "logistic",
@@ -169,7 +169,7 @@ impl Loss {
         }
     }
 
-    /// Accepts the loss when its parameter is within limits.
+    /// Returns the loss if its parameter is within limits.
     pub fn check(self) -> Result<Self, Error> {
         match self {
             Self::Logistic => {}
@@ -188,27 +188,27 @@ impl Loss {
         Ok(self)
     }
 
-    /// ℓ, ℓ′ and ℓ″ at u for label y.
+    /// The loss ℓ, ℓ′ and ℓ″ at u for label y.
     pub fn at(self, u: f64, y: f64) -> LossPoint {
         self.evaluate::<false>(u, y)
     }
 
-    /// ℓ(u; y).
+    /// The loss ℓ(u; y).
     pub fn value(self, u: f64, y: f64) -> f64 {
         self.at(u, y).value
     }
 
-    /// ℓ′(u; y).
+    /// The derivative ℓ′(u; y).
     pub fn derivative(self, u: f64, y: f64) -> f64 {
         self.at(u, y).derivative
     }
 
-    /// ℓ″(u; y).
+    /// The second derivative ℓ″(u; y).
     pub fn second_derivative(self, u: f64, y: f64) -> f64 {
         self.at(u, y).second
     }
 
-    /// L: |ℓ′| ≤ L everywhere.
+    /// The Lipschitz constant L: |ℓ′| ≤ L everywhere.
     pub fn lipschitz(self) -> f64 {
         match self {
             Self::Logistic | Self::HuberSvm { .. } | Self::Huber { .. } | Self::Poisson { .. } => {
@@ -219,7 +219,7 @@ impl Loss {
         }
     }
 
-    /// c: ℓ″ ≤ c everywhere.
+    /// The curvature bound c: ℓ″ ≤ c everywhere.
     pub fn curvature(self) -> f64 {
         match self {
             Self::Logistic => 0.25,
@@ -229,22 +229,22 @@ impl Loss {
         }
     }
 
-    /// β = cR²: smoothness of θ ↦ ℓ(⟨x, θ⟩; y) for ‖x‖₂ ≤ R.
+    /// The smoothness β = cR² of θ ↦ ℓ(⟨x, θ⟩; y) for ‖x‖₂ ≤ R.
     pub fn smoothness(self, radius: f64) -> f64 {
         self.curvature() * radius * radius
     }
 
-    /// Whether ℓ′(·; y) never changes sign.
+    /// True if ℓ′(·; y) never changes sign.
     pub fn keeps_sign(self) -> bool {
         matches!(self, Self::Logistic | Self::HuberSvm { .. })
     }
 
-    /// The largest ℓ(0; y) over the labels accepted: ℓ(0; ·) is convex, so it is at ±1.
+    /// The largest ℓ(0; y) over the accepted labels: ℓ(0; ·) is convex, so it is at ±1.
     pub fn largest_at_zero(self) -> f64 {
         self.value(0.0, 1.0).max(self.value(0.0, -1.0))
     }
 
-    /// The number on the scale of the labels that a score u predicts: u itself, except for Poisson
+    /// The prediction of a score u, on the scale of the labels: u itself, except for Poisson
     /// regression, where it is the rate.
     pub fn prediction(self, u: f64) -> f64 {
         match self {
@@ -255,28 +255,28 @@ impl Loss {
         }
     }
 
-    /// Whether labels are signs. The size of such a label, at most 1, is how much its row counts:
-    /// ℓ(u; wy) = w·ℓ(u; y). It stays convex, L-Lipschitz and c-smooth, and keeps its sign.
+    /// True if labels are signs. The magnitude of such a label, at most 1, is its row's weight: ℓ(u;
+    /// wy) = w·ℓ(u; y). It stays convex, L-Lipschitz and c-smooth, and keeps its sign.
     pub fn needs_classes(self) -> bool {
         matches!(self, Self::Logistic | Self::HuberSvm { .. })
     }
 
-    /// Whether labels must be numbers: for classes coded as ±1 this loss has no meaning.
+    /// True if labels must be numbers: for classes coded as ±1 this loss has no meaning.
     pub fn needs_number(self) -> bool {
         matches!(self, Self::Quantile { .. } | Self::Poisson { .. })
     }
 
-    /// Whether ℓ″ ≤ 4c·q(1 − q) where |ℓ′| = L·q, as for the logistic loss.
+    /// True if ℓ″ ≤ 4c·q(1 − q) where |ℓ′| = L·q, as for the logistic loss.
     pub fn logistic_like(self) -> bool {
         matches!(self, Self::Logistic)
     }
 
-    /// Rank of one record's Hessian.
+    /// The rank of one record's Hessian.
     pub fn hessian_rank(self) -> u32 {
         1
     }
 
-    /// Whether `label` is one this loss is defined for.
+    /// True if this loss is defined for `label`.
     pub fn accepts(self, label: f64) -> bool {
         match self {
             Self::Logistic | Self::HuberSvm { .. } => label != 0.0 && label.abs() <= 1.0,
@@ -287,7 +287,7 @@ impl Loss {
         }
     }
 
-    /// The labels accepted, in words.
+    /// The accepted labels, in words.
     pub fn labels(self) -> &'static str {
         match self {
             Self::Logistic | Self::HuberSvm { .. } => {
@@ -300,7 +300,7 @@ impl Loss {
         }
     }
 
-    /// Bound on |computed − exact| of ℓ′ at a given f64 u: the derivation is in each loss's file.
+    /// Upper bound on |computed − exact| of ℓ′ at a given f64 u: the derivation is in each loss's file.
     pub fn derivative_error(self) -> f64 {
         match self {
             Self::Logistic => logistic::DERIVATIVE_ERROR + UNIT_ROUNDOFF,
@@ -322,7 +322,7 @@ impl Loss {
         }
     }
 
-    /// ℓ′ in double-double.
+    /// The derivative ℓ′ in double-double.
     #[inline(always)]
     pub fn precise_derivative(self, u: DoubleDouble, y: f64) -> DoubleDouble {
         match self {
@@ -348,7 +348,7 @@ impl Loss {
         self.run::<F, _>(At(u, y))
     }
 
-    /// The loop, compiled for each loss on its own so that each is vectorised.
+    /// Runs the loop, compiled for each loss on its own so that each is vectorised.
     #[inline(always)]
     fn run<const F: bool, L: Loop>(self, each: L) -> L::Output {
         match self {
@@ -386,7 +386,7 @@ impl Loss {
         self.run::<F, _>(Written { margins, labels, written: derivatives, of });
     }
 
-    /// Over a block of rows: ℓ′ in double-double, margins replaced by it; returns Σ|ℓ′|.
+    /// Over a block of rows: replaces margins by ℓ′ in double-double; returns Σ|ℓ′|.
     #[inline(always)]
     pub(crate) fn precise_derivatives(self, margins: &mut [DoubleDouble], labels: &[f64]) -> f64 {
         let mut sum = 0.0;

@@ -16,7 +16,7 @@
 use super::LossPoint;
 use crate::double_double::{DoubleDouble, two_sum};
 
-/// max(τ, 1 − τ), rounded up.
+/// The Lipschitz constant max(τ, 1 − τ), rounded up.
 pub(super) fn lipschitz(tau: f64) -> f64 {
     let (rest, error) = two_sum(1.0, -tau);
     tau.max(if error > 0.0 { rest.next_up() } else { rest })

@@ -10,7 +10,7 @@ pub(super) trait Loop {
     fn over(self, loss: impl Fn(f64, f64) -> LossPoint) -> Self::Output;
 }
 
-/// Writes ℓ′; Σℓ and Σ|ℓ′|.
+/// Writes ℓ′; returns Σℓ and Σ|ℓ′|.
 pub(super) struct Sums<'a> {
     pub margins: &'a [f64],
     pub labels: &'a [f64],
@@ -44,7 +44,7 @@ impl Loop for Sums<'_> {
     }
 }
 
-/// Writes one number of every row's point; what only the others need is not computed.
+/// Writes one number of every row's point; numbers needed only by the others are not computed.
 pub(super) struct Written<'a, O> {
     pub margins: &'a [f64],
     pub labels: &'a [f64],

@@ -1,8 +1,8 @@
 //! The squared loss on labels in [−1, 1], made Lipschitz: with r = u − y and s = r clipped to
 //! [−clip, clip], ℓ = ½s² + clip·(|r| − |s|), ℓ′ = s, ℓ″ = 1 where r = s.
 //!
-//! **Error of ℓ′.** One subtraction, and |s| ≤ clip: a rounding matters only while |r| is about
-//! clip or less, so the error is at most u·clip(1 + 2u); stated 2u(clip + 1).
+//! **Error of ℓ′.** One subtraction, and |s| ≤ clip: a rounding matters only while |r| is at most about
+//! clip, so the error is at most u·clip(1 + 2u); stated 2u(clip + 1).
 
 use super::LossPoint;
 use crate::double_double::DoubleDouble;

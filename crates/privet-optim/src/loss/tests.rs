@@ -167,7 +167,7 @@ fn the_quantile_loss_is_the_smoothed_pinball() {
     assert!(Loss::Quantile { tau: 0.1, h }.lipschitz() >= 0.9);
 }
 
-/// The minimiser of a mean of losses predicts what it should: mean rate, median, quantile.
+/// The minimiser of a mean of losses is the statistic it stands for: mean rate, median, quantile.
 #[test]
 fn minimisers_are_the_statistics_they_stand_for() {
     let targets: Vec<f64> = (0..101).map(|i| f64::from(i) / 50.0 - 1.0).collect();
@@ -242,7 +242,7 @@ fn new_losses_refuse_what_their_theorems_do_not_cover() {
     assert!(serde_json::from_str::<Loss>(r#"{"kind":"quantile","tau":1.0,"h":0.1}"#).is_err());
 }
 
-/// A label of size w is the loss w times, and no constant of the loss grows.
+/// A label of magnitude w is the loss times w, and no constant of the loss grows.
 #[test]
 fn the_size_of_a_sign_is_how_much_its_row_counts() {
     for loss in [Loss::Logistic, Loss::HuberSvm { h: 0.1 }] {

@@ -1,15 +1,15 @@
 //! Newton's direction on the part of a penalised problem that is smooth around a point.
 //!
-//! Once the zeros (ℓ1, group, simplex), the active ends (box) or the sphere (ball) are right, what is
-//! left is a smooth problem, perhaps with one equation, and its Newton step is exact for a quadratic:
+//! Once the zeros (ℓ1, group, simplex), the active ends (box) or the sphere (ball) are identified, the
+//! rest is a smooth problem, perhaps with one equation, and its Newton step is exact for a quadratic:
 //!
 //! - ℓ1, box: H on the free coordinates, those not held by the penalty.
-//! - group: on the groups that are not held, H + (w_g/‖θ_g‖)(I − θ_gθ_gᵀ/‖θ_g‖²), the second
-//!   derivative of w_g‖θ_g‖ being positive semidefinite.
+//! - group: on the groups that are not held, H + (w_g/‖θ_g‖)(I − θ_gθ_gᵀ/‖θ_g‖²), the second derivative
+//!   of w_g‖θ_g‖ being positive semidefinite.
 //! - simplex: H on the free coordinates with Σd = 0: d = −H⁻¹(ρ + e1), e by the equation.
 //! - ball, on the sphere: g + cθ = 0, ‖θ‖ = r: d = −(H + cI)⁻¹(ρ + eθ), e such that ⟨θ, d⟩ = 0.
 //!
-//! A direction carries no proof: what it leads to is measured.
+//! A direction carries no proof: the point it leads to is evaluated.
 
 use super::newton::Factor;
 use super::penalty::{Residual, groups};
@@ -17,8 +17,8 @@ use super::point::Point;
 use super::{Penalty, add_scaled, dot, norm};
 use crate::double_double::DoubleDouble;
 
-/// The direction at θ, where F has this gradient, the smallest subgradient is `residual` and the
-/// Hessian is `hessian` (upper triangle, row by row, without the ridge) plus the ridge.
+/// The direction at θ, given the gradient of F, the smallest subgradient `residual` and the Hessian:
+/// `hessian` (upper triangle, row by row, without the ridge) plus the ridge.
 pub(super) fn direction(
     penalty: &Penalty,
     theta: &[f64],
@@ -65,7 +65,7 @@ pub(super) fn direction(
     finite(direction)
 }
 
-/// Coordinates that the penalty holds where they are.
+/// True for coordinates that the penalty holds where they are.
 fn held(penalty: &Penalty, theta: &[f64], rho: &[f64]) -> Vec<bool> {
     let mut held: Vec<bool> = match penalty {
         Penalty::L1 { .. } => theta.iter().map(|&t| t == 0.0).collect(),
@@ -146,8 +146,8 @@ fn finite(mut direction: Vec<f64>) -> Vec<f64> {
     direction
 }
 
-/// Where `point` gets to by step · direction: coordinates of an ℓ1 penalty that would cross zero stop
-/// there, and sets are not left.
+/// The point reached from `point` by step · direction: coordinates of an ℓ1 penalty that would cross
+/// zero stop there, and sets are not left.
 pub(super) fn arrive(
     penalty: &Penalty,
     point: &Point,

@@ -1,4 +1,4 @@
-//! The gradient at a point, with a bound on its own error: what a tolerance is proved by.
+//! The gradient at a point, with a bound on its own error, from which a tolerance is proved.
 //!
 //! **Claim.** Let g = ∇F(θ) in real arithmetic and ĝ the computed vector. Then ‖ĝ − g‖₂ ≤ E, with
 //!
@@ -10,8 +10,8 @@
 //! - d: roundings between a term and its sum, counted by the sum itself; m̂ᵢ computed multipliers
 //!
 //! *Proof.* Features are exact in f64. A margin errs by at most a(k)·Σ|x_j||θ_j| ≤ a(k)R‖θ‖
-//! (Cauchy–Schwarz), and ℓ′ is c-Lipschitz, so each multiplier errs by the first bracket and their
-//! sum moves the gradient by at most nR times it. Coordinate j of the sum errs by at most
+//! (Cauchy–Schwarz), and ℓ′ is c-Lipschitz, so each multiplier errs by the first bracket and their sum
+//! changes the gradient by at most nR times it. Coordinate j of the sum errs by at most
 //! a(d)·Σ|m̂ᵢ||x_ij|; the Euclidean norm over j is at most a(d)·Σ|m̂ᵢ|‖xᵢ‖. The last term is the
 //! addition of λθ and b. ∎
 //!
@@ -19,13 +19,13 @@
 //! underflow are covered by nR·10⁻²⁹⁰. Where E > γ/10 the pass is repeated in double-double, with
 //! u = 2⁻¹⁰³ in all of the above and ĝ kept as two f64 each.
 //!
-//! **Distance.** F is λ-strongly convex: ‖θ − θ*‖ ≤ ‖g‖/λ, and with a penalty the same holds for
-//! any subgradient; the smallest, and what rounding of θ does to it on a sphere or simplex, is derived
-//! in `penalty::residual`.
+//! **Distance.** F is λ-strongly convex: ‖θ − θ*‖ ≤ ‖g‖/λ, and with a penalty the same holds for any
+//! subgradient; the smallest, and the effect on it of rounding θ on a sphere or simplex, is derived in
+//! `penalty::residual`.
 //!
 //! - θ is `theta` + `tail`: where f64 cannot resolve the tolerance (E' = βu‖θ‖ > γ), double-double
 //!   steps keep the part that does not fit into `theta`.
-//! - Only this module makes a [`Certified`].
+//! - Only this module constructs a [`Certified`].
 //! - Tested by `the_error_bound_is_never_violated` (against double-double and exact rationals).
 
 use super::penalty::Residual;
@@ -41,13 +41,13 @@ use std::fmt;
 #[derive(Clone)]
 pub(crate) struct Evaluation {
     pub point: Point,
-    /// F, without the penalty; a guide, not certified.
+    /// The value of F without the penalty; a guide, not certified.
     pub value: f64,
-    /// ∇F of the smooth part.
+    /// The gradient of the smooth part, ∇F.
     pub gradient: Vec<f64>,
-    /// What f64 could not hold of it; empty unless `precise`.
+    /// The part of the gradient that f64 could not hold; empty unless `precise`.
     pub gradient_tail: Vec<f64>,
-    /// E, of the two together.
+    /// The error bound E of the two together.
     pub error: f64,
     pub precise: bool,
 }
@@ -59,20 +59,20 @@ struct Roundings {
     last: f64,
 }
 
-/// What the error of a gradient, and so the finest tolerance that can be proved, depends on.
+/// The sizes that determine the error of a gradient, and so the finest tolerance that can be proved.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sizes {
-    /// ℓ.
+    /// The loss ℓ.
     pub loss: Loss,
-    /// λ.
+    /// The ridge λ.
     pub ridge: f64,
-    /// n, or an upper bound.
+    /// The number of rows n, or an upper bound.
     pub rows: f64,
-    /// R, an upper bound on every row's norm.
+    /// An upper bound R on every row's norm.
     pub radius: f64,
-    /// Stored entries of a row, at most.
+    /// Upper bound on the stored entries of a row.
     pub longest_row: f64,
-    /// ‖b‖₂, or an upper bound.
+    /// The norm ‖b‖₂, or an upper bound.
     pub linear_norm: f64,
 }
 
@@ -88,9 +88,9 @@ impl Sizes {
         }
     }
 
-    /// Ten times E in double-double at the farthest the minimiser can be: ‖θ*‖ ≤ (nLR + ‖b‖)/λ.
-    /// Any tolerance of at least this can be proved. It grows with every size, so that upper bounds
-    /// from public facts show in advance that [`super::minimise`] will not refuse.
+    /// Ten times E in double-double at the largest possible norm of the minimiser: ‖θ*‖ ≤ (nLR + ‖b‖)/λ.
+    /// Any tolerance of at least this can be proved. It grows with every size, so that upper bounds from
+    /// public facts show in advance that [`super::minimise`] will not refuse.
     pub fn finest_tolerance(&self) -> f64 {
         self.finest_tolerance_with(&Penalty::None, 0)
     }
@@ -101,7 +101,7 @@ impl Sizes {
         let beta = sizes.rows * sizes.loss.smoothness(sizes.radius) + sizes.ridge;
         let steepest = sizes.rows * sizes.loss.lipschitz() * sizes.radius + sizes.linear_norm;
         let anywhere = steepest / sizes.ridge;
-        // A penalty that is least at zero only brings the minimiser nearer.
+        // A penalty that is smallest at zero only reduces the minimiser's norm.
         let reach = 2.0
             * match penalty.largest_norm(columns) {
                 Some(norm) if penalty.allows_zero() => norm.min(anywhere),
@@ -113,7 +113,7 @@ impl Sizes {
         10.0 * (sizes.error_at(reach) + rounding)
     }
 
-    /// E in double-double at a point of this norm.
+    /// The bound E in double-double at a point of this norm.
     fn error_at(&self, reach: f64) -> f64 {
         let roundings = Roundings {
             margin: precise_accumulated(self.longest_row + 10.0),
@@ -144,13 +144,13 @@ pub(super) fn finest_tolerance<R: Records + ?Sized>(problem: &Problem<'_, R>) ->
     Sizes::of(problem).finest_tolerance_with(problem.penalty, problem.records.columns())
 }
 
-/// The smoothness of F: nβ + λ.
+/// The smoothness of F, nβ + λ.
 pub(super) fn beta<R: Records + ?Sized>(problem: &Problem<'_, R>) -> f64 {
     let smoothness = problem.loss.smoothness(problem.records.radius());
     (problem.records.rows() as f64 * smoothness + problem.ridge) * (1.0 + 1e-12)
 }
 
-/// One pass over all rows.
+/// Evaluates F and its gradient in one pass over all rows.
 pub(crate) fn evaluate<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     point: Point,
@@ -221,7 +221,7 @@ fn evaluate_precisely<R: Records + ?Sized>(
         (g.high, g.low)
     });
     let (gradient, gradient_tail) = whole.unzip();
-    // Values cannot guide at this precision; line searches then use slopes alone.
+    // Values are useless at this precision; line searches then use derivatives alone.
     let point = Point { theta, tail };
     Ok(Evaluation { point, value: f64::NAN, gradient, gradient_tail, error, precise: true })
 }
@@ -242,8 +242,8 @@ impl Evaluation {
         penalty.residual(&self.point, &self.gradient_digits())
     }
 
-    /// Upper bound on the norm of the smallest subgradient at the certified point, which is at most
-    /// the second number away.
+    /// Upper bound on the norm of the smallest subgradient at the certified point, and upper bound on
+    /// the distance to that point.
     fn residual_bound<R: Records + ?Sized>(&self, problem: &Problem<'_, R>) -> (f64, f64) {
         let Residual { vector, off, slack } = self.residual(problem.penalty);
         // The last rounding of each coordinate, and those of the norm.
@@ -257,8 +257,8 @@ impl Evaluation {
         (bound * (1.0 + 1e-12), off)
     }
 
-    /// Whether rounding, of the gradient or of θ itself, is what keeps the gradient from
-    /// shrinking; `size` is its norm.
+    /// True if rounding, of the gradient or of θ itself, prevents the gradient from shrinking; `size`
+    /// is its norm.
     pub fn at_the_end_of_f64<R: Records + ?Sized>(
         &self,
         problem: &Problem<'_, R>,
@@ -268,7 +268,7 @@ impl Evaluation {
         !self.precise && size <= 4.0 * (self.error + resolution)
     }
 
-    /// A proof that the tolerance is met, if it is: E ≤ γ/10 and ‖residual‖ + E ≤ γ.
+    /// Returns a proof that the tolerance is met, if it is: E ≤ γ/10 and ‖residual‖ + E ≤ γ.
     pub fn certify<R: Records + ?Sized>(
         &self,
         problem: &Problem<'_, R>,
@@ -276,7 +276,7 @@ impl Evaluation {
         evaluations: u32,
     ) -> Option<Certified> {
         let (bound, off) = self.residual_bound(problem);
-        // "Met?", never "missed?": NaN proves nothing.
+        // The test is "met?", never "missed?": NaN proves nothing.
         if !(self.error <= tolerance / 10.0 && bound <= tolerance) {
             return None;
         }
@@ -309,24 +309,24 @@ pub struct Certified {
 }
 
 impl Certified {
-    /// θ, rounded to f64 (exact unless [`Certified::tail`] has non-zero entries).
+    /// The point θ, rounded to f64 (exact unless [`Certified::tail`] has non-zero entries).
     pub fn theta(&self) -> &[f64] {
         &self.theta
     }
 
-    /// θ, taken out.
+    /// Returns θ, rounded to f64.
     pub fn into_theta(self) -> Vec<f64> {
         self.theta
     }
 
-    /// What f64 could not hold: the certified point is `theta + tail`. Empty or zero unless the
-    /// tolerance is finer than f64 resolves around θ.
+    /// The part that f64 could not hold: the certified point is `theta + tail`. Empty or zero unless
+    /// the tolerance is finer than f64 resolves around θ.
     pub fn tail(&self) -> &[f64] {
         &self.tail
     }
 
-    /// The certified point rounded to the nearest multiples of `step`, a power of two: each
-    /// coordinate moves by at most step/2.
+    /// The certified point rounded to the nearest multiples of `step`, a power of two: each coordinate
+    /// changes by at most step/2.
     pub fn round_to(&self, step: f64) -> Vec<f64> {
         let tails = self.tail.iter().copied().chain(std::iter::repeat(0.0));
         let round = |(&t, tail): (&f64, f64)| {
@@ -338,18 +338,18 @@ impl Certified {
         self.theta.iter().zip(tails).map(round).collect()
     }
 
-    /// Proved: ‖∇F(θ)‖₂ is at most this, which is at most the tolerance. Depends on the records.
+    /// Proved upper bound on ‖∇F(θ)‖₂, at most the tolerance. Depends on the records.
     pub fn gradient_norm_bound(&self) -> f64 {
         self.gradient_norm_bound
     }
 
-    /// Proved: `theta` is at most this far from the exact minimiser. At most γ/λ, plus the tail's
-    /// norm. Depends on the records.
+    /// Proved upper bound on the distance from `theta` to the exact minimiser. At most γ/λ, plus the
+    /// tail's norm. Depends on the records.
     pub fn distance_bound(&self) -> f64 {
         self.distance_bound
     }
 
-    /// γ, as asked.
+    /// The tolerance γ, as requested.
     pub fn tolerance(&self) -> f64 {
         self.tolerance
     }
@@ -359,7 +359,7 @@ impl Certified {
         self.evaluations
     }
 
-    /// Whether double-double was needed.
+    /// True if double-double was needed.
     pub fn precise(&self) -> bool {
         self.precise
     }

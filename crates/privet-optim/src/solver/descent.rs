@@ -1,22 +1,22 @@
 //! The loop that Newton, L-BFGS and Newton-CG share.
 //!
-//! Each turn: one fused pass gives F, ∇F and the error bound of ∇F at the new point, which is at the
-//! same time the line search's trial and the certificate's pass; stop when it proves the tolerance;
+//! Each iteration: one fused pass gives F, ∇F and the error bound of ∇F at the new point, which is at
+//! the same time the line search's trial and the certificate's pass; stop when it proves the tolerance;
 //! otherwise take a direction from the curvature known so far.
 //!
 //! **Curvature** is a Cholesky factor (Newton) or a diagonal (L-BFGS), corrected by L-BFGS pairs. A
-//! factor is renewed only when that is cheaper than going on: with contraction ρ in the last step,
-//! ln(‖g‖/γ)/ln(1/ρ) more passes are expected, against the price of a Hessian in passes.
+//! factor is renewed only when that is cheaper than continuing: with contraction ρ in the last step,
+//! ln(‖g‖/γ)/ln(1/ρ) more passes are expected, against the cost of a Hessian in passes.
 //!
 //! **Patience.** A problem on which L-BFGS or Newton-CG takes very long (a ridge many orders below the
-//! curvature) is handed on to Newton's method, since giving up would show.
+//! curvature) switches to Newton's method, since a failure would be visible.
 //!
-//! **Line search** on slopes φ′(t) = ⟨∇F(θ + td), d⟩, since values lose their digits first: F is
-//! convex along the ray, so φ′(t) ≤ 0 proves descent. A point beyond the minimum is taken if it is
-//! not far beyond (φ′(t) ≤ |φ′(0)|/2) and F did not rise by more than its rounding.
+//! **Line search** on the derivatives φ′(t) = ⟨∇F(θ + td), d⟩, since values lose their digits first: F
+//! is convex along the ray, so φ′(t) ≤ 0 proves descent. A point beyond the minimum is accepted if it
+//! is not far beyond (φ′(t) ≤ |φ′(0)|/2) and F did not rise by more than its rounding.
 //!
 //! **Precision.** When the plain gradient is as small as its error bound allows, or rounding of θ
-//! itself stops progress, evaluations go on in double-double with the same factor: classical
+//! itself stops progress, evaluations continue in double-double with the same factor: classical
 //! iterative refinement.
 
 use super::certificate::{Certified, Evaluation, evaluate};
@@ -28,35 +28,36 @@ use super::{
 };
 use crate::sum::Records;
 
-/// Gradient evaluations, at most. Strong convexity needs far fewer; reaching it is a bug. (The worst
-/// of 10⁵ random problems with a ridge of 10⁻⁴, a hinge rounded over 0.01 and an ℓ1 penalty took
-/// 3,500; going on is better than giving up, which would show.)
+/// The largest number of gradient evaluations. Strong convexity needs far fewer; reaching it is a bug.
+/// (The worst of 10⁵ random problems with a ridge of 10⁻⁴, a hinge rounded over 0.01 and an ℓ1 penalty
+/// took 3,500; continuing is better than a failure, which would be visible.)
 const LIMIT: u32 = 200_000;
-/// Trials of one line search, at most.
+/// The largest number of trials of one line search.
 const TRIALS: u32 = 60;
-/// Most columns for which `Auto` factorises, and the most gradient passes a Hessian may cost: with the
-/// ridges that privacy asks for L-BFGS needs some tens of passes, so a dearer one is slower (10,000 dense
-/// rows, ε = 1: 8 times at 316 columns, 14 at 1,000; MNIST twice).
+/// The largest number of columns for which `Auto` factorises, and the largest cost of a Hessian in
+/// gradient passes: with the ridges that privacy requires L-BFGS needs some tens of passes, so a
+/// costlier Hessian is slower (10,000 dense rows, ε = 1: 8 times at 316 columns, 14 at 1,000; MNIST
+/// twice).
 const MOST_COLUMNS: usize = 2_000;
 const HIGHEST_PRICE: f64 = 40.0;
 
-/// Pairs of L-BFGS have together at most about twice so many entries: beyond ten million columns fewer are kept. (With three
-/// of them 20 million columns took over 700 passes.)
+/// Pairs of L-BFGS have together at most about twice this many entries: beyond ten million columns
+/// fewer are kept. (With three of them 20 million columns took over 700 passes.)
 const PAIRS_ENTRIES: usize = 160_000_000;
 
-/// Evaluations after which L-BFGS gives way to Newton-CG, and that to Newton, on badly conditioned
-/// problems; the most columns whose Hessian is then still formed (half a gigabyte).
+/// Evaluations after which L-BFGS switches to Newton-CG, and that to Newton, on badly conditioned
+/// problems; the largest number of columns whose Hessian is then still formed (half a gigabyte).
 const PATIENCE: (u32, u32) = (500, 1_500);
 const MOST_COLUMNS_AT_LAST: usize = 8_000;
 
-/// What directions are made of.
+/// The curvature from which directions are computed.
 enum Curvature {
     Factor(Factor),
     Diagonal(Vec<f64>),
     ConjugateGradients(Vec<f64>),
 }
 
-/// A solver's counters and those who watch it.
+/// A solver's counters and its monitor.
 pub(super) struct Counters<'a> {
     options: &'a SolverOptions<'a>,
     tolerance: f64,
@@ -68,7 +69,7 @@ impl<'a> Counters<'a> {
         Self { options, tolerance, evaluations: 0 }
     }
 
-    /// One pass, counted and reported.
+    /// Evaluates in one pass, counted and reported to the monitor.
     pub fn evaluate<R: Records + ?Sized>(
         &mut self,
         problem: &Problem<'_, R>,
@@ -96,7 +97,8 @@ impl<'a> Counters<'a> {
     }
 }
 
-/// Which method `Auto` stands for: a factor must be small beside the data and pay for itself.
+/// The method that `Auto` resolves to: a factor must be small beside the data and save more passes than
+/// it costs.
 pub(super) fn chosen<R: Records + ?Sized>(method: Method, records: &R) -> Method {
     if method != Method::Auto {
         return method;
@@ -107,7 +109,7 @@ pub(super) fn chosen<R: Records + ?Sized>(method: Method, records: &R) -> Method
     if small && worth_it { Method::Newton } else { Method::Lbfgs }
 }
 
-/// What to go on with after this many evaluations.
+/// The method to continue with after this many evaluations.
 pub(super) fn escalated(method: Method, evaluations: u32, columns: usize) -> Method {
     match method {
         Method::Lbfgs if evaluations >= PATIENCE.0 => Method::NewtonCg,
@@ -118,7 +120,7 @@ pub(super) fn escalated(method: Method, evaluations: u32, columns: usize) -> Met
     }
 }
 
-/// Price of a Hessian in gradient passes.
+/// The cost of a Hessian in gradient passes.
 fn hessian_price<R: Records + ?Sized>(records: &R) -> f64 {
     let (rows, columns) = (records.rows().max(1) as f64, records.columns() as f64);
     let per_row = records.entries() as f64 / rows;
@@ -126,7 +128,7 @@ fn hessian_price<R: Records + ?Sized>(records: &R) -> f64 {
     if per_row >= columns { 1.0 + columns / 6.0 + factor } else { 1.0 + per_row / 4.0 + factor }
 }
 
-/// Rows enough to precondition with: a part in `stride`.
+/// The stride that leaves enough rows for a preconditioner.
 fn first_stride<R: Records + ?Sized>(records: &R) -> u32 {
     let needed = (40 * records.columns()).max(2048);
     (records.rows() / needed).clamp(1, 16) as u32
@@ -232,7 +234,7 @@ fn renew<R: Records + ?Sized>(
     })
 }
 
-/// A point along `direction` at which F is lower.
+/// Returns a point along `direction` at which F is lower.
 fn search<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     watch: &mut Counters<'_>,
@@ -243,7 +245,8 @@ fn search<R: Records + ?Sized>(
     let steepest;
     let (direction, first) = match dot(&here.gradient, direction) {
         slope if slope < 0.0 => (direction, slope),
-        // Rounding spoiled the direction: follow the gradient, at the pace the ridge allows.
+        // Rounding spoiled the direction: follow the gradient, with the step size that the ridge
+        // allows.
         _ => {
             let mut down = vec![0.0; direction.len()];
             add_scaled(&mut down, -1.0 / problem.ridge, &here.gradient);

@@ -1,8 +1,8 @@
 //! Limited-memory BFGS: an approximate inverse Hessian from the last steps.
 //!
 //! The two-loop recursion (Nocedal 1980; Nocedal & Wright, Algorithm 7.4) around any initial inverse
-//! H₀: a scaled identity, a diagonal, or a factorised Hessian of an earlier point. The last makes few
-//! pairs go very far, since only the change of the Hessian is left to learn.
+//! H₀: a scaled identity, a diagonal, or a factorised Hessian of an earlier point. With the last a few
+//! pairs suffice, since they need to model only the change of the Hessian.
 
 use super::{add_scaled, dot};
 use std::collections::VecDeque;
@@ -22,8 +22,8 @@ impl Pairs {
         self.kept.clear();
     }
 
-    /// Keeps the pair if its curvature ⟨s, y⟩ is safely positive (always so for exact gradients of
-    /// a strongly convex F).
+    /// Keeps the pair if its curvature ⟨s, y⟩ is safely positive (always so for exact gradients of a
+    /// strongly convex F).
     pub fn push(&mut self, step: Vec<f64>, change: Vec<f64>) {
         let curvature = dot(&step, &change);
         let enough = 1e-12 * dot(&step, &step).sqrt() * dot(&change, &change).sqrt();
@@ -35,7 +35,8 @@ impl Pairs {
         }
     }
 
-    /// ⟨s, y⟩/⟨y, D⁻¹y⟩ of the newest pair: how much D⁻¹ must grow to have the curvature just seen.
+    /// The scale ⟨s, y⟩/⟨y, D⁻¹y⟩ of the newest pair, by which D⁻¹ must be multiplied to have the
+    /// curvature of that pair.
     pub fn scale(&self, diagonal: &[f64]) -> f64 {
         self.kept.back().map_or(1.0, |(_, y, inverse)| {
             let weighted: f64 = y.iter().zip(diagonal).map(|(y, d)| y * y / d).sum();
@@ -43,7 +44,7 @@ impl Pairs {
         })
     }
 
-    /// H·gradient, where `initial` applies H₀ in place.
+    /// The product H·gradient, where `initial` applies H₀ in place.
     pub fn apply(&self, gradient: &[f64], initial: impl FnOnce(&mut Vec<f64>)) -> Vec<f64> {
         let mut q = gradient.to_vec();
         let mut weights = Vec::with_capacity(self.kept.len());

@@ -1,20 +1,21 @@
 //! Minimisers of F(θ) = Σℓ(⟨xᵢ,θ⟩; yᵢ) + (λ/2)‖θ‖² + ⟨b,θ⟩, each ending in a proof.
 //!
 //! [`minimise`] takes a [`Problem`] and the tolerance γ on the norm of the **sum-form** gradient (a
-//! tolerance of 1/n² for the mean is 1/n here), and returns a [`Certified`] point or an error. It
-//! never returns a point that merely looks converged.
+//! tolerance of 1/n² for the mean is 1/n here), and returns a [`Certified`] point or an error. It never
+//! returns a point that merely looks converged.
 //!
-//! - `certificate`: the gradient with a bound on its own error; the only maker of [`Certified`].
+//! - `certificate`: the gradient with a bound on its own error; the only constructor of [`Certified`].
 //! - `point`: θ to 106 bits.
 //! - `descent`: the loop all smooth solvers share, with its line search.
-//! - `newton`, `lbfgs`, `newton_cg`: where directions come from.
+//! - `newton`, `lbfgs`, `newton_cg`: computation of directions.
 //! - `penalty`: ℓ1, elastic net, groups, box, ball and simplex: proximal maps, smallest subgradients.
 //! - `proximal`: the loop with a penalty; `model`, `active`: its Newton steps.
-//! - `outside`: any other optimiser; its answer is re-checked and polished.
+//! - `outside`: any other optimiser; its answer is checked and polished.
 //!
-//! F is λ-strongly convex with λ > 0, so the tolerance is always within reach; [`minimise`] refuses
-//! tolerances finer than double-double arithmetic resolves. That refusal reads the records (how many,
-//! how long): who must not show it asks [`Sizes::finest_tolerance`] with public bounds beforehand.
+//! F is λ-strongly convex with λ > 0, so the tolerance can always be met; [`minimise`] refuses
+//! tolerances finer than double-double arithmetic resolves. That refusal depends on the records (their
+//! number and norms): to avoid revealing it, check [`Sizes::finest_tolerance`] with public bounds
+//! beforehand.
 
 mod active;
 mod certificate;
@@ -39,21 +40,21 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Limits on λ.
+/// Limits on the ridge λ.
 pub const RIDGE: Range = Range::open("ridge", 0.0, f64::INFINITY);
-/// Limits on γ.
+/// Limits on the gradient tolerance γ.
 pub const TOLERANCE: Range = Range::open("gradient_tolerance", 0.0, f64::INFINITY);
-/// F, and what θ is restricted to.
+/// The objective F, with the penalty or constraint on θ.
 pub struct Problem<'a, R: Records + ?Sized> {
     /// The rows.
     pub records: &'a R,
-    /// ℓ.
+    /// The loss ℓ.
     pub loss: Loss,
-    /// λ > 0, of the sum form.
+    /// The ridge λ > 0, of the sum form.
     pub ridge: f64,
-    /// b; `None` is zero.
+    /// The linear term b; `None` is zero.
     pub linear: Option<&'a [f64]>,
-    /// What is added on top.
+    /// The penalty or constraint.
     pub penalty: &'a Penalty,
 }
 
@@ -65,7 +66,7 @@ impl<R: Records + ?Sized> Clone for Problem<'_, R> {
 
 impl<R: Records + ?Sized> Copy for Problem<'_, R> {}
 
-/// Neither records nor b, which together with θ would give their gradient away.
+/// Shows neither records nor b, which together with θ would reveal their gradient.
 impl<R: Records + ?Sized> fmt::Debug for Problem<'_, R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Problem")
@@ -77,17 +78,17 @@ impl<R: Records + ?Sized> fmt::Debug for Problem<'_, R> {
 }
 
 impl<'a, R: Records + ?Sized> Problem<'a, R> {
-    /// Σℓ + (λ/2)‖θ‖².
+    /// The problem Σℓ + (λ/2)‖θ‖².
     pub fn new(records: &'a R, loss: Loss, ridge: f64) -> Self {
         Self { records, loss, ridge, linear: None, penalty: &Penalty::None }
     }
 
-    /// With ⟨b, θ⟩.
+    /// Adds the linear term ⟨b, θ⟩.
     pub fn with_linear(self, linear: &'a [f64]) -> Self {
         Self { linear: Some(linear), ..self }
     }
 
-    /// With a penalty or constraint.
+    /// Adds a penalty or constraint.
     pub fn with_penalty(self, penalty: &'a Penalty) -> Self {
         Self { penalty, ..self }
     }
@@ -119,14 +120,14 @@ impl<'a, R: Records + ?Sized> Problem<'a, R> {
     }
 }
 
-/// Where directions come from.
+/// The source of directions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Default)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
     /// Newton when a p × p matrix is small beside the data, L-BFGS otherwise.
     #[default]
     Auto,
-    /// Factorised Hessians, each kept while it serves, corrected by L-BFGS pairs.
+    /// Factorised Hessians, each kept while it is useful, corrected by L-BFGS pairs.
     Newton,
     /// Limited-memory BFGS on a diagonal.
     Lbfgs,
@@ -134,33 +135,33 @@ pub enum Method {
     NewtonCg,
 }
 
-/// How to solve.
+/// Options of a solver.
 #[derive(Clone, Copy, Default)]
 pub struct SolverOptions<'a> {
-    /// Which method.
+    /// The method.
     pub method: Method,
-    /// Where to start; zero when `None`.
+    /// The start; zero when `None`.
     pub start: Option<&'a [f64]>,
-    /// Who is told of progress and may stop the solver.
+    /// A monitor that is called with the progress and may stop the solver.
     pub monitor: Option<&'a dyn Monitor>,
 }
 
-/// One iteration's news. Derived from records: for the operator's eyes only.
+/// The state after one iteration. Derived from records: for the operator only.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     /// Gradient evaluations so far.
     pub iteration: u32,
     /// Norm of the (smallest sub)gradient.
     pub gradient_norm: f64,
-    /// γ.
+    /// The gradient tolerance γ.
     pub tolerance: f64,
-    /// Whether evaluation is in double-double.
+    /// True if evaluation is in double-double.
     pub precise: bool,
 }
 
-/// Watches a solver; a stopped solver returns [`SolveError::Stopped`] and no point.
+/// Observes a solver; a stopped solver returns [`SolveError::Stopped`] and no point.
 pub trait Monitor: Sync {
-    /// Told after each evaluation; `false` stops.
+    /// Called after each evaluation; `false` stops the solver.
     fn proceed(&self, progress: Progress) -> bool;
 }
 
@@ -171,7 +172,7 @@ impl Monitor for std::sync::atomic::AtomicBool {
     }
 }
 
-/// Why there is no certified point.
+/// The reason there is no certified point.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SolveError {
@@ -181,7 +182,7 @@ pub enum SolveError {
     /// A vector has the wrong length.
     #[error("{what} has {given} entries, but the rows have {columns} columns")]
     Length {
-        /// Which vector.
+        /// The vector.
         what: &'static str,
         /// Columns of the rows.
         columns: usize,
@@ -191,9 +192,9 @@ pub enum SolveError {
     /// A vector's entry is NaN or infinite.
     #[error("entry {position} of {what} is not a finite number")]
     NotFinite {
-        /// Which vector.
+        /// The vector.
         what: &'static str,
-        /// Which entry, from 0.
+        /// The entry, from 0.
         position: usize,
     },
     /// The box is empty or infinite.
@@ -220,15 +221,15 @@ pub enum SolveError {
     /// A label does not suit the loss.
     #[error("a label does not suit the loss: accepted are {accepted}")]
     Labels {
-        /// What would be accepted.
+        /// The accepted labels.
         accepted: &'static str,
     },
     /// The tolerance is finer than can be proved with 106 bits. The floor depends on the records.
     #[error("gradient tolerance {tolerance} is finer than arithmetic resolves: at least {floor}")]
     TooFine {
-        /// What was asked.
+        /// The requested tolerance.
         tolerance: f64,
-        /// What would be accepted.
+        /// The finest accepted tolerance.
         floor: f64,
     },
     /// The records failed.
@@ -237,15 +238,15 @@ pub enum SolveError {
     /// The monitor stopped the solver.
     #[error("stopped on request")]
     Stopped,
-    /// The tolerance was not met: a bug, since it is always within reach.
+    /// The tolerance was not met: a bug, since it can always be met.
     #[error("gradient tolerance not met within {limit} evaluations; please report this")]
     NotCertified {
-        /// How many were allowed.
+        /// The limit.
         limit: u32,
     },
 }
 
-/// A point at which the norm of the sum-form gradient (with a penalty: of the smallest
+/// Returns a point at which the norm of the sum-form gradient (with a penalty: of the smallest
 /// subgradient) is proved to be at most `tolerance`.
 pub fn minimise<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
@@ -269,10 +270,11 @@ pub fn minimise<R: Records + ?Sized>(
     }
 }
 
-/// Numbers of a vector that one thread goes through at a time.
+/// Entries of a vector that one thread processes at a time.
 const STRETCH: usize = 1 << 18;
 
-/// Euclidean inner product; of long vectors stretch by stretch, added in their order, however many threads there are.
+/// Euclidean inner product; long vectors are summed by stretches, added in order, so the number of
+/// threads does not matter.
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     if a.len() <= STRETCH {
         return dot_of_stretch(a, b);
@@ -308,7 +310,7 @@ pub(crate) fn norm(a: &[f64]) -> f64 {
     largest * dot(&scaled, &scaled).sqrt()
 }
 
-/// into += factor · vector.
+/// Adds into += factor · vector.
 pub(crate) fn add_scaled(into: &mut [f64], factor: f64, vector: &[f64]) {
     let add = |(into, vector): (&mut [f64], &[f64])| {
         into.iter_mut().zip(vector).for_each(|(i, v)| *i += factor * v);

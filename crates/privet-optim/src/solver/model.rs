@@ -1,9 +1,9 @@
 //! The minimiser of a quadratic model of F plus the penalty: a proximal Newton step.
 //!
 //! q(z) = ⟨g, z − θ⟩ + ½(z − θ)ᵀA(z − θ) + penalty(z), A = XᵀWX + λI. No pass over the rows is needed,
-//! so that what is slow (finding out which coordinates are held) is done here. Turns of `active`
-//! Newton steps, each with a search along it, and of FISTA on the model; any point with q(z) < q(θ)
-//! gives a direction along which F + penalty falls, however exact it is.
+//! so the slow part (identifying the held coordinates) is done here. Alternates `active` Newton steps,
+//! each with a search along it, and FISTA on the model; any point with q(z) < q(θ) gives a direction
+//! along which F + penalty falls, however accurate the point is.
 
 use super::active;
 use super::penalty::Residual;
@@ -11,27 +11,27 @@ use super::point::Point;
 use super::{Penalty, dot, norm};
 use crate::double_double::DoubleDouble;
 
-/// Turns, and FISTA steps in each, at most.
+/// The largest numbers of alternations, and of FISTA steps in each.
 const TURNS: u32 = 30;
 const STEPS: u32 = 60;
-/// Steps tried along a Newton direction.
+/// Step lengths tried along a Newton direction.
 const LENGTHS: [f64; 5] = [1.0, 0.5, 0.2, 0.05, 0.01];
 
-/// q.
+/// The model q.
 pub(super) struct Model<'a> {
     penalty: &'a Penalty,
     theta: &'a [f64],
     gradient: &'a [f64],
-    /// XᵀWX, upper triangle, row by row.
+    /// The matrix XᵀWX, upper triangle, row by row.
     upper: &'a [f64],
     ridge: f64,
-    /// A, whole.
+    /// The full matrix A.
     full: Vec<f64>,
-    /// At least the largest eigenvalue of A.
+    /// Upper bound on the largest eigenvalue of A.
     m: f64,
 }
 
-/// A point with q and ∇ of its smooth part there.
+/// A point z with q and the gradient of its smooth part there.
 struct Here {
     z: Vec<f64>,
     gradient: Vec<f64>,
@@ -39,7 +39,7 @@ struct Here {
 }
 
 impl<'a> Model<'a> {
-    /// Around θ, where F has this gradient and Hessian `upper` + ridge.
+    /// The model around θ, where F has this gradient and Hessian `upper` + ridge.
     pub fn new(
         penalty: &'a Penalty,
         theta: &'a [f64],
@@ -61,7 +61,8 @@ impl<'a> Model<'a> {
         Self { penalty, theta, gradient, upper, ridge, full, m }
     }
 
-    /// A z whose smallest subgradient has norm at most `goal`, or as near as the turns allow.
+    /// Returns a z whose smallest subgradient has norm at most `goal`, or as small as the alternations
+    /// allow.
     pub fn minimise(&self, goal: f64) -> Vec<f64> {
         let mut here = self.at(self.theta.to_vec());
         for _ in 0..TURNS {
@@ -95,7 +96,7 @@ impl<'a> Model<'a> {
         self.penalty.residual(&Point::new(here.z.clone()), &gradient)
     }
 
-    /// The first length along the active-set direction at which q falls.
+    /// The first step length along the active-set direction at which q falls.
     fn newton(&self, here: &Here, residual: &Residual) -> Option<Here> {
         let upper = self.upper.to_vec();
         let direction =
@@ -107,7 +108,7 @@ impl<'a> Model<'a> {
             .find(|there| there.value < here.value)
     }
 
-    /// Accelerated proximal gradients with restarts; the better of start and end.
+    /// Accelerated proximal gradients with restarts; returns the better of start and end.
     fn fista(&self, start: Here) -> Here {
         let kappa = (self.ridge / self.m).sqrt();
         let strong = (1.0 - kappa) / (1.0 + kappa);

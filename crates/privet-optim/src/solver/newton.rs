@@ -1,18 +1,17 @@
 //! Factorised Hessians.
 //!
-//! H(θ) = XᵀWX + λI, W = diag(ℓ″), by Cholesky. A direction needs no accuracy that a line search
-//! and the certificate do not supply, so a factor may come from a part of the rows or from an
-//! earlier θ.
+//! H(θ) = XᵀWX + λI, W = diag(ℓ″), by Cholesky. A line search and the certificate correct an inaccurate
+//! direction, so a factor may come from a part of the rows or from an earlier θ.
 
 use super::{Problem, SolveError};
 use crate::sum::{Hessian, Records, Sums};
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{MatMut, MatRef, Side};
 
-/// H = LLᵀ.
+/// The Cholesky factor, H = LLᵀ.
 pub(super) struct Factor(Llt<f64>);
 
-/// XᵀWX at θ, upper triangle of a row-major matrix.
+/// The matrix XᵀWX at θ, as the upper triangle of a row-major matrix.
 pub(super) fn gram<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     theta: &[f64],
@@ -23,7 +22,7 @@ pub(super) fn gram<R: Records + ?Sized>(
 }
 
 impl Factor {
-    /// Of the Hessian at θ; see [`Hessian`] for `stride`.
+    /// The factor of the Hessian at θ; see [`Hessian`] for `stride`.
     pub fn at<R: Records + ?Sized>(
         problem: &Problem<'_, R>,
         theta: &[f64],
@@ -32,8 +31,8 @@ impl Factor {
         Ok(Self::of(gram(problem, theta, stride)?, theta.len(), problem.ridge))
     }
 
-    /// Of gram + ridge·I. When rounding spoils definiteness the ridge is raised until it holds:
-    /// directions stay descents, if shorter ones.
+    /// The factor of gram + ridge·I. When rounding spoils definiteness the ridge is raised until it
+    /// holds: directions remain descent directions, but shorter.
     pub fn of(mut gram: Vec<f64>, columns: usize, ridge: f64) -> Self {
         let mut added = ridge;
         (0..columns).for_each(|j| gram[j * columns + j] += ridge);
@@ -49,7 +48,7 @@ impl Factor {
         }
     }
 
-    /// vector ← H⁻¹·vector.
+    /// Replaces the vector by H⁻¹·vector.
     pub fn solve(&self, vector: &mut [f64]) {
         let columns = vector.len();
         self.0.solve_in_place(MatMut::from_column_major_slice_mut(vector, columns, 1));

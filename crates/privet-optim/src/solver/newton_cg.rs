@@ -7,10 +7,10 @@
 use super::{Problem, SolveError, add_scaled, dot, norm};
 use crate::sum::{HessianDiagonal, HessianVector, Records, Sums};
 
-/// Inner iterations, at most.
+/// The largest number of inner iterations.
 const LIMIT: usize = 250;
 
-/// An approximate −H⁻¹g.
+/// Returns an approximate −H⁻¹g.
 pub(super) fn direction<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     theta: &[f64],
@@ -52,7 +52,7 @@ pub(super) fn direction<R: Records + ?Sized>(
     Ok(found)
 }
 
-/// diag(XᵀWX) + λ at θ.
+/// The diagonal diag(XᵀWX) + λ at θ.
 pub(super) fn diagonal<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     theta: &[f64],

@@ -1,25 +1,25 @@
-//! Any other optimiser, through a narrow door.
+//! Adapter for any other optimiser.
 //!
-//! An outside optimiser sees F as a function with a gradient and hands back a point. That point is
-//! where our own solver starts: if it is as good as it claims, one pass certifies it; if not, it is
-//! polished until it is. Nothing it says is believed.
+//! An outside optimiser receives F as a function with a gradient and returns a point, at which our own
+//! solver starts: if it is as good as claimed, one pass certifies it; if not, it is polished until it
+//! is. Nothing the optimiser returns is trusted.
 
 use super::certificate::evaluate;
 use super::point::Point;
 use super::{Certified, Problem, SolveError, SolverOptions, minimise};
 use crate::sum::Records;
 
-/// F as outside optimisers see it.
+/// The objective F for outside optimisers.
 pub trait Objective {
     /// Number of coordinates.
     fn dimension(&self) -> usize;
-    /// F(θ) and ∇F(θ).
+    /// Returns F(θ) and ∇F(θ).
     fn value_and_gradient(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), SolveError>;
 }
 
-/// An optimiser from elsewhere.
+/// An optimiser from another library. Implementers need to guarantee nothing about their answer.
 pub trait OutsideOptimizer {
-    /// Its best point from `start`.
+    /// Returns the best point found from `start`.
     fn minimise(&mut self, objective: &dyn Objective, start: Vec<f64>) -> Vec<f64>;
 }
 
@@ -41,8 +41,8 @@ impl<R: Records + ?Sized> Objective for Problem<'_, R> {
     }
 }
 
-/// [`minimise`], started from what `optimizer` found. An answer of the wrong length or with entries
-/// that are not finite is ignored. A penalty of the problem is not shown to the optimiser.
+/// Runs [`minimise`] from the point that `optimizer` found. An answer of the wrong length or with
+/// entries that are not finite is ignored. A penalty of the problem is not shown to the optimiser.
 pub fn minimise_with<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     tolerance: f64,

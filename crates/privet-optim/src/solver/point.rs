@@ -1,17 +1,17 @@
-//! θ to 106 bits: what fits into f64, and a tail for what does not.
+//! A point θ to 106 bits: its f64 part, and a tail for the rest.
 //!
 //! Plain iterations have no tail. Where f64 cannot resolve the tolerance, steps are added in
-//! double-double and their low parts kept. Penalties act on the whole: a coordinate is at zero, or at
-//! an end of the box, only when its tail is zero too.
+//! double-double and their low parts kept. Penalties act on the sum: a coordinate is at zero, or at an
+//! end of the box, only when its tail is zero too.
 
 use super::{Penalty, add_scaled};
 use crate::double_double::DoubleDouble;
 
-/// θ = theta + tail.
+/// The point θ = theta + tail.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Point {
     pub theta: Vec<f64>,
-    /// Empty, or as long as `theta`.
+    /// The low part; empty, or as long as `theta`.
     pub tail: Vec<f64>,
 }
 
@@ -20,7 +20,7 @@ impl Point {
         Self { theta, tail: Vec::new() }
     }
 
-    /// Moved by step · direction; exact to 106 bits when `precise`.
+    /// The point moved by step · direction; exact to 106 bits when `precise`.
     pub fn moved(&self, step: f64, direction: &[f64], precise: bool) -> Self {
         let mut theta = self.theta.clone();
         if !precise {
@@ -36,7 +36,7 @@ impl Point {
         Self { theta, tail }
     }
 
-    /// self − other, rounded to f64.
+    /// The difference self − other, rounded to f64.
     pub fn minus(&self, other: &Self) -> Vec<f64> {
         let low = |point: &Self, j: usize| point.tail.get(j).copied().unwrap_or(0.0);
         let pairs = self.theta.iter().zip(&other.theta).enumerate();
@@ -48,7 +48,7 @@ impl Point {
         DoubleDouble { high: self.theta[j], low: self.tail.get(j).copied().unwrap_or(0.0) }
     }
 
-    /// From coordinates, of which only f64 is kept unless `precise`.
+    /// A point from its coordinates, of which only the f64 part is kept unless `precise`.
     pub fn from_digits(digits: &[DoubleDouble], precise: bool) -> Self {
         let theta = digits.iter().map(|t| t.high).collect();
         let some = precise && digits.iter().any(|t| t.low != 0.0);
@@ -56,7 +56,7 @@ impl Point {
         Self { theta, tail }
     }
 
-    /// Made to satisfy the penalty: the proximal map of penalty/M, with `inverse_m` = 1/M.
+    /// The proximal map of penalty/M, with `inverse_m` = 1/M, which enforces the penalty.
     pub fn mapped(&self, penalty: &Penalty, inverse_m: f64, precise: bool) -> Self {
         let mut digits: Vec<DoubleDouble> = (0..self.theta.len()).map(|j| self.digits(j)).collect();
         penalty.map(&mut digits, inverse_m);

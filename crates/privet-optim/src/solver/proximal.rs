@@ -1,16 +1,16 @@
 //! Penalties on top of the ridge: proximal Newton steps and accelerated proximal gradients.
 //!
-//! Each turn, where a p × p matrix is affordable: one Newton step on the part of the problem that has
-//! become smooth (`active`), kept if it halves the smallest subgradient; else a **proximal Newton step**,
-//! the minimiser of a quadratic model plus the penalty (`model`), with a line search. Where neither
-//! helps, or the matrix is too large, turns of **FISTA** (Beck & Teboulle 2009) with the momentum of
-//! strong convexity and restarts when the objective's slope turns (O'Donoghue & Candès 2015), step 1/M
-//! where M is doubled whenever the quadratic upper bound fails. F + penalty is λ-strongly convex, so it
-//! converges linearly from anywhere; a problem on which it takes long is handed on to Newton steps, as
-//! in `descent`.
+//! Each iteration, where a p × p matrix is affordable: one Newton step on the part of the problem that
+//! has become smooth (`active`), kept if it halves the smallest subgradient; else a **proximal Newton
+//! step**, the minimiser of a quadratic model plus the penalty (`model`), with a line search. Where
+//! neither helps, or the matrix is too large, steps of **FISTA** (Beck & Teboulle 2009) with the
+//! momentum of strong convexity and restarts when the objective increases along the step (O'Donoghue &
+//! Candès 2015), step 1/M where M is doubled whenever the quadratic upper bound fails. F + penalty is
+//! λ-strongly convex, so it converges linearly from any start; a problem on which it takes long
+//! switches to Newton steps, as in `descent`.
 //!
-//! **Line search** on slopes φ′(t) = ⟨∇F(θ + td), d⟩ + penalty′(θ + td; d), as in `descent`: φ is convex,
-//! so φ′(t) ≤ 0 proves descent.
+//! **Line search** on the derivatives φ′(t) = ⟨∇F(θ + td), d⟩ + penalty′(θ + td; d), as in `descent`: φ
+//! is convex, so φ′(t) ≤ 0 proves descent.
 
 use super::active;
 use super::certificate::{Certified, Evaluation, beta};
@@ -22,11 +22,11 @@ use super::{Method, Penalty, Problem, SolveError, SolverOptions, dot, norm};
 use crate::double_double::DoubleDouble;
 use crate::sum::Records;
 
-/// FISTA turns between Newton steps.
+/// FISTA steps between Newton steps.
 const TURNS: u32 = 12;
 /// Proximal Newton steps, each a descent, after which FISTA is tried again if they are slow.
 const IN_A_ROW: u32 = 8;
-/// Trials of one line search, at most.
+/// The largest number of trials of one line search.
 const TRIALS: u32 = 30;
 
 pub(super) fn descend<R: Records + ?Sized>(
@@ -83,14 +83,15 @@ pub(super) fn descend<R: Records + ?Sized>(
 /// The state of FISTA.
 struct Fista {
     m: f64,
-    /// Where the last proximal step started from.
+    /// The momentum parameter, 1 after a restart.
     momentum: f64,
+    /// The point before the last step.
     previous: Point,
 }
 
 impl Fista {
     fn new<R: Records + ?Sized>(problem: &Problem<'_, R>, here: &Evaluation) -> Self {
-        // A first guess: the average curvature over directions, raised on demand.
+        // A first estimate: the average curvature over directions, raised when needed.
         let n = problem.records.rows() as f64;
         let columns = problem.records.columns().max(1) as f64;
         let most = n * problem.loss.smoothness(problem.records.radius());
@@ -103,7 +104,7 @@ impl Fista {
         self.previous = here.point.clone();
     }
 
-    /// One proximal gradient step from the extrapolated point.
+    /// Takes one proximal gradient step from the extrapolated point.
     fn step<R: Records + ?Sized>(
         &mut self,
         problem: &Problem<'_, R>,
@@ -131,7 +132,8 @@ impl Fista {
             let next = Point::from_digits(&digits, precise);
             let moved = next.minus(&from.point);
             let there = watch.evaluate(problem, next, precise)?;
-            // ⟨∇F(there) − ∇F(from), moved⟩ ≤ M‖moved‖²: the bound along this step, by slopes.
+            // The test ⟨∇F(there) − ∇F(from), moved⟩ ≤ M‖moved‖²: the bound along this step, by
+            // derivatives.
             let change: Vec<f64> =
                 there.gradient.iter().zip(&from.gradient).map(|(a, b)| a - b).collect();
             let square = dot(&moved, &moved);
@@ -154,7 +156,7 @@ impl Fista {
 }
 
 /// A Newton step on the smooth part if that halves the smallest subgradient, else a proximal Newton
-/// step; `None` if there is no descent to be had.
+/// step; `None` if neither descends.
 fn newton_turn<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     watch: &mut Counters<'_>,
@@ -175,13 +177,13 @@ fn newton_turn<R: Records + ?Sized>(
     );
     let next = active::arrive(penalty, &here.point, 1.0, &direction, precise);
     let there = watch.evaluate(problem, next, precise)?;
-    // Halving alone could go round in circles, uphill and down.
+    // Halving alone could cycle, uphill and down.
     let not_higher = precise || total(problem, &there) <= highest(problem, here);
     if not_higher && norm(&there.residual(penalty).vector) <= 0.5 * size {
         return Ok(Some(there));
     }
     if precise {
-        // The model works in f64, and the rest of its way is below that.
+        // The model works in f64, which cannot resolve the remaining distance.
         return Ok(None);
     }
     let model = Model::new(penalty, theta, &here.gradient, &hessian, problem.ridge);
@@ -189,20 +191,20 @@ fn newton_turn<R: Records + ?Sized>(
     search(problem, watch, here, end)
 }
 
-/// F + penalty, for guidance.
+/// The value F + penalty; a guide, not certified.
 fn total<R: Records + ?Sized>(problem: &Problem<'_, R>, at: &Evaluation) -> f64 {
     at.value + problem.penalty.value(&at.point.theta)
 }
 
-/// The same, and what rounding may add to it.
+/// The same plus a bound on its rounding.
 fn highest<R: Records + ?Sized>(problem: &Problem<'_, R>, at: &Evaluation) -> f64 {
     let ridge = 0.5 * problem.ridge * dot(&at.point.theta, &at.point.theta);
     let linear = problem.linear.map_or(0.0, |b| dot(b, &at.point.theta).abs());
     total(problem, at) + 1e-13 * (at.value.abs() + ridge + linear)
 }
 
-/// A point towards `end` at which F + penalty is lower. Between two points of a sphere the way is
-/// along it: the chord leaves it, and F falls outwards.
+/// Returns a point towards `end` at which F + penalty is lower. Between two points of a sphere the path
+/// follows the sphere: the chord leaves it, and F falls outwards.
 fn search<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     watch: &mut Counters<'_>,
@@ -213,7 +215,7 @@ fn search<R: Records + ?Sized>(
     let theta = &here.point.theta;
     let direction: Vec<f64> = end.iter().zip(theta).map(|(a, b)| a - b).collect();
     let backwards: Vec<f64> = direction.iter().map(|d| -d).collect();
-    // Setting out is arriving from the other side.
+    // The derivative of a departure is that of an arrival from the other side.
     let first = dot(&here.gradient, &direction) - penalty.slope(theta, &backwards);
     if first.is_nan() || first >= 0.0 {
         return Ok(None);

@@ -80,8 +80,8 @@ fn gap(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt()
 }
 
-/// ∇F at theta + tail in sums of many f64 (each exact): the reference for error bounds. Squared and
-/// Huber losses are piecewise linear in θ, so with few bits all of it is exact in i128.
+/// The gradient ∇F at theta + tail in sums of many f64 (each exact): the reference for error bounds.
+/// Squared and Huber losses are piecewise linear in θ, so with few bits all of it is exact in i128.
 mod exact {
     /// Features k/2⁸, θ k/2¹⁰, labels ±1: margins are multiples of 2⁻¹⁸, ℓ′ of the squared loss too.
     pub fn squared_gradient(x: &[i64], y: &[i64], theta: &[i64], columns: usize) -> Vec<f64> {
@@ -146,7 +146,7 @@ proptest! {
         prop_assert!(plain.error <= 1e-9 * 10f64.powf(scale).max(1.0));
     }
 
-    /// Every penalty, ill-conditioned or drowned in noise, at tolerances down to 1e-9.
+    /// Every penalty, ill-conditioned or dominated by noise, at tolerances down to 1e-9.
     #[test]
     fn penalties_are_certified(
         seed in any::<u64>(), which in 0..LOSSES.len(), kind in 0..7_u8, ridge in -4.0..3.0_f64,
@@ -162,7 +162,7 @@ proptest! {
         let tolerance = 10f64.powf(fine);
         let found = minimise(&problem, tolerance, &SolverOptions::default()).unwrap();
         prop_assert!(found.gradient_norm_bound() <= tolerance);
-        // No allowed point is lower than strong convexity says: with ρ the certified subgradient at
+        // No allowed point is lower than strong convexity implies: with ρ the certified subgradient at
         // θ′, F(z) ≥ F(θ′) − γ‖z − θ′‖ + (λ/2)‖z − θ′‖².
         let theta = found.theta();
         let total = |z: &[f64]| problem.value_and_gradient(z).unwrap().0 + penalty.value(z);
@@ -179,7 +179,7 @@ proptest! {
         }
     }
 
-    /// Noise that dwarfs the data, tiny and huge ridges: always certified.
+    /// Noise much larger than the data, tiny and huge ridges: always certified.
     #[test]
     fn hard_problems_are_certified(
         seed in any::<u64>(), which in 0..LOSSES.len(), ridge in -4.0..5.0_f64, size in 0.0..6.0_f64,
@@ -210,7 +210,7 @@ fn fine_tolerances_are_met_in_double_double() {
                 assert!(found.precise() && found.gradient_norm_bound() <= tolerance);
                 let (theta, tail) = (found.theta().to_vec(), found.tail().to_vec());
                 assert!(tail.iter().zip(&theta).all(|(l, h)| l.abs() <= 1.2e-16 * h.abs()));
-                // Re-checked from scratch.
+                // Evaluated again from scratch.
                 let again = evaluate(&problem, Point { theta, tail }, true).unwrap();
                 assert!(norm(&again.gradient) + again.error <= tolerance);
             }
@@ -238,8 +238,8 @@ fn fine_tolerances_are_met_with_penalties() {
     }
 }
 
-/// A minimiser inside a ball by less than a sphere's rounding is one of the inside: where it lies must
-/// not decide whether there is a proof.
+/// A minimiser inside a ball by less than a sphere's rounding counts as inside: its position must not
+/// decide whether there is a proof.
 #[test]
 fn minima_just_inside_a_ball_are_certified() {
     let matrix = Matrix::Dense(DenseMatrix::new(vec![1000.0; 10], 10, 1));
@@ -409,7 +409,7 @@ fn an_inexact_gradient_certifies_nothing() {
     assert!(with(0.0, f64::NAN).certify(&problem, 1.0, 1).is_none());
 }
 
-/// Every row so many times over, a power of two: sums are multiplied, which is exact.
+/// Every row repeated a number of times, a power of two: sums are multiplied, which is exact.
 struct Repeated<'a> {
     rows: InMemory<'a>,
     times: usize,
@@ -448,7 +448,7 @@ impl Records for Repeated<'_> {
                 sum.value *= times;
                 sum.absolute *= times;
                 sum.gradient.iter_mut().for_each(|g| *g *= times);
-                // As many roundings as pieces of so many rows have.
+                // As many roundings as pieces of that many rows have.
                 sum.depth = sum.depth.max(1024) + 128;
             }
             InnerAnswer::Precise(sum) => {
@@ -462,8 +462,8 @@ impl Records for Repeated<'_> {
     }
 }
 
-/// At 2·10⁷ rows 1/n² of the mean form is below the round-off of `f64`: double-double proves it. What is declared there
-/// instead, (n − 2²⁰)·2⁻³⁸ of the sum form, is proved without.
+/// At 2·10⁷ rows 1/n² of the mean form is below the round-off of `f64`: double-double proves it. The
+/// tolerance declared there instead, (n − 2²⁰)·2⁻³⁸ of the sum form, is proved without.
 #[test]
 fn tolerances_of_twenty_million_rows_are_proved() {
     for columns in [20, 70] {

@@ -1,4 +1,4 @@
-//! Consecutive rows of a matrix with their labels: what a kernel is given.
+//! Consecutive rows of a matrix with their labels: the input of a kernel.
 
 use crate::kernel::csr::{Row, Rows};
 use crate::kernel::dense;
@@ -11,7 +11,7 @@ pub struct Block<'a> {
     matrix: &'a Matrix,
     first: usize,
     labels: &'a [f64],
-    /// A unit that every feature is known to be on the grid of.
+    /// The unit of a grid that every feature is known to lie on.
     grid: Option<f64>,
 }
 
@@ -19,13 +19,13 @@ impl<'a> Block<'a> {
     /// Rows `first .. first + labels.len()`.
     ///
     /// # Panics
-    /// When the matrix has fewer rows.
+    /// If the matrix has fewer rows.
     pub fn new(matrix: &'a Matrix, first: usize, labels: &'a [f64]) -> Self {
         assert!(first + labels.len() <= matrix.rows(), "block exceeds its matrix");
         Self { matrix, first, labels, grid: None }
     }
 
-    /// The same rows, all of them known to be on the grid of this unit.
+    /// The same rows, all of them known to lie on the grid of this unit.
     pub(super) fn known_on_grid(self, unit: Option<f64>) -> Self {
         Self { grid: unit, ..self }
     }
@@ -67,7 +67,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Each row of a sparse block; nothing for a dense one.
+    /// Each row of a sparse block; none for a dense one.
     #[inline(always)]
     pub(crate) fn sparse(&self) -> impl Iterator<Item = Row<'a>> {
         match self.matrix {
@@ -94,7 +94,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Each entry of a row that is not 0, with its column, in order.
+    /// Calls `each` for every entry of a row that is not 0, with its column, in order.
     pub(super) fn for_entries(&self, row: usize, mut each: impl FnMut(usize, f64)) {
         match self.matrix {
             Matrix::Dense(m) => {
@@ -120,7 +120,7 @@ impl<'a> Block<'a> {
         entry.map_or(0.0, f64::from)
     }
 
-    /// margins[i] = ⟨row i, vector⟩.
+    /// Computes margins[i] = ⟨row i, vector⟩.
     #[inline(always)]
     pub(crate) fn margins<const F: bool>(&self, vector: &[f64], margins: &mut [f64]) {
         if let Some(values) = self.dense() {
@@ -132,7 +132,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// sum += Σ multipliers[i] · row i.
+    /// Adds sum += Σ multipliers[i] · row i.
     #[inline(always)]
     pub(crate) fn accumulate<const F: bool>(&self, multipliers: &[f64], sum: &mut [f64]) {
         if let Some(values) = self.dense() {
@@ -144,7 +144,8 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// margins[i] = ⟨row i, v⟩ for each of `W` vectors that lie side by side, as in [`dense::dots`].
+    /// Computes margins[i] = ⟨row i, v⟩ for each of `W` vectors that lie side by side, as in
+    /// [`dense::dots`].
     #[inline(always)]
     pub(crate) fn dots<const F: bool, const W: usize>(
         &self,
@@ -165,7 +166,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// sums += Σ row i·multipliers[i]ᵀ, laid out as the table of [`Block::dots`].
+    /// Adds sums += Σ row i·multipliers[i]ᵀ, laid out as the table of [`Block::dots`].
     #[inline(always)]
     pub(crate) fn scatter_all<const F: bool, const W: usize>(
         &self,
@@ -181,7 +182,7 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Whether every feature is a multiple of `unit`, a power of two, and at most 2²³ units large.
+    /// True if every feature is a multiple of `unit`, a power of two, and at most 2²³ units large.
     #[inline(always)]
     pub(crate) fn on_grid(&self, unit: f64) -> bool {
         if self.grid == Some(unit) {

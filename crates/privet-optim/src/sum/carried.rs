@@ -1,16 +1,17 @@
-//! Sums as bytes, for back ends on other machines: little-endian, a vector after its length.
+//! Serialisation of sums, for back ends on other machines: little-endian, a vector after its length.
 
 use super::{ExactSum, GradientSum, PreciseSum};
 use crate::double_double::DoubleDouble;
 
-/// A sum that can be carried between machines, every bit of it.
+/// A sum that is serialised for other machines, bit for bit. Implementers: `read` must restore every
+/// bit that `write` wrote.
 pub trait Carried: Sized {
-    /// Appends its bytes.
+    /// Appends the bytes of the sum.
     fn write(&self, into: &mut Vec<u8>);
-    /// Takes it from the beginning of `from`; `None` where there is none.
+    /// Reads a sum from the beginning of `from`, and advances it; `None` if the bytes are too few.
     fn read(from: &mut &[u8]) -> Option<Self>;
 
-    /// Its bytes.
+    /// The bytes of the sum.
     fn bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         self.write(&mut bytes);
@@ -51,7 +52,7 @@ impl<T: Carried> Carried for Vec<T> {
     }
     fn read(from: &mut &[u8]) -> Option<Self> {
         let length = u64::read(from)?;
-        // Each takes a byte at least: a length that was made up allocates nothing.
+        // Each element takes at least one byte: a forged length allocates nothing.
         if length > from.len() as u64 {
             return None;
         }

@@ -1,10 +1,9 @@
-//! Questions and answers on their way between machines.
+//! Messages between machines: queries and answers.
 //!
-//! A [`Question`] says whose it is (a number drawn for each table) and which of that table's questions, so
-//! that no two are alike. An answer travels with the digest of the very text of its question, with the place
-//! that it is of (its piece, or its first row) and under a checksum. One that an engine kept from another
-//! question, put in another's place or changed on the way is refused. This finds accidents, not machines
-//! that lie.
+//! A [`Question`] carries the identity of its table (a number drawn for each) and its own number among
+//! that table's queries, so that no two are alike. An answer carries the digest of the exact text of
+//! its query, its place (its piece, or its first row) and a checksum. An answer to another query, of
+//! another place, or changed on the way is refused. This detects accidents, not dishonest machines.
 
 use super::RecordsError;
 use super::carried::Carried;
@@ -12,7 +11,7 @@ use super::elsewhere::Asking;
 use privet_data::keyed;
 use serde::{Deserialize, Serialize};
 
-/// What is asked of rows elsewhere, as it travels.
+/// A query of rows on other machines, as sent.
 #[derive(Debug, Clone)]
 pub struct Question {
     asking: Asking,
@@ -20,7 +19,7 @@ pub struct Question {
     digest: u64,
 }
 
-/// The text of a question.
+/// The text of a query.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -30,7 +29,7 @@ struct Written {
 }
 
 impl Question {
-    /// The question of this number of a table.
+    /// The query with this number of a table.
     pub fn new(table: u64, number: u64, asking: Asking) -> Result<Self, RecordsError> {
         let written = Written { table, number, asking };
         let text = serde_json::to_string(&written)
@@ -38,7 +37,7 @@ impl Question {
         Ok(Self::of(text, written.asking))
     }
 
-    /// From its text, on a machine that it was carried to.
+    /// Parses a query's text on the receiving machine.
     pub fn read(text: &str) -> Result<Self, serde_json::Error> {
         let Written { asking, .. } = serde_json::from_str(text)?;
         Ok(Self::of(text.into(), asking))
@@ -49,17 +48,17 @@ impl Question {
         Self { asking, text, digest }
     }
 
-    /// What is asked.
+    /// The query itself.
     pub fn asking(&self) -> &Asking {
         &self.asking
     }
 
-    /// As it travels.
+    /// The text that is sent.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// An answer to it, of this place.
+    /// Wraps an answer for this place with the query's digest and a checksum.
     pub(super) fn sealed(&self, place: usize, answer: &[u8]) -> Vec<u8> {
         let mut sealed = Vec::with_capacity(3 * size_of::<u64>() + answer.len());
         self.digest.write(&mut sealed);
@@ -69,7 +68,7 @@ impl Question {
         sealed
     }
 
-    /// The place that a sealed answer to it is of, and the answer.
+    /// Unwraps an answer to this query: its place and its bytes.
     pub(super) fn opened<'a>(
         &self,
         mut sealed: &'a [u8],
@@ -87,7 +86,7 @@ impl Question {
         Ok((place as usize, sealed))
     }
 
-    /// The same of several.
+    /// Unwraps several answers.
     pub(super) fn all_opened<'a>(
         &self,
         parts: &'a [impl AsRef<[u8]>],

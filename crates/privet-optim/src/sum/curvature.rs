@@ -1,13 +1,14 @@
-//! Curvature Σℓ″xxᵀ that does not depend on the order of the rows, for sums that are released.
+//! Curvature Σℓ″xxᵀ, summed exactly: independent of the order of the rows, for sums that are released.
 //!
-//! **Claim.** Of each row, entries are truncated toward zero to multiples of 2^(e−15), 2^e ≥ R, and ℓ″ at θ, clipped to
-//! [0, c] and 0 where |ℓ′| exceeds the slope that gradients are clipped to, toward zero to multiples of 2^(a−16), 2^a ≥ c. The
-//! returned sum is exact: the same for any order of rows, any number of threads and any sharding. One record's
-//! contribution, as a whole matrix, is w·xxᵀ with 0 ≤ w ≤ c and ‖x‖ ≤ R, of Frobenius norm at most cR².
+//! **Claim.** Of each row, entries are truncated toward zero to multiples of 2^(e−15), 2^e ≥ R, and ℓ″
+//! at θ, clipped to [0, c] and set to 0 where |ℓ′| exceeds the bound to which gradients clip it, toward
+//! zero to multiples of 2^(a−16), 2^a ≥ c. The returned sum is exact: the same for any order of rows,
+//! any number of threads and any sharding. One record's contribution, as a whole matrix, is w·xxᵀ with
+//! 0 ≤ w ≤ c and ‖x‖ ≤ R, of Frobenius norm at most cR².
 //!
-//! *Proof.* w·x_j·x_k is a multiple of q = 2^(a−16)·2^(2(e−15)) of size at most 2⁴⁶q. Sums of at most 2⁷ of them are
-//! exact in f64; they are then added as integers of 128 bits. Truncation toward zero lengthens no row and raises no
-//! weight. Margins are those of [`super::ExactGradient`], exact. ∎
+//! *Proof.* w·x_j·x_k is a multiple of q = 2^(a−16)·2^(2(e−15)) of size at most 2⁴⁶q. Sums of at most
+//! 2⁷ of them are exact in f64; they are then added as integers of 128 bits. Truncation toward zero
+//! increases no norm and no weight. Margins are those of [`super::ExactGradient`], exact. ∎
 //!
 //! - Tested by `curvature_is_exact_in_any_order_and_near_the_true_one`.
 
@@ -18,28 +19,28 @@ use crate::kernel::{Kernel, dispatch};
 use crate::loss::Loss;
 use serde::{Deserialize, Serialize};
 
-/// Rows whose exact products are summed in f64 before they are turned into integers.
+/// Rows whose exact products are summed in f64 before conversion to integers.
 const FLIGHT: usize = 128;
 /// Bits of a weight and of an entry.
 const BITS: (i32, i32) = (16, 15);
 
-/// Σ trunc(ℓ″)·trunc(x)trunc(x)ᵀ at θ, exactly: the upper triangle of a row-major square matrix; what lies below is
-/// unspecified ([`super::ExactGram::mirror`] fills it).
+/// The exact sum Σ trunc(ℓ″)·trunc(x)trunc(x)ᵀ at θ: the upper triangle of a row-major square matrix;
+/// the part below it is unspecified ([`super::ExactGram::mirror`] fills it).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExactCurvature {
-    /// ℓ.
+    /// The loss ℓ.
     pub loss: Loss,
-    /// θ.
+    /// The point θ.
     pub theta: Vec<f64>,
-    /// R, the radius rows were clipped and truncated for.
+    /// The radius R to which rows were clipped and truncated.
     pub radius: f64,
-    /// What |ℓ′| is clipped to, above which there is no curvature.
+    /// The bound to which |ℓ′| is clipped; beyond it the curvature is 0.
     pub slope: f64,
 }
 
 impl ExactCurvature {
-    /// What weights and entries are truncated to.
+    /// The units to which weights and entries are truncated.
     fn units(&self) -> (f64, f64) {
         let (weight, entry) = BITS;
         let below = |x: f64, bits: i32| 2_f64.powi(exponent_above(x) - bits);
@@ -67,7 +68,7 @@ impl Statistic for ExactCurvature {
         24 * columns * columns + 64
     }
 
-    /// Whole numbers.
+    /// The sum is of integers.
     fn grain(&self, _columns: usize) -> Option<usize> {
         Some(1)
     }
@@ -114,7 +115,7 @@ impl Kernel for Pass<'_> {
             loss.second_derivatives::<false>(margins, part.labels(), weights);
             fine &= part.on_grid(ExactPlan::feature_unit(*radius));
             for row in 0..part.rows() {
-                // Asks "within?", so that what is no number weighs nothing.
+                // The test is "within?", so that a NaN has weight 0.
                 let within = slopes[row].abs() <= *slope && weights[row] > 0.0;
                 let weight = if within { weights[row].min(most) } else { 0.0 };
                 let weight = (weight / weight_unit).trunc() * weight_unit;
@@ -172,7 +173,7 @@ mod tests {
                     prop_assert!((found[at] - true_one[at]).abs() <= 1e-3 * rows as f64, "{j} {k}");
                 }
             }
-            // Of one record, within cR².
+            // For one record, within cR².
             let one = sum(&select_rows(&csr, &[0]), &labels[..1]).to_f64(statistic.unit()).unwrap();
             let mut square = 0.0;
             for j in 0..columns {

@@ -1,20 +1,20 @@
-//! What a table looks like, as one vector of whole numbers: counts, sums, squares and products.
+//! Description of a table as one vector of integers: counts, sums, squares and products.
 //!
-//! A record is there if its entry in the column `marker` is not zero; otherwise it adds nothing. Each column
-//! of the table is a [`Slot`], and to each slot a record adds
-//! - *cells*: 1 in one of them at most;
-//! - *a number* z in [−1, 1]: 1 in one of its bins, which cut [−1, 1] evenly; z and z². Where an indicator
-//!   says that it is missing: 1 in a cell of its own, and nothing else;
+//! A record is present if its entry in the column `marker` is not zero; otherwise it adds nothing. Each
+//! column of the table is a [`Slot`], and to each slot a record adds
+//! - *cells*: 1 in at most one of them;
+//! - *a number* z in [−1, 1]: 1 in one of its bins, which divide [−1, 1] evenly; z and z². Where an
+//!   indicator marks it as missing: 1 in a cell of its own, and nothing else;
 //! - *a share* in [0, 1]: itself.
 //!
-//! Then, over pairs j < k of numbers of which none is missing in the record, z_j·z_k; and where a number can
-//! be missing, before those how many such records there are and what z and z² sum to over them.
+//! Then, over pairs j < k of numbers, for records without a missing number, z_j·z_k; and where a number
+//! can be missing, before those the number of such records and the sums of z and z² over them.
 //!
-//! **Claim.** z is clamped to [−1, 1] and truncated toward zero to a multiple of 2⁻²⁰ (no number counts as
-//! 0), so that whatever stands in the rows each entry of one record's part is what [`Part`] says it is: the
-//! bounds need no promise about the table. All sums are whole numbers of [`Described::UNIT`] = 2⁻⁴⁰, the same
-//! in any order. *Proof.* z is a multiple of 2⁻²⁰ and z_j·z_k one of 2⁻⁴⁰, each at most 1, that is 2⁴⁰ units;
-//! 2¹⁶ of them stay below 2⁶³ and are then added in 128 bits. ∎
+//! **Claim.** z is clamped to [−1, 1] and truncated toward zero to a multiple of 2⁻²⁰ (NaN becomes 0),
+//! so that for any content of the rows each entry of one record's part is as [`Part`] states: the
+//! bounds require nothing of the table. All sums are integers in units of [`Described::UNIT`] = 2⁻⁴⁰,
+//! the same in any order. *Proof.* z is a multiple of 2⁻²⁰ and z_j·z_k one of 2⁻⁴⁰, each at most 1,
+//! that is 2⁴⁰ units; 2¹⁶ of them stay below 2⁶³ and are then added in 128 bits. ∎
 //!
 //! - Tested by `agrees_with_records_one_by_one` and `parts_are_as_they_are_said_to_be`.
 
@@ -25,13 +25,13 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Described {
-    /// The column that says that a record is there.
+    /// The column that marks a record as present.
     pub marker: usize,
-    /// Whether records are counted, before all else.
+    /// True if records are counted, before all else.
     pub rows: bool,
     /// The columns.
     pub slots: Vec<Slot>,
-    /// Whether products of numbers are summed.
+    /// True if products of numbers are summed.
     pub products: bool,
 }
 
@@ -39,38 +39,38 @@ pub struct Described {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Slot {
-    /// Encoded columns, a cell each; of several that are not zero the first counts.
+    /// Encoded columns, one cell each; of several that are not zero the first counts.
     Cells {
-        /// The first of them.
+        /// The first of these columns.
         first: usize,
-        /// How many.
+        /// The number of columns.
         count: usize,
     },
     /// The class of a row labelled by [`super::Labels::Joint`].
     Classes {
-        /// How many.
+        /// The number of classes.
         count: usize,
     },
     /// A number.
     Number {
-        /// Its encoded column; the label where none is given.
+        /// Its encoded column; if none, the label is the number.
         column: Option<usize>,
-        /// The encoded column that says that it is missing.
+        /// The encoded column that marks it as missing.
         missing: Option<usize>,
-        /// How many bins.
+        /// The number of bins.
         bins: usize,
     },
-    /// A number from 0 to 1 of which only the sum is asked.
+    /// A number from 0 to 1 of which only the sum is computed.
     Share {
         /// Its encoded column.
         column: usize,
     },
 }
 
-/// What one record can add to an entry of the vector.
+/// The contribution of one record to an entry of the vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// 1 to one of so many entries that follow each other, or to none.
+    /// 1 to one of this many consecutive entries, or to none.
     OneOf(usize),
     /// A number from 0 to 1.
     Share,
@@ -78,15 +78,15 @@ pub enum Part {
     Signed,
 }
 
-/// 2²⁰.
+/// Steps per unit of a number z, 2²⁰.
 const SCALE: f64 = 1_048_576.0;
-/// 1 in units.
+/// The number 1 in units.
 const ONE: i64 = 1 << 40;
 /// Rows whose units are added in 64 bits.
 const FLIGHT: usize = 1 << 16;
 
 impl Slot {
-    /// How many entries it has.
+    /// The number of entries.
     pub fn entries(&self) -> usize {
         match self {
             Self::Cells { count, .. } | Self::Classes { count } => *count,
@@ -97,25 +97,27 @@ impl Slot {
 }
 
 impl Described {
-    /// What entries are counted in.
+    /// The unit of the entries.
     pub const UNIT: f64 = 1.0 / ONE as f64;
 
-    /// How many numbers there are.
+    /// The number of numeric columns.
     pub fn numbers(&self) -> usize {
         self.slots.iter().filter(|slot| matches!(slot, Slot::Number { .. })).count()
     }
 
-    /// Whether a number can be missing.
+    /// True if a number can be missing.
     pub fn can_miss(&self) -> bool {
         self.slots.iter().any(|slot| matches!(slot, Slot::Number { missing: Some(_), .. }))
     }
 
-    /// How many entries stand before the products: of records without a missing number.
+    /// The number of entries for records without a missing number, other than products; they precede
+    /// the products.
     pub fn of_whole_records(&self) -> usize {
         if self.products && self.can_miss() { 1 + 2 * self.numbers() } else { 0 }
     }
 
-    /// What one record can add, entry by entry (a [`Part::OneOf`] stands for all of its own).
+    /// The contributions of one record, entry by entry (a [`Part::OneOf`] stands for all of its
+    /// entries).
     pub fn parts(&self) -> Vec<Part> {
         let mut parts = Vec::new();
         parts.extend(self.rows.then_some(Part::Share));
@@ -142,7 +144,7 @@ impl Described {
         parts
     }
 
-    /// How many entries the vector has.
+    /// The number of entries of the vector.
     pub fn length(&self) -> usize {
         let length = |part: &Part| match part {
             Part::OneOf(count) => *count,
@@ -151,7 +153,7 @@ impl Described {
         self.parts().iter().map(length).sum()
     }
 
-    /// Adds one record's part, in units; `numbers` is room for its numbers.
+    /// Adds one record's part, in units; `numbers` is scratch memory.
     fn add_row(&self, block: &Block<'_>, row: usize, numbers: &mut Vec<i64>, sums: &mut [i64]) {
         if block.first_entry(row, self.marker..self.marker + 1).is_none() {
             return;
@@ -218,12 +220,12 @@ impl Described {
     }
 }
 
-/// z in 2⁻²⁰, at most 2²⁰ of them; 0 for what is no number.
+/// z in units of 2⁻²⁰, at most 2²⁰ of them; 0 for NaN.
 fn truncated(z: f64) -> i64 {
     if z.is_nan() { 0 } else { (z.clamp(-1.0, 1.0) * SCALE) as i64 }
 }
 
-/// Which of so many even parts of [−1, 1] it lies in; the upper end belongs to the last.
+/// The index of the bin of [−1, 1] that holds `k`; the upper end belongs to the last.
 fn bin(k: i64, bins: usize) -> usize {
     let (from_low, span) = (k + SCALE as i64, 2 * SCALE as i64);
     let place = i128::from(from_low) * bins as i128 / i128::from(span);
@@ -244,7 +246,7 @@ impl Statistic for Described {
         24 * self.length() + 64
     }
 
-    /// Whole numbers.
+    /// The sum is of integers.
     fn grain(&self, _columns: usize) -> Option<usize> {
         Some(1)
     }
@@ -364,7 +366,7 @@ mod tests {
             prop_assert_eq!(&whole, &units(&question, &sparse(&rows), &labels));
         }
 
-        /// Whatever stands in the row, far outside of what an encoder makes too.
+        /// For any content of a row, also far outside of an encoder's range.
         #[test]
         fn parts_are_as_they_are_said_to_be(rows in any_rows()) {
             let question = question(true);

@@ -1,14 +1,16 @@
-//! The back end of files: row blocks of [`privet_data::block`], read piece by piece in every pass.
+//! The file back end: row blocks of [`privet_data::block`], read piece by piece in every pass.
 //!
-//! Sums have the same bits as those from memory ([`super::pieces`]), from however many files: each piece is given to the same
-//! kernels, in portions that a processor's own cache holds where the kernel allows it ([`Statistic::grain`]), and whole
-//! otherwise. At most one piece a thread and one block are in memory: of dense rows of up to 4,096 columns a piece takes some 32 MiB, of
-//! others as many bytes as up to 2¹⁸ rows take. As many threads read and compute as fit with their pieces into what may be used, and one at
-//! least; the system is told which pieces come next. In every pass every block is held against its checksum, so that one
-//! that changes between passes ends the fit.
+//! Sums have the same bits as from memory ([`super::pieces`]), for any number of files: each piece is
+//! passed to the same kernels, in portions that fit a core's own cache where the kernel allows it
+//! ([`Statistic::grain`]), and whole otherwise. At most one piece per thread and one block are in
+//! memory: of dense rows of up to 4,096 columns a piece takes some 32 MiB, of others the size of up to
+//! 2¹⁸ rows. As many threads read and compute as fit with their pieces into the allowed memory, at
+//! least one; the system is given hints about the next pieces. In every pass every block is checked
+//! against its checksum, so that one that changes between passes ends the fit.
 //!
-//! The first look at all rows, whoever asks for it, finds the norms too; labels of classes follow from the classes alone. So
-//! a learner that is admitted by a look and then asks for sums has looked once.
+//! The first pass over all rows, for any purpose, also computes the norms; labels of classes follow
+//! from the classes alone. So a learner whose rows are checked in one pass needs no other pass before
+//! its sums.
 
 use super::memory::{Norms, norms_of, off_grid};
 use super::question::Answering;
@@ -27,24 +29,25 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Rows of a file that are looked at together where no sum is asked for, and bytes of them, at most.
+/// Limits, in rows and in bytes, of the rows of a file that are visited together where no sum is
+/// computed.
 const LOOK: usize = 1 << 14;
 const LOOK_BYTES: u64 = 1 << 24;
 
-/// Bytes of a piece with what is computed from it, at least.
+/// Lower bound on the bytes of a piece with the results computed from it.
 const A_PIECE: u64 = 1 << 26;
 
-/// Bytes of rows that are added at a time: they stay in a core's own cache between being read and being added.
+/// Bytes of rows that are added at a time: they stay in a core's own cache between reading and adding.
 const PORTION: u64 = 1 << 19;
 
 /// A table in files of row blocks.
 pub struct OnDisk {
     files: BlockFiles,
-    /// As the first look at all rows found them.
+    /// The norms that the first pass over all rows found.
     norms: OnceLock<Norms>,
     /// Bytes of rows that are added at a time.
     portion: u64,
-    /// Of fewer threads than there are, where not all may hold a piece.
+    /// A pool of fewer threads, where not all may hold a piece.
     few: Option<rayon::ThreadPool>,
     /// Rows read since it was opened.
     read: AtomicU64,
@@ -57,12 +60,12 @@ impl std::fmt::Debug for OnDisk {
 }
 
 impl OnDisk {
-    /// Opens a file. Rows are first looked at when they are visited or asked.
+    /// Opens a file. Rows are first read when they are visited or summed.
     pub fn open(path: &Path) -> Result<Self, RecordsError> {
         Self::open_all(&[path], u64::MAX)
     }
 
-    /// Opens files, in this order, of which about so many bytes may be in memory at a time.
+    /// Opens files, in this order, of which about `memory` bytes may be in memory at a time.
     pub fn open_all<P: AsRef<Path>>(paths: &[P], memory: u64) -> Result<Self, RecordsError> {
         let files = BlockFiles::open(paths)?;
         let threads = (memory / a_piece(&files)).max(1);
@@ -74,7 +77,7 @@ impl OnDisk {
         Ok(Self { files, norms, portion, few, read: AtomicU64::new(0) })
     }
 
-    /// The norms of all rows, which are looked at where they were not yet.
+    /// The norms of all rows, computed in a pass if not yet known.
     fn norms(&self) -> Result<Norms, RecordsError> {
         if self.norms.get().is_none() {
             self.visit(&mut |_| Ok(()))?;
@@ -82,7 +85,7 @@ impl OnDisk {
         self.norms.get().copied().ok_or_else(|| RecordsError::BackEnd("rows were not seen".into()))
     }
 
-    /// How often all rows were read so far.
+    /// The number of passes over all rows so far.
     pub fn passes(&self) -> f64 {
         self.read.load(Ordering::Relaxed) as f64 / self.files.rows().max(1) as f64
     }
@@ -92,7 +95,7 @@ impl OnDisk {
         Ok(self.files.piece(rows)?)
     }
 
-    /// Rows, so many at a time.
+    /// Passes rows to `see`, `at_a_time` at a time.
     fn portions(
         &self,
         rows: Range<usize>,
@@ -103,18 +106,18 @@ impl OnDisk {
         self.files.portions(rows, at_a_time, see)
     }
 
-    /// How many rows take so many bytes; one at least.
+    /// The number of rows that take this many bytes; at least one.
     fn rows_in(&self, bytes: u64) -> usize {
         let a_row = (self.files.bytes() / self.files.rows().max(1) as u64).max(1);
         usize::try_from(bytes / a_row).unwrap_or(usize::MAX / 2).max(1)
     }
 
-    /// How many rows are added at a time by a statistic that takes so many, or a multiple.
+    /// The number of rows added at a time, a multiple of the statistic's grain.
     fn at_a_time(&self, grain: usize) -> usize {
         self.rows_in(self.portion).next_multiple_of(grain.max(1))
     }
 
-    /// With the threads that may hold a piece.
+    /// Runs `work` with the threads that may hold a piece.
     fn with_threads<T: Send>(&self, work: impl FnOnce() -> T + Send) -> T {
         match &self.few {
             Some(pool) => pool.install(work),
@@ -122,7 +125,7 @@ impl OnDisk {
         }
     }
 
-    /// Consecutive pieces of all rows, read by all threads and seen in order.
+    /// Consecutive pieces of all rows, read in parallel and passed to `see` in order.
     fn pieces_in_order<T: Send>(
         &self,
         read: &(dyn Fn(Range<usize>) -> Result<T, RecordsError> + Sync),
@@ -147,10 +150,11 @@ impl OnDisk {
     }
 }
 
-/// About how many bytes a thread takes for its piece of these files and what is computed from it, at most.
+/// Approximate upper bound on the bytes that a thread takes for its piece of these files and the
+/// results computed from it.
 fn a_piece(files: &BlockFiles) -> u64 {
     let rows = files.rows().max(1);
-    // Sums that take much room are cut into the fewest pieces.
+    // Large sums are cut into the fewest pieces.
     let longest = rows.div_ceil(pieces::pieces(rows, files.columns(), usize::MAX)) as u64;
     let bytes = |some: u64| {
         let bytes = u128::from(files.bytes()) * u128::from(some) / rows as u128;
@@ -161,7 +165,7 @@ fn a_piece(files: &BlockFiles) -> u64 {
     A_PIECE.max(bytes(longest).saturating_mul(2)).saturating_add(block)
 }
 
-/// A pool of so many threads.
+/// A pool of this many threads.
 fn pool(threads: usize) -> Result<rayon::ThreadPool, RecordsError> {
     let built = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     built.map_err(|error| RecordsError::BackEnd(error.to_string()))
@@ -229,7 +233,7 @@ impl Table for OnDisk {
     }
 }
 
-/// The rows of files less a public vector, whenever they are read.
+/// The rows of files minus a public vector, centred on every read.
 struct Moved<'a> {
     disk: &'a OnDisk,
     centre: Centre,
@@ -272,7 +276,7 @@ impl Table for Moved<'_> {
     }
 }
 
-/// The rows of a table, on disk or moved from there, with the labels of one problem.
+/// The rows of a table, on disk or centred, with the labels of one problem.
 fn labelled<'a>(
     disk: &'a OnDisk,
     table: &'a dyn Table,
@@ -318,7 +322,7 @@ fn labelled<'a>(
 /// The rows of files with the labels of one problem.
 struct Labelled<'a> {
     disk: &'a OnDisk,
-    /// The same, or moved from there.
+    /// The rows on disk, or centred.
     table: &'a dyn Table,
     moved: Option<&'a Moved<'a>>,
     norms: Norms,
@@ -328,7 +332,7 @@ struct Labelled<'a> {
 }
 
 impl Labelled<'_> {
-    /// Adds rows as they were read.
+    /// Adds rows as they were read, centred if required.
     fn add<S: Statistic>(
         &self,
         statistic: &S,
@@ -419,7 +423,8 @@ mod tests {
     use privet_data::block::BlockWriter;
     use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
 
-    /// Threads are given out by what their pieces take: long sparse rows of many columns take more than 64 MiB.
+    /// The number of threads follows from the size of their pieces: long sparse rows of many columns
+    /// take more than 64 MiB.
     #[test]
     fn fewer_threads_hold_larger_pieces() {
         let folder = tempfile::tempdir().unwrap();
@@ -438,7 +443,7 @@ mod tests {
         let columns = (0..rows * each).map(|k| (k % each) as u32).collect();
         let sparse = CsrMatrix::new(starts, columns, vec![0.5; rows * each], 100_000);
         let bytes = (rows * (4 + 8 * each + 4)) as u64;
-        // The piece, what is computed from it, and the block as it was read.
+        // The piece, the results computed from it, and the block as it was read.
         assert_eq!(a_piece(&files(Matrix::Csr(sparse))), 3 * bytes);
         let dense = DenseMatrix::new(vec![0.0; 4096 * 4], 4096, 4);
         assert_eq!(a_piece(&files(Matrix::Dense(dense))), A_PIECE + 4096 * 20);

@@ -1,8 +1,9 @@
-//! Rows that other machines keep: what is asked of them, and how they answer.
+//! Rows kept on other machines: the queries sent to them, and their answers.
 //!
-//! An [`Asking`] is plain data, and travels as a [`Question`]. A machine answers it for rows that it has
-//! ([`answered`]), and answers are put together ([`merged`]) in any order where sums are exact, in the order
-//! of their pieces where they are not ([`super::pieces`]). [`super::Remote`] is the table that asks.
+//! An [`Asking`] is plain data, and is sent as a [`Question`]. A machine answers it for the rows that
+//! it has ([`answered`]), and answers are merged ([`merged`]) in any order where sums are exact, in the
+//! order of their pieces where they are not ([`super::pieces`]). [`super::Remote`] is the table that
+//! sends the queries.
 
 use super::carried::Carried;
 use super::carrying::Question;
@@ -19,47 +20,47 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::cell::RefCell;
 
-/// What is asked of rows elsewhere, as plain data.
+/// A query of rows on other machines, as plain data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Asking {
-    /// A sum that is to be released: parts of any rows, in any order.
+    /// A sum that is released: partial sums of any rows, in any order.
     Exact {
-        /// Of the problem.
+        /// The problem's labels.
         labels: Labels,
-        /// What is taken from every row before, if anything is.
+        /// The public centre that is subtracted from every row first, if any.
         moved: Option<Centre>,
         /// The sum.
         question: Exact,
     },
-    /// A sum on a solver's way: a part for each piece, in their order.
+    /// A sum within a solver, not released: one partial sum for each piece, in their order.
     Inner {
-        /// Of the problem.
+        /// The problem's labels.
         labels: Labels,
-        /// What is taken from every row before, if anything is.
+        /// The public centre that is subtracted from every row first, if any.
         moved: Option<Centre>,
         /// The sum.
         question: Inner,
-        /// How many rows there are in all.
+        /// The total number of rows.
         rows: usize,
-        /// How many pieces they are cut into.
+        /// The number of pieces that they are cut into.
         pieces: usize,
     },
-    /// How many rows have a label that a loss does not accept.
+    /// The number of rows with a label that a loss does not accept.
     Unaccepted {
-        /// Of the problem.
+        /// The problem's labels.
         labels: Labels,
         /// The loss.
         loss: Loss,
     },
-    /// The rows at these places, ascending, as blocks in their order.
+    /// The rows at these indices, ascending, as blocks in their order.
     Rows {
-        /// From 0, in the order of all rows.
+        /// Indices from 0, in the order of all rows.
         places: Vec<usize>,
     },
 }
 
-/// What is known of rows that are kept elsewhere: their number and shape, no more.
+/// The known facts about rows on other machines: their number, shape and norms, and a fingerprint.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kept {
@@ -67,12 +68,12 @@ pub struct Kept {
     columns: usize,
     entries: usize,
     norms: Norms,
-    /// By what the rows are known again, however they are cut ([`block::print_of_rows`]).
+    /// A fingerprint of the rows, independent of their partition ([`block::print_of_rows`]).
     print: u64,
 }
 
 impl Kept {
-    /// Of rows that are here.
+    /// The facts about rows that are here.
     pub fn of(rows: &Dataset) -> Result<Self, RecordsError> {
         let entries = match &rows.features {
             Matrix::Dense(dense) => dense.values().len(),
@@ -83,7 +84,7 @@ impl Kept {
         Ok(Self { rows: count, columns, entries, norms, print: block::print_of_rows(rows) })
     }
 
-    /// Of several that are kept apart; `None` for none, or where their columns differ.
+    /// The facts about several sets of rows together; `None` for none, or where their columns differ.
     pub fn of_all(each: &[Self]) -> Option<Self> {
         let (first, rest) = each.split_first()?;
         rest.iter().try_fold(*first, |all, next| {
@@ -97,22 +98,22 @@ impl Kept {
         })
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Which rows they are.
+    /// The number and the fingerprint of the rows.
     pub(super) fn counted(&self) -> Counted {
         Counted { rows: self.rows as u64, print: self.print }
     }
 
-    /// How many encoded columns they have.
+    /// The number of encoded columns.
     pub fn columns(&self) -> usize {
         self.columns
     }
 
-    /// Entries stored in all.
+    /// The total number of stored entries.
     pub fn entries(&self) -> usize {
         self.entries
     }
@@ -128,8 +129,8 @@ impl Kept {
     }
 }
 
-/// Which rows a part of an answer is of: how many, and by what they are known. Of parts together it is the sum of theirs, so
-/// that a row that was counted twice or left out shows.
+/// The identity of the rows of a partial answer: their number and their fingerprint. Those of several
+/// parts add up, so that a row counted twice or left out is detected.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counted {
     rows: u64,
@@ -137,12 +138,12 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// How many rows.
+    /// The number of rows.
     pub fn rows(self) -> usize {
         self.rows as usize
     }
 
-    /// Of these and those.
+    /// The sum of both.
     fn and(self, other: Self) -> Self {
         Self {
             rows: self.rows.saturating_add(other.rows),
@@ -150,7 +151,7 @@ impl Counted {
         }
     }
 
-    /// Of all parts of an answer.
+    /// The sum over all parts of an answer.
     pub fn of_all(parts: &[impl AsRef<[u8]>]) -> Result<Self, RecordsError> {
         parts.iter().try_fold(Self::default(), |all, part| {
             Ok(all.and(Self::read(&mut part.as_ref()).ok_or_else(odd)?))
@@ -168,7 +169,8 @@ impl Carried for Counted {
     }
 }
 
-/// The answer for these rows, which are this piece; of exact sums, which have no pieces, 0.
+/// Computes the answer for these rows, which are piece `piece` (0 for exact sums, which have no
+/// pieces).
 pub fn answered(
     question: &Question,
     piece: usize,
@@ -191,13 +193,13 @@ pub fn answered(
             let refused = labels.iter().filter(|y| !loss.accepts(**y)).count();
             (refused as u64).bytes()
         }
-        // Which of these rows are meant depends on where they begin: see `rows_at`.
+        // The choice among these rows depends on the index of the first: see `rows_at`.
         Asking::Rows { .. } => return Err(odd()),
     };
     Ok(question.sealed(piece, &answer))
 }
 
-/// Those of the rows that a question names that are among these, of which the first is at `first`.
+/// Answers a query of rows with those that are among these, the first of which has index `first`.
 pub fn rows_at(question: &Question, first: usize, rows: &Dataset) -> Result<Vec<u8>, RecordsError> {
     let Asking::Rows { places } = question.asking() else { return Err(odd()) };
     let from = places.partition_point(|place| *place < first);
@@ -206,7 +208,7 @@ pub fn rows_at(question: &Question, first: usize, rows: &Dataset) -> Result<Vec<
     Ok(question.sealed(first, &block::to_bytes(&rows.select(&here))))
 }
 
-/// Several answers to one question, whose sums are exact, as one.
+/// Merges several answers to one query, whose sums are exact.
 pub fn merged(
     question: &Question,
     columns: usize,
@@ -227,7 +229,7 @@ pub fn merged(
     Ok(question.sealed(0, &answer))
 }
 
-/// The answers that came back sealed, whatever their places.
+/// Unwraps answers, whatever their places.
 pub(super) fn answers<'a>(
     question: &Question,
     parts: &'a [impl AsRef<[u8]>],
@@ -235,21 +237,21 @@ pub(super) fn answers<'a>(
     Ok(question.all_opened(parts)?.into_iter().map(|(_, answer)| answer).collect())
 }
 
-/// How many labels were not accepted, in all parts of an answer to [`Asking::Unaccepted`].
+/// The number of labels not accepted, over all parts of an answer to [`Asking::Unaccepted`].
 pub(super) fn unaccepted(parts: &[impl AsRef<[u8]>]) -> Result<u64, RecordsError> {
     parts.iter().try_fold(0_u64, |all, part| {
         Ok(all.saturating_add(u64::read(&mut part.as_ref()).ok_or_else(odd)?))
     })
 }
 
-/// What came back is no answer to what was asked.
+/// The error for an answer that does not fit its query.
 pub(super) fn odd() -> RecordsError {
     RecordsError::BackEnd(
         "an answer is not of the kind, the length or the rows that were asked for".into(),
     )
 }
 
-/// Rows that are summed as one piece; keeps what they sum to.
+/// Rows that are summed as one piece; keeps their sum as bytes.
 struct Part<'a> {
     features: Cow<'a, Matrix>,
     labels: Vec<f64>,
@@ -277,7 +279,7 @@ impl<'a> Part<'a> {
         Ok(Self { features, labels, counted, bytes: Default::default() })
     }
 
-    /// Which rows, then their sum.
+    /// The rows' identity, then their sum, as bytes.
     fn taken(self) -> Vec<u8> {
         self.bytes.into_inner()
     }
@@ -294,7 +296,7 @@ impl Answering for Part<'_> {
     }
 }
 
-/// Partial sums that came back, merged in the order in which they are given.
+/// Partial sums received, merged in the order in which they are given.
 pub(super) struct Merging<'a, B> {
     pub parts: &'a [B],
     pub columns: usize,

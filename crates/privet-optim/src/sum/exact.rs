@@ -1,4 +1,4 @@
-//! Gradient sums that do not depend on the order of their terms, for sums that are released.
+//! Gradient sums, summed exactly: independent of the order of their terms, for sums that are released.
 //!
 //! Floating-point sums can exceed the sensitivity derived for real numbers, because rounding depends
 //! on the order and on the other terms (Casacuberta et al., CCS 2022). Here no addition rounds.
@@ -17,12 +17,13 @@
 //! - L: `slope`. Below the loss's own Lipschitz constant it makes the tails of ℓ linear: the sum is
 //!   still the gradient of a convex loss.
 //!
-//! **Margins** ⟨x, θ⟩ are exact as well, at θ truncated to multiples of 2^(t−30), 2^t ≥ ‖θ‖₂ (which moves
-//! none of its entries by more than 2·10⁻⁹ of its norm): so they are the same for dense and sparse storage of
-//! a row, in any order of its entries, with fused operations or without. *Proof.* x_jθ_j is a multiple of
-//! 2^(e−23)·2^(t−30) = 2⁻⁵³·2^(e+t), and whatever the set of entries, the sum of its products is at most
-//! ‖x‖₂‖θ‖₂ ≤ 2^(e+t), so that no partial sum is rounded. ∎ It matters where the storage was chosen from
-//! the records: else one record could move the last bit of others' margins, and by it their multipliers.
+//! **Margins** ⟨x, θ⟩ are exact as well, at θ truncated to multiples of 2^(t−30), 2^t ≥ ‖θ‖₂ (which
+//! changes none of its entries by more than 2·10⁻⁹ of its norm): so they are the same for dense and
+//! sparse storage of a row, in any order of its entries, with fused operations or without. *Proof.*
+//! x_jθ_j is a multiple of 2^(e−23)·2^(t−30) = 2⁻⁵³·2^(e+t), and for any set of entries, the sum of its
+//! products is at most ‖x‖₂‖θ‖₂ ≤ 2^(e+t), so that no partial sum is rounded. ∎ It matters where the
+//! storage was chosen from the records: otherwise one record could change the last bit of others'
+//! margins, and by it their multipliers.
 //!
 //! - Multipliers are computed record by record without fused operations: the same on every processor.
 //! - Tested by `order_and_sharding_do_not_matter`, `storage_does_not_matter`, `agrees_with_integers`.
@@ -33,20 +34,20 @@ use crate::kernel::{Kernel, dispatch};
 use crate::loss::Loss;
 use serde::{Deserialize, Serialize};
 
-/// Rows whose exact products are summed in f64 before they are turned into integers.
+/// Rows whose exact products are summed in f64 before conversion to integers.
 pub(super) const FLIGHT: usize = 512;
 
-/// Σ trunc(ℓ′)·x at θ, exactly.
+/// The exact sum Σ trunc(ℓ′)·x at θ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExactGradient {
-    /// ℓ.
+    /// The loss ℓ.
     pub loss: Loss,
-    /// θ.
+    /// The point θ.
     pub theta: Vec<f64>,
-    /// R, the radius rows were clipped and truncated for.
+    /// The radius R to which rows were clipped and truncated.
     pub radius: f64,
-    /// L, what |ℓ′| is clipped to; above 0.
+    /// The bound L to which |ℓ′| is clipped; above 0.
     pub slope: f64,
 }
 
@@ -73,14 +74,14 @@ pub(crate) fn exponent_above(x: f64) -> i32 {
 /// The units of multipliers and features.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ExactPlan {
-    /// 2^a/2²¹: what multipliers are truncated to.
+    /// The unit of multipliers, 2^a/2²¹, to which they are truncated.
     pub multiplier_unit: f64,
-    /// 2^e/2²³: what features are multiples of.
+    /// The unit of features, 2^e/2²³, of which they are multiples.
     pub feature_unit: f64,
 }
 
 impl ExactPlan {
-    /// For multipliers of at most `lipschitz` and rows of at most `radius`.
+    /// The units for multipliers of at most `lipschitz` and rows of norm at most `radius`.
     pub fn new(lipschitz: f64, radius: f64) -> Self {
         Self {
             multiplier_unit: 2f64.powi(exponent_above(lipschitz) - 21),
@@ -88,7 +89,7 @@ impl ExactPlan {
         }
     }
 
-    /// That of features in rows of at most `radius`.
+    /// The unit of features in rows of norm at most `radius`.
     pub fn feature_unit(radius: f64) -> f64 {
         2f64.powi(exponent_above(radius) - 23)
     }
@@ -99,7 +100,8 @@ impl ExactPlan {
     }
 }
 
-/// θ at which margins are exact: see the module's documentation. One that is not finite stays as it is.
+/// The truncated θ at which margins are exact: see the module's documentation. One that is not finite
+/// stays as it is.
 pub(super) fn exact_point(theta: &[f64]) -> Vec<f64> {
     let norm = theta.iter().map(|x| x * x).sum::<f64>().sqrt() * (1.0 + 1e-6);
     if !(norm.is_finite() && norm > f64::MIN_POSITIVE) {
@@ -121,7 +123,8 @@ impl ExactGradient {
 }
 
 impl ExactSum {
-    /// Of whole numbers that were added up elsewhere, over so many rows whose features were on the grid.
+    /// A sum of integers that were added elsewhere, over this many rows whose features were on the
+    /// grid.
     pub fn of_units(units: Vec<i128>, rows: u64) -> Self {
         Self { units, rows, on_grid: true }
     }
@@ -137,7 +140,7 @@ impl ExactSum {
         self.add_units(|index| (sum[index] / unit) as i64);
     }
 
-    /// Counts rows, and whether their features were on the grid.
+    /// Counts rows, and notes if their features were not on the grid.
     pub(super) fn note(&mut self, rows: usize, on_grid: bool) {
         self.on_grid &= on_grid;
         self.rows += rows as u64;
@@ -158,18 +161,18 @@ impl ExactSum {
         }
     }
 
-    /// The sum in units, to keep; `None` as for [`ExactSum::units`].
+    /// Returns the sum in units; `None` as for [`ExactSum::units`].
     pub fn into_units(self) -> Option<Vec<i128>> {
         self.on_grid.then_some(self.units)
     }
 
-    /// The sum in units; `None` when a feature was not on the grid that the radius promises, so
-    /// that the sum cannot be vouched for.
+    /// The sum in units; `None` when a feature was not on the grid that the radius implies, since the
+    /// sum then has no guarantee.
     pub fn units(&self) -> Option<&[i128]> {
         self.on_grid.then_some(&self.units)
     }
 
-    /// How many rows were added.
+    /// The number of rows added.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -194,7 +197,7 @@ impl Statistic for ExactGradient {
         24 * columns + 64
     }
 
-    /// Whole numbers.
+    /// The sum is of integers.
     fn grain(&self, _columns: usize) -> Option<usize> {
         Some(1)
     }
@@ -239,7 +242,7 @@ impl Kernel for ExactPass<'_> {
             part.margins::<F>(self.theta, margins);
             loss.derivatives::<false>(margins, part.labels(), multipliers);
             for m in multipliers.iter_mut() {
-                // Not `clamp`, which would let a NaN pass and spoil the terms of other records.
+                // Not `clamp`, which would let a NaN pass and corrupt the terms of other records.
                 *m = (m.max(-slope).min(*slope) * per_unit).trunc() * unit;
             }
             part.accumulate::<F>(multipliers, self.sum);
@@ -301,7 +304,7 @@ mod tests {
             prop_assert_eq!(&whole, &merged);
         }
 
-        /// Not even at points where a slope sits on the edge between two multipliers.
+        /// Not even at points where ℓ′ lies on the edge between two multipliers.
         #[test]
         fn storage_does_not_matter(seed in any::<u64>(), size in 0.1..300.0_f64) {
             let mut random = Lcg(seed);
@@ -355,7 +358,7 @@ mod tests {
         }
     }
 
-    /// Points that no descent reaches, at which margins are infinite or no numbers.
+    /// Points that no descent reaches, at which margins are infinite or NaN.
     #[test]
     fn no_point_is_too_large() {
         let values = vec![0.5, -0.5, 0.25, 0.75, -1.0, 0.0, 0.0, 0.0];
@@ -413,7 +416,7 @@ mod tests {
         assert!(sum.units().is_none());
         let looked_at = InMemory::new(&matrix, &[1.0]).unwrap().on_grid_of(1.0);
         assert!(looked_at.sum(&statistic).unwrap().units().is_none());
-        // Known for one radius is not known for another.
+        // On the grid of one radius is not on the grid of another.
         let matrix = Matrix::Dense(privet_data::matrix::DenseMatrix::new(vec![0.5, 1.0], 1, 2));
         let looked_at = InMemory::new(&matrix, &[1.0]).unwrap().on_grid_of(1.0);
         assert!(looked_at.sum(&statistic).unwrap().units().is_some());

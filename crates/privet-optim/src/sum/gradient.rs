@@ -1,9 +1,9 @@
 //! Loss and gradient in one pass over the rows; and the gradient in double-double.
 //!
-//! Rows are taken [`PART`] at a time: margins, then all losses and multipliers (vectorised), then
-//! the gradient while the rows are still in cache. The gradient is summed over flights of rows
-//! (512, or more when there are many columns) and the flights' sums are added up, so few roundings
-//! lie between a term and the total.
+//! Rows are processed [`PART`] at a time: margins, then all losses and multipliers (vectorised), then
+//! the gradient while the rows are still in cache. The gradient is summed over flights of rows (512, or
+//! more when there are many columns) and the flights' sums are added up, so few roundings lie between a
+//! term and the total.
 
 use super::{Block, Statistic};
 use crate::double_double::DoubleDouble;
@@ -14,26 +14,26 @@ use serde::{Deserialize, Serialize};
 /// Rows whose margins are kept at a time.
 pub(super) const PART: usize = 128;
 
-/// Σℓ and Σℓ′·x at θ, in f64.
+/// The sums Σℓ and Σℓ′·x at θ, in f64.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LossAndGradient {
-    /// ℓ.
+    /// The loss ℓ.
     pub loss: Loss,
-    /// θ.
+    /// The point θ.
     pub theta: Vec<f64>,
 }
 
 /// A partial sum of [`LossAndGradient`].
 #[derive(Clone, PartialEq)]
 pub struct GradientSum {
-    /// Σℓ.
+    /// The sum of losses Σℓ.
     pub value: f64,
-    /// Σℓ′·x.
+    /// The gradient Σℓ′·x.
     pub gradient: Vec<f64>,
-    /// Σ|ℓ′|.
+    /// The sum of absolute derivatives Σ|ℓ′|.
     pub absolute: f64,
-    /// How many roundings lie between any term of the gradient and its sum, at most.
+    /// Upper bound on the number of roundings between any term of the gradient and its sum.
     pub depth: u64,
 }
 
@@ -46,7 +46,7 @@ impl Statistic for LossAndGradient {
     type Sum = GradientSum;
     const NAME: &'static str = "loss-and-gradient";
 
-    /// ℓ(u) ≤ ℓ(0) + L|u|, and ‖ℓ′x‖ ≤ LR.
+    /// By ℓ(u) ≤ ℓ(0) + L|u|, and ‖ℓ′x‖ ≤ LR.
     fn bound(&self, radius: f64) -> f64 {
         let norm = self.theta.iter().map(|t| t * t).sum::<f64>().sqrt();
         let at_zero = self.loss.largest_at_zero();
@@ -62,7 +62,7 @@ impl Statistic for LossAndGradient {
         16 * columns + 64
     }
 
-    /// Flights are summed by themselves.
+    /// Each flight is summed on its own.
     fn grain(&self, columns: usize) -> Option<usize> {
         Some(flight(columns))
     }
@@ -121,7 +121,7 @@ impl Kernel for Pass<'_> {
     }
 }
 
-/// Σℓ′·x at θ, in f64.
+/// The gradient Σℓ′·x at θ, in f64.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Gradient(pub LossAndGradient);
@@ -150,24 +150,24 @@ impl Statistic for Gradient {
     }
 }
 
-/// Σℓ′·x at θ = `theta` + `tail`, in double-double throughout.
+/// The gradient Σℓ′·x at θ = `theta` + `tail`, in double-double throughout.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PreciseGradient {
-    /// ℓ.
+    /// The loss ℓ.
     pub loss: Loss,
-    /// θ rounded to f64.
+    /// The point θ rounded to f64.
     pub theta: Vec<f64>,
-    /// What is missing from `theta`.
+    /// The rounding error θ − `theta`.
     pub tail: Vec<f64>,
 }
 
 /// A partial sum of [`PreciseGradient`].
 #[derive(Clone, PartialEq)]
 pub struct PreciseSum {
-    /// Σℓ′·x.
+    /// The gradient Σℓ′·x.
     pub gradient: Vec<DoubleDouble>,
-    /// Σ|ℓ′|.
+    /// The sum of absolute derivatives Σ|ℓ′|.
     pub absolute: f64,
     /// As [`GradientSum::depth`], of double-double roundings.
     pub depth: u64,

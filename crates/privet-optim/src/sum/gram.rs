@@ -1,12 +1,13 @@
-//! Second moments Σxxᵀ that do not depend on the order of the rows, for sums that are released.
+//! Second moments Σxxᵀ, summed exactly: independent of the order of the rows, for sums that are
+//! released.
 //!
 //! **Claim.** With every feature a multiple of u = 2^(e−23) and ‖x‖∞ ≤ 2^e (`privet-data` truncates
 //! so), the returned sum is exact: the same for any order of rows, any number of threads and any
 //! sharding. One record's contribution, as a whole matrix, has Frobenius norm ‖x‖² ≤ R².
 //!
 //! *Proof.* x_j·x_k is a multiple of q = u² of size at most 2⁴⁶q. Sums of at most 2⁷ such products are
-//! multiples of q of size at most 2⁵³q, hence exact in f64, fused or not and in whichever order. They
-//! are then added as integers of 128 bits. ‖xxᵀ‖_F² = Σ_j Σ_k x_j²x_k² = ‖x‖⁴. ∎
+//! multiples of q of size at most 2⁵³q, hence exact in f64, fused or not and in any order. They are
+//! then added as integers of 128 bits. ‖xxᵀ‖_F² = Σ_j Σ_k x_j²x_k² = ‖x‖⁴. ∎
 //!
 //! - e: 2^e is the least power of two that is at least `radius`
 //! - Tested by `moments_are_those_of_integers_in_any_order`.
@@ -16,15 +17,15 @@ use super::{Block, Statistic};
 use crate::kernel::{Kernel, dense, dispatch};
 use serde::{Deserialize, Serialize};
 
-/// Rows whose exact products are summed in f64 before they are turned into integers.
+/// Rows whose exact products are summed in f64 before conversion to integers.
 const FLIGHT: usize = 128;
 
-/// Σxxᵀ, exactly: the upper triangle of a row-major square matrix; what lies below is unspecified
-/// ([`ExactGram::mirror`] fills it).
+/// The exact sum Σxxᵀ: the upper triangle of a row-major square matrix; the part below it is
+/// unspecified ([`ExactGram::mirror`] fills it).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ExactGram {
-    /// R, the radius rows were clipped and truncated for.
+    /// The radius R to which rows were clipped and truncated.
     pub radius: f64,
 }
 
@@ -64,7 +65,7 @@ impl Statistic for ExactGram {
         24 * columns * columns + 64
     }
 
-    /// Whole numbers.
+    /// The sum is of integers.
     fn grain(&self, _columns: usize) -> Option<usize> {
         Some(1)
     }

@@ -9,17 +9,17 @@ use crate::kernel::{Kernel, dense, dispatch, fma};
 use crate::loss::Loss;
 use serde::{Deserialize, Serialize};
 
-/// Σℓ″·x xᵀ at θ over every `stride`-th part of the rows, scaled up to all of them.
+/// The sum Σℓ″·x xᵀ at θ over every `stride`-th part of the rows, scaled up to all of them.
 ///
-/// The sum is the upper triangle of a row-major square matrix; what lies below is unspecified.
+/// The sum is the upper triangle of a row-major square matrix; the part below it is unspecified.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hessian {
-    /// ℓ.
+    /// The loss ℓ.
     pub loss: Loss,
-    /// θ.
+    /// The point θ.
     pub theta: Vec<f64>,
-    /// 1 takes all rows; k takes one part of 128 rows in k, to precondition cheaply.
+    /// 1 takes all rows; k takes one part of 128 rows in k, for a cheap preconditioner.
     pub stride: u32,
 }
 
@@ -36,7 +36,7 @@ impl Statistic for Hessian {
     fn bytes(&self, columns: usize) -> usize {
         8 * columns * columns
     }
-    /// Every k-th part is scaled by how many there are.
+    /// With a stride, parts are scaled by their number in the block.
     fn grain(&self, _columns: usize) -> Option<usize> {
         (self.stride <= 1).then_some(PART)
     }
@@ -98,25 +98,25 @@ impl Kernel for HessianPass<'_> {
     }
 }
 
-/// Σℓ″·x_j² at θ for every feature j.
+/// The diagonal Σℓ″·x_j² at θ for every feature j.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HessianDiagonal {
-    /// ℓ.
+    /// The loss ℓ.
     pub loss: Loss,
-    /// θ.
+    /// The point θ.
     pub theta: Vec<f64>,
 }
 
-/// Σℓ″·⟨x, v⟩·x at θ for a direction v.
+/// The product Σℓ″·⟨x, v⟩·x at θ for a direction v.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HessianVector {
-    /// ℓ.
+    /// The loss ℓ.
     pub loss: Loss,
-    /// θ.
+    /// The point θ.
     pub theta: Vec<f64>,
-    /// v.
+    /// The direction v.
     pub direction: Vec<f64>,
 }
 

@@ -1,24 +1,25 @@
-//! A public multiple of one entry of an exact sum, taken from the others.
+//! Subtracts a public multiple of an exact sum's last entry from its other entries.
 //!
-//! For rows less a public vector m ([`privet_data::centre`]): of each sum over (x̃, d) the last entry times m is taken from
-//! the others, in whole numbers, and dropped. What is left is the sum over x̃ − d·m: the map is linear and exact, so one
-//! record's part of it is the map of its own part. With |sums| ≤ 2⁹⁰ units, which holds 2⁴⁶ rows, and |m| ≤ 2²³ in 2²³
-//! parts of 1 nothing leaves 128 bits.
+//! For rows minus a public vector m ([`privet_data::centre`]): in each sum over (x̃, d) the last entry
+//! times m is subtracted from the others, in integers, and dropped. The rest is the sum over x̃ − d·m:
+//! the map is linear and exact, so it maps each record's part to its own image. With |sums| ≤ 2⁹⁰
+//! units, which holds 2⁴⁶ rows, and |m| ≤ 2²³ in units of 2⁻²³ nothing exceeds 128 bits.
 
 use serde::{Deserialize, Serialize};
 
-/// What is taken from sums of so many numbers and one more: the last times these.
+/// The multiples of a sum's last entry that are subtracted from the entries before it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Less {
-    /// Whole numbers, an entry a column.
+    /// The multiples in units of 2^−`bits`, one per column.
     pub units: Vec<i64>,
-    /// How many of them make 1, as a power of two.
+    /// The number of fractional bits of the multiples.
     pub bits: u32,
 }
 
 impl Less {
-    /// Of all answers, one after the other. `None` where they are not so long, or leave 128 bits.
+    /// Applies the map to sums, one after the other. `None` if their length does not fit, or on
+    /// overflow of 128 bits.
     pub fn taken_from(&self, sums: &[i128]) -> Option<Vec<i128>> {
         let length = self.units.len() + 1;
         let mut left = Vec::with_capacity(sums.len());

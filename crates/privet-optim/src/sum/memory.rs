@@ -1,4 +1,4 @@
-//! The in-memory back end: a matrix and its labels, summed by all threads in the pieces that
+//! The in-memory back end: a matrix and its labels, summed in parallel in the pieces that
 //! [`super::pieces`] prescribes.
 
 use super::exact::ExactPlan;
@@ -23,7 +23,7 @@ pub struct InMemory<'a> {
     grid: Option<f64>,
 }
 
-/// Labels are private.
+/// Withheld: labels are private.
 impl std::fmt::Debug for InMemory<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "InMemory({:?}, labels withheld)", self.features)
@@ -50,8 +50,8 @@ impl<'a> InMemory<'a> {
         Ok(Self { features, labels, norms, only_signs, grid: None })
     }
 
-    /// Looks once whether every feature is on the grid of rows of this radius, so that exact sums need
-    /// not look again; one that is off it is left for them to find.
+    /// Checks once if every feature is on the grid of rows of this radius, so that exact sums need not
+    /// check again; a feature off the grid is left for them to find.
     pub fn on_grid_of(mut self, radius: f64) -> Self {
         self.look_at_grid(radius);
         self
@@ -72,7 +72,7 @@ impl<'a> InMemory<'a> {
     }
 }
 
-/// The largest squared norm of rows, and the longest of them.
+/// The largest squared norm of rows, and the number of entries of the longest.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Norms {
@@ -82,7 +82,7 @@ pub(super) struct Norms {
 }
 
 impl Norms {
-    /// Of these rows and others.
+    /// The norms of these rows and others together.
     pub fn and(self, other: Self) -> Self {
         Self {
             largest_square: self.largest_square.max(other.largest_square),
@@ -101,7 +101,8 @@ impl Norms {
     }
 }
 
-/// Of rows that all are finite; `first` is the place of the first of them, for the refusal.
+/// The norms of rows, all of which must be finite; `first` is the index of the first row, for the
+/// error.
 pub(super) fn norms_of(features: &Matrix, first: usize) -> Result<Norms, RecordsError> {
     let rows = features.rows();
     let no_labels = vec![0.0; rows];
@@ -117,7 +118,7 @@ pub(super) fn norms_of(features: &Matrix, first: usize) -> Result<Norms, Records
     Ok(Norms { largest_square, longest_row })
 }
 
-/// Whether a feature is off the grid of this unit.
+/// True if a feature is off the grid of this unit.
 pub(super) fn off_grid(features: &Matrix, unit: f64) -> bool {
     let no_labels = vec![0.0; features.rows()];
     let blocks: Vec<_> = Block::new(features, 0, &no_labels).parts(4096).collect();
@@ -131,7 +132,7 @@ fn row_is_finite(features: &Matrix, row: usize) -> bool {
     }
 }
 
-/// [`Block::on_grid`].
+/// Runs [`Block::on_grid`].
 struct OnGrid<'a> {
     block: Block<'a>,
     unit: f64,

@@ -1,18 +1,17 @@
-//! One sum: what is asked of records.
+//! Sums over records: the queries that learners put to data.
 //!
-//! Whatever is asked of data is a sum over records of a [`Statistic`]: plain serialisable data
-//! (which loss, at which θ), never a closure, so that the same question can be put to rows in
-//! memory, on disk, on other machines or behind secure aggregation. A [`Table`] is a back end: a
-//! [`Dataset`](privet_data::Dataset) in memory, a file of row blocks ([`OnDisk`]), rows on other machines
-//! ([`Remote`]). For each problem ([`Labels`])
-//! it gives [`Records`], which answer the two closed lists of questions ([`Exact`], [`Inner`]).
+//! Every query of data is a sum over records of a [`Statistic`]: plain serialisable data (a loss and a
+//! point θ), never a closure, so that the same query works for rows in memory, on disk, on other
+//! machines or behind secure aggregation. A [`Table`] is a back end: a
+//! [`Dataset`](privet_data::Dataset) in memory, a file of row blocks ([`OnDisk`]), rows on other
+//! machines ([`Remote`]). For each problem ([`Labels`]) it gives [`Records`], which answer the two
+//! closed lists of queries ([`Exact`], [`Inner`]).
 //!
-//! A statistic states a public bound on one record's contribution, knows how to add a [`Block`] of
-//! rows and how to merge two partial sums. Floating-point sums carry with them how many roundings
-//! lie between any term and the result ([`GradientSum::depth`]), whatever the back end's order, so
-//! that a certificate can bound their error. Sums that are to be released must not depend on the
-//! order at all: [`ExactGradient`], [`SoftmaxGradient`], [`ExactGram`], [`ExactCurvature`],
-//! [`Described`].
+//! A statistic states a public bound on one record's contribution, adds a [`Block`] of rows to a sum
+//! and merges two partial sums. Floating-point sums count the roundings between any term and the result
+//! ([`GradientSum::depth`]), for any order that a back end uses, so that a certificate can bound their
+//! error. Sums that are released must not depend on the order at all: [`ExactGradient`],
+//! [`SoftmaxGradient`], [`ExactGram`], [`ExactCurvature`], [`Described`].
 
 mod block;
 mod carried;
@@ -57,25 +56,26 @@ pub use table::Table;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// A question to records whose answer is a sum over them.
+/// A query of records whose answer is a sum over them.
 pub trait Statistic: Clone + Serialize + DeserializeOwned + Send + Sync {
     /// The sum, or a partial one.
     type Sum: Send + Carried;
 
-    /// A name under which other machines find the kernel.
+    /// The name under which other machines find the kernel.
     const NAME: &'static str;
 
-    /// Bound on the Euclidean norm of one record's contribution, given ‖x‖₂ ≤ `radius`.
+    /// Upper bound on the Euclidean norm of one record's contribution, given ‖x‖₂ ≤ `radius`.
     fn bound(&self, radius: f64) -> f64;
 
     /// The empty sum for rows of `columns` features.
     fn zero(&self, columns: usize) -> Self::Sum;
 
-    /// About how many bytes one partial sum takes: back ends keep fewer of large ones.
+    /// The approximate size in bytes of one partial sum: back ends keep fewer of large ones.
     fn bytes(&self, columns: usize) -> usize;
 
-    /// How many rows at a time may be added, or any multiple of as many and the rest last, to the same bits as all at once;
-    /// `None` where only all at once will do. Back ends that read rows read no more at a time than they need.
+    /// Rows may be added in portions of any multiple of this number, the rest last, with the same bits
+    /// as all at once; `None` if they must be added all at once. Back ends that read rows read no more
+    /// at a time than they need.
     fn grain(&self, _columns: usize) -> Option<usize> {
         None
     }
@@ -83,15 +83,15 @@ pub trait Statistic: Clone + Serialize + DeserializeOwned + Send + Sync {
     /// Adds every row of a block.
     ///
     /// # Panics
-    /// When a vector of the statistic does not have an entry per column of the block.
+    /// If a vector of the statistic does not have one entry per column of the block.
     fn add(&self, block: Block<'_>, into: &mut Self::Sum);
 
     /// Adds a partial sum.
     fn merge(&self, into: &mut Self::Sum, other: Self::Sum);
 }
 
-/// Rows with labels that answer sums. The answer has the bits that [`pieces`] prescribes; [`Sums::sum`] asks
-/// with the statistic's own type.
+/// Rows with labels that answer sums. The answer must have the bits that [`pieces`] prescribes;
+/// [`Sums::sum`] returns it with the statistic's own type.
 pub trait Records: Send + Sync {
     /// Number of rows.
     fn rows(&self) -> usize;
@@ -103,22 +103,22 @@ pub trait Records: Send + Sync {
     fn longest_row(&self) -> usize;
     /// Stored entries in total.
     fn entries(&self) -> usize;
-    /// Whether every label satisfies `accepts` (see [`crate::Loss::accepts`]).
+    /// True if every label satisfies `accepts` (see [`crate::Loss::accepts`]).
     fn labels_accepted(&self, loss: crate::Loss) -> bool;
-    /// Looks once whether every feature is on the grid of rows of this radius, so that exact sums need
-    /// not look again; one that is off it is left for them to find.
+    /// Checks once if every feature is on the grid of rows of this radius, so that exact sums need not
+    /// check again; a feature off the grid is left for them to find.
     fn look_at_grid(&mut self, radius: f64);
-    /// A sum that is to be released.
+    /// A sum that is released.
     fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError>;
-    /// A sum on a solver's way.
+    /// A sum within a solver, not released.
     fn inner(&self, question: &Inner) -> Result<InnerAnswer, RecordsError>;
 }
 
-/// Why records could not be summed or set up. Names places, never values.
+/// The reason records could not be summed or set up. Names places, never values.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordsError {
-    /// As many labels as rows are needed.
+    /// The number of labels differs from the number of rows.
     #[error("{labels} labels were given for {rows} rows: one label per row is needed")]
     LabelCount {
         /// Rows of the matrix.
@@ -129,13 +129,13 @@ pub enum RecordsError {
     /// A feature is NaN or infinite.
     #[error("row {row} has a feature that is not a finite number")]
     NotFinite {
-        /// Which row, from 0.
+        /// The row, from 0.
         row: usize,
     },
     /// A label is NaN or outside [−1, 1].
     #[error("the label of row {row} is not a number from -1 to 1")]
     Label {
-        /// Which row, from 0.
+        /// The row, from 0.
         row: usize,
     },
     /// The back end failed to read or to reach records.
@@ -143,7 +143,7 @@ pub enum RecordsError {
     BackEnd(String),
 }
 
-/// Sums are made of records: their `Debug` says which they are and no more.
+/// Sums are derived from records: their `Debug` shows the type and nothing else.
 macro_rules! withheld {
     ($($sum:ident),*) => {$(
         impl std::fmt::Debug for $sum {

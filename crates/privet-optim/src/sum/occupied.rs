@@ -1,8 +1,8 @@
-//! How many records are in each of several cells: whole numbers.
+//! The number of records in each of several cells: integers.
 //!
-//! A record is in the cell of a column if its entry there is not zero, and in the cell of its class if the
-//! entry of a column that says that it is there is not. It is in one cell at most: of several columns the
-//! first counts. A row that is zero everywhere, the null record, is in none.
+//! A record is in the cell of a column if its entry there is not zero, and in the cell of its class if
+//! its entry in the marker column is not zero. It is in at most one cell: of several columns the first
+//! counts. A row that is zero everywhere, the null record, is in none.
 
 use super::{Block, ExactSum, SoftmaxGradient, Statistic};
 use privet_data::matrix::Matrix;
@@ -12,18 +12,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Occupied {
-    /// A cell a column.
+    /// One cell per column.
     Columns {
-        /// The first of them.
+        /// The first of these columns.
         first: usize,
-        /// How many.
+        /// The number of columns.
         count: usize,
     },
-    /// A cell a class, of rows labelled by [`super::Labels::Joint`].
+    /// One cell per class, of rows labelled by [`super::Labels::Joint`].
     Classes {
-        /// How many.
+        /// The number of classes.
         count: usize,
-        /// The column that says that a record is there.
+        /// The column that marks a record as present.
         marker: usize,
     },
 }
@@ -68,7 +68,7 @@ impl Statistic for Occupied {
         16 * self.cells() + 64
     }
 
-    /// Whole numbers.
+    /// The sum is of integers.
     fn grain(&self, _columns: usize) -> Option<usize> {
         Some(1)
     }

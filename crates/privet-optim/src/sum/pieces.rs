@@ -1,34 +1,37 @@
-//! The contract of every back end: into how many pieces rows are cut, and how their sums are merged.
+//! The contract of every back end: the pieces into which rows are cut, and the order in which their
+//! sums are merged.
 //!
-//! The cut depends on the number of rows and columns and on the size of the partial sums, never on threads,
-//! storage or back end; piece k of P holds rows ⌊k·n/P⌋ up to ⌊(k+1)·n/P⌋; each piece is summed by one call of
-//! [`Statistic::add`], and partial sums are merged in the order of their pieces. So every sum, also a
-//! floating-point one, has the same bits on one thread as on sixty-four, from memory as from a file.
+//! The cut depends on the number of rows and columns and on the size of the partial sums, never on
+//! threads, storage or back end; piece k of P holds rows ⌊k·n/P⌋ up to ⌊(k+1)·n/P⌋; each piece is
+//! summed as by one call of [`Statistic::add`], and partial sums are merged in the order of their
+//! pieces. So every sum, also a floating-point one, has the same bits on one thread as on sixty-four,
+//! from memory as from a file.
 
 use super::{RecordsError, Statistic};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// At most this many pieces at a time.
+/// The largest number of pieces at a time.
 const PIECES: usize = 64;
-/// At least this many rows in a piece.
+/// The smallest number of rows in a piece.
 const SHORTEST: usize = 1024;
-/// At most this many rows in a piece.
+/// The largest number of rows in a piece.
 const LONGEST: usize = 1 << 18;
-/// And, of dense rows of up to so many columns, at most so many bytes: what a thread holds of a file.
+/// For dense rows of up to this many columns, also the largest size in bytes: the part of a file that a
+/// thread holds.
 const WIDE: (usize, usize) = (4096, 1 << 25);
-/// Beyond eight pieces, their partial sums together take at most this many bytes (they are
-/// allocated and merged in every pass), and always at most the rows' own or four times this.
+/// Beyond eight pieces, their partial sums together take at most this many bytes (they are allocated
+/// and merged in every pass), and always at most the rows' own or four times this.
 const PIECE_BYTES: usize = 1 << 20;
-/// Beyond two, at most this many: sparse rows of millions of columns take less than their sum.
+/// Beyond two pieces, at most this many: sparse rows of millions of columns take less than their sum.
 const FEW_BYTES: usize = 1 << 26;
-/// Partial sums kept at a time never take more than this together, but for a single one.
+/// Partial sums kept at a time never take more than this together, except for a single one.
 const MOST_BYTES: usize = 1 << 30;
 
-/// How many pieces a sum whose partial sums take `bytes` is cut into.
+/// The number of pieces for a sum whose partial sums take `bytes`.
 pub fn pieces(rows: usize, columns: usize, bytes: usize) -> usize {
     let (most_columns, most_bytes) = WIDE;
-    // Sparse rows may have any number of columns, and their bytes are not known by it.
+    // Sparse rows may have any number of columns, which does not determine their size.
     let wide = match columns <= most_columns {
         true => rows.saturating_mul(4 * columns).div_ceil(most_bytes),
         false => 0,
@@ -36,7 +39,7 @@ pub fn pieces(rows: usize, columns: usize, bytes: usize) -> usize {
     at_a_time(rows, columns, bytes).max(rows.div_ceil(LONGEST)).max(wide.min(rows / SHORTEST))
 }
 
-/// How many of them are summed before they are merged.
+/// The number of pieces that are summed before they are merged.
 fn at_a_time(rows: usize, columns: usize, bytes: usize) -> usize {
     let bytes = bytes.max(1);
     let cheap = (PIECE_BYTES / bytes).max((FEW_BYTES / bytes).clamp(2, 8));

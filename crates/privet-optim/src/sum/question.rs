@@ -1,9 +1,10 @@
-//! The closed lists of what records can be asked, as plain data.
+//! The closed lists of queries of records, as plain data.
 //!
-//! [`Exact`] sums are released (under noise): integers, the same in any order, from any back end, bit for
-//! bit. [`Inner`] sums are what solvers ask on their way: floating point, the same bits from any back end too,
-//! because the cut into pieces and the order of merging are part of the contract ([`super::pieces`]).
-//! Neither is a closure, so both can be put to rows in memory, on disk or on other machines.
+//! [`Exact`] sums are released (with noise): integers, the same in any order, from any back end, bit
+//! for bit. [`Inner`] sums are those that solvers need: floating point, also with the same bits from
+//! any back end, because the cut into pieces and the order of merging are part of the contract
+//! ([`super::pieces`]). Neither is a closure, so both work for rows in memory, on disk or on other
+//! machines.
 
 use super::{
     Carried, Count, Described, ExactCurvature, ExactGradient, ExactGram, ExactSum, Gradient,
@@ -13,42 +14,42 @@ use super::{
 use privet_data::Target;
 use serde::{Deserialize, Serialize};
 
-/// Which linear problem of a table is meant: how its target becomes labels in [−1, 1].
+/// A linear problem of a table: the map from its target to labels in [−1, 1].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "as", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Labels {
-    /// Numbers as they are; two classes as −1 and 1 times how much each counts (empty: all the same).
+    /// Numbers as they are; two classes as −1 and 1 times the class's weight (empty: all 1).
     Signed {
-        /// Of the classes.
+        /// Weights of the classes.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         weights: Vec<f64>,
     },
-    /// 1 for one class and −1 for the rest, times how much each class counts.
+    /// 1 for one class and −1 for the rest, times the class's weight.
     AgainstRest {
-        /// Which class.
+        /// The class.
         class: u32,
-        /// Of the classes.
+        /// Weights of the classes.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         weights: Vec<f64>,
     },
     /// 1 − 1/K for one class of K and −1/K for the rest.
     Centred {
-        /// Which class.
+        /// The class.
         class: u32,
-        /// K.
+        /// The number of classes K.
         classes: u32,
     },
     /// 1 for every row.
     Same,
     /// The class's number over K ([`SoftmaxGradient::label`]).
     Joint {
-        /// K.
+        /// The number of classes K.
         classes: usize,
     },
 }
 
 impl Labels {
-    /// The label of each row; `None` where the target is not of that kind.
+    /// The label of each row; `None` if the target is of another kind.
     pub fn of(&self, target: &Target) -> Option<Vec<f64>> {
         let weighted = |mut labels: Vec<f64>, weights: &[f64]| {
             if let Target::Class { codes, .. } = target {
@@ -101,14 +102,14 @@ macro_rules! questions {
         })*
 
         impl $list {
-            /// About how many bytes a partial sum takes ([`Statistic::bytes`]).
+            /// The approximate size in bytes of a partial sum ([`Statistic::bytes`]).
             pub fn bytes(&self, columns: usize) -> usize {
                 match self {
                     $(Self::$kind(statistic) => statistic.bytes(columns),)*
                 }
             }
 
-            /// Hands the question, with its own type, to `answer`.
+            /// Passes the statistic, with its own type, to `answer`.
             pub(super) fn put<A: Answering>(&self, answer: &A) -> Result<$sums, RecordsError> {
                 Ok(match self {
                     $(Self::$kind(statistic) => $sums::$variant(answer.answer(statistic)?),)*
@@ -120,17 +121,17 @@ macro_rules! questions {
 
 /// A statistic that is on one of the lists.
 pub trait Asked: Statistic {
-    /// Puts it to records.
+    /// Returns its sum over the records.
     fn asked<R: Records + ?Sized>(&self, records: &R) -> Result<Self::Sum, RecordsError>;
 }
 
-/// A back end's way of answering a statistic.
+/// A back end's implementation for any statistic.
 pub(super) trait Answering {
     /// The sum over all rows.
     fn answer<S: Statistic>(&self, statistic: &S) -> Result<S::Sum, RecordsError>;
 }
 
-/// The answer to an [`Exact`] question.
+/// The answer to an [`Exact`] query.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExactAnswer {
@@ -140,49 +141,49 @@ pub enum ExactAnswer {
     Count(u64),
 }
 
-/// The answer to an [`Inner`] question.
+/// The answer to an [`Inner`] query.
 pub enum InnerAnswer {
     /// Loss and gradient.
     Gradient(GradientSum),
     /// Gradient in double-double.
     Precise(PreciseSum),
-    /// Numbers.
+    /// A vector of numbers.
     Vector(Vec<f64>),
 }
 
 questions! {
-    /// Sums that are to be released.
+    /// Sums that are released.
     Exact, ExactAnswer, exact:
-    /// Σ trunc(ℓ′)·x.
+    /// Gradient, Σ trunc(ℓ′)·x.
     Gradient(ExactGradient) => Units;
-    /// Σ (π − e_y)xᵀ.
+    /// Gradient of the joint logistic loss, Σ (π − e_y)xᵀ.
     Softmax(SoftmaxGradient) => Units;
-    /// Σxxᵀ.
+    /// Second moments, Σxxᵀ.
     Gram(ExactGram) => Units;
-    /// Σℓ″xxᵀ.
+    /// Curvature, Σℓ″xxᵀ.
     Curvature(ExactCurvature) => Units;
-    /// How many records are in each cell.
+    /// The number of records in each cell.
     Occupied(Occupied) => Units;
-    /// What a table looks like.
+    /// The description of a table.
     Described(Described) => Units;
-    /// How many records there are.
+    /// The number of records.
     Count(Count) => Count;
 }
 
 questions! {
-    /// What solvers ask.
+    /// Sums that solvers need.
     Inner, InnerAnswer, inner:
-    /// Σℓ and Σ∇ℓ.
+    /// Loss and gradient, Σℓ and Σ∇ℓ.
     LossAndGradient(LossAndGradient) => Gradient;
-    /// Σ∇ℓ.
+    /// Gradient, Σ∇ℓ.
     Gradient(Gradient) => Gradient;
-    /// Σ∇ℓ to 106 bits.
+    /// Gradient Σ∇ℓ to 106 bits.
     PreciseGradient(PreciseGradient) => Precise;
-    /// Σℓ″xxᵀ.
+    /// Hessian, Σℓ″xxᵀ.
     Hessian(Hessian) => Vector;
-    /// Its diagonal.
+    /// The Hessian's diagonal.
     HessianDiagonal(HessianDiagonal) => Vector;
-    /// Σℓ″⟨x,v⟩x.
+    /// The Hessian times a vector, Σℓ″⟨x,v⟩x.
     HessianVector(HessianVector) => Vector;
 }
 

@@ -1,11 +1,12 @@
-//! The back end of other machines: a table whose rows are asked, never fetched.
+//! The back end of other machines: a table whose rows are summed where they are, never fetched.
 //!
-//! Whoever implements [`Elsewhere`] carries a [`Question`] to the machines that keep the rows and brings the
-//! parts of the answer back, each of which must be one to this very question. Here they are put together: exact sums as they come, others in the order of
-//! their pieces, so that a model has the same bits as from memory. That a part answers this question, and is of the
-//! piece or the rows that it is put in for, is checked ([`Question`]). Which rows each part of a sum is of is checked, by their
-//! number and by a sum of checksums of the rows (`block::print_of_rows`), so that an engine that counts some twice, or
-//! leaves some out, by accident is found out. Noise is drawn by whoever holds this table, and nowhere else.
+//! An implementation of [`Elsewhere`] sends a [`Question`] to the machines that keep the rows and
+//! returns the parts of the answer. Here they are merged: exact sums as they come, others in the order
+//! of their pieces, so that a model has the same bits as from memory. Each part is checked to answer
+//! this very query, and to be of its piece or its rows ([`Question`]). The rows of the parts of a sum
+//! are checked by their number and by a sum of checksums of the rows (`block::print_of_rows`), so that
+//! an engine that counts some twice, or leaves some out, by accident is detected. Noise is drawn by the
+//! holder of this table, and nowhere else.
 
 use super::carried::Carried;
 use super::carrying::Question;
@@ -21,16 +22,16 @@ use std::time::SystemTime;
 
 /// Machines that keep rows.
 pub trait Elsewhere: Send + Sync {
-    /// The parts of an answer: of an [`Asking::Inner`] one for each piece, in their order; of an [`Asking::Rows`] in that of
-    /// the rows.
+    /// Returns the parts of the answer: for an [`Asking::Inner`] one for each piece, in their order;
+    /// for an [`Asking::Rows`] in the order of the rows.
     fn ask(&self, question: &Question) -> Result<Vec<Vec<u8>>, RecordsError>;
 }
 
-/// A table on other machines, every row of which was admitted there.
+/// A table on other machines; each row was checked there against the plan's admission rule.
 pub struct Remote<E> {
     elsewhere: E,
     kept: Kept,
-    /// Which table its questions are of, and how many it has put.
+    /// The number of the table in its queries, and the number of queries so far.
     number: u64,
     asked: AtomicU64,
 }
@@ -42,13 +43,14 @@ impl<E> std::fmt::Debug for Remote<E> {
 }
 
 impl<E: Elsewhere> Remote<E> {
-    /// Rows of which so much is known; whoever keeps them has admitted each by the plan's own rule.
+    /// The table of rows with these facts. The machines that keep them must have checked each by the
+    /// plan's own rule.
     pub fn new(elsewhere: E, kept: Kept) -> Self {
         let number = RandomState::new().hash_one((std::process::id(), SystemTime::now()));
         Self { elsewhere, kept, number, asked: AtomicU64::new(0) }
     }
 
-    /// Puts a question: what was asked, and the parts of the answer as they came.
+    /// Sends a query; returns it with the parts of the answer as they came.
     fn ask(&self, asking: Asking) -> Result<(Question, Vec<Vec<u8>>), RecordsError> {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
         let question = Question::new(self.number, number, asking)?;
@@ -56,7 +58,7 @@ impl<E: Elsewhere> Remote<E> {
         Ok((question, parts))
     }
 
-    /// Who carries questions.
+    /// The machines that keep the rows.
     pub fn elsewhere(&self) -> &E {
         &self.elsewhere
     }
@@ -66,7 +68,7 @@ impl<E: Elsewhere> Remote<E> {
     }
 }
 
-/// Its rows, as they are or less a public vector.
+/// The table's rows, as they are or minus a public vector.
 struct View<'a, E> {
     table: &'a Remote<E>,
     moved: Option<Centre>,
@@ -83,7 +85,8 @@ impl<'a, E: Elsewhere> View<'a, E> {
     }
 }
 
-/// Whether blocks follow each other, and each holds the rows from its first to the next one's.
+/// True if blocks are in order, and each holds exactly the wanted rows from its first to the next
+/// one's.
 fn as_placed(places: &[usize], blocks: &[(usize, &[u8])]) -> bool {
     let mut taken = 0;
     let together = blocks.chunk_by(|one, next| one.0 == next.0);
@@ -97,7 +100,7 @@ fn as_placed(places: &[usize], blocks: &[(usize, &[u8])]) -> bool {
         })
 }
 
-/// Rows elsewhere are not shown.
+/// The error for a request to show rows on other machines.
 fn not_shown() -> RecordsError {
     RecordsError::BackEnd("rows on other machines are not shown, only summed".into())
 }
@@ -230,7 +233,7 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
         refused == Ok(0)
     }
 
-    /// Each exact sum looks for itself, where the rows are.
+    /// Each exact sum checks the grid itself, where the rows are.
     fn look_at_grid(&mut self, _radius: f64) {}
 
     fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError> {

@@ -3,30 +3,29 @@
 //! ℓ(θ; x, y) = ln Σ_k e^{⟨x,θ_k⟩} − ⟨x,θ_y⟩ has the gradient (π − e_y)xᵀ, π the softmax of the K
 //! margins: one vector of features for each class, all K·p numbers in one sum.
 //!
-//! **Claim.** With features as in [`super::ExactGradient`] (‖x‖₂ ≤ R on the grid that R promises), the
-//! returned sum is the same for any order of rows, threads and sharding, and one record's
-//! contribution has norm at most **S·R**, S ≤ √2 the norm that π − e_y is clipped to, in the
-//! arithmetic used.
+//! **Claim.** With features as in [`super::ExactGradient`] (‖x‖₂ ≤ R on the grid that R implies), the
+//! returned sum is the same for any order of rows, threads and sharding, and one record's contribution
+//! has norm at most **S·R**, S ≤ √2 the norm that π − e_y is clipped to, in the arithmetic used.
 //!
-//! *Proof.* Multipliers are integers in units of 2⁻²¹, none larger than 2²¹. The sum of their squares
-//! is exact in f64 (at most 2⁴³ for any π, and errs by a factor of K·2⁻⁵³ whatever is fed in). Where
-//! it exceeds (2²¹S)² they are multiplied by less than (1 − 10⁻¹³)·2²¹S over its root and truncated
-//! toward zero, which cannot enlarge them; nor can a weight of at most 1. So ‖m xᵀ‖ = ‖m‖‖x‖ ≤ S·R, whatever the rounding of π.
-//! Since |m_k| ≤ 1, the sums of 2⁹ rows are exact in f64 as they are there, a = 0. 2⁹ such sums, each at
-//! most 2⁵³ units, are exact in 64-bit integers, and are then added in 128 bits. ∎
+//! *Proof.* Multipliers are integers in units of 2⁻²¹, none larger than 2²¹. The sum of their squares is
+//! exact in f64 (at most 2⁴³ for any π, with a relative error of at most K·2⁻⁵³ for any input). Where it
+//! exceeds (2²¹S)² they are multiplied by less than (1 − 10⁻¹³)·2²¹S over its root and truncated toward
+//! zero, which cannot enlarge them; nor can a weight of at most 1. So ‖m xᵀ‖ = ‖m‖‖x‖ ≤ S·R, for any
+//! rounding of π. Since |m_k| ≤ 1, the sums of 2⁹ rows are exact in f64 as they are there, a = 0. 2⁹
+//! such sums, each at most 2⁵³ units, are exact in 64-bit integers, and are then added in 128 bits. ∎
 //!
-//! **Layout.** The K numbers of a column lie side by side, in panels of W ≤ 16 classes: an entry of a row
-//! is read once for W margins and once for W sums, all in vector registers. The softmax itself goes
-//! over [`PART`] rows at a time, one class after another, so it too is computed in vectors. A pass
-//! over z stored entries takes 2Kz multiply-adds and reads the matrix once; nothing else is as large.
+//! **Layout.** The K numbers of a column lie side by side, in panels of W ≤ 16 classes: an entry of a
+//! row is read once for W margins and once for W sums, all in vector registers. The softmax itself is
+//! computed over [`PART`] rows at a time, one class after another, so it is vectorised too. A pass over
+//! z stored entries takes 2Kz multiply-adds and reads the matrix once; no other cost is as large.
 //!
 //! - The label of class k of K is k/K ([`SoftmaxGradient::label`]), so that it fits [`super::Records`].
-//! - Margins are exact, as those of [`super::ExactGradient`] are, at θ truncated by the norm of all classes
-//!   together; π is computed without fused operations. So both are the same on every processor and for
-//!   dense and sparse storage of a row: `storage_does_not_matter`.
+//! - Margins are exact, as those of [`super::ExactGradient`] are, at θ truncated by the norm of all
+//!   classes together; π is computed without fused operations. So both are the same on every processor
+//!   and for dense and sparse storage of a row: `storage_does_not_matter`.
 //! - The Hessian is at most R²/2, and its trace at most R².
-//! - Tested by `agrees_with_a_plain_gradient`, `agrees_with_integers`, `order_does_not_matter_and_no_record_exceeds_its_bound`,
-//!   `the_largest_terms_do_not_overflow`.
+//! - Tested by `agrees_with_a_plain_gradient`, `agrees_with_integers`,
+//!   `order_does_not_matter_and_no_record_exceeds_its_bound`, `the_largest_terms_do_not_overflow`.
 
 use super::exact::{ExactPlan, ExactSum, FLIGHT, exact_point};
 use super::gradient::PART;
@@ -35,39 +34,39 @@ use crate::kernel::exponential::exp_nonpositive;
 use crate::kernel::{Kernel, dispatch};
 use serde::{Deserialize, Serialize};
 
-/// 1 in units of multipliers.
+/// The number 1 in units of multipliers.
 const ONE: f64 = 2_097_152.0;
 
-/// Most classes in a panel: four vectors of four lanes.
+/// The largest number of classes in a panel: four vectors of four lanes.
 const WIDEST: usize = 16;
 
 /// Flights of rows that are added in 64 bits: 2⁹·2⁵³ units are in range.
 const FLIGHTS: usize = 512;
 
-/// Σ (π − e_y)xᵀ at θ, multipliers truncated, exactly.
+/// The exact sum Σ (π − e_y)xᵀ at θ, multipliers truncated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SoftmaxGradient {
-    /// K.
+    /// The number of classes K.
     pub classes: usize,
-    /// θ, class after class.
+    /// The point θ, class after class.
     pub theta: Vec<f64>,
-    /// R, the radius rows were clipped and truncated for.
+    /// The radius R to which rows were clipped and truncated.
     pub radius: f64,
-    /// S, what ‖π − e_y‖ is clipped to; above 0. At √2 nothing is clipped.
+    /// The bound S to which ‖π − e_y‖ is clipped; above 0. At √2 nothing is clipped.
     pub slope: f64,
-    /// How much a record of each class counts, from 0 to 1; empty if all count the same.
+    /// The weight of a record of each class, from 0 to 1; empty if all are 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub weights: Vec<f64>,
 }
 
 impl SoftmaxGradient {
-    /// The label that stands for a class.
+    /// The label of a class.
     pub fn label(code: u32, classes: usize) -> f64 {
         f64::from(code) / classes as f64
     }
 
-    /// The class that a label stands for.
+    /// The class of a label.
     pub fn class(label: f64, classes: usize) -> usize {
         (label * classes as f64).round() as usize
     }
@@ -96,7 +95,7 @@ impl Statistic for SoftmaxGradient {
         24 * self.classes * columns + 64
     }
 
-    /// Whole numbers.
+    /// The sum is of integers.
     fn grain(&self, _columns: usize) -> Option<usize> {
         Some(1)
     }
@@ -136,7 +135,7 @@ impl SoftmaxGradient {
             for rows in flights.parts(FLIGHT) {
                 let pass =
                     SoftmaxPass { statistic: self, plan, theta: &theta, rows, sums: &mut sums };
-                // Off the grid nothing can be vouched for, nor does it fit.
+                // Sums of features off the grid have no guarantee, and may not fit.
                 let fine = dispatch(pass);
                 into.note(rows.rows(), fine);
                 for (total, sum) in totals.iter_mut().zip(&mut sums) {
@@ -155,7 +154,7 @@ impl SoftmaxGradient {
     }
 }
 
-/// Adds Σ m·xᵀ over at most [`FLIGHT`] rows, m in units, and says whether all features are on the grid.
+/// Adds Σ m·xᵀ over at most [`FLIGHT`] rows, m in units; returns true if all features are on the grid.
 struct SoftmaxPass<'a, const W: usize> {
     statistic: &'a SoftmaxGradient,
     plan: ExactPlan,
@@ -200,7 +199,7 @@ impl<const W: usize> Kernel for SoftmaxPass<'_, W> {
     }
 }
 
-/// Margins, class after class, become clipped and truncated multipliers in units.
+/// Turns margins, class after class, into clipped and truncated multipliers in units.
 #[inline(always)]
 fn multipliers(table: &mut [[f64; PART]], labels: &[f64], slope: f64, weights: &[f64]) {
     let (mut largest, mut totals, mut squares) = ([f64::MIN; PART], [0.0; PART], [0.0; PART]);
@@ -234,7 +233,7 @@ fn multipliers(table: &mut [[f64; PART]], labels: &[f64], slope: f64, weights: &
         .map(|found| if found > limit { (limit / found).sqrt() * (1.0 - 1e-12) } else { 1.0 });
     for (factor, label) in factors.iter_mut().zip(labels) {
         let weight = weights.get((label * classes).round() as usize);
-        // Asks "within?", so that NaN counts as nothing.
+        // The test is "within?", so that a NaN weight counts as 0.
         *factor *= weight.map_or(1.0, |w| if (0.0..=1.0).contains(w) { *w } else { 0.0 });
     }
     for values in table {
@@ -398,7 +397,7 @@ mod tests {
         }
     }
 
-    /// Every term as large as can be, over more rows than a 64-bit partial sum takes.
+    /// Every term of the largest size, over more rows than a 64-bit partial sum holds.
     #[test]
     fn the_largest_terms_do_not_overflow() {
         let rows = FLIGHTS * FLIGHT + 700;

@@ -1,8 +1,8 @@
-//! Tables: rows with their targets, wherever they are kept.
+//! Tables: rows with their targets, in any back end.
 //!
-//! A learner is given a [`Table`] and asks it, problem by problem, for [`Records`] that answer sums. What
-//! needs more than sums says so: rows in memory (orders, subsets, single columns) are offered by memory
-//! alone. A learner that needs them refuses other tables in words.
+//! A learner receives a [`Table`] and obtains from it, for each problem, [`Records`] that answer sums.
+//! Rows themselves (orders, subsets, single columns) are available from memory alone. A learner that
+//! needs them refuses other tables with an error.
 
 use super::{InMemory, Labels, Records, RecordsError};
 use privet_data::Dataset;
@@ -21,26 +21,27 @@ pub trait Table: Send + Sync {
     /// All rows, if they are in memory.
     fn in_memory(&self) -> Option<&Dataset>;
 
-    /// Shows consecutive pieces of the table, all rows in their order.
+    /// Passes consecutive pieces of the table to `see`: all rows, in their order.
     fn visit(
         &self,
         see: &mut dyn FnMut(&Dataset) -> Result<(), RecordsError>,
     ) -> Result<(), RecordsError>;
 
-    /// The rows at these places, ascending.
+    /// The rows at these indices, ascending.
     fn rows_at(&self, places: &[usize]) -> Result<Dataset, RecordsError>;
 
-    /// Whether every row was admitted by the plan's own rule where it is kept, so that it is not shown here.
+    /// True if every row was checked by the plan's own rule where it is kept, so that it is not shown
+    /// here.
     fn is_vouched_for(&self) -> bool {
         false
     }
 
-    /// Whether [`Table::less`] is offered.
+    /// True if [`Table::less`] is implemented.
     fn offers_less(&self) -> bool {
         false
     }
 
-    /// The same rows less a public vector, with one more column ([`Centre::rows`]).
+    /// The same rows minus a public vector, with one more column ([`Centre::rows`]).
     fn less(&self, _centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
         Err(RecordsError::BackEnd("rows less a vector are not offered".into()))
     }
@@ -49,7 +50,7 @@ pub trait Table: Send + Sync {
     fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError>;
 }
 
-/// The target is of another kind than the labels asked for.
+/// The error for a target of another kind than the requested labels.
 pub(super) fn other_target() -> RecordsError {
     RecordsError::BackEnd("the target is not of the planned kind".into())
 }

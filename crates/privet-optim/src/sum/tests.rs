@@ -103,7 +103,7 @@ proptest! {
         prop_assert!(close(&a.gradient, &b.gradient));
     }
 
-    /// One record moves a sum by no more than its stated bound.
+    /// One record changes a sum by no more than its stated bound.
     #[test]
     fn contributions_are_within_their_bounds(seed in any::<u64>(), scale in 0.0..50.0_f64) {
         let mut random = Lcg(seed);
@@ -129,7 +129,7 @@ proptest! {
     }
 }
 
-/// A part of the rows stands for all of them: same scale, whatever the pieces.
+/// A part of the rows represents all of them: the same scale for any pieces.
 #[test]
 fn a_strided_hessian_has_the_full_scale() {
     let matrix = Matrix::Dense(DenseMatrix::new(vec![0.5; 9000], 9000, 1));
@@ -143,7 +143,7 @@ fn a_strided_hessian_has_the_full_scale() {
     }
 }
 
-/// The radius is rounded up: no row is longer.
+/// The radius is rounded up: no row has a larger norm.
 #[test]
 fn the_radius_bounds_every_row() {
     let mut random = Lcg(9);

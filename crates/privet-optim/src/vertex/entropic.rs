@@ -1,7 +1,7 @@
 //! Minimising Σℓ(⟨xᵢ, θ⟩; yᵢ) + λΣw ln w over signed mixtures of columns, to a proved distance.
 //!
-//! θ = C(w⁺ − w⁻) with (w⁺, w⁻) in the simplex of 2p weights; entries are those of a [`GridMatrix`], within
-//! ±τ, slopes are clipped to ±S (ℓ with linear tails), κ = Cτ, c ≥ ℓ″.
+//! θ = C(w⁺ − w⁻) with (w⁺, w⁻) in the simplex of 2p weights; entries are those of a [`GridMatrix`],
+//! within ±τ, derivatives are clipped to ±S (ℓ with linear tails), κ = Cτ, c ≥ ℓ″.
 //!
 //! **Claim.** For dual numbers g let w ∝ e^(∓C·gⱼ) and q = Σℓ′xᵢ at its θ. The minimiser ŵ has
 //! ‖w − ŵ‖₁ ≤ **(C/λ)·‖q − λg‖∞**.
@@ -10,13 +10,14 @@
 //! ⟨∇G(w) − ∇G(ŵ), w − ŵ⟩ ≥ λ‖w − ŵ‖₁². On the simplex constants do not count: ∇G(ŵ) = 0, and
 //! ∇G(w) = ±C(q − λg), since λ ln w = ∓λC·g + constant. Hölder. ∎
 //!
-//! **Iteration.** g ← (Bg + q)/(B + λ): mirror descent. With B = ncκ² the losses are B-smooth relative to
-//! entropy, (B + λ)·KL(ŵ, w′) ≤ B·KL(ŵ, w), and the distance falls below any e > 0 in a number of
+//! **Iteration.** g ← (Bg + q)/(B + λ): mirror descent. With B = ncκ² the losses are B-smooth relative
+//! to entropy, (B + λ)·KL(ŵ, w′) ≤ B·KL(ŵ, w), and the distance falls below any e > 0 in a number of
 //! rounds that is known beforehand ([`Entropic::rounds`]). Smaller B are tried first.
 //!
-//! **In finite arithmetic** what is returned are the *integer* scores at the θ computed. What separates
-//! them from q is charged to [`Entropic::slack`] and added to the distance: truncation of slopes (a unit),
-//! error of ℓ′ and of margins, and of the weights (from exponentials, whose arguments are at most nSκ/λ, and from their sum).
+//! **In finite arithmetic** the result is the *integer* scores at the computed θ. Their difference from
+//! q is bounded by [`Entropic::slack`] and added to the distance: truncation of derivatives (a unit),
+//! error of ℓ′ and of margins, and of the weights (from exponentials, whose arguments are at most
+//! nSκ/λ, and from their sum).
 //!
 //! - Tested by `the_distance_is_proved`, `the_rounds_suffice`.
 
@@ -29,64 +30,65 @@ use rayon::prelude::*;
 /// Rounds in which smaller B are tried.
 const TRIALS: u32 = 400;
 
-/// The problem, apart from records: public numbers.
+/// The problem's public numbers, without its records.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entropic {
-    /// ℓ.
+    /// The loss ℓ.
     pub loss: Loss,
-    /// S and its unit.
+    /// The clipping bound S of derivatives and its unit.
     pub slopes: SlopeGrid,
-    /// C.
+    /// The ℓ1 radius C.
     pub radius: f64,
-    /// λ.
+    /// The weight λ of the entropy.
     pub entropy: f64,
-    /// τ.
+    /// The bound τ on entries.
     pub bound: f64,
-    /// n.
+    /// The number of rows n.
     pub rows: u64,
-    /// p.
+    /// The number of columns p.
     pub columns: usize,
 }
 
 impl Entropic {
-    /// κ.
+    /// The bound κ on margins.
     pub fn reach(&self) -> f64 {
         self.radius * self.bound
     }
 
-    /// How far a computed slope can be from ℓ′ at the exact margin of the weights computed.
+    /// Upper bound on the difference between a computed derivative and ℓ′ at the exact margin of the
+    /// computed weights.
     pub fn slope_error(&self) -> f64 {
         let rounding = (self.columns as f64 + 8.0) * f64::EPSILON;
         let margin = self.loss.curvature() * self.reach() * rounding;
-        // The last: rounding of the residual itself, a few units of 2⁻⁵² of a sum of slopes.
+        // The last term: rounding of the residual itself, a few units of 2⁻⁵² of a sum of derivatives.
         self.slopes.unit()
             + self.loss.derivative_error()
             + margin
             + 8.0 * f64::EPSILON * self.slopes.clip()
     }
 
-    /// What finite arithmetic adds to the distance.
+    /// The part of the distance due to finite arithmetic.
     pub fn slack(&self) -> f64 {
         // Exponents C·g are at most nSκ/λ, rounded relatively.
         let exponent = self.rows as f64 * self.slopes.clip() * self.reach() / self.entropy;
         let roundings = self.columns as f64 + exponent;
         let weights = 2_f64.powi(-40) + 4.0 * roundings * f64::EPSILON;
-        // The weights' own error moves q, too.
+        // The weights' own error changes q, too.
         let moved = self.smoothness() / self.entropy * weights;
         self.reach() / self.entropy * self.rows as f64 * self.slope_error() + moved + weights
     }
 
-    /// B.
+    /// The smoothness B.
     fn smoothness(&self) -> f64 {
         self.rows as f64 * self.loss.curvature() * self.reach() * self.reach()
     }
 
-    /// Rounds after which the residual is below half of `distance`, from any point that the trials can have
-    /// led to.
-    ///
-    /// With r = B/(B + λ): KL(ŵ, w) falls by r a round from at most D = ln 2p + 2nSκ/λ (g is a mean of
-    /// numbers q/λ), so ‖w − ŵ‖₁ ≤ √(2D)·r^(t/2). C‖g − ĝ‖∞ falls by r, too, but for (B/(B + λ))·‖w − ŵ‖₁ a
-    /// round: it is at most r^(t/2)·(2nSκ/λ + (2B/λ)√(2D)), as 1/(1 − √r) ≤ 2(B + λ)/λ. And
+    /// The number of rounds after which the residual is below half of `distance`, from any point that
+    /// the trials can reach.
+    ///  With r = B/(B + λ): KL(ŵ, w) falls by r a round from at most D = ln 2p + 2nSκ/λ (g is a mean of
+    ///  numbers q/λ), so ‖w − ŵ‖₁ ≤ √(2D)·r^(t/2). C‖g − ĝ‖∞ falls by r, too, but for
+    ///  (B/(B + λ))·‖w − ŵ‖₁ a round: it is at most r^(t/2)·(2nSκ/λ + (2B/λ)√(2D)), as
+    ///  1/(1 − √r) ≤ 2(B + λ)/λ. And
     /// (C/λ)‖q − λg‖∞ ≤ (B/λ)‖w − ŵ‖₁ + C‖g − ĝ‖∞.
     pub fn rounds(&self, distance: f64) -> f64 {
         let shift = 2.0 * self.rows as f64 * self.slopes.clip() * self.reach() / self.entropy;
@@ -96,10 +98,10 @@ impl Entropic {
         ((2.0 * start / distance).ln() / per_round).max(0.0).ceil()
     }
 
-    /// The scores Σ mᵢkᵢⱼ at a θ whose weights are within `distance` of the minimiser's. `None` where that
-    /// is not reached, which exact rounds exclude if `distance` is at least twice the [`Self::slack`] (rounded
-    /// ones have not been seen to fail); or where `monitor`
-    /// stops, or the records are not of the stated shape.
+    /// Returns the scores Σ mᵢkᵢⱼ at a θ whose weights are within `distance` of the minimiser's. `None`
+    /// where that is not reached, which exact rounds exclude if `distance` is at least twice the
+    /// [`Self::slack`] (rounded ones have not been seen to fail); or where `monitor` stops, or the
+    /// records are not of the stated shape.
     pub fn solve(
         &self,
         features: &GridMatrix,
@@ -138,7 +140,7 @@ impl Entropic {
             if !monitor.proceed(progress) {
                 return None;
             }
-            // Too bold: be more careful. Later on the rate that is proved.
+            // Overshot: increase B. After the trials use the proved rate.
             if residual > last {
                 smoothness = (4.0 * smoothness).min(full);
             }
@@ -153,7 +155,7 @@ impl Entropic {
         None
     }
 
-    /// C(w⁺ − w⁻).
+    /// The point θ = C(w⁺ − w⁻).
     fn theta(&self, dual: &[f64]) -> Vec<f64> {
         let largest = dual.iter().fold(0.0_f64, |largest, g| largest.max((self.radius * g).abs()));
         let mut total = 0.0;
@@ -171,7 +173,7 @@ impl Entropic {
     }
 }
 
-/// Σ mᵢkᵢⱼ for every column at θ, exactly.
+/// The sum Σ mᵢkᵢⱼ for every column at θ, exactly.
 fn scores_at(
     features: &GridMatrix,
     labels: &[f64],
@@ -245,7 +247,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(16))]
-        /// A rough answer is within its distance of a fine one (but for the fine one's own).
+        /// A rough answer is within its distance of a fine one (up to the fine one's own).
         #[test]
         fn the_distance_is_proved(seed in any::<u64>(), entropy in 0.5_f64..20.0) {
             let problem = problem(entropy);
@@ -254,11 +256,12 @@ mod tests {
             let fine = 1e-5;
             let best = problem.solve(&features, &labels, fine, &quiet).unwrap();
             let unit = problem.slopes.unit() * features.grid().unit();
-            // w ∝ e^(∓C·q/λ) of the scores returned is closer still to the minimiser's fixed point.
+            // The weights w ∝ e^(∓C·q/λ) of the returned scores are closer still to the minimiser's
+            // fixed point.
             let dual = |scores: &[i64]| scores.iter().map(|s| *s as f64 * unit / entropy).collect::<Vec<_>>();
             for distance in [0.3, 0.03, 0.003] {
                 let rough = problem.solve(&features, &labels, distance, &quiet).unwrap();
-                // Scores move by at most nτcκ·distance.
+                // Scores change by at most nτcκ·distance.
                 let limit = ROWS as f64 * 0.5 * 0.25 * 2.0 * (distance + fine) + 1e-3;
                 for (a, b) in rough.iter().zip(&best) {
                     prop_assert!((a - b).abs() as f64 * unit <= limit);

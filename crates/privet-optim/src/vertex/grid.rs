@@ -4,8 +4,8 @@
 //! that is at least τ: a pure function of x with |k| ≤ K = ⌊τ/unit⌋ ≤ 2¹⁴, exactly (division by a power
 //! of two is exact). Sixteen bits hold it, and an entry takes six bytes (two in a dense matrix).
 //!
-//! Sparse rows are kept twice, by row and by column, so that both "which rows have this column?" and
-//! "which columns has this row?" cost what they answer.
+//! Sparse rows are stored twice, by row and by column, so that listing the rows of a column and the
+//! columns of a row both cost only the entries listed.
 
 use crate::sum::exponent_above;
 use privet_data::matrix::Matrix;
@@ -13,7 +13,7 @@ use privet_data::matrix::Matrix;
 /// Bits of the largest feature.
 const BITS: i32 = 14;
 
-/// What features are rounded to: public, from the bound alone.
+/// The grid to which features are rounded: public, from the bound alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FeatureGrid {
     bound: f64,
@@ -22,30 +22,30 @@ pub struct FeatureGrid {
 }
 
 impl FeatureGrid {
-    /// For features clamped to ±`bound`, a number from 1e-60 to 1e60; anything else counts as the
-    /// nearest of these.
+    /// The grid for features clamped to ±`bound`, a number from 1e-60 to 1e60; any other bound is
+    /// clamped to these.
     pub fn new(bound: f64) -> Self {
         let bound = if bound.is_nan() { 1.0 } else { bound.clamp(1e-60, 1e60) };
         let unit = 2_f64.powi(exponent_above(bound) - BITS);
         Self { bound, unit, largest: (bound / unit) as u32 }
     }
 
-    /// τ.
+    /// The bound τ.
     pub fn bound(&self) -> f64 {
         self.bound
     }
 
-    /// The unit.
+    /// The unit of the grid.
     pub fn unit(&self) -> f64 {
         self.unit
     }
 
-    /// K: no feature has more units.
+    /// The largest number of units K of a feature.
     pub fn largest(&self) -> u32 {
         self.largest
     }
 
-    /// k. What is not finite becomes 0.
+    /// The number of units k of a feature; 0 for a value that is not finite.
     pub fn units(&self, x: f32) -> i16 {
         let x = f64::from(x);
         if x.is_finite() { (x.clamp(-self.bound, self.bound) / self.unit) as i16 } else { 0 }
@@ -69,7 +69,7 @@ enum Entries {
     },
 }
 
-/// Line i owns `at[starts[i]..starts[i + 1]]` and the values there.
+/// Compressed lines: line i owns `at[starts[i]..starts[i + 1]]` and the values there.
 struct Compressed {
     starts: Vec<usize>,
     at: Vec<u32>,
@@ -110,7 +110,7 @@ impl std::fmt::Debug for GridMatrix {
 }
 
 impl GridMatrix {
-    /// Rounds every feature. `None` where there are 2³² rows or more.
+    /// Rounds every feature. `None` if there are 2³² rows or more.
     pub fn new(matrix: &Matrix, grid: FeatureGrid) -> Option<Self> {
         let (rows, columns) = (matrix.rows(), matrix.columns());
         u32::try_from(rows).ok()?;
@@ -138,7 +138,7 @@ impl GridMatrix {
         Some(Self { grid, rows, columns, entries })
     }
 
-    /// What features were rounded to.
+    /// The grid of the features.
     pub fn grid(&self) -> FeatureGrid {
         self.grid
     }
@@ -153,7 +153,7 @@ impl GridMatrix {
         self.columns
     }
 
-    /// Whether rows are stored with their zeros.
+    /// True if rows are stored with their zeros.
     pub fn is_dense(&self) -> bool {
         matches!(self.entries, Entries::Dense(_))
     }
@@ -166,7 +166,7 @@ impl GridMatrix {
         }
     }
 
-    /// Calls `visit` with the row and units of every entry of a column that is not 0.
+    /// Calls `visit` with the row and units of every non-zero entry of a column.
     pub fn for_column(&self, column: usize, mut visit: impl FnMut(usize, i16)) {
         match &self.entries {
             Entries::Dense(values) => {
@@ -179,8 +179,8 @@ impl GridMatrix {
         }
     }
 
-    /// Calls `visit` with the column and units of the entries of a row that are not 0 (and, in a dense
-    /// matrix, some that are).
+    /// Calls `visit` with the column and units of the non-zero entries of a row (and, in a dense
+    /// matrix, of some that are zero).
     #[inline]
     pub fn for_row(&self, row: usize, mut visit: impl FnMut(usize, i16)) {
         match &self.entries {
@@ -194,7 +194,7 @@ impl GridMatrix {
         }
     }
 
-    /// sums += factor · row.
+    /// Adds sums += factor · row.
     #[inline]
     pub fn add_row(&self, row: usize, factor: i64, sums: &mut [i64]) {
         match &self.entries {

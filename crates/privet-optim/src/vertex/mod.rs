@@ -1,4 +1,4 @@
-//! Scores of single columns along a path of vertices, kept up to date at the cost of what changes.
+//! Scores of single columns along a path of vertices, updated at the cost of the entries that change.
 //!
 //! - [`FeatureGrid`], [`GridMatrix`]: features as small integers, by row and by column.
 //! - [`ColumnScores`]: Σ ℓ′·x in integers, updated after every move.

@@ -1,23 +1,23 @@
-//! Σ mᵢ·kᵢⱼ for every column j, exactly, while θ moves along signed columns.
+//! Scores Σ mᵢ·kᵢⱼ of every column j, exactly, while θ moves along signed columns.
 //!
 //! A move is θ ← shrink·θ ± add·e_j, with public numbers `shrink` and `add`. Margins are kept without
 //! the product of all shrinks, uᵢ = ⟨xᵢ, θ⟩/scale, so that a move changes uᵢ only for rows with an
-//! entry in column j. Those rows are *revised*: their slope mᵢ is taken anew, and what changed in it
-//! is scattered over the row's own columns. All other rows keep the slope they had, although their
-//! margins shrank; at moves that are marked so, every row is revised. A move that is not marked costs
-//! the entries of the rows it touches, whatever n and p are.
+//! entry in column j. Those rows are *revised*: their clipped derivative mᵢ is recomputed, and its
+//! change is scattered over the row's own columns. All other rows keep their mᵢ, although their margins
+//! shrank; at marked moves every row is revised. An unmarked move costs the entries of the rows it
+//! touches, for any n and p.
 //!
 //! **Claim.** At every moment score_j = Σᵢ mᵢkᵢⱼ, a sum over records in which mᵢ and kᵢ are functions
-//! of record i and of the moves so far alone, with |mᵢ| ≤ M and |kᵢⱼ| ≤ K. So replacing a record moves
-//! every score by at most 2MK, adding or removing one by at most MK, *whether slopes are fresh or
-//! stale*; and the scores do not depend on the order of rows or on the number of threads.
+//! of record i and of the moves so far alone, with |mᵢ| ≤ M and |kᵢⱼ| ≤ K. So replacing a record
+//! changes every score by at most 2MK, adding or removing one by at most MK, *whether derivatives are
+//! fresh or stale*; and the scores do not depend on the order of rows or on the number of threads.
 //!
 //! *Proof.* By induction over moves. uᵢ is changed by a product of the move's numbers and kᵢⱼ; whether
-//! row i is revised is a matter of the move's mark and of kᵢⱼ ≠ 0; the new mᵢ is a function of uᵢ, the
+//! row i is revised depends on the move's mark and on kᵢⱼ ≠ 0; the new mᵢ is a function of uᵢ, the
 //! label and `scale`. Scores are sums of integers: 2³² rows of at most 2³⁰ each fit into 64 bits. ∎
 //!
 //! - mᵢ = trunc(clamp(ℓ′, −S, S)/unit), unit = 2^(a−16), 2^a ≥ S the least such power: M ≤ 2¹⁶
-//! - Stale slopes are those of Raff, Khanna & Lu (2023), which are never marked; there for speed.
+//! - Stale derivatives are those of Raff, Khanna & Lu (2023), which are never marked; there for speed.
 //! - Tested by `scores_are_sums_of_bounded_terms`, `marked_moves_follow_the_gradient`,
 //!   `both_storages_agree`.
 
@@ -26,7 +26,7 @@ use crate::loss::Loss;
 use crate::sum::exponent_above;
 use rayon::prelude::*;
 
-/// What slopes are clipped and rounded to: public.
+/// The public bound and grid to which derivatives are clipped and rounded.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SlopeGrid {
     clip: f64,
@@ -35,13 +35,13 @@ pub struct SlopeGrid {
 }
 
 impl SlopeGrid {
-    /// For slopes clipped to ±`clip`, a number from 1e-60 to 1e60; anything else counts as the nearest
-    /// of these.
+    /// The grid for derivatives clipped to ±`clip`, a number from 1e-60 to 1e60; any other bound is
+    /// clamped to these.
     pub fn new(clip: f64) -> Self {
         Self::with_bits(clip, 16)
     }
 
-    /// As fine as 64-bit sums over this many rows allow, up to 28 bits: M ≤ 2²⁸.
+    /// The finest grid that 64-bit sums over this many rows allow, up to 28 bits: M ≤ 2²⁸.
     pub fn for_rows(clip: f64, rows: u64) -> Self {
         Self::with_bits(clip, (48 - rows.max(1).ilog2() as i32 - 1).clamp(16, 28))
     }
@@ -52,39 +52,39 @@ impl SlopeGrid {
         Self { clip, unit, largest: (clip / unit) as u32 }
     }
 
-    /// S.
+    /// The clipping bound S.
     pub fn clip(&self) -> f64 {
         self.clip
     }
 
-    /// The unit.
+    /// The unit of the grid.
     pub fn unit(&self) -> f64 {
         self.unit
     }
 
-    /// M: no slope has more units.
+    /// The largest number of units M of a derivative.
     pub fn largest(&self) -> u32 {
         self.largest
     }
 
-    /// m: a slope clipped, in units, truncated toward 0.
+    /// The number of units m of a derivative: clipped, truncated toward 0.
     pub fn units(&self, slope: f64) -> i32 {
         (slope.clamp(-self.clip, self.clip) / self.unit) as i32
     }
 }
 
-/// θ ← shrink·θ ± add·e_column.
+/// A move θ ← shrink·θ ± add·e_column.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Move {
-    /// j.
+    /// The column j.
     pub column: usize,
-    /// Whether the sign is −.
+    /// True if the sign is −.
     pub negative: bool,
-    /// From 0 to 1.
+    /// The shrinkage factor, from 0 to 1.
     pub shrink: f64,
-    /// How far along the column.
+    /// The step along the column.
     pub add: f64,
-    /// Whether every row is revised.
+    /// True if every row is revised.
     pub revise_all: bool,
 }
 
@@ -97,20 +97,20 @@ pub struct ColumnScores<'a> {
     scale: f64,
     records: Vec<Record>,
     scores: Vec<i64>,
-    /// Columns changed by the move at hand, and whether a column is among them.
+    /// Columns changed by the current move, and for each column whether it is among them.
     changed: Vec<u32>,
     marked: Vec<bool>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Record {
-    /// u.
+    /// The unscaled margin u.
     margin: f64,
-    /// m.
+    /// The derivative m, in units.
     slope: i32,
 }
 
-/// Made of records.
+/// Withheld: derived from records.
 impl std::fmt::Debug for ColumnScores<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("ColumnScores(withheld)")
@@ -118,7 +118,7 @@ impl std::fmt::Debug for ColumnScores<'_> {
 }
 
 impl<'a> ColumnScores<'a> {
-    /// At θ = 0. `None` unless there is a label per row.
+    /// The scores at θ = 0. `None` unless there is one label per row.
     pub fn new(
         features: &'a GridMatrix,
         labels: &'a [f64],
@@ -144,13 +144,13 @@ impl<'a> ColumnScores<'a> {
         Some(scores)
     }
 
-    /// Every score, in units of slope unit × feature unit.
+    /// Every score, in units of derivative unit × feature unit.
     pub fn scores(&self) -> &[i64] {
         &self.scores
     }
 
     /// Makes a move and calls `report` with each column whose score changed (after a pass over all
-    /// rows: with every column). A column that does not exist is no move.
+    /// rows: with every column). A move along a column that does not exist is ignored.
     pub fn make(&mut self, step: Move, mut report: impl FnMut(usize, i64)) {
         if step.column >= self.features.columns() {
             return;
@@ -166,7 +166,7 @@ impl<'a> ColumnScores<'a> {
         let per_unit = signed / self.scale * self.features.grid().unit();
         let all = step.revise_all || forget;
         let features = self.features;
-        // In a dense matrix most rows have the column: one pass of all threads is quicker.
+        // In a dense matrix most rows have the column: one parallel pass is faster.
         let one_pass = all || features.is_dense();
         features.for_column(step.column, |row, k| {
             self.records[row].margin += per_unit * f64::from(k);
@@ -184,7 +184,7 @@ impl<'a> ColumnScores<'a> {
         }
     }
 
-    /// The slope a row should have now.
+    /// The derivative of a row at this margin, in units.
     fn slope(&self, row: usize, margin: f64) -> i32 {
         self.slopes.units(self.loss.derivative(margin * self.scale, self.labels[row]))
     }
@@ -206,7 +206,8 @@ impl<'a> ColumnScores<'a> {
         });
     }
 
-    /// Revises the rows asked for, with all threads; integer sums, so that their order is no matter.
+    /// Revises the rows for which `wanted` is true, in parallel; sums are of integers, so their order
+    /// does not matter.
     fn revise_rows(&mut self, wanted: impl Fn(usize) -> bool + Sync) {
         let columns = self.features.columns();
         let piece = self.labels.len().div_ceil(rayon::current_num_threads()).max(256);
@@ -285,7 +286,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
-        /// The claim: each record adds a term of its own, whatever the others are, within the bound.
+        /// The claim: each record adds a term of its own, independent of the others, within the bound.
         #[test]
         fn scores_are_sums_of_bounded_terms(seed in any::<u64>(), steps in 0_usize..12) {
             let mut random = Lcg(seed);
@@ -320,7 +321,7 @@ mod tests {
             );
         }
 
-        /// Where every move is marked the scores are the gradient at θ, but for truncation.
+        /// If every move is marked, the scores are the gradient at θ, up to truncation.
         #[test]
         fn marked_moves_follow_the_gradient(seed in any::<u64>(), steps in 0_usize..9) {
             let mut random = Lcg(seed);
@@ -350,7 +351,7 @@ mod tests {
         }
     }
 
-    /// The bound is attained: the largest feature and slope, with opposite labels.
+    /// The bound is attained: the largest feature and derivative, with opposite labels.
     #[test]
     fn opposite_records_at_the_bound_move_a_score_by_twice_the_bound() {
         let one = |x: f32| Matrix::Dense(DenseMatrix::new(vec![x; COLUMNS], 1, COLUMNS));

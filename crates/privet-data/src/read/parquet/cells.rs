@@ -1,15 +1,15 @@
-//! One row's cells, whichever way it was decoded.
+//! One row's cells, for either way of decoding.
 
 use super::super::{collect::Record, identifier::Identifier};
 use super::{columns::Batch, unit};
 use crate::encode::Cell;
 use parquet::record::Field;
 
-/// Where one row's cells are.
+/// The storage of one row's cells.
 pub(super) enum Fields<'a> {
-    /// In a row of its own.
+    /// A row decoded on its own.
     Row(Vec<&'a Field>),
-    /// In a row of a batch of columns.
+    /// A row of a batch of columns.
     Batch(&'a Batch, usize),
 }
 
@@ -29,17 +29,17 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// One row's cells, with the schema's idea of missing texts and numbers.
+/// One row's cells, with the schema's rules for missing texts and numbers.
 pub(super) struct Cells<'a> {
     pub fields: Fields<'a>,
     pub missing: &'a [String],
     pub missing_numbers: &'a [f64],
-    /// Of columns that are read as dates, how many of their units a day has, where their type says so.
+    /// For columns read as dates, the number of time units per day, where their type declares it.
     pub per_day: &'a [Option<i64>],
 }
 
 impl Cells<'_> {
-    /// How many bytes its texts have.
+    /// The number of bytes of its texts.
     pub fn length(&self) -> usize {
         let length = |position: usize| match self.fields.get(position) {
             Some(Field::Str(text)) => text.len(),
@@ -49,7 +49,7 @@ impl Cells<'_> {
         (0..self.fields.count()).map(length).sum()
     }
 
-    /// A number, unless it is one of those that count as missing (`"-999"`, `"NaN"`).
+    /// A number, unless it is a missing value (`"-999"`, `"NaN"`).
     fn number(&self, value: f64) -> Cell<'_> {
         match self.missing_numbers.iter().any(|m| *m == value || (m.is_nan() && value.is_nan())) {
             true => Cell::Missing,

@@ -1,8 +1,9 @@
-//! Flat columns of a Parquet file, decoded column by column and handed over batch by batch.
+//! Flat columns of a Parquet file, decoded column by column and passed on batch by batch.
 //!
-//! A row at a time, as [`parquet::record`] gives them, each row allocates a copy of every column's name: Covertype then
-//! takes ten times as long. Cells are the same [`Field`]s, made by the same conversions, so that a file means the same
-//! either way. Nested columns are left to the reader of rows ([`is_flat`]).
+//! Decoded row by row, as by [`parquet::record`], each row allocates a copy of every column's name:
+//! Covertype then takes ten times as long. Cells are the same [`Field`]s, made by the same conversions,
+//! so that a file has the same cells either way. Nested columns are left to the reader of rows
+//! ([`is_flat`]).
 
 use super::super::fence::fenced;
 use parquet::{
@@ -18,10 +19,10 @@ use std::sync::mpsc::{channel, sync_channel};
 
 /// Rows of a batch: few enough that the cells of some hundred columns stay in the processor's cache.
 const BATCH: usize = 1024;
-/// Batches that may be decoded before they are taken.
+/// Batches that may be decoded ahead of their use.
 const AHEAD: usize = 2;
 
-/// Whether every cell of this column of the file is one value or none.
+/// True if every cell of this column of the file is one value or null.
 pub(super) fn is_flat(column: &Type) -> bool {
     let info = column.get_basic_info();
     column.is_primitive() && !(info.has_repetition() && info.repetition() == Repetition::REPEATED)
@@ -35,7 +36,7 @@ pub(super) struct Batch {
 }
 
 impl Batch {
-    /// How many rows.
+    /// The number of rows.
     pub(super) fn rows(&self) -> usize {
         self.rows
     }
@@ -45,15 +46,15 @@ impl Batch {
         self.columns.get(column)?.get(row)
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub(super) fn count(&self) -> usize {
         self.columns.len()
     }
 }
 
-/// Decodes the columns at these places of a file, all of them flat, on a thread of its own, and hands over batch after
-/// batch on this one, until there is no more or `see` refuses. The first error is that of a row before what cannot be
-/// decoded.
+/// Decodes the columns at these indices of a file, all of them flat, on a thread of its own, and passes
+/// each batch to `see` on this one, until the end or an error of `see`. An error of `see` for earlier
+/// rows comes before a decoding error.
 pub(super) fn each_batch<E>(
     file: &dyn FileReader,
     wanted: &[usize],
@@ -83,7 +84,7 @@ pub(super) fn each_batch<E>(
                 break;
             }
             see(&batch)?;
-            // Whoever decodes may be gone.
+            // The decoding thread may have ended.
             let _ = again.send(batch);
         }
         Ok(())
@@ -93,11 +94,11 @@ pub(super) fn each_batch<E>(
 /// Batches of rows of some flat columns.
 struct Columns<'a> {
     file: &'a dyn FileReader,
-    /// Places of the columns among the leaves of the file.
+    /// Indices of the columns among the leaves of the file.
     leaves: Vec<usize>,
     /// The next row group.
     group: usize,
-    /// Rows that are left of the group before it.
+    /// Remaining rows of the group before it.
     left: usize,
     columns: Vec<Column>,
 }
@@ -106,7 +107,7 @@ struct Columns<'a> {
 struct Column {
     reader: ColumnReader,
     description: ColumnDescPtr,
-    /// Where nulls are; empty in a column without any.
+    /// Definition levels, which mark nulls; empty in a column without any.
     levels: Vec<i16>,
 }
 
@@ -121,7 +122,7 @@ impl<'a> Columns<'a> {
         Self { file, leaves, group: 0, left: 0, columns: Vec::new() }
     }
 
-    /// Decodes the next rows in place of those of a batch; none at the end.
+    /// Decodes the next rows into a batch, replacing its rows; none at the end.
     fn next_batch(&mut self, batch: &mut Batch) -> Result<(), ParquetError> {
         batch.rows = 0;
         while self.left == 0 {
@@ -193,7 +194,7 @@ impl Column {
     }
 }
 
-/// Decodes so many rows, in place of those before.
+/// Decodes this many rows, replacing those before.
 fn fill<T: DataType>(
     reader: &mut ColumnReaderImpl<T>,
     description: &ColumnDescPtr,

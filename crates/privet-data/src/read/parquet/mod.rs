@@ -1,11 +1,11 @@
-//! Columns on disk.
+//! Parquet files.
 //!
-//! Flat columns are decoded column by column (`columns`) and their rows encoded by all cores (`rows`), nested ones row
-//! by row. Numbers and texts are taken as stored; a null is a missing cell (`cells`). Only the columns that the
-//! schema needs are decoded. The decoder is fenced: its errors and panics alike mean a damaged
-//! file. Rows are numbered from 1. What is decoded at a time is bounded (`open`): a column of one row group holds
-//! at most [`LARGEST_CHUNK`](open::LARGEST_CHUNK) bytes, by what the file states, and the texts of a row
-//! [`LONGEST_RECORD`](super::lines::LONGEST_RECORD).
+//! Flat columns are decoded column by column (`columns`) and their rows encoded in parallel (`rows`),
+//! nested ones row by row. Numbers and texts are taken as stored; a null is a missing cell (`cells`).
+//! Only the columns that the schema needs are decoded. The decoder is fenced: its errors and panics
+//! alike mean a damaged file. Rows are numbered from 1. The memory for decoding is bounded (`open`): a
+//! column of one row group holds at most [`LARGEST_CHUNK`](open::LARGEST_CHUNK) bytes, by the file's
+//! own statement, and the texts of a row [`LONGEST_RECORD`](super::lines::LONGEST_RECORD).
 
 mod cells;
 mod columns;
@@ -24,7 +24,7 @@ use crate::error::DataError;
 use parquet::file::reader::FileReader;
 use std::{fs::File, io::Cursor};
 
-/// Reads what the collector's schema asks for.
+/// Reads the columns that the collector's schema needs.
 pub(super) fn read(
     input: Input<'_>,
     collector: &mut Collector<'_>,
@@ -49,7 +49,7 @@ pub(super) fn read(
     outcome.unwrap_or_else(|| Err(damaged(&place)))
 }
 
-/// How many rows a file has, as its footer says: no column is decoded.
+/// The number of rows that a file's footer states: no column is decoded.
 pub(super) fn count(input: Input<'_>) -> Result<u64, DataError> {
     let place = input.place();
     let (_, reader) = opened(input, &place)?;

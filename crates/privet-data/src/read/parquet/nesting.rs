@@ -1,14 +1,14 @@
-//! How deeply the columns of a Parquet file are nested, told before they are decoded.
+//! The nesting depth of the columns of a Parquet file, checked before they are decoded.
 //!
-//! The decoder builds groups inside groups by calling itself, and a footer of some hundred kilobytes nests
-//! them so deeply that the stack runs out, which ends the program and cannot be caught. The footer is a
-//! record of Thrift's compact protocol; its list of columns gives each group with the number of columns
-//! inside, the outer ones first.
+//! The decoder builds groups inside groups recursively, and a footer of some hundred kilobytes can nest
+//! them so deeply that the stack overflows, which ends the program and cannot be caught. The footer is
+//! a record of Thrift's compact protocol; its list of columns gives each group with the number of
+//! columns inside, the outer ones first.
 
 /// The deepest nesting that is accepted.
 const DEEPEST: usize = 64;
 
-/// The fields of the footer, and of each of its columns, by type; the decoder takes these types for granted.
+/// The field types of the footer, and of each of its columns; the decoder relies on these types.
 const FOOTER_FIELDS: [u8; 9] = [I32, LIST, I64, LIST, LIST, BINARY, LIST, STRUCT, BINARY];
 const COLUMN_FIELDS: [u8; 10] = [I32, I32, I32, BINARY, I32, I32, I32, I32, I32, STRUCT];
 const COLUMNS: usize = 2;
@@ -20,13 +20,13 @@ const BINARY: u8 = 8;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
-/// Whether the footer can be read and nests no deeper than is accepted. `footer` is the record between the
-/// pages and the last eight bytes of the file.
+/// True if the footer can be read and nests no deeper than is accepted. `footer` is the record between
+/// the pages and the last eight bytes of the file.
 pub(super) fn is_shallow(footer: &[u8]) -> bool {
     Scan { rest: footer }.footer().is_some()
 }
 
-/// How many bytes the record has, from the last eight of the file.
+/// The length of the record in bytes, from the last eight bytes of the file.
 pub(super) fn footer_length(end: [u8; 8]) -> u64 {
     let [a, b, c, d, ..] = end;
     u32::from_le_bytes([a, b, c, d]).into()
@@ -50,7 +50,7 @@ impl Scan<'_> {
 
     fn columns(&mut self) -> Option<()> {
         let (count, kind) = self.list()?;
-        // How many columns are still to come in each group that is open.
+        // The number of columns still to come in each open group.
         let mut open: Vec<i64> = Vec::new();
         for _ in 0..count {
             if kind != STRUCT || open.len() > DEEPEST {
@@ -66,7 +66,7 @@ impl Scan<'_> {
         Some(())
     }
 
-    /// How many columns are inside this one.
+    /// The number of columns inside this one.
     fn column(&mut self) -> Option<i64> {
         let (mut children, mut last) = (0, 0);
         while let Some((field, kind)) = self.field(&mut last, &COLUMN_FIELDS)? {
@@ -78,7 +78,8 @@ impl Scan<'_> {
         Some(children)
     }
 
-    /// The next field's number and type, which is that of `known` where it is listed; none at the end.
+    /// The next field's number and type, which must be the type in `known` where it is listed; none at
+    /// the end.
     fn field(&mut self, last: &mut i64, known: &[u8]) -> Option<Option<(usize, u8)>> {
         let head = self.byte()?;
         let kind = head & 0x0f;
@@ -93,7 +94,7 @@ impl Scan<'_> {
         }
     }
 
-    /// The length of a list and the type of what is in it.
+    /// The length of a list and the type of its elements.
     fn list(&mut self) -> Option<(u64, u8)> {
         let head = self.byte()?;
         let count = if head >> 4 == 15 { self.whole()? } else { (head >> 4).into() };
@@ -103,7 +104,7 @@ impl Scan<'_> {
     fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {
         let depth = depth.checked_sub(1)?;
         match kind {
-            // Truth values lie in the type.
+            // Booleans are encoded in the type.
             1 | 2 => Some(()),
             3 => self.take(1),
             4..=6 => self.whole().map(|_| ()),
@@ -163,7 +164,7 @@ impl Scan<'_> {
 mod tests {
     use super::*;
 
-    /// A footer of so many groups, each in the one before; at most 126.
+    /// A footer of this many groups, each in the one before; at most 126.
     fn nested(groups: u8) -> Vec<u8> {
         let group = [0x48, 1, b'x', 0x15, 2, 0];
         let leaf = [0x15, 2, 0x38, 1, b'x', 0];
@@ -181,7 +182,7 @@ mod tests {
     fn what_cannot_be_read_is_not_shallow() {
         assert!(!is_shallow(&[]));
         assert!(is_shallow(&[0]));
-        // A list of columns that says it is a number, and structs without end.
+        // A list of columns declared as a number, and structs without end.
         assert!(!is_shallow(&[0x25, 2, 0]));
         assert!(!is_shallow(&[0xec; 200]));
         assert!(!is_shallow(&[

@@ -1,5 +1,5 @@
-//! A file that is looked at before it is decoded: how deep its columns are nested, how large they are, and how they are to be
-//! decoded.
+//! Opens a file and checks it before decoding: the nesting and the size of its columns, and the types
+//! they are decoded as.
 
 use super::super::{fence::fenced, here, open::Input};
 use super::nesting;
@@ -20,10 +20,10 @@ use std::{
     sync::Arc,
 };
 
-/// The most bytes, before compression, of one column in one row group.
+/// The largest size in bytes, before compression, of one column in one row group.
 pub(super) const LARGEST_CHUNK: i64 = 1 << 30;
 
-/// A file on disk, looked at before it is decoded.
+/// Opens a file on disk, checked before it is decoded.
 pub(super) fn opened(
     input: Input<'_>,
     place: &Place,
@@ -53,7 +53,7 @@ pub(super) fn check_nesting(file: &mut (impl Read + Seek), place: &Place) -> Res
     if shallow { Ok(()) } else { Err(damaged(place)) }
 }
 
-/// The file's footer, if it is as long as it says.
+/// The file's footer, if the file is long enough for the length it states.
 fn footer(file: &mut (impl Read + Seek)) -> io::Result<Option<Vec<u8>>> {
     let Some(end) = file.seek(SeekFrom::End(0))?.checked_sub(8) else { return Ok(None) };
     let mut last = [0; 8];
@@ -67,7 +67,7 @@ fn footer(file: &mut (impl Read + Seek)) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(footer))
 }
 
-/// The columns as the file describes them, and a reader that decodes them as [`decoded`] says.
+/// The columns as the file describes them, and a reader that decodes them as [`decoded`] defines.
 pub(super) fn open<R: ChunkReader + 'static>(
     source: R,
 ) -> Result<(Arc<Type>, SerializedFileReader<R>), ParquetError> {
@@ -80,8 +80,8 @@ pub(super) fn open<R: ChunkReader + 'static>(
     Ok((root, SerializedFileReader::new_with_options(source, options)?))
 }
 
-/// The column as it is decoded: texts as their bytes, so that one that is no UTF-8 is a cell like any other
-/// and not the end of reading, as in a file of text.
+/// The column's type for decoding: texts are decoded as bytes, so that one that is not UTF-8 is a cell
+/// like any other and does not end the reading, as in a text file.
 fn decoded(column: &Arc<Type>) -> Result<Arc<Type>, ParquetError> {
     use ConvertedType as As;
     let info = column.get_basic_info();
@@ -96,7 +96,7 @@ fn decoded(column: &Arc<Type>) -> Result<Arc<Type>, ParquetError> {
     bytes.with_repetition(repetition).build().map(Arc::new)
 }
 
-/// A codec that is not built in is told apart from damage by the decoder's own message.
+/// An unsupported codec is distinguished from damage by the decoder's own message.
 pub(super) fn refused(place: &Place, error: &ParquetError) -> DataError {
     let text = match error {
         ParquetError::General(text) | ParquetError::NYI(text) => text.as_str(),

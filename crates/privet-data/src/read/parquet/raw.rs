@@ -1,4 +1,5 @@
-//! Every row in one form, for digests: a column that cannot be decoded takes no other with it.
+//! Every row in canonical form, for digests: a column that cannot be decoded does not affect the
+//! others.
 
 use super::super::{collect::Record as _, fence::fenced, open::Input, raw::RowForm};
 use super::cells::{Cells, Fields};
@@ -15,8 +16,9 @@ use parquet::{
     schema::types::Type,
 };
 
-/// Every row, in the one form of [`super::super::raw`]. A column that cannot be decoded, which no schema may need, is
-/// no reason to refuse the file: its cells are marked, from the first that cannot.
+/// Passes on every row, in the canonical form of [`super::super::raw`]. A column that cannot be
+/// decoded, which no schema may need, is no reason to refuse the file: its cells are marked, from the
+/// first that cannot be decoded.
 pub(in super::super) fn raw_rows(
     input: Input<'_>,
     each: &mut dyn FnMut(&[u8]),
@@ -25,7 +27,7 @@ pub(in super::super) fn raw_rows(
     let (root, reader) = opened(input, &place)?;
     let form = RowForm::new(root.get_fields().iter().map(|field| field.name().as_bytes()));
     let all: Vec<usize> = (0..root.get_fields().len()).collect();
-    // By what the file states, so that it is the same for whoever asks.
+    // By the sizes that the file states, so that the result is the same for every caller.
     let small = |column: &usize| check_sizes(&reader, &[*column], &place).is_ok();
     let small: Vec<usize> = all.iter().copied().filter(small).collect();
     if small.is_empty() {
@@ -64,8 +66,8 @@ pub(in super::super) fn raw_rows(
     if whole { Ok(()) } else { raw_by_column(&reader, &small, done, &form, &place, each) }
 }
 
-/// The rows after the first `done`, each column decoded on its own, so that one that fails takes no other
-/// with it.
+/// The rows after the first `done`, each column decoded on its own, so that one that fails does not
+/// affect the others.
 fn raw_by_column(
     reader: &dyn FileReader,
     small: &[usize],
@@ -124,10 +126,11 @@ fn raw_by_column(
     Ok(())
 }
 
-/// A row in its one form; a cell that could not be decoded is marked as of no kind that is known.
+/// Writes a row in canonical form; a cell that could not be decoded is marked as of an unsupported
+/// type.
 fn write_raw(form: &RowForm, fields: &[Option<&Field>], bytes: &mut Vec<u8>) {
     let day = |field: &Option<&Field>| match field {
-        // As a file of text has it.
+        // The text of the date, as in a text file.
         Some(Field::Date(days)) => u64::try_from(*days)
             .ok()
             .map(|days| privet_core::timestamp(days * 86_400)[..10].to_string()),

@@ -1,5 +1,5 @@
-//! The rows that a schema asks for: columns decoded in batches whose rows are encoded by all cores, or, where one is nested,
-//! row by row.
+//! The rows of a schema's columns: decoded in batches whose rows are encoded in parallel, or, where a
+//! column is nested, row by row.
 
 use super::super::{collect::Collector, fence::fenced, here, lines::LONGEST_RECORD};
 use super::cells::{Cells, Fields};
@@ -31,7 +31,7 @@ pub(super) fn read_rows(
     }
     let total = u64::try_from(reader.metadata().file_metadata().num_rows()).unwrap_or(0);
 
-    // Decode the wanted columns only, in the file's order; positions then count those.
+    // Only the wanted columns are decoded, in the file's order; positions then count those.
     let mut keep = collector.keep.and_then(|(_, place)| place);
     let places = [&mut layout.target, &mut layout.unit, &mut keep];
     let places = layout.columns.iter_mut().chain(places);
@@ -90,7 +90,7 @@ pub(super) fn read_rows(
             if beside.is_empty() {
                 some(collector, 0..batch.rows())?;
             } else {
-                // Side by side, and taken over in order: the first refusal is that of the first row.
+                // Encoded in parallel, and merged in order: the first refusal is that of the first row.
                 let edge = |part: usize| part * batch.rows() / parts;
                 let taken: Vec<_> = beside
                     .par_iter_mut()

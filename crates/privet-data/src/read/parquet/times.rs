@@ -1,11 +1,11 @@
-//! Dates and times, in the unit of their column's type.
+//! Dates and times, in the time unit of their column's type.
 
 use parquet::{
     basic::{ConvertedType, LogicalType, TimeUnit, Type as Physical},
     schema::types::Type,
 };
 
-/// How many units of a column of dates or times a day has, by its type.
+/// The number of time units per day of a column of dates or times, by its type.
 pub(super) fn units_a_day(column: &Type) -> Option<i64> {
     // The older form of times, which is decoded to milliseconds.
     if column.is_primitive() && column.get_physical_type() == Physical::INT96 {
@@ -60,7 +60,8 @@ mod tests {
         bytes
     }
 
-    /// The unit is that of the column's type, near 1970 and far from it: what a pandas frame writes is in nanoseconds.
+    /// The time unit is that of the column's type, near 1970 and far from it: a pandas frame writes
+    /// nanoseconds.
     #[test]
     fn times_are_read_in_the_unit_of_their_type() {
         let plain = Schema::from_toml(SCHEMA).unwrap();
@@ -83,7 +84,7 @@ mod tests {
                 );
             }
         }
-        // Without a type the size has to tell.
+        // Without a type the magnitude decides.
         for factor in [1_000, 1_000_000, 1_000_000_000] {
             let found = parquet_bytes(&file("", &[seconds[0] * factor]), &schema).unwrap();
             assert_eq!(found.features.dense_row(0), expected.features.dense_row(0), "{factor}");

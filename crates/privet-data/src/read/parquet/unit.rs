@@ -1,4 +1,4 @@
-//! Identifiers of users in Parquet files: which types hold them, and how they are read.
+//! Identifiers of users in Parquet files: the accepted column types, and how they are read.
 
 use super::super::identifier::Identifier;
 use crate::error::Problem;
@@ -9,17 +9,17 @@ use parquet::{
     schema::types::Type,
 };
 
-/// What [`names_users`] accepts, in words.
+/// The column types accepted by [`names_users`], in words.
 pub(super) const ACCEPTED: &str =
     "texts, integers of 32 or 64 bits, decimals, or doubles that hold whole numbers below 2^53";
 
-/// Whether values of this column are identifiers by their exact digits or text.
+/// True if values of this column are identifiers by their exact digits or text.
 pub(super) fn names_users(column: &Type) -> bool {
     let Type::PrimitiveType { basic_info, physical_type, .. } = column else { return false };
     if basic_info.has_repetition() && basic_info.repetition() == Repetition::REPEATED {
         return false;
     }
-    // Times in nanoseconds and universal identifiers have a logical type alone.
+    // Times in nanoseconds and UUIDs have a logical type alone.
     let logical = matches!(
         basic_info.logical_type_ref(),
         None | Some(
@@ -33,7 +33,7 @@ pub(super) fn names_users(column: &Type) -> bool {
     let stored = matches!(
         (physical_type, basic_info.converted_type()),
         (Physical::INT32 | Physical::INT64, As::NONE | As::DECIMAL)
-            // Not the narrower ones: they are stored in 32 bits and cut on reading, whatever those hold.
+            // Not the narrower ones: they are stored in 32 bits and truncated on reading.
             | (Physical::INT32, As::INT_32 | As::UINT_32)
             | (Physical::INT64, As::INT_64 | As::UINT_64)
             | (Physical::DOUBLE, As::NONE)
@@ -62,7 +62,7 @@ pub(super) fn identifier(field: &Field) -> Identifier<'_> {
     }
 }
 
-/// The whole number that a decimal is: its bytes are a two's complement, the highest first.
+/// The integer equal to a decimal: its bytes are a two's complement, the highest first.
 fn whole(decimal: &Decimal) -> Option<i128> {
     let bytes = decimal.data();
     let sign = if bytes.first()? & 0x80 == 0 { 0 } else { -1 };

@@ -15,8 +15,8 @@ use super::{Penalty, groups, precise_norm};
 use crate::double_double::DoubleDouble;
 
 impl Penalty {
-    /// values ← the proximal map of penalty/M at values, with `inverse_m` = 1/M. The elastic net's
-    /// square is part of the ridge and not of the map.
+    /// Replaces `values` by the proximal map of penalty/M at them, with `inverse_m` = 1/M. The elastic
+    /// net's square is part of the ridge and not of the map.
     pub(in crate::solver) fn map(&self, values: &mut [DoubleDouble], inverse_m: f64) {
         match self {
             Self::None => {}
@@ -70,7 +70,7 @@ fn onto_simplex(values: &mut [DoubleDouble], total: f64) {
     let total = DoubleDouble::from(total);
     let mut sorted = values.to_vec();
     sorted.sort_by(|a, b| b.high.total_cmp(&a.high).then(b.low.total_cmp(&a.low)));
-    // Measured from the largest, so that far-out values lose nothing of the sum.
+    // Relative to the largest, so that values of large magnitude lose nothing of the sum.
     let Some(&top) = sorted.first() else { return };
     let (mut sum, mut threshold) = (DoubleDouble::ZERO, DoubleDouble::ZERO);
     for (k, v) in (1_u32..).zip(&sorted) {

@@ -1,6 +1,6 @@
 //! Convex functions and sets on top of the ridge.
 //!
-//! | penalty | what is added to F |
+//! | penalty | term added to F |
 //! |---|---|
 //! | ℓ1 | w‖θ‖₁ |
 //! | elastic net | w‖θ‖₁ + (μ/2)‖θ‖² |
@@ -13,7 +13,7 @@
 //! with the ridge λ + μ (rounded to f64) and is solved as such. w_g is the product rounded to f64.
 //!
 //! - `map`: the proximal map of each, in double-double.
-//! - `residual`: the smallest subgradient at a point, which is what a certificate rests on.
+//! - `residual`: the smallest subgradient at a point, on which a certificate rests.
 
 mod map;
 mod residual;
@@ -41,49 +41,49 @@ pub const SIMPLEX_TOTAL: Range = Range::open("simplex_total", 0.0, f64::INFINITY
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, Default)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Penalty {
-    /// Nothing.
+    /// No penalty.
     #[default]
     None,
-    /// weight · ‖θ‖₁.
+    /// The ℓ1 norm, weight · ‖θ‖₁.
     L1 {
         /// The weight.
         weight: f64,
     },
-    /// l1 · ‖θ‖₁ + (l2/2)·‖θ‖².
+    /// The elastic net, l1 · ‖θ‖₁ + (l2/2)·‖θ‖².
     ElasticNet {
         /// The weight of the ℓ1 norm.
         l1: f64,
-        /// What is added to the ridge.
+        /// The weight of the squared norm, added to the ridge.
         l2: f64,
     },
-    /// weight · Σ √size · ‖θ_g‖₂ over groups of consecutive coordinates.
+    /// The group lasso, weight · Σ √size · ‖θ_g‖₂ over groups of consecutive coordinates.
     Group {
         /// The weight.
         weight: f64,
         /// The groups' sizes in order; they add up to the number of columns.
         sizes: Vec<u32>,
     },
-    /// low ≤ θ_j ≤ high for every j.
+    /// A box, low ≤ θ_j ≤ high for every j.
     Box {
         /// Lower end.
         low: f64,
         /// Upper end.
         high: f64,
     },
-    /// ‖θ‖₂ ≤ radius.
+    /// A ball, ‖θ‖₂ ≤ radius.
     Ball {
         /// The radius.
         radius: f64,
     },
-    /// θ ≥ 0 and Σθ_j = total.
+    /// A simplex, θ ≥ 0 and Σθ_j = total.
     Simplex {
-        /// The sum.
+        /// The sum of the coordinates.
         total: f64,
     },
 }
 
 impl Penalty {
-    /// The word for it in settings and files.
+    /// Its name in settings and files.
     pub fn name(&self) -> &'static str {
         match self {
             Self::None => "none",
@@ -96,7 +96,7 @@ impl Penalty {
         }
     }
 
-    /// Accepts it when every number is within limits and it fits rows of `columns` features.
+    /// Returns an error unless every number is within limits and it fits rows of `columns` features.
     pub fn check(&self, columns: usize) -> Result<(), SolveError> {
         match self {
             Self::None => {}
@@ -128,7 +128,7 @@ impl Penalty {
         Ok(())
     }
 
-    /// So many times as heavy; a set stays what it is.
+    /// The penalty with its weights multiplied by `times`; a set stays the same.
     pub fn weighted(self, times: f64) -> Self {
         match self {
             Self::L1 { weight } => Self::L1 { weight: weight * times },
@@ -138,7 +138,7 @@ impl Penalty {
         }
     }
 
-    /// Its value at θ, a set's being 0 inside; a guide, computed in f64.
+    /// Its value at θ, 0 inside a set; a guide, computed in f64.
     pub fn value(&self, theta: &[f64]) -> f64 {
         let absolute = || theta.iter().map(|t| t.abs()).sum::<f64>();
         match self {
@@ -151,8 +151,8 @@ impl Penalty {
         }
     }
 
-    /// The slope of the value at θ when arriving there along `direction` (the left derivative).
-    /// Sets have none: a segment between two of its points stays in a convex set.
+    /// The left derivative of the value at θ along `direction`. Zero for sets: a segment between two
+    /// points of a convex set stays in it.
     pub(super) fn slope(&self, theta: &[f64], direction: &[f64]) -> f64 {
         match self {
             Self::L1 { weight } => {
@@ -171,7 +171,7 @@ impl Penalty {
         }
     }
 
-    /// The largest norm of a point that it allows; `None` where there is none. Rounded up.
+    /// The largest norm of a point that it allows, rounded up; `None` if unbounded.
     pub fn largest_norm(&self, columns: usize) -> Option<f64> {
         let up = 1.0 + 1e-12;
         match self {
@@ -184,7 +184,7 @@ impl Penalty {
         }
     }
 
-    /// Whether zero is allowed (and then least).
+    /// True if zero is allowed; it then has the smallest value.
     pub fn allows_zero(&self) -> bool {
         match self {
             Self::Box { low, high } => *low <= 0.0 && 0.0 <= *high,
@@ -193,12 +193,12 @@ impl Penalty {
         }
     }
 
-    /// What it adds to the strong convexity of F.
+    /// The amount it adds to the strong convexity of F.
     pub fn convexity(&self) -> f64 {
         if let Self::ElasticNet { l2, .. } = self { *l2 } else { 0.0 }
     }
 
-    /// What the smallest subgradient can err by in double-double, at most; ‖g‖ ≤ `gradient` and β is
+    /// Upper bound on the error of the smallest subgradient in double-double; ‖g‖ ≤ `gradient` and β is
     /// the smoothness of F.
     pub(super) fn error(&self, columns: f64, gradient: f64, beta: f64) -> f64 {
         let relative = 16.0 * (columns + 64.0) * double_double::ROUNDOFF;
@@ -208,7 +208,7 @@ impl Penalty {
                 Self::L1 { weight } | Self::ElasticNet { l1: weight, .. } => {
                     weight * columns.sqrt()
                 }
-                // Σw_g² = w²p.
+                // Since Σw_g² = w²p.
                 Self::Group { weight, .. } => weight * columns.sqrt(),
                 Self::Ball { radius } => beta * radius + gradient,
                 Self::Simplex { total } => beta * total + gradient,
@@ -217,7 +217,8 @@ impl Penalty {
 }
 
 impl<'a, R: Records + ?Sized> Problem<'a, R> {
-    /// The same problem with the elastic net taken apart; `l1` holds what is left of it.
+    /// The same problem with the elastic net split: its square is added to the ridge, and `l1` holds
+    /// the rest.
     pub(super) fn reduced<'b>(&self, l1: &'b mut Penalty) -> Problem<'b, R>
     where
         'a: 'b,
@@ -250,7 +251,7 @@ fn precise_norm(values: &[DoubleDouble]) -> DoubleDouble {
     if !(NEGLIGIBLE..f64::INFINITY).contains(&largest) {
         return if largest < NEGLIGIBLE { DoubleDouble::ZERO } else { DoubleDouble::from(largest) };
     }
-    // A power of two about as large, so that scaling is exact.
+    // A power of two of about the same size, so that scaling is exact.
     let scale = f64::from_bits(largest.to_bits() & (0x7ff << 52));
     let (down, half) = (1.0 / scale, 0.5);
     let square = values.iter().fold(DoubleDouble::ZERO, |sum, v| {

@@ -1,10 +1,10 @@
-//! The smallest subgradient of F + penalty: what a certificate with a penalty rests on.
+//! The smallest subgradient of F + penalty, on which a certificate with a penalty rests.
 //!
 //! **Claim.** Let g = ∇F(θ) be known with error at most E, and let a convex penalty be added. If
 //! ρ = g + s where s is a subgradient of the penalty (a normal vector of the set) at a point θ′ with
 //! ‖θ′ − θ‖ ≤ `off`, then ∇F(θ′) + s is a subgradient of F + penalty at θ′, of norm at most
-//! ‖ρ‖ + E + β·`off`, β the smoothness of F; and F + penalty is λ-strongly convex, so θ′ is within that
-//! over λ of the minimiser.
+//! ‖ρ‖ + E + β·`off`, β the smoothness of F; and F + penalty is λ-strongly convex, so the distance from
+//! θ′ to the minimiser is at most that bound over λ.
 //!
 //! *Proof.* ‖∇F(θ′) − ∇F(θ)‖ ≤ β·off. For the minimiser θ* zero is a subgradient, and those of a
 //! λ-strongly convex function satisfy ⟨ρ′ − 0, θ′ − θ*⟩ ≥ λ‖θ′ − θ*‖². ∎
@@ -15,29 +15,29 @@
 //! - group: s_g = w_g θ_g/‖θ_g‖, or at θ_g = 0 the vector of norm at most w_g nearest to −g_g. Groups
 //!   of norm below 2⁻⁵⁰⁰ count as zero, their norm going into `off`.
 //! - box: s_j ≤ 0 at the lower end, ≥ 0 at the upper.
-//! - ball: s = cθ′ with c ≥ 0 where ‖θ′‖ = r; c = (−⟨g, θ⟩/‖θ‖²)₊. θ′ = θr/‖θ‖ where ‖θ‖ is r but
-//!   for rounding; s at θ and at θ′ differ by c·off, part of `slack`.
-//!   Strictly inside s = 0 will do as well, and then θ′ = θ ([`Penalty::inside`]): a minimiser just
-//!   inside the sphere is not measured by its distance from it.
+//! - ball: s = cθ′ with c ≥ 0 where ‖θ′‖ = r; c = (−⟨g, θ⟩/‖θ‖²)₊. θ′ = θr/‖θ‖ where ‖θ‖ is r up to
+//!   rounding; s at θ and at θ′ differ by c·off, part of `slack`. Strictly inside s = 0 is valid as
+//!   well, and then θ′ = θ ([`Penalty::inside`]): a minimiser just inside the sphere does not pay for
+//!   its distance from it.
 //! - simplex: s_j = ν where θ_j > 0, s_j ≤ ν where θ_j = 0, any ν. The best ν makes
 //!   Σ_{θ_j>0}(g_j + ν) + Σ_{θ_j=0} min(g_j + ν, 0) vanish: minus the mean over the positive
 //!   coordinates and those zeros whose g_j lies below it. θ′ has the largest coordinate changed so
 //!   that the sum is right, which leaves it positive.
 //!
 //! ρ is computed in double-double and then rounded, so that its error is relative to ρ itself, not to
-//! g, which does not vanish at the minimiser. `slack` bounds what is left.
+//! g, which does not vanish at the minimiser. `slack` bounds the remaining error.
 
 use super::super::point::Point;
 use super::{NEGLIGIBLE, Penalty, groups, precise_norm};
 use crate::double_double::{DoubleDouble, ROUNDOFF};
 
-/// ρ and how well it is known.
+/// The subgradient ρ with bounds on its accuracy.
 pub(in crate::solver) struct Residual {
-    /// ρ, each coordinate rounded to f64 once.
+    /// The subgradient ρ, each coordinate rounded to f64 once.
     pub vector: Vec<f64>,
-    /// How far the point is at most from the one that ρ belongs to.
+    /// Upper bound on the distance between the point and the one that ρ belongs to.
     pub off: f64,
-    /// Bound on the norm of ρ's absolute error, beyond that of g and the last rounding.
+    /// Upper bound on the norm of ρ's absolute error, beyond that of g and the last rounding.
     pub slack: f64,
 }
 
@@ -48,7 +48,7 @@ impl Residual {
 }
 
 impl Penalty {
-    /// Whether zero is proved to be a normal vector at `point`: in the ball, beyond rounding.
+    /// True if zero is proved to be a normal vector at `point`: in the ball, beyond rounding.
     pub(in crate::solver) fn inside(&self, point: &Point) -> bool {
         let Self::Ball { radius } = self else { return false };
         let theta: Vec<DoubleDouble> = (0..point.theta.len()).map(|j| point.digits(j)).collect();
@@ -56,7 +56,7 @@ impl Penalty {
         room.high > 16.0 * (theta.len() as f64 + 16.0) * ROUNDOFF * radius
     }
 
-    /// At `point`, where ∇F is `gradient`.
+    /// The smallest subgradient at `point`, where ∇F is `gradient`.
     pub(in crate::solver) fn residual(&self, point: &Point, gradient: &[DoubleDouble]) -> Residual {
         if gradient.iter().any(|g| !g.high.is_finite()) {
             // Comparisons with NaN would drop it: nothing is proved here.
@@ -118,7 +118,7 @@ fn group_residual(
             into.zip(&theta).zip(g).for_each(|((v, t), g)| *v = (*g + *t * factor).high);
             slack += roundings * w;
         } else {
-            // Below 2⁻⁵⁰⁰ a coordinate, so below this together.
+            // Each coordinate is below 2⁻⁵⁰⁰, so the norm is below this.
             off += if theta.iter().all(|t| t.high == 0.0) {
                 0.0
             } else {
@@ -149,7 +149,7 @@ fn ball_residual(radius: f64, point: &Point, gradient: &[DoubleDouble]) -> Resid
     let vector = theta.iter().zip(gradient).map(|(t, g)| (*g + *t * pull).high).collect();
     let roundings = 16.0 * (theta.len() as f64 + 16.0) * ROUNDOFF;
     let off = (size - DoubleDouble::from(radius)).high.abs() + roundings * radius;
-    // Any c will do, as long as it is the same in ρ: only its product with θ is rounded.
+    // Any c is valid, as long as ρ uses the same: only its product with θ is rounded.
     let slack = roundings * pull.high * size.high + pull.high * off * (1.0 + 1e-9);
     Residual { vector, off, slack }
 }
@@ -172,7 +172,7 @@ fn simplex_residual(total: f64, point: &Point, gradient: &[DoubleDouble]) -> Res
     }
     let roundings = 16.0 * (columns as f64 + 16.0) * ROUNDOFF;
     let missing = (sum - DoubleDouble::from(total)).high.abs() + roundings * sizes;
-    // The largest coordinate takes up what is missing, and must stay positive.
+    // The largest coordinate is changed by the missing part, and must stay positive.
     off += if missing < 0.5 * largest { missing } else { f64::INFINITY };
     let mut zeros: Vec<DoubleDouble> =
         theta.iter().zip(gradient).filter(|(t, _)| !t.is_positive()).map(|(_, g)| *g).collect();

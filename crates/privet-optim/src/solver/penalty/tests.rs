@@ -77,7 +77,7 @@ proptest! {
         let mut random = Lcg(seed);
         let v: Vec<f64> = (0..columns).map(|_| 2.0 * random.centred()).collect();
         let inverse_m = 0.7;
-        // The elastic net's square is the ridge's business.
+        // The elastic net's square is part of the ridge.
         let l1 = Penalty::L1 { weight: 0.8 };
         let counted = if kind == 6 { &l1 } else { &penalty };
         let cost = |z: &[f64]| {
@@ -88,7 +88,7 @@ proptest! {
         for trial in 0..400 {
             let scale = [1e-5, 1e-3, 0.1, 1.0][trial % 4];
             let moved: Vec<f64> = best.iter().map(|z| z + scale * random.centred()).collect();
-            // Any allowed point will do; sets are reached by clamping, scaling, or normalising.
+            // Any allowed point serves; sets are reached by clamping, scaling, or normalising.
             let other: Vec<f64> = match &penalty {
                 Penalty::Box { low, high } => moved.iter().map(|t| t.clamp(*low, *high)).collect(),
                 Penalty::Ball { radius } => {
