@@ -7,8 +7,8 @@ use privet_audit::attack::AttackOptions;
 use privet_audit::descriptions::{Subject, audit, audit_against};
 use privet_core::{Budget, Neighbours};
 
-/// Never refuted at their ε. Where one unit moves all sums by all that is charged, refuted at half of it, and
-/// at a quarter where δ = 0: Laplace noise on many sums shows all of its ε in rare events alone.
+/// Never refuted at their ε. If one unit moves all sums by their whole sensitivity, refuted at half of
+/// ε, and at a quarter for δ = 0: Laplace noise on many sums shows its whole ε in rare events alone.
 #[test]
 fn descriptions_are_as_private_as_claimed_and_hardly_more() {
     let options = AttackOptions { runs: 12_000, confidence: 1.0 - 1e-10, seed: 43 };

@@ -7,8 +7,8 @@ use privet_audit::attack::AttackOptions;
 use privet_audit::evaluations::{Subject, audit, audit_against};
 use privet_core::Budget;
 
-/// Never refuted at their ε; refuted at half of it, and at a quarter where δ = 0: Laplace noise on several sums shows
-/// all of its ε in rare events alone.
+/// Never refuted at their ε; refuted at half of it, and at a quarter for δ = 0: Laplace noise on several
+/// sums shows its whole ε in rare events alone.
 #[test]
 fn evaluations_are_as_private_as_claimed_and_hardly_more() {
     let options = AttackOptions { runs: 12_000, confidence: 1.0 - 1e-10, seed: 47 };

@@ -16,7 +16,7 @@ fn completed_ratings_are_as_private_as_claimed() {
         let options = if default { options } else { AttackOptions { runs: 500, ..options } };
         let sound = audit(&subject, &options, &()).unwrap();
         assert!(!sound.refuted, "{subject:?}: {sound:?}");
-        // What the default is attacked with is sharp enough to refute a quarter of its ε.
+        // The attack on the default method is strong enough to refute a quarter of its ε.
         if default {
             let less = Budget::new(1.0, subject.budget.delta()).unwrap();
             let bold = audit_against(&subject, less, &options, &()).unwrap();
