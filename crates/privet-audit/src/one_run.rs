@@ -3,8 +3,8 @@
 //! m canaries enter the table by independent fair coins; after one run the auditor guesses some of the
 //! coins and abstains from the rest.
 //!
-//! **Theorem** (their Thm 5.2). If the learner is (ε, δ)-DP in each canary, and v of r guesses are right,
-//! then with W ~ Binomial(r, e^ε/(1 + e^ε))
+//! **Theorem** (their Thm 5.2). If the learner is (ε, δ)-DP in each canary, and v of r guesses are
+//! right, then with W ~ Binomial(r, e^ε/(1 + e^ε))
 //! Pr\[V ≥ v\] ≤ Pr\[W ≥ v\] + 2mδ·max over i = 1 … v of Pr\[v > W ≥ v − i\]/i.
 //!
 //! The largest ε at which the right-hand side is still at most 1 − confidence is a lower bound on the

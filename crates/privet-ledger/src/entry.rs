@@ -184,8 +184,8 @@ pub struct Reserved {
     /// Unit of the release; absent if it is a record, and in ledgers of 0.2.0.
     #[serde(default, skip_serializing_if = "Whose::goes_without_saying")]
     pub whose: Whose,
-    /// The budget: events, or a filter of the session's own. Kept as JSON text, and parsed by
-    /// [`Self::spend`].
+    /// The budget: events, or a filter of the session's own. Kept as JSON text, and parsed by the method
+    /// of this name.
     pub spend: Box<RawValue>,
     /// The (ε, δ) that the release will claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]

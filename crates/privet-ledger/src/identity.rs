@@ -191,7 +191,8 @@ mod tests {
         assert!(!print([3, 3].into_iter(), 1).same(&print([4, 4].into_iter(), 1)));
     }
 
-    /// Binomial sample of at least 800 rows: off by 0.12 with probability below 2·exp(−2·800·0.12²) < 1e-9.
+    /// Binomial sample of at least 800 rows: off by 0.12 with probability below
+    /// 2·exp(−2·800·0.12²) < 1e-9.
     #[test]
     fn overlaps_are_found_whatever_the_sizes() {
         let whole = print(0..40_000, 9);

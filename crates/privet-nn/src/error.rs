@@ -31,7 +31,7 @@ pub enum NetError {
     /// The vector of weights has another length than the network's.
     #[error("{given} weights were given to a network of {expected}")]
     Weights {
-        /// The network's parameters.
+        /// The number of weights of the network.
         expected: usize,
         /// Length of the vector given.
         given: usize,

@@ -81,10 +81,11 @@
 //!
 //! Tested by `one_example_is_no_longer_than_the_clip`, `norms_are_tight`,
 //! `clipped_sums_are_sums_of_clipped_gradients`, `clipped_differences_are_those_of_the_gradients`,
-//! `an_exact_sum_is_the_sum_of_its_examples_alone`,
-//! `an_exact_difference_is_that_of_its_examples_alone`, `frozen_weights_of_any_size_keep_the_clip`,
+//! `an_exact_sum_is_the_sum_of_its_examples_alone`, `an_exact_difference_is_that_of_its_examples_alone`,
+//! `frozen_weights_of_any_size_keep_the_clip`,
 //! `what_is_beyond_f32_on_the_way_is_the_difference_all_the_same`, `gradients_are_finite_differences`,
-//! `a_larger_batch_takes_no_more_memory`, `memory_is_linear_in_the_network` and the others in `tests/all`.
+//! `a_larger_batch_takes_no_more_memory`, `memory_is_linear_in_the_network` and the others in
+//! `tests/all`.
 //!
 //! Speed: `cargo run -p privet-nn --example race`, and `privet bench run race` beside Opacus.
 

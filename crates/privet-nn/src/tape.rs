@@ -73,7 +73,7 @@ impl Patches {
         Self { seen: net.ops.iter().map(room).collect(), back: net.ops.iter().map(room).collect() }
     }
 
-    /// Numbers held.
+    /// The number of values in the buffers.
     pub fn numbers(&self) -> usize {
         self.seen.iter().chain(&self.back).map(Seen::numbers).sum()
     }

@@ -37,9 +37,9 @@ fn failed(error: rcgen::Error) -> PartiesError {
 /// Validity of certificates, in seconds since 1970; it begins an hour ago, for clocks that are behind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Validity {
-    /// Start.
+    /// Start of the validity.
     pub from: u64,
-    /// End.
+    /// End of the validity.
     pub until: u64,
 }
 

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 /// Everything a commitment binds, apart from the numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Commitment<'a> {
-    /// [`Agreement::digest`].
+    /// Digest of the agreement, [`Agreement::digest`].
     pub agreement: &'a str,
     /// Index of the round, from 0.
     pub round: u64,

@@ -28,7 +28,7 @@ pub enum Ask {
         /// Protocol version, [`PROTOCOL`].
         #[serde(default = "first")]
         protocol: u32,
-        /// [`crate::Agreement::digest`].
+        /// Digest of the agreement, [`crate::Agreement::digest`].
         agreement: String,
         /// SHA-256 of the party's own schema.
         schema: String,
@@ -101,7 +101,7 @@ pub enum Reply {
     Taken,
     /// To a request for the commitment.
     Committed {
-        /// [`crate::Commitment::digest`].
+        /// The commitment, [`crate::Commitment::digest`].
         digest: String,
     },
     /// The opening; its numbers are in the body.

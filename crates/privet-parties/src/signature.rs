@@ -29,7 +29,7 @@ const SCHEMES: [SignatureScheme; 6] = [
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signed {
-    /// The digest.
+    /// Digest of everything the party received.
     pub transcript: String,
     /// The party's certificate (DER), in hexadecimal; empty if all members are in one process.
     pub certificate: String,

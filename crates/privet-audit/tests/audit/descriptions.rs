@@ -1,7 +1,7 @@
 //! Private descriptions: both laws, both relations, records and users.
 //!
-//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the eight true claims
-//! with probability below 10⁻⁹.
+//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the eight true
+//! claims with probability below 10⁻⁹.
 
 use privet_audit::attack::AttackOptions;
 use privet_audit::descriptions::{Subject, audit, audit_against};

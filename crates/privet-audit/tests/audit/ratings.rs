@@ -1,7 +1,7 @@
 //! Completed ratings: every method, both relations, attacked by a planted user.
 //!
-//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the true claims with
-//! probability below 10⁻⁹.
+//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the true claims
+//! with probability below 10⁻⁹.
 
 use privet_audit::attack::AttackOptions;
 use privet_audit::ratings::{Subject, audit, audit_against};

@@ -1,7 +1,7 @@
 //! Tuned models: every law of the number of trials, both relations.
 //!
-//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the six true claims
-//! with probability below 10⁻⁹.
+//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the six true
+//! claims with probability below 10⁻⁹.
 
 use privet_audit::attack::AttackOptions;
 use privet_audit::tunings::{Subject, audit, audit_against};

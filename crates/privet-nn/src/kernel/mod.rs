@@ -24,7 +24,7 @@ pub(crate) struct Strided<'a> {
 /// Vector instructions of the processor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
-    /// None.
+    /// No vector instructions are assumed.
     Plain,
     /// AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]
@@ -85,8 +85,8 @@ macro_rules! for_each_level {
 }
 pub(crate) use for_each_level;
 
-/// C = A·B, or C += A·B: A is (rows × inner) by its strides, B (inner × columns) and C (rows × columns) are
-/// dense, row by row.
+/// C = A·B, or C += A·B: A is (rows × inner) by its strides, B (inner × columns) and C (rows × columns)
+/// are dense, row by row.
 pub(crate) fn product(
     sizes: (usize, usize, usize),
     a: Strided,

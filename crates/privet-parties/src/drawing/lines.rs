@@ -33,7 +33,7 @@ const WHOLE: Duration = Duration::from_secs(300);
 pub(crate) enum Say {
     /// First message of a connection.
     Hello {
-        /// [`crate::Agreement::digest`].
+        /// Digest of the agreement, [`crate::Agreement::digest`].
         agreement: String,
         /// Protocol version of the engine.
         protocol: u32,

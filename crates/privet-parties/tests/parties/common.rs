@@ -110,7 +110,7 @@ pub fn all_together<T: Task>(planned: &Plan<T>, agreement: &Agreement) -> Vec<Re
     all_with(planned, agreement, &tables(planned))
 }
 
-/// The same with these tables.
+/// Runs all parties with these tables.
 pub fn all_with<T: Task>(
     planned: &Plan<T>,
     agreement: &Agreement,

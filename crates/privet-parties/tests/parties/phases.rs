@@ -40,7 +40,7 @@ impl Servers {
         Ok((reply, numbers))
     }
 
-    /// As by a power cut.
+    /// Kills a server, as a power cut would, and starts it again.
     fn restart(&self, server: usize) {
         let gone = self.there.lock().unwrap()[server].take();
         let gone = gone.map(|gone| Arc::downgrade(&gone)).unwrap();
