@@ -1,14 +1,15 @@
-//! The accountant against itself and against simulation.
+//! Checks the accountant against itself and against simulation.
 //!
 //! For random event trees and ε:
 //! - the Rényi bound is not below the bound from loss distributions, which is the tighter method;
-//! - what the accountant states is not above either of them;
-//! - the δ(ε) of the pair of laws that the tree describes, estimated by Monte Carlo as
-//!   E(1 − e^{ε−L})₊ over the privacy loss L, lies within its error bars inside the accountant's
-//!   bracket: not above the stated δ, and not below what the accountant proves to be lost.
+//! - the accountant's stated δ is not above either of them;
+//! - the δ(ε) of the pair of laws that the tree describes, estimated by Monte Carlo as E(1 − e^{ε−L})₊
+//!   over the privacy loss L, lies within its error bars inside the accountant's bracket: not above the
+//!   stated δ, and not below the proved lower bound.
 //!
 //! Error bars: for n independent values in \[0, 1\] with sample variance V, the mean is within
-//! √(2V·ln(2/a)/n) + 7·ln(2/a)/(3(n − 1)) of its expectation, each side with probability 1 − a (Maurer & Pontil 2009); a = 1e-11.
+//! √(2V·ln(2/a)/n) + 7·ln(2/a)/(3(n − 1)) of its expectation, each side with probability 1 − a (Maurer &
+//! Pontil 2009); a = 1e-11.
 //!
 //! Tested by `tests/audit/accounting.rs`.
 
@@ -24,33 +25,33 @@ use serde::Serialize;
 
 /// Failure probability of one error bar.
 const BAR: f64 = 1e-11;
-/// Relative room for rounding between two upper bounds.
+/// Relative tolerance for rounding between two upper bounds.
 const ROOM: f64 = 1e-6;
 
-/// Below this both bounds say that nothing is lost, and their order says nothing.
+/// Below this δ both bounds count as zero, and their order is not checked.
 const FLOOR: f64 = 1e-12;
 
-/// One tree at one ε.
+/// Comparison of the bounds for one tree at one ε.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The tree.
+    /// The event tree.
     pub event: Event,
-    /// ε.
+    /// The ε at which δ is compared.
     pub epsilon: f64,
-    /// What the accountant states.
+    /// The accountant's stated δ.
     pub stated: f64,
-    /// What it proves to be lost.
+    /// The accountant's proved lower bound on δ.
     pub lost: f64,
-    /// The Rényi bound.
+    /// The Rényi bound on δ.
     pub renyi: f64,
-    /// The bound from loss distributions.
+    /// The bound on δ from loss distributions.
     pub distribution: f64,
     /// The simulated δ, and its error bar.
     pub simulated: (f64, f64),
 }
 
 impl Comparison {
-    /// What does not fit; empty if all does.
+    /// Contradictions between the bounds; empty if there are none.
     pub fn faults(&self) -> Vec<&'static str> {
         let (mean, bar) = self.simulated;
         let room = 1.0 + ROOM;
@@ -74,7 +75,7 @@ impl Comparison {
     }
 }
 
-/// `trees` random trees, each at a few ε, with `draws` simulated losses.
+/// Compares `trees` random trees, each at four ε, with `draws` simulated losses.
 pub fn audit(trees: u64, draws: u64, seed: u64) -> Result<Vec<Comparison>, AuditError> {
     let all: Result<Vec<Vec<Comparison>>, AuditError> = (0..trees)
         .into_par_iter()
@@ -124,12 +125,12 @@ fn mean_excess(losses: &[f64], epsilon: f64) -> (f64, f64) {
     (mean, bar)
 }
 
-/// A number from low to high.
+/// A uniform number from low to high.
 fn between(low: f64, high: f64, source: &mut dyn Source) -> f64 {
     low + (high - low) * (source.bits(53) as f64 * 2f64.powi(-53))
 }
 
-/// One to three leaves, each possibly repeated.
+/// A tree with one to three leaves, each possibly repeated.
 fn random_tree(source: &mut dyn Source) -> Event {
     let leaves = 1 + source.below(3);
     Event::All(
@@ -160,7 +161,7 @@ fn random_leaf(smaller: f64, source: &mut dyn Source) -> Event {
     Event::Use { neighbours: Neighbours::AddRemove, unit: Unit::Record, cost }
 }
 
-/// Losses in both directions.
+/// Simulated losses in both directions.
 fn simulate(
     event: &Event,
     draws: u64,
@@ -184,12 +185,12 @@ fn flatten<'a>(event: &'a Event, count: u32, into: &mut Vec<&'a Cost>) {
         Event::Repeat { count: more, event } | Event::UpTo { count: more, event } => {
             flatten(event, count * more, into);
         }
-        // Losses of the best of many runs are not simulated: none of the trees has them.
+        // Losses of the best of many runs are not simulated: no random tree has them.
         Event::Selected { .. } | Event::BestOf { .. } => {}
     }
 }
 
-/// One draw of the privacy loss of a leaf, of the kinds that the trees have.
+/// One draw of the privacy loss of a leaf, of the kinds in random trees.
 fn loss(
     cost: &Cost,
     forward: bool,

@@ -1,9 +1,11 @@
-//! The audit of answers by records nearby: their certificate against their behaviour on the worst neighbours.
+//! Audit of answers by nearby records: their certificate against their behaviour on the worst
+//! neighbouring tables.
 //!
-//! One unit is near every question, and may vote in [`VOTES`] of the [`QUESTIONS`]; under replace-one neighbours its place
-//! is taken by one as near, of the other class; under add-remove it is there or not. So the answers move by exactly
-//! what the theorem charges ([`privet_learn::neighbours`]), in the first answers only, and a projection is the best
-//! test. Others are near as well, and use up votes of their own.
+//! One unit is near every query, and may vote in [`VOTES`] of the [`QUESTIONS`]; under replace-one it is
+//! replaced by one as near, of the other class; under add-remove it is present or absent. So the answers
+//! move by exactly the sensitivity that the theorem charges ([`privet_learn::neighbours`]), in
+//! the first answers only, and a projection is the best test. Others are near as well, and use up votes
+//! of their own.
 
 use crate::AuditError;
 use crate::attack::Finding;
@@ -15,26 +17,26 @@ use privet_learn::neighbours::Nearby;
 use privet_learn::{Plan, plan};
 use std::fmt::Write as _;
 
-/// Questions, all at the same place.
+/// The number of queries, all at the same point.
 pub const QUESTIONS: usize = 6;
-/// K.
+/// K, the maximum number of votes of a record.
 pub const VOTES: u32 = 2;
-/// Units of others, all near.
+/// The number of other units, all near.
 const OTHERS: u32 = 5;
 
-/// Whose answers, and what they are to claim.
+/// Setting of an audit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Subject {
-    /// What is asked for.
+    /// Budget requested.
     pub budget: Budget,
-    /// Under which relation.
+    /// Neighbour relation.
     pub neighbours: Neighbours,
-    /// The most records of a user, all of them near; `None` where the unit is a record.
+    /// Maximum records of a user, all of them near; `None` if the unit is a record.
     pub max_records: Option<u32>,
 }
 
 impl Subject {
-    /// Both relations, records and users.
+    /// Settings of both relations, with records and with users as units.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
         let relations = [Neighbours::ReplaceOne, Neighbours::AddRemove];
@@ -43,7 +45,7 @@ impl Subject {
         Ok(relations.into_iter().flat_map(|one| units.map(|unit| subject(one, unit))).collect())
     }
 
-    /// The plan that anybody would get.
+    /// The plan, as a caller of the learner gets it.
     pub fn planned(&self, budget: Budget) -> Result<Plan<Nearby>, AuditError> {
         let mut text =
             "bias = false\n[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n\
@@ -55,7 +57,7 @@ impl Subject {
         text.push_str("[[columns]]\nname = \"x\"\ntype = \"number\"\nbounds = [0, 1]\n");
         let schema =
             Schema::from_toml(&text).map_err(|error| AuditError::Table(error.to_string()))?;
-        // Where the unit is, as it is encoded: the last row.
+        // Encoded features of the unit: the last row.
         let there = self.table(&schema, Some("no"))?;
         let place = there.features.select(&[there.rows() - 1; QUESTIONS]);
         let task = Nearby { within: Some(0.25), votes: Some(VOTES), ..Nearby::of(&place) };
@@ -85,7 +87,7 @@ impl Subject {
         read.map_err(|error| AuditError::Table(error.to_string()))
     }
 
-    /// What the unit's own class is in either world.
+    /// The unit's class in either table; `None` if it is absent.
     fn own(&self) -> [Option<&'static str>; 2] {
         match self.neighbours {
             Neighbours::ReplaceOne | Neighbours::ReplaceLabel => [Some("no"), Some("yes")],
@@ -93,7 +95,7 @@ impl Subject {
         }
     }
 
-    /// By how much the answers move: one vote in each of the first K.
+    /// Difference of the answers: one vote in each of the first K.
     fn direction(&self) -> Vec<f64> {
         let no = if self.neighbours == Neighbours::ReplaceOne { -1.0 } else { 0.0 };
         let step = |place: usize| if place < VOTES as usize { [no, 1.0] } else { [0.0, 0.0] };

@@ -1,17 +1,17 @@
-//! The black-box audit: can two worlds be told apart better than claimed?
+//! Black-box audit: tests whether two neighbouring inputs can be distinguished better than claimed.
 //!
-//! Half of the runs, at most [`CHOOSING`], choose: a statistic, and thresholds for three questions. The
-//! others, which decided nothing, count how often each chosen rule errs; Clopper–Pearson bounds turn the
-//! counts into boxes around (false positive, false negative). All bounds of one audit hold together with the stated
-//! confidence (each gets an equal share of what is left of 1).
+//! Half of the runs, at most [`CHOOSING`], choose: a statistic, and thresholds for three criteria. The
+//! others, which had no part in the choice, count the errors of each chosen rule; Clopper–Pearson bounds
+//! turn the counts into boxes around (false positive, false negative). All bounds of one audit hold
+//! together with the stated confidence (each gets an equal share of 1 − confidence).
 //!
-//! - `epsilon_lower`: (ε, δ)-DP both ways makes 1 − β ≤ δ + e^ε·α and 1 − α ≤ δ + e^ε·β, so that
-//!   ε ≥ ln max{ (1 − β̄ − δ)/ᾱ, (1 − ᾱ − δ)/β̄ } with upper bounds ᾱ, β̄: whatever the noise.
+//! - `epsilon_lower`: (ε, δ)-DP both ways makes 1 − β ≤ δ + e^ε·α and 1 − α ≤ δ + e^ε·β, so that ε ≥ ln
+//!   max{ (1 − β̄ − δ)/ᾱ, (1 − ᾱ − δ)/β̄ } with upper bounds ᾱ, β̄: for any noise.
 //! - `refuted`: a box lies wholly below the claimed trade-off curve ([`crate::claim`]).
-//! - `mu_lower`: Φ⁻¹(1 − ᾱ) − Φ⁻¹(β̄), a lower bound on the μ of a *Gaussian* release; reported only where
-//!   every event is Gaussian, since any other noise would look worse through it than it is.
+//! - `mu_lower`: Φ⁻¹(1 − ᾱ) − Φ⁻¹(β̄), a lower bound on the μ of a *Gaussian* release; reported only if
+//!   every event is Gaussian, since for other noise it would overstate the loss.
 //!
-//! **A false alarm** (a true claim refuted) has probability at most 1 − confidence for each audit.
+//! **False alarm**: a true claim is refuted with probability at most 1 − confidence in each audit.
 //!
 //! Tested by `tests/audit/soundness.rs`, `tests/audit/power.rs`.
 
@@ -25,23 +25,23 @@ use privet_core::Range;
 use privet_dp::account::gaussian;
 use serde::Serialize;
 
-/// Limits on the number of runs a world.
+/// Limits on the number of runs per input.
 pub const RUNS: Range = Range::from("runs", 40.0, 1e9);
-/// Runs of each world, at most, that choose the attack: more would not make a better choice.
+/// Maximum runs of each input that choose the attack: more would not improve the choice.
 pub const CHOOSING: usize = 10_000;
-/// Thresholds that are tried.
+/// The number of thresholds tried.
 const THRESHOLDS: usize = 256;
-/// Boxes of one audit, each with two bounds.
+/// The number of bounds in one audit: three boxes with two bounds each.
 const BOUNDS: f64 = 6.0;
 
-/// How hard to try.
+/// Settings of an attack.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AttackOptions {
-    /// Runs of each world; half of them, at most [`CHOOSING`], choose the attack.
+    /// Runs of each input; half of them, at most [`CHOOSING`], choose the attack.
     pub runs: u64,
-    /// Confidence of everything that is found, together.
+    /// Confidence of all bounds together.
     pub confidence: f64,
-    /// Where all randomness comes from.
+    /// Seed of all randomness.
     pub seed: u64,
 }
 
@@ -51,51 +51,51 @@ impl Default for AttackOptions {
     }
 }
 
-/// Upper bounds on an attacker's two errors.
+/// Upper bounds on an attacker's two error probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Errors {
-    /// The first world taken for the second.
+    /// The first input taken for the second.
     pub false_positive: f64,
-    /// The second world taken for the first.
+    /// The second input taken for the first.
     pub false_negative: f64,
 }
 
-/// Why a claim is false.
+/// Reasons for a refutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grounds {
     /// `epsilon_lower` exceeds the claimed ε.
     Epsilon,
-    /// The errors lie below the claimed trade-off curve, which says more than its (ε, δ).
+    /// The errors lie below the claimed trade-off curve, which is stronger than its (ε, δ).
     TradeOff,
     /// `mu_lower` exceeds the claimed μ.
     Multiplier,
 }
 
-/// What an audit found.
+/// Result of an audit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Finding {
-    /// ε as claimed.
+    /// The claimed ε.
     pub epsilon_claimed: f64,
-    /// δ as claimed.
+    /// The claimed δ.
     pub delta: f64,
-    /// The true ε at this δ is at least this much.
+    /// Lower bound on the true ε at this δ.
     pub epsilon_lower: f64,
-    /// Whether the claim is false.
+    /// True if the claim is refuted.
     pub refuted: bool,
-    /// By what, if it is.
+    /// Reason, if it is refuted.
     pub refuted_by: Option<Grounds>,
-    /// No attack, however good, could have shown more with so many runs.
+    /// Largest `epsilon_lower` that any attack could show with this many runs.
     pub epsilon_reachable: f64,
-    /// Runs of each world.
+    /// Runs of each input.
     pub runs: u64,
     /// Confidence of all bounds together.
     pub confidence: f64,
-    /// How releases were scored.
+    /// The statistic that scored the releases.
     pub statistic: Kind,
-    /// Upper bounds on the errors of the most telling rule.
+    /// Upper bounds on the errors of the strongest rule.
     pub errors: Errors,
-    /// Gaussian events only: the true μ is at least this much.
+    /// Gaussian events only: lower bound on the true μ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mu_lower: Option<f64>,
     /// Gaussian events only: the claimed μ.
@@ -106,7 +106,7 @@ pub struct Finding {
     pub epsilon_lower_gaussian: Option<f64>,
 }
 
-/// Attacks a target and judges its claim.
+/// Attacks a target and tests its claim.
 pub fn audit(
     target: &dyn Target,
     claim: &Claim,
@@ -119,7 +119,7 @@ pub fn audit(
     Ok(judge(target, &worlds, claim, options.confidence))
 }
 
-/// The same on releases that were made elsewhere; each world needs at least four.
+/// Tests a claim on releases made elsewhere; each input needs at least four.
 pub fn judge(
     target: &dyn Target,
     worlds: &[Vec<Vec<f64>>; 2],
@@ -174,10 +174,10 @@ pub fn judge(
     }
 }
 
-/// How much an attack on these releases promises: what it would prove of ε (of μ, for a Gaussian claim),
-/// and, where that is nothing, how far apart the worlds seem, as the area under the curve above ½. A
-/// statistic is trained on half of the releases and looked at on the other half. For choosing what to
-/// attack, not for judging.
+/// Expected strength of an attack on these releases: the ε it would prove (μ, for a Gaussian claim),
+/// and, if that is 0, the distance between the inputs, as the area under the ROC curve above ½. A
+/// statistic is trained on half of the releases and evaluated on the other half. For choosing an attack,
+/// not for testing a claim.
 pub fn promise(
     target: &dyn Target,
     worlds: &[Vec<Vec<f64>>; 2],
@@ -197,13 +197,13 @@ pub fn promise(
     best
 }
 
-/// The ε that an attack without a single error would show with so many judging runs a world.
+/// The ε that an attack without a single error would show with this many judging runs per input.
 fn reachable(judging: u64, delta: f64, confidence: f64) -> f64 {
     let least = upper(0, judging, (1.0 - confidence) / BOUNDS);
     lower_epsilon(&Errors { false_positive: least, false_negative: least }, delta)
 }
 
-/// The distribution-free bound; 0 when the errors say nothing.
+/// The distribution-free bound; 0 if the errors prove nothing.
 fn lower_epsilon(errors: &Errors, delta: f64) -> f64 {
     let (alpha, beta) = (errors.false_positive, errors.false_negative);
     let ratio = |detected: f64, mistaken: f64| (detected / mistaken).max(1.0);
@@ -221,7 +221,7 @@ fn scores(statistic: &Statistic<'_>, world: &[Vec<f64>]) -> Vec<f64> {
     scores
 }
 
-/// What a threshold is chosen for.
+/// Criterion for choosing a threshold.
 #[derive(Clone, Copy)]
 enum Goal {
     Epsilon,
@@ -229,7 +229,7 @@ enum Goal {
     Multiplier,
 }
 
-/// "Second" when the score is above (or not above) the threshold.
+/// Decides "second" if the score is above (or not above) the threshold.
 #[derive(Clone, Copy)]
 struct Rule {
     threshold: f64,
@@ -237,7 +237,7 @@ struct Rule {
 }
 
 impl Rule {
-    /// How often it errs on the first and on the second world; scores are sorted.
+    /// The number of errors on the first and on the second input; scores are sorted.
     fn errors(&self, worlds: &[Vec<f64>; 2]) -> (usize, usize) {
         let low = worlds.each_ref().map(|scores| scores.partition_point(|s| *s <= self.threshold));
         if self.above {
@@ -251,17 +251,17 @@ impl Rule {
 struct Search<'a> {
     claim: &'a Claim,
     z: f64,
-    /// Runs that choose: bounds as wide as these allow keep lucky thresholds from being taken.
+    /// The number of choosing runs: bounds at this number keep lucky thresholds from being chosen.
     trials: f64,
 }
 
 impl Search<'_> {
-    /// What tells most of this claim.
+    /// The strongest criterion for this claim.
     fn goal(&self) -> Goal {
         if self.claim.gaussian().is_some() { Goal::Multiplier } else { Goal::Epsilon }
     }
 
-    /// What a rule would be worth if as many other runs looked like these.
+    /// The value of a rule by this criterion, if as many other runs had the same error rates.
     fn worth(&self, rule: Rule, worlds: &[Vec<f64>; 2], goal: Goal) -> f64 {
         let (first, second) = rule.errors(worlds);
         let expected = |count: usize, of: usize| {
@@ -298,7 +298,7 @@ impl Search<'_> {
         best
     }
 
-    /// Trained on one half of these runs, compared on the other.
+    /// Chooses a statistic: trained on one half of these runs, compared on the other.
     fn best_statistic<'a>(
         &self,
         target: &'a dyn Target,
@@ -313,7 +313,7 @@ impl Search<'_> {
         };
         let mut rated: Vec<(f64, Statistic<'a>)> =
             all.into_iter().map(|statistic| (worth(&statistic), statistic)).collect();
-        // The first unless another is clearly better: the simpler one. `candidates` gives at least one.
+        // The first, simpler one, unless another is clearly better. `candidates` gives at least one.
         let mut best = rated.remove(0);
         for other in rated {
             if other.0 > best.0 * 1.05 + 0.05 {

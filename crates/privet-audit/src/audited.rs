@@ -1,7 +1,8 @@
-//! How a kind of subject is audited, written once: by its own claim, or by that of another budget.
+//! Audit functions of every kind of setting, written once: against its own claim, or that of another
+//! budget.
 //!
-//! A kind has a `Subject` with a `budget`, and says in a function `judged` what is attacked and what is claimed of it; the
-//! attack is the same for all.
+//! A kind has a `Subject` with a `budget`, and a function `judged` that builds the target and its claim;
+//! the attack is the same for all.
 
 use crate::AuditError;
 use crate::attack::Finding;
@@ -14,10 +15,10 @@ use privet_learn::{Plan, Task};
 /// Attacks a target and judges a claim.
 pub(crate) type Judge<'a> = &'a dyn Fn(&dyn Target, &Claim) -> Result<Finding, AuditError>;
 
-/// `audit` and `audit_against` of the subjects of a module.
+/// Defines `audit` and `audit_against` for the `Subject` of a module.
 macro_rules! audited {
     ($subject:ty) => {
-        /// Audits a subject.
+        /// Audits a setting against its own certificate.
         pub fn audit(
             subject: &$subject,
             options: &crate::attack::AttackOptions,
@@ -26,7 +27,7 @@ macro_rules! audited {
             audit_against(subject, subject.budget, options, watch)
         }
 
-        /// The same, judged by the certificate that it would have with another budget: with a smaller one that
+        /// Audits a setting against the certificate of another budget: with a smaller one that
         /// certificate is false, and an audit with power refutes it.
         pub fn audit_against(
             subject: &$subject,
@@ -42,7 +43,7 @@ macro_rules! audited {
 }
 pub(crate) use audited;
 
-/// The plan of one budget, and what that of another claims.
+/// The plan of one budget, and the claim of another's plan.
 pub(crate) fn plan_and_claim<T: Task>(
     planned: impl Fn(Budget) -> Result<Plan<T>, AuditError>,
     budget: Budget,

@@ -1,13 +1,13 @@
 //! Low bits that only one neighbour could have produced (Mironov 2012).
 //!
-//! Adding noise in floating point rounds the sum to the precision of its exponent, so a value near 0 plus
-//! noise and a value near 1 plus the same noise end on different sets of numbers: the *last set bit* of
-//! a release, beside its exponent, can give the neighbour away whatever the law of the noise says.
+//! Adding noise in floating point rounds the sum to the precision of its exponent, so a value near 0
+//! plus noise and a value near 1 plus the same noise end on different sets of numbers: the *last set
+//! bit* of a release, beside its exponent, can identify the neighbour for any law of the noise.
 //!
-//! The audit sorts releases by (exponent, place of the last set bit) of each coordinate, learns on one
-//! half of the runs which cells belong to which world, and judges on the other half by the same bounds
-//! as any attack ([`crate::attack`]). It finds the hole of a plain f64 Laplace mechanism, kept here as
-//! `PlainLaplace`, and must find none where noise and values lie on one grid.
+//! The audit groups releases by (exponent, position of the last set bit) of each coordinate, learns on a
+//! third of the runs which cells belong to which input, and tests on the others by the same bounds as
+//! any attack ([`crate::attack`]). It finds the flaw of a plain f64 Laplace mechanism, kept here as
+//! `PlainLaplace`, and must find none if noise and values lie on one grid.
 //!
 //! Tested by `tests/audit/samplers.rs`.
 
@@ -21,7 +21,7 @@ use privet_dp::mechanism::{Gaussian, L2Laplace, Laplace};
 use privet_dp::noise::Source;
 use std::collections::HashMap;
 
-/// (exponent, place of the last set bit) of a number; the same for all zeros.
+/// (exponent, position of the last set bit) of a number; the same for all zeros.
 fn cell(value: f64) -> (i32, i32) {
     if value == 0.0 || !value.is_finite() {
         return (i32::MIN, 0);
@@ -33,7 +33,7 @@ fn cell(value: f64) -> (i32, i32) {
     (exponent, exponent + place)
 }
 
-/// Cells seen in the learning runs, scored by how much more often the second world meets them.
+/// Cells of the learning runs, scored by the log ratio of their frequencies in the two inputs.
 struct Cells<'a> {
     target: &'a dyn Target,
     scores: HashMap<(usize, i32, i32), f64>,
@@ -68,7 +68,7 @@ impl Target for Cells<'_> {
     }
 }
 
-/// Searches the bits of a target's releases. A third of the runs learns the cells, with a seed of their
+/// Searches the bits of a target's releases. A third of the runs learns the cells, with a seed of its
 /// own.
 pub fn audit(
     target: &dyn Target,
@@ -83,8 +83,8 @@ pub fn audit(
     attack::audit(&cells, claim, options, watch)
 }
 
-/// Scalar mechanisms, each ε-DP, or nearly so, on real numbers. Ours run whole, from the gate to the
-/// released number: what they round, and how, matters here.
+/// Scalar mechanisms, each ε-DP, or nearly so, on real numbers. Ours run completely, from the gate to
+/// the released number, since their rounding is under test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scalar {
     /// Textbook f64 Laplace noise, −s·ln U: broken in floating point.
@@ -97,20 +97,20 @@ pub enum Scalar {
     L2Laplace,
 }
 
-/// A [`Scalar`] mechanism with ε of its own.
+/// A [`Scalar`] mechanism with its ε and two neighbouring values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FloatingPoint {
-    /// Which.
+    /// The mechanism.
     pub kind: Scalar,
-    /// Its ε for these neighbours, but for the rounding to a grid.
+    /// Its ε for these neighbours, apart from rounding to a grid.
     pub epsilon: f64,
     /// The values of the two neighbours.
     pub values: [f64; 2],
 }
 
-/// δ of the Gaussian.
+/// δ of the Gaussian mechanism.
 const DELTA: f64 = 1e-5;
-/// Grid of the Laplace mechanism.
+/// Grid step of the Laplace mechanism.
 const STEP: f64 = 1.0 / (1 << 30) as f64;
 const NEIGHBOURS: Neighbours = Neighbours::ReplaceOne;
 const UNIT: Unit = Unit::Record;
@@ -144,7 +144,7 @@ impl FloatingPoint {
         }
     }
 
-    /// What it claims: by its events where it runs on a grid, for the Gaussian at δ = 1e-5.
+    /// The claim: by its events if it runs on a grid, for the Gaussian at δ = 1e-5.
     pub fn claim(&self) -> Result<Claim, AuditError> {
         let (event, delta) = match self.kind {
             Scalar::PlainLaplace | Scalar::L2Laplace => {
@@ -191,8 +191,8 @@ impl Target for FloatingPoint {
     }
 }
 
-/// Through the gate and out. Streams of an audit are fixed, so that what is claimed at the gate is not
-/// recomputed there.
+/// Runs a mechanism through the gate. An audit's streams have fixed seeds, so the claim at the gate is
+/// not recomputed there.
 fn gated(
     event: Event,
     source: &mut dyn Source,

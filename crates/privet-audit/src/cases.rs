@@ -1,4 +1,4 @@
-//! Mechanisms whose truth is known, for the auditor to be tried on.
+//! Mechanisms with known true ε, to test the auditor.
 
 use crate::AuditError;
 use crate::claim::Claim;
@@ -12,24 +12,24 @@ use privet_core::Budget;
 
 /// A mechanism, its claim, and whether it must be refuted.
 pub struct Case {
-    /// In words.
+    /// Name, for messages.
     pub what: &'static str,
-    /// What is attacked.
+    /// The target of the attack.
     pub target: Box<dyn Target>,
-    /// What is claimed.
+    /// The claim to test.
     pub claim: Claim,
-    /// Whether the claim is false.
+    /// True if the claim is false.
     pub is_false: bool,
-    /// Runs a world that this attack needs: a false claim near its bound takes many to refute.
+    /// Runs per input that the attack needs: a false claim near its bound takes many to refute.
     pub least_runs: u64,
 }
 
-/// Enough for most.
+/// Runs that suffice for most cases.
 const FEW: u64 = 6_000;
-/// For a Gaussian at twice its ε, and for a record that is drawn in one step of forty.
+/// Runs for a Gaussian at twice its ε, and for a record that is drawn in one step of forty.
 const MANY: u64 = 30_000;
 
-/// Mechanisms whose truth is known: sound ones, ones with twice the stated ε, and printed ones.
+/// All cases: sound mechanisms, the same with half the noise, and printed ones.
 pub fn cases() -> Result<Vec<Case>, AuditError> {
     let pure = |epsilon: f64| Budget::new(epsilon, 0.0);
     let mut all = Vec::new();
@@ -70,7 +70,7 @@ pub fn cases() -> Result<Vec<Case>, AuditError> {
             is_false,
         );
     }
-    // T = 2: the printed loop ends at T − 1, so that there is one step, and σ is made for two.
+    // T = 2: the printed loop ends at T − 1, so that there is one step, and σ is calibrated for two.
     let sgd = PrivateSgd { rows: 2000.0, batch: 50.0, steps: 2.0, epsilon: 2.0, delta: 1e-3 };
     for (times, what, is_false) in [
         (1.0, "PRIV-13, closed-form σ, m = 2000, k = 50, T = 2", true),

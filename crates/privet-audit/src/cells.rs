@@ -1,46 +1,47 @@
 //! Grid points of b in a cell of the result: why a rounded minimiser is not private enough.
 //!
-//! In one dimension and where the loss is straight or square the minimiser of Σℓ + (λ/2)θ² + bθ is
-//! θ = (T − b)/Λ, T and Λ made of the records. b lies on a grid of step h = σ/s. If θ is rounded to
-//! multiples of w, a cell of the result holds N = wΛ/h points of the grid *on average*, that is ⌊N⌋ or
-//! ⌈N⌉, and which of the two depends on T and Λ. The probability of a cell is proportional to that count,
-//! so that up to ln(⌈N⌉/⌊N⌋), about 1/N, is added to the privacy loss of many cells; where ε is not large
-//! against 1/N the δ of the release is a multiple of what the theorem says of real numbers.
+//! In one dimension, where the loss is linear or quadratic, the minimiser of Σℓ + (λ/2)θ² + bθ is θ =
+//! (T − b)/Λ, with T and Λ functions of the records. b lies on a grid of step h = σ/s. If θ is rounded
+//! to multiples of w, a cell of the result holds N = wΛ/h points of the grid *on average*, that is ⌊N⌋
+//! or ⌈N⌉, and which of the two depends on T and Λ. The probability of a cell is proportional to that
+//! count, so that up to ln(⌈N⌉/⌊N⌋), about 1/N, is added to the privacy loss of many cells; if ε is not
+//! large against 1/N, the δ of the release is a multiple of the theorem's for real numbers.
 //!
-//! Version 0.1.0 rounded so: w about 2⁻³⁰ of σ/λ and s about 2⁴⁰, hence N between 500 and 2,000 ([`OLD_ROUNDING`]).
+//! Version 0.1.0 rounded so: w about 2⁻³⁰ of σ/λ and s about 2⁴⁰, hence N between 500 and 2,000
+//! ([`OLD_ROUNDING`]).
 //!
-//! - [`Line::pair`]: a record in the straight part of the loss, its label turned: T = LR or −v·LR with v, the
-//!   weight of the other class, just below 1, and Λ = λ. The theorem is then nearly tight, so that every
-//!   excess is seen; v = 1 would put both T on the grid.
+//! - [`Line::pair`]: a record in the linear part of the loss, its label flipped: T = LR or −v·LR with v,
+//!   the weight of the other class, just below 1, and Λ = λ. The theorem is then nearly tight, so that
+//!   every excess is visible; v = 1 would put both T on the grid.
 //! - [`rounded_delta`]: the exact counts of cells, visited at quantiles of b.
 //! - [`noised_delta`]: with noise on the result instead, exactly, on grids coarse enough to sum over.
 //!
 //! Tested by `tests/audit/cells.rs`.
 
-/// What 0.1.0 rounded released minimisers to, as a share of the power of two below σ/λ.
+/// Rounding of released minimisers in 0.1.0, relative to the power of two below σ/λ.
 pub const OLD_ROUNDING: f64 = 1.0 / (1 << 30) as f64;
 
-/// θ = (T − b)/Λ.
+/// A minimiser as a function of the noise, θ = (T − b)/Λ.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Line {
-    /// T.
+    /// T, the intercept.
     pub pull: f64,
-    /// Λ.
+    /// Λ, the curvature.
     pub curvature: f64,
 }
 
 impl Line {
-    /// Two neighbours under which objective perturbation is nearly tight, L·R being 1.
+    /// Two neighbours for which objective perturbation is nearly tight, with L·R = 1.
     pub fn pair(weight: f64, ridge: f64) -> [Self; 2] {
         [1.0, -weight].map(|pull| Self { pull, curvature: ridge })
     }
 
-    /// b at a value of θ.
+    /// The noise b at a value of θ.
     fn noise_at(self, theta: f64) -> f64 {
         self.pull - theta * self.curvature
     }
 
-    /// How many points of step·ℤ are in the k-th cell. Exact: steps and widths are powers of two.
+    /// The number of points of step·ℤ in the k-th cell. Exact: steps and widths are powers of two.
     fn count(self, cell: i64, width: f64, step: f64) -> i64 {
         let fixed = |x: f64| (x * (1_u64 << 43) as f64) as i128;
         let (pull, side) = (fixed(self.pull / step), fixed(self.curvature * width / step));
@@ -49,26 +50,26 @@ impl Line {
     }
 }
 
-/// How a minimiser was released.
+/// Noise, grid and rounding of a released minimiser.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rounding {
-    /// σ of b.
+    /// σ of the noise b.
     pub noise_scale: f64,
-    /// h, a power of two.
+    /// h, the grid step of b, a power of two.
     pub step: f64,
-    /// w, a power of two.
+    /// w, the rounding of θ, a power of two.
     pub width: f64,
 }
 
 impl Rounding {
-    /// N.
+    /// N, the average number of grid points in a cell.
     pub fn points(&self, line: Line) -> f64 {
         line.curvature * self.width / self.step
     }
 }
 
-/// δ at ε of the rounded minimiser, first neighbour against second, from `visits` cells; `even` pretends
-/// that every cell holds N points, as if b were continuous.
+/// δ at ε of the rounded minimiser, first neighbour against second, from `visits` cells; with `even`,
+/// every cell is taken to hold N points, as if b were continuous.
 pub fn rounded_delta(
     lines: [Line; 2],
     rounding: &Rounding,
@@ -83,7 +84,7 @@ pub fn rounded_delta(
     let mut delta = 0.0;
     for visit in 0..visits {
         let visit = f64::from(visit);
-        // One in each stratum, at a place of its own.
+        // One visit in each stratum, at a different position.
         let z = REACH * (2.0 * (visit + (visit * golden).fract()) / f64::from(visits) - 1.0);
         let theta = (lines[0].pull - z * noise_scale) / lines[0].curvature;
         let cell = libm::floor(theta / width) as i64;
@@ -102,12 +103,12 @@ pub fn rounded_delta(
     delta * 2.0 * REACH / f64::from(visits)
 }
 
-/// Noise on the result: discrete Gaussian of parameter `spread` steps of `step`.
+/// Noise on the result: a discrete Gaussian with scale `spread` in units of `step`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OutputGrid {
-    /// The output grid.
+    /// Grid step of the output.
     pub step: f64,
-    /// τ/step.
+    /// τ/step, the noise scale in steps.
     pub spread: f64,
 }
 

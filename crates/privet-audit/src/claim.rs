@@ -1,11 +1,11 @@
-//! What is claimed, as a trade-off between an attacker's two errors.
+//! A claim, as a trade-off between an attacker's two error probabilities.
 //!
-//! A certificate claims a whole curve f ([`TradeOff`], with its theorem): every test that errs with
-//! probability α on one neighbour errs with at least f(α) on the other. A printed (ε, δ) claims the two
-//! lines 1 − δ − e^ε·α and e^{−ε}(1 − δ − α).
+//! A certificate claims a whole curve f ([`TradeOff`], with its theorem): every test with error
+//! probability α on one neighbour has at least f(α) on the other. A printed (ε, δ) claims the two lines
+//! 1 − δ − e^ε·α and e^{−ε}(1 − δ − α).
 //!
-//! A claim is refuted when a box that holds (α, β) with the stated confidence lies wholly below f:
-//! f falls, so that is decided by the box's upper right corner.
+//! A claim is refuted if a box that holds (α, β) with the stated confidence lies wholly below f: f is
+//! decreasing, so the box's upper right corner decides.
 //!
 //! Tested by `the_curve_of_a_gaussian_release_is_the_known_one`.
 
@@ -15,44 +15,44 @@ use privet_dp::account::{self, Cost, Event, Guarantee, TradeOff};
 
 /// Limits on the confidence of a finding.
 pub const CONFIDENCE: Range = Range::open("confidence", 0.5, 1.0);
-/// How many ε of an event's curve are used.
+/// The number of ε of an event's curve that are used.
 const POINTS: u32 = 24;
 
-/// A stated (ε, δ) and, where the events are known, the curve that they imply.
+/// A stated (ε, δ) and, if the events are known, the curve that they imply.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claim {
-    /// ε as stated.
+    /// The stated ε.
     pub epsilon: f64,
-    /// δ as stated.
+    /// The stated δ.
     pub delta: f64,
-    /// What the events claim besides.
+    /// Trade-off curve of the events.
     curve: Option<TradeOff>,
-    /// √Σ(Δ/σ)² where every event is a Gaussian release.
+    /// √Σ(Δ/σ)², if every event is a Gaussian release.
     gaussian: Option<f64>,
 }
 
 impl Claim {
-    /// A printed (ε, δ), nothing else.
+    /// Claims a printed (ε, δ) alone.
     pub fn stated(budget: Budget) -> Self {
         let (epsilon, delta) = (budget.epsilon(), budget.delta());
         Self { epsilon, delta, curve: None, gaussian: None }
     }
 
-    /// A printed (ε, δ) of a mechanism that is a Gaussian release of some multiplier μ, so that the
-    /// μ form applies; its curve is left out.
+    /// Claims a printed (ε, δ) of a mechanism that is a Gaussian release of some μ, so that the μ bound
+    /// applies; its curve is left out.
     pub fn stated_gaussian(budget: Budget) -> Self {
         let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
         Self { gaussian: Some(mu), ..Self::stated(budget) }
     }
 
-    /// What a certificate states: its guarantee and the whole curve of its events.
+    /// Claims a certificate's guarantee and the whole curve of its events.
     pub fn certified(guarantee: &Guarantee, events: &Event) -> Result<Self, AuditError> {
         let (epsilon, delta) = (guarantee.epsilon, guarantee.delta);
         let curve = Some(TradeOff::with_points(events, POINTS)?);
         Ok(Self { epsilon, delta, curve, gaussian: multiplier(events) })
     }
 
-    /// f(α): the least second error that the claim allows.
+    /// f(α), the smallest second error probability that the claim allows.
     pub fn least_second_error(&self, alpha: f64) -> f64 {
         let kept = 1.0 - self.delta;
         let steep = kept - libm::exp(self.epsilon) * alpha;
@@ -61,13 +61,13 @@ impl Claim {
         steep.max(flat).max(curve).max(0.0)
     }
 
-    /// The claimed μ, where every event is Gaussian: only there may the μ form be used.
+    /// The claimed μ, if every event is Gaussian: only then does the μ bound apply.
     pub fn gaussian(&self) -> Option<f64> {
         self.gaussian
     }
 }
 
-/// √Σμ² if every leaf is a Gaussian release.
+/// √Σμ², if every leaf is a Gaussian release.
 fn multiplier(events: &Event) -> Option<f64> {
     fn squares(event: &Event) -> Option<f64> {
         match event {

@@ -1,9 +1,10 @@
-//! The audit of private counts: their certificate against their behaviour on the worst neighbours.
+//! Audit of private counts: their certificate against their behaviour on the worst neighbouring tables.
 //!
-//! Two categories; under replace-one neighbours a unit with all its k records in the one has its place taken by
-//! one with as many in the other, under add-remove it is there or not. So the counts move by exactly what the
-//! theorem charges ([`privet_learn::statistics::count`]), and hardly any of the claim is slack: the ratio of the
-//! densities is e^±ε itself for Laplace noise, and a projection is the best test for Gaussian noise.
+//! Two categories; under replace-one a unit with all its k records in the one is replaced by one with as
+//! many in the other, under add-remove it is present or absent. So the counts move by exactly the
+//! sensitivity that the theorem charges ([`privet_learn::statistics::count`]), and hardly any of the claim is
+//! slack: the ratio of the densities is e^±ε itself for Laplace noise, and a projection is the best test
+//! for Gaussian noise.
 
 pub use crate::sums::Subject;
 
@@ -18,12 +19,12 @@ use privet_learn::{Plan, plan};
 const COLUMNS: &str =
     "[[columns]]\nname = \"kind\"\ntype = \"category\"\ncategories = [\"a\", \"b\"]\n";
 
-/// The law of the noise that a subject is counted with.
+/// The law of the noise for a setting's counts.
 pub fn law(subject: &Subject) -> Law {
     if subject.budget.is_pure() { Law::Laplace } else { Law::Gaussian }
 }
 
-/// The plan that anybody would get.
+/// The plan, as a caller of the learner gets it.
 fn planned(subject: &Subject, budget: Budget) -> Result<Plan<Count>, AuditError> {
     let schema = subject.schema(COLUMNS)?;
     let task = Count { by: "kind".into(), times: None, law: Some(law(subject)) };

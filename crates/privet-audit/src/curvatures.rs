@@ -1,10 +1,12 @@
-//! The audit of curvatures that are bought for intervals: their event by itself, judged by what it adds to a model's file.
+//! Audit of curvatures released for intervals: their event alone, tested by what it adds to a model's
+//! file.
 //!
-//! One column, squares, and targets of 0: a record's ℓ″ is then the same at every θ, so that what a file says of the column's
-//! interval is a function of the noised curvature alone, and has to keep to the claim of that event alone, a small part of the
-//! whole. The length grows as the curvature falls: an attacker reads the noised sum off it. Under add-remove a record at the edge
-//! of its bounds is there or not, which moves the sum by all that is charged (and nearly so of centred rows); under replace-one it is at the
-//! edge or at 0, which moves it by 1/√2 of what is charged.
+//! One column, squares, and targets of 0: a record's ℓ″ is then the same at every θ, so that the
+//! column's interval in a file is a function of the noisy curvature alone, and must meet the claim of
+//! that event alone, a small part of the whole. The length grows as the curvature falls: an attacker
+//! reads the noisy sum off it. Under add-remove a record at the edge of its bounds is present or absent,
+//! which moves the sum by the whole sensitivity (and nearly so for centred rows); under replace-one it
+//! is at the edge or at 0, which moves it by 1/√2 of the sensitivity.
 
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding};
@@ -18,28 +20,29 @@ use privet_learn::{Erm, Method, Plan, Request, plan};
 use privet_optim::loss::Loss;
 use std::sync::atomic::AtomicBool;
 
-/// Which learner buys it, and for what.
+/// Setting of an audit: a learner that releases a curvature.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Subject {
-    /// Its name.
+    /// Name of the method.
     pub method: &'static str,
-    /// Of the whole release.
+    /// Budget of the whole release.
     pub budget: Budget,
-    /// Under which relation.
+    /// Neighbour relation.
     pub neighbours: Neighbours,
 }
 
-/// Records of others, at half of the bound.
+/// The number of other records, at half of the bound.
 const OTHERS: usize = 40;
-/// Declared under add-remove, where nobody knows how many there are: no curvature that is seen is then above what rates are for.
+/// Row count declared under add-remove, where the true one is private: no curvature found is then above
+/// the one that noise and step size are planned for.
 const DECLARED: u64 = 200;
 
 const SCHEMA: &str = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\nbounds = [-1, 1]\n\
      [[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
 
 impl Subject {
-    /// Every learner that buys it, under both relations. Centred rows of one column are all as long as any: nothing that replaces one
-    /// of them would be seen.
+    /// Every learner that releases a curvature, under both relations. Centred rows of one column all
+    /// have the maximum norm: replacing one would not be visible.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
         let (exchanged, there) = (Neighbours::ReplaceOne, Neighbours::AddRemove);
@@ -53,7 +56,7 @@ impl Subject {
         Ok(each.map(|(method, neighbours)| Self { method, budget, neighbours }).to_vec())
     }
 
-    /// The plan that anybody would get.
+    /// The plan, as a caller of the learner gets it.
     fn planned(&self, budget: Budget) -> Result<Plan, AuditError> {
         let schema =
             Schema::from_toml(SCHEMA).map_err(|error| AuditError::Table(error.to_string()))?;
@@ -70,7 +73,7 @@ impl Subject {
         Ok(plan(&Request::new(schema, rows, self.neighbours, task).within(budget))?)
     }
 
-    /// The two tables.
+    /// The two neighbouring tables.
     fn worlds(&self, schema: &Schema) -> Result<[Dataset; 2], AuditError> {
         let others = format!("a,y\n{}", "0.5,0\n".repeat(OTHERS));
         let own = match self.neighbours {
@@ -85,7 +88,7 @@ impl Subject {
     }
 }
 
-/// The last event of a plan, by itself.
+/// Claim of the last event of a plan alone.
 fn own_claim(plan: &Plan) -> Result<Claim, AuditError> {
     let nothing = AuditError::NothingClaimed { method: "intervals = bought" };
     let Some(Event::All(events)) = plan.events() else { return Err(nothing) };
@@ -95,7 +98,7 @@ fn own_claim(plan: &Plan) -> Result<Claim, AuditError> {
     Claim::certified(&account::guarantee(own, guarantee.delta)?, own)
 }
 
-/// What files of two neighbouring tables say of the column's interval.
+/// Interval lengths in the files of two neighbouring tables.
 struct Lengths {
     plan: Plan,
     worlds: [Dataset; 2],
@@ -114,7 +117,7 @@ impl Target for Lengths {
     }
 }
 
-/// Audits the curvature that a learner buys.
+/// Audits the curvature that a learner releases.
 pub fn audit(
     subject: &Subject,
     options: &AttackOptions,
@@ -123,7 +126,7 @@ pub fn audit(
     audit_against(subject, subject.budget, options, watch)
 }
 
-/// The same, judged by what its event would claim with another budget.
+/// Audits it against the claim that its event would have with another budget.
 pub fn audit_against(
     subject: &Subject,
     stated: Budget,

@@ -1,9 +1,10 @@
-//! The audit of private descriptions: their certificate against their behaviour on the worst neighbours.
+//! Audit of private descriptions: their certificate against their behaviour on the worst neighbouring
+//! tables.
 //!
-//! One number that is there in either table, and others' records. Under add-remove a unit with all its k
-//! records at one corner of the bounds is there or not: every sum moves by all that is charged, so that
-//! hardly any of the claim is slack. Under replace-one it is at the one end of the bounds or at the other:
-//! squares and products stay where they are, and the rest moves by all that is charged.
+//! One unit beside others' records. Under add-remove a unit with all its k records at one corner of the
+//! bounds is present or absent: every sum moves by its whole sensitivity, so that hardly any of the
+//! claim is slack. Under replace-one it is at the one end of the bounds or at the other: squares and
+//! products do not change, and the other sums move by their whole sensitivity.
 
 pub use crate::sums::Subject;
 
@@ -19,7 +20,7 @@ use privet_learn::{Plan, plan};
 const COLUMNS: &str = "[[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\n\
                        [[columns]]\nname = \"b\"\ntype = \"number\"\nbounds = [-1, 1]\n";
 
-/// The plan that anybody would get.
+/// The plan, as a caller of the learner gets it.
 fn planned(subject: &Subject, budget: Budget) -> Result<Plan<Describe>, AuditError> {
     let schema = subject.schema(COLUMNS)?;
     let task = Describe { bins: Some(2), ..Describe::default() };

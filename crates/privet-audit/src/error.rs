@@ -1,9 +1,9 @@
-//! Why there is no finding.
+//! Errors of an audit.
 
 use privet_dp::account::AccountError;
 use privet_learn::LearnError;
 
-/// Why an audit ended without a finding.
+/// Reasons for ending without a finding.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AuditError {
@@ -16,37 +16,37 @@ pub enum AuditError {
     /// The accountant refused the events.
     #[error(transparent)]
     Account(#[from] AccountError),
-    /// The built-in tables do not fit their own schema: a defect.
+    /// The built-in tables do not match their own schema: a defect.
     #[error("the built-in table cannot be read: {0}")]
     Table(String),
-    /// A method that claims nothing.
+    /// The method claims no privacy.
     #[error(
         "method {method} claims no privacy: there is nothing to refute; a private one is accepted"
     )]
     NothingClaimed {
-        /// Which.
+        /// Name of the method.
         method: &'static str,
     },
-    /// No schema and loss that the auditor knows suits the method.
+    /// No built-in schema and loss suits the method.
     #[error("method {method} was refused on every built-in table; the last reason: {reason}")]
     NoTable {
-        /// Which.
+        /// Name of the method.
         method: &'static str,
-        /// What it said last.
+        /// The last refusal.
         reason: String,
     },
-    /// Nothing to compare.
+    /// A table without rows.
     #[error("{what} has no rows: at least one is needed")]
     Empty {
-        /// Which table.
+        /// Name of the table.
         what: &'static str,
     },
-    /// A mechanism whose loss the accounting audit cannot draw: taking it for nothing would hide it.
+    /// A mechanism whose loss the accounting audit cannot draw: treating it as no loss would hide it.
     #[error(
         "losses of {cost} cannot be simulated; accepted are Gaussian, Laplace, pure and Poisson-sampled ones"
     )]
     NotSimulated {
-        /// Its cost.
+        /// Its cost, printed.
         cost: String,
     },
     /// Stopped by the user.

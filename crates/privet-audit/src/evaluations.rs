@@ -1,7 +1,9 @@
-//! The audit of private evaluations: their certificate against their behaviour on the worst neighbours.
+//! Audit of private evaluations: their certificate against their behaviour on the worst neighbouring
+//! tables.
 //!
-//! A model that is sure of itself, and a unit of whose records it is right in one world and wrong in the other
-//! (replace-one), or that is not there (add-remove): every part of the sums moves by nearly all that is charged.
+//! A confident model, and a unit whose records it predicts right in one table and wrong in the other
+//! (replace-one), or that is absent from one (add-remove): every part of the sums moves by nearly its
+//! whole sensitivity.
 
 pub use crate::sums::Subject;
 
@@ -21,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 const COLUMNS: &str =
     "[[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
 
-/// The plan that anybody would get.
+/// The plan, as a caller of the learner gets it.
 fn planned(subject: &Subject, budget: Budget) -> Result<Plan<Evaluate>, AuditError> {
     let task = Evaluate {
         model: "0".repeat(64),
@@ -38,7 +40,7 @@ fn table(subject: &Subject, schema: &Schema, own: (&str, u32)) -> Result<Dataset
     subject.table(schema, "a,y", ["1,yes", "-1,no"], own)
 }
 
-/// A model that is sure that 1 is yes: it was learnt from records that are all so, without noise.
+/// A model that predicts yes at 1 with confidence: trained without noise on records that are all so.
 fn model(subject: &Subject, schema: &Schema) -> Result<Model, AuditError> {
     let learnt = table(subject, schema, ("1,yes", 0))?;
     let method: Method = "non-private".parse().map_err(AuditError::Learn)?;

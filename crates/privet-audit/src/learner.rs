@@ -1,16 +1,16 @@
-//! The audit of a learner: its certificate against its behaviour on built-in neighbours.
+//! Audit of a learner: its certificate against its behaviour on built-in neighbouring tables.
 //!
-//! A learner is asked for with its method, budget and neighbour relation, as anybody would; schema, loss
-//! and tables are ours. The Huber hinge comes first: on its straight part a record's gradient has
+//! A learner is given by its method, budget and neighbour relation, as for any caller; schema, loss and
+//! tables are built in. The Huber hinge is tried first: on its linear part a record's gradient has
 //! exactly the bound that the theorem charges, so little of the claim is slack. Methods that refuse it
 //! are tried with other losses and clipping norms.
 //!
 //! A pilot with few runs finds the pair of tables that is worst for this learner; the audit itself uses
-//! fresh runs. Where a learner has a ridge and the caller gives none, one is tried that keeps the
-//! minimiser on the straight part of the loss, beside the one that the learner's own rule chooses; for
-//! some learners also settings under which the theorem is nearly tight (`sharp.rs`). A number of steps that
-//! is not given is small: the events, and what can be seen of them, are of the same kind, and thousands
-//! of runs take minutes.
+//! fresh runs. If a learner has a ridge and the caller gives none, one is tried that keeps the minimiser
+//! on the linear part of the loss, beside the one that the learner's own rule chooses; for some learners
+//! also settings under which the theorem is nearly tight (`sharp.rs`). If the number of steps is not
+//! given it is small: the events, and their visible effects, are of the same kind, and thousands of runs
+//! take minutes.
 
 use crate::attack::{self, AttackOptions, Finding, RUNS};
 use crate::claim::Claim;
@@ -24,55 +24,55 @@ use privet_learn::{Calibration, Erm, Method, Plan, Request, Shown, plan};
 use privet_optim::loss::Loss;
 use serde::Serialize;
 
-/// Columns of the built-in tables.
+/// The number of columns of the built-in tables.
 pub const COLUMNS: usize = 3;
-/// Rows of the built-in tables, unless asked otherwise.
+/// Default number of rows of the built-in tables.
 pub const ROWS: u64 = 64;
-/// Runs a world of the pilot, at most.
+/// Maximum runs per input in the pilot.
 const PILOT: u64 = 1_000;
-/// Keeps the minimiser inside the hinge's straight part, and what determinants cost small.
+/// Ridge that keeps the minimiser inside the hinge's linear part, and the cost of determinants small.
 const STRAIGHT_RIDGE: &str = "65536";
-/// Keeps the bits of what is divided by it.
+/// Ridge that is a power of two, so that division by it keeps the bits of the dividend.
 const EVEN_RIDGE: &str = "4";
-/// Steps of a descent, unless given.
+/// Default number of steps of a descent.
 const FEW_STEPS: &str = "16";
 
-/// Which learner, and what it is to claim.
+/// Setting of an audit: a learner and its claim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subject {
     /// The learner and its settings.
     pub method: Method,
-    /// What it is asked for.
+    /// Budget requested.
     pub budget: Budget,
-    /// Under which relation.
+    /// Neighbour relation.
     pub neighbours: Neighbours,
-    /// Rows of the tables.
+    /// The number of rows of the tables.
     pub rows: u64,
-    /// Whose constants; a printed one claims what the accountant proves.
+    /// Source of the constants; with printed ones the claim is what the accountant proves.
     pub calibration: Calibration,
 }
 
 impl Subject {
-    /// With the usual number of rows and sound constants.
+    /// Uses the default number of rows and sound constants.
     pub fn new(method: Method, budget: Budget, neighbours: Neighbours) -> Self {
         Self { method, budget, neighbours, rows: ROWS, calibration: Calibration::Sound }
     }
 }
 
-/// What was found, and on what.
+/// Result of the audit of a learner.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// The method.
+    /// Name of the method.
     pub method: &'static str,
-    /// The loss it was given.
+    /// Name of the loss.
     pub loss: &'static str,
-    /// The relation.
+    /// Neighbour relation.
     pub neighbours: Neighbours,
-    /// The numbers of its plan.
+    /// Settings of its plan.
     pub settings: Shown,
-    /// The pair of tables that told most.
+    /// The pair of tables with the strongest attack.
     pub pair: Pair,
-    /// What was found there.
+    /// Result on this pair.
     #[serde(flatten)]
     pub finding: Finding,
 }
@@ -81,7 +81,7 @@ pub struct Report {
 pub type Learner<'a> = Planned<'a, Erm>;
 
 impl<'a> Learner<'a> {
-    /// A plan made for a schema of [`pairs::schema`] with so many columns.
+    /// Builds the target of a plan for a schema of [`pairs::schema`] with this many columns.
     pub fn new(plan: &'a Plan, columns: usize, pair: Pair) -> Result<Self, AuditError> {
         let request = plan.request();
         let Tables { worlds, axis } =
@@ -91,7 +91,7 @@ impl<'a> Learner<'a> {
     }
 }
 
-/// The first plan that the method accepts.
+/// Returns the first plan that the method accepts.
 pub fn planned(subject: &Subject, columns: usize) -> Result<Plan, AuditError> {
     let method = subject.method.name();
     if !subject.method.is_private() {
@@ -102,7 +102,7 @@ pub fn planned(subject: &Subject, columns: usize) -> Result<Plan, AuditError> {
     for classes in [true, false] {
         for norm in ["l2", "linf", "l1"] {
             for loss in losses {
-                // A number needs the squared loss; asking otherwise would only repeat that.
+                // A numeric target needs the squared loss: other losses would only be refused again.
                 if !classes && loss != Loss::SQUARED {
                     continue;
                 }
@@ -138,8 +138,8 @@ pub fn audit(
     audit_against(subject, subject.budget, options, watch)
 }
 
-/// The same, judged by the certificate that it would have with another budget: with a smaller one that
-/// certificate is false, and an audit with power refutes it.
+/// Audits a learner against the certificate of another budget: with a smaller one that certificate is
+/// false, and an audit with power refutes it.
 pub fn audit_against(
     subject: &Subject,
     stated: Budget,
@@ -150,7 +150,7 @@ pub fn audit_against(
     let method = subject.method.name();
     let few = [("steps", FEW_STEPS.into())];
     let fewer = with_unless_given(&subject.method, &few);
-    // Not every way of a method has steps.
+    // Some variants of a method have no steps.
     let quick = fewer.map(|method| Subject { method, ..subject.clone() });
     let quick = quick.filter(|quick| planned(quick, COLUMNS).is_ok()).unwrap_or(subject.clone());
     let mut tried: Vec<(Plan, usize, &[Pair])> =
@@ -206,14 +206,14 @@ pub fn audit_against(
     })
 }
 
-/// What a plan claims.
+/// The claim of a plan.
 pub(crate) fn certificate(plan: &Plan) -> Result<Claim, AuditError> {
     let method = plan.request().task.method.name();
     claimed(plan)?.ok_or(AuditError::NothingClaimed { method })
 }
 
-/// Searches the low bits of a learner's releases on a pair of tables ([`crate::bits`]), with the ridge
-/// that is a power of two where none is given: quotients by it keep the bits of what is divided.
+/// Searches the low bits of a learner's releases on a pair of tables ([`crate::bits`]). The default
+/// ridge is a power of two: quotients by it keep the bits of the dividend.
 pub fn low_bits(
     subject: &Subject,
     pair: Pair,
@@ -229,7 +229,7 @@ pub fn low_bits(
     bits::audit(&Learner::new(&plan, COLUMNS, pair)?, &claim, options, watch)
 }
 
-/// Lets a stop through, but no progress: the pilot is short.
+/// Passes a stop through, but no progress: the pilot is short.
 struct Quiet<'a>(&'a dyn Watch);
 
 impl Watch for Quiet<'_> {

@@ -1,32 +1,31 @@
 //! An auditor that tries to refute every certificate.
 //!
-//! A proof says what cannot happen; an audit looks whether it happens. Nothing here can show that a
-//! learner is private: a claim that survives was not refuted *by these attacks*, at the stated
-//! confidence.
+//! A proof excludes a leak; an audit looks for one. Nothing here can show that a learner is private: a
+//! claim that survives was not refuted *by these attacks*, at the stated confidence.
 //!
-//! | question | file |
+//! | content | module |
 //! |---|---|
-//! | can neighbours be told apart better than claimed? | [`attack`], on whatever is a [`Target`] |
-//! | … for a learner, on built-in worst cases | [`learner`], [`pairs`] |
-//! | … for counts of categories | [`counts`] |
-//! | … for answers by records nearby | [`answers`] |
-//! | … for descriptions of tables | [`descriptions`] |
-//! | … for evaluations of models | [`evaluations`] |
-//! | … for tuned models | [`tunings`] |
-//! | … for outlines of tables, curvature for intervals | [`outlines`], [`curvatures`] |
-//! | … for all that a stream releases, taken together | [`streams`] |
-//! | … for choices of columns | [`selections`] |
-//! | … for labels by votes | [`votes`] |
-//! | … for completed ratings, by a planted user | [`ratings`] |
-//! | … for trained networks, by a planted record and from a single run | [`networks`] |
-//! | … for sums among parties, by those who work together | [`parties`] |
-//! | … for a plan of any other family | [`planned`] |
+//! | distinguishing neighbours better than claimed | [`attack`], for any [`Target`] |
+//! | … of a learner, on built-in worst cases | [`learner`], [`pairs`] |
+//! | … of counts of categories | [`counts`] |
+//! | … of answers by nearby records | [`answers`] |
+//! | … of descriptions of tables | [`descriptions`] |
+//! | … of evaluations of models | [`evaluations`] |
+//! | … of tuned models | [`tunings`] |
+//! | … of outlines of tables, curvature for intervals | [`outlines`], [`curvatures`] |
+//! | … of all releases of a stream together | [`streams`] |
+//! | … of choices of columns | [`selections`] |
+//! | … of labels by votes | [`votes`] |
+//! | … of completed ratings, by a planted user | [`ratings`] |
+//! | … of trained networks, by a planted record and from a single run | [`networks`] |
+//! | … of sums among parties, by a coalition | [`parties`] |
+//! | … of a plan of any other family | [`planned`] |
 //! | … from a single run | [`one_run`] |
-//! | do samplers have their laws? | [`samplers`] |
-//! | do low bits give a neighbour away? | [`bits`]; the phase of b on its grid: [`phase`] |
-//! | what does a grid of b do to a rounded result? | [`cells`] |
-//! | is the accountant's arithmetic consistent? | [`accounting`] |
-//! | does a finished model betray who was in its table? | [`membership`] |
+//! | laws of the samplers | [`samplers`] |
+//! | low bits that identify a neighbour | [`bits`]; the phase of b on its grid: [`phase`] |
+//! | effect of b's grid on a rounded result | [`cells`] |
+//! | consistency of the accountant | [`accounting`] |
+//! | membership inference on a finished model | [`membership`] |
 //! | mechanisms as printed, to be refuted; with sound ones | [`printed`], [`cases`] |
 //! | true ε of published settings | [`peers`] |
 //!

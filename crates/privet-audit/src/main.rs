@@ -1,5 +1,5 @@
 //! `privet-audit page HEAD RUNS SEED` and `privet-audit peers HEAD`: the pages of `make audit` and
-//! `make peers`, on standard output. Exit code 1 when the page shows something that should not be.
+//! `make peers`, on standard output. Exit code 1 if the page contains an unexpected result.
 
 use privet_audit::page::Page;
 use std::process::ExitCode;

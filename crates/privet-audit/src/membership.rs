@@ -1,17 +1,18 @@
-//! Does a finished model betray who was in its table?
+//! Membership inference on a finished model.
 //!
 //! The attack of Yeom et al. (2018) in the form of Carlini et al. (2022): a row on which the model's
-//! loss is small is guessed to be a member. Reported are the area under the curve, i.e. the probability
-//! that a random member scores above a random non-member (ties count half), and the true-positive rate
-//! at 0.1 % false positives, where an attack that is good on average and useless in practice shows
-//! itself as such.
+//! loss is small is guessed to be a member. Reported are the area under the ROC curve, i.e. the
+//! probability that a random member scores above a random non-member (ties count half), and the
+//! true-positive rate at 0.1 % false positives, which exposes an attack that is good on average and
+//! useless in practice.
 //!
 //! An (ε, δ)-DP model obeys TPR ≤ δ + e^ε·FPR for members drawn by a coin; one model is one draw, so
 //! nothing here refutes a certificate, and nothing here proves one.
 //!
-//! Non-members come from a table of rows that were not trained on. Where there is none, *stand-ins* are
-//! made of the members: within each class every column is shuffled on its own, which keeps what a linear
-//! model's mean score depends on and breaks the rows. That is a rough substitute, and said to be one.
+//! Non-members come from a table of rows that were not trained on. Without one, *stand-ins* are made of
+//! the members: within each class every column is shuffled independently, which keeps the statistics
+//! that a linear model's mean score depends on and breaks the rows. That is a rough substitute, and
+//! reported as such.
 //!
 //! Tested by `a_model_that_knows_its_rows_is_found_out`.
 
@@ -26,29 +27,29 @@ use serde::Serialize;
 /// The false-positive rate at which the true-positive rate is reported.
 pub const FALSE_POSITIVES: f64 = 0.001;
 
-/// Non-members from which on 0.1 % of them is at least one.
+/// The number of non-members of which 0.1 % is one.
 const FEWEST: usize = 1_000;
 
-/// Entries of the table of stand-ins, at most: beyond, a random sample of rows is taken.
+/// Maximum entries of the table of stand-ins: beyond it, a random sample of rows is taken.
 const LARGEST: usize = 1 << 26;
 
-/// What membership inference found.
+/// Result of membership inference.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Membership {
-    /// Probability that a member scores above a non-member.
+    /// Probability that a random member scores above a random non-member.
     pub auc: f64,
-    /// Share of members found at 0.1 % false positives.
+    /// True-positive rate at 0.1 % false positives.
     pub tpr_at_fpr_0_001: f64,
-    /// What is expected of that where members and non-members are alike: with n non-members
-    /// (⌊0.001·n⌋ + 1)/(n + 1), more than 0.1 % where n is small.
+    /// Its expectation if members and non-members have the same law: with n non-members (⌊0.001·n⌋ +
+    /// 1)/(n + 1), more than 0.1 % for small n.
     pub tpr_by_chance: f64,
-    /// Fewer than 1,000 non-members: a rate at 0.1 % says little.
+    /// True with fewer than 1,000 non-members: a rate at 0.1 % is then uncertain.
     pub too_few_non_members: bool,
-    /// Rows that were trained on.
+    /// The number of rows trained on.
     pub members: u64,
-    /// Rows that were not.
+    /// The number of rows not trained on.
     pub non_members: u64,
-    /// Where the latter came from.
+    /// Source of the non-members: `holdout` or `stand-ins`.
     pub non_members_from: &'static str,
 }
 
@@ -86,8 +87,8 @@ pub fn audit(
     })
 }
 
-/// Minus the loss of each row, so that members tend to score higher; several classes: of the worst
-/// one-against-rest problem summed.
+/// Minus the loss of each row, so that members tend to score higher; for several classes, the sum over
+/// the one-against-rest problems.
 fn scores(model: &Model, data: &Dataset) -> Vec<f64> {
     let raw = model.scores(&data.features);
     let problems = model.weights().weights.len().max(1);
@@ -112,7 +113,7 @@ fn scores(model: &Model, data: &Dataset) -> Vec<f64> {
         .collect()
 }
 
-/// Probability that a member scores above a non-member, ties half.
+/// Probability that a member scores above a non-member, ties counting half.
 pub(crate) fn area(inside: &[f64], outside: &[f64]) -> f64 {
     let mut sorted = outside.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -125,7 +126,7 @@ pub(crate) fn area(inside: &[f64], outside: &[f64]) -> f64 {
     total / (inside.len() as f64 * outside.len() as f64)
 }
 
-/// The chance that a member exceeds the (⌊0.001·n⌋ + 1)-th of n others that are like it.
+/// Probability that a member exceeds the (⌊0.001·n⌋ + 1)-th of n others of the same law.
 fn by_chance(others: usize) -> f64 {
     ((FALSE_POSITIVES * others as f64).floor() + 1.0) / (others as f64 + 1.0)
 }
@@ -139,7 +140,7 @@ fn found_at(inside: &[f64], outside: &[f64], false_positives: f64) -> f64 {
     inside.iter().filter(|score| **score > threshold).count() as f64 / inside.len() as f64
 }
 
-/// Every column shuffled on its own within each class; for a number, over all rows.
+/// Shuffles every column independently within each class; for a numeric target, over all rows.
 fn shuffled(members: &Dataset, seed: u64) -> Dataset {
     let mut source = FixedSeed::new(crate::runs::scramble(seed));
     let columns = members.features.columns();

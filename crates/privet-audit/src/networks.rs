@@ -1,19 +1,20 @@
-//! The audit of trained networks: their certificate against a planted record, and from a single run.
+//! Audit of trained networks: their certificate against a planted record, and from a single run.
 //!
-//! A layer with one input x and two outputs: whatever the weights, a record's gradient is (x, 1) ⊗ (1, −1)
-//! or its opposite, by its class, and the clip is so small that it is always reached. The planted record has
-//! x = 1, so that it moves every noised sum by exactly what is charged, and the weights, sums of those, in one
-//! direction that is known beforehand. All others have x = −1: (−1, 1) and (1, 1) are orthogonal, so that
-//! nothing of them is seen in that direction, whoever of them is in a sample. What is left there is the
-//! planted record and the noise. Under replace-one neighbours its class is the other one; under add-remove
-//! it is there or not.
+//! A layer with one input x and two outputs: for any weights, a record's gradient is a multiple of
+//! (x, 1) ⊗ (1, −1), with the sign of its class, and the clipping norm is so small that it is always
+//! reached. The planted record has x = 1, so that it moves every noisy sum by exactly the sensitivity
+//! charged, and the weights, sums of those, in one direction that is known beforehand. All others have
+//! x = −1: (−1, 1) and (1, 1) are orthogonal, so that none of them is visible in that direction, for any
+//! sample. In that direction remain the planted record and the noise. Under replace-one it has the other
+//! class in the neighbouring table; under add-remove it is present or absent.
 //!
-//! What a training makes of its noised sums is undone where that hides them: Adam's first step u = g/(|g| + 10⁻⁸),
-//! number by number, is g = 10⁻⁸·u/(1 − |u|); a step of `dp-agd` has its direction alone, not its length. Smoothing
-//! multiplies the direction that is looked at by a number, and the noise with it. So the attack sees nearly all that is charged
-//! and half the noise that a certificate claims is found out, of `dp-agd` a quarter ([`Subject::refutable`]).
-//! Not looked at: the *choices* of `dp-agd`, a fifth of its budget, and the differences of `dp-srm`, whose direction
-//! depends on the noise before; tests of their sensitivity stand beside them.
+//! The training's transformation of its noisy sums is inverted if it hides them: Adam's first step u =
+//! g/(|g| + 10⁻⁸), elementwise, gives g = 10⁻⁸·u/(1 − |u|); a step of `dp-agd` shows the direction
+//! alone, not the norm. Smoothing multiplies the observed direction by a number, and the noise with it.
+//! So the attack sees nearly the whole sensitivity, and detects half the noise that a certificate
+//! claims, for `dp-agd` a quarter ([`Subject::refutable`]). Not attacked: the *choices* of `dp-agd`, a
+//! fifth of its budget, and the differences of `dp-srm`, whose direction depends on the noise before;
+//! their sensitivities are tested beside the learners.
 
 use crate::AuditError;
 use crate::attack::Finding;
@@ -30,41 +31,42 @@ use privet_learn::{Artefact, Plan, Request, plan};
 use privet_nn::{Description, Input, Layer, Loss};
 use std::sync::atomic::AtomicBool;
 
-/// Records besides the planted one.
+/// The number of records besides the planted one.
 const OTHERS: u64 = 7;
-/// Records of a sample, expected: all but one, so that the planted one is rarely missing.
+/// Expected size of a sample: all but one record, so that the planted one is rarely missing.
 const SAMPLE: &str = "7";
-/// All of them.
+/// All records.
 const EVERYONE: &str = "8";
-/// What entries are multiplied by where each canary has an input of its own: most of its gradient is there
-/// then, and little in the constant that all share.
+/// Scale of the inputs if each canary has an input of its own: most of its gradient is then there, and
+/// little in the constant that all share.
 const CANARY_SCALE: f64 = 4.0;
-/// Steps: the first, and one that goes on from it; a single one where a second would hide the first.
+/// The number of steps: two, the second continuing from the first; one if a second would hide the first.
 const STEPS: [&str; 2] = ["2", "1"];
-/// A clip that every gradient reaches; for Adam so small that its floor shows how long a gradient was.
+/// Clipping norms that every gradient reaches; for Adam so small that its constant in the denominator
+/// reveals a gradient's size.
 const CLIPS: [&str; 2] = ["0.001", "0.000002"];
-/// Halvings in the search for a budget: to a four-thousandth.
+/// Halvings in the search for a budget: down to a relative 1/4096.
 const HALVINGS: u32 = 12;
 
-/// Which training, and what it is to claim.
+/// Setting of an audit: a training and its claim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subject {
-    /// How it is trained.
+    /// Training method.
     pub method: Method,
-    /// What is asked for.
+    /// Budget requested.
     pub budget: Budget,
-    /// Under which relation.
+    /// Neighbour relation.
     pub neighbours: Neighbours,
 }
 
 impl Subject {
-    /// Every private training under both relations, and one in floating point.
+    /// Settings of every private training under both relations, and one in floating point.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
         let mut all = Vec::new();
         for info in METHODS.iter().filter(|info| info.private) {
             for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
-                // Correlated noise hides what is in a place, not how many places there are.
+                // Correlated noise hides the content of a place in the order, not the number of places.
                 if info.name == "dp-ftrl" && neighbours == Neighbours::AddRemove {
                     continue;
                 }
@@ -77,19 +79,21 @@ impl Subject {
         Ok(all)
     }
 
-    /// How many times less noise than is claimed the attack finds out: half the noise, of `dp-agd` a quarter. Its claim
-    /// is that of a zCDP limit, which allows more than noise of that size does, and a fifth of it goes to choices.
+    /// The factor of missing noise that the attack detects: half the noise, for `dp-agd` a quarter. Its
+    /// claim is that of a zCDP limit, which allows more than noise of that size does, and a fifth of it
+    /// goes to choices.
     pub fn refutable(&self) -> f64 {
         if self.method.info().name == "dp-agd" { 4.0 } else { 2.0 }
     }
 
-    /// Whether a few thousand runs are enough for that. Not of `rrpsgd`: the planted record is in one sample of eight, and
-    /// it takes some ten times as many.
+    /// True if a few thousand runs suffice for that. False for `rrpsgd`: the planted record is in one
+    /// sample of eight, and it takes some ten times as many.
     pub fn is_sharp(&self) -> bool {
         self.method.info().name != "rrpsgd"
     }
 
-    /// With samples of all of so many records but one, where it samples; of all of them in one place of an order.
+    /// With samples of all but one of this many records, if the method samples; with all of them in one
+    /// place of an order.
     fn in_samples_of(&self, rows: u64) -> Result<Self, AuditError> {
         let info = self.method.info();
         let batch = if info.name == "dp-ftrl" { rows } else { rows - 1 };
@@ -100,8 +104,8 @@ impl Subject {
         Ok(Self { method, ..self.clone() })
     }
 
-    /// The budget for which the same training has so many times the noise, or hardly less: a certificate for it is false
-    /// by that much.
+    /// The budget for which the same training has this many times the noise, or hardly less: a
+    /// certificate for it is false by that factor.
     pub fn with_more_noise(&self, times: f64) -> Result<Budget, AuditError> {
         let noise = |epsilon: f64| -> Result<f64, AuditError> {
             let budget = Budget::new(epsilon, self.budget.delta())?;
@@ -113,7 +117,7 @@ impl Subject {
                 .ok_or(AuditError::NothingClaimed { method: "network" })
         };
         let more = times * noise(self.budget.epsilon())?;
-        // Below, there is more than that; above, less.
+        // At the lower end there is more noise than that; at the upper end, less.
         let (mut below, mut above) = (self.budget.epsilon() / 64.0, self.budget.epsilon());
         for _ in 0..HALVINGS {
             let middle = 0.5 * (below + above);
@@ -193,11 +197,12 @@ fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding
     judge(&undone, &claim)
 }
 
-/// A training whose released weights are taken back to the noised sums that they were made of, as far as can be.
+/// A training whose released weights are mapped back to the noisy sums that they were made of, as far as
+/// possible.
 struct Undone<'a> {
     planned: Planned<'a, Network>,
     method: &'a Method,
-    /// The weights at the start.
+    /// Initial weights.
     start: Vec<f64>,
 }
 
@@ -208,7 +213,7 @@ impl Target for Undone<'_> {
             weights.iter().zip(&self.start).map(|(now, then)| now - then).collect();
         Ok(match self.method.info().name {
             "dp-adam" | "dp-lsadam" => {
-                // The rate is 1. Beyond what `f32` tells from a whole step nothing more is known.
+                // The step size is 1. A step within `f32` rounding of 1 carries no more information.
                 moved.iter().map(|u| ADAM_FLOOR * u / (1.0 - u.abs()).max(1e-8)).collect()
             }
             "dp-agd" => {
@@ -224,8 +229,9 @@ impl Target for Undone<'_> {
     }
 }
 
-/// Trains once, with `canaries` records that are each in or out, or of one class or the other, by a fair
-/// coin, each on an input of its own. A sample is nearly all of them: a canary that is in none is seen by nobody.
+/// Trains once, with `canaries` records that are each present or absent, or of one class or the other,
+/// by a fair coin, each on an input of its own. A sample contains nearly all of them: a canary in no
+/// sample would be invisible.
 pub fn one_run(
     subject: &Subject,
     canaries: u64,
@@ -235,7 +241,7 @@ pub fn one_run(
     one_run_against(subject, subject.budget, canaries, confidence, seed)
 }
 
-/// The same, judged by what is stated in place of what the training was planned for.
+/// Trains once, and tests a stated budget in place of the one that the training was planned for.
 pub fn one_run_against(
     subject: &Subject,
     stated: Budget,
@@ -256,7 +262,7 @@ pub fn one_run_against(
     let data = pairs::table(&planned.request().schema, width, &rows)?;
     let (tensors, _) = planned.run(&data, &mut source, &AtomicBool::new(false))?.into_parts();
     let weights = tensors.numbers();
-    // How much an input speaks for class 1, less what it did at the start.
+    // Evidence of an input for class 1, less its value at the start.
     let start = planned.facts().net.initial(0);
     let speaks = |place: usize| {
         let moved = |at: usize| weights[at] - f64::from(start[at]);

@@ -2,12 +2,12 @@
 //!
 //! Tested by `quantiles_invert_the_distribution_function`.
 
-/// Φ(x).
+/// Φ(x), the standard normal distribution function.
 pub fn cdf(x: f64) -> f64 {
     0.5 * libm::erfc(-x / std::f64::consts::SQRT_2)
 }
 
-/// ln Φ(x), from above where Φ would underflow: Φ(x) ≤ φ(x)/|x| (Mills).
+/// ln Φ(x); an upper bound where Φ would underflow: Φ(x) ≤ φ(x)/|x| (Mills).
 pub fn ln_cdf(x: f64) -> f64 {
     if x < -30.0 {
         -0.5 * x * x - libm::log(-x) - 0.5 * libm::log(std::f64::consts::TAU)
@@ -16,7 +16,7 @@ pub fn ln_cdf(x: f64) -> f64 {
     }
 }
 
-/// Φ⁻¹(p), by bisection; ∓∞ at 0 and 1, NaN outside.
+/// Φ⁻¹(p), the standard normal quantile, by bisection; ∓∞ at 0 and 1, NaN outside.
 pub fn quantile(p: f64) -> f64 {
     if !(0.0..=1.0).contains(&p) {
         return f64::NAN;

@@ -1,10 +1,11 @@
-//! The audit of outlines (`privet schema new --epsilon`): counts by keys that nobody listed.
+//! Audit of outlines (`privet schema new --epsilon`): counts of keys that were not listed beforehand.
 //!
-//! Two columns of keys that enough others hold; of a column a unit counts for c keys, c the smaller of 2 and its records. Under add-remove
-//! its texts are there or not: 2c counts move by one, and two totals by c. Under replace-one there are c texts or c years: 4c counts move by
-//! one, and four totals by c. That is all that is charged. A second kind of subject has texts that the unit alone holds, and a δ so large that
-//! they are seen to be let out now and then.
-//! What a table's reader counts is taken as given here (`privet_data`, `one_unit_moves_as_many_counts_as_it_may_hold`).
+//! Two columns of keys that enough others hold; in a column a unit counts for c keys, c the smaller of 2
+//! and its records. Under add-remove its texts are present or absent: 2c counts move by one, and two
+//! totals by c. Under replace-one there are c texts or c years: 4c counts move by one, and four totals
+//! by c. That is the whole sensitivity. A second kind of setting has texts that the unit alone holds,
+//! and a δ so large that they are visibly released now and then. The counts by a table's reader are
+//! taken as given here (`privet_data`, `one_unit_moves_as_many_counts_as_it_may_hold`).
 
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding};
@@ -19,25 +20,26 @@ use privet_learn::{Plan, plan};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-/// Which outline, and what it is to claim.
+/// Setting of an audit: an outline and its claim.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Subject {
-    /// What is asked for.
+    /// Budget requested.
     pub budget: Budget,
-    /// Under which relation.
+    /// Neighbour relation.
     pub neighbours: Neighbours,
-    /// The most records of a user; `None` where the unit is a record.
+    /// Maximum records of a user; `None` if the unit is a record.
     pub max_records: Option<u32>,
-    /// Whether the unit holds texts that nobody else does.
+    /// True if the unit holds texts that no other unit holds.
     pub alone: bool,
 }
 
-/// By how many others each text is held.
+/// The number of others that hold each text.
 const OTHERS: u64 = 60;
 const COLUMNS: [&str; 2] = ["a", "b"];
 
 impl Subject {
-    /// Both relations and units; and of records under add-remove, texts that nobody else holds, with a budget of their own.
+    /// Settings of both relations and units; and for records under add-remove, texts that no other unit
+    /// holds, with a separate budget.
     pub fn all(epsilon: f64, delta: f64, own: (f64, f64)) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
         let mut all = Vec::new();
@@ -51,7 +53,7 @@ impl Subject {
         Ok(all)
     }
 
-    /// The plan that anybody would get.
+    /// The plan, as a caller of the learner gets it.
     fn planned(&self, budget: Budget) -> Result<Plan<Outline>, AuditError> {
         let task = Outline::of(COLUMNS.map(String::from).to_vec(), Vec::new());
         let request = task.request(
@@ -68,12 +70,12 @@ impl Subject {
         Ok(plan(&request?)?)
     }
 
-    /// How many keys of a column a unit counts for.
+    /// The number of keys of a column that a unit counts for.
     fn most(&self) -> u32 {
         self.max_records.unwrap_or(1).min(MOST_KEYS)
     }
 
-    /// How many lines there are.
+    /// The number of lines.
     fn rows(&self, world: World) -> u64 {
         let own = match (self.neighbours, world) {
             (Neighbours::AddRemove, World::First) => 0,
@@ -82,7 +84,8 @@ impl Subject {
         2 * OTHERS * u64::from(self.most()) + own
     }
 
-    /// Keys of a column: years, the unit's in the first world or nobody's, and texts, its own in the second.
+    /// Keys of a column on one side: years or texts that others hold as well, or texts of the unit
+    /// alone.
     fn keys_of(&self, side: usize) -> impl Iterator<Item = CellKey> {
         let alone = self.alone;
         (0..self.most()).map(move |at| match (alone, side) {
@@ -92,7 +95,7 @@ impl Subject {
         })
     }
 
-    /// Every key that either world may show.
+    /// Every key that either table may show.
     fn keys(&self) -> Vec<(u32, CellKey)> {
         let both = || [0, 1].into_iter().flat_map(|side| self.keys_of(side));
         (0..COLUMNS.len() as u32)
@@ -100,7 +103,7 @@ impl Subject {
             .collect()
     }
 
-    /// By how many units each key is held.
+    /// The number of units that hold each key.
     fn held(&self, world: World) -> HeldKeys {
         let mut counts = BTreeMap::new();
         if !self.alone {
@@ -120,7 +123,8 @@ impl Subject {
     }
 }
 
-/// Outlines of two neighbouring tables: of every key its noised count, or 0 where it is not named, and the totals.
+/// Outlines of two neighbouring tables: the noisy count of every key, 0 if it is not released, and the
+/// totals.
 struct Outlines {
     worlds: [(Plan<Outline>, LineCount); 2],
     keys: Vec<(u32, CellKey)>,
@@ -133,7 +137,8 @@ impl Outlines {
         let held = [World::First, World::Second].map(|world| subject.held(world));
         let keys = subject.keys();
         let noise = |name| plan.settings().get(name).unwrap_or(1.0);
-        // Along what tells the two apart best: each number's shift by its own variance.
+        // Along the direction that best distinguishes the two: each number's shift divided by its
+        // variance.
         let weight = (noise("count_noise") / noise("total_noise")).powi(2);
         let [counts, totals] = moved(&held, &keys);
         let direction =
@@ -144,7 +149,7 @@ impl Outlines {
     }
 }
 
-/// By how much the counts of keys differ, and the totals of kinds.
+/// Differences of the counts of keys, and of the totals of kinds.
 fn moved(held: &[HeldKeys; 2], keys: &[(u32, CellKey)]) -> [Vec<f64>; 2] {
     let count = |held: &HeldKeys, key| held.counts.get(key).copied().unwrap_or(0) as f64;
     let counts = keys.iter().map(|key| count(&held[1], key) - count(&held[0], key));
@@ -179,7 +184,7 @@ pub fn audit(
     audit_against(subject, subject.budget, options, watch)
 }
 
-/// The same, judged by the certificate that it would have with another budget.
+/// Audits it against the certificate of another budget.
 pub fn audit_against(
     subject: &Subject,
     stated: Budget,

@@ -1,4 +1,4 @@
-//! The long audit: `docs/audit.md`.
+//! The page of the long audit: `docs/audit.md`.
 
 mod answers;
 mod bought;
@@ -28,26 +28,26 @@ use privet_core::{Budget, Neighbours};
 use privet_learn::{METHODS, Method};
 use std::fmt::Write as _;
 
-/// The page, and what on it should not be there.
+/// The page, and the unexpected results on it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Page {
-    /// In Markdown.
+    /// Text in Markdown.
     pub text: String,
-    /// Sound claims that were refuted, false ones that were not, laws that do not fit.
+    /// Sound claims that were refuted, false ones that were not, samplers that do not fit their law.
     pub surprises: Vec<String>,
-    /// Of learners at twice the stated ε, how many were refuted, and of how many.
+    /// For learners at twice the stated ε, the numbers refuted and tested.
     doubled: (u32, u32),
 }
 
 const TITLE: &str = "# What the auditor saw\n\n";
 
 impl Page {
-    /// One on which nothing can be amiss.
+    /// A page without tests.
     pub fn of(text: String) -> Self {
         Self { text, ..Self::default() }
     }
 
-    /// What came out of all of it, in a sentence.
+    /// The result of the whole page, in a sentence.
     fn verdict(&self) -> String {
         match self.surprises.as_slice() {
             [] => format!(
@@ -66,7 +66,7 @@ impl Page {
     }
 }
 
-/// Everything, with `runs` runs a world; a line of progress a row goes to `tell`.
+/// Runs the whole audit with `runs` runs per input; passes a line of progress per row to `tell`.
 pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Page, AuditError> {
     let options = AttackOptions { runs, confidence: 0.999, seed };
     let mut page = Page { text: TITLE.into(), ..Page::default() };
@@ -106,7 +106,7 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     Ok(page)
 }
 
-/// The budgets that every method is asked for, under both relations.
+/// The budgets of every method's audits, under both relations.
 const BUDGETS: [(f64, f64); 3] = [(1.0, 1e-5), (4.0, 1e-5), (1.0, 0.0)];
 
 fn learners(
@@ -146,7 +146,7 @@ fn learners(
                             answer(found.refuted)
                         )
                     }
-                    // A combination that the method refuses before any data: nothing to audit.
+                    // The method refuses this combination before any data: nothing to audit.
                     Err(AuditError::NoTable { .. }) => {
                         format!("– | – | {claimed} | – | – | – | not offered")
                     }
@@ -178,8 +178,7 @@ fn answer(refuted: bool) -> &'static str {
     if refuted { "**yes**" } else { "no" }
 }
 
-/// Which certificates would be refuted if a learner had twice the ε that it states: what the rows
-/// above would show of such a mistake.
+/// Audits learners at twice the ε they state: the table above would show such a mistake.
 fn doubled(
     page: &mut Page,
     options: &AttackOptions,
@@ -366,7 +365,7 @@ fn sampler_table(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<
     Ok(())
 }
 
-/// Scalar mechanisms whose last bits are looked at.
+/// Scalar mechanisms whose last bits are tested.
 const SCALARS: [(Scalar, [f64; 2], &str); 7] = [
     (Scalar::PlainLaplace, [0.0, 1.0], "plain f64 Laplace (fixture, broken)"),
     (Scalar::GridLaplace, [0.0, 1.0], "ours: Laplace on a grid"),
@@ -377,7 +376,7 @@ const SCALARS: [(Scalar, [f64; 2], &str); 7] = [
     (Scalar::L2Laplace, [0.1, 0.7], "ours: ℓ2-Laplace, rounded after the sum"),
 ];
 
-/// Learners whose last bits are looked at: those that release what a solver found, and what hides it.
+/// Learners whose last bits are tested: those that release a solver's result with noise on it.
 const LOW_BITS: [&str; 5] = ["objective", "linear", "linear-rotated", "amp", "output"];
 
 fn low_bits(

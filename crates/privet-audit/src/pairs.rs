@@ -1,13 +1,12 @@
-//! Neighbouring tables built to be told apart.
+//! Neighbouring tables built to be distinguished.
 //!
-//! Rows live in a few symmetric numeric columns, no bias, clipped to norm R = 1; one row differs. What
-//! makes a pair hard on a learner depends on the learner, so there are several, and
-//! [`crate::learner`] finds out which is worst.
+//! Rows live in a few symmetric numeric columns, no bias, clipped to norm R = 1; one row differs. The
+//! worst pair depends on the learner, so there are several, and [`crate::learner`] finds the worst one.
 //!
 //! | pair | rest of the table | the row |
 //! |---|---|---|
-//! | canary | on the other axes, labels in turn | at the bound on an axis of its own |
-//! | label flip | on the other axes, labels in turn | at the bound on its axis; labels differ |
+//! | canary | on the other axes, alternating labels | at the bound on an axis of its own |
+//! | label flip | on the other axes, alternating labels | at the bound on its axis; labels differ |
 //! | heavy row | small rows along the same axis | at the bound, opposite ends |
 //! | all equal | zero rows of one label | at the bound; labels differ |
 //! | opposed | at the bound of the other end | at the bound |
@@ -15,10 +14,10 @@
 //! | tipped | zero rows and one at the bound of the other end | at the bound |
 //! | outvoted | weak rows of the other end, half as strong as the row together | at the bound |
 //!
-//! Under replace-one both tables have as many rows; what stands in the row's place is said above, and is
-//! the other end of the axis in the last three. Under add-remove the first table lacks the row. There
-//! an opposed table has the declared number of rows without it, so that a learner with as many slots must push
-//! another row out for it.
+//! Under replace-one both tables have as many rows; the row in its place is described above, and is the
+//! other end of the axis in the last three. Under add-remove the first table lacks the row. There an
+//! opposed table has the declared number of rows without it, so that a learner with as many slots must
+//! drop another row for it.
 
 use crate::AuditError;
 use privet_core::Neighbours;
@@ -26,7 +25,7 @@ use privet_data::{Dataset, Schema, read};
 use serde::Serialize;
 use std::fmt::{self, Write as _};
 
-/// A way to build neighbours.
+/// A construction of neighbouring tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pair {
@@ -40,7 +39,7 @@ pub enum Pair {
     AllEqual,
     /// A row at the bound, all others at the opposite end.
     Opposed,
-    /// The same, the row before all others: for learners that take rows in their order.
+    /// As [`Self::Opposed`], with the row before all others: for learners that take rows in their order.
     First,
     /// A row at the bound, one other at the opposite end.
     Tipped,
@@ -49,10 +48,9 @@ pub enum Pair {
 }
 
 impl Pair {
-    /// Those that are tried on every learner; the others are for settings of their own
-    /// (`sharp.rs`).
+    /// Pairs tried on every learner; the others are for settings of their own (`sharp.rs`).
     pub const GENERAL: [Self; 4] = [Self::AllEqual, Self::Canary, Self::LabelFlip, Self::HeavyRow];
-    /// All of them.
+    /// All pairs.
     pub const ALL: [Self; 8] = [
         Self::AllEqual,
         Self::Canary,
@@ -80,7 +78,8 @@ impl fmt::Display for Pair {
     }
 }
 
-/// A public schema of `columns` numbers in \[−1, 1\], clipped to norm 1, and two classes or a number.
+/// A public schema of `columns` numbers in \[−1, 1\], clipped to norm 1, with two classes or a numeric
+/// target.
 pub fn schema(columns: usize, norm: &str, classes: bool) -> Result<Schema, AuditError> {
     let mut text = format!("[clip]\nnorm = \"{norm}\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n");
     text.push_str(if classes { "classes = [\"no\", \"yes\"]\n" } else { "bounds = [-1, 1]\n" });
@@ -158,7 +157,7 @@ pub(crate) fn build(
     Ok(Tables { worlds: [with(first)?, with(Some(second))?], axis })
 }
 
-/// Rows as a table, read as any other.
+/// Writes the rows as CSV and reads them as any table.
 pub(crate) fn table(schema: &Schema, columns: usize, rows: &[Row]) -> Result<Dataset, AuditError> {
     let classes = schema.classes().is_some();
     let mut text = String::new();
@@ -198,7 +197,7 @@ mod tests {
                     assert_eq!(rows, [all - absent, all], "{pair}, {neighbours}");
                     let first = pair == Pair::First;
                     for row in 0..all - 1 {
-                        // Where the row comes first, others stand one place on, but where it is absent.
+                        // If the row comes first, the others are shifted by one, unless it is absent.
                         let places = [
                             row + usize::from(first) - usize::from(first) * absent,
                             row + usize::from(first),

@@ -1,8 +1,9 @@
-//! The audit of sums among parties: what servers and parties that work together see of a record of another party.
+//! Audit of sums among parties: what a coalition of servers and parties learns of a record of another
+//! party.
 //!
-//! One round ([`privet_dp::mechanism::shares`]). A record of an honest party moves its sum by 1; the coalition has all other
-//! parties, whose sums it knows and takes off, and some of the servers, whose noise it knows and takes off. What is
-//! left to it are the shares that it was sent, and the openings of all servers.
+//! One round ([`privet_dp::mechanism::shares`]). A record of an honest party moves its sum by 1; the
+//! coalition has all other parties, whose known sums it subtracts, and some of the servers, whose known
+//! noise it subtracts. It is left with the shares that were sent to it, and the openings of all servers.
 
 pub mod output;
 
@@ -19,19 +20,20 @@ use privet_dp::mechanism::shares::{Adding, Among, NoiseMode, joined, split};
 use privet_dp::noise::{GridGaussian, Source};
 use privet_learn::LearnError;
 
-/// Who works together, against which claim.
+/// Setting of an audit: a coalition and the claim against it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Subject {
-    /// How many take part.
+    /// The number of parties and servers.
     pub among: Among,
-    /// Servers of the coalition.
+    /// The number of servers in the coalition.
     pub colluding: u32,
-    /// What is asked for.
+    /// Budget requested.
     pub budget: Budget,
 }
 
 impl Subject {
-    /// As many servers as may collude, for a few numbers of them; and none.
+    /// Settings with as many colluding servers as allowed, for a few numbers of servers; and one
+    /// without.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
         let subject = |servers, honest, colluding| {
@@ -47,7 +49,7 @@ impl Subject {
         ])
     }
 
-    /// Whether the claim is to hold: at least as many servers as were counted on are outside.
+    /// True if the claim must hold: at least as many servers as were counted on as honest are outside.
     pub fn is_covered(&self) -> bool {
         self.colluding + self.among.honest <= self.among.servers
     }
@@ -59,13 +61,13 @@ fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding
     judge(&Coalition::new(subject)?, &Claim::stated_gaussian(stated))
 }
 
-/// One round, as the coalition sees it.
+/// One round, from the coalition's view.
 struct Coalition {
     among: Among,
     servers: usize,
     leaf: Event,
     step: f64,
-    /// What the honest party shares in each world, in steps.
+    /// The honest party's shared values for each input, in steps.
     worlds: [Vec<i128>; 2],
 }
 
@@ -96,7 +98,7 @@ impl Target for Coalition {
         let (mut openings, mut seen) = (Vec::new(), Vec::new());
         for (server, share) in shares.iter().enumerate() {
             if server < self.servers {
-                // What it was sent, as numbers in [0, 1): top and bottom bits.
+                // The share sent to it, as numbers in [0, 1): top and bottom bits.
                 seen.push((share[0] >> 75) as f64 / 2_f64.powi(53));
                 seen.push((share[0] & ((1 << 53) - 1)) as f64 / 2_f64.powi(53));
                 openings.push(share.to_vec());

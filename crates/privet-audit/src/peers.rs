@@ -1,12 +1,12 @@
 //! The true ε of published settings, computed by the accountant: `docs/peers.md`.
 //!
 //! **Private SGD** (the settings of the AMP paper's released code). A step at rate q = k/m, noise
-//! multiplier z and shift μ = 1/z (add/remove) has the loss ln(1 − q + q·e^{μx − μ²/2}) at x. Above it is
-//! what the accountant proves. Below: with K of T steps hit, each hit's loss is at least
-//! ln q + μx − μ²/2 and every other's at least ln(1 − q), so the loss is at least
-//! N(K(ln q + μ²/2) + (T − K)·ln(1 − q), Kμ²), and E(1 − e^{ε−L})₊ summed over K ~ Binomial(T, q) is a
-//! lower bound on δ(ε), sharp where ε is large; elsewhere the accountant's own bracket is. All bounds are
-//! for Poisson samples, which stand in for the paper's draws with replacement.
+//! multiplier z and shift μ = 1/z (add/remove) has the loss ln(1 − q + q·e^{μx − μ²/2}) at x. The upper
+//! bound is the accountant's. The lower bound: with K of T steps hit, each hit's loss is at least ln q +
+//! μx − μ²/2 and every other's at least ln(1 − q), so the loss is at least N(K(ln q + μ²/2) +
+//! (T − K)·ln(1 − q), Kμ²), and E(1 − e^{ε−L})₊ summed over K ~ Binomial(T, q) is a lower bound on δ(ε),
+//! sharp for large ε; elsewhere the accountant's own bracket is. All bounds are for Poisson samples, in
+//! place of the paper's draws with replacement.
 
 mod formulas;
 mod votes;
@@ -19,7 +19,7 @@ use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event, gaussian};
 use std::fmt::Write as _;
 
-/// Data sets of the AMP paper that are public: name and training rows.
+/// Public data sets of the AMP paper: name and training rows.
 const SETS: [(&str, f64); 9] = [
     ("Synthetic-L", 8_000.0),
     ("Adult", 36_176.0),
@@ -32,10 +32,10 @@ const SETS: [(&str, f64); 9] = [
     ("RCV1", 40_000.0),
 ];
 
-/// ε up to which the accountant is asked for an upper bound.
+/// Largest ε for which the accountant computes an upper bound.
 const FARTHEST: f64 = 300.0;
 
-/// Smallest ε that T sampled Gaussian steps need at δ, from below.
+/// Lower bound on the ε of T sampled Gaussian steps at δ.
 pub fn sampled_lower(rate: f64, shift: f64, steps: u32, delta: f64) -> f64 {
     let exceeds = |e: f64| sampled_delta(rate, shift, steps, e) > delta;
     if !exceeds(0.0) {
@@ -80,7 +80,7 @@ fn normal_excess(mean: f64, spread: f64, e: f64) -> f64 {
     (normal::cdf(a) - libm::exp(exponent + normal::ln_cdf(a - spread))).max(0.0)
 }
 
-/// T Poisson steps, add/remove.
+/// The events of T Poisson steps, add/remove.
 fn sampled(rate: f64, shift: f64, steps: u32) -> Event {
     let step = Event::Use {
         neighbours: Neighbours::AddRemove,
@@ -100,7 +100,7 @@ fn bracket_lower(event: &Event, low: f64, high: f64, delta: f64) -> Result<f64, 
     Ok(low)
 }
 
-/// Three significant digits, or the words for what is out of range.
+/// Three significant digits, or "not computed" for infinity.
 fn number(value: f64) -> String {
     match value {
         value if value.is_infinite() => "not computed".into(),
@@ -112,7 +112,7 @@ fn number(value: f64) -> String {
     }
 }
 
-/// As written in a claim.
+/// A number as written in a claim.
 pub(crate) fn short(value: f64) -> String {
     match value {
         0.0 => "0".into(),
@@ -124,7 +124,7 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
-/// One row of the private-SGD table: claimed ε, and the true one from below and above.
+/// One row of the private-SGD table: noise multiplier, and lower and upper bound on the true ε.
 pub fn private_sgd(
     rows: f64,
     batch: f64,
@@ -147,7 +147,7 @@ pub fn private_sgd(
     Ok((z, bracket_lower(&event, lower, upper, delta)?, upper))
 }
 
-/// The whole page.
+/// Writes the whole page.
 pub fn page(head: &str) -> Result<String, AuditError> {
     let mut page = String::from("# The true ε of published settings\n\n");
     let _ = writeln!(
@@ -264,7 +264,7 @@ fn gaussian_tables(page: &mut String) {
 mod tests {
     use super::*;
 
-    /// The two numbers that are quoted, and the order of the bounds where both are known.
+    /// The two quoted numbers, and the order of the bounds where both are known.
     #[test]
     fn the_quoted_settings() {
         let (_, lower, upper) = private_sgd(36_176.0, 50.0, 100, 1.0).unwrap();

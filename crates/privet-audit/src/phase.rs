@@ -1,14 +1,14 @@
-//! The phase of b on its grid: what a minimiser that was let out bit for bit gives away.
+//! The phase of b on its grid: information leaked by a minimiser released bit for bit.
 //!
 //! Least squares in one column: θ = (T − b)/Λ with T = Σxy, Λ = Σx² + λ (`objective`, `linear`) or
-//! max(Σx², Δ) (`linear-rotated`), b on a grid of step h. Whoever holds the two tables computes
-//! (T − θΛ)/h for each: a whole number for the table that was used, anything for the other, as soon as
-//! the two Λ differ. Rounding errors of θ are below 10⁻³ of a step.
+//! max(Σx², Δ) (`linear-rotated`), b on a grid of step h. An attacker with the two tables computes
+//! (T − θΛ)/h for each: an integer for the table that was used, any number for the other, as soon as the
+//! two Λ differ. Rounding errors of θ are below 10⁻³ of a step.
 //!
-//! - *Bare* is the release of 0.1.0's `linear-rotated`, kept as a fixture: θ as it is. It is refuted in
-//!   a few hundred runs.
-//! - *As planned* is the method itself. Noise on the result leaves nothing of the phase: it is hundreds
-//!   of steps wide at least.
+//! - *Bare* is the release of 0.1.0's `linear-rotated`, kept as a fixture: θ without noise on it. It is
+//!   refuted in a few hundred runs.
+//! - *As planned* is the method itself. Noise on the result hides the phase: it is hundreds of steps
+//!   wide at least.
 //!
 //! Tested by `tests/audit/phase.rs`.
 
@@ -23,19 +23,19 @@ use privet_dp::noise::{GridGaussian, Source};
 use privet_learn::{Calibration, Erm, Method, Plan, Request, plan};
 use privet_optim::loss::Loss;
 
-/// Rows of the tables: Σx² is far above what `linear-rotated` raises it to.
+/// The number of rows of the tables: Σx² is far above the lower limit of `linear-rotated`.
 const ROWS: u64 = 256;
 
-/// What leaves the program.
+/// Form of the release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Released {
-    /// θ, bit for bit, of the same law as the plan's.
+    /// θ, bit for bit, with the plan's law of b.
     Bare,
-    /// What the method releases.
+    /// The method's own release.
     AsPlanned,
 }
 
-/// T and Λ.
+/// The sums T and Λ.
 #[derive(Debug, Clone, Copy)]
 struct Sums {
     pull: f64,
@@ -57,7 +57,7 @@ impl Sums {
         Ok(Self { pull, curvature })
     }
 
-    /// How far (T − θΛ)/h is from a whole number: 0 to ½.
+    /// Distance of (T − θΛ)/h from the nearest integer: 0 to ½.
     fn phase(self, theta: f64, step: f64) -> f64 {
         let steps = libm::fma(-theta, self.curvature, self.pull) / step;
         (steps - libm::rint(steps)).abs()
@@ -89,7 +89,7 @@ impl Target for Phases<'_> {
     }
 }
 
-/// Attacks the phase of b in a method's release, or in its bare minimiser, by that method's claim.
+/// Attacks the phase of b in a method's release, or in its bare minimiser, against that method's claim.
 pub fn audit(
     method: &Method,
     budget: Budget,

@@ -1,4 +1,4 @@
-//! A plan of any family on two neighbouring tables: what is attacked is what anybody would run.
+//! A plan of any family on two neighbouring tables: the target is the plan that any caller gets.
 
 use crate::AuditError;
 use crate::claim::Claim;
@@ -17,7 +17,8 @@ pub struct Planned<'a, T: Task = Erm> {
 }
 
 impl<'a, T: Task> Planned<'a, T> {
-    /// On tables that its relation makes neighbours, of which releases differ in this direction.
+    /// Builds the target for tables that are neighbours under the plan's relation, with the direction in
+    /// which their releases differ.
     pub fn on(plan: &'a Plan<T>, worlds: [Dataset; 2], direction: Vec<f64>) -> Self {
         Self { plan, worlds, direction, stop: AtomicBool::new(false) }
     }
@@ -27,7 +28,7 @@ impl<'a, T: Task> Planned<'a, T> {
         self.plan
     }
 
-    /// The two tables.
+    /// The two neighbouring tables.
     pub(crate) fn worlds(&self) -> &[Dataset; 2] {
         &self.worlds
     }
@@ -45,7 +46,7 @@ impl<T: Task> Target for Planned<'_, T> {
     }
 }
 
-/// What a plan claims, if it claims anything.
+/// The claim of a plan, if it makes one.
 pub(crate) fn claimed<T: Task>(plan: &Plan<T>) -> Result<Option<Claim>, AuditError> {
     let claim = plan.guarantee().zip(plan.events());
     claim.map(|(guarantee, events)| Claim::certified(guarantee, events)).transpose()

@@ -1,9 +1,9 @@
-//! The audit of completed ratings: their certificate against a planted user.
+//! Audit of completed ratings: their certificate against a planted user.
 //!
 //! A few users with ratings in the middle, and one who rates every item at the ends of the bounds: the
-//! longest vector that anybody can add to each sum ([`privet_learn::ratings`]). Under replace-one
-//! neighbours her place is taken by one who rates the other way round; under add-remove she is there or not.
-//! What is attacked are the numbers of the file, made of all noised answers.
+//! vector of the largest norm that a user can add to each sum ([`privet_learn::ratings`]). Under
+//! replace-one she is replaced by one who rates the other way round; under add-remove she is present or
+//! absent. The target is the numbers of the file, computed from all noisy answers.
 
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding};
@@ -17,26 +17,26 @@ use privet_learn::ratings::{Complete, METHODS, Method};
 use privet_learn::{Artefact, Plan, plan};
 use std::sync::atomic::AtomicBool;
 
-/// Items, all of which the planted user rates.
+/// The number of items, all of which the planted user rates.
 const ITEMS: usize = 48;
-/// Other users.
+/// The number of other users.
 const OTHERS: usize = 8;
-/// Runs from which the direction of the attack is learnt.
+/// Runs from which the direction of the attack is estimated.
 const LEARNT: u64 = 200;
 
-/// Which way, and what it is to claim.
+/// Setting of an audit: a method of completion and its claim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subject {
-    /// How ratings are completed.
+    /// Method of completing ratings.
     pub method: Method,
-    /// What is asked for.
+    /// Budget requested.
     pub budget: Budget,
-    /// Under which relation.
+    /// Neighbour relation.
     pub neighbours: Neighbours,
 }
 
 impl Subject {
-    /// Every method under both relations.
+    /// Settings of every method under both relations.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
         let mut all = Vec::new();
@@ -44,7 +44,7 @@ impl Subject {
             for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
                 let mut method: Method = info.name.parse()?;
                 if ["frank-wolfe", "oja", "pgd"].contains(&info.name) {
-                    // A setting that any user may choose: fewer releases, each sharper.
+                    // A setting available to any user: fewer releases, each with less noise.
                     method = method.with("rounds", "2")?;
                 }
                 all.push(Self { method, budget, neighbours });
@@ -53,7 +53,7 @@ impl Subject {
         Ok(all)
     }
 
-    /// The plan that anybody would get.
+    /// The plan, as a caller of the learner gets it.
     fn planned(&self, budget: Budget) -> Result<Plan<Complete>, AuditError> {
         let items = (1..=ITEMS).map(|item| item.to_string()).collect();
         let facts =
@@ -87,7 +87,7 @@ impl Subject {
     }
 }
 
-/// Where the two worlds' releases lie apart on average.
+/// Mean difference of the two inputs' releases.
 fn direction(
     plan: &Plan<Complete>,
     worlds: &[Dataset; 2],
@@ -116,7 +116,7 @@ pub fn audit(
     audit_against(subject, subject.budget, options, watch)
 }
 
-/// The same, judged by the certificate that they would have with another budget.
+/// Audits them against the certificate of another budget.
 pub fn audit_against(
     subject: &Subject,
     stated: Budget,

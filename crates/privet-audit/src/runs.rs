@@ -1,53 +1,53 @@
-//! Many runs of one thing on two neighbouring worlds, on all cores, from one seed.
+//! Many runs of a target on two neighbouring inputs, on all cores, from one seed.
 //!
-//! Run `index` of a world draws from a stream of its own, whose seed is a bijective scramble
-//! (SplitMix64) of the audit's seed, the world and the index: the releases do not depend on how runs
-//! are spread over cores.
+//! Run `index` of an input draws from a stream of its own, whose seed is a bijective scramble
+//! (SplitMix64) of the audit's seed, the input and the index: the releases do not depend on the
+//! distribution of runs over cores.
 
 use crate::AuditError;
 use privet_dp::noise::{FixedSeed, Source};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// One of two neighbouring data sets.
+/// One of two neighbouring inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum World {
-    /// Without the canary, or with what stands in its place.
+    /// Without the canary, or with the record that replaces it.
     First,
-    /// With it.
+    /// With the canary.
     Second,
 }
 
-/// Whatever can be attacked: something that releases numbers on either of two neighbours.
+/// A target of attacks: releases numbers on either of two neighbouring inputs.
 pub trait Target: Sync {
-    /// One release. Everything random comes from `source`.
+    /// Makes one release. An implementer takes all randomness from `source`.
     fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError>;
 
-    /// ln of (density on the second world / on the first), up to a growing function, where it is known.
+    /// ln of (density on the second input / on the first), up to an increasing function, if it is known.
     fn likelihood_ratio(&self, _release: &[f64]) -> Option<f64> {
         None
     }
 
-    /// The direction in which the two worlds differ, where it is known.
+    /// The direction in which the two inputs' releases differ, if it is known.
     fn direction(&self) -> Option<Vec<f64>> {
         None
     }
 }
 
-/// Told how far the work is; says whether to go on.
+/// Observer of progress, which may stop the work.
 pub trait Watch: Sync {
-    /// `done` of `total` runs; `false` stops.
+    /// Reports `done` of `total` runs; returns `false` to stop.
     fn proceed(&self, done: u64, total: u64) -> bool;
 }
 
-/// Nobody watches.
+/// Observes nothing and never stops.
 impl Watch for () {
     fn proceed(&self, _done: u64, _total: u64) -> bool {
         true
     }
 }
 
-/// SplitMix64's finaliser, a bijection of the words.
+/// SplitMix64's finaliser, a bijection on 64-bit words.
 pub(crate) fn scramble(word: u64) -> u64 {
     let mut z = word.wrapping_add(0x9e37_79b9_7f4a_7c15);
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -55,13 +55,13 @@ pub(crate) fn scramble(word: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The stream of one run.
+/// The random stream of one run.
 pub fn stream(seed: u64, world: World, index: u64) -> FixedSeed {
     let run = 2 * index + u64::from(world == World::Second);
     FixedSeed::new(scramble(scramble(seed).wrapping_add(run)))
 }
 
-/// `runs` releases of each world.
+/// Collects `runs` releases of each input.
 pub fn collect(
     target: &dyn Target,
     runs: u64,
@@ -90,7 +90,7 @@ pub fn collect(
 mod tests {
     use super::*;
 
-    /// Seed and index do not play the same part: no run of one audit is another's of another audit.
+    /// Seed and index are not interchangeable: no two audits share a run's stream.
     #[test]
     fn streams_differ() {
         let first = |seed, world, index| stream(seed, world, index).next_u64();

@@ -1,13 +1,14 @@
 //! Goodness of fit of every sampler against its exact law.
 //!
 //! **Theorem** (Dvoretzky, Kiefer & Wolfowitz; constant of Massart 1990). For any law F and n draws
-//! Pr\[sup|Fₙ − F| > t\] ≤ 2·exp(−2nt²). A sampler passes when its gap is at most the t of 1e-9 divided
-//! by the number of laws tried: an exact sampler fails an audit with probability at most 1e-9.
+//! Pr\[sup|Fₙ − F| > t\] ≤ 2·exp(−2nt²). A sampler passes if its gap is at most the t of 1e-9 divided by
+//! the number of laws tried: exact samplers fail these tests with probability at most 1e-9.
 //!
-//! A gap of F is blind where F is nearly 0 or 1: there every law has a **rare cell** (a tail, or the atoms
-//! beside the centre), and every law is looked at in **disjoint pairs** of successive draws, of which both
-//! must fall into a common cell with the square of its probability. Both counts are binomial; a sampler passes
-//! when neither tail of that law is below 1e-9 divided by the number of counts.
+//! A gap of F is insensitive where F is nearly 0 or 1: therefore every law has a **rare cell** (a tail,
+//! or the atoms beside the centre), and is tested on **disjoint pairs** of successive draws, both of
+//! which must fall into a common cell with the square of its probability. Both counts are binomial; a
+//! sampler passes if neither tail probability is below 1e-9 divided by the number of counts: exact
+//! samplers fail these, too, with probability at most 1e-9.
 //!
 //! The tests are tested: a scale 10 % off must fail (`tests/audit/samplers.rs`).
 
@@ -21,50 +22,50 @@ use privet_dp::noise::{
 };
 use serde::Serialize;
 
-/// Probability of a false alarm of one audit.
+/// Probability of a false alarm of one audit, for gaps and for counts each.
 const FALSE_ALARM: f64 = 1e-9;
-/// Laws and scales, and counts, tried at most.
+/// Maximum number of laws and scales tried, and of counts.
 const LAWS: f64 = 64.0;
 
-/// One law at one scale.
+/// Fit of one law at one scale.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Fit {
-    /// The law.
+    /// Name of the law.
     pub law: &'static str,
-    /// Its scale.
+    /// Scale of the law.
     pub scale: f64,
-    /// sup|Fₙ − F|.
+    /// The gap, sup|Fₙ − F|.
     pub gap: f64,
-    /// What an exact sampler stays below.
+    /// The largest gap that passes.
     pub allowed: f64,
 }
 
 impl Fit {
-    /// Whether the law fits.
+    /// True if the law fits.
     pub fn passes(&self) -> bool {
         self.gap <= self.allowed
     }
 }
 
-/// How often something happened whose probability is known.
+/// Frequency of an event of known probability.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Count {
-    /// The law.
+    /// Name of the law.
     pub law: &'static str,
-    /// Its scale.
+    /// Scale of the law.
     pub scale: f64,
-    /// What was counted.
+    /// The event counted.
     pub what: &'static str,
-    /// How often it happened.
+    /// The number of occurrences.
     pub seen: u64,
-    /// Out of how many.
+    /// The number of trials.
     pub of: u64,
-    /// Its probability by the exact law.
+    /// Its probability under the exact law.
     pub probability: f64,
 }
 
 impl Count {
-    /// Whether chance explains the count.
+    /// True if chance explains the count.
     pub fn passes(&self) -> bool {
         let least = FALSE_ALARM / (2.0 * LAWS);
         let not_more = binomial_cdf(self.seen, self.of, self.probability);
@@ -76,7 +77,7 @@ impl Count {
 
 /// A set of draws, and its probability.
 pub struct Cell<T> {
-    /// Whether a draw lies in it.
+    /// True if a draw lies in it.
     pub holds: fn(T, f64) -> bool,
     /// Its probability.
     pub probability: f64,
@@ -115,7 +116,7 @@ pub fn counted<T: Copy>(
     ]
 }
 
-/// Probability of a set of integers, the law's weights given up to a factor.
+/// Probability of a set of integers under a law with these unnormalised weights.
 pub fn share_of_integers(
     reach: i64,
     weight: impl Fn(f64) -> f64,
@@ -126,21 +127,21 @@ pub fn share_of_integers(
     within.sum::<f64>() / total
 }
 
-/// What an audit of samplers found.
+/// Result of an audit of samplers.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Samplers {
-    /// Whole laws.
+    /// Fits of whole laws.
     pub fits: Vec<Fit>,
-    /// Tails and pairs.
+    /// Counts of tails and pairs.
     pub counts: Vec<Count>,
 }
 
-/// The largest gap that chance explains.
+/// The largest gap that passes for this many draws.
 pub fn allowed(draws: usize) -> f64 {
     libm::sqrt(libm::log(2.0 * LAWS / FALSE_ALARM) / (2.0 * draws as f64))
 }
 
-/// sup|Fₙ − F| of a law whose distribution function is continuous.
+/// sup|Fₙ − F| for a continuous law.
 pub fn gap(draws: &mut [f64], cdf: impl Fn(f64) -> f64) -> f64 {
     draws.sort_by(f64::total_cmp);
     let count = draws.len() as f64;
@@ -153,7 +154,7 @@ pub fn gap(draws: &mut [f64], cdf: impl Fn(f64) -> f64) -> f64 {
     largest
 }
 
-/// The same for a law on the integers, its weights given up to a factor.
+/// sup|Fₙ − F| for a law on the integers with these unnormalised weights.
 pub fn gap_of_integers(draws: &mut [i64], reach: i64, weight: impl Fn(f64) -> f64) -> f64 {
     draws.sort_unstable();
     let total: f64 = (-reach..=reach).map(|k| weight(k as f64)).sum();
@@ -171,7 +172,7 @@ pub fn gap_of_integers(draws: &mut [i64], reach: i64, weight: impl Fn(f64) -> f6
     largest
 }
 
-/// Every sampler at several scales, `draws` each.
+/// Tests every sampler at several scales, with `draws` draws each.
 pub fn audit(draws: usize, seed: u64) -> Result<Samplers, AuditError> {
     let mut source = FixedSeed::new(crate::runs::scramble(seed));
     let allowed = allowed(draws);

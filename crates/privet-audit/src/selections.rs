@@ -1,11 +1,13 @@
-//! The audit of private choices of columns: their certificates against their behaviour on sharp neighbours.
+//! Audit of private choices of columns: their certificates against their behaviour on sharp neighbouring
+//! tables.
 //!
-//! Two columns, one of which is chosen. The others' records make the one column the likelier by about e^(ε/2), and
-//! one record speaks against it with all its weight, or for it: then the ratio of probabilities is nearly the e^ε
-//! that a choice of bounded range ε may have. For `distance` the records are as far from another answer as the
-//! threshold, or one farther: an answer comes out e^ε times as often. `subsample` and votes of chunks are behind
-//! the same test, but how many agree is a matter of chance, and the margins of `lasso-stability` are upper bounds of what
-//! a record does: they are only asked not to be refuted.
+//! Two columns, one of which is chosen. The others' records make one column the likelier by about
+//! e^(ε/2), and one record counts against it with its whole weight, or for it: then the ratio of
+//! probabilities is nearly the e^ε that a choice of bounded range ε may have. For `distance` the records
+//! are as far from another answer as the threshold, or one farther: an answer is released e^ε times as
+//! often. `subsample` and votes of chunks use the same test, but the number that agree is random, and
+//! the margins of `lasso-stability` are upper bounds on a record's effect: these only must not be
+//! refuted.
 
 use crate::AuditError;
 use crate::attack::Finding;
@@ -19,23 +21,23 @@ use privet_learn::{Plan, plan};
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 
-/// Which choice, and what it is to claim.
+/// Setting of an audit: a choice and its claim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subject {
     /// The selector with its settings.
     pub method: Selector,
-    /// What is asked for.
+    /// Budget requested.
     pub budget: Budget,
-    /// Under which relation.
+    /// Neighbour relation.
     pub neighbours: Neighbours,
-    /// Whether the pair shows most of what is claimed.
+    /// True if the pair shows most of the claim.
     pub sharp: bool,
 }
 
-/// A record: two entries and its target, by its sign where there are classes.
+/// A record: two entries and its target, whose sign is the class if there are classes.
 type Row = (f64, f64, f64);
 
-/// Settings, whether δ is above 0, and whether the pair is sharp.
+/// Name, settings, whether δ is above 0, and whether the pair is sharp.
 type Case = (&'static str, &'static [(&'static str, &'static str)], bool, bool);
 
 const CASES: [Case; 7] = [
@@ -49,7 +51,7 @@ const CASES: [Case; 7] = [
 ];
 
 impl Subject {
-    /// Every selector under every relation that it covers.
+    /// Settings of every selector under every relation that it covers.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let mut all = Vec::new();
         for (name, settings, approximate, sharp) in CASES {
@@ -67,7 +69,7 @@ impl Subject {
         Ok(all)
     }
 
-    /// The selector and what tells it from others of its name.
+    /// Name of the selector with the settings that distinguish it.
     pub fn name(&self) -> String {
         let settings = serde_json::to_value(self.method).unwrap_or_default();
         let word = |name: &str| settings[name].as_str().map(|word| format!(", {word}"));
@@ -75,7 +77,7 @@ impl Subject {
         format!("{}{more}", self.method)
     }
 
-    /// Pairs of records are told apart best by numbers.
+    /// True if the target is a number, which distinguishes pairs of records best.
     fn of_numbers(&self) -> bool {
         self.name().ends_with("kendall") || self.method.name() == "lasso-stability"
     }
@@ -93,7 +95,7 @@ impl Subject {
         Schema::from_toml(&text).map_err(|error| AuditError::Table(error.to_string()))
     }
 
-    /// The plan that anybody would get.
+    /// The plan, as a caller of the learner gets it.
     fn planned(&self, budget: Budget, rows: u64) -> Result<Plan<Select>, AuditError> {
         let task = Select { size: 1, method: self.method };
         let (epsilon, delta) = (budget.epsilon(), Some(budget.delta()));
@@ -101,7 +103,7 @@ impl Subject {
         Ok(plan(&request)?)
     }
 
-    /// The records of others, then the one of the first world (none where it is added) and of the second.
+    /// The others' records, then the record in the first table (none if it is added) and in the second.
     fn rows(&self) -> Result<(Vec<Row>, Option<Row>, Row), AuditError> {
         let replaced = self.neighbours == Neighbours::ReplaceOne;
         let one = |row: Row| replaced.then_some(row);
@@ -115,7 +117,7 @@ impl Subject {
                 (others.collect(), one((-1.0, 1.0, 1.0)), (1.0, -1.0, 1.0))
             }
             "exponential" => {
-                // Column a leads by a few records; the record's loss is the largest there is on it alone.
+                // Column a leads by a few records; the record's loss is maximal on it alone.
                 let others = many((1.0, 1.0, 1.0), 40).chain(many((1.0, 0.0, 1.0), 3));
                 (others.collect(), one((0.0, 1.0, -1.0)), (1.0, 0.0, -1.0))
             }
@@ -128,7 +130,7 @@ impl Subject {
                 (others.collect(), one((0.0, 1.0, 1.0)), (1.0, 0.0, 1.0))
             }
             "lasso-stability" => {
-                // A clear column, its weight far from 0 and from 1; one record speaks against it.
+                // A clear column, its weight far from 0 and from 1; one record counts against it.
                 let others = many((1.0, 0.0, 1.0), 1_000).chain(many((-1.0, 0.0, -1.0), 1_000));
                 (others.collect(), one((1.0, 1.0, 1.0)), (1.0, 1.0, -1.0))
             }
@@ -140,7 +142,7 @@ impl Subject {
     }
 }
 
-/// Records whose order in b is that of the target; in a, that of seven of them is the opposite.
+/// Records whose order in b is that of the target; in a, that of seven of them is reversed.
 fn ordered() -> Vec<Row> {
     let at = |place: u32| f64::from(place) / 20.0 - 0.5;
     let row = |place: u32| {
@@ -173,7 +175,7 @@ impl Target for Chosen<'_> {
     fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
         let data = &self.worlds[usize::from(world == World::Second)];
         let (support, _) = self.plan.run(data, source, &self.stop)?.into_parts();
-        // Which column, or that there is none: as three corners.
+        // The column chosen, or none, as two indicators.
         let place = support.columns.and_then(|columns| columns.first().copied());
         let corner = |number: u32| f64::from(u32::from(place == Some(number)));
         Ok(vec![corner(0), corner(1)])

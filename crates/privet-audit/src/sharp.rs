@@ -1,31 +1,32 @@
-//! Settings under which a theorem charges hardly more than what happens.
+//! Settings for which a theorem's charge is nearly attained.
 //!
 //! A sensitivity is a worst case. Ordinary settings keep tables away from it, and an attack there has
-//! little to show even where the theorem is exact. Any user could choose the settings below; where the
-//! caller chose none, they are tried beside the learner's own rules, with the pairs that go with them.
-//! One column is enough: the theorems lose where a movement must be spread over several.
+//! little to show even if the theorem is exact. Any user could choose the settings below; if the caller
+//! gave none, they are tried beside the learner's own rules, with the pairs that go with them. One
+//! column is enough: the theorems lose when a movement must be spread over several.
 //!
-//! - **linear**, **linear-rotated**: the charged slope is 1 + RB, met where θ sits at the edge of the
-//!   ball. With B = 0.01 it is 1.01, what a lone row has at θ = 0; a large ridge keeps θ inside the ball
-//!   and the determinants out of the account.
-//! - **sample-aggregate**: a block's model must go from one end of the clipping ball to the other. Clipped at
-//!   0.5 with little ridge, a vote of weak rows decides the end, and one row at the bound outvotes them.
-//!   Four blocks: none is empty.
-//! - **frank-wolfe**, **simplex**: one choice. A bounded range is used up where the row lifts the vertex that
-//!   is otherwise unlikely, so another row speaks against it. For the simplex, a small radius keeps the
-//!   minimiser's own movement, which is charged by smoothness, small.
-//! - **chosen-amp**: the only column there is, so that next to nothing is spent on choosing it; then as `amp`, whose
-//!   minimiser a large ridge keeps on the straight part of the loss.
-//! - **two-stage**: as `chosen-amp`, rows as long as they may be.
-//! - **dp-ight**: a step of each stage with half of the budget, so short that no row leaves the straight part: their
-//!   sum is released.
-//! - **psgd**, **psgd-strong**, **averaged**: one pass, so slowly that no row leaves the hinge's straight part. For
-//!   `averaged`, which takes rows in their order, the row comes first, so that every point has moved.
+//! - **linear**, **linear-rotated**: the charged derivative is 1 + RB, attained with θ at the edge of
+//!   the ball. With B = 0.01 it is 1.01, while a lone row has 1 at θ = 0; a large ridge keeps θ inside
+//!   the ball and the determinants out of the account.
+//! - **sample-aggregate**: a block's model must go from one end of the clipping ball to the other.
+//!   Clipped at 0.5 with little ridge, a vote of weak rows decides the end, and one row at the bound
+//!   outvotes them. Four blocks: none is empty.
+//! - **frank-wolfe**, **simplex**: one choice. A bounded range is used up if the row raises the vertex
+//!   that is otherwise unlikely, so another row counts against it. For the simplex, a small radius keeps
+//!   the minimiser's own movement, which is charged by smoothness, small.
+//! - **chosen-amp**: there is only one column, so that almost no budget is spent on choosing it; then as
+//!   `amp`, whose minimiser a large ridge keeps on the linear part of the loss.
+//! - **two-stage**: as `chosen-amp`, rows of the maximum norm.
+//! - **dp-ight**: one step in each stage with half of the budget, so small that no row leaves the linear
+//!   part: their sum is released.
+//! - **psgd**, **psgd-strong**, **averaged**: one pass, with steps so small that no row leaves the
+//!   hinge's linear part. For `averaged`, which takes rows in their order, the row comes first, so that
+//!   every point has moved.
 
 use crate::pairs::Pair;
 use privet_learn::Method;
 
-/// Settings, and the pairs worth trying under them.
+/// Settings, and the pairs to try with them.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Sharp {
     pub columns: usize,
@@ -33,7 +34,7 @@ pub(crate) struct Sharp {
     pub pairs: &'static [Pair],
 }
 
-/// What is tried for a method on tables of so many rows.
+/// Sharp settings for a method on tables of this many rows.
 pub(crate) fn sharp(method: &str, rows: u64) -> Option<Sharp> {
     let n = rows as f64;
     let one = |pairs, settings: &[(&'static str, f64)]| {
@@ -70,7 +71,7 @@ pub(crate) fn sharp(method: &str, rows: u64) -> Option<Sharp> {
     }
 }
 
-/// The method with each setting that it knows and that was not given.
+/// Sets each of these settings that the method has and that was not given; `None` if there is none.
 pub(crate) fn with_unless_given(
     method: &Method,
     settings: &[(&'static str, String)],
@@ -91,7 +92,7 @@ mod tests {
     use privet_core::{Budget, Neighbours};
     use privet_learn::METHODS;
 
-    /// A list that names a setting wrongly would silently never be tried.
+    /// A list with a misspelt setting would silently never be tried.
     #[test]
     fn every_list_is_accepted_and_never_overrides_the_caller() {
         let mut lists = 0;

@@ -1,38 +1,38 @@
-//! From a release to one number that is larger on the second world.
+//! Scores releases by one number that is larger on the second input.
 //!
-//! Where the two densities are known their ratio is the best there is (Neyman & Pearson). Otherwise two
-//! are tried on releases that decide nothing else: the projection on the direction in which the worlds
-//! differ, and a linear discriminant of the coordinates and their squares, which also sees a change of
-//! spread. Releases that take few values, such as labels, are also scored by how often each value came out in
-//! either world. Whatever is chosen here is judged on other runs, so a bad choice costs power and never
-//! validity.
+//! If the two densities are known their ratio is optimal (Neyman & Pearson). Otherwise two statistics
+//! are trained on runs used for nothing else: the projection on the direction in which the inputs
+//! differ, and a linear discriminant of the coordinates and their squares, which also detects a change
+//! of spread. Releases that take few values, such as labels, are also scored by the frequency of each
+//! value on either input. Any choice made here is tested on other runs, so a bad choice costs power and
+//! never validity.
 
 use crate::runs::Target;
 use serde::Serialize;
 use std::collections::HashMap;
 
-/// More features than this: their covariance is taken to be diagonal.
+/// Maximum number of features with a full covariance: with more it is taken to be diagonal.
 const LARGEST_SYSTEM: usize = 64;
-/// Keeps standardised features from ruling the rest.
+/// Limit on standardised features, so that none dominates the others.
 const FARTHEST: f64 = 50.0;
-/// More values than this, or than a quarter of the releases: they are not counted one by one.
+/// Maximum number of values that are counted one by one, unless a quarter of the releases is fewer.
 const MOST_VALUES: usize = 256;
 
-/// How a release is made one number.
+/// Statistic that scores a release.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// The known ratio of densities.
     LikelihoodRatio,
-    /// Inner product with the direction in which the worlds differ.
+    /// Inner product with the direction in which the inputs differ.
     Projection,
     /// A linear discriminant of the coordinates and their squares.
     Classifier,
-    /// How often each of few values comes out.
+    /// Frequency of each of a few values.
     Frequencies,
 }
 
-/// A way to score releases.
+/// A trained statistic.
 pub(crate) enum Statistic<'a> {
     LikelihoodRatio(&'a dyn Target),
     Projection(Vec<f64>),
@@ -50,7 +50,7 @@ impl Statistic<'_> {
         }
     }
 
-    /// NaN counts as the lowest score.
+    /// The score of a release; NaN becomes the lowest.
     pub fn score(&self, release: &[f64]) -> f64 {
         let score = match self {
             Self::LikelihoodRatio(target) => target.likelihood_ratio(release).unwrap_or(f64::NAN),
@@ -62,7 +62,7 @@ impl Statistic<'_> {
     }
 }
 
-/// Every statistic that applies, trained on these releases.
+/// Returns every statistic that applies, trained on these releases.
 pub(crate) fn candidates<'a>(
     target: &'a dyn Target,
     training: [&[Vec<f64>]; 2],
@@ -82,7 +82,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// How often each value came out, where there are few.
+/// Counts of each value on the two inputs, if there are few values.
 pub(crate) struct Frequencies(HashMap<Vec<u64>, [f64; 2]>);
 
 impl Frequencies {
@@ -100,14 +100,14 @@ impl Frequencies {
         Some(Self(counts))
     }
 
-    /// ln of the ratio; half a release is added to each, and what was never seen says nothing.
+    /// ln of the ratio of counts, half a release added to each; an unseen value scores 0.
     fn score(&self, release: &[f64]) -> f64 {
         let [first, second] = self.0.get(&value(release)).copied().unwrap_or_default();
         libm::log((second + 0.5) / (first + 0.5))
     }
 }
 
-/// A release bit for bit.
+/// A release bit for bit, as a key.
 fn value(release: &[f64]) -> Vec<u64> {
     release.iter().map(|number| number.to_bits()).collect()
 }
@@ -230,7 +230,7 @@ mod tests {
         assert!(Discriminant::train([&[], &[]]).weights.is_empty());
     }
 
-    /// Values whose order says nothing are told apart by how often they come out; numbers that never repeat are not
+    /// Unordered values are distinguished by their frequencies; numbers that never repeat are not
     /// counted.
     #[test]
     fn few_values_are_counted() {

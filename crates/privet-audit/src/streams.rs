@@ -1,18 +1,19 @@
-//! The audit of streams: all that was released from the first step to the last, attacked together.
+//! Audit of streams: all releases from the first step to the last, attacked together.
 //!
-//! Every slot is empty but the first, which differs (for `giga` the first that moves anything). Its record says yes in one world and no in the other, with all of
-//! the radius in one column, so that its gradient at the model 0 moves by exactly what is charged, and with it every later
-//! row of C·g. What is released is a linear function of the noised rows that can be undone: the attacker goes back to them, where the
-//! noise is white, and projects onto the difference of the means, which is the best test there is.
+//! Every slot is empty except the first, which differs (for `giga` the first that moves anything). Its
+//! record is of class yes in one table and no in the other, with the whole radius in one column, so that
+//! its gradient at the model 0 moves by exactly the sensitivity, and with it every later row of C·g. The
+//! releases are an invertible linear function of the noisy rows: the attacker recovers these, where the
+//! noise is white, and projects onto the difference of the means, which is the optimal test.
 //!
-//! Points under noise ([`privet_learn::streams::implicit`]) are undone by multiplying with their step; where they were
-//! brought into the ball some of it is lost to the attacker, hence a ball that is large. Columns that were drawn
-//! ([`privet_learn::streams::experts`]) are one with a plus or a minus: one draw of all slots, since what many small draws tell
-//! together takes more runs than there are.
+//! Points under noise ([`privet_learn::streams::implicit`]) are inverted by multiplying with their step;
+//! projecting them onto the ball loses information, hence the large ball. Columns that were drawn
+//! ([`privet_learn::streams::experts`]) are one column with a plus or a minus: one draw of all slots,
+//! since the combined evidence of many small draws needs more runs than there are.
 //!
-//! All of these are sharp but `giga`: on empty slots its points come together by 1 − 2/t a step, where its lemma has
-//! 1 − 1/t, so that the best pair moves all releases by 0.60 of what is charged. What is charged is more than it need
-//! be there, not less.
+//! All of these are sharp except `giga`: on empty slots its points contract by 1 − 2/t per step, where
+//! its lemma has 1 − 1/t, so that the best pair moves all releases by 0.60 of the charged sensitivity:
+//! the charge is larger than necessary, not smaller.
 
 use crate::AuditError;
 use crate::attack::Finding;
@@ -28,28 +29,29 @@ use privet_learn::streams::tally::Tally;
 use privet_learn::streams::{Method, Online};
 use privet_learn::{Plan, Request, Words, plan};
 
-/// D of points.
+/// D, the radius of the ball of points.
 const BALL: f64 = 1e6;
 
-/// Which stream, and what it is to claim.
+/// Setting of an audit: a stream and its claim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subject {
-    /// What is released.
+    /// Kind of the stream's releases.
     pub of: Of,
-    /// What is asked for.
+    /// Budget requested.
     pub budget: Budget,
 }
 
-/// What a stream releases.
+/// Kind of a stream's releases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
-    /// Models that follow the leader; with the noise of buffers, of a tree, of the square root.
+    /// Models by follow-the-regularised-leader, with the factor of the noise: buffered, tree, or
+    /// square-root.
     Ftrl(&'static str),
     /// Points of implicit descent.
     Implicit,
     /// Points of gradient descent.
     Giga,
-    /// Minima of all so far.
+    /// Minima over all records so far.
     Leader,
     /// Columns drawn by exponential weights.
     Experts,
@@ -58,18 +60,18 @@ pub enum Of {
 }
 
 impl Of {
-    /// How many slots its stream has, which of them differs, and Ψ of points.
+    /// The number of slots, the index of the slot that differs, and Ψ of points.
     fn shape(self) -> (u32, usize, f64) {
         match self {
-            // Gradients are taken from the third step on; after the fourth too little is left of them.
+            // Gradients are used from the third step on; after the fourth too little of them remains.
             Self::Giga => (4, 2, 2.0),
-            // One draw: many little ones cannot be told from their bound by counting.
+            // One draw: counting cannot distinguish many small ones from their bound.
             Self::Experts => (2, 0, 1.0),
             _ => (12, 0, 1.0),
         }
     }
 
-    /// Its word for `privet audit --online`.
+    /// Name in `privet audit --online`.
     pub fn name(self) -> &'static str {
         match self {
             Self::Ftrl("tree") => "ftrl-tree",
@@ -83,9 +85,9 @@ impl Of {
         }
     }
 
-    /// Whether the pair of tables moves all that is charged, or nearly.
+    /// True if the pair of tables attains the sensitivity, or nearly.
     pub fn sharp(self) -> bool {
-        // A single draw of `experts` shows its range, and not how ranges add up, which is what is charged.
+        // A single draw of `experts` shows its range, not the composition of ranges, which is charged.
         !matches!(self, Self::Giga | Self::Experts)
     }
 }
@@ -116,7 +118,7 @@ impl Of {
 }
 
 impl Subject {
-    /// Every kind of stream.
+    /// Settings of every kind of stream.
     pub fn all(budget: Budget) -> Vec<Self> {
         Of::ALL.map(|of| Self { of, budget }).into()
     }
@@ -128,7 +130,7 @@ const SCHEMA: &str = "invalid = \"drop\"\nbias = false\n[clip]\nnorm = \"l2\"\nr
 
 fn table(schema: &Schema, of: Of, own: &str) -> Result<Dataset, AuditError> {
     let (slots, at, _) = of.shape();
-    // An expert that another record speaks against comes out by the one that differs, or hardly ever.
+    // If another record counts against the expert, it is drawn by the differing record, or hardly ever.
     let other = if of == Of::Experts { "1,no" } else { "nothing" };
     let mut lines = vec![other; slots as usize];
     lines[at] = own;
@@ -140,7 +142,7 @@ fn schema() -> Result<Schema, AuditError> {
     Schema::from_toml(SCHEMA).map_err(|error| AuditError::Table(error.to_string()))
 }
 
-/// C·g, of one coordinate.
+/// C·g for one coordinate.
 fn applied(factor: &Factor, g: &[f64]) -> Vec<f64> {
     match factor {
         Factor::Tree => {
@@ -183,13 +185,13 @@ fn factor(word: &str, buffers: &[[f64; 2]]) -> Factor {
     }
 }
 
-/// How an attacker goes back from what was released to what was noised, a coordinate at a time.
+/// Inverse of a release's transformation of the noisy rows, by coordinate.
 enum Undone {
-    /// Running sums times a number that falls.
+    /// Running sums times a decreasing number.
     Sums { factor: Factor, stiffness: f64, coordinates: usize },
-    /// Points times their step.
+    /// Points, multiplied by their step.
     Points { ahead: f64 },
-    /// Nothing to undo.
+    /// Nothing to invert.
     AsItIs,
 }
 
@@ -241,7 +243,7 @@ impl Undone {
     }
 }
 
-/// A stream on two neighbouring tables, seen through what was noised.
+/// A stream on two neighbouring tables, its releases mapped back to the noisy rows.
 struct Seen<T> {
     inner: T,
     undone: Undone,
@@ -265,7 +267,7 @@ fn models(of: Of, budget: Budget) -> Result<Plan<Online>, AuditError> {
         method.with("ridge", &ridge.to_string())?.with("ball", &BALL.to_string())
     };
     let method = match of {
-        // Each sum as it is: means of them tell less.
+        // Each sum by itself: means of them carry less information.
         Of::Ftrl(factor) => {
             "ftrl".parse::<Method>()?.with("factor", factor)?.with("smooth", "1")?
         }
@@ -291,7 +293,7 @@ fn counts(budget: Budget) -> Result<Plan<Tally>, AuditError> {
     Ok(plan(&task.request(&schema()?, u64::from(slots))?.within(budget))?)
 }
 
-/// The points of both worlds, each times its step, and how far they are apart.
+/// Differences of the points on the two inputs, each multiplied by its step.
 fn points_apart(slope: f64, of: Of) -> Vec<f64> {
     let (slots, changed, ridge) = of.shape();
     let ball = Ball { radius: BALL, ridge, slope };
@@ -305,7 +307,7 @@ fn points_apart(slope: f64, of: Of) -> Vec<f64> {
                     base::implicit(&ball, &mut theta, x, 1.0 / (ridge * at), |_| own);
                     theta[0] * (at + 1.0)
                 }
-                // The minimum of ±Sθ + (Ψt/2)θ², t times.
+                // The minimum of ±Sθ + (Ψt/2)θ², times t.
                 Of::Leader => -own / ridge,
                 _ => {
                     if at >= base::first_gradient(&ball, 0.25, 1.0) {
@@ -344,7 +346,7 @@ fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding
     let (undone, direction) = match (&plan.request().task.method, of) {
         (Method::Ftrl(settled), Of::Ftrl(word)) => {
             let factor = factor(word, &settled.buffers);
-            // A slope of −S (yes) against S.
+            // A derivative of −S (yes) against S.
             g[changed] = 2.0 * slope;
             let direction = applied(&factor, &g);
             let stiffness = -1.0 / settled.rate.unwrap_or(1.0);
@@ -366,7 +368,7 @@ mod tests {
     use super::*;
     use privet_dp::noise::FixedSeed;
 
-    /// Up to the slot that differs nothing does, and from there on something.
+    /// Releases before the differing slot are equal, those from it on are not.
     #[test]
     fn the_worlds_differ_from_the_slot_that_is_attacked_on() {
         for subject in Subject::all(Budget::new(8.0, 1e-5).unwrap()) {

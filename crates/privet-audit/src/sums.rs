@@ -1,6 +1,6 @@
-//! Releases that are sums under noise, on the worst neighbours: what the audits of counts, descriptions and evaluations
-//! have in common. A subject is a budget, a relation and a unit; each of the three adds a schema, what a record is, and
-//! the exact sums.
+//! Releases that are sums under noise, on the worst neighbouring tables: shared by the audits of counts,
+//! descriptions and evaluations. A setting is a budget, a relation and a unit; each of the three audits
+//! adds a schema, the records and the exact sums.
 
 use crate::AuditError;
 use crate::planned::Planned;
@@ -12,22 +12,22 @@ use privet_learn::{Plan, Task};
 use privet_optim::sum::{Described, Exact, ExactAnswer, Labels, Table};
 use std::fmt::Write as _;
 
-/// Records of others.
+/// The number of other records.
 pub(crate) const OTHERS: u32 = 8;
 
-/// Which release, and what it is to claim.
+/// Setting of an audit: a release and its claim.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Subject {
-    /// What is asked for; without a δ the noise is of Laplace law.
+    /// Budget requested; with δ = 0 the noise is Laplace.
     pub budget: Budget,
-    /// Under which relation.
+    /// Neighbour relation.
     pub neighbours: Neighbours,
-    /// The most records of a user; `None` where the unit is a record.
+    /// Maximum records of a user; `None` if the unit is a record.
     pub max_records: Option<u32>,
 }
 
 impl Subject {
-    /// Both laws, relations and units.
+    /// Settings of both laws, relations and units.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let mut all = Vec::new();
         for delta in [0.0, delta] {
@@ -41,12 +41,12 @@ impl Subject {
         Ok(all)
     }
 
-    /// How many records the unit has.
+    /// The number of records of the unit.
     pub(crate) fn most(&self) -> u32 {
         self.max_records.unwrap_or(1)
     }
 
-    /// How many records there are, the unit's included.
+    /// The number of records, the unit's included.
     pub(crate) fn rows(&self) -> u64 {
         u64::from(OTHERS + self.most())
     }
@@ -63,7 +63,8 @@ impl Subject {
         Schema::from_toml(&text).map_err(|error| AuditError::Table(error.to_string()))
     }
 
-    /// The records of either world: all of the unit's are `exchanged` (replace-one), or `there` or not (add-remove).
+    /// Records of the unit in either table: all are `exchanged` (replace-one), or `there` or absent
+    /// (add-remove).
     pub(crate) fn own(
         &self,
         exchanged: [&'static str; 2],
@@ -77,7 +78,7 @@ impl Subject {
         }
     }
 
-    /// Others' records, of two kinds in turn, and so many of the unit's own.
+    /// A table of others' records, alternating between two kinds, and `count` of the unit's own.
     pub(crate) fn table(
         &self,
         schema: &Schema,
@@ -102,32 +103,32 @@ impl Subject {
 /// Sums of two neighbouring tables.
 pub(crate) struct SumsPair<'a, T: Task> {
     planned: Planned<'a, T>,
-    /// The exact sums of either world.
+    /// The exact sums of either table.
     exact: [Vec<f64>; 2],
     pure: bool,
 }
 
 impl<'a, T: Task> SumsPair<'a, T> {
-    /// On these tables, whose sums without noise are these.
+    /// Builds the target from these tables and their sums without noise.
     pub fn new(plan: &'a Plan<T>, worlds: [Dataset; 2], exact: [Vec<f64>; 2]) -> Self {
         let direction = exact[1].iter().zip(&exact[0]).map(|(b, a)| b - a).collect();
         let pure = plan.request().budget.is_some_and(|budget| budget.is_pure());
         Self { planned: Planned::on(plan, worlds, direction), exact, pure }
     }
 
-    /// The sums of either world without noise.
+    /// The sums of either table without noise.
     #[cfg(test)]
     pub fn exact(&self) -> &[Vec<f64>; 2] {
         &self.exact
     }
 
-    /// The two tables.
+    /// The two neighbouring tables.
     #[cfg(test)]
     pub fn worlds(&self) -> &[Dataset; 2] {
         self.planned.worlds()
     }
 
-    /// How far apart the two worlds are in ℓ2, as a share of what is charged.
+    /// ℓ2 distance of the two sums, relative to the sensitivity charged.
     #[cfg(test)]
     pub fn share_of(&self, charged: f64) -> f64 {
         let moved = self.planned.direction().unwrap_or_default();
@@ -150,7 +151,7 @@ impl<T: Task> Target for SumsPair<'_, T> {
     }
 }
 
-/// The sums that a description or an evaluation asks of a table, without noise.
+/// The sums in the query of a description or an evaluation, without noise.
 pub(crate) fn exact_sums(
     question: &Described,
     labels: &Labels,

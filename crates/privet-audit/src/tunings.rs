@@ -1,9 +1,9 @@
-//! The audit of tuned models: their certificate against what the best of many trials shows of one record.
+//! Audit of tuned models: their certificate against the effect of one record on the best of many trials.
 //!
-//! Few records, of which one at the corner of its bounds is there or not, or speaks for the other class.
-//! Every trial's training and score see it. The price of the best of a random number of runs is a bound for
-//! any mechanism, so that much of the claim is slack here: a tuning is only asked not to be refuted, and its
-//! certificate for a twentieth of the ε is.
+//! Few records, of which one at the corner of its bounds is present or absent, or has the other class.
+//! It affects every trial's training and score. The price of the best of a random number of runs is a
+//! bound for any mechanism, so that much of the claim is slack here: a tuning must not be refuted, and
+//! its certificate for a twentieth of ε must be.
 
 use crate::AuditError;
 use crate::attack::Finding;
@@ -16,14 +16,14 @@ use privet_dp::noise::Source;
 use privet_learn::tuning::{Law, Tune};
 use privet_learn::{Method, Plan, Request, Words, plan};
 
-/// Which tuning, and what it is to claim.
+/// Setting of an audit: a tuning and its claim.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Subject {
     /// The law of the number of trials.
     pub law: Law,
-    /// What is asked for.
+    /// Budget requested.
     pub budget: Budget,
-    /// Under which relation.
+    /// Neighbour relation.
     pub neighbours: Neighbours,
 }
 
@@ -31,7 +31,7 @@ const SCHEMA: &str = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"
      [[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
 
 impl Subject {
-    /// Every law under both relations.
+    /// Settings of every law under both relations.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
         let laws = [Law::Poisson, Law::Geometric, Law::Logarithmic];
@@ -40,7 +40,7 @@ impl Subject {
         Ok(each.map(|(law, neighbours)| Self { law, budget, neighbours }).collect())
     }
 
-    /// The plan that anybody would get.
+    /// The plan, as a caller of the learner gets it.
     fn planned(&self, budget: Budget) -> Result<Plan<Tune>, AuditError> {
         let schema =
             Schema::from_toml(SCHEMA).map_err(|error| AuditError::Table(error.to_string()))?;
@@ -57,7 +57,7 @@ impl Subject {
         Ok(plan(&Request { task, ..request })?)
     }
 
-    /// Four records of others, and the one.
+    /// The two neighbouring tables: four records of others, and the one under attack.
     fn worlds(&self, schema: &Schema) -> Result<[Dataset; 2], AuditError> {
         let others = "a,y\n0.2,yes\n-0.2,no\n0.1,no\n-0.1,yes\n";
         let own = match self.neighbours {
@@ -72,7 +72,7 @@ impl Subject {
     }
 }
 
-/// Tunings on two neighbouring tables; a tuning without a trial shows a weight of 0.
+/// Tunings on two neighbouring tables; a tuning without a trial gives a weight of 0.
 struct Pair<'a>(Planned<'a, Tune>);
 
 impl Target for Pair<'_> {

@@ -1,20 +1,25 @@
-//! The audit of labels by votes: certificates against behaviour on sharp neighbours.
+//! Audit of labels by votes: certificates against behaviour on sharp neighbouring tables.
 //!
-//! A question of two classes. All teachers vote for the first, whatever their records, but the one whose chunk the canary
-//! is in: it votes for the second. Chunks are drawn by secret coins, and wherever the canary falls the lead is
-//! less by 2 and the distance by 1. How many teachers there are decides where that happens: at the place where an aggregator
-//! decides something, so that nearly all that this decision is charged shows ([`Decides`]).
+//! A query of two classes. All teachers vote for the first, for any records, except the one whose chunk
+//! has the canary: it votes for the second. Chunks are drawn by secret coins, and for any chunk of the
+//! canary the lead is less by 2 and the distance by 1. The number of teachers places this at the point
+//! where an aggregator decides, so that nearly the whole charge of this decision is visible
+//! ([`Decides`]).
 //!
-//! | decided | votes | shows |
-//! |---|---|---|
-//! | an answer, by a sparse vector | a distance one above the threshold, or at it | of ε = 1/s₁ + 2/s₂ the first part; the second is for answers that move against each other |
-//! | T, by an estimate | as many dissenters, by the number of their chunk, as leave the limit between two T just below what the canary makes of them | its share of ε, but where the canary falls on a dissenter |
-//! | a label | a lead of 1 against −1 (of one teacher), or of 2 against 0 | all of μ: a plurality of two is a threshold on a Gaussian, which is the best test there is |
-//! | that many agree | all of two teachers, or one of them; the test has nearly all of the budget | nearly all of μ |
-//! | that labels are let out | a distance one above that of the test, or at it; the test has nearly all of ε | the share of ε |
+//! - An answer, by a sparse vector. Votes: a distance one above the threshold, or at it. Visible: of ε =
+//!   1/s₁ + 2/s₂ the first part; the second is for answers that move against each other.
+//! - T, by an estimate. Votes: as many dissenters, by the index of their chunk, as put the limit between
+//!   two T just below the total with the canary. Visible: its share of ε, unless the canary falls on a
+//!   dissenter.
+//! - A label. Votes: a lead of 1 against −1 (of one teacher), or of 2 against 0. Visible: all of μ,
+//!   since a plurality of two is a threshold on a Gaussian, which is the optimal test.
+//! - The test that enough agree. Votes: all of two teachers, or one of them; the test has nearly all of
+//!   the budget. Visible: nearly all of μ.
+//! - The test that releases labels. Votes: a distance one above that of the test, or at it; the test has
+//!   nearly all of ε. Visible: the share of ε.
 //!
-//! What labels of `agreed-gnmax` cost where they are let out is not attacked: its bound is far above what any votes that pass
-//! are known to show. It is held against exact laws in [`privet_dp::account::agreement`].
+//! The cost of `agreed-gnmax`'s labels once released is not attacked: its bound is far above the known
+//! effect of any votes that pass. It is compared with exact laws in [`privet_dp::account::agreement`].
 
 use crate::AuditError;
 use crate::attack::Finding;
@@ -32,31 +37,31 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Which aggregator, and what it is to claim.
+/// Setting of an audit: an aggregator and its claim.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Subject {
     /// The aggregator with its settings.
     pub aggregator: Aggregator,
-    /// What the canary's vote decides.
+    /// Decision of the canary's vote.
     pub decides: Decides,
-    /// How many questions are asked.
+    /// The number of queries.
     pub questions: u64,
-    /// What is asked for.
+    /// Budget requested.
     pub budget: Budget,
-    /// Under which relation.
+    /// Neighbour relation.
     pub neighbours: Neighbours,
 }
 
-/// What the canary's vote decides.
+/// Decision of the canary's vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decides {
-    /// Whether a sparse vector answers.
+    /// Answer or no answer of a sparse vector.
     Answers,
-    /// After how many questions without an answer it ends.
+    /// The number of unanswered queries after which it ends.
     Estimate,
-    /// Which class is named.
+    /// The class released.
     Label,
-    /// Whether anything is named.
+    /// Release of any class, or of none.
     Test,
 }
 
@@ -71,14 +76,14 @@ impl fmt::Display for Decides {
     }
 }
 
-/// Settings, which any user may choose, what is decided under them and by how many questions.
+/// Name, settings available to any user, decision under them and number of queries.
 type Case = (&'static str, &'static [(&'static str, &'static str)], Decides, u64);
 
 const CASES: [Case; 9] = [
     ("sparse-vector", &[("cutoff", "1"), ("query_ratio", "4")], Decides::Answers, 1),
-    // A second threshold after the first answer that is none.
+    // A second threshold after the first query without an answer.
     ("sparse-vector", &[("cutoff", "2"), ("query_ratio", "3")], Decides::Answers, 8),
-    // Noise on both sides: one question alone shows little of its threshold.
+    // Noise on both sides: one query alone shows little of its threshold.
     (
         "sparse-vector",
         &[("cutoff", "1"), ("query_ratio", "3"), ("law", "laplace")],
@@ -98,23 +103,23 @@ const CASES: [Case; 9] = [
     ("agreed-gnmax", &[("vote_noise", "4"), ("test_share", "0.9")], Decides::Test, 1),
 ];
 
-/// Settings of the cases under which labels alone are protected as well.
+/// Settings of the cases that are also audited for the protection of labels alone.
 const LABELS: [&[(&str, &str)]; 2] = [&[("cutoff", "1"), ("query_ratio", "4")], &[]];
 
-/// Votes of all teachers but the canary's.
+/// Votes of all teachers except the canary's.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     teachers: u32,
-    /// So many of them vote for the second class.
+    /// The number of them that vote for the second class.
     against: u32,
 }
 
-/// Teachers that are tried in search of a shape.
+/// Maximum number of teachers tried in the search for a shape.
 const MOST_TEACHERS: u32 = 1_024;
 
 impl Subject {
-    /// Every aggregator, at every place where it decides, under both relations; and labels alone, by an aggregator of either
-    /// kind (the canary's label is all that the worlds differ in).
+    /// Settings of every aggregator, at each of its decisions, under both relations; and for labels
+    /// alone, by an aggregator of either kind (the tables differ in the canary's label only).
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
         let mut all = Vec::new();
@@ -134,7 +139,7 @@ impl Subject {
         Ok(all)
     }
 
-    /// Its name and what tells it from others of that name.
+    /// Name of the aggregator with the settings that distinguish it.
     pub fn name(&self) -> String {
         let written = serde_json::to_value(&self.aggregator).unwrap_or_default();
         let law = written["law"].as_str().map(|law| format!(", {law}")).unwrap_or_default();
@@ -155,7 +160,7 @@ impl Subject {
         Ok(plan(&task.request(&schema()?, rows, self.neighbours, (epsilon, delta))?)?)
     }
 
-    /// How many teachers there are, and how many of them dissent whatever they learnt.
+    /// The number of teachers, and of those that dissent for any records.
     fn shape(&self) -> Result<Shape, AuditError> {
         let all = |teachers: u32| Shape { teachers, against: 0 };
         Ok(match (self.decides, &self.aggregator) {
@@ -172,7 +177,8 @@ impl Subject {
         })
     }
 
-    /// So many teachers that all of them are one farther than the test asks for, and all but one as far.
+    /// The number of teachers at which all votes are one farther than the test requires, and all but one
+    /// just as far.
     fn as_far_as_the_test(&self) -> Result<u32, AuditError> {
         let plan = self.planned(self.budget, 1)?;
         let settings = plan.settings();
@@ -189,8 +195,8 @@ impl Subject {
         found.ok_or(AuditError::Table("no number of teachers passes the test".into()))
     }
 
-    /// So few teachers that two T are planned for, and so many dissenters that the limit between them is just below the
-    /// dissent with the canary.
+    /// The smallest number of teachers for which two T are planned, and as many dissenters as put the
+    /// limit between them just below the dissent with the canary.
     fn at_the_limit(&self) -> Result<Shape, AuditError> {
         let mut teachers = 8;
         while teachers < MOST_TEACHERS {
@@ -201,7 +207,7 @@ impl Subject {
                 && above >= self.questions
                 && above.is_multiple_of(self.questions)
             {
-                // Each dissenter dissents in all questions.
+                // Each dissenter dissents in all queries.
                 let against = above / self.questions - 1;
                 return Ok(Shape { teachers, against: against as u32 });
             }
@@ -217,7 +223,7 @@ fn schema() -> Result<Schema, AuditError> {
     Schema::from_toml(text).map_err(|error| AuditError::Table(error.to_string()))
 }
 
-/// Rows of class no, but for the canary.
+/// Rows of class no, except the canary.
 fn table(rows: usize, canary: bool) -> Result<Dataset, AuditError> {
     let mut text = String::from("a,y\n");
     (0..rows - usize::from(canary)).for_each(|_| text.push_str("0.5,no\n"));
@@ -228,7 +234,7 @@ fn table(rows: usize, canary: bool) -> Result<Dataset, AuditError> {
     read.map_err(|error| AuditError::Table(error.to_string()))
 }
 
-/// Who has the canary votes for the second class, and so do the first so many.
+/// Teachers: the canary's and the first `against` ones vote for the second class.
 #[derive(Debug)]
 struct Voters {
     against: u32,
@@ -257,7 +263,7 @@ struct Voted {
 }
 
 impl Target for Voted {
-    /// The label of every question, −1 for none, and T where it was chosen in the run.
+    /// The label of every query, −1 for none, and T if it was chosen in the run.
     fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
         let data = &self.worlds[usize::from(world == World::Second)];
         let (labels, _) = self.plan.run(data, source, &self.stop)?.into_parts();
@@ -287,7 +293,7 @@ fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding
 mod tests {
     use super::*;
 
-    /// The votes are where something is decided: one teacher fewer, or one dissenter more, and it is decided otherwise.
+    /// The votes are at a decision: one teacher fewer, or one dissenter more, changes it.
     #[test]
     fn votes_are_where_something_is_decided() {
         let all = Subject::all(8.0, 1e-5).unwrap();

@@ -1,15 +1,15 @@
 //! The bodies of the fuzz targets: any bytes in, no panic out.
 //!
-//! Each function takes raw bytes and returns how many of its stages they passed, so that the
-//! replay test can tell that a seed meant to be valid still is. `fuzz/` calls them under libFuzzer
-//! (`make fuzz`, nightly); `tests/replay.rs` calls them on the committed corpus (`make test`,
-//! stable). Beyond "no panic" they assert what the rest of the program relies on:
+//! Each function takes raw bytes and returns the number of its stages that they passed, so that the
+//! replay test can check that a seed meant to be valid still is. `fuzz/` calls them under libFuzzer
+//! (`make fuzz`, nightly); `tests/replay.rs` calls them on the committed corpus (`make test`, stable).
+//! Beyond "no panic" they assert properties that the rest of the program relies on:
 //!
-//! | target | reads | asserted |
-//! |---|---|---|
-//! | [`schema`] | a schema in TOML | it reads back from its own text; its encoding has a finite positive radius |
-//! | [`csv`], [`libsvm`], [`parquet`] | a table, with a fixed schema | as many targets as rows, known classes, every row within the radius |
-//! | [`model`] | a model file | verification ends with a verdict; a valid one has a finite ε |
+//! - [`schema`]: a schema in TOML; asserted: it reads back from its own text; its encoding has a finite
+//!   positive radius.
+//! - [`csv`], [`libsvm`], [`parquet`]: a table, with a fixed schema; asserted: as many targets as rows,
+//!   known classes, every row within the radius.
+//! - [`model`]: a model file; asserted: verification ends with a verdict; a valid one has a finite ε.
 #![forbid(unsafe_code)]
 
 use privet_data::matrix::Matrix;
@@ -18,20 +18,20 @@ use privet_learn::Erm;
 use privet_learn::file::{Seal, from_json};
 use std::sync::LazyLock;
 
-/// A target's body.
+/// Body of a target.
 pub type Body = fn(&[u8]) -> usize;
 
 /// Every target by name.
 pub const TARGETS: [(&str, Body); 5] =
     [("schema", schema), ("csv", csv), ("libsvm", libsvm), ("parquet", parquet), ("model", model)];
 
-/// Larger inputs only slow the search down.
+/// Maximum input in bytes: larger ones only slow the search down.
 const LARGEST: usize = 1 << 20;
 
-/// Columns of every type, so that each encoder meets strange cells.
+/// Schema with columns of every type, so that each encoder gets malformed cells.
 pub const TABLE_SCHEMA: &str = include_str!("../../../fuzz/table.toml");
 
-/// A sparse table.
+/// Schema of a sparse table.
 pub const SPARSE_SCHEMA: &str = r#"
 [file]
 format = "libsvm"
@@ -45,7 +45,7 @@ features = 1000
 bounds = [-10, 10]
 "#;
 
-/// A schema in TOML.
+/// Parses a schema in TOML.
 pub fn schema(bytes: &[u8]) -> usize {
     let Ok(text) = std::str::from_utf8(&bytes[..bytes.len().min(LARGEST)]) else { return 0 };
     let Ok(schema) = Schema::from_toml(text) else { return 0 };
@@ -57,25 +57,25 @@ pub fn schema(bytes: &[u8]) -> usize {
     1
 }
 
-/// A table as CSV, possibly compressed.
+/// Reads a table as CSV, possibly compressed.
 pub fn csv(bytes: &[u8]) -> usize {
     static SCHEMA: LazyLock<Schema> = LazyLock::new(|| fixed(TABLE_SCHEMA));
     table(bytes, &SCHEMA, read::csv_bytes)
 }
 
-/// A table as LIBSVM text, possibly compressed.
+/// Reads a table as LIBSVM text, possibly compressed.
 pub fn libsvm(bytes: &[u8]) -> usize {
     static SCHEMA: LazyLock<Schema> = LazyLock::new(|| fixed(SPARSE_SCHEMA));
     table(bytes, &SCHEMA, read::libsvm_bytes)
 }
 
-/// A table as Parquet.
+/// Reads a table as Parquet.
 pub fn parquet(bytes: &[u8]) -> usize {
     static SCHEMA: LazyLock<Schema> = LazyLock::new(|| fixed(TABLE_SCHEMA));
     table(bytes, &SCHEMA, read::parquet_bytes)
 }
 
-/// A model file: read without and with its seal, then verified.
+/// Reads a model file without and with its seal, and verifies it.
 pub fn model(bytes: &[u8]) -> usize {
     let bytes = &bytes[..bytes.len().min(LARGEST)];
     let Ok(model) = from_json::<Erm>(bytes, Seal::Unchecked) else { return 0 };
@@ -100,7 +100,7 @@ fn table(
     let data = match reader(&bytes[..bytes.len().min(LARGEST)], schema) {
         Ok(data) => data,
         Err(error) => {
-            // Messages and reason codes are made from the same odd input.
+            // Messages and reason codes are made from the same malformed input.
             assert!(!error.to_string().is_empty() && !error.code().is_empty());
             return 0;
         }

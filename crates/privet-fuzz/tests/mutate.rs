@@ -1,9 +1,9 @@
-//! A small blind fuzzer for every day: seeds of the corpus, damaged in a repeatable way, on the
-//! stable compiler. `PRIVET_FUZZ_ROUNDS` sets how often each seed is damaged.
+//! A small blind fuzzer for daily use: seeds of the corpus with reproducible damage, on the stable
+//! compiler. `PRIVET_FUZZ_ROUNDS` sets the number of damaged copies of each seed.
 
 use std::path::Path;
 
-/// Pieces that readers stumble over.
+/// Pieces that are hard for readers.
 const PIECES: [&str; 24] = [
     "",
     "0",
@@ -31,7 +31,7 @@ const PIECES: [&str; 24] = [
     "\u{feff}",
 ];
 
-/// SplitMix64: what is drawn matters little, that it can be drawn again does.
+/// SplitMix64, for reproducible draws; their quality matters little.
 struct Draws(u64);
 
 impl Draws {
@@ -58,7 +58,7 @@ fn damage(bytes: &mut Vec<u8>, draws: &mut Draws) {
             let to = draws.below(bytes.len() + 1);
             drop(bytes.splice(to..to, copy));
         }
-        // A whole number replaced: what a parser accepts, and a check must refuse.
+        // A number replaced: the parser may accept it, and a check must refuse it.
         _ => {
             let numeric = |byte: &u8| byte.is_ascii_digit() || b"+-.eE".contains(byte);
             let Some(start) = bytes[at..].iter().position(numeric).map(|skip| at + skip) else {

@@ -1,7 +1,7 @@
 //! Replays the committed corpus of every fuzz target.
 //!
-//! A seed whose name begins with `valid` must be read, one that begins with `bad` refused; what
-//! fuzzing found (`crash-…`) and the `odd` ones must merely not panic.
+//! A seed named `valid…` must be read, one named `bad…` refused; seeds found by fuzzing (`crash-…`) and
+//! the `odd` ones must merely not panic.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ fn no_seed_panics_and_each_fares_as_its_name_says() {
             } else if name.starts_with("bad") && passed > 0 {
                 surprises.push(format!("{target}/{name} was accepted"));
             }
-            // Nor may any beginning of it: files are cut short by full disks.
+            // Nor may any prefix of it: full disks truncate files.
             for length in (0..bytes.len()).step_by((bytes.len() / 64).max(1)) {
                 body(&bytes[..length]);
             }

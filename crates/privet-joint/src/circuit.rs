@@ -1,26 +1,26 @@
-//! Boolean circuits over the servers' bits, with gates counted: AND costs, XOR and NOT are free.
+//! Boolean circuits over the servers' bits, with gates counted: AND has a cost, XOR and NOT are free.
 //!
-//! Gates are added in the order in which they are evaluated; what is known beforehand is folded away, so a gate
-//! that is counted is a gate that is needed. [`Circuit::eval`] evaluates 64 draws at once, a bit of a word each:
-//! what the tests measure the law with.
+//! Gates are added in the order of evaluation; constants are folded, so that every gate counted is
+//! needed. [`Circuit::eval`] evaluates 64 draws at once, one per bit of a word: the tests measure the
+//! law with it.
 
-/// A value in a circuit: known to everybody, or the output of a gate.
+/// A value in a circuit: a public constant, or the output of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wire {
     /// A public constant.
     Known(bool),
-    /// The output of the gate at this place.
+    /// Index of the gate whose output it is.
     Gate(u32),
 }
 
-/// One gate; operands are places of earlier gates.
+/// One gate; operands are indices of earlier gates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gate {
-    /// The next bit that a server brings.
+    /// The next bit of a server.
     Input {
-        /// Which server.
+        /// Index of the server.
         server: u32,
-        /// Which of its bits.
+        /// Index of the bit among the server's.
         place: u32,
     },
     /// Exclusive or.
@@ -31,7 +31,7 @@ pub enum Gate {
     Not(u32),
 }
 
-/// A circuit that grows.
+/// A circuit under construction.
 #[derive(Debug, Clone)]
 pub struct Circuit {
     gates: Vec<Gate>,
@@ -41,7 +41,7 @@ pub struct Circuit {
 }
 
 impl Circuit {
-    /// An empty one among this many servers.
+    /// Creates an empty circuit for this many servers.
     pub fn new(servers: u32) -> Self {
         Self { gates: vec![], inputs: vec![0; servers as usize], outputs: vec![], ands: 0 }
     }
@@ -51,17 +51,17 @@ impl Circuit {
         &self.gates
     }
 
-    /// How many bits each server brings.
+    /// The number of input bits of each server.
     pub fn inputs(&self) -> &[u32] {
         &self.inputs
     }
 
-    /// What comes out.
+    /// The output wires.
     pub fn outputs(&self) -> &[Wire] {
         &self.outputs
     }
 
-    /// How many AND gates there are.
+    /// The number of AND gates.
     pub fn ands(&self) -> usize {
         self.ands
     }
@@ -71,14 +71,14 @@ impl Circuit {
         Wire::Gate(self.gates.len() as u32 - 1)
     }
 
-    /// The next bit of a server.
+    /// Adds the next input bit of a server.
     pub fn input(&mut self, server: u32) -> Wire {
         let place = self.inputs[server as usize];
         self.inputs[server as usize] += 1;
         self.push(Gate::Input { server, place })
     }
 
-    /// A bit from every server, added up: uniform if one of them is, whatever the others are.
+    /// Adds up, mod 2, a bit of every server: uniform if one of them is, for any values of the others.
     pub fn uniform(&mut self) -> Wire {
         let servers = self.inputs.len() as u32;
         (0..servers).fold(Wire::Known(false), |sum, server| {
@@ -87,7 +87,7 @@ impl Circuit {
         })
     }
 
-    /// Not.
+    /// Adds a NOT gate.
     pub fn not(&mut self, a: Wire) -> Wire {
         match a {
             Wire::Known(a) => Wire::Known(!a),
@@ -95,7 +95,7 @@ impl Circuit {
         }
     }
 
-    /// Exclusive or.
+    /// Adds an exclusive or.
     pub fn xor(&mut self, a: Wire, b: Wire) -> Wire {
         match (a, b) {
             (Wire::Known(false), other) | (other, Wire::Known(false)) => other,
@@ -105,7 +105,7 @@ impl Circuit {
         }
     }
 
-    /// And.
+    /// Adds an AND gate.
     pub fn and(&mut self, a: Wire, b: Wire) -> Wire {
         match (a, b) {
             (Wire::Known(false), _) | (_, Wire::Known(false)) => Wire::Known(false),
@@ -118,17 +118,18 @@ impl Circuit {
         }
     }
 
-    /// Whether u < c, least significant bits first: one AND a bit.
+    /// Computes u < c, least significant bits first: one AND per bit.
     pub fn less(&mut self, u: &[Wire], c: &[Wire]) -> Wire {
         u.iter().zip(c).fold(Wire::Known(false), |below, (&u, &c)| {
-            // Where the bits differ c decides, otherwise what is below does.
+            // If the bits differ c decides, otherwise the lower bits do.
             let (differ, other) = (self.xor(u, c), self.xor(below, c));
             let change = self.and(differ, other);
             self.xor(below, change)
         })
     }
 
-    /// For each value of the bits (least significant first) whether they have it: 2ᵇ − b − 1 ANDs.
+    /// Computes, for each value of the bits (least significant first), the indicator of that value:
+    /// 2ᵇ − b − 1 ANDs.
     pub fn one_hot(&mut self, bits: &[Wire]) -> Vec<Wire> {
         let mut hot = vec![Wire::Known(true)];
         for &bit in bits {
@@ -143,7 +144,7 @@ impl Circuit {
         hot
     }
 
-    /// Adds up columns of bits, the column i counting 2ⁱ, mod 2 to the number of columns: one AND for each
+    /// Adds up columns of bits, column i of weight 2ⁱ, mod 2 to the number of columns: one AND per
     /// carry, none in the last column.
     pub fn add_up(&mut self, mut columns: Vec<Vec<Wire>>) -> Vec<Wire> {
         let mut sum = Vec::with_capacity(columns.len());
@@ -157,7 +158,7 @@ impl Circuit {
                 let total = self.xor(ac, b);
                 column.push(total);
                 if !last {
-                    // The majority of three.
+                    // Majority of three bits.
                     let both = self.and(ac, bc);
                     let carry = self.xor(both, c);
                     columns[place + 1].push(carry);
@@ -168,12 +169,13 @@ impl Circuit {
         sum
     }
 
-    /// Makes these come out, after what does already.
+    /// Appends these wires to the outputs.
     pub fn output(&mut self, wires: &[Wire]) {
         self.outputs.extend(wires);
     }
 
-    /// What comes out, 64 draws at once; `inputs` are each server's bits, in order. Missing bits are 0.
+    /// Evaluates the outputs, 64 draws at once; `inputs` are each server's bits, in order. Missing bits
+    /// are 0.
     pub fn eval(&self, inputs: &[Vec<u64>]) -> Vec<u64> {
         let mut values: Vec<u64> = Vec::with_capacity(self.gates.len());
         for gate in &self.gates {
@@ -202,7 +204,7 @@ impl Circuit {
 mod tests {
     use super::*;
 
-    /// Every value of n input bits, 64 at a time.
+    /// Every value of n input bits, in all 64 lanes at once.
     fn all(bits: usize) -> impl Iterator<Item = (u64, Vec<u64>)> {
         (0..(1_u64 << bits)).map(move |value| {
             (value, (0..bits).map(|bit| 0_u64.wrapping_sub(value >> bit & 1)).collect())
@@ -234,7 +236,7 @@ mod tests {
     fn columns_add_up_for_all_inputs() {
         let mut circuit = Circuit::new(1);
         let bits: Vec<Wire> = (0..12).map(|_| circuit.input(0)).collect();
-        // Four numbers of three bits, the last one two places up, and a known one.
+        // Four numbers of three bits, the last one two places up, and a constant.
         let mut columns = vec![vec![]; 6];
         for (place, &bit) in bits.iter().enumerate() {
             columns[place % 3 + 2 * usize::from(place >= 9)].push(bit);

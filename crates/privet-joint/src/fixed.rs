@@ -1,18 +1,19 @@
-//! Numbers of 116 bits behind the point, for tables that must be right to 2⁻⁶⁴ and more.
+//! Fixed-point numbers with 116 fractional bits, for tables that must be accurate to 2⁻⁶⁴ and more.
 //!
-//! All values are in [0, 2¹²). A product or quotient is cut off, so each is wrong by less than a unit of 2⁻¹¹⁶.
+//! All values are in [0, 2¹²). A product or quotient is truncated, with an error below one unit of
+//! 2⁻¹¹⁶.
 
-/// Bits behind the point.
+/// The number of fractional bits.
 pub const BEHIND: u32 = 116;
-/// 1.
+/// The value 1.
 pub const ONE: u128 = 1 << BEHIND;
 
-/// The product of two numbers of which one is at most 1, cut off.
+/// The truncated product of two numbers, one of them at most 1.
 pub fn product(a: u128, b: u128) -> u128 {
     const LOW: u128 = (1 << 64) - 1;
     let (high, low) = ((a >> 64) * (b >> 64), (a & LOW) * (b & LOW));
     let middle = (a >> 64) * (b & LOW) + (low >> 64);
-    // Each cross term is below 2⁶⁴·2⁶⁴ and their sum may not fit: their low halves are added apart.
+    // Each cross term is below 2⁶⁴·2⁶⁴ and their sum may not fit: their low halves are added separately.
     let other = (a & LOW) * (b >> 64);
     let carry = ((middle & LOW) + (other & LOW)) >> 52;
     (high << 12) + ((middle >> 64) + (other >> 64)) * (1 << 12) + carry
@@ -29,11 +30,11 @@ pub fn quotient(a: u128, b: u128, shift: u32) -> u128 {
     whole
 }
 
-/// e⁻ʸ for y below 2¹², within 2¹⁹ units; within 62 where y < ½, and within 2¹³ where y < 64.
+/// e⁻ʸ for y below 2¹², within 2¹⁹ units; within 62 for y < ½, and within 2¹³ for y < 64.
 ///
-/// y is halved until it is below ½, k ≤ 13 times (wrong by a unit at most), the series summed until its terms vanish (each
-/// wrong by two units at most, 30 terms at most), and the result squared k times, which doubles what is wrong and adds
-/// a unit: below 2ᵏ·63 units.
+/// y is halved until it is below ½, k ≤ 13 times (error at most one unit), the series summed until its
+/// terms vanish (each with an error of two units at most, 30 terms at most), and the result squared k
+/// times, which doubles the error and adds a unit: below 2ᵏ·63 units.
 pub fn exp_minus(y: u128) -> u128 {
     let mut halvings = 0;
     while y >> halvings >= ONE / 2 {
@@ -78,7 +79,8 @@ mod tests {
             let b = (seed + 7).wrapping_mul(0xda94_2042_e4dd_58b5_2545_f491_4f6c_dd1d) >> 12;
             let (got, near) = (to_f64(product(a, b)), to_f64(a) * to_f64(b));
             assert!((got - near).abs() <= 1e-15, "{a} {b}");
-            // a·b/b is a, less at most a unit for each of the two cuts and what the first of them weighs in the second.
+            // a·b/b is a, less at most one unit for each truncation and the first one's error divided by
+            // b.
             let back = quotient(product(a, b), b, BEHIND);
             assert!(back <= a && a - back <= 2 + ONE / b, "{a} {b}");
         }
@@ -86,11 +88,12 @@ mod tests {
 
     #[test]
     fn the_exponential_is_right_to_more_than_it_is_used_for() {
-        // 1/e from the series of e, summed by another recursion: 1 + (1 + (1 + …)/3)/2 from the inside out.
+        // 1/e from the series of e, summed by another recursion: 1 + (1 + (1 + …)/3)/2 from the inside
+        // out.
         let e = (1..40).rev().fold(ONE, |inner, n| ONE + inner / n);
         let inverse = quotient(ONE, e, BEHIND);
         assert!(exp_minus(ONE).abs_diff(inverse) < 1 << 10);
-        // And that the logarithm's law holds, over many halvings and few.
+        // The functional equation holds, over many halvings and few.
         for (a, b) in [(1, 3), (40, 2), (7, 1000), (1 << 20, 3 << 19), (90, 1)] {
             let (x, y) = (quotient(a, 17, BEHIND), quotient(b, 17, BEHIND));
             if x < ONE << 11 && y < ONE << 11 {

@@ -1,15 +1,17 @@
 //! The discrete Laplace law from biased bits, in blocks.
 //!
-//! **Theorem.** Let q = e^(−1/t), S a bit that is 1 with probability q/(1 + q), G = Σ 2ⁱBᵢ over i < n with independent bits Bᵢ
-//! that are 1 with probability zᵢ/(1 + zᵢ), zᵢ = q^(2ⁱ). Then X = G where S = 0 and X = −1 − G where S = 1 has the law
-//! ∝ e^(−|x|/t) on −2ⁿ ≤ x < 2ⁿ: the discrete Laplace law of scale t, but for what that has outside, which is e^(−2ⁿ/t).
+//! **Theorem.** Let q = e^(−1/t), S a bit that is 1 with probability q/(1 + q), G = Σ 2ⁱBᵢ over i < n
+//! with independent bits Bᵢ that are 1 with probability zᵢ/(1 + zᵢ), zᵢ = q^(2ⁱ). Then X = G where S = 0
+//! and X = −1 − G where S = 1 has the law ∝ e^(−|x|/t) on −2ⁿ ≤ x < 2ⁿ: the discrete Laplace law of
+//! scale t, up to its mass outside, which is e^(−2ⁿ/t).
 //!
-//! *Proof.* P(G = g) ∝ Π zᵢ^(gᵢ) = q^g. So P(X = x) ∝ q^x for x ≥ 0, and for x = −1 − g < 0 it is ∝ q·q^g = q^|x|
-//! with the same factor. The law outside: x ≥ 2ⁿ has the share q^(2ⁿ) of x ≥ 0, and x < −2ⁿ the same of x < 0. ∎
+//! *Proof.* P(G = g) ∝ Π zᵢ^(gᵢ) = q^g. So P(X = x) ∝ q^x for x ≥ 0, and for x = −1 − g < 0 it is ∝
+//! q·q^g = q^|x| with the same factor. The law outside: x ≥ 2ⁿ has the share q^(2ⁿ) of x ≥ 0, and
+//! x < −2ⁿ the same of x < 0. ∎
 //!
-//! −1 − G is G with all bits turned, so the sign is an XOR and costs nothing. The n + 1 biased bits are drawn five at a time
-//! ([`Table`]): 95 ANDs for five. Distance to the discrete Laplace law: that of the tables, added up, and e^(−2ⁿ/t), n
-//! the least for which that is below 2⁻⁶⁶.
+//! −1 − G is the bitwise complement of G, so the sign is an XOR and costs nothing. The n + 1 biased bits
+//! are drawn five at a time ([`Table`]): 95 ANDs for five. Distance to the discrete Laplace law: that of
+//! the tables, added up, and e^(−2ⁿ/t), n the least for which that is below 2⁻⁶⁶.
 
 use crate::Law;
 use crate::circuit::{Circuit, Wire};
@@ -19,7 +21,7 @@ use privet_core::Range;
 
 /// Limits on t, the scale in steps.
 pub const LAPLACE_STEPS: Range = Range::from("scale in steps", 1.0, 35_184_372_088_832.0);
-/// Biased bits drawn at once.
+/// The number of biased bits drawn at once.
 const BLOCK: usize = 5;
 
 /// The discrete Laplace law of one scale, as a circuit.
@@ -31,7 +33,7 @@ pub struct JointLaplace {
 }
 
 impl JointLaplace {
-    /// For a scale t in steps.
+    /// The law with scale t in steps.
     pub fn new(steps: f64) -> Result<Self, privet_core::Error> {
         let (mantissa, exponent) = dyadic(LAPLACE_STEPS.check(steps)?);
         // 46 > 66·ln 2.
@@ -51,12 +53,12 @@ impl JointLaplace {
         Ok(Self { steps, bits, blocks })
     }
 
-    /// t.
+    /// t, the scale in steps.
     pub fn steps(&self) -> f64 {
         self.steps
     }
 
-    /// The blocks, the first of which begins with the sign.
+    /// The blocks; the first one begins with the sign.
     pub fn blocks(&self) -> &[Table] {
         &self.blocks
     }
@@ -116,7 +118,7 @@ mod tests {
             let lowest = law(&joint, -(1_i64 << joint.bits));
             assert!((seen + lowest).abs_diff(ONE) < ONE >> 90);
             let distance = apart as f64 / 2.0 / ONE as f64;
-            // Rounding to 64 bits is seen.
+            // The test is sensitive enough to detect rounding to 64 bits.
             assert!(distance > 2_f64.powi(-76), "{steps}: {distance}");
             assert!(distance <= joint.distance(), "{steps}: {distance} {}", joint.distance());
             assert!(joint.distance() < crate::DISTANCE, "{steps}: {}", joint.distance());

@@ -1,50 +1,60 @@
-//! Noise that nobody knows, drawn once: servers sample it inside a secure computation and get shares of it.
+//! Noise that no party knows, drawn once: servers sample it inside a secure computation and get shares
+//! of it.
 //!
-//! Where every server adds noise of its own (`privet_dp::mechanism::shares`) a released sum carries k draws, since any of
-//! them may be known to a reader. Here the k servers evaluate one circuit on random bits of all of them; out comes one draw
-//! X a coordinate, in shares: server s < k gets −Mₛ, Mₛ a random mask that it brought itself, and server k gets
-//! X + ΣMₛ, mod 2¹²⁸. Each adds its share to its sum of the parties' shares and opens that; together: Σvⱼ + X.
+//! If every server adds noise of its own (`privet_dp::mechanism::shares`) a released sum carries k
+//! draws, since any of them may be known to a reader. Here the k servers evaluate one circuit on random
+//! bits of all of them, which outputs one draw X for each coordinate, in shares: server s < k gets −Mₛ,
+//! Mₛ its own random mask, and server k gets X + ΣMₛ, mod 2¹²⁸. Each adds its share to its sum of the
+//! parties' shares and opens the result; together: Σvⱼ + X.
 //!
-//! This crate has the laws as circuits, what they cost and what is charged; it evaluates them in the clear alone. The
-//! package `joint/` of the repository evaluates them between servers.
+//! This crate has the laws as circuits, their cost in gates and the privacy charge; it evaluates them in
+//! the clear alone. The package `joint/` of the repository evaluates them between servers.
 //!
-//! **Theorem.** Let the servers evaluate [`circuit_for`] by a protocol that is secure against all but one of them, active
-//! cheating and ending early included, but for an advantage of κ. Let a coalition have at most k − 1 of the servers and any of
-//! the parties. Towards the coalition one round of p coordinates is, for a record of a party outside it, within p·τ + κ in
-//! total variation (to a feasible observer) of a post-processing of: the sum of the honest parties plus one exact
-//! draw a coordinate of the law asked for. τ is [`Law::distance`], below [`DISTANCE`] = 2⁻⁶⁰.
+//! **Theorem.** Let the servers evaluate [`circuit_for`] by a protocol that is secure against all but
+//! one of them, active cheating and early termination included, up to an advantage of κ. Let a coalition
+//! have at most k − 1 of the servers and any of the parties. The coalition's view of one round of p
+//! coordinates is, for a record of a party outside it, within p·τ + κ in total variation (to a feasible
+//! observer) of a post-processing of: the sum of the honest parties plus one exact draw of the target
+//! law for each coordinate. τ is [`Law::distance`], below [`DISTANCE`] = 2⁻⁶⁰.
 //!
-//! *Proof.* In the ideal evaluation the servers' bits are fixed before anything comes out, so those of the coalition do not
-//! depend on an honest server's h. Every bit the samplers use is the sum mod 2 of one from each server: uniform, h's
-//! being so. Hence the circuit's X has exactly the law that its tables have, whatever the coalition brings, and that is
-//! within τ of the law asked for ([`JointGaussian`], [`JointLaplace`]). What the coalition gets out is nothing, or
-//! (if it has the server k) X + ΣMₛ with the mask of h, which is uniform and independent of X; so ending the evaluation early,
-//! or beginning it again, tells nothing of X and does not change its law. Given the coalition's shares, h's is X less what the
-//! coalition knows. The shares that honest parties sent the coalition are uniform (`privet_dp::mechanism::shares`),
-//! so the openings of the honest servers can be made from (the sum of the honest parties + X), what the coalition knows, and
-//! uniform numbers. X is used for one opening and no other. ∎
+//! *Proof.* In the ideal evaluation the servers' bits are fixed before any output, so those of the
+//! coalition do not depend on an honest server's h. Every bit the samplers use is the sum mod 2 of one
+//! from each server: uniform, h's being so. Hence the circuit's X has exactly the law of its tables, for
+//! any input of the coalition, and that is within τ of the target law ([`JointGaussian`],
+//! [`JointLaplace`]). The coalition's output is nothing, or (if it has the server k) X + ΣMₛ with the
+//! mask of h, which is uniform and independent of X; so ending the evaluation early, or beginning it
+//! again, reveals nothing of X and does not change its law. Given the coalition's shares, h's is X less
+//! terms known to the coalition. The shares that honest parties sent the coalition are uniform
+//! (`privet_dp::mechanism::shares`), so the openings of the honest servers can be computed from (the sum
+//! of the honest parties + X), the coalition's knowledge, and uniform numbers. X is used for one opening
+//! and no other. ∎
 //!
-//! **What is charged.** The law asked for, as from one trusted server: for the Gaussian its curve at σ and the grid's
-//! distance (`privet_dp::noise::grid_distance`), for the Laplace law ε = ‖Δ‖₁/scale, so √d·Δ₂/ε as a scale
-//! where Δ₂ bounds the ℓ2 norm; and [`charge`] on top of δ. For T rounds of p coordinates laws within pTτ + Tκ of
-//! (ε, δ)-DP ones are (ε, δ + (1 + e^ε)(pTτ + Tκ))-DP: P′(S) ≤ P(S) + a ≤ e^ε·Q(S) + δ + a ≤ e^ε·(Q′(S) + a) + δ + a.
+//! **Charge.** The target law, as from one trusted server: for the Gaussian its curve at σ and the
+//! grid's distance (`privet_dp::noise::grid_distance`), for the Laplace law ε = ‖Δ‖₁/scale, so √d·Δ₂/ε
+//! as a scale where Δ₂ bounds the ℓ2 norm; and [`charge`] on top of δ. For T rounds of p coordinates
+//! laws within pTτ + Tκ of (ε, δ)-DP ones are (ε, δ + (1 + e^ε)(pTτ + Tκ))-DP: P′(S) ≤ P(S) +
+//! a ≤ e^ε·Q(S) + δ + a ≤ e^ε·(Q′(S) + a) + δ + a.
 //!
-//! **What is assumed.** The engine of `joint/` is [`polytune`](https://docs.rs/polytune) 0.2.0-alpha.4: authenticated garbling
-//! among many parties (Wang, Ranellucci & Katz 2017), secure with abort if at least one server is honest. Its authors fix
-//! the statistical security of each step at 2⁻⁴⁰ ([`CHEATING`], 2⁻³⁶ for each evaluation that a round takes, is charged as κ) and
-//! rest on correlation-robust hashing from fixed-key AES, oblivious transfer over Curve25519 and ChaCha20. It is an alpha release that nobody
-//! is known to have audited. Lines between servers must be private and authenticated by whoever makes them.
+//! **Assumptions.** The engine of `joint/` is [`polytune`](https://docs.rs/polytune) 0.2.0-alpha.4:
+//! authenticated garbling among many parties (Wang, Ranellucci & Katz 2017), secure with abort if at
+//! least one server is honest. Its authors fix the statistical security of each step at 2⁻⁴⁰
+//! ([`CHEATING`], 2⁻³⁶ for each evaluation that a round takes, is charged as κ) and rely on
+//! correlation-robust hashing from fixed-key AES, oblivious transfer over Curve25519 and ChaCha20. It is
+//! an alpha release without a known audit. The caller must provide private and authenticated connections
+//! between servers.
 //!
-//! **What therefore is claimed: servers that follow the protocol.** By reading, the published engine does not meet the theorem's
-//! premise against servers that cheat: in the check of leaking AND gates a commitment names neither its sender nor a fresh
-//! number, so that a server may repeat another's and pass; and the random numbers that choose which gates are put together
-//! are tossed before those are made. Whoever cheats so may learn bits of the noise. Until an engine without that is at hand
-//! a plan claims nothing of servers that cheat while they draw, and says so; [`CHEATING`] is charged all the same.
+//! **Claim: for servers that follow the protocol.** By inspection, the published engine does not meet
+//! the theorem's premise against servers that cheat: in the check of leaking AND gates a commitment
+//! contains neither its sender nor a fresh number, so that a server may repeat another's and pass; and
+//! the random numbers that choose which gates are combined are drawn before those gates are made. A
+//! server that exploits this may learn bits of the noise. Until an engine without these flaws is
+//! available a plan claims nothing about servers that cheat while they draw, and says so; [`CHEATING`]
+//! is charged all the same.
 //!
-//! **What it does not do.** A server that cheats after the evaluation can add what it likes to its opening: it spoils
+//! **Limits.** A server that cheats after the evaluation can add any number to its opening: it spoils
 //! the sum and learns nothing by it. A server that ends the evaluation ends the round.
 //!
-//! Costs: [`gates`]. Tests: laws exactly, in the files of this crate; whole evaluations, in `joint/tests`.
+//! Costs: [`gates`]. Tests: exact laws, in the files of this crate; whole evaluations, in `joint/tests`.
 #![forbid(unsafe_code)]
 
 mod circuit;
@@ -60,33 +70,34 @@ pub use laplace::{JointLaplace, LAPLACE_STEPS};
 pub use privet_core::joint::{CHEATING, DISTANCE, EACH};
 pub use table::Table;
 
-/// Bits of a share.
+/// The number of bits of a share.
 pub const RING: usize = 128;
 
-/// A law of noise as a circuit.
+/// A law of noise as a circuit. An implementer must bound its distance from the target law.
 pub trait Law {
-    /// Draws once: the bits of X + [`Self::offset`], least significant first.
+    /// Adds the gates of one draw: the bits of X + [`Self::offset`], least significant first.
     fn draw(&self, circuit: &mut Circuit) -> Vec<Wire>;
 
-    /// What is added to a draw so that it is not negative; known to everybody.
+    /// Public constant added to a draw so that it is not negative.
     fn offset(&self) -> u128;
 
-    /// At most this total variation lies between a draw and the law asked for, given that one server's bits are uniform.
+    /// Upper bound on the total variation distance between a draw and the target law, if one server's
+    /// bits are uniform.
     fn distance(&self) -> f64;
 }
 
-/// What a coordinate costs.
+/// Cost of a coordinate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Gates {
     /// ANDs of the sampler alone: from uniform bits to X.
     pub sampler: usize,
     /// ANDs of the adders that make shares of X.
     pub sharing: usize,
-    /// Random bits that a server brings, masks included, at most.
+    /// Maximum random bits of a server, masks included.
     pub bits: usize,
 }
 
-/// What a coordinate of this law costs among this many servers.
+/// Computes the cost of a coordinate of this law among this many servers.
 pub fn gates(law: &dyn Law, servers: u32) -> Gates {
     let mut circuit = Circuit::new(servers);
     let drawn = law.draw(&mut circuit);
@@ -106,7 +117,7 @@ pub fn circuit_for(law: &dyn Law, servers: u32, coordinates: usize) -> Circuit {
     circuit
 }
 
-/// Adds a mask of 128 bits from every server but the last; what comes out is the last server's alone.
+/// Adds a mask of 128 bits from every server but the last; the output is for the last server alone.
 fn shared(drawn: Vec<Wire>, circuit: &mut Circuit) {
     let mut columns: Vec<Vec<Wire>> = drawn.into_iter().map(|bit| vec![bit]).collect();
     columns.resize(RING, vec![]);
@@ -117,7 +128,7 @@ fn shared(drawn: Vec<Wire>, circuit: &mut Circuit) {
     circuit.output(&share);
 }
 
-/// What is charged on top of δ for rounds of so many coordinates, each in so many evaluations, where ε is charged.
+/// δ charged for `rounds` rounds of this many coordinates, each in this many evaluations, at this ε.
 pub fn charge(coordinates: u64, evaluations: u64, rounds: u64, epsilon: f64) -> f64 {
     let round = coordinates as f64 * DISTANCE + evaluations as f64 * CHEATING;
     (round * rounds as f64 * (1.0 + epsilon.exp()) * (1.0 + 1e-12)).min(1.0)

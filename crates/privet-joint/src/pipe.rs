@@ -1,16 +1,17 @@
-//! Bytes between a server and the program that computes for it: frames on its standard input and output.
+//! Frames between a server and the program that computes for it, on the program's standard input and
+//! output.
 //!
-//! A frame is one byte, whom it is for or from, its length in four bytes, least significant first, and its bytes. On the
-//! input the byte is the place of the server that sent it; on the output the place of the one to send it to, or
-//! [`OUTCOME`]: the share of the noise, sixteen bytes a number, least significant first.
+//! A frame is one address byte, its length in four bytes, least significant first, and its bytes. On the
+//! input the address is the index of the server that sent the frame; on the output the index of its
+//! recipient, or [`OUTCOME`]: the share of the noise, sixteen bytes per number, least significant first.
 
 use std::io::{self, Read, Write};
 
-/// What a server and the program must both speak.
+/// Protocol version that a server and the program must share.
 pub const PROTOCOL: u32 = 1;
-/// Whom the share of the noise is for: nobody else.
+/// Address of the share of the noise, for the server itself.
 pub const OUTCOME: u8 = 255;
-/// Bytes of a frame at most.
+/// Maximum bytes of a frame.
 pub const FRAME: usize = 1 << 24;
 
 /// Writes a frame.
@@ -24,7 +25,7 @@ pub fn write(to: &mut impl Write, whom: u8, bytes: &[u8]) -> io::Result<()> {
     to.flush()
 }
 
-/// Reads a frame; `None` where there are no more.
+/// Reads a frame; `None` at the end of the input.
 pub fn read(from: &mut impl Read) -> io::Result<Option<(u8, Vec<u8>)>> {
     let mut whom = [0];
     loop {

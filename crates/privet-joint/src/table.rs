@@ -1,18 +1,19 @@
 //! Draws from a small table, by one comparison: Walker's alias method as a circuit.
 //!
-//! Of 2ᵇ columns one is picked by b uniform bits; it holds its own value below a threshold and another value, its alias,
-//! from there on; a uniform number of 64 bits decides. Thresholds are whole numbers, so the law is n(g)/2^(b+64)
-//! with whole n(g) that add up to 2^(b+64): it is **known exactly**, and [`Table::distance`] is how far it is
-//! from the weights that were asked for.
+//! Of 2ᵇ columns one is chosen by b uniform bits; it holds its own value below a threshold and another
+//! value, its alias, from there on; a uniform number of 64 bits decides. Thresholds are integers, so the
+//! law is n(g)/2^(b+64) with integers n(g) that add up to 2^(b+64): it is **known exactly**, and
+//! [`Table::distance`] bounds its distance from the target weights.
 //!
-//! What a column holds is a sum, mod 2, of "it is this column" bits: free. So a draw costs 2ᵇ − b − 1 ANDs to tell columns
-//! apart, 64 to compare and b to choose, **2ᵇ + 63** together, where b biased bits of that precision cost 64 each.
+//! A column's content is a sum, mod 2, of column indicators: free. So a draw costs 2ᵇ − b − 1 ANDs to
+//! decode the column, 64 to compare and b to choose, **2ᵇ + 63** together, while b biased bits of that
+//! precision cost 64 each.
 
 use crate::circuit::{Circuit, Wire};
 use crate::fixed::quotient;
 use std::collections::HashMap;
 
-/// Bits of a threshold.
+/// The number of bits of a threshold.
 pub const PRECISION: u32 = 64;
 
 /// A law on 0 … 2ᵇ − 1.
@@ -31,7 +32,7 @@ impl Table {
         Self::with(weights, PRECISION)
     }
 
-    /// The same with fewer bits, so that tests can go through all draws.
+    /// The same law with fewer bits, so that tests can enumerate all draws.
     pub(crate) fn with(weights: &[u128], precision: u32) -> Self {
         debug_assert!(weights.len().is_power_of_two() && precision <= PRECISION);
         let bits = weights.len().trailing_zeros();
@@ -40,32 +41,33 @@ impl Table {
         Self { bits, precision, threshold, alias, counts }
     }
 
-    /// How many bits a draw has.
+    /// The number of bits of a draw.
     pub fn bits(&self) -> u32 {
         self.bits
     }
 
-    /// n(g), out of 2 to the power of [`Self::out_of`].
+    /// n(g), the number of outcomes of each value, of 2 to the power of [`Self::out_of`].
     pub fn counts(&self) -> &[u128] {
         &self.counts
     }
 
-    /// Of how many bits a count is a share.
+    /// Binary logarithm of the number of outcomes.
     pub fn out_of(&self) -> u32 {
         self.bits + self.precision
     }
 
-    /// At most this total variation lies between the circuit's law and the weights asked for, if these were within 2⁻⁹³
-    /// of what they should be, and their sum is at least 1.
+    /// Upper bound on the total variation distance between the circuit's law and the target weights, if
+    /// these are accurate to 2⁻⁹³, and their sum is at least 1.
     ///
-    /// Counts are cut off and the D largest rests rounded up instead, D the sum of the rests: what is added, at most
-    /// D·(1 − D/2ᵇ) ≤ 2ᵇ/4 units of 2^−(b + precision), is the distance. Rests are
-    /// compared to 20 bits, and the errors of at most 2⁸ weights add up to less than 2⁻⁸⁴.
+    /// Counts are truncated and the D largest remainders rounded up instead, D the sum of the
+    /// remainders: the mass added, at most D·(1 − D/2ᵇ) ≤ 2ᵇ/4 units of 2^−(b + precision), is the
+    /// distance. Remainders are compared to 20 bits, and the errors of at most 2⁸ weights add up to less
+    /// than 2⁻⁸⁴.
     pub fn distance(&self) -> f64 {
         2_f64.powi(-2 - self.precision as i32) * (1.0 + 2_f64.powi(-17)) + 2_f64.powi(-84)
     }
 
-    /// Draws, least significant bit first.
+    /// Adds the gates of one draw; returns its bits, least significant first.
     pub fn draw(&self, circuit: &mut Circuit) -> Vec<Wire> {
         let column: Vec<Wire> = (0..self.bits).map(|_| circuit.uniform()).collect();
         let level: Vec<Wire> = (0..self.precision).map(|_| circuit.uniform()).collect();
@@ -87,10 +89,10 @@ impl Table {
     }
 }
 
-/// Whole numbers in proportion to weights that add up to 2 to the power of `out_of`.
+/// Integers in proportion to the weights that add up to 2 to the power of `out_of`.
 fn whole(weights: &[u128], out_of: u32) -> Vec<u128> {
     let total: u128 = weights.iter().sum();
-    // 20 further bits tell the rests apart.
+    // 20 further bits order the remainders.
     let parts: Vec<u128> =
         weights.iter().map(|&weight| quotient(weight, total, out_of + 20)).collect();
     let mut counts: Vec<u128> = parts.iter().map(|part| part >> 20).collect();
@@ -101,14 +103,14 @@ fn whole(weights: &[u128], out_of: u32) -> Vec<u128> {
     counts
 }
 
-/// Vose's algorithm in whole numbers: what a column lacks is filled up from one that has too much.
+/// Vose's algorithm in integers: the deficit of a column is filled from one with a surplus.
 fn columns(counts: &[u128], full: u128) -> (Vec<u64>, Vec<usize>) {
     let mut left = counts.to_vec();
     let mut threshold = vec![0_u64; left.len()];
     let mut alias: Vec<usize> = (0..left.len()).collect();
     let (mut short, mut over): (Vec<usize>, Vec<usize>) =
         (0..left.len()).filter(|&place| left[place] != full).partition(|&p| left[p] < full);
-    // What is short is short of what is over, in sum, to the last unit.
+    // The deficits equal the surpluses in sum, exactly.
     while let (Some(to), Some(&from)) = (short.pop(), over.last()) {
         // Below 2⁶⁴, being less than full.
         (threshold[to], alias[to]) = (left[to] as u64, from);
@@ -123,7 +125,7 @@ fn columns(counts: &[u128], full: u128) -> (Vec<u64>, Vec<usize>) {
     (threshold, alias)
 }
 
-/// Sums of "it is this column" bits, those over four neighbours kept for the next sum.
+/// Sums of column indicators; those over groups of four columns are reused.
 struct Sums<'a> {
     hot: &'a [Wire],
     known: HashMap<(usize, usize), Wire>,
@@ -193,7 +195,7 @@ mod tests {
             }
             assert_eq!(held, table.counts());
             assert_eq!(held.iter().sum::<u128>(), 1 << (bits + 64));
-            // And the circuit changes over exactly at the threshold, in every column.
+            // The circuit switches exactly at the threshold, in every column.
             let mut circuit = Circuit::new(1);
             let drawn = table.draw(&mut circuit);
             circuit.output(&drawn);
@@ -202,7 +204,7 @@ mod tests {
                 let (edge, alias) = (table.threshold[column], table.alias[column]);
                 let levels = [(0, column), (edge.wrapping_sub(1), column), (edge, alias)];
                 for (level, expected) in levels.into_iter().chain([(u64::MAX, alias)]) {
-                    // Where nothing is below the threshold there is no level of its own.
+                    // With a threshold of 0 the column has no outcome of its own.
                     let expected = if edge == 0 { alias } else { expected };
                     let bit = |value: u64, at: u32| 0_u64.wrapping_sub(value >> at & 1);
                     let inputs = (0..bits)

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Words for tests (SplitMix64, Steele, Lea & Flood 2014).
+/// Random words for tests (SplitMix64, Steele, Lea & Flood 2014).
 struct Words(u64);
 
 impl Words {
@@ -12,7 +12,7 @@ impl Words {
     }
 }
 
-/// 64·words draws of the whole circuit in the clear, all but one server's bits being fixed.
+/// 64·words draws of the whole circuit in the clear, with only one server's bits random.
 fn draws(law: &dyn Law, words: usize, honest: usize) -> Vec<i128> {
     let mut circuit = Circuit::new(2);
     let drawn = law.draw(&mut circuit);
@@ -21,7 +21,7 @@ fn draws(law: &dyn Law, words: usize, honest: usize) -> Vec<i128> {
     let mut source = Words(20 + honest as u64);
     let mut all = Vec::with_capacity(64 * words);
     for _ in 0..words {
-        // The other server brings what it likes: ones.
+        // The other server's bits are all ones.
         let mut inputs = vec![vec![u64::MAX; count]; 2];
         inputs[honest].fill_with(|| source.next());
         let out = circuit.eval(&inputs);
@@ -42,7 +42,8 @@ fn follows(draws: &[i128], distribution: impl Fn(f64) -> f64, what: &str) {
     for (place, &value) in draws.iter().enumerate().filter(|(place, _)| place % 97 == 0) {
         let (from, to) = (place as f64 / count, (place + 1) as f64 / count);
         let at = distribution(value as f64);
-        // Between equal draws the empirical distribution rises by a step's mass, which at these scales is nothing.
+        // Between equal draws the empirical distribution rises by a step's mass, which is negligible at
+        // these scales.
         assert!(at > from - allowed - 1e-4 && at < to + allowed + 1e-4, "{what}: {value}");
     }
 }
@@ -84,7 +85,7 @@ fn laplace_draws_follow_the_laplace_law() {
     }
 }
 
-/// The targets: at most 700 ANDs a Laplace and 3,300 a Gaussian coordinate, the sampler alone.
+/// The targets: at most 700 ANDs per Laplace and 3,300 per Gaussian coordinate, the sampler alone.
 #[test]
 fn samplers_keep_to_their_gates() {
     for mantissa in [1.0, 1.5, 1.999_999] {

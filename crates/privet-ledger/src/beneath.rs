@@ -1,9 +1,9 @@
-//! What lies beneath a ledger: whether a file is one at all, found out before SQLite may touch it, and whether its
-//! tables are those that this program made and nothing else.
+//! Checks on the file under a ledger: its header, read before SQLite may touch the file, and its schema,
+//! which must hold this program's tables and nothing else.
 //!
-//! A trigger, a view or a table of somebody else's could take an entry out again as soon as it is written. So the whole
-//! list of what a database holds must be the one that [`TABLES`] gives, when it is opened and again in every transaction
-//! that writes.
+//! A foreign trigger, view or table could remove an entry as soon as it is written. So the complete
+//! schema of the database must equal [`TABLES`], when it is opened and again in every transaction that
+//! writes.
 
 use crate::LedgerError;
 use rusqlite::{Connection, Result as Sql};
@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-/// "prvt": tells a ledger from other SQLite files.
+/// SQLite application id "prvt": distinguishes a ledger from other SQLite files.
 pub(crate) const APPLICATION: u32 = 0x7072_7674;
 /// The layout of the tables; the format of entries is [`crate::entry::FORMAT`].
 pub(crate) const LAYOUT: u32 = 1;
@@ -24,18 +24,18 @@ CREATE TABLE identity (dataset TEXT NOT NULL, fingerprint BLOB NOT NULL, rows IN
                        sketch BLOB NOT NULL) STRICT;
 ";
 
-/// Bytes of a database's header.
+/// Length of a database's header in bytes.
 const HEADER: usize = 100;
-/// What every database begins with.
+/// First bytes of every SQLite database.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
-/// Bytes before the first frame of a log, and before the page of each.
+/// Bytes before the first frame of a write-ahead log, and before the page of each frame.
 const LOG_HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
-/// What a log begins with, but for its last bit.
+/// Magic number of a write-ahead log, without its last bit.
 const LOG_MAGIC: u32 = 0x377f_0682;
 
-/// Refuses a file that is no ledger of this version by its first bytes, and by those that a log beside it has in their
-/// place. Reads alone: a file of another program stays as it is.
+/// Refuses a file that is not a ledger of this version, by its first bytes or by those that a
+/// write-ahead log beside it has in their place. Only reads: a file of another program is left as it is.
 pub(crate) fn check_header(path: &Path) -> Result<(), LedgerError> {
     let shown = path.display().to_string();
     let refused = |why: &str| Err(LedgerError::NotALedger { path: shown.clone(), why: why.into() });
@@ -54,7 +54,7 @@ pub(crate) fn check_header(path: &Path) -> Result<(), LedgerError> {
     if !header.starts_with(MAGIC) {
         return refused("the file is damaged, or no database");
     }
-    // A ledger whose maker was killed has its marks in the log alone.
+    // A ledger whose creator was killed has its application id and layout in the log alone.
     let newest = newest_in_log(&beside(path, "-wal")).map_err(failed)?.unwrap_or(header);
     if number(&newest, 68) != APPLICATION {
         return refused("a database of another program");
@@ -71,7 +71,8 @@ fn first_bytes(path: &Path) -> std::io::Result<[u8; HEADER]> {
     Ok(header)
 }
 
-/// The header of the newest first page in a log, if there is one; SQLite itself checks sums and commits afterwards.
+/// Returns the header of the newest first page in a log, if there is one. SQLite itself checks sums and
+/// commits afterwards.
 fn newest_in_log(path: &Path) -> std::io::Result<Option<[u8; HEADER]>> {
     let mut log = match File::open(path) {
         Ok(log) => log,
@@ -113,14 +114,14 @@ fn number(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes(four)
 }
 
-/// The file beside a database with this ending.
+/// Path of the file beside a database with this ending.
 pub(crate) fn beside(path: &Path, ending: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(ending);
     name.into()
 }
 
-/// Type, name, table and text of everything that a database holds.
+/// Type, name, table and SQL text of every object in a database.
 type Held = Vec<(String, String, String, Option<String>)>;
 
 fn held(connection: &Connection) -> Sql<Held> {
@@ -131,7 +132,8 @@ fn held(connection: &Connection) -> Sql<Held> {
     rows.collect()
 }
 
-/// What a database holds that no ledger has, or has not that every ledger has; `None` where it is as it was made.
+/// Returns the first object that a database has and a ledger has not, or the reverse; `None` if the
+/// schema is exactly a ledger's.
 pub(crate) fn foreign(connection: &Connection) -> Sql<Option<String>> {
     let made = Connection::open_in_memory()?;
     made.execute_batch(TABLES)?;

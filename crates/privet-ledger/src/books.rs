@@ -1,4 +1,4 @@
-//! What the entries add up to: the state of every data set and of every reservation.
+//! Replays the entries: the state of every data set and of every reservation.
 //!
 //! ```text
 //!              ┌─► void
@@ -6,9 +6,10 @@
 //!              └─► drawn ─► settled
 //! ```
 //!
-//! A reservation counts from its entry on, until it is void; one that was left by a crash goes on counting. Once it is
-//! drawn it is spent for good. [`Books::take`] refuses an entry that does not follow, that states another price than its
-//! events have, or with which a data set would exceed its limit: nothing is spent from such a ledger.
+//! A reservation counts against the limit from its entry on, until it is void; one left open by a crash
+//! goes on counting. Once drawn it is spent for good. [`Books::take`] refuses an entry that does not
+//! follow the one before, states less than the price of its events, or makes a data set exceed its
+//! limit: nothing is spent from such a ledger.
 
 use crate::LedgerError;
 use crate::entry::{Charged, Entry, FORMAT, NOTHING, Priced, Reserved, Stored, Taken, What};
@@ -19,21 +20,21 @@ use privet_dp::account::{self, AccountError, Event, Guarantee};
 use privet_dp::gate::{Entered, Spend};
 use std::collections::{BTreeMap, HashMap};
 
-/// How far a reservation is.
+/// State of a reservation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Set aside; nothing was drawn.
+    /// Its price counts; nothing was drawn.
     Reserved,
     /// Noise was about to be drawn: it is spent.
     Drawn,
     /// Spent, and the release was made.
     Settled,
-    /// Free again.
+    /// Cancelled before noise was drawn: its price no longer counts.
     Void,
 }
 
 impl State {
-    /// In a word.
+    /// Returns the state in one word, as exports have it.
     pub fn word(self) -> &'static str {
         match self {
             Self::Reserved => "reserved",
@@ -44,77 +45,78 @@ impl State {
     }
 }
 
-/// A reservation.
+/// A reservation: the budget of one session.
 #[derive(Debug, Clone)]
 pub struct Held {
-    /// Its entry.
+    /// The number of the entry that made it.
     pub sequence: u64,
-    /// The data set.
+    /// Name of the data set.
     pub dataset: String,
-    /// What it costs.
+    /// Its price, in the quantities of the data set's limit.
     pub price: Exact,
-    /// How far it is.
+    /// Its state.
     pub state: State,
-    /// By what it is charged.
+    /// Basis of the price: events, claim or the whole limit.
     pub charged: Charged,
-    /// What it claims.
+    /// The (ε, δ) that its release will claim.
     pub claim: Option<Guarantee>,
-    /// Who a unit is, as far as it was said.
+    /// Unit of the release: records, or users by a column; `NotSaid` if no entry states it.
     pub whose: Whose,
-    /// What is done.
+    /// The action, in a word or two: verb and method.
     pub doing: String,
-    /// Why.
+    /// Purpose, in free text.
     pub purpose: String,
-    /// When.
+    /// Time of the entry, by its writer's clock.
     pub at: String,
-    /// Who.
+    /// User name of the writer.
     pub who: String,
-    /// SHA-256 of its certificate.
+    /// SHA-256 of its certificate, once it is settled with one.
     pub certificate: Option<String>,
 }
 
-/// A data set.
+/// State of a data set.
 #[derive(Debug, Clone)]
 pub struct Account {
-    /// What may be spent on it.
+    /// Limit on all its releases together.
     pub limit: Limit,
-    /// Who a unit is, as far as it was said.
+    /// Unit of the data set: records, or users by a column; `NotSaid` while no entry states it.
     pub whose: Whose,
-    /// Whether the first release that counts said it, rather than whoever opened it.
+    /// True if the unit was set by the first release that counts, not at the opening.
     whose_by_release: bool,
-    /// What counts as spent: all that is not void.
+    /// Price of every reservation that is not void, and of imports.
     pub spent: Exact,
-    /// How many reservations count.
+    /// The number of releases that count.
     pub releases: u64,
-    /// Whether one release took the whole limit.
+    /// True if one release took the whole limit.
     pub whole: bool,
-    /// When it was opened.
+    /// Time of its opening.
     pub at: String,
-    /// Why.
+    /// Purpose, in free text.
     pub purpose: String,
-    /// Its entry.
+    /// The number of the entry that opened it.
     pub sequence: u64,
-    /// What was taken in of other ledgers: by the hash of each reservation there, or, as 0.2.0 did, by the first entry of
-    /// a branch.
+    /// Spending imported from other ledgers, keyed by the hash of each reservation there or, as 0.2.0
+    /// wrote it, by the first entry of a branch.
     pub imported: BTreeMap<String, Imported>,
-    /// Data sets with which it shares rows, though it is another.
+    /// Data sets that its table shared rows with when it was opened as a new one.
     pub shares_rows_with: Vec<String>,
 }
 
-/// What was taken in of another ledger.
+/// Spending imported from another ledger.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Imported {
-    /// Of a branch as a whole: how far it was, and its hash there.
+    /// Of a branch imported as a whole: its last entry, and that entry's hash.
     pub until: Option<(u64, String)>,
-    /// What it had spent.
+    /// Its price, in the quantities of the limit here.
     pub price: Exact,
-    /// How many releases.
+    /// The number of releases.
     pub releases: u64,
 }
 
 impl Account {
-    /// Takes down who a unit is of something that is about to count; false where it is another than of what counts
-    /// already. Where nobody said it before 0.2.1, nothing that says it fits beside what does not.
+    /// Sets or compares the unit before a release counts; false if it differs from the unit of what
+    /// counts already. Entries from before 0.2.1 may state no unit: a release that states one does not
+    /// match them.
     fn counts_for(&mut self, whose: &Whose) -> bool {
         let whose = whose.clone().of(self.limit.filter.unit);
         if !self.whose.is_said() && whose.is_said() && self.releases == 0 {
@@ -123,14 +125,15 @@ impl Account {
         self.whose == whose
     }
 
-    /// Forgets what a release said that no longer counts.
+    /// Clears a unit that only a void release had set.
     fn forget_unit(&mut self) {
         if self.releases == 0 && self.whose_by_release {
             (self.whose, self.whose_by_release) = (Whose::NotSaid, false);
         }
     }
 
-    /// Counts what another ledger spent. What is known already counts once, at the larger of both prices.
+    /// Counts spending of another ledger. An entry imported before counts once, at the larger of both
+    /// prices.
     fn take_in(&mut self, entry: &str, taken: Imported) {
         let earlier = self.imported.remove(entry).unwrap_or_default();
         let now = Imported {
@@ -143,19 +146,19 @@ impl Account {
         self.imported.insert(entry.into(), now);
     }
 
-    /// Whether something of this price fits.
+    /// True if a further release of this price stays within the limit.
     pub fn allows(&self, price: &Exact) -> bool {
         !self.whole && self.spent.and(price).within(&self.limit.exact(), price)
     }
 
-    /// Which share of the limit is spent.
+    /// The share of the limit that is spent.
     pub fn share(&self) -> f64 {
         let spent = self.spent.share(&self.limit.exact());
         if self.whole { 1.0 + spent } else { spent }
     }
 
-    /// What is proved of all that was spent, at the limit's δ. Infinite where nothing is: something was taken in
-    /// beside a release that took the whole limit.
+    /// The ε proved for everything spent, at the limit's δ. Infinite if none is proved: something was
+    /// imported beside a release that took the whole limit.
     pub fn proved(&self) -> f64 {
         match (self.whole, self.spent.is_nothing()) {
             (true, true) => self.limit.epsilon,
@@ -165,44 +168,44 @@ impl Account {
     }
 }
 
-/// The state of a ledger, from its entries alone.
+/// State of a ledger, computed from its entries alone.
 #[derive(Debug, Clone, Default)]
 pub struct Books {
     ledger: String,
     sequence: u64,
     hash: String,
-    /// The newest clock, and the entries at which it went back.
+    /// The newest time stated, and the entries at which the clock went back.
     clock: String,
     backwards: Vec<u64>,
     accounts: BTreeMap<String, Account>,
     held: BTreeMap<u64, Held>,
-    /// Prices that were found before, by the filter's data set and the text of what is spent.
+    /// Prices computed before, by data set, basis and text of what is spent.
     prices: HashMap<(String, Charged, String), Exact>,
 }
 
-/// Why nothing of another unit counts.
+/// Message for an entry of another unit than the data set's.
 const OTHER_UNIT: &str = "its unit is not who the limit is for";
-/// How many prices are remembered.
+/// Maximum number of prices kept in memory.
 const REMEMBERED: usize = 4096;
 
 impl Books {
-    /// Which ledger.
+    /// The ledger's identifier, 128 random bits in hexadecimal.
     pub fn ledger(&self) -> &str {
         &self.ledger
     }
 
-    /// The newest entry.
+    /// Number and hash of the newest entry.
     pub fn head(&self) -> Entered {
         let (ledger, hash) = (self.ledger.clone(), self.hash.clone());
         Entered { ledger, sequence: self.sequence, hash }
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub fn sequence(&self) -> u64 {
         self.sequence
     }
 
-    /// The hash that the next entry follows.
+    /// The hash that the next entry must state as its predecessor's.
     pub(crate) fn previous(&self) -> &str {
         if self.sequence == 0 { NOTHING } else { &self.hash }
     }
@@ -212,17 +215,17 @@ impl Books {
         &self.accounts
     }
 
-    /// The reservations, by entry.
+    /// The reservations, by the number of their entry.
     pub fn held(&self) -> &BTreeMap<u64, Held> {
         &self.held
     }
 
-    /// Entries at which a clock was behind one before. Nothing rests on clocks.
+    /// Numbers of the entries whose clock is behind an earlier one. No check depends on clocks.
     pub fn backwards(&self) -> &[u64] {
         &self.backwards
     }
 
-    /// A data set.
+    /// Returns a data set; an unknown name is an error that lists the known ones.
     pub fn account(&self, name: &str) -> Result<&Account, LedgerError> {
         self.accounts.get(name).ok_or_else(|| {
             let known = match self.accounts.is_empty() {
@@ -238,7 +241,7 @@ impl Books {
         })
     }
 
-    /// Takes the next entry in.
+    /// Applies the next entry, or refuses it.
     pub fn take(&mut self, stored: &Stored) -> Result<(), LedgerError> {
         let expected = self.sequence + 1;
         let broken = |why: String| LedgerError::Broken { sequence: stored.sequence, why };
@@ -264,7 +267,8 @@ impl Books {
         Ok(())
     }
 
-    /// Refuses an entry that [`Self::take`] would refuse: takes it into a copy of what it touches.
+    /// Refuses an entry that [`Self::take`] would refuse, by applying it to a copy of the accounts it
+    /// touches.
     pub(crate) fn admit(&mut self, stored: &Stored) -> Result<(), LedgerError> {
         let what = Entry::read(stored)?.what;
         let of = match &what {
@@ -384,7 +388,7 @@ impl Books {
                     return Err(broken(OTHER_UNIT));
                 }
                 if each.is_empty() {
-                    // A later import of the same branch stands for the earlier one: its entries only grow.
+                    // A later import of the same branch replaces the earlier one: its entries only grow.
                     let until = Some((*sequence, hash.clone()));
                     let (price, releases) = (*price, *releases);
                     account.take_in(branch, Imported { until, price, releases });
@@ -414,7 +418,7 @@ impl Books {
         }
         match reserved.charged {
             Charged::Whole => {
-                // Nothing was ever asked, so that which rule is taken depends on no answer.
+                // There was no earlier release, so the choice of this rule depends on no answer.
                 let claim = reserved.claim.filter(|claim| within(claim, &account.limit));
                 if account.releases > 0 || account.whole || claim.is_none() {
                     return Err(broken("it takes the whole limit, of which it may not".into()));
@@ -447,12 +451,12 @@ impl Books {
         Ok(())
     }
 
-    /// Finds a price before it is needed where others wait. What is wrong with it is found again there.
+    /// Computes and keeps a price before the transaction that needs it. An error is met again there.
     pub(crate) fn remember_price(&mut self, reserved: &Reserved) {
         let _ = self.price_again(reserved);
     }
 
-    /// The price of what was reserved, found again; at least what was stated.
+    /// Recomputes the price of a reservation; the result is at least the price stated.
     fn price_again(&mut self, reserved: &Reserved) -> Result<Exact, String> {
         let Some(account) = self.accounts.get(&reserved.dataset) else {
             return Err("it names a data set that was not opened".into());
@@ -503,14 +507,14 @@ impl Books {
     }
 }
 
-/// Whether a claim is within a limit, towards the same relation and unit.
+/// True if a claim is within a limit, with the same neighbours and unit.
 pub(crate) fn within(claim: &Guarantee, limit: &Limit) -> bool {
     claim.epsilon <= limit.epsilon
         && claim.delta <= limit.delta
         && (claim.neighbours, claim.unit) == (limit.filter.neighbours, limit.filter.unit)
 }
 
-/// Whether events prove a claim.
+/// True if the events prove the claim.
 pub(crate) fn proves(events: &Event, claim: &Guarantee) -> Result<bool, AccountError> {
     let relation = account::relation(events)?;
     let met = if claim.delta == 0.0 {
@@ -521,7 +525,7 @@ pub(crate) fn proves(events: &Event, claim: &Guarantee) -> Result<bool, AccountE
     Ok(met && relation == (claim.neighbours, claim.unit))
 }
 
-/// The price by what is charged. That the events prove the claim is not looked at here.
+/// Computes a price on the given basis. Does not check that the events prove the claim.
 pub(crate) fn price(
     limit: &Limit,
     spend: &Spend,

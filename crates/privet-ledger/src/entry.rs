@@ -1,22 +1,24 @@
-//! What is written down: entries, each bound to all before it.
+//! Entries of the ledger, each bound by a hash to all before it.
 //!
-//! An entry is one line of JSON: its number, the hash of the entry before, when, by whom, by which version, and what. Its
-//! hash is SHA-256 of that text. So an entry that is edited, taken out, put in or moved no longer fits the one after it,
-//! and the newest hash stands for the whole ledger. Entries are never changed.
+//! An entry is one line of JSON: its number, the hash of the entry before, time, writer, program
+//! version, and content. Its hash is SHA-256 of that text. An entry that is edited, removed, inserted or
+//! moved no longer fits the one after it, and the newest hash stands for the whole ledger. Entries are
+//! never changed.
 //!
-//! | entry | says |
+//! | entry | content |
 //! |---|---|
-//! | `began` | the ledger's number and format; the first |
-//! | `opened` | a data set, with its limit and who a unit is |
-//! | `unit` | who a unit is, said of a data set afterwards |
-//! | `seen` | another table counts as a data set that is known |
-//! | `reserved` | what a session may spend, its price, and why |
-//! | `drawn` | that session is about to draw noise: it is spent from here on |
+//! | `began` | the ledger's identifier and format; the first entry |
+//! | `opened` | a data set, with its limit and unit |
+//! | `unit` | the unit of a data set, stated after its opening |
+//! | `seen` | another table counts as a known data set |
+//! | `reserved` | the budget of a session, its price and purpose |
+//! | `drawn` | that session is about to draw noise: spent from here on |
 //! | `settled` | its release was made, with the certificate's hash |
-//! | `void` | nothing was drawn: it is free again |
-//! | `imported` | what another ledger had spent on the same data, release by release |
+//! | `void` | nothing was drawn: the price no longer counts |
+//! | `imported` | spending of another ledger on the same data, release by release |
 //!
-//! Nothing of the data is in an entry. What they are known by ([`crate::identity`]) is kept apart and never exported.
+//! No entry contains data. The fingerprints of tables ([`crate::identity`]) are kept apart and never
+//! exported.
 
 use crate::LedgerError;
 use crate::exact::Exact;
@@ -28,13 +30,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
 
-/// The form of ledger that this version writes.
+/// Format name that this version writes.
 pub const FORMAT: &str = "privet-ledger-1";
 
-/// The hash that the first entry follows.
+/// Predecessor's hash in the first entry.
 pub const NOTHING: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// An entry as it is kept: its text, and what binds it.
+/// An entry as stored: its text and hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stored {
     /// Its number, from 1.
@@ -45,67 +47,68 @@ pub struct Stored {
     pub text: String,
 }
 
-/// An entry.
+/// A parsed entry.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// Its number, from 1.
     pub sequence: u64,
-    /// The hash of the entry before.
+    /// Hash of the entry before.
     pub previous: String,
-    /// 128 random bits in hexadecimal: two copies of a ledger that say the same of themselves differ.
+    /// 128 random bits in hexadecimal, so that two copies of a ledger that write the same content
+    /// differ.
     pub nonce: String,
-    /// When, by the clock of whoever wrote it. Nothing rests on it.
+    /// Time by the writer's clock. No check depends on it.
     pub at: String,
-    /// Who, as the system called them.
+    /// User name of the writer, as the operating system gives it.
     pub who: String,
-    /// By which version of the program.
+    /// Version of the program that wrote it.
     pub version: String,
-    /// What.
+    /// Content.
     pub what: What,
 }
 
-/// What an entry says.
+/// Content of an entry, by kind.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum What {
     /// The ledger begins.
     Began {
-        /// 128 random bits in hexadecimal, which tell it from every other.
+        /// Identifier of the ledger: 128 random bits in hexadecimal.
         ledger: String,
-        /// [`FORMAT`].
+        /// Format name, [`FORMAT`].
         format: String,
     },
     /// A data set is opened, with its limit.
     Opened {
-        /// Its name.
+        /// Name of the data set.
         dataset: String,
-        /// What may be spent on it in all.
+        /// Limit on all its releases together.
         limit: Limit,
-        /// Who a unit is; absent of records, and where the first reservation says it.
+        /// Its unit; absent if it is a record, or if the first reservation states it.
         #[serde(default, skip_serializing_if = "Whose::goes_without_saying")]
         whose: Whose,
-        /// Why, in words.
+        /// Purpose, in free text.
         purpose: String,
-        /// Data sets that the table shared rows with when it was opened as another one all the same.
+        /// Data sets that the table shared rows with, though it was opened as a new one.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         shares_rows_with: Vec<String>,
     },
-    /// Who a unit is of a data set that did not say it when it was opened.
+    /// States the unit of a data set that was opened without one.
     Unit {
-        /// Its name.
+        /// Name of the data set.
         dataset: String,
-        /// Who.
+        /// Its unit.
         whose: Whose,
     },
-    /// Another table, appended to or cut out, counts as this data set.
+    /// Another table, with rows added or removed, counts as this data set.
     Seen {
-        /// Its name.
+        /// Name of the data set.
         dataset: String,
     },
     /// A session may spend this.
     Reserved(Reserved),
-    /// A session is about to draw.
+    /// A session is about to draw noise.
     Drawn {
         /// The entry of its reservation.
         reservation: u64,
@@ -114,49 +117,51 @@ pub enum What {
     Settled {
         /// The entry of its reservation.
         reservation: u64,
-        /// SHA-256 of its certificate, which is kept beside; absent where a stream's are made later.
+        /// SHA-256 of its certificate, which is stored beside; absent for a stream, whose certificates
+        /// are made later.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         certificate: Option<String>,
     },
-    /// Nothing was drawn.
+    /// Nothing was drawn; the reservation no longer counts.
     Void {
         /// The entry of its reservation.
         reservation: u64,
-        /// Why, a word of the program's.
+        /// Reason, a fixed text of the program.
         reason: String,
     },
-    /// What another ledger had spent.
+    /// Spending of another ledger.
     Imported {
-        /// The hash of its first entry that is not here: what tells its branch from others.
+        /// Hash of the first entry there that is not here; identifies the branch.
         branch: String,
-        /// How far it was.
+        /// The number of entries there.
         sequence: u64,
-        /// Its hash there.
+        /// Hash of its last entry.
         hash: String,
-        /// The data set here.
+        /// Name of the data set here.
         dataset: String,
-        /// Who a unit was; absent of records, and where the other ledger does not know it.
+        /// Its unit there; absent if it is a record, or if the other ledger does not state it.
         #[serde(default, skip_serializing_if = "Whose::goes_without_saying")]
         whose: Whose,
-        /// What it had spent, in the quantities of the limit here.
+        /// Price, in the quantities of the limit here.
         price: Exact,
-        /// The reservations there that this stands for.
+        /// The number of reservations there that this stands for.
         releases: u64,
-        /// Each of them; absent in ledgers of 0.2.0, where the branch as a whole is all that is known.
+        /// Each reservation; absent in ledgers of 0.2.0, which recorded a branch as a whole.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         each: Vec<Taken>,
     },
 }
 
-/// Something that another ledger had spent. By its entry it is known again, whichever copies it came through.
+/// A release imported from another ledger. Its key identifies it through any number of copies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Taken {
-    /// The hash of its reservation there; where a ledger of 0.2.0 had taken it in, of the branch that it is part of.
+    /// Hash of its reservation there; for what a ledger of 0.2.0 had imported, the first entry of the
+    /// branch.
     pub entry: String,
-    /// What it costs, in the quantities of the limit here.
+    /// Price, in the quantities of the limit here.
     pub price: Exact,
-    /// The reservations that it stands for; more than one of a branch.
+    /// The number of reservations it stands for; above 1 only for a branch.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub releases: u64,
 }
@@ -170,53 +175,54 @@ fn is_one(releases: &u64) -> bool {
     *releases == 1
 }
 
-/// What a session may spend, and why.
+/// Budget of a session and its price.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reserved {
-    /// The data set.
+    /// Name of the data set.
     pub dataset: String,
-    /// Who a unit is; absent of records, and in ledgers of 0.2.0.
+    /// Unit of the release; absent if it is a record, and in ledgers of 0.2.0.
     #[serde(default, skip_serializing_if = "Whose::goes_without_saying")]
     pub whose: Whose,
-    /// What may be spent: events, or a filter of the session's own. As written, so that it is read where it is needed.
+    /// The budget: events, or a filter of the session's own. Kept as JSON text, and parsed by the method
+    /// of this name.
     pub spend: Box<RawValue>,
-    /// What the release will claim.
+    /// The (ε, δ) that the release will claim.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Guarantee>,
-    /// By what it is charged.
+    /// Basis of the price.
     pub charged: Charged,
-    /// What it costs, in the quantities of the limit.
+    /// Price, in the quantities of the limit.
     pub price: Exact,
-    /// What is done, in a word or two: the verb and method.
+    /// The action, in a word or two: verb and method.
     pub doing: String,
-    /// Why, in words.
+    /// Purpose, in free text.
     pub purpose: String,
 }
 
-/// By what a release is charged.
+/// Basis of a price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Charged {
-    /// By its events.
+    /// The events.
     Events,
-    /// By its claimed (ε, δ), which the events prove.
+    /// The claimed (ε, δ), which the events prove.
     Claim,
-    /// As the only release ever: its claim is within the limit, and nothing follows.
+    /// The whole limit: the only release ever, its claim within the limit.
     Whole,
 }
 
-/// Who writes, and why.
+/// Writer and purpose of an entry.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Note {
-    /// Who.
+    /// User name of the writer.
     pub who: String,
-    /// Why, in words.
+    /// Purpose, in free text.
     pub purpose: String,
 }
 
 impl Entry {
-    /// Reads an entry and checks its hash; what it says is for [`crate::Books`].
+    /// Parses an entry and checks its hash and number. The content is checked by [`crate::Books`].
     pub fn read(stored: &Stored) -> Result<Self, LedgerError> {
         let broken = |why: String| LedgerError::Broken { sequence: stored.sequence, why };
         if hash(&stored.text) != stored.hash {
@@ -230,7 +236,7 @@ impl Entry {
         Ok(entry)
     }
 
-    /// As it is kept.
+    /// Serialises the entry and computes its hash.
     pub fn stored(&self) -> Result<Stored, LedgerError> {
         let text = serde_json::to_string(self).map_err(|error| LedgerError::Broken {
             sequence: self.sequence,
@@ -241,7 +247,7 @@ impl Entry {
 }
 
 impl Reserved {
-    /// What may be spent.
+    /// Parses the budget: events or a filter.
     pub fn spend(&self) -> Result<Spend, serde_json::Error> {
         serde_json::from_str(self.spend.get())
     }
@@ -258,11 +264,11 @@ pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
-/// What a session may spend, as two kinds of thing that have a price.
+/// The two kinds of budget that have a price.
 pub(crate) enum Priced<'a> {
     /// Events.
     Events(&'a Event),
-    /// A filter of its own.
+    /// A session's own filter.
     Filter(&'a Filter),
 }
 

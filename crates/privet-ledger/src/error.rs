@@ -1,141 +1,142 @@
-//! Why a ledger refused.
+//! Reasons for a refusal by a ledger.
 
 use privet_core::{Neighbours, Unit, Whose, printable};
 use privet_dp::account::AccountError;
 use privet_dp::gate::PurseError;
 
-/// Why nothing was written down, and so nothing may be spent. Carries names and settings, never a value of a record.
+/// A refusal: nothing was written, and nothing may be spent. Carries names and settings, never a value
+/// of a record.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LedgerError {
-    /// There is no ledger there.
+    /// No ledger exists at this place.
     #[error("{path}: there is no ledger; `privet budget open` makes one")]
     Absent {
-        /// Where.
+        /// Path of the ledger.
         path: String,
     },
-    /// There is one already.
+    /// The file exists already.
     #[error("{path}: there is a file already, and it is kept; name another")]
     Exists {
-        /// Where.
+        /// Path of the file.
         path: String,
     },
-    /// Not a ledger at all.
+    /// The file is not a ledger.
     #[error("{path}: not a ledger: {why}")]
     NotALedger {
-        /// Where.
+        /// Path of the file.
         path: String,
-        /// What is there.
+        /// The difference.
         why: String,
     },
-    /// Something lies beneath it that could change what is written.
+    /// The schema differs from a ledger's; a foreign object could change entries.
     #[error(
         "the ledger {path} is not as this program made it: the difference is the {what}. Such a thing could take an entry \
          out again, so nothing is read or spent from it; compare it with a copy and with the certificates that were given out"
     )]
     Foreign {
-        /// Where.
+        /// Path of the ledger.
         path: String,
-        /// What is there, or is not.
+        /// The object that is there and should not be, or the reverse.
         what: String,
     },
-    /// Written by a version that this one does not know.
+    /// Written in a format that this version does not read.
     #[error("the ledger is of format '{}'; this version reads {}: take a newer one", printable(.found), crate::entry::FORMAT)]
     Version {
-        /// What it says.
+        /// The format found.
         found: String,
     },
-    /// An entry is not what was written.
+    /// An entry was altered, or breaks a rule.
     #[error(
         "the ledger is broken at entry {sequence}: {why}. Nothing is spent from it; compare it with a copy and with the certificates that were given out"
     )]
     Broken {
-        /// Which one.
+        /// Number of the entry.
         sequence: u64,
-        /// In which way.
+        /// The rule broken.
         why: String,
     },
-    /// No such data set.
+    /// The data set does not exist.
     #[error("the ledger has no data set '{}'; it has: {known}. `privet budget open` adds one", printable(.name))]
     NoDataSet {
-        /// What was asked for.
+        /// The name given.
         name: String,
-        /// The names that there are.
+        /// The names that exist.
         known: String,
     },
-    /// A name that is in use.
+    /// The name is in use.
     #[error("the ledger has a data set '{}' already: its limit was fixed when it was opened", printable(.name))]
     NameTaken {
         /// The name.
         name: String,
     },
-    /// A name that is none.
+    /// Not a valid name.
     #[error("'{}' is no name of a data set: 1 to 200 characters, none of them a control character, are accepted", printable(.name))]
     BadName {
-        /// What was given.
+        /// The name given.
         name: String,
     },
-    /// The limit cannot be kept by this filter.
+    /// The budget or order is not possible under this filter.
     #[error("{0}")]
     Limit(String),
-    /// More than is left.
+    /// The release would exceed the limit.
     #[error("{0}")]
     Exceeds(String),
-    /// Another relation than the limit's.
+    /// The release has other neighbours or another kind of unit than the limit.
     #[error("this release protects {asked_neighbours} of {asked_unit}, and the limit of '{}' is for {neighbours} of {unit}: what is spent on the one cannot be counted on the other. Plan it for the limit's, or open a data set of its own", printable(.name))]
     OtherRelation {
-        /// The data set.
+        /// Name of the data set.
         name: String,
-        /// The limit's.
+        /// Neighbours of the limit.
         neighbours: Neighbours,
-        /// The limit's.
+        /// Unit of the limit.
         unit: Unit,
-        /// The release's.
+        /// Neighbours of the release.
         asked_neighbours: Neighbours,
-        /// The release's.
+        /// Unit of the release.
         asked_unit: Unit,
     },
-    /// Another unit than the limit's.
+    /// The users of the release are given by another column than those of the limit.
     #[error("a unit of this release is {asked}, and the limit of '{}' is for {whose}: what is spent on the one cannot be counted on the other. Release it under a schema whose [unit] is the limit's, or open a data set of its own", printable(.name))]
     OtherUnit {
-        /// The data set.
+        /// Name of the data set.
         name: String,
-        /// The limit's.
+        /// Unit of the limit.
         whose: Whose,
-        /// The release's.
+        /// Unit of the release.
         asked: Whose,
     },
-    /// Nobody said who a user is.
+    /// The unit is users, and no column says whose a record is.
     #[error("{0}")]
     UnitNotSaid(String),
-    /// The table is another data set, or may be.
+    /// The table is, or may be, another data set.
     #[error("{0}")]
     Identity(String),
-    /// A state that a reservation is not in.
+    /// The reservation is not in the state that the operation needs.
     #[error("entry {sequence}: {why}")]
     State {
-        /// The reservation.
+        /// Number of the reservation.
         sequence: u64,
-        /// What is the matter.
+        /// The reason.
         why: String,
     },
-    /// Not a certificate of this ledger.
+    /// The certificate is not one of this ledger.
     #[error("{0}")]
     Certificate(String),
-    /// What was to be imported does not fit.
+    /// The other ledger cannot be imported.
     #[error("{0}")]
     Import(String),
     /// The events cannot be accounted for.
     #[error(transparent)]
     Account(#[from] AccountError),
-    /// It could not be read or written.
+    /// The file or server could not be read or written.
     #[error("the ledger {path} could not be {doing}: {why}")]
     Environment {
-        /// Where it is.
+        /// Path or address of the ledger.
         path: String,
-        /// Read or written.
+        /// The operation that failed, as a participle: read, written, opened or made.
         doing: &'static str,
-        /// In the system's words.
+        /// Message of the operating system or database.
         why: String,
     },
     /// The release was made, and its entry could not be closed.
@@ -143,20 +144,21 @@ pub enum LedgerError {
         "{why}. The release is made and valid; its entry {reservation} stays open, and counts as spent"
     )]
     NotClosed {
-        /// The entry.
+        /// Number of its reservation.
         reservation: u64,
-        /// What is the matter.
+        /// The reason.
         why: Box<LedgerError>,
     },
 }
 
 impl LedgerError {
-    /// Whether it is the machine's doing: disk, permission, network; or no refusal, since the release is made.
+    /// True for failures of the environment (disk, permission, network), and where the release is made
+    /// and only its entry stayed open.
     pub fn is_environment(&self) -> bool {
         matches!(self, Self::Environment { .. } | Self::NotClosed { .. })
     }
 
-    /// Whether it is refused on privacy grounds.
+    /// True for refusals on privacy grounds.
     pub fn is_refusal(&self) -> bool {
         matches!(
             self,

@@ -1,39 +1,39 @@
-//! Sums that do not depend on their order: prices as whole numbers of a fixed fine unit.
+//! Prices as integers of a fixed fine unit, so that sums do not depend on their order.
 //!
-//! A price is rounded up to the unit once, when it is entered; from there on addition and subtraction are exact, so that
-//! many processes, a void reservation or a merge of two ledgers cannot leave a sum behind.
+//! A price is rounded up to the unit once, when it is entered. From there on addition and subtraction
+//! are exact: concurrent processes, void reservations and merges of ledgers leave no rounding error.
 
 use privet_dp::account::Tally;
 use serde::{Deserialize, Serialize};
 
-/// Units of the law's own quantity in 1: below 2⁶² in all, 1e-19 apart.
+/// Units per 1 of the law's own quantity, 2⁶⁴: resolution 5.4e-20, sums below 2⁶².
 const SPENT: f64 = 18_446_744_073_709_551_616.0; // 2⁶⁴
-/// Units of a probability in 1: 7.5e-37 apart.
+/// Units per 1 of a probability, 2¹²⁰: resolution 7.5e-37.
 const PROBABILITY: f64 = 1_329_227_995_784_915_872_903_807_060_280_344_576.0; // 2¹²⁰
-/// The most that a single price may be, in the law's own quantity.
+/// Largest single price, in the law's own quantity.
 const LARGEST: f64 = 4_611_686_018_427_387_904.0; // 2⁶²
 
-/// What is spent of a filter.
+/// Spending under a filter, in integer units.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exact {
-    /// Of the law's own quantity, in units of 2⁻⁶⁴.
+    /// The law's own quantity, in units of 2⁻⁶⁴.
     #[serde(with = "text")]
     spent: u128,
-    /// Of the distance, in units of 2⁻¹²⁰.
+    /// Total variation distance of noise on grids, in units of 2⁻¹²⁰.
     #[serde(with = "text")]
     distance: u128,
-    /// Of the leak, in units of 2⁻¹²⁰.
+    /// δ that events have of their own, in units of 2⁻¹²⁰.
     #[serde(with = "text")]
     leak: u128,
-    /// Σε of what has a bounded loss, in units of 2⁻⁶⁴.
+    /// Σε of releases with a bounded loss, in units of 2⁻⁶⁴.
     #[serde(with = "text")]
     sum: u128,
-    /// How many releases have none.
+    /// The number of releases without a bounded loss.
     unbounded: u64,
 }
 
-/// Wide numbers are texts in JSON.
+/// Serde form of a u128: a decimal text, since JSON numbers lose digits.
 mod text {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
@@ -51,7 +51,8 @@ mod text {
 }
 
 impl Exact {
-    /// Rounded up to the unit; `None` for what is no price. `sum` is the ε of what has a bounded loss.
+    /// Rounds a price up to the unit; `None` if it is not a finite number within range. `sum` is ε if
+    /// the loss is bounded.
     pub fn of(price: &Tally, sum: Option<f64>) -> Option<Self> {
         let up = |value: f64, most: f64, unit: f64| {
             (0.0..=most).contains(&value).then(|| (value * unit).ceil() as u128)
@@ -65,7 +66,7 @@ impl Exact {
         })
     }
 
-    /// A limit, rounded down.
+    /// Rounds a limit down to the unit.
     pub fn limit(spent: f64, distance: f64, leak: f64, sum: f64) -> Self {
         let down = |value: f64, most: f64, unit: f64| (value.clamp(0.0, most) * unit) as u128;
         Self {
@@ -77,7 +78,7 @@ impl Exact {
         }
     }
 
-    /// Both together; what is beyond all limits stays beyond them.
+    /// Adds two amounts; saturates instead of overflowing.
     pub fn and(&self, more: &Self) -> Self {
         Self {
             spent: self.spent.saturating_add(more.spent),
@@ -88,26 +89,26 @@ impl Exact {
         }
     }
 
-    /// Whether this, of which `price` is the newest part, is within a limit: by the law's own quantity, or because all
-    /// of it has a bounded loss and those add up to no more than ε. Where a price has no part in a distance or leak, that
-    /// is not asked about.
+    /// True if this total, of which `price` is the newest part, is within a limit: by the law's own
+    /// quantity, or because every loss is bounded and Σε is within the limit's. Distance and leak are
+    /// compared only if `price` has a part in them.
     pub fn within(&self, limit: &Self, price: &Self) -> bool {
         (self.spent <= limit.spent || self.summed(limit))
             && (price.distance == 0 || self.distance <= limit.distance)
             && (price.leak == 0 || self.leak <= limit.leak)
     }
 
-    /// Whether all of it has a bounded loss, and those add up to no more than the limit's.
+    /// True if every loss is bounded and Σε is within the limit's.
     fn summed(&self, limit: &Self) -> bool {
         self.unbounded == 0 && self.sum <= limit.sum
     }
 
-    /// Σε, where everything has a bounded loss.
+    /// Σε rounded up, if every loss is bounded.
     pub fn sum(&self) -> Option<f64> {
         (self.unbounded == 0).then(|| (self.sum as f64 / SPENT).next_up())
     }
 
-    /// The larger of each.
+    /// The larger of each component.
     pub fn max(&self, other: &Self) -> Self {
         Self {
             spent: self.spent.max(other.spent),
@@ -118,27 +119,28 @@ impl Exact {
         }
     }
 
-    /// Of the law's own quantity, rounded up.
+    /// The law's own quantity, rounded up.
     pub fn spent(&self) -> f64 {
         (self.spent as f64 / SPENT).next_up()
     }
 
-    /// Of the distance, rounded up.
+    /// Total variation distance, rounded up.
     pub fn distance(&self) -> f64 {
         if self.distance == 0 { 0.0 } else { (self.distance as f64 / PROBABILITY).next_up() }
     }
 
-    /// Of the leak, rounded up.
+    /// δ that events have of their own, rounded up.
     pub fn leak(&self) -> f64 {
         if self.leak == 0 { 0.0 } else { (self.leak as f64 / PROBABILITY).next_up() }
     }
 
-    /// Whether it is nothing at all.
+    /// True if every component is zero.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Which share of a limit it is: by whichever of the law and the sum is less, or by the distance or leak.
+    /// This amount as a share of a limit: the smaller of the law's and Σε's shares, or the distance's or
+    /// leak's if larger.
     pub fn share(&self, limit: &Self) -> f64 {
         let share = |part: u128, whole: u128| match (part, whole) {
             (0, _) => 0.0,
@@ -152,7 +154,7 @@ impl Exact {
         spent.max(share(self.distance, limit.distance)).max(share(self.leak, limit.leak))
     }
 
-    /// Takes away what was added before.
+    /// Subtracts an amount that was added before.
     pub(crate) fn less(&self, part: &Self) -> Self {
         Self {
             spent: self.spent.saturating_sub(part.spent),
@@ -180,7 +182,7 @@ mod tests {
         assert!((three.share(&limit) - 3.0).abs() < 1e-9);
     }
 
-    /// Either of the two is enough, and one release without a bounded loss leaves the law alone.
+    /// Either bound suffices; one release without a bounded loss leaves the law alone.
     #[test]
     fn the_law_or_the_sum() {
         let limit = Exact { distance: 9, leak: 9, ..Exact::limit(1.0, 0.0, 0.0, 1.0) };

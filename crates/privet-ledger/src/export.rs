@@ -1,18 +1,18 @@
-//! What may be handed on: entries and certificates' hashes, never what tables are known by.
+//! Exports: entries and certificates' hashes, never the fingerprints of tables.
 
 use crate::books::{Held, State};
 use crate::{Ledger, LedgerError};
 use privet_core::Whose;
 use serde_json::{Value, json};
 
-/// The form of exports.
+/// Format name of exports.
 const FORMAT: &str = "privet-ledger-export-1";
 
-/// Every entry with its hash, and what they add up to.
+/// Every entry with its hash, and the state of every data set.
 pub fn as_json(ledger: &mut Ledger) -> Result<Value, LedgerError> {
     let entries = ledger.entries()?;
     let entries = entries.into_iter().map(|stored| {
-        // The text itself: its hash is taken of it, byte for byte.
+        // The text itself, byte for byte: its hash is of these bytes.
         json!({ "hash": stored.hash, "text": stored.text })
     });
     let entries: Vec<Value> = entries.collect();
@@ -43,7 +43,7 @@ fn finite(value: f64) -> Value {
     if value.is_finite() { value.into() } else { Value::Null }
 }
 
-/// One line a reservation.
+/// One row per reservation.
 pub fn as_csv(ledger: &Ledger) -> String {
     let mut text = String::from(
         "entry,when,who,dataset,state,doing,purpose,epsilon,delta,share_of_limit,certificate_sha256,unit\n",
@@ -52,7 +52,7 @@ pub fn as_csv(ledger: &Ledger) -> String {
     for held in books.held().values() {
         let account = books.accounts().get(&held.dataset);
         let share = account.map_or(0.0, |account| held.price.share(&account.limit.exact()));
-        // Said by the release, or of the data set afterwards.
+        // The unit is stated by the release, or of the data set afterwards.
         let stated = account.map(|account| &account.whose).filter(|_| !held.whose.is_said());
         text.push_str(&line(held, share, stated.unwrap_or(&held.whose)));
     }

@@ -1,15 +1,18 @@
-//! By what a table is known again.
+//! Recognises a table by keyed hashes of its rows.
 //!
-//! - **Fingerprint**: Σ F(row) mod 2²⁵⁶ over the rows, F = HMAC-SHA-256 under a secret of the ledger's: the same for the
-//!   same rows in any order (Clarke, Devadas, van Dijk, Gassend & Suh 2003, "Incremental multiset hash functions").
-//! - **Sketch**: the 4096 smallest distinct F(row), cut to 64 bits. Of two tables, those below the smaller of the two
-//!   largest kept are a random sample of the rows of both, so that the share of the smaller table that the larger has is
-//!   known to a few parts in a hundred: copies that were appended to or cut out are found.
+//! - **Fingerprint**: Σ F(row) mod 2²⁵⁶ over the rows, F = HMAC-SHA-256 under the ledger's secret: the
+//!   same for the same rows in any order (Clarke, Devadas, van Dijk, Gassend & Suh 2003, "Incremental
+//!   multiset hash functions").
+//! - **Sketch**: the 4096 smallest distinct F(row), truncated to 64 bits. Of two tables' sketches, the
+//!   hashes up to the smaller of the two largest are a random sample of the union of the rows. It
+//!   estimates, to a few parts in a hundred, the share of the smaller table's rows that the larger has:
+//!   copies with rows added or removed are recognised.
 //!
-//! Both count as data: a plain hash of a small table would confirm a guess of it. They are in the ledger's file alone,
-//! under the same secret, and in no export, report or server. What they do not find: rows whose cells were changed, tables
-//! with other columns, and pieces so small that hardly any of their rows is in the sketch of the whole (below about a
-//! thousandth of 4 million rows, fewer of small tables).
+//! Both count as data: an unkeyed hash of a small table would confirm a guess of it. They are stored in
+//! the ledger's file alone, under the same secret, and in no export, report or server. Not recognised:
+//! rows whose cells were changed, tables with other columns, and pieces so small that hardly any of
+//! their rows is in the sketch of the whole (below about a thousandth of 4 million rows, fewer of small
+//! tables).
 
 use crate::entry::hexadecimal;
 use sha2::{Digest, Sha256};
@@ -17,19 +20,19 @@ use std::collections::BTreeSet;
 use std::fmt;
 use zeroize::Zeroizing;
 
-/// Bytes of the secret.
+/// Length of the secret in bytes.
 pub(crate) const SECRET: usize = 32;
-/// Hashes in a sketch.
+/// Maximum number of hashes in a sketch.
 const KEPT: usize = 4096;
-/// The share of the smaller table from which on two tables are asked about.
+/// Overlap above which two tables may be the same data set, as a share of the smaller one's rows.
 pub const OVERLAP: f64 = 0.2;
 
-/// What a table is known by, under the secret of one ledger.
+/// Fingerprint and sketch of a table, under the secret of one ledger.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Print {
     pub(crate) fingerprint: [u8; 32],
     pub(crate) rows: u64,
-    /// Rising.
+    /// In ascending order.
     pub(crate) sketch: Vec<u64>,
 }
 
@@ -39,7 +42,7 @@ impl fmt::Debug for Print {
     }
 }
 
-/// A table that a data set is known by.
+/// A table that was used as a data set.
 #[derive(Debug, Clone)]
 pub(crate) struct Identity {
     pub dataset: String,
@@ -62,12 +65,12 @@ impl Print {
         self.sketch.iter().flat_map(|hash| hash.to_le_bytes()).collect()
     }
 
-    /// Whether it is the same rows.
+    /// True if both tables have the same rows.
     pub fn same(&self, other: &Self) -> bool {
         self.fingerprint == other.fingerprint && self.rows == other.rows
     }
 
-    /// Which share of the distinct rows of the smaller table is in the other one, about.
+    /// Estimates the share of the smaller table's distinct rows that the other has.
     pub fn overlap(&self, other: &Self) -> f64 {
         let last = |print: &Self| match print.sketch.last() {
             // All of its rows are in it.
@@ -86,7 +89,7 @@ impl Print {
     }
 }
 
-/// Makes a [`Print`] of a table, row by row.
+/// Computes the [`Print`] of a table, row by row.
 pub struct Printer {
     inner: Sha256,
     outer: Sha256,
@@ -115,7 +118,7 @@ impl Printer {
         Self { inner, outer, sum: [0; 4], rows: 0, sketch: BTreeSet::new() }
     }
 
-    /// Takes a row, written in the one form that every format gives it.
+    /// Adds a row, in the one encoding that every file format is converted to.
     pub fn row(&mut self, bytes: &[u8]) {
         let mut inner = self.inner.clone();
         inner.update(bytes);
@@ -139,7 +142,7 @@ impl Printer {
         }
     }
 
-    /// All rows were taken.
+    /// Returns the print of the rows added.
     pub fn finish(self) -> Print {
         let mut fingerprint = [0; 32];
         for (bytes, sum) in fingerprint.chunks_exact_mut(8).zip(self.sum) {
@@ -184,11 +187,12 @@ mod tests {
         {
             assert!(!one.same(&other));
         }
-        // Two equal rows are not none, as they would be under exclusive or.
+        // Two equal rows do not cancel, as they would under exclusive or.
         assert!(!print([3, 3].into_iter(), 1).same(&print([4, 4].into_iter(), 1)));
     }
 
-    /// Binomial sample of at least 800 rows: off by 0.12 with probability below 2·exp(−2·800·0.12²) < 1e-9.
+    /// Binomial sample of at least 800 rows: off by 0.12 with probability below
+    /// 2·exp(−2·800·0.12²) < 1e-9.
     #[test]
     fn overlaps_are_found_whatever_the_sizes() {
         let whole = print(0..40_000, 9);

@@ -1,4 +1,4 @@
-//! The ledger: opening it, asking what is left, and writing down.
+//! The ledger: opening, quoting, reserving and settling, and checking certificates.
 
 use crate::books::{Account, Books, State, price, proves, within};
 use crate::entry::{Charged, Entry, FORMAT, Note, Reserved, Stored, What, hash};
@@ -14,7 +14,7 @@ use privet_dp::account::{self, Event};
 use privet_dp::gate::{Certificate, Entered, Spend, VERSION};
 use std::path::Path;
 
-/// A ledger that is open. Other processes may write into the same one meanwhile.
+/// An open ledger. Other processes may write to the same one meanwhile.
 pub struct Ledger {
     store: Box<dyn Store>,
     books: Books,
@@ -30,60 +30,61 @@ impl std::fmt::Debug for Ledger {
 /// A data set that shares rows with a table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Known {
-    /// Its name.
+    /// Name of the data set.
     pub dataset: String,
-    /// Whether it is the same rows.
+    /// True if both have the same rows.
     pub same: bool,
-    /// Which share of the smaller of both is in the other, about.
+    /// Estimated share of the smaller one's distinct rows that the other has.
     pub overlap: f64,
 }
 
-/// What a release would cost.
+/// Cost of a release that was not reserved yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Quote {
-    /// Its share of the limit.
+    /// Its price as a share of the limit.
     pub share: f64,
     /// The share of the limit that is left.
     pub left: f64,
-    /// Whether it fits.
+    /// True if it stays within the limit.
     pub fits: bool,
-    /// What is proved of all that was spent before, at the limit's δ.
+    /// The ε proved for everything spent before, at the limit's δ.
     pub before: f64,
-    /// The same with it.
+    /// The ε proved after this release, at the limit's δ.
     pub after: f64,
-    /// By what it is charged.
+    /// Basis of its price.
     pub charged: Charged,
     price: Exact,
 }
 
-/// A certificate that fits a ledger.
+/// A certificate that matches its ledger.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked {
-    /// The reservation.
+    /// Number of its reservation.
     pub reservation: u64,
-    /// The data set.
+    /// Name of the data set.
     pub dataset: String,
-    /// How far the reservation is.
+    /// State of the reservation.
     pub state: State,
 }
 
 impl Ledger {
-    /// Makes a ledger in a new file, for its owner alone.
+    /// Creates a ledger in a new file that only its owner can read.
     pub fn create(path: &Path, who: &str) -> Result<Self, LedgerError> {
         Self::begin(Box::new(Sqlite::create(path)?), who)
     }
 
-    /// Opens the ledger of a file: reads every entry, and refuses it if one does not follow from those before.
+    /// Opens the ledger in a file: reads every entry, and refuses the ledger if one does not follow from
+    /// those before.
     pub fn open(path: &Path) -> Result<Self, LedgerError> {
         Self::read(Box::new(Sqlite::open(path, false)?))
     }
 
-    /// The same, only to look at.
+    /// Opens a ledger read-only.
     pub fn look(path: &Path) -> Result<Self, LedgerError> {
         Self::read(Box::new(Sqlite::open(path, true)?))
     }
 
-    /// Opens the ledger of a PostgreSQL server, and begins one where there is none.
+    /// Opens the ledger on a PostgreSQL server; begins one if there is none.
     #[cfg(feature = "postgres")]
     pub fn connect(address: &str, who: &str) -> Result<Self, LedgerError> {
         let ledger = Self::read(Box::new(crate::server::Server::connect(address)?))?;
@@ -93,7 +94,7 @@ impl Ledger {
         }
     }
 
-    /// Opens the ledger of a PostgreSQL server, only to look at: nothing is made there.
+    /// Opens the ledger on a PostgreSQL server read-only: creates nothing there.
     #[cfg(feature = "postgres")]
     pub fn look_at(address: &str) -> Result<Self, LedgerError> {
         Self::read(Box::new(crate::server::Server::look(address)?))
@@ -103,7 +104,7 @@ impl Ledger {
         let mut ledger = Self { store, books: Books::default(), clock: privet_core::now };
         let number = number()?;
         ledger.write(who, |books| {
-            // Somebody else began it meanwhile.
+            // Another process began it meanwhile.
             if books.sequence() > 0 {
                 return Ok(None);
             }
@@ -119,29 +120,29 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// With another clock; for tests.
+    /// Replaces the clock; for tests.
     pub fn with_clock(self, clock: fn() -> String) -> Self {
         Self { clock, ..self }
     }
 
-    /// Over another back end; for tests.
+    /// Replaces the back end; for tests.
     #[cfg(test)]
     pub(crate) fn over(self, store: impl FnOnce(Box<dyn Store>) -> Box<dyn Store>) -> Self {
         Self { store: store(self.store), ..self }
     }
 
-    /// Reads what others wrote since.
+    /// Reads the entries that others wrote since.
     pub fn catch_up(&mut self) -> Result<(), LedgerError> {
         let Self { store, books, .. } = self;
         store.read(books.sequence(), &mut |stored| books.take(&stored))
     }
 
-    /// What the entries that were read add up to.
+    /// State of the ledger after the entries read so far.
     pub fn books(&self) -> &Books {
         &self.books
     }
 
-    /// Every entry, in order.
+    /// Returns every entry, in order.
     pub fn entries(&mut self) -> Result<Vec<Stored>, LedgerError> {
         let mut all = Vec::new();
         self.store.read(0, &mut |stored| {
@@ -151,13 +152,14 @@ impl Ledger {
         Ok(all)
     }
 
-    /// A certificate that was kept, by its hash.
+    /// Returns a stored certificate by its hash.
     pub fn certificate(&mut self, hash: &str) -> Result<Option<String>, LedgerError> {
         self.store.certificate(hash)
     }
 
-    /// Opens a data set. `print` is what its table is known by; one that is known already is refused, and one that
-    /// shares rows with another unless `as_new`. Who a unit is the first release says where `whose` does not.
+    /// Opens a data set. `print` identifies its table: a table already in the ledger is refused, and one
+    /// that shares rows with another data set is refused unless `as_new`. If `whose` states no unit, the
+    /// first release does.
     pub fn add(
         &mut self,
         name: &str,
@@ -213,7 +215,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Says who a unit is of a data set that did not say it when it was opened: one of 0.2.0, or a name alone.
+    /// States the unit of a data set that was opened without one: by 0.2.0, or by name only.
     pub fn state_unit(
         &mut self,
         name: &str,
@@ -242,12 +244,12 @@ impl Ledger {
         Ok(())
     }
 
-    /// What makes prints of tables; `None` where the ledger knows tables by their names alone.
+    /// Returns a printer of tables; `None` if the ledger identifies tables by name only.
     pub fn printer(&mut self) -> Result<Option<Printer>, LedgerError> {
         Ok(self.store.identities()?.map(|(secret, _)| Printer::new(&secret)))
     }
 
-    /// The data sets that share rows with a table, those that are the same first.
+    /// Returns the data sets that share rows with a table, those with the same rows first.
     pub fn known(&mut self, print: &Print) -> Result<Vec<Known>, LedgerError> {
         let mut found: Vec<Known> = Vec::new();
         let identities = self.store.identities()?.map(|(_, all)| all).unwrap_or_default();
@@ -268,8 +270,8 @@ impl Ledger {
         Ok(found)
     }
 
-    /// Refuses a table that is not the data set of this name, or is another one as well. With `same_as` a table that
-    /// was not seen before counts as it from here on.
+    /// Refuses a table that is not the data set of this name, or is another one as well. With `same_as`
+    /// a table not seen before counts as this data set from here on.
     pub fn recognise(
         &mut self,
         name: &str,
@@ -286,7 +288,7 @@ impl Ledger {
                 || theirs.is_some_and(|it| it.shares_rows_with.iter().any(|shared| shared == name))
         };
         let own = known.iter().find(|known| known.dataset == name);
-        // The very rows of this data set are no surprise, whatever else they share.
+        // A table with exactly the rows of this data set passes, whatever else they share.
         let same = own.is_some_and(|own| own.same);
         if let Some(other) = known.iter().find(|known| {
             known.dataset != name && (known.same || (!same && !declared(&known.dataset)))
@@ -324,7 +326,7 @@ impl Ledger {
             };
             return Err(LedgerError::Identity(words));
         }
-        // A part of what is known already needs not be kept.
+        // A part of a table stored already adds nothing to recognise it by.
         let part = identities.iter().any(|known| {
             known.dataset == name
                 && print.rows <= known.print.rows
@@ -340,8 +342,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// What a release would cost, and whether it fits. Of whose records it is may be left open: then only the release
-    /// itself will say it.
+    /// Computes the cost of a release and whether it fits. Its unit may be left open here; the release
+    /// itself must state it.
     pub fn quote(
         &mut self,
         asked: &Asked,
@@ -357,19 +359,19 @@ impl Ledger {
         Ok(quote(account, charged, price))
     }
 
-    /// Someone who pays from this ledger: the purse of one session.
+    /// Returns the purse of one session, paid from this ledger.
     pub fn paying(&mut self, asked: Asked) -> Paying<&mut Self> {
         Paying::new(self, asked)
     }
 
-    /// Sets aside, on disk, what a session may spend. Gives back its entry.
+    /// Reserves a session's budget on disk. Returns the entry.
     pub(crate) fn reserve(
         &mut self,
         asked: &Asked,
         whose: &Whose,
         spend: &Spend,
     ) -> Result<Entered, LedgerError> {
-        // Outside of the transaction: accounting may take a while, and a limit never changes.
+        // Outside the transaction: accounting may take a while, and a limit never changes.
         self.catch_up()?;
         let (charged, price) = charge(self.books.account(&asked.dataset)?, asked, spend)?;
         let written = serde_json::value::to_raw_value(spend)
@@ -396,7 +398,7 @@ impl Ledger {
         })
     }
 
-    /// Commits that a reservation is about to be drawn from: it is spent from here on.
+    /// Commits that noise is about to be drawn under a reservation: it is spent from here on.
     pub(crate) fn draw(&mut self, reservation: u64, who: &str) -> Result<Entered, LedgerError> {
         self.write(who, |books| {
             in_state(books, reservation, State::Reserved)?;
@@ -404,7 +406,7 @@ impl Ledger {
         })
     }
 
-    /// The release was made.
+    /// Closes the entry of a release that was made.
     pub(crate) fn settle(
         &mut self,
         reservation: u64,
@@ -423,7 +425,8 @@ impl Ledger {
         })
     }
 
-    /// Reserves, draws and settles so many releases in one transaction: to make a long ledger for a benchmark.
+    /// Reserves, draws and settles these releases in one transaction: builds a long ledger for a
+    /// benchmark.
     pub fn fill(
         &mut self,
         asked: &Asked,
@@ -473,7 +476,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Frees a reservation from which nothing was drawn. A process that still holds it can no longer draw.
+    /// Frees a reservation under which nothing was drawn. A process that still holds it can no longer
+    /// draw.
     pub fn void(&mut self, reservation: u64, who: &str, reason: &str) -> Result<(), LedgerError> {
         self.write(who, |books| {
             in_state(books, reservation, State::Reserved)?;
@@ -482,8 +486,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// The reservation of an entry that a certificate or a stream states: it must be one of this ledger, as it
-    /// was when it was stated, and not void.
+    /// Returns the reservation behind an entry that a certificate or stream states. The entry must be in
+    /// this ledger, with the hash stated, and its reservation not void.
     pub fn find(&mut self, entered: &Entered) -> Result<Checked, LedgerError> {
         let refused = |words: String| Err(LedgerError::Certificate(words));
         if entered.ledger != self.books.ledger() {
@@ -518,9 +522,10 @@ impl Ledger {
         }
     }
 
-    /// Whether a certificate is one that this ledger has, as it was when it was given out. Where the release was
-    /// settled with its certificate, it must be that one: another, under the same entry, is of a release that
-    /// nobody paid for. `whose` is who a unit is as far as the certificate says it, which must be for whom it was paid.
+    /// Checks that a certificate belongs to this ledger and states the events reserved. If the release
+    /// was settled with a certificate, it must be that one: another under the same entry is of a release
+    /// that was never paid for. `whose` is the unit as far as the certificate states it; it must be the
+    /// unit paid for.
     pub fn check_certificate(
         &mut self,
         certificate: &Certificate,
@@ -548,7 +553,7 @@ impl Ledger {
         let account = self.books.account(&reserved.dataset)?;
         let stated = whose.clone().of(account.limit.filter.unit);
         let paid = reserved.whose.of(account.limit.filter.unit);
-        // A reservation of 0.2.0 does not say it; who it was may have been stated of the data set since.
+        // A reservation of 0.2.0 states no unit; the data set may have had one stated since.
         let paid = if paid.is_said() { paid } else { account.whose.clone() };
         if stated.is_said() && paid.is_said() && stated != paid {
             return refused(format!(
@@ -557,7 +562,7 @@ impl Ledger {
         }
         let settled = self.books.held().get(&reservation).and_then(|held| held.certificate.clone());
         if let Some(settled) = settled {
-            // Edited beside its hash, or gone: then only the hash is left to compare with.
+            // If the stored text was edited or is gone, only its hash is left to compare with.
             let kept = self.store.certificate(&settled)?.filter(|text| hash(text) == settled);
             let same = match kept.and_then(|text| serde_json::from_str(&text).ok()) {
                 Some(kept) => is_of(certificate, &kept),
@@ -573,8 +578,8 @@ impl Ledger {
         Ok(checked)
     }
 
-    /// Whether every release that is charged by its claim, or as the only one, has events that prove the claim.
-    /// The books check all else.
+    /// Checks that the events of every release charged by its claim, or as the whole limit, prove the
+    /// claim. The books check all else.
     pub fn check_claims(&mut self) -> Result<(), LedgerError> {
         let mut proved: Vec<(String, String)> = Vec::new();
         for stored in self.entries()? {
@@ -600,8 +605,9 @@ impl Ledger {
         Ok(())
     }
 
-    /// Appends one entry, made from the books as they are once nobody else can write; `None` appends nothing. One that
-    /// the books would refuse is not written, whatever `make` has overlooked: it would break the ledger for good.
+    /// Appends one entry, made from the books inside the transaction; `None` appends nothing. An entry
+    /// that the books would refuse is not written, even if `make` returned it: it would break the ledger
+    /// for good.
     pub(crate) fn write(
         &mut self,
         who: &str,
@@ -628,7 +634,7 @@ impl Ledger {
             written = Some(stored.clone());
             Ok(Batch { entries: vec![stored], certificate, identity })
         })?;
-        // On disk: only now is it true.
+        // Committed: only now do the books count it.
         if let Some(stored) = written {
             books.take(&stored)?;
         }
@@ -636,13 +642,13 @@ impl Ledger {
     }
 }
 
-/// A certificate as it was before it was written to a file.
+/// The certificate without the digest and signature that its file adds.
 fn bare(certificate: &Certificate) -> Certificate {
     Certificate { digest: None, signature: None, ..certificate.clone() }
 }
 
-/// Whether a certificate is the one that was settled with, or that of a part of its release for one unit alone,
-/// which is made after it and says so in a last note.
+/// True if a certificate is the settled one, or its variant for one unit alone, which is made afterwards
+/// and says so in its last note.
 fn is_of(certificate: &Certificate, settled: &Certificate) -> bool {
     let mut stated = bare(certificate);
     if let (Some(part), Some(whole)) = (&mut stated.guarantee, &settled.guarantee)
@@ -663,7 +669,7 @@ fn number() -> Result<String, LedgerError> {
     })
 }
 
-/// What is to be written.
+/// An entry to be written, and what is stored with it.
 pub(crate) struct Writing {
     pub what: What,
     pub certificate: Option<(String, String)>,
@@ -694,7 +700,7 @@ fn in_state(books: &Books, reservation: u64, state: State) -> Result<(), LedgerE
     }
 }
 
-/// Who a unit is of a release that is to be paid for, which must be whom the limit is for.
+/// Returns the unit of a release to be paid for; refuses one that is not the limit's.
 fn same_unit(account: &Account, name: &str, whose: &Whose) -> Result<Whose, LedgerError> {
     let asked = whose.clone().of(account.limit.filter.unit);
     let shown = printable(name);
@@ -719,7 +725,7 @@ fn same_unit(account: &Account, name: &str, whose: &Whose) -> Result<Whose, Ledg
     }
 }
 
-/// By what a release is charged, and how much.
+/// Returns the basis and price of a release.
 fn charge(
     account: &Account,
     asked: &Asked,
@@ -766,7 +772,8 @@ fn charge(
     if let Some(found) = events.filter(fits) {
         return Ok((Charged::Events, found));
     }
-    // By its claim, where its events have no price, or one beyond the whole limit (grids at a very large ε).
+    // Charged by its claim if its events have no price, or one beyond the whole limit (grids at a very
+    // large ε).
     let claim = match claimed(spend)? {
         true => price(limit, spend, asked.claim.as_ref(), Charged::Claim)?,
         false => None,
@@ -807,7 +814,7 @@ fn quote(account: &Account, charged: Charged, price: Exact) -> Quote {
     }
 }
 
-/// The price and what is left, in words.
+/// Message with the price and what is left.
 fn exceeds(asked: &Asked, account: &Account, quote: &Quote) -> String {
     let limit = &account.limit;
     let name = printable(&asked.dataset);
@@ -838,7 +845,8 @@ fn exceeds(asked: &Asked, account: &Account, quote: &Quote) -> String {
 mod tests {
     use super::*;
 
-    /// Whatever a caller of [`Ledger::write`] has overlooked: what the books would refuse is not written.
+    /// An entry that the books would refuse is not written, even if a caller of [`Ledger::write`] lets
+    /// it through.
     #[test]
     fn nothing_is_written_that_would_break_the_ledger() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,28 +1,31 @@
-//! What may be spent on a data set in all, fixed when it is opened.
+//! The limit on all releases of a data set together, fixed when it is opened.
 //!
-//! A limit is an (ε, δ) towards one relation and unit, and the filter by which it is kept
-//! ([`privet_dp::account::filter`], with the theorems). The filter's own limit is the largest that proves the (ε, δ):
+//! A limit is an (ε, δ) for one neighbour relation and unit, and the filter that enforces it
+//! ([`privet_dp::account::filter`], with the theorems). The filter's own limit is the largest that
+//! proves the (ε, δ):
 //!
-//! | kind | adds up | admits | the largest limit |
+//! | kind | sum | admits | largest limit |
 //! |---|---|---|---|
-//! | `renyi` | Σε(α) at one order α | everything | δ(ε) of the moment at α |
-//! | `zcdp` | Σρ | what has a ρ; else its claimed (ε, δ) as ε²/2 and δ | δ(ε) of ρ-zCDP |
+//! | `renyi` | Σε(α) at one order α | every event | δ(ε) of the moment at α |
+//! | `zcdp` | Σρ | events with a ρ; others by their claimed (ε, δ), as ε²/2 and δ | δ(ε) of ρ-zCDP |
 //! | `gaussian` | Σμ² | Gaussian releases alone | δ(ε) of the Gaussian curve |
-//! | `sum` | Σε and Σδ | what has a bounded loss; else its claimed (ε, δ) | ε |
+//! | `sum` | Σε and Σδ | events with a bounded loss; others by their claimed (ε, δ) | ε |
 //!
-//! **δ is shared out** at the opening: a quarter for the δ that events have of their own (under `sum` all of it), a
-//! thousandth for noise on grids, divided by 1 + e^ε, the rest for the filter's curve.
+//! **δ is divided** at the opening: a quarter for the δ that events have of their own (under `sum` all
+//! of it), a thousandth for noise on grids, divided by 1 + e^ε, the rest for the filter's curve.
 //!
-//! **The law or the sum.** Beside its own quantity every limit adds up the ε of releases with a bounded loss, and lets
-//! through what keeps *either* within: few large releases of pure ε cost less by their sum. That is free.
-//! *Proof.* Let A be the transcripts at whose end the sum is within ε, and B the others; at the end of those the law's
-//! quantity is within. On A the density of P is at most e^ε times that of Q: P(S∩A) ≤ e^εQ(S∩A). On B the process is
-//! the one that stops before the law's quantity would exceed its limit, whose δ is H; so P(S∩B) ≤ e^εQ(S∩B) + H. Leaks and
-//! grids are charged for all transcripts alike, as in [`privet_dp::account::filter`]. ∎  A single release without a
+//! **The law or the sum.** Beside its own quantity every limit adds up the ε of releases with a bounded
+//! loss, and admits a release that keeps *either* within: few large releases of pure ε cost less by
+//! their sum. This costs nothing. *Proof.* Let A be the transcripts at whose end the sum is within ε,
+//! and B the others; at the end of those the law's quantity is within. On A the density of P is at most
+//! e^ε times that of Q: P(S∩A) ≤ e^εQ(S∩A). On B the process is the one that stops before the law's
+//! quantity would exceed its limit, whose δ is H; so P(S∩B) ≤ e^εQ(S∩B) + H. Leaks and grids are charged
+//! for all transcripts alike, as in [`privet_dp::account::filter`]. ∎  A single release without a
 //! bounded loss (Gaussian noise) leaves the law alone.
 //!
-//! **The order** of `renyi` is fixed at the opening, by a rule that reads the limit alone: the one at which most Gaussian
-//! releases fit, the largest limit(α)/α. The best order afterwards is no filter.
+//! **The order** of `renyi` is fixed at the opening, by a rule that reads the limit alone: the order at
+//! which most Gaussian releases fit, the largest limit(α)/α. Choosing the best order afterwards is not a
+//! filter.
 
 use crate::LedgerError;
 use crate::exact::Exact;
@@ -32,7 +35,7 @@ use privet_dp::account::{AccountError, Cost, Event, Filter, Guarantee, Tally};
 use serde::{Deserialize, Serialize};
 use std::{fmt, str::FromStr};
 
-/// Which filter keeps a limit.
+/// Kind of filter that enforces a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -79,29 +82,30 @@ impl FromStr for Kind {
     }
 }
 
-/// The share of δ for events with a δ of their own.
+/// Share of δ for events with a δ of their own.
 const LEAK: f64 = 0.25;
-/// The share of δ for noise on grids.
+/// Share of δ for noise on grids.
 const GRIDS: f64 = 1e-3;
-/// Sums of ε are compared to twelve digits, so that ten times 0.1 are 1.
+/// Tolerance of sums of ε: twelve digits, so that ten times 0.1 is 1.
 const TWELVE_DIGITS: f64 = 1.0 + 1e-12;
-/// How far another platform's arithmetic may be off, in relation to ε.
+/// Relative tolerance of ε and δ for another platform's arithmetic.
 const ROUNDED: f64 = 1.0 + 1e-9;
 
-/// What may be spent on a data set in all.
+/// The limit on all releases of a data set together.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limit {
-    /// ε of everything together.
+    /// ε of all releases together.
     pub epsilon: f64,
-    /// δ of everything together.
+    /// δ of all releases together.
     pub delta: f64,
-    /// What keeps it.
+    /// The filter that enforces it.
     pub filter: Filter,
 }
 
 impl Limit {
-    /// The largest limit of this kind that proves the budget; `order` is one of `renyi`'s own, in place of the rule's.
+    /// Finds the largest limit of this kind that proves the budget. `order` overrides the order that the
+    /// rule would choose for `renyi`.
     pub fn new(
         kind: Kind,
         order: Option<f64>,
@@ -155,7 +159,7 @@ impl Limit {
         Ok(Self { epsilon, delta, filter: filter(law.up_to(most)) })
     }
 
-    /// Which filter it is.
+    /// Kind of the filter.
     pub fn kind(&self) -> Kind {
         match self.filter.limit {
             Law::Renyi { .. } => Kind::Renyi,
@@ -165,12 +169,12 @@ impl Limit {
         }
     }
 
-    /// Whom it protects.
+    /// Neighbours and unit of the guarantee.
     pub fn relation(&self) -> Relation {
         Relation::new(self.filter.neighbours, self.filter.unit)
     }
 
-    /// Whether the filter proves the (ε, δ), up to rounding.
+    /// True if the filter proves the (ε, δ), up to rounding.
     pub fn holds(&self) -> bool {
         let range = Budget::new(self.epsilon, self.delta).is_ok();
         range
@@ -180,18 +184,18 @@ impl Limit {
                 .is_ok_and(|found| found <= self.delta * ROUNDED)
     }
 
-    /// Up to where each quantity may go.
+    /// Largest value of each quantity, in integer units.
     pub fn exact(&self) -> Exact {
         let Filter { limit, distance, leak, .. } = self.filter;
         Exact::limit(limit.most(), distance, leak, self.epsilon * TWELVE_DIGITS)
     }
 
-    /// The price of events; `None` where the filter has no bound for them.
+    /// Price of events; `None` if the filter has no bound for them.
     pub fn price(&self, event: &Event) -> Result<Option<Exact>, AccountError> {
         admitted(self.filter.price_and_sum(event))
     }
 
-    /// The price of a session under a filter of its own, likewise.
+    /// Price of a session under a filter of its own; `None` if this filter has no bound for it.
     pub fn price_of(&self, session: &Filter) -> Result<Option<Exact>, AccountError> {
         let sum = match session.limit {
             Law::Sum { epsilon } => Some(epsilon),
@@ -200,18 +204,18 @@ impl Limit {
         admitted(self.filter.price_of(session).map(|price| (price, sum)))
     }
 
-    /// The price of a release by its claim alone, (ε, δ), which its events must prove.
+    /// Price of a release by its claimed (ε, δ) alone, which its events must prove.
     pub fn price_of_claim(&self, claim: &Guarantee) -> Result<Option<Exact>, AccountError> {
         let cost = Cost::Approximate { epsilon: claim.epsilon, delta: claim.delta };
         self.price(&Event::Use { neighbours: claim.neighbours, unit: claim.unit, cost })
     }
 
-    /// What is proved of all that was spent, at the limit's δ. Infinite where nothing is.
+    /// The ε proved for everything spent, at the limit's δ. Infinite if none is proved.
     pub fn proved(&self, spent: &Exact) -> f64 {
         if spent.is_nothing() {
             return 0.0;
         }
-        // What was rounded down to be kept and up to be shown is the limit itself.
+        // A total that was rounded down when stored and up when shown is the limit itself.
         let near = |value: f64, limit: f64| {
             if value > limit && value <= limit * (1.0 + 1e-14) { limit } else { value }
         };
@@ -223,7 +227,7 @@ impl Limit {
             ..self.filter
         };
         let law = filter.guarantee(self.delta).map_or(f64::INFINITY, |found| found.epsilon);
-        // A sum is of the δ = 0 kind, but for leaks.
+        // The sum holds at δ = 0, apart from leaks.
         match spent.sum() {
             Some(sum) if filter.leak <= self.delta && spent.distance() == 0.0 => law.min(sum),
             _ => law,
@@ -231,7 +235,7 @@ impl Limit {
     }
 }
 
-/// `None` where the filter has no bound.
+/// Maps "not admitted" to `None`, and a price to integer units.
 fn admitted(
     found: Result<(Tally, Option<f64>), AccountError>,
 ) -> Result<Option<Exact>, AccountError> {
@@ -243,11 +247,11 @@ fn admitted(
 }
 
 fn libm_exp(value: f64) -> f64 {
-    // Only a share of δ rests on it, and the limit is checked as a whole.
+    // Only the division of δ depends on it, and the limit is checked as a whole.
     value.min(600.0).exp()
 }
 
-/// The order at which most Gaussian releases fit: the largest limit(α)/α, among so many.
+/// The order at which most Gaussian releases fit: the largest limit(α)/α over 2000 candidates.
 fn best_order(epsilon: f64, delta: f64) -> f64 {
     let capacity = |order: f64| {
         let s = order - 1.0;
@@ -256,12 +260,13 @@ fn best_order(epsilon: f64, delta: f64) -> f64 {
     };
     let orders = (1..=2000).map(|step| 1.0 + (f64::from(step) / 2000.0 * 16.0 - 4.0).exp2());
     let best = orders.max_by(|a, b| capacity(*a).total_cmp(&capacity(*b))).unwrap_or(2.0);
-    // Few digits, so that it can be typed.
+    // Rounded to few digits, so that it can be typed.
     let digits = 10_f64.powf(2.0 - best.log10().floor());
     (best * digits).round() / digits
 }
 
-/// The largest number that a falling condition holds for, to the safe side; `None` where it holds for none.
+/// Returns the largest number at which a monotone condition holds, rounded to the safe side; `None` if
+/// it holds at none.
 fn largest(holds: impl Fn(f64) -> bool) -> Option<f64> {
     let mut low = 1.0;
     while !holds(low) {
@@ -291,7 +296,7 @@ mod tests {
         Limit::new(kind, None, Budget::new(epsilon, delta).unwrap(), relation).unwrap()
     }
 
-    /// The filter proves its (ε, δ), and one that lets a little more through does not.
+    /// The filter proves its (ε, δ), and one with a limit 0.1 % larger does not.
     #[test]
     fn a_limit_is_the_largest_that_proves_its_budget() {
         for kind in [Kind::Renyi, Kind::Zcdp, Kind::Gaussian] {

@@ -1,15 +1,16 @@
-//! Taking in what another ledger spent on the same data.
+//! Import of another ledger's spending on the same data.
 //!
-//! Two people with copies of a table, or of a ledger, each spend; both together is what the table has lost. Everything
-//! that the other one counts, and that is not in this one, is priced again under this one's limits and entered as
-//! spent, whatever the limit says: it has happened. To the safe side:
+//! Two people with copies of a table, or of a ledger, each spend; the table has lost both together.
+//! Every release that the other ledger counts, and this one does not, is priced again under the limits
+//! here and entered as spent, even beyond the limit: it has happened. Conservatively:
 //! - entries that both share (a copied ledger) count once, unless they are void here and not there;
-//! - a reservation that both share, that is still open here and was drawn from there, is spent here too: nobody
-//!   can free it, or draw from it once more;
-//! - every release is known by the hash of its entry, which holds all that came before it: through however many copies
-//!   and copies of copies it comes, it counts once, and so does one of this ledger that another one had taken in;
-//! - ledgers of 0.2.0 wrote down a branch as a whole when they took it in: it is known again where the other ledger has
-//!   that very end of it, and counted once more where it has not.
+//! - a shared reservation that is still open here and was drawn there is spent here too: nobody can free
+//!   it, or draw from it once more;
+//! - every release is identified by the hash of its entry, which covers all that came before it: it
+//!   counts once through any number of copies, and so does a release of this ledger that another one had
+//!   imported;
+//! - ledgers of 0.2.0 recorded an imported branch as a whole: it is recognised if the other ledger has
+//!   the same last entry, and counted once more if it has not.
 
 use crate::books::{Account, Imported, State, price};
 use crate::entry::{Charged, Entry, Reserved, Stored, Taken, What};
@@ -19,19 +20,19 @@ use crate::{Books, Ledger, LedgerError, Limit, Note};
 use privet_core::{Whose, printable};
 use std::collections::{BTreeMap, HashMap};
 
-/// What was taken in.
+/// Spending imported on one data set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merged {
-    /// The data set.
+    /// Name of the data set here.
     pub dataset: String,
-    /// How many releases.
+    /// The number of releases.
     pub releases: u64,
-    /// The share of the limit here that they take.
+    /// Their price as a share of the limit here.
     pub share: f64,
 }
 
 impl Ledger {
-    /// Takes in what `other` spent; `names` says what its data sets are called here, where that differs.
+    /// Imports the spending of `other`; `names` maps its data sets to those here where the names differ.
     pub fn take_in(
         &mut self,
         other: &mut Self,
@@ -79,7 +80,8 @@ impl Ledger {
             let price = each.iter().fold(Exact::default(), |sum, one| sum.and(&one.price));
             let releases = each.iter().map(|one| one.releases).sum();
             self.write(&note.who, |books| {
-                // Once more, where nobody else can write: a release may have said meanwhile who a unit is here.
+                // Checked again inside the transaction: a release may have stated the unit here
+                // meanwhile.
                 same_unit(&whose, books.account(&dataset)?, &dataset)?;
                 Ok(Some(Writing::only(What::Imported {
                     branch: branch.clone(),
@@ -98,10 +100,10 @@ impl Ledger {
     }
 }
 
-/// What counts by data set here: who a unit was there, and the hash of each entry.
+/// New spending by data set here: the unit there, and the releases.
 type Found = BTreeMap<String, (Whose, Vec<Taken>)>;
 
-/// Adds to what counts on a data set here, which is one unit's alone, whatever it was called there.
+/// Adds releases to a data set here; all must have one unit, whichever names they had there.
 fn put(found: &mut Found, name: &str, whose: Whose, more: Vec<Taken>) -> Result<(), LedgerError> {
     let known = found.entry(name.into()).or_insert_with(|| (whose.clone(), Vec::new()));
     if known.0 != whose {
@@ -115,15 +117,15 @@ fn put(found: &mut Found, name: &str, whose: Whose, more: Vec<Taken>) -> Result<
     Ok(())
 }
 
-/// Two ledgers, of which one is taken into the other.
+/// Two ledgers, one of which is imported into the other.
 struct Merging<'a> {
     here: &'a Books,
     there: &'a Books,
     names: &'a BTreeMap<String, String>,
     theirs: &'a [Stored],
-    /// The entries at the start of both.
+    /// The number of entries at the start of both.
     shared: u64,
-    /// The reservations of this ledger that count, by hash, and the data set that each counts on.
+    /// This ledger's reservations that count, by hash, and the data set of each.
     own: HashMap<String, String>,
 }
 
@@ -140,7 +142,7 @@ fn state(books: &Books, sequence: u64) -> Option<State> {
 }
 
 impl Merging<'_> {
-    /// Reservations of both that are still open here, and were drawn from there.
+    /// Shared reservations that are still open here, and were drawn there.
     fn drawn(&self) -> Vec<u64> {
         let spent = |sequence: &u64| {
             let there = state(self.there, *sequence);
@@ -150,7 +152,7 @@ impl Merging<'_> {
         (1..=self.shared).filter(spent).collect()
     }
 
-    /// The releases of the other ledger that do not count here yet.
+    /// Releases of the other ledger that do not count here yet.
     fn releases(&self) -> Result<Found, LedgerError> {
         let mut found = Found::new();
         for stored in self.theirs {
@@ -175,13 +177,13 @@ impl Merging<'_> {
         Ok(found)
     }
 
-    /// What the other ledger took in itself, which is in the quantities of its own limit.
+    /// Spending that the other ledger had imported itself, in the quantities of its own limit.
     fn taken_in_there(&self) -> Result<Found, LedgerError> {
         let mut found = Found::new();
         for (there, account) in self.there.accounts() {
             for (entry, Imported { price, releases, .. }) in &account.imported {
                 let name = self.names.get(there).unwrap_or(there);
-                // One of this ledger, which came back.
+                // A release of this ledger that came back.
                 if self.own.get(entry) == Some(name) {
                     continue;
                 }
@@ -205,19 +207,20 @@ impl Merging<'_> {
         Ok(found)
     }
 
-    /// The data set that one of the other ledger is here.
+    /// Returns the data set here for a name there.
     fn account<'a>(&'a self, there: &'a str) -> Result<(&'a str, &'a Account), LedgerError> {
         let name = self.names.get(there).map_or(there, String::as_str);
         Ok((name, self.here.account(name)?))
     }
 
-    /// Who a unit is of a data set there, which must be who it is here.
+    /// Returns the unit of a data set there; refuses one that is not the unit here.
     fn same_unit(&self, there: &str, ours: &Account) -> Result<Whose, LedgerError> {
         let theirs = self.there.account(there)?.whose.clone();
         same_unit(&theirs, ours, there).map(|()| theirs)
     }
 
-    /// Whether 0.2.0 took it in with a branch as a whole: the other ledger has the end that was taken in.
+    /// True if 0.2.0 imported this entry with its branch as a whole: the other ledger has the same last
+    /// entry.
     fn covered(&self, account: &Account, stored: &Stored) -> bool {
         account.imported.values().filter_map(|taken| taken.until.as_ref()).any(|(end, hash)| {
             let last = end.checked_sub(1).and_then(|at| self.theirs.get(at as usize));
@@ -226,8 +229,8 @@ impl Merging<'_> {
     }
 }
 
-/// Refuses what was spent on others than who a unit is here, or on nobody knows whom: prices of one are none of the
-/// other, and whoever states it later would state it of both.
+/// Refuses spending whose unit is another than here, or not stated: its prices do not apply here, and a
+/// unit stated later would cover both.
 fn same_unit(theirs: &Whose, ours: &Account, name: &str) -> Result<(), LedgerError> {
     let open = !ours.whose.is_said() && ours.releases == 0;
     match theirs.is_said() && (open || *theirs == ours.whose) {
@@ -241,14 +244,14 @@ fn same_unit(theirs: &Whose, ours: &Account, name: &str) -> Result<(), LedgerErr
     }
 }
 
-/// What was not taken in before, or at less.
+/// Returns a release that was not imported before, or at a smaller price.
 fn news(account: &Account, taken: Taken) -> Option<Taken> {
     let known = account.imported.get(&taken.entry);
     let less = known.is_none_or(|known| known.price.max(&taken.price) != known.price);
     less.then_some(taken)
 }
 
-/// What a release costs under the limit here.
+/// Price of a release under the limit here.
 fn priced(
     account: &Account,
     reserved: &Reserved,
@@ -284,7 +287,7 @@ mod tests {
         Note { who: "tester".into(), purpose: String::new() }
     }
 
-    /// A ledger with a limit on users of whom nobody said who they are.
+    /// A ledger with a limit on users, none of whose entries states the unit.
     fn opened(path: &Path) -> Ledger {
         let mut ledger = Ledger::create(path, "tester").unwrap();
         let relation = Relation::new(Neighbours::ReplaceOne, USER);
@@ -304,7 +307,7 @@ mod tests {
         paying.spend_whole(&Spend::Exactly(event)).unwrap();
     }
 
-    /// A ledger at whose reading somebody else writes into ours.
+    /// A store in which another process writes to our ledger whenever the other one is read.
     struct Meanwhile {
         inner: Box<dyn Store>,
         writes: Box<dyn FnMut() + Send>,
@@ -341,8 +344,8 @@ mod tests {
         }
     }
 
-    /// What was compared is compared once more where nobody else can write: between both, a release of others may have
-    /// said who a unit is. An import wrote its entry all the same, and the ledger was broken for good.
+    /// The unit is compared again inside the transaction: meanwhile another release may have stated it.
+    /// An import once wrote its entry all the same, and the ledger was broken for good.
     #[test]
     fn a_release_of_others_that_comes_between_is_seen() {
         let folder = tempfile::tempdir().unwrap();
@@ -351,7 +354,7 @@ mod tests {
         let mut theirs = opened(&folder.path().join("theirs"));
         release(&mut theirs, "id");
         let (mut between, mut times) = (Ledger::open(&path).unwrap(), 0);
-        // The first reading is that which finds what is new; ours was read before.
+        // The first reading finds the new entries; ours was read before.
         let writes = Box::new(move || {
             times += 1;
             if times == 2 {

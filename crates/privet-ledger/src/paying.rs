@@ -6,18 +6,18 @@ use privet_dp::account::Guarantee;
 use privet_dp::gate::{Certificate, Entered, Purse, PurseError, Spend};
 use std::borrow::BorrowMut;
 
-/// What is asked for, and on which data set.
+/// Request for a budget: the data set and what for.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
-    /// The data set's name.
+    /// Name of the data set.
     pub dataset: String,
-    /// What is done, in a word or two: the verb and method.
+    /// The action, in a word or two: verb and method.
     pub doing: String,
-    /// Who and why.
+    /// Writer and purpose.
     pub note: Note,
-    /// What the release will claim.
+    /// The (ε, δ) that the release will claim.
     pub claim: Option<Guarantee>,
-    /// Whether it is to be the only release ever, and may take the whole limit.
+    /// True if it shall be the only release ever, and may take the whole limit.
     pub whole: bool,
 }
 
@@ -31,12 +31,12 @@ enum Stage {
     Ended,
 }
 
-/// Pays for one session from a ledger. Dropped before the first draw, what it reserved is void; dropped later, or killed,
-/// it stays spent.
+/// Pays for one session from a ledger. Dropped before the first draw, its reservation is void; dropped
+/// later, or killed, it stays spent.
 ///
-/// A release that is made is never lost for its ledger's sake: [`Purse::settled`] keeps the certificate, and the entry is
-/// closed by [`Self::close`], once the release is where it belongs, or else when this is dropped. An entry that cannot be
-/// closed stays drawn, and counts as spent.
+/// A release is never lost because its ledger failed: [`Purse::settled`] keeps the certificate, and
+/// [`Self::close`] closes the entry once the release is stored, or else the drop does. An entry that
+/// cannot be closed stays drawn, and counts as spent.
 #[derive(Debug)]
 pub struct Paying<L: BorrowMut<Ledger> = Ledger> {
     ledger: L,
@@ -46,28 +46,29 @@ pub struct Paying<L: BorrowMut<Ledger> = Ledger> {
     spend: Option<Spend>,
     reservation: u64,
     entered: Option<Entered>,
-    /// Of the release that was made.
+    /// Certificate of the release, until its entry is closed.
     made: Option<Certificate>,
-    /// Whether an entry that nobody closed is closed when this is dropped.
+    /// True if dropping this closes the entry.
     closes: bool,
 }
 
 impl<L: BorrowMut<Ledger>> Paying<L> {
-    /// From a ledger, its own or a borrowed one.
+    /// Creates the purse of one session on an owned or borrowed ledger.
     pub fn new(ledger: L, asked: Asked) -> Self {
         let (stage, spend, reservation, entered) = (Stage::Nothing, None, 0, None);
         let (whose, made, closes) = (Whose::NotSaid, None, true);
         Self { ledger, asked, whose, stage, spend, reservation, entered, made, closes }
     }
 
-    /// For whoever writes the release down and closes the entry then: dropped before, it stays open.
+    /// Leaves closing to the caller, who first stores the release: if this is dropped before, the entry
+    /// stays open.
     pub fn until_closed(mut self) -> Self {
         self.closes = false;
         self
     }
 
-    /// Closes the entry of a release that is where it belongs; nothing where none was made. Where that fails the release
-    /// stays what it is, and its entry counts as spent.
+    /// Closes the entry of a release that was stored; does nothing if none was made. If it fails the
+    /// release stays valid, and its entry counts as spent.
     pub fn close(&mut self) -> Result<(), LedgerError> {
         let Some(certificate) = self.made.take_if(|_| self.stage == Stage::Made) else {
             return Ok(());
@@ -78,7 +79,8 @@ impl<L: BorrowMut<Ledger>> Paying<L> {
         closed.map(|_| ()).map_err(|why| LedgerError::NotClosed { reservation, why: why.into() })
     }
 
-    /// Sets aside what the session will spend, on disk, before a record is read. Once.
+    /// Reserves the session's budget on disk, before a record is read. A second call must state the same
+    /// budget.
     pub fn set_aside(&mut self, spend: &Spend) -> Result<(), LedgerError> {
         match self.stage {
             Stage::Nothing => {
@@ -96,35 +98,36 @@ impl<L: BorrowMut<Ledger>> Paying<L> {
         }
     }
 
-    /// The ledger, for what else is asked of it meanwhile.
+    /// The ledger, for other operations meanwhile.
     pub fn ledger(&mut self) -> &mut Ledger {
         self.ledger.borrow_mut()
     }
 
-    /// What is asked for.
+    /// The request.
     pub fn asked(&self) -> &Asked {
         &self.asked
     }
 
-    /// States what the release will claim, before it is reserved.
+    /// Sets the (ε, δ) that the release will claim, before the budget is reserved.
     pub fn claim(&mut self, claim: Guarantee) {
         self.asked.claim = Some(claim);
     }
 
-    /// States who a unit is, before it is reserved: each record by itself, or whom a schema's `[unit]` says.
+    /// Sets the unit, before the budget is reserved: each record, or the user of a schema's `[unit]`.
     pub fn of(&mut self, whose: Whose) {
         if self.stage == Stage::Nothing {
             self.whose = whose;
         }
     }
 
-    /// Whether it is reserved, or further.
+    /// True once the budget is reserved.
     pub fn is_set_aside(&self) -> bool {
         self.stage != Stage::Nothing
     }
 
-    /// Spends all of it at once: for a stream, whose draws are made by processes that come and go under a journal of
-    /// its own. Gives back what its certificates state. An entry that cannot be closed stays open, and counts as spent.
+    /// Spends the whole budget at once: for a stream, whose draws are made by several processes under a
+    /// journal of its own. Returns the entry that its certificates state. If the entry cannot be closed
+    /// it stays open, and counts as spent.
     pub fn spend_whole(mut self, spend: &Spend) -> Result<Entered, LedgerError> {
         self.set_aside(spend)?;
         let entered = self.ledger.borrow_mut().draw(self.reservation, &self.asked.note.who)?;
@@ -136,7 +139,7 @@ impl<L: BorrowMut<Ledger>> Paying<L> {
 
 impl<L: BorrowMut<Ledger>> Purse for Paying<L> {
     fn spent_on(&mut self, whose: &Whose) -> Result<(), PurseError> {
-        // What a plan does not say, whoever handed the identifiers over may have said.
+        // If the plan states no unit, the identifiers' caller may have.
         if !whose.is_said() || self.whose == *whose {
             return Ok(());
         }
@@ -168,7 +171,7 @@ impl<L: BorrowMut<Ledger>> Purse for Paying<L> {
                 (self.stage, self.entered) = (Stage::Drawn, Some(entered));
                 Ok(())
             }
-            // The whole of it is spent from the first draw on.
+            // The whole budget is spent from the first draw on.
             Stage::Drawn => Ok(()),
             Stage::Nothing | Stage::Made | Stage::Ended => {
                 Err(PurseError::Refused("nothing is reserved for this session".into()))
@@ -209,7 +212,8 @@ impl<L: BorrowMut<Ledger>> Purse for Paying<L> {
     }
 }
 
-/// A stream's states are in its journal; the ledger has spent all of it at the start.
+/// Error of operations on a stream's state: the journal keeps it, and the ledger spent the whole budget
+/// at the start.
 fn elsewhere() -> PurseError {
     PurseError::Refused("a ledger keeps no states of sessions: a journal does".into())
 }
@@ -220,7 +224,7 @@ impl<L: BorrowMut<Ledger>> Drop for Paying<L> {
             let _ = self.close();
         }
         if self.stage == Stage::Reserved {
-            // Where that fails it goes on counting.
+            // If this fails, the reservation goes on counting.
             let who = self.asked.note.who.clone();
             let _ = self.ledger.borrow_mut().void(
                 self.reservation,

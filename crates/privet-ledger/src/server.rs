@@ -1,11 +1,13 @@
 //! A ledger on a PostgreSQL server, for teams.
 //!
-//! The same entries in one table, appended under an exclusive lock; a commit is on the server's disk before it returns
-//! (`synchronous_commit`). What tables are known by counts as data and stays off servers: here a data set is known by
-//! its name alone. The connection is not encrypted by this program: use a socket, or a tunnel.
+//! The same entries in one table, appended under an exclusive lock; a commit is on the server's disk
+//! before it returns (`synchronous_commit`). The fingerprints of tables count as data and stay off
+//! servers: here a data set is identified by its name alone. The connection is not encrypted by this
+//! program: use a socket, or a tunnel.
 //!
-//! As in a file ([`crate::beneath`]) the tables must be plain ones of this program's columns, with no trigger, rule or
-//! policy on them, each insertion must change one row, and entries are read back before they are committed.
+//! As in a file ([`crate::beneath`]) the tables must be plain ones of this program's columns, with no
+//! trigger, rule or policy on them, each insertion must change one row, and entries are read back before
+//! they are committed.
 
 use crate::LedgerError;
 use crate::entry::Stored;
@@ -16,14 +18,15 @@ const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS privet_entry (sequence BIGINT PRIMARY KEY, hash TEXT NOT NULL, text TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS privet_certificate (hash TEXT PRIMARY KEY, text TEXT NOT NULL);
 ";
-/// Whoever makes the tables holds this lock meanwhile.
+/// Key of the advisory lock held while the tables are created.
 const MAKING: i64 = 0x7072_7674;
 
 pub(crate) struct Server {
     client: Client,
 }
 
-/// What lies on or behind the two tables that this program did not make; one row for each finding.
+/// Query for triggers, rules, table kinds and columns that this program did not create; one row per
+/// finding.
 const FOREIGN: &str = "
 SELECT 'trigger ' || tgname FROM pg_trigger
  WHERE NOT tgisinternal AND tgrelid IN ('privet_entry'::regclass, 'privet_certificate'::regclass)
@@ -42,11 +45,11 @@ SELECT 'list of columns of ' || relname FROM pg_class
           FROM pg_attribute WHERE attrelid = pg_class.oid AND attnum > 0 AND NOT attisdropped)
     <> CASE relname WHEN 'privet_entry' THEN 'sequence biginttruefalse, hash texttruefalse, text texttruefalse'
                     ELSE 'hash texttruefalse, text texttruefalse' END";
-/// Whether there is a ledger at all.
+/// Query that is true if the ledger's tables exist.
 const THERE: &str = "SELECT to_regclass('privet_entry') IS NOT NULL AND to_regclass('privet_certificate') IS NOT NULL";
 
 impl Server {
-    /// Connects to the ledger that is there, and makes nothing.
+    /// Connects read-only to an existing ledger; creates nothing.
     pub fn look(address: &str) -> Result<Self, LedgerError> {
         let wrong = failed("opened");
         let mut client = Client::connect(address, NoTls).map_err(&wrong)?;
@@ -57,7 +60,7 @@ impl Server {
         }
     }
 
-    /// Connects, and makes the tables where there are none.
+    /// Connects, and creates the tables if they are missing.
     pub fn connect(address: &str) -> Result<Self, LedgerError> {
         let wrong = failed("opened");
         let mut client = Client::connect(address, NoTls).map_err(&wrong)?;
@@ -87,7 +90,7 @@ impl Store for Server {
     ) -> Result<(), LedgerError> {
         let wrong = failed("written");
         let mut transaction = self.client.transaction().map_err(&wrong)?;
-        // Nobody else may append; whoever only looks is not held up.
+        // Excludes other writers; readers do not wait.
         transaction.batch_execute("LOCK TABLE privet_entry IN EXCLUSIVE MODE").map_err(&wrong)?;
         check(&mut transaction, "written")?;
         let others = rows(&mut transaction, after, "written")?;
@@ -121,7 +124,7 @@ impl Store for Server {
     }
 }
 
-/// Refuses tables that are not as this program made them.
+/// Refuses tables that differ from those this program creates.
 fn check(client: &mut impl GenericClient, doing: &'static str) -> Result<(), LedgerError> {
     let found = client.query(FOREIGN, &[]).map_err(failed(doing))?;
     found.first().map_or(Ok(()), |row| {
@@ -130,7 +133,7 @@ fn check(client: &mut impl GenericClient, doing: &'static str) -> Result<(), Led
     })
 }
 
-/// Refuses to commit what is not there as it was written.
+/// Refuses to commit if a row read back differs from the one written.
 fn kept(holds: bool) -> Result<(), LedgerError> {
     match holds {
         true => Ok(()),
@@ -169,7 +172,7 @@ fn stored(row: &Row) -> Stored {
     Stored { sequence: row.get::<_, i64>(0) as u64, hash: row.get(1), text: row.get(2) }
 }
 
-/// Addresses may hold a password: they are not repeated.
+/// Converts a database error. The address is not repeated, since it may hold a password.
 fn failed(doing: &'static str) -> impl Fn(postgres::Error) -> LedgerError {
     move |error| LedgerError::Environment {
         path: "on the server".into(),

@@ -1,10 +1,12 @@
 //! A ledger in one file: SQLite, write-ahead log, every commit on disk before it returns.
 //!
-//! What an entry says is spent only if the entry stands in the file: the tables must be this program's and nothing else
-//! ([`crate::beneath`]), each insertion must change one row, and what was written is read back before it is committed.
+//! Budget counts as spent only if its entry is in the file: the schema must be this program's and
+//! nothing else ([`crate::beneath`]), each insertion must change one row, and every row written is read
+//! back before it is committed.
 //!
-//! Looking changes nothing: a file is opened to be read, and as one that nobody changes where no log lies beside it. A log
-//! is another process at work, or what a killed one left: then SQLite reads both, and may put its index (`-shm`) beside.
+//! Reading changes nothing: the file is opened read-only, and as immutable if no write-ahead log lies
+//! beside it. A log belongs to another process at work, or was left by a killed one: then SQLite reads
+//! both, and may create its index (`-shm`) beside.
 
 use crate::LedgerError;
 use crate::beneath::{self, APPLICATION, LAYOUT, TABLES, beside};
@@ -17,17 +19,17 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use zeroize::Zeroizing;
 
-/// How long another writer is waited for.
+/// Maximum time to wait for another writer.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) struct Sqlite {
     connection: Connection,
     path: String,
-    /// The file that is taken for unchanging, and how it was when it was opened.
+    /// The file opened as immutable, and its stamp at the opening.
     still: Option<(PathBuf, Stamp)>,
 }
 
-/// By what a change of a file shows: its length, when it was written, and whether there is a log.
+/// Length, time of the last change, and presence of a log: differs if the file has changed.
 type Stamp = (u64, Option<SystemTime>, bool);
 
 fn stamp(path: &Path) -> std::io::Result<Stamp> {
@@ -35,24 +37,24 @@ fn stamp(path: &Path) -> std::io::Result<Stamp> {
     Ok((found.len(), found.modified().ok(), has_log(path)))
 }
 
-/// Whether a log with anything in it lies beside a file.
+/// True if a non-empty write-ahead log lies beside the file.
 fn has_log(path: &Path) -> bool {
     std::fs::metadata(beside(path, "-wal")).is_ok_and(|log| log.len() > 0)
 }
 
-/// How a file is opened.
+/// Mode of opening a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Way {
-    /// To be written to.
+    /// Read and write.
     Write,
-    /// To be looked at while others may write.
+    /// Read, while others may write.
     Look,
-    /// To be looked at where nobody is at work: nothing is put beside it.
+    /// Read an immutable file: no process is writing, and nothing is created beside it.
     LookAtUnchanging,
 }
 
 impl Sqlite {
-    /// Makes the file, for its owner alone.
+    /// Creates the file, readable by its owner alone.
     pub fn create(path: &Path) -> Result<Self, LedgerError> {
         let shown = path.display().to_string();
         let mut options = OpenOptions::new();
@@ -71,18 +73,19 @@ impl Sqlite {
             );
             store.connection.execute_batch(&layout).map_err(wrong)?;
             store.connection.execute("INSERT INTO secret VALUES (?1)", [&key[..]]).map_err(wrong)?;
-            // From here on: the marks of a ledger are in its file, and not in a log alone.
+            // The log is enabled only now, so that the application id and layout are in the file and not
+            // in a log alone.
             store.log_ahead()?;
             Ok(store)
         });
         if made.is_err() {
-            // Nothing was ever in it.
+            // It never held an entry.
             let _ = std::fs::remove_file(path);
         }
         made
     }
 
-    /// Opens the file that is there.
+    /// Opens an existing file.
     pub fn open(path: &Path, read_only: bool) -> Result<Self, LedgerError> {
         let shown = path.display().to_string();
         match std::fs::metadata(path) {
@@ -104,7 +107,7 @@ impl Sqlite {
             let found = store.connection.query_row(&format!("PRAGMA {name}"), [], |row| row.get(0));
             found.map_err(|error| failed(&shown, "read", &error))
         };
-        // As SQLite reads them, log and all.
+        // As SQLite reads them, including the log.
         let (application, layout): (i64, i64) =
             (number("application_id")?, number("user_version")?);
         if application != i64::from(APPLICATION) {
@@ -144,7 +147,7 @@ impl Sqlite {
         };
         let connection = opened.map_err(wrong)?;
         connection.busy_timeout(PATIENCE).map_err(wrong)?;
-        // FULL: a commit is on disk, not only handed to the system, before it returns.
+        // FULL: a commit is on disk, not only passed to the operating system, before it returns.
         connection
             .execute_batch(
                 "PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA trusted_schema = OFF;",
@@ -153,7 +156,7 @@ impl Sqlite {
         Ok(Self { connection, path: shown, still })
     }
 
-    /// Writes go into a log beside the file from here on, so that whoever looks holds nobody up.
+    /// Enables the write-ahead log, so that readers do not block writers.
     fn log_ahead(&self) -> Result<(), LedgerError> {
         let mode: String = self
             .connection
@@ -168,14 +171,15 @@ impl Sqlite {
         }
     }
 
-    /// Refuses tables that are not as this program made them.
+    /// Refuses a schema that differs from the one this program creates.
     fn check_tables(&self) -> Result<(), LedgerError> {
         let found = beneath::foreign(&self.connection).map_err(self.wrong("read"))?;
         found.map_or(Ok(()), |what| Err(LedgerError::Foreign { path: self.path.clone(), what }))
     }
 
-    /// Every entry after this one. Where a file that was taken for unchanging has changed meanwhile, what was read may be
-    /// half of the old and half of the new: then it is opened and read as one that others write to.
+    /// Returns every entry after this one. If a file opened as immutable has changed meanwhile, the rows
+    /// read may be partly old and partly new: it is reopened as a file that others write to, and read
+    /// again.
     fn entries_after(&mut self, after: u64) -> Result<Vec<Stored>, LedgerError> {
         let found = read(&self.connection, after).map_err(self.wrong("read"));
         let Some((path, before)) = &self.still else { return found };
@@ -208,7 +212,7 @@ impl Store for Sqlite {
     ) -> Result<(), LedgerError> {
         let path = self.path.clone();
         let wrong = |error: rusqlite::Error| failed(&path, "written", &error);
-        // Immediate: the right to write is taken before anything is read.
+        // Immediate: the write lock is taken before anything is read.
         let transaction = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -286,7 +290,7 @@ fn certificate(connection: &Connection, hash: &str) -> rusqlite::Result<Option<S
     connection.query_row(query, [hash], |row| row.get(0)).optional()
 }
 
-/// Writes all of a batch; false where a row is not there afterwards as it was written.
+/// Writes a batch; false if a row read back differs from the one written.
 fn write(connection: &Connection, batch: &Batch) -> rusqlite::Result<bool> {
     let mut insert = connection.prepare("INSERT INTO entry VALUES (?1, ?2, ?3)")?;
     for Stored { sequence, hash, text } in &batch.entries {
@@ -307,7 +311,7 @@ fn write(connection: &Connection, batch: &Batch) -> rusqlite::Result<bool> {
             return Ok(false);
         }
     }
-    // After everything else was written, which could have changed it.
+    // Last of all, since a trigger on any insertion could have changed them.
     for written in &batch.entries {
         if entry(connection, written.sequence)?.as_ref() != Some(written) {
             return Ok(false);

@@ -1,47 +1,47 @@
-//! Where entries are kept: what every back end does alike.
+//! Storage of entries: the interface of every back end.
 
 use crate::LedgerError;
 use crate::entry::Stored;
 use crate::identity::{Identity, SECRET};
 use zeroize::Zeroizing;
 
-/// What is appended at once.
+/// Rows appended in one transaction.
 #[derive(Default)]
 pub(crate) struct Batch {
     /// Entries, in order.
     pub entries: Vec<Stored>,
-    /// A certificate, by its hash.
+    /// A certificate's hash and text.
     pub certificate: Option<(String, String)>,
-    /// A table that a data set is known by.
+    /// A table now used as a data set.
     pub identity: Option<Identity>,
 }
 
-/// The secret that tables are known under, and the tables.
+/// The ledger's secret, and the tables identified under it.
 pub(crate) type Identities = (Zeroizing<[u8; SECRET]>, Vec<Identity>);
 
-/// A back end.
+/// A back end. An implementer must make every append durable and exclusive.
 pub(crate) trait Store: Send {
-    /// Hands over the entries after this one, in order.
+    /// Passes the entries after this one to `each`, in order.
     fn read(
         &mut self,
         after: u64,
         each: &mut dyn FnMut(Stored) -> Result<(), LedgerError>,
     ) -> Result<(), LedgerError>;
 
-    /// Appends what `make` gives, durably, with nobody else appending meanwhile. It is first handed the entries after
-    /// `after` that others appended. Where it refuses, nothing is appended.
+    /// Appends the batch that `make` returns, durably and with no other writer meanwhile. `make` first
+    /// receives the entries after `after` that others appended. If it fails, nothing is appended.
     fn append(
         &mut self,
         after: u64,
         make: &mut dyn FnMut(&[Stored]) -> Result<Batch, LedgerError>,
     ) -> Result<(), LedgerError>;
 
-    /// One entry.
+    /// Returns one entry.
     fn entry(&mut self, sequence: u64) -> Result<Option<Stored>, LedgerError>;
 
-    /// A certificate, by its hash.
+    /// Returns a certificate by its hash.
     fn certificate(&mut self, hash: &str) -> Result<Option<String>, LedgerError>;
 
-    /// Tables that data sets are known by, and the secret that they are known under; `None` where none are kept.
+    /// Returns the secret and the tables identified under it; `None` if the back end stores none.
     fn identities(&mut self) -> Result<Option<Identities>, LedgerError>;
 }

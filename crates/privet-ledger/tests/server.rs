@@ -1,4 +1,5 @@
-//! The ledger on a PostgreSQL server; `scripts/ledger-postgres.sh` starts one and names it in `PRIVET_POSTGRES`.
+//! Tests of the ledger on a PostgreSQL server. `scripts/ledger-postgres.sh` starts one and names it in
+//! `PRIVET_POSTGRES`.
 #![cfg(feature = "postgres")]
 
 use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
@@ -106,7 +107,7 @@ fn eight_writers_on_a_server_never_exceed_the_limit() {
     assert!(again.books().accounts()["riders"].share() <= 1.0);
 }
 
-/// Whatever could take an entry out again: found when a ledger is opened, and by one that is open when it writes.
+/// Anything that could remove an entry is found, when a ledger is opened and when an open one writes.
 #[test]
 fn a_server_whose_tables_were_changed_is_refused() {
     let Some((address, _guard)) = server() else { return };
@@ -139,7 +140,7 @@ fn a_server_whose_tables_were_changed_is_refused() {
     sql(&address, "DROP TABLE IF EXISTS heir");
 }
 
-/// Looking makes no ledger.
+/// Reading creates no ledger.
 #[test]
 fn looking_at_a_server_makes_nothing() {
     let Some((address, _guard)) = server() else { return };

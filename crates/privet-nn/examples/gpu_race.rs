@@ -1,4 +1,4 @@
-//! Examples a second on an NVIDIA device, plain and clipped, after a check against the processor.
+//! Examples per second on an NVIDIA device, plain and clipped, after a check against the processor.
 //!
 //! `cargo run --release -p privet-nn --features gpu --example gpu_race [-- STEPS]`
 
@@ -7,7 +7,7 @@ use privet_nn::{Batch, Description, Net, Targets, Workspace};
 use std::time::Instant;
 
 const DIGITS: &str = include_str!("digits.toml");
-/// Every kind of layer, to be checked.
+/// A network with every kind of layer, for the check.
 const OTHER: &str = r#"
     input = { channels = 3, height = 11, width = 9 }
     layers = [
@@ -44,10 +44,10 @@ fn made_up(net: &Net, count: usize, scale: f32) -> (Vec<f32>, Vec<u32>) {
     (inputs.collect(), (0..count).map(|i| (i % net.outputs()) as u32).collect())
 }
 
-/// The device's sums against the processor's.
+/// Compares the device's sums with the processor's.
 fn check(device: &Device, net: &Net, scale: f32) -> Result<(), Box<dyn std::error::Error>> {
     let (mut inputs, classes) = made_up(net, 300, scale);
-    // One that contributes nothing when clipped.
+    // An example that contributes nothing when clipped.
     inputs[5 * net.inputs()] = f32::NAN;
     let weights = net.initial(3);
     let table = device.table(net, &inputs, Targets::Classes(&classes))?;
@@ -96,7 +96,7 @@ fn race(
     let rows: Vec<u32> = (0..batch as u32).collect();
     let mut plain = f64::NAN;
     for clipped in [false, true] {
-        // Weights go to the device and the sum comes back in every step, as in training.
+        // Weights are copied to the device and the sum back in every step, as in training.
         let mut weights = net.initial(1);
         let mut times = Vec::new();
         for _ in 0..steps + 5 {

@@ -1,4 +1,5 @@
-//! Examples a second of the papers' net for handwritten digits: plain, clipped, exact, a clipped difference.
+//! Examples per second of the papers' network for handwritten digits: plain, clipped, exact, a clipped
+//! difference.
 //!
 //! `cargo run --release -p privet-nn --example race [-- BATCH STEPS]`
 
@@ -19,7 +20,7 @@ fn main() {
 }
 
 fn race(net: &Net, activation: &str, batch: usize, steps: usize) {
-    // Made-up digits: the time does not depend on what they show.
+    // Synthetic digits: the time does not depend on their values.
     let inputs: Vec<f32> =
         (0..batch * net.inputs()).map(|i| ((i * 7919) % 1009) as f32 / 1009.0).collect();
     let classes: Vec<u32> = (0..batch).map(|i| (i % net.outputs()) as u32).collect();

@@ -1,18 +1,18 @@
-//! The examples that a sum goes over: borrowed, never copied whole.
+//! A batch of examples: borrowed, never copied whole.
 
 use crate::error::NetError;
 use crate::net::Net;
 
-/// What is to be predicted.
+/// Targets of a batch's examples.
 #[derive(Clone, Copy)]
 pub enum Targets<'a> {
-    /// A class an example, from 0. One that the network does not have contributes nothing.
+    /// One class per example, from 0. A class that the network does not have contributes nothing.
     Classes(&'a [u32]),
-    /// As many numbers an example as the network has outputs.
+    /// As many numbers per example as the network has outputs.
     Values(&'a [f32]),
 }
 
-/// Examples: a whole table, or some of its rows, in the order given.
+/// Examples: all rows of a table, or some of them, in the order given.
 #[derive(Clone, Copy)]
 pub struct Batch<'a> {
     inputs: &'a [f32],
@@ -20,7 +20,7 @@ pub struct Batch<'a> {
     rows: Option<&'a [u32]>,
 }
 
-/// Says how many examples there are at most, nothing of what they hold.
+/// Shows nothing of the examples.
 impl std::fmt::Debug for Batch<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Batch(…)")
@@ -28,17 +28,18 @@ impl std::fmt::Debug for Batch<'_> {
 }
 
 impl<'a> Batch<'a> {
-    /// Every row of a table: inputs row by row (an image pixel by pixel, channels together), and targets.
+    /// Every row of a table: inputs row by row (an image pixel by pixel, the channels of a pixel
+    /// together), and targets.
     pub fn all(inputs: &'a [f32], targets: Targets<'a>) -> Self {
         Self { inputs, targets, rows: None }
     }
 
-    /// The rows of a table that `rows` names, as often as it names them.
+    /// The rows of a table with these indices, repeated as often as they occur.
     pub fn chosen(inputs: &'a [f32], targets: Targets<'a>, rows: &'a [u32]) -> Self {
         Self { inputs, targets, rows: Some(rows) }
     }
 
-    /// Where example `index` is in the table.
+    /// Row of the table for an example.
     pub(crate) fn row(&self, index: usize) -> usize {
         self.rows.map_or(index, |rows| rows[index] as usize)
     }
@@ -52,7 +53,7 @@ impl<'a> Batch<'a> {
         self.targets
     }
 
-    /// Number of examples, once the batch is known to be of the network's shape.
+    /// Number of examples, after checking the batch's shape against the network's.
     pub(crate) fn examples(&self, net: &Net) -> Result<usize, NetError> {
         let width = net.inputs();
         let refuse = |problem: String| Err(NetError::Batch(problem));

@@ -1,16 +1,16 @@
-//! From a description to layers whose shapes fit, and where their tensors are.
+//! Builds layers from a description, checks their shapes, and places their tensors.
 
 use crate::description::{Input, Layer};
 use crate::error::NetError;
 use crate::layer::{Conv, GroupNorm, Linear, Op, Place, Rule, Window};
 use crate::net::Tensor;
 
-/// More parameters than this are refused: the weights alone would take 8 GiB.
+/// Maximum number of parameters: beyond it the weights alone would take 8 GiB.
 const MOST_PARAMETERS: usize = 1 << 31;
-/// Numbers an example may have between two layers.
+/// Maximum values of an example between two layers.
 pub(crate) const MOST_NUMBERS: usize = 1 << 28;
 
-/// What goes from one layer to the next, for one example.
+/// Shape of one example between two layers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Shape {
     Image { height: usize, width: usize, channels: usize },
@@ -53,7 +53,7 @@ pub(crate) fn input_shape(input: Input) -> Result<Shape, NetError> {
     }
 }
 
-/// Goes through the layers and collects their tensors.
+/// Converts layers one by one and collects their tensors.
 #[derive(Default)]
 pub(crate) struct Builder {
     pub layer: usize,
@@ -74,7 +74,7 @@ impl Builder {
         }
     }
 
-    /// A tensor, whose place is settled when all are known.
+    /// Adds a tensor; its position is set by [`Self::settle`], when all are known.
     fn tensor(
         &mut self,
         what: &str,
@@ -112,7 +112,7 @@ impl Builder {
                 "a padding of {padding} was given for a side of {size}; accepted is less than the side"
             )));
         }
-        // A description may be anybody's: no product of its numbers is taken unchecked.
+        // A description may be hostile: no product of its numbers is taken unchecked.
         let padded = |side: usize| padding.checked_mul(2).and_then(|both| side.checked_add(both));
         let product = |sides: [usize; 3]| {
             let all = sides.iter().try_fold(1_usize, |product, side| product.checked_mul(*side));
@@ -166,7 +166,7 @@ impl Builder {
                 }
                 let window = self.window(height, width, channels, kernel, stride, padding)?;
                 let fan = window.patch();
-                // The windows of an image are laid out side by side.
+                // The windows of an image are stored side by side.
                 let laid_out = window.places().checked_mul(fan);
                 if laid_out.is_none_or(|numbers| numbers > MOST_NUMBERS) {
                     return Err(self.refuse(format!(
@@ -224,7 +224,7 @@ impl Builder {
         }
     }
 
-    /// Gives each tensor its place: trainable ones first.
+    /// Sets each tensor's position: trainable ones first.
     pub(crate) fn settle(
         mut self,
         ops: &mut [Op],

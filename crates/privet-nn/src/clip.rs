@@ -1,17 +1,18 @@
-//! Norms of single examples, never too small, and the factors that clip them.
+//! Upper bounds on the norms of single examples' gradients, and the factors that clip them.
 
 use crate::kernel::dot;
 use crate::layer::{self, Op, Rule};
 use crate::net::Net;
 use crate::tape::{Patches, Tape};
 
-/// Slack for what is rounded to `f32` after the norm is known: the factor times a slope, and that times an input,
-/// each within 2⁻²⁴ of the *term* that it belongs to. It is a share of the lengths of all terms, not of their sum: the
-/// two terms of a difference may be far longer than the difference.
+/// Slack for rounding to `f32` after the norm is known: the factor times a derivative, and that times an
+/// input, each within 2⁻²⁴ of the *term* that it belongs to. It is relative to the norms of all terms,
+/// not to that of their sum: the two terms of a difference may be far longer than the difference.
 const ROUNDED: f64 = 1.0 / (1_u64 << 22) as f64;
-/// Twice the smallest normal number of `f32`: a slope below that number is 0 once it is weighed.
+/// Twice the smallest normal number of `f32`, for slack: a weighted derivative below the smallest normal
+/// number becomes 0.
 const FLUSHED: f64 = 2.0 * f32::MIN_POSITIVE as f64;
-/// 2⁻⁵², twice the unit of `f64`.
+/// 2⁻⁵², twice the unit roundoff of `f64`.
 const UNIT: f64 = f64::EPSILON;
 
 /// Σ x², within a relative N·2⁻⁵³ for N numbers: each square is exact.
@@ -19,23 +20,24 @@ pub(crate) fn square(values: &[f32]) -> f64 {
     dot(values, values)
 }
 
-/// What is known of the length of an example's vector.
+/// Bound on the norm of an example's vector.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Bound {
-    /// At least its norm, and what rounding relative to its terms adds to it.
+    /// Upper bound on its norm, including rounding relative to its terms.
     pub norm: f64,
-    /// At least what slopes add to it that become 0 when they are weighed. A term by itself gets shorter by that;
-    /// of several that cancel, what is left may get longer.
+    /// Upper bound on the change from weighted derivatives that become 0. A single term only gets
+    /// shorter by it; a sum of terms that cancel may get longer.
     pub flushed: f64,
 }
 
-/// An upper bound on ‖Σ_s (u_s, k_s) ⊗ h_s‖², k_s a constant appended to u_s (none where `constants` is empty):
-/// Σ_{s,t} (⟨u_s, u_t⟩ + k_s·k_t)⟨h_s, h_t⟩, plus what rounding in `f64` may have taken.
+/// An upper bound on ‖Σ_s (u_s, k_s) ⊗ h_s‖², k_s a constant appended to u_s (none where `constants` is
+/// empty): Σ_{s,t} (⟨u_s, u_t⟩ + k_s·k_t)⟨h_s, h_t⟩, plus a bound on the rounding in `f64`. u are a
+/// layer's inputs, h the derivatives at its outputs.
 ///
-/// Each inner product is within N·2⁻⁵³ of the product of lengths, N its numbers; so a term is within
-/// (U + H + 8)·2⁻⁵²·‖u_s‖‖u_t‖‖h_s‖‖h_t‖, and the sum over terms of that is the square below. With it goes what the
-/// lengths of the terms add up to, and what is lost of several where weighed slopes become 0: with H of them, each
-/// below 2⁻¹²⁶, at most √H·2⁻¹²⁶·Σ_s ‖(u_s, k_s)‖.
+/// Each inner product is within N·2⁻⁵³ of the product of norms, N its length; so a term is within (U +
+/// H + 8)·2⁻⁵²·‖u_s‖‖u_t‖‖h_s‖‖h_t‖, and the sum over terms of that is the square below. Also returned
+/// are the sum of the terms' norms, and the loss when weighted derivatives of several terms become 0:
+/// with H of them, each below 2⁻¹²⁶, at most √H·2⁻¹²⁶·Σ_s ‖(u_s, k_s)‖.
 fn outer_square(pairs: &[(&[f32], &[f32])], constants: &[f64]) -> (f64, f64, f64) {
     let constant = |index: usize| constants.get(index).copied().unwrap_or(0.0);
     let mut total = 0.0;
@@ -58,9 +60,10 @@ fn outer_square(pairs: &[(&[f32], &[f32])], constants: &[f64]) -> (f64, f64, f64
     (total.max(0.0) + 2.0 * numbers as f64 * UNIT * lengths * lengths, lengths, FLUSHED * flushed)
 }
 
-/// For each example of a piece, a number that its gradient's norm does not exceed, the rounding that follows
-/// included. `tapes` hold the factors of the gradient (two for a difference), `kept` what was formed of it. With
-/// room to form what [`Rule::Factors`] leaves in factors, its norm is that of the numbers formed.
+/// For each example of a piece an upper bound on its gradient's norm, including the rounding that
+/// follows. `tapes` hold the factors of the gradient (two for a difference), `kept` the parts already
+/// multiplied out. With a buffer `formed`, the gradients that [`Rule::Factors`] leaves in factors are
+/// multiplied out in it, and their norms computed from the values.
 pub(crate) fn bounds(
     net: &Net,
     tapes: &[Tape],
@@ -121,7 +124,7 @@ pub(crate) fn bounds(
             };
             total += own;
             lengths += length;
-            // Sums in whole numbers weigh no slopes of several terms.
+            // Sums in integers weight no derivatives of several terms.
             flushed += if formed.is_some() { 0.0 } else { lost };
         }
         let norm = total.sqrt() * (1.0 + net.kept as f64 * UNIT) + ROUNDED * lengths;
@@ -139,16 +142,17 @@ fn factors<'a>(
     (&tape.values(net, index)[narrow.clone()], &tape.slopes(net, index)[wide.clone()])
 }
 
-/// min(1, (clip − flushed)/norm)·scale, rounded toward zero; 0 for a bound that is no number or leaves nothing, whose
-/// example then contributes nothing.
+/// min(1, (clip − flushed)/norm)·scale, rounded toward zero. It is 0 if the bound is not finite or
+/// `flushed` uses up the clip; such an example contributes nothing.
 pub(crate) fn factor(clip: f64, bound: Bound, scale: f64) -> f32 {
     let clip = clip - bound.flushed;
-    // Also where `flushed` is no number.
+    // False for NaN, too.
     let some = clip > 0.0;
     if !(some && bound.norm.is_finite()) {
         return 0.0;
     }
-    // The quotient is within a unit of the true one, which the slack of the bound covers.
+    // The quotient is within one unit in the last place of the true one, which the slack of the bound
+    // covers.
     let exact = if bound.norm > clip { clip / bound.norm } else { 1.0 } * scale;
     let near = exact as f32;
     if f64::from(near) > exact { near.next_down() } else { near }

@@ -1,4 +1,4 @@
-//! A network as a person writes it: what goes in, the layers in order, the loss.
+//! Description of a network, as written by a person: input, layers in order, loss.
 //!
 //! ```
 //! let written = r#"
@@ -25,81 +25,80 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The net of the papers on handwritten digits, as `examples/digits.toml` has it.
+/// The network of the papers on handwritten digits, `examples/digits.toml`.
 pub const DIGITS: &str = include_str!("../examples/digits.toml");
 
-/// A network as a person writes it. [`Net::new`](crate::Net::new) checks it.
+/// Description of a network. [`Net::new`](crate::Net::new) checks it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
-    /// What one example is.
+    /// Shape of one example.
     pub input: Input,
-    /// From the input to the outputs.
+    /// Layers from the input to the outputs.
     pub layers: Vec<Layer>,
-    /// What is minimised.
+    /// The loss to minimise.
     #[serde(default)]
     pub loss: Loss,
 }
 
-/// What one example is.
+/// Shape of one example.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 pub enum Input {
-    /// An image, whose numbers stand row by row, pixel by pixel, the channels of a pixel together.
+    /// An image: values row by row, pixel by pixel, the channels of a pixel together.
     Image {
-        /// Numbers a pixel: 1 for grey, 3 for colours.
+        /// Values per pixel: 1 for grey, 3 for colours.
         channels: usize,
         /// Rows of pixels.
         height: usize,
-        /// Pixels a row.
+        /// Pixels per row.
         width: usize,
     },
-    /// A row of numbers.
+    /// A vector of features.
     Features {
-        /// How many.
+        /// The number of features.
         features: usize,
     },
 }
 
-/// One step from input to outputs. A `frozen` layer keeps the weights it is given: it has no part in
-/// gradients, norms or sums.
+/// One layer. A `frozen` layer keeps its initial weights and has no part in gradients, norms or sums.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum Layer {
-    /// Every output a weighted sum of every input, plus a bias. Wants a flat input.
+    /// Affine map: every output is a weighted sum of every input, plus a bias. Needs a flat input.
     Linear {
-        /// Outputs.
+        /// The number of outputs.
         out: usize,
-        /// Keeps its weights.
+        /// True to keep the initial weights.
         #[serde(default, skip_serializing_if = "is_false")]
         frozen: bool,
     },
-    /// Convolution with a square kernel, plus a bias a channel. Wants an image.
+    /// Convolution with a square kernel, plus a bias per channel. Needs an image.
     Conv {
         /// Channels of the output.
         out: usize,
         /// Side of the kernel.
         kernel: usize,
-        /// Pixels from one place to the next.
+        /// Step of the kernel in pixels.
         #[serde(default = "one")]
         stride: usize,
-        /// Zeros on each side.
+        /// Zeros added on each side.
         #[serde(default)]
         padding: usize,
-        /// Keeps its weights.
+        /// True to keep the initial weights.
         #[serde(default, skip_serializing_if = "is_false")]
         frozen: bool,
     },
-    /// max(0, x).
+    /// The rectifier, max(0, x).
     Relu,
     /// The hyperbolic tangent.
     Tanh,
-    /// The largest of each square of pixels.
+    /// The maximum of each square of pixels.
     MaxPool {
         /// Side of the square.
         size: usize,
-        /// Pixels from one square to the next; the side where nothing is said.
+        /// Step between squares in pixels; equals `size` if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stride: Option<usize>,
     },
@@ -107,26 +106,27 @@ pub enum Layer {
     AveragePool {
         /// Side of the square.
         size: usize,
-        /// Pixels from one square to the next; the side where nothing is said.
+        /// Step between squares in pixels; equals `size` if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         stride: Option<usize>,
     },
-    /// Each group of an example's channels brought to mean 0 and variance 1, then a scale and a shift a channel.
+    /// Each group of an example's channels standardised to mean 0 and variance 1, then a scale and a
+    /// shift per channel.
     GroupNorm {
-        /// Groups; divides the channels.
+        /// The number of groups; divides the channels.
         groups: usize,
-        /// Keeps its scale and shift.
+        /// True to keep the initial scale and shift.
         #[serde(default, skip_serializing_if = "is_false")]
         frozen: bool,
     },
-    /// An image as a row of numbers.
+    /// An image as a flat vector.
     Flatten,
     /// Refused: an example's output depends on the others of the batch.
     BatchNorm,
 }
 
 impl Layer {
-    /// The kind, as the description writes it.
+    /// Name of the kind in a description.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Linear { .. } => "linear",
@@ -142,16 +142,17 @@ impl Layer {
     }
 }
 
-/// What is minimised, for one example with outputs z.
+/// The loss of one example with outputs z.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Loss {
-    /// log Σⱼ exp zⱼ − z_y, y the class.
+    /// Cross-entropy: log Σⱼ exp zⱼ − z_y, y the class.
     #[default]
     CrossEntropy,
-    /// Σⱼ log(1 + exp zⱼ) − yⱼzⱼ, y between 0 and 1: one output is logistic regression.
+    /// Logistic loss: Σⱼ log(1 + exp zⱼ) − yⱼzⱼ, y between 0 and 1; with one output it is logistic
+    /// regression.
     Logistic,
-    /// ½Σⱼ(zⱼ − yⱼ)².
+    /// Squared loss: ½Σⱼ(zⱼ − yⱼ)².
     Squared,
 }
 

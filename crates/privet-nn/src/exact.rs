@@ -1,5 +1,5 @@
-//! Clipped sums in whole numbers: the same bits in any order and on any number of threads, and a sensitivity
-//! that is a theorem about what the machine computes.
+//! Clipped sums in integers: the same bits in any order and on any number of threads, and a sensitivity
+//! proved for the arithmetic as executed.
 
 use crate::batch::Batch;
 use crate::error::NetError;
@@ -10,52 +10,52 @@ use crate::sum::{check_clip, weigh};
 use crate::tape::{Tape, Weights};
 use crate::workspace::{Room, Workspace};
 
-/// The clip is between 2²⁰ and 2²¹ steps of the grid.
+/// The clipping norm is between 2²⁰ and 2²¹ grid steps.
 const BITS: i32 = 20;
 
-/// Σᵢ trunc(min(1, C/‖gᵢ‖)·gᵢ / grid), in whole numbers. Derived from records, without noise.
+/// Σᵢ trunc(min(1, C/‖gᵢ‖)·gᵢ / grid), in integers. Derived from records, without noise.
 pub struct ExactSum {
-    /// A whole number of steps for each of the first [`Net::trainable`] weights.
+    /// Integer multiples of `grid`, one for each of the first [`Net::trainable`] weights.
     pub steps: Vec<i64>,
-    /// What a step is worth: a power of two, a function of the clip alone.
+    /// Grid step: a power of two, a function of the clipping norm alone.
     pub grid: f64,
-    /// Examples that went into it.
+    /// The number of examples in the sum.
     pub examples: usize,
 }
 
-/// Says nothing of what it holds.
+/// Shows nothing of the sum.
 impl std::fmt::Debug for ExactSum {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("ExactSum(private)")
     }
 }
 
-/// What a step of [`ExactSum`] is worth for this clip: the power of two with 2²⁰ ≤ clip/grid < 2²¹.
+/// Grid step of [`ExactSum`] for this clipping norm: the power of two with 2²⁰ ≤ clip/grid < 2²¹.
 pub fn grid(clip: f64) -> f64 {
     // The exponent of a normal number; `check_clip` bounds it.
     let exponent = ((clip.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     2.0_f64.powi(exponent - BITS)
 }
 
-/// What of each example's vector goes into a sum: s·clip(v, C), truncated toward zero to multiples of the grid.
+/// Term of each example in a sum: s·clip(v, C), truncated toward zero to multiples of the grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Share {
-    /// C.
+    /// C, the clipping norm.
     pub clip: f64,
-    /// s, above 0 and at most 1.
+    /// s, the factor, above 0 and at most 1.
     pub share: f64,
-    /// What a step is worth: a power of two, of which sC has at most 2²¹.
+    /// Grid step: a power of two, with sC at most 2²¹ steps.
     pub grid: f64,
 }
 
 impl Share {
-    /// All of it, on the grid of its clip.
+    /// Factor 1, on the grid of its clipping norm.
     fn whole(clip: f64) -> Result<Self, NetError> {
         check_clip(clip)?;
         Ok(Self { clip, share: 1.0, grid: grid(clip) })
     }
 
-    /// Steps to one, if it is a share of a vector on a grid.
+    /// Grid steps per 1 times the factor; refused unless the settings are valid.
     fn steps(&self) -> Result<f64, NetError> {
         check_clip(self.clip)?;
         let power = self.grid.is_normal() && self.grid > 0.0 && self.grid.to_bits() << 12 == 0;
@@ -69,8 +69,8 @@ impl Share {
 }
 
 impl Net {
-    /// As [`Net::clipped_sum`], each example's clipped gradient truncated toward zero to a grid before it is
-    /// added: the sum is exact. Every gradient is formed, which is what it costs.
+    /// As [`Net::clipped_sum`], with each example's clipped gradient truncated toward zero to a grid
+    /// before it is added: the sum is exact. It costs forming every gradient.
     pub fn clipped_sum_exact(
         &self,
         weights: &[f32],
@@ -81,7 +81,7 @@ impl Net {
         self.clipped_share_exact(weights, batch, Share::whole(clip)?, work)
     }
 
-    /// The same of a share of each clipped gradient, on a grid of the caller's.
+    /// As [`Net::clipped_sum_exact`], with a factor on each clipped gradient and the caller's grid.
     pub fn clipped_share_exact(
         &self,
         weights: &[f32],
@@ -98,8 +98,8 @@ impl Net {
         })
     }
 
-    /// The same of a share of each clipped difference of the gradients at two weights, which have the same frozen
-    /// part: see [`Net::clipped_difference_sum`].
+    /// The sum of scaled, clipped differences of each example's gradients at two weight vectors, which
+    /// have the same frozen part: see [`Net::clipped_difference_sum`].
     pub fn clipped_difference_share_exact(
         &self,
         new: &[f32],
@@ -119,9 +119,9 @@ impl Net {
         })
     }
 
-    /// Both of them at once, on one grid: of each example a share of its clipped gradient at the first weights, and one
-    /// of the clipped difference to that at the second. The same bits as the sum of the two, for two gradients in
-    /// place of three.
+    /// Both sums at once, on one grid: for each example its scaled, clipped gradient at the first
+    /// weights, and its scaled, clipped difference to that at the second. The same bits as the sum of
+    /// the two, with two gradients computed in place of three.
     pub fn clipped_terms_exact(
         &self,
         [new, old]: [&[f32]; 2],
@@ -214,7 +214,7 @@ impl Net {
         }
     }
 
-    /// What one example gives to a linear layer: its slopes are weighed, then meet what went in.
+    /// Adds one example's contribution to a linear layer: its weighted derivatives times its inputs.
     fn add_one(
         &self,
         (index, linear): (usize, &Linear),
@@ -230,8 +230,9 @@ impl Net {
         add_steps(&mut whole[linear.bias.range()], 1.0, weighed);
     }
 
-    /// What one example's difference gives to a linear layer. Its slopes are not weighed beforehand: a slope may be
-    /// larger than any bound where the input that it meets is small, and beyond `f32` with the factor.
+    /// Adds the contribution of one example's difference to a linear layer. Its derivatives are not
+    /// weighted beforehand: one may exceed any bound if the input it is multiplied by is small, and
+    /// exceed `f32` with the factor.
     fn add_two(
         &self,
         (index, linear): (usize, &Linear),
@@ -250,7 +251,7 @@ impl Net {
         add_steps(&mut whole[linear.bias.range()], factor, second.1);
     }
 
-    /// What went into a layer for an example, and the slopes at what came out.
+    /// A layer's inputs for an example, and the derivatives at its outputs.
     fn factors_of<'a>(
         &self,
         tape: &'a Tape,

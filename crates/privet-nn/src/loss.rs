@@ -1,10 +1,10 @@
-//! The losses of one example, and their slopes at the outputs.
+//! The losses of one example, and their derivatives at the outputs.
 
 use crate::batch::{Batch, Targets};
 use crate::description::Loss;
 
-/// The loss of example `index` with these outputs; where room is given, its slopes at the outputs. An example
-/// whose class the network does not have has loss 0 and slopes 0.
+/// Returns the loss of example `index` with these outputs; writes its derivatives at the outputs if a
+/// buffer is given. An example whose class the network does not have has loss 0 and derivatives 0.
 pub(crate) fn loss_and_slopes(
     loss: Loss,
     batch: &Batch,

@@ -1,4 +1,4 @@
-//! A checked network: shapes that fit, where each tensor is in the vector of weights, the rule of each layer.
+//! A checked network: shapes, positions of tensors in the vector of weights, norm method of each layer.
 
 use crate::builder::{Builder, MOST_NUMBERS, Shape, input_shape};
 use crate::description::{Description, Loss};
@@ -6,23 +6,25 @@ use crate::error::NetError;
 use crate::layer::Op;
 use std::ops::Range;
 
-/// Numbers of one piece's gradients that are kept until its clipping factors are known.
+/// Maximum number of gradient values stored for one piece until its clipping factors are known.
 const KEPT: usize = 1 << 18;
-/// Examples a piece at most.
+/// Maximum examples of a piece.
 const PIECE: usize = 16;
 
-/// A tensor of weights, and where it is in the flat vector. Trainable tensors come first, in the order of the
-/// layers, then the frozen ones: a sum of gradients has one number for each of the first
+/// A tensor of weights, and its position in the flat vector. Trainable tensors come first, in the order
+/// of the layers, then the frozen ones: a sum of gradients has one coordinate for each of the first
 /// [`Net::trainable`] weights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tensor {
-    /// `1.conv.weight`: the layer's place in the description from 1, its kind, what it is.
+    /// Name, as in `1.conv.weight`: the layer's number in the description from 1, its kind, and the
+    /// tensor.
     pub name: String,
-    /// `[inputs, outputs]` of a linear layer, `[height, width, inputs, outputs]` of a convolution, else one length.
+    /// `[inputs, outputs]` of a linear layer, `[height, width, inputs, outputs]` of a convolution, else
+    /// one length.
     pub shape: Vec<usize>,
-    /// Where it is in the flat vector.
+    /// Indices in the flat vector.
     pub range: Range<usize>,
-    /// Keeps its weights.
+    /// True if it keeps its initial weights.
     pub frozen: bool,
 }
 
@@ -30,18 +32,18 @@ pub struct Tensor {
 #[derive(Debug, Clone)]
 pub struct Net {
     pub(crate) ops: Vec<Op>,
-    /// What goes into each layer, then what comes out of the last.
+    /// Values of an example at the input of each layer, then at the output of the last.
     pub(crate) sizes: Vec<usize>,
-    /// Which room each of those is in: functions of one number work in place.
+    /// Index of the buffer for each of these: elementwise layers work in place.
     pub(crate) slots: Vec<usize>,
     pub(crate) loss: Loss,
     pub(crate) tensors: Vec<Tensor>,
     pub(crate) trainable: usize,
-    /// First layer with something to train: slopes go back no further.
+    /// Lowest layer with weights to train: derivatives are propagated back no further.
     pub(crate) lowest: usize,
-    /// Numbers of an example's own gradient that are formed, beside those known by their factors.
+    /// The number of gradient values multiplied out per example, beside those in factors.
     pub(crate) kept: usize,
-    /// Examples that go through the layers together.
+    /// The number of examples processed together.
     pub(crate) piece: usize,
     fans: Vec<usize>,
 }
@@ -101,12 +103,12 @@ impl Net {
         })
     }
 
-    /// Weights, frozen ones included.
+    /// The number of weights, frozen ones included.
     pub fn parameters(&self) -> usize {
         self.tensors.iter().map(|tensor| tensor.range.len()).sum()
     }
 
-    /// Weights that are trained: the first so many of the vector, and the length of every sum.
+    /// The number of trained weights: the first ones of the vector, and the length of every sum.
     pub fn trainable(&self) -> usize {
         self.trainable
     }
@@ -116,17 +118,17 @@ impl Net {
         &self.tensors
     }
 
-    /// Numbers an example has.
+    /// The number of input values per example.
     pub fn inputs(&self) -> usize {
         self.sizes[0]
     }
 
-    /// Numbers that are predicted: the classes, for cross-entropy.
+    /// The number of outputs: for cross-entropy, the classes.
     pub fn outputs(&self) -> usize {
         *self.sizes.last().expect("the input is there")
     }
 
-    /// What is minimised.
+    /// The loss to minimise.
     pub fn loss_kind(&self) -> Loss {
         self.loss
     }
@@ -135,7 +137,7 @@ impl Net {
         self.loss == Loss::CrossEntropy
     }
 
-    /// Weights to begin with, a function of a *public* seed: uniform on ±1/√fan-in for linear layers and
+    /// Initial weights, a function of a *public* seed: uniform on ±1/√fan-in for linear layers and
     /// convolutions (weights and biases), scale 1 and shift 0 for group norm. The same on every machine.
     pub fn initial(&self, seed: u64) -> Vec<f32> {
         let mut weights = vec![0.0; self.parameters()];
@@ -174,8 +176,9 @@ fn uniform(state: &mut u64) -> f64 {
     (mixed >> 11) as f64 / (1_u64 << 53) as f64
 }
 
-/// A function of one number writes over its input, unless that is the result of another such function, which
-/// needs it to go back. No other layer needs its own result, and none but this one its input once it is overwritten.
+/// Assigns buffers. An elementwise layer overwrites its input, unless that is the result of another such
+/// layer, whose backward pass needs it. No other layer needs its own result, and none but this one its
+/// input once it is overwritten.
 fn slots(ops: &[Op]) -> Vec<usize> {
     let mut slots = vec![0];
     let (mut slot, mut needed) = (0, false);

@@ -1,4 +1,4 @@
-//! Outputs and losses, forward alone.
+//! Outputs and losses by the forward pass.
 
 use crate::batch::{Batch, Targets};
 use crate::error::NetError;
@@ -8,7 +8,7 @@ use crate::sum::check_clip;
 use crate::tape::Weights;
 use crate::workspace::Workspace;
 
-/// The most steps that one example gives to [`Net::clipped_loss_steps`].
+/// Maximum contribution of one example to [`Net::clipped_loss_steps`].
 pub const LOSS_STEPS: u64 = 1 << 20;
 
 impl Net {
@@ -54,9 +54,9 @@ impl Net {
         Ok(total)
     }
 
-    /// Σᵢ ⌊min(ℓᵢ, C)/C·2²⁰⌋ over the batch, in whole numbers. Each example gives between 0 and [`LOSS_STEPS`], a
-    /// function of itself and of the weights alone, bit for bit; a loss that is no number gives the most. Derived
-    /// from records, without noise.
+    /// Σᵢ ⌊min(ℓᵢ, C)/C·2²⁰⌋ over the batch, as an integer. Each example contributes between 0 and
+    /// [`LOSS_STEPS`], a function of itself and of the weights alone, bit for bit; a loss that is NaN
+    /// contributes the maximum. Derived from records, without noise.
     pub fn clipped_loss_steps(
         &self,
         weights: &[f32],
@@ -70,7 +70,7 @@ impl Net {
         Ok(total)
     }
 
-    /// Tells the loss of each example, in the order of the batch.
+    /// Passes the loss of each example to `tell`, in the order of the batch.
     fn losses(
         &self,
         weights: &[f32],

@@ -1,4 +1,4 @@
-//! Sums of gradients over a batch: plain, clipped, of clipped differences.
+//! Sums of gradients over a batch: plain, clipped, and of clipped differences.
 
 use crate::batch::Batch;
 use crate::clip::{bounds, factor};
@@ -9,15 +9,15 @@ use crate::net::Net;
 use crate::tape::{Gradients, Tape, Weights};
 use crate::workspace::{Room, Workspace};
 
-/// Σᵢ min(1, C/‖gᵢ‖)·gᵢ. It is derived from records and has no noise: it is shown to nobody.
+/// Σᵢ min(1, C/‖gᵢ‖)·gᵢ. Derived from records, without noise: not to be released.
 pub struct ClippedSum {
-    /// A number for each of the first [`Net::trainable`] weights.
+    /// One coordinate for each of the first [`Net::trainable`] weights.
     pub sum: Vec<f64>,
-    /// Examples that went into it. Where batches are drawn at random, it is private too.
+    /// The number of examples in the sum. Private as well if batches are drawn at random.
     pub examples: usize,
 }
 
-/// Says nothing of what it holds.
+/// Shows nothing of the sum.
 impl std::fmt::Debug for ClippedSum {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("ClippedSum(private)")
@@ -25,9 +25,9 @@ impl std::fmt::Debug for ClippedSum {
 }
 
 impl Net {
-    /// Σᵢ min(1, C/‖gᵢ‖)·gᵢ over the examples, gᵢ the gradient of example i's loss. Each term is a function of
-    /// its example and the weights alone and no longer than C; an example whose gradient is not finite
-    /// contributes nothing. See the crate's header for what is proved.
+    /// Σᵢ min(1, C/‖gᵢ‖)·gᵢ over the examples, gᵢ the gradient of example i's loss. Each term is a
+    /// function of its example and the weights alone, with norm at most C; an example whose gradient is
+    /// not finite contributes nothing. The theorems are in the crate's header.
     pub fn clipped_sum(
         &self,
         weights: &[f32],
@@ -46,8 +46,8 @@ impl Net {
         Ok(ClippedSum { sum, examples })
     }
 
-    /// Σᵢ clip(∇ℓᵢ(new) − ∇ℓᵢ(old), C): the difference of an example's gradients at two weights, clipped as one
-    /// vector. Both weights have the same frozen part.
+    /// Σᵢ clip(∇ℓᵢ(new) − ∇ℓᵢ(old), C): the difference of an example's gradients at two weight vectors,
+    /// clipped as one vector. Both have the same frozen part.
     pub fn clipped_difference_sum(
         &self,
         new: &[f32],
@@ -68,7 +68,7 @@ impl Net {
         Ok(ClippedSum { sum, examples })
     }
 
-    /// Σᵢ gᵢ, nothing clipped: for training without privacy.
+    /// Σᵢ gᵢ, unclipped: for training without privacy.
     pub fn plain_sum(
         &self,
         weights: &[f32],
@@ -93,8 +93,9 @@ impl Net {
         }))
     }
 
-    /// A piece forward and back at these weights, and the clipping factor of each example: by the norm of the
-    /// exact gradient, or, for sums on a grid, by that of the numbers formed, so many steps to one.
+    /// Runs a piece forward and backward at these weights, and computes the clipping factor of each
+    /// example: from the norm of the exact gradient or, for sums on a grid, from the norm of the values
+    /// multiplied out, times `steps`.
     pub(crate) fn clipped_factors(
         &self,
         weights: &Weights,
@@ -110,7 +111,7 @@ impl Net {
         self.factors(clip, steps, 1, room, count);
     }
 
-    /// The same of the difference of the gradients at two weights.
+    /// Computes the clipping factors of the differences of gradients at two weight vectors.
     pub(crate) fn difference_factors(
         &self,
         points: [&Weights; 2],
@@ -126,7 +127,8 @@ impl Net {
         self.further_difference(old, batch, clip, steps, room, first, count);
     }
 
-    /// The same where the piece went forward and back at the first weights already, and nothing was changed since.
+    /// As [`Self::difference_factors`], with the piece's pass at the first weights already done and
+    /// unchanged since.
     pub(crate) fn further_difference(
         &self,
         old: &Weights,
@@ -167,9 +169,10 @@ impl Net {
         tape.back(self, weights, batch, first, count, patches, Gradients::Kept(&mut kept[place]));
     }
 
-    /// a⊗g − a′⊗g′ = (a − a′)⊗g + a′⊗(g − g′): leaves (a − a′, g) in the first tape and (a′, g − g′) in the
-    /// second, whose constant input is 1 where the first's is 1 − 1 = 0. Terms of the size of the difference:
-    /// nothing large cancels in its norm. What was formed is subtracted number by number.
+    /// a⊗g − a′⊗g′ = (a − a′)⊗g + a′⊗(g − g′): leaves (a − a′, g) in the first tape and (a′, g − g′) in
+    /// the second, whose constant input is 1 where the first's is 1 − 1 = 0. The terms are of the size
+    /// of the difference: nothing large cancels in its norm. Gradients multiplied out are subtracted
+    /// elementwise.
     fn subtract(&self, room: &mut Room, count: usize) {
         let (new, old) = room.tapes.split_at_mut(1);
         let (new, old) = (&mut new[0], &mut old[0]);
@@ -199,7 +202,7 @@ impl Net {
         }
     }
 
-    /// Adds factor·gradient of each example of a piece to the room's sum.
+    /// Adds factor·gradient of each example of a piece to the piece's sum.
     fn add_clipped(&self, room: &mut Room, terms: usize, count: usize) {
         let Room { tapes, kept, patches, factors, sum, .. } = room;
         for place in self.ops.iter().flat_map(Op::formed) {
@@ -239,8 +242,8 @@ impl Net {
         }
     }
 
-    /// Slopes times the factor of their example; an example with none is wiped from both, so that what is not
-    /// finite in it goes nowhere.
+    /// Multiplies derivatives by the factor of their example; an example with factor 0 is zeroed in both
+    /// inputs and derivatives, so that its values that are not finite do not spread.
     fn weigh_all(&self, tape: &mut Tape, index: usize, factors: &[f32]) {
         let (into, out) = (self.sizes[index], self.sizes[index + 1]);
         let (values, slopes) = tape.factors_mut(self, index);
@@ -258,7 +261,7 @@ impl Net {
     }
 }
 
-/// A slope times the factor of its example.
+/// A derivative times the factor of its example.
 #[inline(always)]
 pub(crate) fn weigh(factor: f32, slope: f32) -> f32 {
     let weighed = factor * slope;

@@ -1,4 +1,5 @@
-//! A piece of a batch through the layers and back: what each layer saw, and the slope of the loss at each output.
+//! Forward and backward pass of a piece of a batch: each layer's inputs, and the derivative of the loss
+//! at each output.
 
 use crate::batch::Batch;
 use crate::kernel::transpose;
@@ -6,19 +7,19 @@ use crate::layer::{self, Op, Rule, Seen};
 use crate::loss::loss_and_slopes;
 use crate::net::Net;
 
-/// Weights, and the transposes that going back wants.
+/// Weights, and the transposes that the backward pass needs.
 pub(crate) struct Weights<'a> {
     pub flat: &'a [f32],
     transposed: Vec<Vec<f32>>,
 }
 
 impl<'a> Weights<'a> {
-    /// For going forward alone.
+    /// For the forward pass alone.
     pub fn forward(flat: &'a [f32]) -> Self {
         Self { flat, transposed: Vec::new() }
     }
 
-    /// For going back as far as there is something to train.
+    /// With transposes down to the lowest trainable layer.
     pub fn both(net: &Net, flat: &'a [f32]) -> Self {
         let transposed = net.ops.iter().enumerate().map(|(index, op)| {
             let (rows, columns, place) = match op {
@@ -35,28 +36,28 @@ impl<'a> Weights<'a> {
     }
 }
 
-/// Where gradients go while a piece goes back.
+/// Destination of gradients in the backward pass.
 pub(crate) enum Gradients<'a> {
-    /// Each example's own, for tensors that are formed; the rest is known by its factors.
+    /// Each example's own, for tensors that are multiplied out; the others stay in factors.
     Kept(&'a mut [f32]),
     /// One sum, for all tensors.
     Summed(&'a mut [f32]),
 }
 
-/// What a piece left behind on its way.
+/// Intermediate values of a piece.
 #[derive(Default)]
 pub(crate) struct Tape {
-    /// Rooms for what goes into each layer and for the outputs; [`Net::slots`] says which.
+    /// Buffers for each layer's inputs and for the outputs; indexed by [`Net::slots`].
     rooms: Vec<Vec<f32>>,
-    /// The slope of the loss at each of those.
+    /// The derivative of the loss at each of those values.
     slope_rooms: Vec<Vec<f32>>,
-    /// Which pixel was the largest.
+    /// Index of the maximum in each pooling window.
     chosen: Vec<Vec<u32>>,
-    /// 1 where the layer's constant input is part of the factors: see the clipped difference.
+    /// 1 if the layer's constant input is part of the factors, else 0: see the clipped difference.
     pub constant: f64,
 }
 
-/// Room for patches, layer by layer, seen and on the way back.
+/// Buffers for patches, by layer, of the forward and the backward pass.
 #[derive(Default)]
 pub(crate) struct Patches {
     pub seen: Vec<Seen>,
@@ -72,7 +73,7 @@ impl Patches {
         Self { seen: net.ops.iter().map(room).collect(), back: net.ops.iter().map(room).collect() }
     }
 
-    /// Numbers held.
+    /// The number of values in the buffers.
     pub fn numbers(&self) -> usize {
         self.seen.iter().chain(&self.back).map(Seen::numbers).sum()
     }
@@ -93,28 +94,28 @@ impl Tape {
         Self { slope_rooms: rooms.clone(), rooms, chosen: chosen.collect(), constant: 1.0 }
     }
 
-    /// Numbers held.
+    /// The number of values in the buffers.
     pub fn numbers(&self) -> usize {
         let rooms: usize = self.rooms.iter().chain(&self.slope_rooms).map(Vec::len).sum();
         rooms + self.chosen.iter().map(Vec::len).sum::<usize>()
     }
 
-    /// What went into layer `index`.
+    /// Inputs of layer `index`.
     pub fn values(&self, net: &Net, index: usize) -> &[f32] {
         &self.rooms[net.slots[index]]
     }
 
-    /// The slopes at what came out of layer `index`.
+    /// Derivatives at the outputs of layer `index`.
     pub fn slopes(&self, net: &Net, index: usize) -> &[f32] {
         &self.slope_rooms[net.slots[index + 1]]
     }
 
-    /// Both, for the factors of a layer's gradient to be changed.
+    /// Both factors of a layer's gradient, mutably.
     pub fn factors_mut(&mut self, net: &Net, index: usize) -> (&mut [f32], &mut [f32]) {
         (&mut self.rooms[net.slots[index]], &mut self.slope_rooms[net.slots[index + 1]])
     }
 
-    /// Examples `first .. first + count` of the batch, as far as the outputs.
+    /// Forward pass of examples `first .. first + count` of the batch, up to the outputs.
     pub fn forward(
         &mut self,
         net: &Net,
@@ -168,12 +169,12 @@ impl Tape {
         }
     }
 
-    /// The outputs of a piece that went forward.
+    /// Outputs of a piece after its forward pass.
     pub fn outputs(&self, net: &Net, count: usize) -> &[f32] {
         &self.values(net, net.ops.len())[..count * net.outputs()]
     }
 
-    /// From the loss back to the first layer with something to train.
+    /// Backward pass from the loss to the lowest trainable layer.
     pub fn back(
         &mut self,
         net: &Net,
@@ -259,7 +260,7 @@ impl Tape {
     }
 }
 
-/// The first `count` numbers of room `to`, brought there from room `from` where that is another.
+/// The first `count` values of buffer `to`, copied from buffer `from` if that is another.
 fn moved(rooms: &mut [Vec<f32>], from: usize, to: usize, count: usize) -> &mut [f32] {
     if from != to {
         let [source, target] = rooms.get_disjoint_mut([from, to]).expect("two rooms");
@@ -268,7 +269,8 @@ fn moved(rooms: &mut [Vec<f32>], from: usize, to: usize, count: usize) -> &mut [
     &mut rooms[to][..count]
 }
 
-/// What one example gives to the tensors of a layer that are formed, or to the sum.
+/// Adds or writes one example's gradient of a layer in the tensors that are multiplied out, or in the
+/// sum.
 fn gradient_of_one(
     op: &Op,
     net: &Net,

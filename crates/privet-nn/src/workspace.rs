@@ -1,8 +1,8 @@
-//! Room that is used again from batch to batch, and the order in which pieces are added.
+//! Buffers reused from batch to batch, and the order in which pieces are added.
 //!
-//! A batch is cut into pieces of a length that the network alone decides. Pieces go to the threads; their sums
-//! (`f32`) are added to the batch's (`f64`) in the order of the batch, so a sum has the same bits on any number
-//! of threads. Memory: a few models' worth a thread, whatever the batch.
+//! A batch is divided into pieces of a length that depends on the network alone. Pieces go to the
+//! threads; their sums (`f32`) are added to the batch's (`f64`) in the order of the batch, so a sum has
+//! the same bits on any number of threads. Memory: a few models' worth per thread, for any batch.
 
 use crate::clip::Bound;
 use crate::kernel::add_wide;
@@ -11,7 +11,7 @@ use crate::net::Net;
 use crate::tape::{Patches, Tape};
 use rayon::prelude::*;
 
-/// Room that is used again from batch to batch. Holds what was derived from records; shows none of it.
+/// Buffers reused from batch to batch. Holds values derived from records; shows none of them.
 #[derive(Default)]
 pub struct Workspace {
     rooms: Vec<Room>,
@@ -24,12 +24,12 @@ impl std::fmt::Debug for Workspace {
     }
 }
 
-/// What one piece needs.
+/// Buffers for one piece.
 pub(crate) struct Room {
-    /// One, or two for a difference.
+    /// One tape, or two for a difference.
     pub tapes: Vec<Tape>,
     pub patches: Vec<Patches>,
-    /// The gradients that are formed, example by example, of each tape.
+    /// The gradients multiplied out, by example, of each tape.
     pub kept: Vec<Vec<f32>>,
     pub bounds: Vec<Bound>,
     pub factors: Vec<f32>,
@@ -53,7 +53,7 @@ impl Room {
         }
     }
 
-    /// Room for the second of two weights.
+    /// Adds buffers for the second of two weight vectors.
     pub fn double(&mut self, net: &Net) {
         if self.tapes.len() < 2 {
             self.tapes.push(Tape::new(net));
@@ -64,12 +64,12 @@ impl Room {
 }
 
 impl Workspace {
-    /// Empty; it grows to what the network needs.
+    /// Creates an empty workspace; it grows to the network's needs.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Bytes held: a function of the network and the number of threads.
+    /// Memory in bytes: a function of the network and the number of threads.
     pub fn bytes(&self) -> usize {
         let room = |room: &Room| {
             let tapes: usize = room.tapes.iter().map(Tape::numbers).sum();
@@ -80,7 +80,7 @@ impl Workspace {
         self.rooms.iter().map(room).sum()
     }
 
-    /// Room for as many pieces as there are threads.
+    /// Returns buffers for as many pieces as there are threads.
     pub(crate) fn rooms(&mut self, net: &Net) -> &mut [Room] {
         if self.fits != net.ops {
             self.rooms.clear();
@@ -92,7 +92,8 @@ impl Workspace {
         &mut self.rooms
     }
 
-    /// Lets `piece` fill the rooms, a piece of the batch each, and `merge` take them in the order of the batch.
+    /// Runs `piece` on each piece of the batch in parallel, and `merge` on the results in the order of
+    /// the batch.
     pub(crate) fn pieces(
         &mut self,
         net: &Net,
@@ -114,7 +115,7 @@ impl Workspace {
         }
     }
 
-    /// A sum over the batch of what `piece` adds to its room's sum.
+    /// Adds up, over the batch, the sums that `piece` leaves in its buffers.
     pub(crate) fn sum(
         &mut self,
         net: &Net,

@@ -1,4 +1,4 @@
-//! What all agree on before anything is sent: who takes part, and the plan.
+//! The agreement of all members before anything is sent: members and plan.
 
 use crate::PartiesError;
 use privet_core::printable;
@@ -14,48 +14,48 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::collections::HashSet;
 
-/// The word at the top of the file. It stands for the protocol too ([`crate::PROTOCOL`]): who reads another version's
-/// agreement has other words, and everyone holds the same file.
+/// Format name in the file. It identifies the protocol too ([`crate::PROTOCOL`]): all members hold the
+/// same file, and another version's file has another format.
 const FORMAT: &str = "privet agreement 2";
-/// That of privet up to 0.2.0.
+/// Format name of privet up to 0.2.0.
 const BEFORE: &str = "privet agreement 1";
-/// Numbers of a round at most, those for all servers taken together: what is written and sent of one at a time.
+/// Maximum numbers of one round, over all servers: the size of one message and of one record on disk.
 pub(crate) const LONGEST: usize = 1 << 24;
-/// Letters of a name at most.
+/// Maximum letters of a name.
 const LONGEST_NAME: usize = 40;
 
-/// Who takes part in one run, and in what. Public; everyone has the same, bit for bit.
+/// Members and plan of one run. Public; every member has the same bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Agreement {
-    /// The word for this kind of file.
+    /// Format name.
     format: String,
-    /// Tells this run from every other: another run has other noise, and a charge of its own.
+    /// Identifier of the run: another run has other noise, and its own charge.
     pub run: String,
-    /// The settled request, from which everyone makes the plan again.
+    /// The settled request, from which every member recomputes the plan.
     pub request: Value,
-    /// The schema of everyone's table, before the plan decided what it leaves open.
+    /// Schema of every party's table, before the plan decided its open settings.
     pub schema: Value,
-    /// Who holds records.
+    /// Parties: they hold the records.
     pub parties: Vec<Holder>,
-    /// Who adds up.
+    /// Servers: they add up shares and noise.
     pub servers: Vec<Station>,
-    /// For how many seconds a round may wait for whoever is missing.
+    /// Seconds that a round waits for a missing member.
     pub patience: u64,
-    /// Whose signature the certificates bear, as PEM.
+    /// Certificate of the authority that signed the members' certificates, as PEM.
     pub authority: String,
-    /// Until when the certificates are valid, in seconds since 1970.
+    /// End of the certificates' validity, in seconds since 1970.
     pub expires: u64,
 }
 
-/// What parties can do together.
+/// Kinds of release that parties can make together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// A linear model.
     Model,
-    /// Counts by a column.
+    /// Counts of a column's values.
     Counts,
-    /// Ratings completed; rows are people.
+    /// Completion of ratings; a row is a person.
     Ratings,
 }
 
@@ -63,9 +63,9 @@ pub enum Family {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Holder {
-    /// Its name.
+    /// Name of the party.
     pub name: String,
-    /// How many rows it declares.
+    /// The number of rows it declares.
     pub rows: u64,
     /// SHA-256 of its certificate.
     pub fingerprint: String,
@@ -75,25 +75,27 @@ pub struct Holder {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Station {
-    /// Its name.
+    /// Name of the server.
     pub name: String,
-    /// Where it listens: host:port.
+    /// Its address, host:port.
     pub address: String,
     /// SHA-256 of its certificate.
     pub fingerprint: String,
 }
 
-/// Names of parties with their rows, and of servers with their addresses, before there are certificates.
+/// Names of parties with their row counts, and of servers with their addresses, before certificates are
+/// made.
 #[derive(Debug, Clone, Default)]
 pub struct Names {
-    /// Parties.
+    /// Parties: name and row count.
     pub parties: Vec<(String, u64)>,
-    /// Servers.
+    /// Servers: name and address.
     pub servers: Vec<(String, String)>,
 }
 
 impl Names {
-    /// Refuses names that are not plain words, or come twice.
+    /// Refuses names that have other characters than lower-case letters, digits and hyphens, or that
+    /// repeat.
     pub fn check(&self) -> Result<(), PartiesError> {
         let all: Vec<&str> = self
             .parties
@@ -134,7 +136,7 @@ impl Names {
 }
 
 impl Agreement {
-    /// Of settled parts.
+    /// Creates the agreement of a new run from settled parts.
     pub(crate) fn new(
         (request, schema): (Value, Value),
         (parties, servers): (Vec<Holder>, Vec<Station>),
@@ -150,7 +152,7 @@ impl Agreement {
         Ok(made)
     }
 
-    /// Reads one, and checks that it says what a plan says.
+    /// Parses an agreement, and checks it against the plan of its request.
     pub fn read(text: &[u8], from: &str) -> Result<Self, PartiesError> {
         let odd = |why: String| PartiesError::Asked(format!("{from} is no agreement: {why}"));
         let read: Self = serde_json::from_slice(text).map_err(|error| odd(error.to_string()))?;
@@ -177,7 +179,7 @@ impl Agreement {
                 .collect(),
         };
         names.check()?;
-        // Without a form of its own it would compare equal to others that have none either.
+        // Without a canonical form it would compare equal to others that have none either.
         let written = serde_json::to_value(self).unwrap_or_default();
         canonical(&written).map_err(|error| {
             PartiesError::Asked(format!("the agreement cannot be compared with others: {error}"))
@@ -241,7 +243,8 @@ impl Agreement {
         self.check_schema()
     }
 
-    /// The schema that members compare must be the one that tables are read by, but for what the plan decided of it.
+    /// Checks that the schema which members compare is the one that tables are read by, apart from
+    /// settings the plan decided.
     fn check_schema(&self) -> Result<(), PartiesError> {
         let odd = |error: serde_json::Error| {
             PartiesError::Asked(format!("the schema cannot be read: {error}"))
@@ -265,12 +268,12 @@ impl Agreement {
         }
     }
 
-    /// How many numbers the longest round has.
+    /// The number of values in the longest round.
     pub(crate) fn longest_round(&self) -> Result<usize, PartiesError> {
         Ok(longest(&self.events()?, self.among()?.noise).map_or(0, |longest| longest as usize))
     }
 
-    /// How many take part.
+    /// The number of parties and servers, and the noise mode.
     pub fn among(&self) -> Result<Among, PartiesError> {
         let missing = || PartiesError::Asked("the request says nothing of parties".into());
         let among = self.request.get("among").ok_or_else(missing)?;
@@ -278,7 +281,7 @@ impl Agreement {
         Ok(among.check().map_err(privet_learn::LearnError::from)?)
     }
 
-    /// What is planned of this family, made again from the request; refused where the request is not settled.
+    /// Recomputes the plan from the request; refuses a request that is not settled.
     pub fn plan<T: Task>(&self) -> Result<Plan<T>, PartiesError> {
         let request: Request<T> = serde_json::from_value(self.request.clone())
             .map_err(|error| PartiesError::Asked(format!("the request cannot be read: {error}")))?;
@@ -291,7 +294,7 @@ impl Agreement {
         Ok(planned)
     }
 
-    /// What it is for.
+    /// Kind of the release.
     pub fn family(&self) -> Family {
         match self.request.get("task").and_then(Value::as_str) {
             Some(Count::NAME) => Family::Counts,
@@ -300,8 +303,9 @@ impl Agreement {
         }
     }
 
-    /// How many rows all parties have, where that bounds what they add up to ([`crate::plausible`]): under replace-one, where
-    /// it is public; not of ratings, whose rows are people; nor of `output` with a penalty, which may hold minimisers far away.
+    /// The number of rows of all parties together, if it bounds their sum ([`crate::plausible`]): under
+    /// replace-one, where it is public; not for ratings, whose rows are people; nor for `output` with a
+    /// penalty, whose minimisers may be far away.
     pub(crate) fn public_rows(&self) -> Option<u64> {
         let replaced =
             self.request.get("neighbours").and_then(Value::as_str) == Some("replace-one");
@@ -313,7 +317,7 @@ impl Agreement {
         self.request.get("rows").and_then(Value::as_u64).filter(|_| public)
     }
 
-    /// The draws that are planned.
+    /// The events of the plan.
     pub fn events(&self) -> Result<Event, PartiesError> {
         let events = match self.family() {
             Family::Model => self.plan::<Erm>()?.events().cloned(),
@@ -323,29 +327,29 @@ impl Agreement {
         events.ok_or_else(|| PartiesError::Asked("the request plans no noise".into()))
     }
 
-    /// Whether all members are one process, with no certificates.
+    /// True if all members are in one process, without certificates.
     pub(crate) fn is_one_process(&self) -> bool {
         self.authority.is_empty()
     }
 
-    /// What everyone compares: SHA-256 of all of it, in the one form that JSON has by RFC 8785.
+    /// The digest that members compare: SHA-256 of the whole agreement in canonical JSON (RFC 8785).
     pub fn digest(&self) -> String {
         let value = serde_json::to_value(self).unwrap_or_default();
         digest_of(&value)
     }
 
-    /// The place of a party.
+    /// Index of a party.
     pub fn party(&self, name: &str) -> Option<usize> {
         self.parties.iter().position(|one| one.name == name)
     }
 
-    /// The place of a server.
+    /// Index of a server.
     pub fn server(&self, name: &str) -> Option<usize> {
         self.servers.iter().position(|one| one.name == name)
     }
 }
 
-/// Whether a run may have fewer rounds than are planned.
+/// True if a run may have fewer rounds than planned.
 fn is_open(events: &Event) -> bool {
     match events {
         Event::UpTo { .. } => true,
@@ -360,7 +364,7 @@ pub(crate) fn digest_of(value: &Value) -> String {
     hex(&Sha256::digest(canonical(value).unwrap_or_default()))
 }
 
-/// As hexadecimal digits.
+/// Lower-case hexadecimal digits.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

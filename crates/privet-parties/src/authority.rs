@@ -1,9 +1,9 @@
-//! Certificates for one agreement: an authority of its own, a key and certificate for each member.
+//! Certificates for one agreement: an authority of its own, and a key and certificate for each member.
 //!
-//! Whoever runs this makes every key, and the authority's, which is thrown away: nobody can add a member later. Until
-//! the folders are handed out and deleted here, that person could stand in for any member, servers included; all
-//! members must be content with that, or each exchange the key and certificate of its folder for its own and
-//! agree on the fingerprints anew.
+//! One person creates every key, and the authority's, which is then thrown away: no member can be added
+//! later. Until the folders are handed out and deleted here, that person could impersonate any member,
+//! servers included. Members must accept that, or each replace the key and certificate of its folder by
+//! its own and agree on the fingerprints anew.
 
 use crate::PartiesError;
 use crate::agreement::{Agreement, Holder, Names, Station, hex};
@@ -20,7 +20,7 @@ use sha2::{Digest, Sha256};
 use std::path::Path;
 use time::{Duration, OffsetDateTime};
 
-/// The name by which a member is known inside TLS.
+/// Name of a member inside TLS.
 pub(crate) fn inner_name(name: &str) -> String {
     format!("{name}.privet.internal")
 }
@@ -34,17 +34,17 @@ fn failed(error: rcgen::Error) -> PartiesError {
     PartiesError::Authority(error.to_string())
 }
 
-/// When certificates begin and cease to be valid, in seconds since 1970: an hour ago, for clocks that are behind.
+/// Validity of certificates, in seconds since 1970; it begins an hour ago, for clocks that are behind.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Validity {
-    /// From when on.
+    /// Start of the validity.
     pub from: u64,
-    /// Until when.
+    /// End of the validity.
     pub until: u64,
 }
 
 impl Validity {
-    /// From now on, for so many days.
+    /// From an hour ago until this many days from now.
     pub fn days(days: u32) -> Self {
         let now = now();
         Self { from: now.saturating_sub(3600), until: now + 86_400 * u64::from(days) }
@@ -56,7 +56,7 @@ impl Validity {
     }
 }
 
-/// Writes a folder for every member of a plan among parties, below `folder`, and returns what they agree on.
+/// Writes a folder for every member of a plan below `folder`, and returns their agreement.
 pub fn found<T: Task>(
     folder: &Path,
     (planned, schema): (&Plan<T>, &Schema),
@@ -92,7 +92,7 @@ pub fn found<T: Task>(
     Ok(agreement)
 }
 
-/// An agreement with no certificates, for members of one process.
+/// Creates an agreement without certificates, for members of one process.
 pub fn without_certificates<T: Task>(
     (planned, schema): (&Plan<T>, &Schema),
     names: &Names,
@@ -118,12 +118,12 @@ pub fn without_certificates<T: Task>(
     Agreement::new(asked, members, (patience, none(), 1 << 53))
 }
 
-/// How many take part, by their names; every server draws noise of its own.
+/// The number of members by their names; every server draws its own noise.
 pub fn among(names: &Names, honest: u32) -> Result<Among, PartiesError> {
     among_with(names, honest, NoiseMode::Shares)
 }
 
-/// The same, the noise drawn as said.
+/// The number of members by their names, with this noise mode.
 pub fn among_with(names: &Names, honest: u32, noise: NoiseMode) -> Result<Among, PartiesError> {
     let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
     let (parties, servers) = (count(names.parties.len()), count(names.servers.len()));

@@ -1,25 +1,26 @@
-//! What a server is held to before it opens, and the digest of all that a party heard.
+//! Commitments of servers to their openings, and the digest of everything a party received.
 //!
-//! A server commits itself to a round's opening by SHA-256 over the agreement, the round, what is charged, its own place, a
-//! fresh random number of 256 bits and the numbers. No other opening has the same digest (a collision would be one of
-//! SHA-256), and the digest tells nothing of the opening to who does not know the random number. The place keeps a
-//! server from repeating another's commitment.
+//! Before it opens a round, a server commits to its opening by SHA-256 over the agreement, the round,
+//! its charge, the server's index, a fresh random number of 256 bits and the numbers. The commitment is
+//! binding: another opening with the same digest would be a collision of SHA-256. It is hiding for
+//! anyone who does not know the random number. The index keeps a server from repeating another's
+//! commitment.
 
 use crate::agreement::{Agreement, digest_of, hex};
 use privet_dp::account::Event;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-/// What a commitment binds, but for the numbers.
+/// Everything a commitment binds, apart from the numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Commitment<'a> {
-    /// [`Agreement::digest`].
+    /// Digest of the agreement, [`Agreement::digest`].
     pub agreement: &'a str,
-    /// From 0.
+    /// Index of the round, from 0.
     pub round: u64,
-    /// SHA-256 of what the round is charged for ([`leaf`]).
+    /// SHA-256 of the round's charge ([`leaf`]).
     pub leaf: &'a str,
-    /// The place of the server, from 0.
+    /// Index of the server, from 0.
     pub server: usize,
     /// 256 random bits, in hexadecimal.
     pub nonce: &'a str,
@@ -40,7 +41,7 @@ impl Commitment<'_> {
     }
 }
 
-/// SHA-256 of what a round is charged for, as it is said and committed to.
+/// SHA-256 of a round's charge, as stated and committed to.
 pub fn leaf(charged: &Event) -> String {
     serde_json::to_value(charged).map(|leaf| digest_of(&leaf)).unwrap_or_default()
 }
@@ -52,12 +53,12 @@ pub(crate) fn nonce() -> Result<String, getrandom::Error> {
     Ok(hex(&*bytes))
 }
 
-/// Whether it has the form of a digest.
+/// True for 64 lower-case hexadecimal digits.
 pub(crate) fn is_digest(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// No two sequences of pieces have the same bytes.
+/// Hashes a piece after its length, so that no two sequences of pieces have the same bytes.
 fn piece(hash: &mut Sha256, bytes: &[u8]) {
     hash.update((bytes.len() as u64).to_le_bytes());
     hash.update(bytes);
@@ -68,8 +69,8 @@ fn numbers(hash: &mut Sha256, numbers: &[u128]) {
     numbers.iter().for_each(|number| hash.update(number.to_le_bytes()));
 }
 
-/// All that a party heard, as one digest: of every round what is charged (its question follows from the rounds before),
-/// commitments, openings and their sum.
+/// Digest of everything a party received: for every round its charge (the query follows from the rounds
+/// before), the commitments, the openings and their sum.
 #[derive(Clone)]
 pub(crate) struct Heard(Sha256);
 
@@ -105,7 +106,7 @@ impl Heard {
 mod tests {
     use super::*;
 
-    /// Whatever is changed, it is another commitment.
+    /// A change of any part gives another commitment.
     #[test]
     fn a_commitment_is_to_one_opening_of_one_server_in_one_round() {
         let of = |agreement, round, leaf, server, nonce, opening: &[u128]| {

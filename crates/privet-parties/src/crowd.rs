@@ -1,9 +1,10 @@
-//! Very many parties in one process, for experiments: every sum goes through shares, one party's after the other's.
+//! Very many parties in one process, for experiments: every sum goes through shares, party by party.
 //!
-//! Each party's exact sum is split and added up server by server ([`split`]), as over a network, of its rows as they are or less
-//! a public vector (`centred-gd`); the servers' noise follows in the session ([`privet_dp::mechanism::shares::InProcess`]).
-//! Rows in memory are not offered, so that no learner can go past the shares. What is spared is a process, a line and a disk for
-//! each party; and `output`, whose parties minimise on their own, is not simulated here but in a [`crate::Room`].
+//! Each party's exact sum is split and added up server by server ([`split`]), as over a network; its
+//! rows are as they are or less a public vector (`centred-gd`). The servers' noise follows in the
+//! session ([`privet_dp::mechanism::shares::InProcess`]). Rows in memory are not offered, so that no
+//! learner can bypass the shares. Compared with a network, each party has no process, connection or disk
+//! of its own. `output`, whose parties minimise locally, is not simulated here but in a [`crate::Room`].
 
 use privet_data::Dataset;
 use privet_data::centre::Centre;
@@ -16,7 +17,7 @@ use privet_optim::sum::{
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// A table dealt out to parties.
+/// A table divided among parties.
 pub struct Crowd {
     whole: Dataset,
     parts: Vec<Dataset>,
@@ -26,8 +27,8 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// Deals rows out, one after the other, to as many parties as `among` says; the first ones get one more where
-    /// they do not go up evenly. Shares are made from `source`.
+    /// Divides the rows in order among the parties of `among`; the first ones get one more if the
+    /// division leaves a remainder. Shares are drawn from `source`.
     pub fn new(whole: Dataset, among: Among, source: Box<dyn Source>) -> Self {
         let (rows, parties) = (whole.rows(), among.parties.max(1) as usize);
         let cut = |party: usize| party * (rows / parties) + party.min(rows % parties);
@@ -38,12 +39,12 @@ impl Crowd {
         Self { whole, parts, servers: among.servers, source, shared }
     }
 
-    /// How many numbers of parties were split so far.
+    /// The number of values split into shares so far.
     pub fn shared(&self) -> u64 {
         self.shared.load(Ordering::Relaxed)
     }
 
-    /// What each party has.
+    /// The rows of each party.
     pub fn parts(&self) -> &[Dataset] {
         &self.parts
     }
@@ -91,7 +92,7 @@ impl Table for Crowd {
     }
 }
 
-/// Everyone's rows less a public vector, each party's at that party.
+/// Every party's rows less a public vector.
 struct Moved<'a> {
     whole: Box<dyn Table + 'a>,
     parts: Vec<Box<dyn Table + 'a>>,
@@ -128,7 +129,7 @@ impl Table for Moved<'_> {
     }
 }
 
-/// The records of all parties with the labels of one problem.
+/// Records of all parties with the labels of one problem.
 struct Several<'a> {
     whole: Box<dyn Records + 'a>,
     each: Vec<Box<dyn Records + 'a>>,
@@ -141,7 +142,7 @@ impl<'a> Several<'a> {
         (whole, parts): (&'a dyn Table, impl Iterator<Item = &'a dyn Table>),
         labels: &Labels,
     ) -> Result<Box<dyn Records + 'a>, RecordsError> {
-        // One without rows has nothing to add.
+        // A party without rows adds nothing.
         let parts = parts.filter(|part| part.rows() > 0);
         let each = parts.map(|part| part.problem(labels)).collect::<Result<_, _>>()?;
         Ok(Box::new(Self { whole: whole.problem(labels)?, each, crowd }))

@@ -1,24 +1,26 @@
-//! How much of a server a stranger can take up: so many connections, for so long, and a few lines of its log.
+//! Limits on unauthenticated connections to a server: their number, their duration and their lines in
+//! its log.
 //!
-//! Whoever has not shown a certificate of the agreement is a stranger. Only so many are let in at once, and each has a few
-//! seconds in all, however it spreads its bytes; a party then has a few seats of its own, so that strangers and
-//! other parties take none of them. Strangers can still keep parties waiting by coming again and again: parties try until
-//! their patience ends, and what reaches the port at all is for a firewall to say.
+//! A peer that has not shown a certificate of the agreement is a stranger. Only a limited number of
+//! strangers is connected at once, and each has ten seconds in all, however it spreads its bytes. Each
+//! party has seats of its own, which strangers and other parties cannot take. Strangers can still delay
+//! parties by reconnecting again and again: parties retry until their patience ends, and access to the
+//! port itself is a firewall's task.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Strangers that are let in at once, beside one for each party.
+/// Maximum number of strangers at once, beside one for each member.
 const STRANGERS: usize = 32;
-/// How long one may take to show who it is.
+/// Maximum time for a stranger to show its certificate.
 const SHOWING: Duration = Duration::from_secs(10);
-/// Connections of one party at once: after a restart old ones may linger.
+/// Maximum connections of one member at once: after a restart old ones may linger.
 const SEATS: usize = 8;
-/// Lines about strangers that are told one by one; after these at every doubling.
+/// The number of log lines about strangers before they thin out to every doubling.
 const TOLD: u64 = 16;
 
-/// Counts who is in.
+/// Counts connections.
 #[derive(Clone)]
 pub(crate) struct Doors {
     strangers: Arc<AtomicUsize>,
@@ -28,7 +30,7 @@ pub(crate) struct Doors {
 }
 
 impl Doors {
-    /// For so many members who may come: parties, and servers where these draw noise together.
+    /// Counts connections of this many members: parties, and servers if these draw noise together.
     pub fn new(members: usize) -> Self {
         Self {
             strangers: Arc::default(),
@@ -38,7 +40,7 @@ impl Doors {
         }
     }
 
-    /// Lets a stranger in, if there is room.
+    /// Admits a stranger, unless the maximum is reached.
     pub fn enter(&self) -> Option<Stranger> {
         let taken = taken(&self.strangers, self.room);
         taken.then(|| Stranger {
@@ -47,26 +49,26 @@ impl Doors {
         })
     }
 
-    /// A seat of a member, if one is free.
+    /// Takes a seat of a member, if one is free.
     pub fn seat(&self, member: usize) -> Option<Seat> {
         let taken = taken(self.members.get(member)?, SEATS);
         taken.then(|| Seat { members: Arc::clone(&self.members), member })
     }
 
-    /// Whether one more line about strangers is worth the log: a few are, then ever fewer.
+    /// True if one more line about strangers goes into the log: the first ones do, then ever fewer.
     pub fn worth_telling(&self) -> bool {
         let before = self.told.fetch_add(1, Ordering::Relaxed);
         before < TOLD || (before + 1).is_power_of_two()
     }
 }
 
-/// Takes one of so many.
+/// Increments a count unless it has reached its maximum.
 fn taken(count: &AtomicUsize, most: usize) -> bool {
     let more = |now: usize| (now < most).then_some(now + 1);
     count.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
 }
 
-/// One who has shown nothing yet; leaves when dropped.
+/// An unauthenticated connection; no longer counted when dropped.
 pub(crate) struct Stranger {
     count: Arc<AtomicUsize>,
     until: Instant,
@@ -79,13 +81,13 @@ impl Drop for Stranger {
 }
 
 impl Stranger {
-    /// Until when it must have shown who it is ([`crate::timed`]).
+    /// Deadline for showing a certificate ([`crate::timed`]).
     pub fn until(&self) -> Instant {
         self.until
     }
 }
 
-/// One connection of a member; given back when dropped.
+/// One connection of a member; released when dropped.
 pub(crate) struct Seat {
     members: Arc<Vec<AtomicUsize>>,
     member: usize,

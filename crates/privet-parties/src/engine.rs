@@ -1,8 +1,9 @@
-//! What evaluates the circuit of noise that servers draw together.
+//! The engine that evaluates the circuit of noise drawn by the servers together.
 //!
-//! [`Program`] runs `privet-joint-noise`, which is built from the package `joint/` of the repository: its dependencies cannot be locked beside
-//! those of the rest, so it is a program of its own and nothing here depends on it. It opens no connection:
-//! what it says to other servers goes through this process, over the mutual TLS between servers.
+//! [`Program`] runs `privet-joint-noise`, which is built from the package `joint/` of the repository:
+//! its dependencies cannot be locked beside those of the rest, so it is a separate program and nothing
+//! here depends on it. It opens no connection: its messages to other servers go through this process,
+//! over the mutual TLS between servers.
 
 use crate::PartiesError;
 use privet_dp::mechanism::joint::Drawing;
@@ -15,31 +16,32 @@ use zeroize::{Zeroize, Zeroizing};
 
 /// The name of the program.
 pub const PROGRAM: &str = "privet-joint-noise";
-/// How to come by it.
+/// Instructions for building and finding it.
 const BUILD: &str = "build it with `cargo build --release --locked --manifest-path joint/Cargo.toml` in the repository of \
                      privet, and name it with --joint-program (joint/target/release/privet-joint-noise), or put it beside \
                      `privet` or on the PATH";
-/// Letters of what it says at its end that are passed on.
+/// Maximum letters of its last error output that are reported.
 const LAST_WORDS: u64 = 400;
 
-/// What one server does of one draw.
+/// One server's part of one draw.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Job {
-    /// Its place among the servers, from 0.
+    /// Index of the server, from 0.
     pub place: usize,
-    /// How many there are.
+    /// The number of servers.
     pub servers: usize,
-    /// What is drawn.
+    /// The noise to draw: scale and length.
     pub drawing: Drawing,
 }
 
-/// Sends bytes to the server of a place.
+/// Sends bytes to the server of an index.
 pub type SendTo<'a> = dyn FnMut(usize, &[u8]) -> io::Result<()> + 'a;
 
 /// Draws noise together with the engines of the other servers.
 pub trait Engine: Send + Sync {
-    /// This server's share of one draw. What other servers' engines say comes through `from`, with their places; when that
-    /// ends before the draw does, it is given up. An error says why, and that nothing was drawn.
+    /// Draws this server's share of one round's noise. Messages of other servers' engines come through
+    /// `from`, with their indices; if `from` ends before the draw does, the draw is abandoned. An error
+    /// gives the reason and implies that nothing was drawn.
     fn draw(
         &self,
         job: &Job,
@@ -55,8 +57,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// The one that is named; or beside this very program, or wherever the system finds it. Refused if it is not there, or
-    /// speaks another protocol.
+    /// Finds the program: at the path given, beside the running executable, or on the PATH. Refuses a
+    /// missing program and one with another protocol.
     pub fn find(named: Option<&Path>) -> Result<Self, PartiesError> {
         let beside = || {
             let own = std::env::current_exe().ok()?;
@@ -106,7 +108,7 @@ impl Engine for Program {
         let input = child.0.stdin.take().ok_or_else(missing)?;
         let output = child.0.stdout.take().ok_or_else(missing)?;
         let errors = child.0.stderr.take().ok_or_else(missing)?;
-        // Each ends with the program: what is not read any more cannot be written, and what it does not write ends.
+        // Both threads end with the program: writing to it fails, and reading from it ends.
         std::thread::spawn(move || {
             let mut input = BufWriter::new(input);
             for (place, bytes) in from {
@@ -154,7 +156,7 @@ impl Engine for Program {
     }
 }
 
-/// A process that is gone when nobody waits for it any more.
+/// A process that is killed when this is dropped.
 struct Running(Child);
 
 impl Drop for Running {

@@ -1,40 +1,40 @@
-//! Why parties do not come together.
+//! Errors of a run among parties.
 
 use privet_dp::gate::GateError;
 use privet_learn::LearnError;
 use std::path::PathBuf;
 
-/// Why parties do not come together. Names members and files, never a value of a record.
+/// An error of a run among parties. Names members and files, never a value of a record.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PartiesError {
-    /// Something that was written in an agreement or a settings file.
+    /// A mistake in an agreement or a settings file.
     #[error("{0}")]
     Asked(String),
-    /// A file.
+    /// A file could not be read.
     #[error("{path}: {source}")]
     File {
-        /// Which.
+        /// Its path.
         path: PathBuf,
-        /// Why.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A file that could not be written.
+    /// A file could not be written.
     #[error("{0}")]
     Write(#[from] privet_data::write::WriteError),
-    /// The plan.
+    /// An error of the planner.
     #[error(transparent)]
     Learn(#[from] LearnError),
-    /// A member cannot be reached, or is not who it should be.
+    /// A member cannot be reached, or has another certificate than agreed.
     #[error("{0}")]
     Line(String),
     /// The run was ended, or must be.
     #[error("{0}")]
     Ended(String),
-    /// A server does not let this one take part; the run goes on.
+    /// A server refuses this party; the run goes on.
     #[error("{0}")]
     Refused(String),
-    /// The folder's run is of another table.
+    /// The folder's run was begun with another table.
     #[error("the run was begun with another table, and goes on with that alone")]
     OtherTable,
     /// Keys and certificates could not be made.
@@ -43,7 +43,7 @@ pub enum PartiesError {
 }
 
 impl PartiesError {
-    /// Whether it is the machine or the network, not what somebody gave.
+    /// True for failures of the machine or the network, false for mistakes in the input.
     pub fn is_environment(&self) -> bool {
         match self {
             Self::Line(_)
@@ -57,7 +57,7 @@ impl PartiesError {
     }
 }
 
-/// Inside a session only this much can be said.
+/// A session's error can carry only the message.
 impl From<PartiesError> for GateError {
     fn from(error: PartiesError) -> Self {
         Self::Together(error.to_string())

@@ -1,4 +1,4 @@
-//! A member's folder: what it was handed, and what it must remember.
+//! A member's folder: the files handed to it, and its stored state.
 //!
 //! ```text
 //!  clinic/party.toml         its name and where the rest lies; may be edited
@@ -21,36 +21,36 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// The name of the settings file.
+/// File name of the settings.
 pub const SETTINGS: &str = "party.toml";
-/// The name of the agreement.
+/// File name of the agreement.
 pub const AGREEMENT: &str = "agreement.json";
-/// The name of the certificate.
+/// File name of the certificate.
 pub const CERTIFICATE: &str = "certificate.pem";
-/// The name of the secret key.
+/// File name of the secret key.
 pub const KEY: &str = "key.pem";
 
-/// What a member's settings file says. Paths are relative to its folder.
+/// A member's settings file. Paths are relative to its folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// Its name in the agreement.
     pub name: String,
-    /// What all agree on.
+    /// File of the agreement.
     pub agreement: PathBuf,
-    /// Its certificate.
+    /// File of its certificate.
     pub certificate: PathBuf,
-    /// Its secret key.
+    /// File of its secret key.
     pub key: PathBuf,
-    /// What it must remember.
+    /// Folder of its state.
     pub state: PathBuf,
-    /// Of a server: where it listens, if not where the agreement says that it is reached.
+    /// Of a server: the address to listen at, if other than the one in the agreement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listen: Option<String>,
 }
 
 impl Settings {
-    /// As `init` writes them.
+    /// The settings that `init` writes.
     pub fn usual(name: &str) -> Self {
         Self {
             name: name.into(),
@@ -63,7 +63,7 @@ impl Settings {
     }
 }
 
-/// A member's folder, read.
+/// A member's folder, with settings and agreement read.
 #[derive(Debug, Clone)]
 pub struct Folder {
     path: PathBuf,
@@ -83,41 +83,42 @@ impl Folder {
         Ok(Self { path: path.into(), settings, agreement })
     }
 
-    /// What all agree on.
+    /// The agreement of all members.
     pub fn agreement(&self) -> &Agreement {
         &self.agreement
     }
 
-    /// What the settings file says.
+    /// The settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The certificate and the secret key, as PEM.
+    /// Reads the certificate and the secret key, as PEM.
     pub fn identity(&self) -> Result<(Vec<u8>, Zeroizing<Vec<u8>>), PartiesError> {
         let certificate = read(&self.path.join(&self.settings.certificate))?;
         Ok((certificate, Zeroizing::new(read(&self.path.join(&self.settings.key))?)))
     }
 
-    /// This member's signature under the digest of what it heard.
+    /// Signs the digest of everything this member received.
     pub fn sign(&self, transcript: &str) -> Result<Signed, PartiesError> {
         crate::tls::signer(self)?.sign(&self.agreement, transcript)
     }
 
-    /// What it must remember; refused while another process has it.
+    /// Opens the stored state; refused while another process has it open.
     fn store(&self) -> Result<Store, PartiesError> {
         Store::open(&self.path.join(&self.settings.state))
     }
 
-    /// The party of this folder, to greet servers and see whether all agree. It takes no part: that takes a table
-    /// ([`Self::begin`]).
+    /// Creates the party of this folder, to greet servers and check that all agree. It cannot send
+    /// shares: that needs a table ([`Self::begin`]).
     pub fn party<L: Line>(&self, schema: &str, line: L) -> Result<Party<L>, PartiesError> {
         let own = Own { store: Some(self.store()?), begun: None, signer: None };
         Party::with(self.agreement.clone(), &self.settings.name, schema, own, line)
     }
 
-    /// The party of this folder with its table, that goes on where it was. `rows` hands over every row of the table; at
-    /// another table than the folder's run was begun with it is refused, before anything is said.
+    /// Creates the party of this folder with its table, resuming where it was. `rows` passes every row
+    /// of the table; another table than the folder's run was begun with is refused before anything is
+    /// sent.
     pub fn begin<L: Line, E: From<PartiesError>>(
         &self,
         schema: &str,
@@ -139,18 +140,18 @@ impl Folder {
         Ok(Party::with(self.agreement.clone(), &self.settings.name, schema, own, line)?)
     }
 
-    /// The same without what it must remember: it can ask how far the run is, and not take part.
+    /// Creates a party without stored state: it can query the standing, but not take part.
     pub fn onlooker<L: Line>(&self, line: L) -> Result<Party<L>, PartiesError> {
         Party::with(self.agreement.clone(), &self.settings.name, "", Own::none(), line)
     }
 
-    /// The server of this folder, that goes on where it was.
+    /// Creates the server of this folder, resuming where it was.
     pub fn server(&self, tell: Box<dyn Fn(&str) + Send + Sync>) -> Result<Server, PartiesError> {
         let store = Some(self.store()?);
         Server::with(self.agreement.clone(), &self.settings.name, store, tell)
     }
 
-    /// Where the ledger has this run, if it was paid for before.
+    /// The record of payment for this run, if there is one.
     pub fn paid(&self) -> Result<Option<Paid>, PartiesError> {
         let path = self.path.join(&self.settings.state).join("paid.json");
         match fs::read(&path) {
@@ -162,7 +163,7 @@ impl Folder {
         }
     }
 
-    /// Writes down that the whole plan is spent, before anything is sent.
+    /// Records that the whole plan is spent, before anything is sent.
     pub fn keep_paid(&self, paid: &Paid) -> Result<(), PartiesError> {
         let state = self.path.join(&self.settings.state);
         make_folder(&state)?;
@@ -171,19 +172,19 @@ impl Folder {
     }
 }
 
-/// A party's own record of what it spent.
+/// A party's own record of its spending.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Paid {
-    /// Of which agreement.
+    /// Digest of the agreement.
     pub agreement: String,
-    /// ε, all of it from the first share on.
+    /// ε of the whole plan, spent from the first share on.
     pub epsilon: f64,
-    /// δ.
+    /// δ of the whole plan.
     pub delta: f64,
-    /// When.
+    /// Time.
     pub at: String,
-    /// In which ledger, if there is one.
+    /// Entry in its ledger, if there is one.
     pub entered: Option<Entered>,
 }
 
@@ -191,7 +192,7 @@ fn read(path: &Path) -> Result<Vec<u8>, PartiesError> {
     fs::read(path).map_err(|source| PartiesError::File { path: path.into(), source })
 }
 
-/// Lays out a folder for a member. Nothing that is there is overwritten.
+/// Creates a member's folder. Existing files are kept.
 pub(crate) fn lay_out(
     folder: &Path,
     settings: &Settings,

@@ -1,151 +1,153 @@
-//! What parties and servers say to each other.
+//! Messages between parties and servers.
 //!
-//! A frame is a header in JSON and a body of numbers, each preceded by its length in four bytes, most significant
-//! first. A body holds numbers of 128 bits, least significant byte first. Lengths beyond [`FRAME`] are refused before
-//! anything is read into memory.
+//! A frame is a header in JSON and a body of numbers, each preceded by its length in four bytes, most
+//! significant first. A body holds numbers of 128 bits, least significant byte first. Lengths beyond
+//! [`FRAME`] are refused before anything is read into memory.
 
 use crate::signature::Signed;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::io::{self, Read, Write};
 use zeroize::Zeroizing;
 
-/// The longest header and the longest body, in bytes.
+/// Maximum length of a header and of a body, in bytes.
 pub const FRAME: (u32, u32) = (65_536, 1 << 29);
-/// The version of all that is said below. Version 1 (up to privet 0.2.0) had neither commitments nor signatures.
+/// Version of the messages below. Version 1 (up to privet 0.2.0) had neither commitments nor signatures.
 pub const PROTOCOL: u32 = 2;
 
-/// What a greeting without a version means.
+/// Version of a greeting that states none.
 fn first() -> u32 {
     1
 }
 
-/// What a party says to a server.
+/// Requests of a party to a server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Ask {
-    /// First of all.
+    /// First request of a connection.
     Hello {
-        /// [`PROTOCOL`].
+        /// Protocol version, [`PROTOCOL`].
         #[serde(default = "first")]
         protocol: u32,
-        /// [`crate::Agreement::digest`].
+        /// Digest of the agreement, [`crate::Agreement::digest`].
         agreement: String,
         /// SHA-256 of the party's own schema.
         schema: String,
-        /// Tells this party's run from one begun elsewhere under the same name.
+        /// Distinguishes this party's run from one begun elsewhere under the same name.
         instance: String,
-        /// A random word that was drawn when the party's table was fixed; none where it only looks whether all agree.
+        /// Random identifier drawn when the party's table was fixed; none if it only checks that all
+        /// agree.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         begun: Option<String>,
-        /// Seconds since 1970.
+        /// Time in seconds since 1970.
         clock: u64,
     },
     /// A share of the sums of a round, in the body.
     Share {
-        /// From 0.
+        /// Index of the round, from 0.
         round: u64,
-        /// SHA-256 of what is charged.
+        /// SHA-256 of the round's charge.
         leaf: String,
-        /// SHA-256 of all that was heard before ([`crate::Commitment`] says of what).
+        /// SHA-256 of everything received before ([`crate::Commitment`] lists what).
         heard: String,
     },
-    /// What the server commits itself to in a round, once it has everyone's share.
+    /// Requests the server's commitment for a round, given once it has every party's share.
     Commitment {
-        /// From 0.
+        /// Index of the round, from 0.
         round: u64,
     },
-    /// What the server opens in a round, once every party has said the same here.
+    /// Requests the server's opening of a round, given once every party has sent it the same
+    /// commitments.
     Opening {
-        /// From 0.
+        /// Index of the round, from 0.
         round: u64,
-        /// The commitments of all servers in this round, as this party heard them.
+        /// The commitments of all servers in this round, as this party received them.
         commitments: Vec<String>,
     },
-    /// After the last round: this party's signature, and a question for everyone's.
+    /// After the last round: this party's signature, and a request for all parties'.
     Sign {
-        /// Its own.
+        /// This party's signature.
         signed: Signed,
-        /// From which party on.
+        /// Index of the first party requested.
         from: u64,
     },
     /// The party has its result.
     Done,
-    /// The party takes no further part: what it saw must end the run for everyone.
+    /// The party withdraws: its finding must end the run for everyone.
     End {
-        /// In words.
+        /// The reason, in words.
         why: String,
     },
-    /// How far it is.
+    /// Requests the standing of the run.
     Status,
 }
 
-/// What a server says to a party.
+/// Answers of a server to a party.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reply", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Reply {
-    /// To a greeting: the round that is open.
+    /// To a greeting: accepted.
     Welcome {
-        /// From 0.
+        /// Index of the open round, from 0.
         round: u64,
     },
-    /// To a greeting, where the servers still draw their noise together: come again.
+    /// To a greeting, while the servers still draw their noise together: try again.
     Drawing {
-        /// Rounds for which it is drawn.
+        /// The number of rounds drawn.
         done: u64,
-        /// Of so many.
+        /// The number of rounds to draw.
         of: u64,
     },
-    /// The share is kept.
+    /// The share is stored.
     Taken,
-    /// To what the server will open.
+    /// To a request for the commitment.
     Committed {
-        /// [`crate::Commitment::digest`].
+        /// The commitment, [`crate::Commitment::digest`].
         digest: String,
     },
-    /// In the body.
+    /// The opening; its numbers are in the body.
     Opened {
-        /// What the commitment was made with.
+        /// The random number in the commitment.
         nonce: String,
     },
-    /// Of all parties in order, from the one that was asked for on: as many as a message holds.
+    /// Signatures of the parties in order, from the index requested: as many as a message holds.
     Signatures {
-        /// Theirs.
+        /// The signatures.
         signatures: Vec<Signed>,
     },
-    /// Not yet; who is missing.
+    /// Not yet available.
     Waiting {
-        /// Names.
+        /// Names of the members waited for.
         missing: Vec<String>,
     },
-    /// How far it is.
+    /// Standing of the run.
     Standing(Standing),
-    /// Not accepted; the run goes on.
+    /// Refused; the run goes on.
     Refused {
-        /// In words.
+        /// The reason, in words.
         why: String,
     },
-    /// The run is over, before its end.
+    /// The run ended early.
     Ended {
-        /// In words.
+        /// The reason, in words.
         why: String,
     },
 }
 
-/// How far a run is.
+/// Standing of a run at a server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Standing {
-    /// Rounds that were opened.
+    /// The number of rounds opened.
     pub opened: u64,
-    /// Whether that is all.
+    /// True if all planned rounds are opened.
     pub complete: bool,
-    /// Who joined.
+    /// Names of the parties that joined.
     pub joined: Vec<String>,
-    /// Who is waited for: for a share, a word on the commitments, or a signature.
+    /// Names of the parties waited for: for a share, the commitments, or a signature.
     pub missing: Vec<String>,
-    /// Why it ended, if it did before its end.
+    /// The reason, if the run ended early.
     pub ended: Option<String>,
-    /// For how many rounds noise is drawn, and of how many, while servers draw it together.
+    /// The number of rounds drawn and to draw, while servers draw noise together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drawing: Option<(u64, u64)>,
 }
@@ -167,7 +169,7 @@ pub fn write_frame(to: &mut impl Write, header: &impl Serialize, body: &[u128]) 
     to.flush()
 }
 
-/// Reads a frame whose body has at most this many numbers.
+/// Reads a frame whose body has at most `most` numbers.
 pub fn read_frame<H: DeserializeOwned>(
     from: &mut impl Read,
     most: usize,
@@ -228,7 +230,7 @@ mod tests {
         assert!(read(b"\0\0\0\x0e{\"ask\":\"done\"}\0\0\0\x03abc", 2).is_err());
     }
 
-    /// A party of 0.2.0 is understood well enough to be told that its version is another.
+    /// A greeting of 0.2.0 parses, so that the party can be refused for its version.
     #[test]
     fn a_greeting_without_a_version_is_the_first() {
         let old = br#"{"ask":"hello","agreement":"a","schema":"s","instance":"i","clock":7}"#;
@@ -236,8 +238,8 @@ mod tests {
         assert!(matches!(read, Ask::Hello { protocol: 1, begun: None, .. }));
     }
 
-    /// Damaged in a repeatable way, ten thousand times: never a panic, never more numbers than asked for, and what is read
-    /// all the same reads back from its own frame.
+    /// Ten thousand frames with reproducible damage: never a panic, never more numbers than allowed, and
+    /// a frame that is read at all reads back from its own encoding.
     #[test]
     fn damaged_frames_are_refused_or_are_frames() {
         use privet_dp::noise::{FixedSeed, Source};

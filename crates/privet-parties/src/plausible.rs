@@ -1,24 +1,27 @@
-//! Whether rows and noise can add up to what was opened.
+//! Bounds on opened sums by rows and noise.
 //!
-//! A cheating party or server can send any numbers. What no rows could have given is noticed: the learners that run among
-//! parties add up a vector for each row of norm at most Δ, what the round is
-//! charged for under replace-one; so the sum over n rows is within nΔ. The noise of k servers with σ/√t each is within
-//! σ√(k/t)·(√p + 40), one draw that they make together within σ(√p + 40), but for a probability below e⁻⁸⁰⁰. Beyond both together somebody cheats, though not who.
+//! A cheating party or server can send any numbers. Sums that no rows could have given are detected: the
+//! learners that run among parties add up a vector for each row of norm at most Δ, the sensitivity
+//! charged for the round under replace-one; so the sum over n rows is within nΔ. The noise of k servers
+//! with σ/√t each is within σ√(k/t)·(√p + 40), one draw that they make together within σ(√p + 40),
+//! except with a probability below e⁻⁸⁰⁰. Beyond both together some member cheats; which one is not
+//! known.
 //!
-//! `output` adds up fⱼθ̃ⱼ, fⱼ = nⱼ/n, of minimisers: Fⱼ has the ridge fⱼλ and at 0 a gradient within nⱼLR, so that ‖θ̃ⱼ‖ ≤
-//! (nⱼLR + γ)/(fⱼλ), and the sum over at most n parties with rows is within n(LR + γ)/λ ≤ nΔ, Δ = 2(LR + γ)/λ
-//! (`privet_learn::linear::part`).
+//! `output` adds up fⱼθ̃ⱼ, fⱼ = nⱼ/n, of minimisers: Fⱼ has the ridge fⱼλ and at 0 a gradient within
+//! nⱼLR, so that ‖θ̃ⱼ‖ ≤ (nⱼLR + γ)/(fⱼλ), and the sum over at most n parties with rows is within n(LR +
+//! γ)/λ ≤ nΔ, Δ = 2(LR + γ)/λ (`privet_learn::linear::part`).
 //!
-//! **Where nothing is looked at**: under add/remove, where n is not public; of ratings, whose rows are people; and of `output`
-//! with a penalty or set, which may hold minimisers far from 0. There what a cheat can do unseen is not bounded.
+//! **Not checked**: under add/remove, where n is not public; for ratings, whose rows are people; and for
+//! `output` with a penalty or set, whose minimisers may be far from 0. There an undetected cheat is not
+//! bounded.
 //!
-//! What is opened is public, so that looking at it costs nothing. It bounds what a cheat can do unseen to what n rows of
-//! any values could: no more can be told without proofs of what each party sent.
+//! Openings are public, so the check costs no privacy. It bounds an undetected cheat to what n rows of
+//! any values could give: a tighter bound would need proofs of what each party sent.
 
 use privet_dp::account::{Cost, Event};
 use privet_dp::mechanism::shares::Among;
 
-/// Whether n rows and the noise of all servers can have given this; where it is not known, yes.
+/// True if n rows and the noise of all servers can add up to this; true for rounds without a bound.
 pub(crate) fn plausible(leaf: &Event, among: Among, rows: u64, sum: &[i128]) -> bool {
     let Event::Use { cost, .. } = leaf else { return true };
     let (Cost::Gaussian { sensitivity, noise_scale, grid: Some(grid) }

@@ -1,5 +1,5 @@
-//! All servers of an agreement in one process: every message as over a network, without one. Noise that they would draw
-//! together is drawn in the clear and handed out in shares.
+//! All servers of an agreement in one process: every message as over a network, without one. Noise that
+//! they would draw together is drawn in the clear and divided into shares.
 
 use crate::message::{Ask, Reply};
 use crate::{Agreement, Line, PartiesError, Server};
@@ -7,14 +7,14 @@ use privet_dp::mechanism::joint::in_the_clear;
 use privet_dp::noise::SystemRandom;
 use std::sync::Arc;
 
-/// Servers that parties of the same process talk to, each from a thread of its own.
+/// Servers in the same process as the parties, each of which calls them from a thread of its own.
 #[derive(Clone)]
 pub struct Room {
     servers: Vec<Arc<Server>>,
 }
 
 impl Room {
-    /// All servers of an agreement.
+    /// Creates all servers of an agreement.
     pub fn new(agreement: &Agreement) -> Result<Self, PartiesError> {
         let server = |station: &crate::Station| {
             Server::new(agreement.clone(), &station.name, Box::new(|_| {})).map(Arc::new)
@@ -41,7 +41,7 @@ impl Room {
         &self.servers
     }
 
-    /// The line of the party at this place.
+    /// Transport of the party of this index.
     pub fn line(&self, party: usize) -> impl Line {
         InRoom { servers: self.servers.clone(), party }
     }

@@ -1,6 +1,6 @@
-//! Something that every party must say, and all the same.
+//! A statement that every party must make, and all the same.
 
-/// Who has said it, and what the first one said.
+/// The parties that have made it, and the first one's statement.
 pub(crate) struct Same<T> {
     said: Vec<bool>,
     first: Option<(usize, T)>,
@@ -11,7 +11,7 @@ impl<T: Clone + PartialEq> Same<T> {
         Self { said: vec![false; parties], first: None }
     }
 
-    /// A party says this; an error names the one that said something else.
+    /// Records a party's statement; the error is the index of the first party, if its statement differs.
     pub fn say(&mut self, party: usize, what: &T) -> Result<(), usize> {
         match &self.first {
             Some((other, before)) if before != what => return Err(*other),

@@ -1,9 +1,9 @@
-//! What every party signs at the end: that it heard this and nothing else.
+//! A party's signature under the digest of everything it received.
 //!
-//! The key is the one of its certificate, whose fingerprint the agreement states; so a server can keep a signature back and
-//! cannot make one up. What is signed begins with words of its own: TLS signs nothing that begins so. Where an
-//! agreement has no certificates, because all its members are one process, there are no signatures either, and the
-//! digests alone are compared.
+//! The key is the one of its certificate, whose fingerprint the agreement states; so a server can
+//! withhold a signature but not forge one. The signed text has a prefix of its own: TLS signs nothing
+//! with this prefix. An agreement without certificates, because all its members are in one process, has
+//! no signatures either, and only the digests are compared.
 
 use crate::PartiesError;
 use crate::agreement::{Agreement, hex};
@@ -15,7 +15,7 @@ use rustls::sign::SigningKey;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Ways to sign, by whichever key a member has.
+/// Signature schemes, for any kind of key that a member may have.
 const SCHEMES: [SignatureScheme; 6] = [
     SignatureScheme::ECDSA_NISTP256_SHA256,
     SignatureScheme::ECDSA_NISTP384_SHA384,
@@ -25,23 +25,23 @@ const SCHEMES: [SignatureScheme; 6] = [
     SignatureScheme::RSA_PKCS1_SHA512,
 ];
 
-/// A party's signature under the digest of all that it heard.
+/// A party's signature under the digest of everything it received.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Signed {
-    /// The digest.
+    /// Digest of everything the party received.
     pub transcript: String,
-    /// The party's certificate (DER), in hexadecimal; empty where all members are one process.
+    /// The party's certificate (DER), in hexadecimal; empty if all members are in one process.
     pub certificate: String,
-    /// Its signature, in hexadecimal; empty likewise.
+    /// Its signature, in hexadecimal; empty if all members are in one process.
     pub signature: String,
 }
 
-/// What a party must have of everyone before it accepts a result: kept in its folder.
+/// All parties' signatures, needed before a party accepts a result; stored in its folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Witness {
-    /// Who signed, in the order of the agreement.
+    /// Names of the parties, in the order of the agreement.
     pub parties: Vec<String>,
     /// Their signatures.
     pub signatures: Vec<Signed>,
@@ -79,7 +79,7 @@ impl Signer {
 }
 
 impl Signed {
-    /// Whether the party at this place of the agreement has signed this.
+    /// True if this is a valid signature of the party of this index.
     pub fn is_of(&self, agreement: &Agreement, party: usize) -> bool {
         let Some(holder) = agreement.parties.get(party) else { return false };
         if agreement.is_one_process() {

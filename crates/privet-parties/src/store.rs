@@ -1,4 +1,4 @@
-//! What a member must find again after a restart: its `state/`, which one process has at a time.
+//! A member's state across restarts: its folder `state/`, locked by one process at a time.
 
 use crate::PartiesError;
 use crate::agreement::{LONGEST, hex};
@@ -13,11 +13,11 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use zeroize::Zeroizing;
 
-/// What a member must find again. Only one process has it.
+/// A member's state across restarts. Only one process has it open.
 #[derive(Debug)]
 pub(crate) struct Store {
     folder: PathBuf,
-    /// Held as long as this is.
+    /// Lock, held until this is dropped.
     _lock: File,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Kept {
 struct Head {
     round: u64,
     parts: usize,
-    /// Of an opening: what its commitment was made with.
+    /// Of an opening: the random number in its commitment.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     nonce: String,
 }
@@ -42,7 +42,7 @@ impl Head {
     }
 }
 
-/// What stands above a share of noise.
+/// Header of a share of noise.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Drawn {
@@ -50,10 +50,10 @@ struct Drawn {
     draw: String,
 }
 
-/// Which draw a share of noise is of, and the share.
+/// Identifier of the draw, and this server's share of it.
 pub(crate) type NoiseKept = (String, Zeroizing<Vec<u128>>);
 
-/// What a file of numbers holds.
+/// Content of a file of numbers.
 type Numbers = (Head, Zeroizing<Vec<u128>>);
 
 impl Store {
@@ -81,7 +81,7 @@ impl Store {
         }
     }
 
-    /// Refuses what is left of another run.
+    /// Refuses the state of another run.
     pub fn belongs_to(&self, agreement: &str) -> Result<(), PartiesError> {
         match self.text("agreement")? {
             None => keep(&self.folder.join("agreement"), agreement.as_bytes()),
@@ -93,7 +93,7 @@ impl Store {
         }
     }
 
-    /// Tells this folder from a copy of it elsewhere that was begun by itself.
+    /// Random identifier of this folder; it differs from that of a copy begun separately.
     pub fn instance(&self) -> Result<String, PartiesError> {
         if let Some(there) = self.text("instance")? {
             return Ok(there);
@@ -131,13 +131,13 @@ impl Store {
         keep(&self.folder.join(name), &bytes)
     }
 
-    /// What a server is committed to in a round, and with which nonce.
+    /// Nonce and numbers of a server's opening of a round.
     pub fn opening(&self, round: u64) -> Result<Option<(String, Vec<u128>)>, PartiesError> {
         let read = self.numbers(&format!("opening-{round:07}"))?;
         Ok(read.map(|(head, body)| (head.nonce, body.to_vec())))
     }
 
-    /// The draw that this server's share of the noise of a round is of, and the share: empty once it was used.
+    /// Draw and share of this server's noise of a round; the share is empty once it was used.
     pub fn noise(&self, round: u64) -> Result<Option<NoiseKept>, PartiesError> {
         let path = self.folder.join(noise_name(round));
         let bytes = match fs::read(&path) {
@@ -153,7 +153,7 @@ impl Store {
         }
     }
 
-    /// On disk for good before anything is made of it.
+    /// Stores a share durably before it is used.
     pub fn keep_noise(&self, round: u64, draw: &str, share: &[u128]) -> Result<(), PartiesError> {
         let path = self.folder.join(noise_name(round));
         let mut bytes = Zeroizing::new(Vec::new());
@@ -163,7 +163,7 @@ impl Store {
         self.sync()
     }
 
-    /// Leaves of a share of noise no more than which draw it was of: it was used, and is used for nothing else.
+    /// Replaces a used share of noise by its draw's identifier alone, so that it cannot be used again.
     pub fn wipe_noise(&self, round: u64) -> Result<(), PartiesError> {
         match self.noise(round)? {
             Some((draw, share)) if !share.is_empty() => self.keep_noise(round, &draw, &[]),
@@ -171,7 +171,7 @@ impl Store {
         }
     }
 
-    /// Forgets shares of noise from this round on that not all servers have.
+    /// Deletes the shares of noise from this round on, which not all servers have.
     pub fn forget_noise(&self, from: u64) -> Result<(), PartiesError> {
         for round in from.. {
             let path = self.folder.join(noise_name(round));
@@ -184,7 +184,7 @@ impl Store {
         self.sync()
     }
 
-    /// How often the noise of each round was begun.
+    /// The number of times that the noise of each round was begun.
     pub fn attempts(&self) -> Result<Vec<u32>, PartiesError> {
         let Some(text) = self.text("noise-attempts")? else { return Ok(Vec::new()) };
         let odd =
@@ -198,7 +198,7 @@ impl Store {
         self.sync()
     }
 
-    /// Of which draws all servers have their shares, once all have said so: none is ever made again.
+    /// Digest of the draws that all servers have, once all have confirmed it: none is ever made again.
     pub fn noise_is_ready(&self) -> Result<Option<String>, PartiesError> {
         self.text("noise-ready")
     }
@@ -216,7 +216,7 @@ impl Store {
         Ok(())
     }
 
-    /// Refuses openings of which an earlier one is missing: it would be made again with other noise.
+    /// Refuses a gap in the openings: the missing round would be opened again with other noise.
     pub fn no_gaps(&self, openings: usize) -> Result<(), PartiesError> {
         let wrong = |source| PartiesError::File { path: self.folder.clone(), source };
         let mut found = 0;
@@ -234,7 +234,8 @@ impl Store {
         }
     }
 
-    /// On disk for good, or refused: a round that was committed to and is not found again would be opened with other noise.
+    /// Stores an opening durably, or fails: a round that was committed to and lost would be opened with
+    /// other noise.
     pub fn keep_opening(
         &self,
         round: u64,
@@ -246,8 +247,8 @@ impl Store {
         self.sync()
     }
 
-    /// The commitments of all servers in a round: of a party, those it holds them to; of a server, those that all parties
-    /// heard, so that the round is open.
+    /// The commitments of all servers in a round: of a party, those it received; of a server, those that
+    /// all parties received, so that the round is open.
     pub fn commitments(&self, round: u64) -> Result<Option<Vec<String>>, PartiesError> {
         self.json(&format!("commitments-{round:07}"))
     }
@@ -256,7 +257,7 @@ impl Store {
         self.keep_json(&format!("commitments-{round:07}"), &all)
     }
 
-    /// What the party at this place has signed.
+    /// The signature of the party of this index.
     pub fn signature(&self, place: usize) -> Result<Option<Signed>, PartiesError> {
         self.json(&format!("signature-{place}"))
     }
@@ -265,12 +266,12 @@ impl Store {
         self.keep_json(&format!("signature-{place}"), signed)
     }
 
-    /// What all parties have signed, before a party accepts its result.
+    /// Stores all parties' signatures, before the party accepts its result.
     pub fn keep_witness(&self, witness: &Witness) -> Result<(), PartiesError> {
         self.keep_json("signatures.json", witness)
     }
 
-    /// Whether the party at this place has its result.
+    /// True if the party of this index has its result.
     pub fn done(&self, place: usize) -> Result<bool, PartiesError> {
         Ok(self.text(&format!("done-{place}"))?.is_some())
     }
@@ -279,7 +280,7 @@ impl Store {
         keep(&self.folder.join(format!("done-{place}")), b"")
     }
 
-    /// Which table the run is of.
+    /// Key and digest of the run's table.
     pub fn mark(&self) -> Result<Option<Mark>, PartiesError> {
         self.json("table.json")
     }
@@ -288,7 +289,7 @@ impl Store {
         self.keep_json("table.json", mark)
     }
 
-    /// Who has joined under the name at this place: instance, schema, and the word that it began with.
+    /// The joined party of this index: instance, schema, and identifier of its begun run.
     pub fn joined<T: DeserializeOwned>(&self, place: usize) -> Result<Option<T>, PartiesError> {
         self.json(&format!("joined-{place}"))
     }
@@ -304,14 +305,14 @@ impl Store {
         serde_json::from_str(&text).map(Some).map_err(odd)
     }
 
-    /// On disk for good before anybody hears of it.
+    /// Stores a value durably before anything of it is sent.
     fn keep_json(&self, name: &str, value: &impl Serialize) -> Result<(), PartiesError> {
         let text = Zeroizing::new(serde_json::to_vec(value).unwrap_or_default());
         keep(&self.folder.join(name), &text)?;
         self.sync()
     }
 
-    /// The shares that were made last.
+    /// The last shares made.
     pub fn kept(&self) -> Result<Option<Kept>, PartiesError> {
         let Some((Head { round, parts, .. }, body)) = self.numbers("shares")? else {
             return Ok(None);
@@ -324,7 +325,7 @@ impl Store {
         Ok(Some(Kept { round, shares }))
     }
 
-    /// Puts nothing in their place: together they are this party's own sums. Should it be started again, all rounds are past.
+    /// Deletes the shares, which add up to this party's own sums. After a restart all rounds are past.
     pub fn forget_shares(&self) -> Result<(), PartiesError> {
         self.keep_numbers("shares", &Head::shares(u64::MAX, 0), &[])
     }
@@ -341,7 +342,7 @@ fn noise_name(round: u64) -> String {
     format!("noise-{round:07}")
 }
 
-/// Readable by its owner alone.
+/// Creates a folder readable by its owner alone.
 pub(crate) fn make_folder(folder: &Path) -> Result<(), PartiesError> {
     let wrong = |source| PartiesError::File { path: folder.into(), source };
     let mut builder = fs::DirBuilder::new();

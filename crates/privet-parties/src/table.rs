@@ -1,10 +1,11 @@
-//! By what a party's folder knows its table again.
+//! Recognises a party's table by a keyed digest.
 //!
-//! HMAC-SHA-256 of all rows, in order, under a key of the folder's own. Both stay in the folder, readable by its owner
-//! alone: without the key a guess of a small table could be confirmed by its digest. It is made when the party begins
-//! and compared whenever it goes on, so that a copy of the folder goes on with this very table or not at all.
-//! Beside it stands a random word, which servers do hear: two copies made before either began draw two words, and a
-//! server lets in the first alone.
+//! HMAC-SHA-256 of all rows, in order, under a key of the folder's own. Both stay in the folder,
+//! readable by its owner alone: without the key a guess of a small table could be confirmed by its
+//! digest. It is computed when the party begins and compared whenever it resumes, so that a copy of the
+//! folder resumes with the same table or not at all. Beside it is a random identifier, which is sent to
+//! servers: two copies made before either began draw different identifiers, and a server admits the
+//! first alone.
 
 use crate::PartiesError;
 use crate::agreement::hex;
@@ -12,14 +13,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, Zeroizing};
 
-/// What is kept of a table.
+/// Key and digest of a table.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mark {
-    /// The word that servers hear.
+    /// Random identifier of the begun run, sent to servers.
     pub begun: String,
     key: String,
-    /// Of the table; empty before it was read for the first time.
+    /// Digest of the table; empty before the first reading.
     digest: String,
 }
 
@@ -41,14 +42,14 @@ impl Drop for Mark {
     }
 }
 
-/// A table as it is read, row by row.
+/// Digest of a table while it is read row by row.
 pub(crate) struct Rows {
     inner: Sha256,
     outer: Sha256,
 }
 
 impl Rows {
-    /// HMAC (RFC 2104): both halves begin with a block of the key, here the 64 digits of it.
+    /// Starts HMAC (RFC 2104): both hashes begin with a block of the key, here its 64 digits.
     pub fn under(mark: &Mark) -> Self {
         let begun = |pad: u8| {
             let mut block = Zeroizing::new([pad; 64]);
@@ -65,7 +66,7 @@ impl Rows {
         self.inner.update(bytes);
     }
 
-    /// The mark of this table; refused where it is already one of another.
+    /// Returns the mark with this table's digest; refused if it has another table's.
     pub fn finish(mut self, mark: Mark) -> Result<Mark, PartiesError> {
         self.outer.update(self.inner.finalize());
         let digest = hex(&self.outer.finalize());
@@ -94,12 +95,13 @@ mod tests {
         for other in [&[b"one" as &[u8], b"too"][..], &[b"two", b"one"], &[b"onetwo"], &[]] {
             assert!(matches!(digest(&mark, other), Err(PartiesError::OtherTable)));
         }
-        // Under another key it is another digest: nobody confirms a guess by it.
+        // Another key gives another digest, so that a guess cannot be confirmed.
         let elsewhere = digest(&Mark::new().unwrap(), &[b"one", b"two"]).unwrap();
         assert!(elsewhere.digest != mark.digest && elsewhere.begun != mark.begun);
     }
 
-    /// By Python's hmac over the length (8 bytes, least first) and `row`, under 64 letters `a`.
+    /// By Python's hmac over the length (8 bytes, least significant first) and `row`, under 64 letters
+    /// `a`.
     #[test]
     fn the_digest_is_hmac() {
         let mark = Mark { begun: String::new(), key: "a".repeat(64), digest: String::new() };

@@ -1,13 +1,14 @@
-//! A socket with an end: however few bytes come at a time, the instant counts and not the silence.
+//! A socket with a deadline: it holds however slowly single bytes arrive.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-/// How long one read or write may take.
+/// Maximum time of one read or write.
 const SILENCE: Duration = Duration::from_secs(20);
 
-/// A socket that is read and written until an instant, if one is set; nothing takes longer than [`SILENCE`] at a time.
+/// A socket that is read and written until a deadline, if one is set; no single operation takes longer
+/// than [`SILENCE`].
 pub(crate) struct Timed {
     socket: TcpStream,
     until: Option<Instant>,
@@ -19,7 +20,7 @@ impl Timed {
         Ok(Self { socket, until })
     }
 
-    /// From here on.
+    /// Sets the deadline from here on.
     pub fn ends(&mut self, until: Option<Instant>) {
         self.until = until;
     }
@@ -33,7 +34,7 @@ impl Timed {
         }
     }
 
-    /// A time that was up, in words.
+    /// Replaces a timeout by an error that says which limit was reached.
     fn late(&self, error: io::Error) -> io::Error {
         match (error.kind(), self.left()) {
             (ErrorKind::WouldBlock | ErrorKind::TimedOut, Err(late)) => late,
@@ -86,7 +87,7 @@ mod tests {
         }
         assert_eq!(timed.read(&mut byte).unwrap_err().kind(), ErrorKind::TimedOut);
         assert_eq!(timed.write(&[1]).unwrap_err().kind(), ErrorKind::TimedOut);
-        // Without an end it goes on.
+        // Without a deadline it goes on.
         timed.ends(None);
         assert_eq!(timed.read(&mut byte).unwrap(), 1);
     }

@@ -1,8 +1,8 @@
-//! The line over a network: TLS 1.3, both sides with a certificate of the agreement's authority.
+//! Transport over a network: TLS 1.3, with a certificate of the agreement's authority on both sides.
 //!
-//! A member is known by the fingerprint of its certificate, which the agreement states: another certificate of the same
-//! authority is no way in. Every read and write has a limit in time, and so has a whole answer: nobody
-//! is held up by a peer that is silent, or that drips.
+//! A member is authenticated by the fingerprint of its certificate, which the agreement states: another
+//! certificate of the same authority is refused. Every read and write has a time limit, and so has a
+//! whole answer, so that a silent or slowly sending peer delays nobody beyond it.
 
 use crate::authority::{fingerprint, inner_name};
 use crate::doors::{Doors, Stranger};
@@ -23,9 +23,9 @@ use std::net::{TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long a connection may take to come about, and then both sides to show who they are.
+/// Maximum time for connecting, and then for the handshake.
 const CONNECTING: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(20));
-/// A question and its answer may take as long as the agreed patience, and this where that is shorter.
+/// Minimum time allowed for a request and its answer; otherwise the agreed patience.
 const SHORTEST: Duration = Duration::from_secs(10);
 
 fn odd(error: impl std::fmt::Display) -> PartiesError {
@@ -74,7 +74,7 @@ fn identity(
     Ok((vec![certificate], PrivateKeyDer::from_pem_slice(&key).map_err(odd)?))
 }
 
-/// What a party signs with: its certificate's key.
+/// Creates a party's signer from its certificate's key.
 pub(crate) fn signer(folder: &Folder) -> Result<Signer, PartiesError> {
     let (mut chain, key) = identity(folder)?;
     Signer::new(chain.remove(0), &key)
@@ -85,16 +85,16 @@ pub struct Connections {
     agreement: Agreement,
     config: Arc<ClientConfig>,
     open: Vec<Option<Stream>>,
-    /// How many numbers an answer has at most.
+    /// Maximum number of values in an answer.
     longest: usize,
 }
 
 pub(crate) type Stream = StreamOwned<ClientConnection, Timed>;
-/// One that another server made.
+/// A connection that another server made.
 pub(crate) type Inward = StreamOwned<ServerConnection, Timed>;
 
 impl Connections {
-    /// Those of a party's folder; none is made yet.
+    /// Prepares the connections of a party's folder; none is made yet.
     pub fn new(folder: &Folder) -> Result<Self, PartiesError> {
         let agreement = folder.agreement().clone();
         let (chain, key) = identity(folder)?;
@@ -141,7 +141,8 @@ impl Connections {
     }
 }
 
-/// What went wrong with a connection. What cannot pass by itself is no line that is tried again.
+/// Converts a connection's error. One that cannot pass by itself is not a `Line` error, so that it is
+/// not retried.
 fn in_words(name: &str, address: &str, error: &io::Error) -> PartiesError {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match inner {
@@ -185,7 +186,7 @@ impl Line for Connections {
             Some(stream) => stream,
             None => self.connect(server)?,
         };
-        // All of it: whoever drips is not waited for longer than whoever is silent.
+        // Limits the whole exchange, however slowly single bytes arrive.
         let patience = Duration::from_secs(self.agreement.patience);
         stream.sock.ends(Some(Instant::now() + patience.max(SHORTEST)));
         let asked = write_frame(&mut stream, ask, body)
@@ -195,7 +196,7 @@ impl Line for Connections {
                 self.open[server] = Some(stream);
                 Ok((reply, body.to_vec()))
             }
-            // The connection is given up; the next question makes another.
+            // The connection is dropped; the next request makes another.
             Err(error) => {
                 let station = &self.agreement.servers[server];
                 Err(in_words(&station.name, &station.address, &error))
@@ -204,8 +205,8 @@ impl Line for Connections {
     }
 }
 
-/// Lets a server listen until everyone has what they came for, or the run is over and everyone could hear of it. Every server draws
-/// noise of its own; an agreement by which they draw together is refused.
+/// Runs a server until every party has its result, or the run ended and every party could be informed.
+/// Every server draws its own noise; an agreement with noise drawn together is refused.
 pub fn serve(
     folder: &Folder,
     server: Arc<Server>,
@@ -214,7 +215,8 @@ pub fn serve(
     serve_with(folder, server, None, tell)
 }
 
-/// The same with what draws noise together with the other servers, where the agreement says so.
+/// Runs a server, with an engine that draws noise together with the other servers if the agreement says
+/// so.
 pub fn serve_with(
     folder: &Folder,
     server: Arc<Server>,
@@ -243,7 +245,8 @@ pub fn serve_with(
         .with_single_cert(chain, key)
         .map_err(odd)?;
     let mut config = config;
-    // Nobody takes a session up again; and what is never read would spoil the end of a line that is only written to.
+    // Sessions are never resumed; and unread tickets would spoil the end of a connection that is only
+    // written to.
     config.send_tls13_tickets = 0;
     let config = Arc::new(config);
     let place = server.agreement().server(server.name()).unwrap_or_default();
@@ -275,7 +278,7 @@ pub fn serve_with(
                 let (config, server, tell, doors) =
                     (Arc::clone(&config), Arc::clone(&server), Arc::clone(&tell), doors.clone());
                 let inbound = inbound.clone();
-                // Whoever finds no room is let go at once, and may come again.
+                // A peer over the maximum is disconnected at once, and may come again.
                 if let Some(room) = doors.enter() {
                     std::thread::spawn(move || {
                         let told = attend(socket, config, (room, &doors), &server, inbound);
@@ -301,7 +304,7 @@ pub fn serve_with(
         if server.is_over() {
             let since = over.get_or_insert_with(std::time::Instant::now);
             let linger = match server.ended() {
-                // So that everyone hears why.
+                // Time for all parties to receive the reason.
                 Some(_) => Duration::from_secs(server.agreement().patience.min(10)),
                 None => Duration::from_millis(200),
             };
@@ -315,7 +318,8 @@ pub fn serve_with(
     }
 }
 
-/// Answers one party until it goes; a server is handed on to where noise is drawn.
+/// Serves one party until it disconnects; a server's connection is passed to the thread that draws
+/// noise.
 fn attend(
     socket: TcpStream,
     config: Arc<ServerConfig>,
@@ -356,7 +360,7 @@ fn attend(
         let (ask, body) = match read_frame::<Ask>(&mut stream, server.longest_share()) {
             Ok(read) => read,
             Err(error) => {
-                // A party that goes, or is slow, is waited for; one that talks nonsense ends the run.
+                // A party that disconnects or is slow may return; a malformed message ends the run.
                 if error.kind() == ErrorKind::InvalidData {
                     let name = &parties[party].name;
                     server.end_run(&format!("{name} sent something that is no message: {error}"));

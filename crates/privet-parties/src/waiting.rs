@@ -1,20 +1,21 @@
-//! How long a party waits, and how often it asks meanwhile.
+//! Waiting times of a party, and the intervals of its requests.
 //!
-//! A server holds a question that it cannot answer yet for [`HELD`]; one that answers at once all the same is asked ever
-//! more seldom. A server ends a wait of its own after the agreed patience and says who is missing; a party that still
-//! hears "wait" a little later goes by itself, whatever the server says.
+//! A server delays a request that it cannot answer yet by [`HELD`]; one that answers "waiting" at once
+//! gets ever fewer requests. A server ends its own wait after the agreed patience and names the missing
+//! members; a party that is still answered "waiting" a little later gives up by itself, whatever the
+//! server answers.
 
 use std::time::{Duration, Instant};
 
-/// How long a server holds a question that it cannot answer yet.
+/// Time that a server delays a request that it cannot answer yet.
 pub(crate) const HELD: Duration = Duration::from_secs(1);
-/// The first pause between two questions, and the longest.
+/// First and longest interval between two requests.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), HELD);
-/// How much longer than servers a party waits, at most.
+/// Maximum extra seconds that a party waits beyond the servers' patience.
 const GRACE: u64 = 30;
 
-/// Pauses between questions: each twice as long as the one before, up to the longest; a question that was held has been
-/// a pause already.
+/// Intervals between requests: each twice as long as the one before, up to the longest; the time that a
+/// server delayed a request counts.
 pub(crate) struct Pauses {
     next: Duration,
     asked: Instant,
@@ -25,7 +26,7 @@ impl Pauses {
         Self { next: PAUSES.0, asked: Instant::now() }
     }
 
-    /// Waits until it is time for the next question.
+    /// Waits until the next request is due.
     pub fn pause(&mut self) {
         std::thread::sleep(self.next.saturating_sub(self.asked.elapsed()));
         self.next = (2 * self.next).min(PAUSES.1);
@@ -33,7 +34,7 @@ impl Pauses {
     }
 }
 
-/// Until when a wait may last where servers lose patience after so many seconds.
+/// Deadline of a wait when servers' patience is this many seconds.
 pub(crate) fn until(patience: u64) -> Instant {
     Instant::now() + Duration::from_secs(patience + patience.min(GRACE))
 }

@@ -1,4 +1,4 @@
-//! The table of answers by records nearby.
+//! The page's table of answers by nearby records.
 
 use super::Page;
 use super::progress::Progress;
@@ -7,7 +7,7 @@ use crate::AuditError;
 use crate::answers::{self, QUESTIONS, Subject, VOTES};
 use crate::attack::AttackOptions;
 
-/// Rows of the table.
+/// Settings of the table's rows.
 pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
     Subject::all(4.0, 1e-5)
 }

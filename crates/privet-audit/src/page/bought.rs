@@ -1,4 +1,4 @@
-//! The tables of what is bought beside a model: schemas by outlines, intervals by curvature.
+//! The page's tables of estimates beside a model: schemas by outlines, intervals by curvature.
 
 use super::progress::{OTHER, Progress};
 use super::{Page, answer, by_mu, short};
@@ -7,16 +7,18 @@ use crate::{AuditError, curvatures, outlines};
 use privet_core::Budget;
 use std::fmt::Write as _;
 
-/// ε and δ of outlines whose texts others hold, and of texts that nobody else does: there ε is small, so that a leak is not taken for it.
+/// ε and δ of outlines whose texts others hold, and of texts of one unit alone: there ε is small, so
+/// that it does not explain a leak.
 const OUTLINED: (f64, f64, (f64, f64)) = (4.0, 1e-5, (1.0, 0.4));
-/// ε of models whose curvature is bought, and δ: large, since the curvature gets a small share.
+/// ε and δ of models with a privately estimated curvature: ε is large, since the curvature gets a small
+/// share.
 const CURVED: (f64, f64) = (60.0, 1e-5);
-/// What is stated in place of ε, or of δ, where the claim is false.
+/// Divisor of ε, or of δ, for the false claim.
 const SMALLER: f64 = 4.0;
-/// Runs that a claim of a quarter takes.
+/// Runs that refuting a quarter of the claim takes.
 const LEAST_RUNS: u64 = 6_000;
 
-/// Rows of both tables.
+/// The number of rows of both tables.
 pub(super) fn rows() -> Result<usize, AuditError> {
     let (epsilon, delta, own) = OUTLINED;
     let outlined = outlines::Subject::all(epsilon, delta, own)?.len();

@@ -1,4 +1,4 @@
-//! The tables of private descriptions and of tuned models.
+//! The page's tables of private descriptions and of tuned models.
 
 use super::Page;
 use super::progress::Progress;
@@ -16,7 +16,7 @@ fn tuned() -> Result<Vec<tunings::Subject>, AuditError> {
     tunings::Subject::all(8.0, 1e-5)
 }
 
-/// Rows of both tables.
+/// The number of rows of both tables.
 pub(super) fn rows() -> Result<usize, AuditError> {
     Ok(described()?.len() + tuned()?.len())
 }

@@ -1,4 +1,4 @@
-//! The table of private evaluations of models.
+//! The page's table of private evaluations of models.
 
 use super::Page;
 use super::progress::Progress;
@@ -7,7 +7,7 @@ use crate::AuditError;
 use crate::attack::AttackOptions;
 use crate::evaluations::{self, Subject};
 
-/// Rows of the table.
+/// Settings of the table's rows.
 pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
     Subject::all(4.0, 1e-5)
 }

@@ -1,4 +1,4 @@
-//! The table of trained networks.
+//! The page's table of trained networks.
 
 use super::progress::{OTHER, Progress};
 use super::{Page, answer, by_mu, short};
@@ -7,14 +7,14 @@ use crate::attack::AttackOptions;
 use crate::networks::{self, Subject};
 use std::fmt::Write as _;
 
-/// What is asked for.
+/// Budget of the trainings.
 const EPSILON: f64 = 12.0;
-/// What a single run must refute.
+/// False ε that a single run must refute.
 const FALSE: f64 = 1.0;
-/// Canaries of a single run.
+/// The number of canaries of a single run.
 const CANARIES: u64 = 1_000;
 
-/// Rows of the table.
+/// Settings of the table's rows.
 pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
     Subject::all(EPSILON, 1e-5)
 }

@@ -1,4 +1,4 @@
-//! The table of sums among parties.
+//! The page's table of sums among parties.
 
 use super::Page;
 use super::progress::Progress;
@@ -7,7 +7,7 @@ use crate::AuditError;
 use crate::attack::AttackOptions;
 use crate::parties::{self, Subject, output};
 
-/// Rows of the table.
+/// Settings of the table's rows.
 pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
     Subject::all(4.0, 1e-5)
 }

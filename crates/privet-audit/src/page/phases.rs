@@ -1,4 +1,4 @@
-//! The table of phases of b.
+//! The page's table of phases of b.
 
 use super::progress::{OTHER, Progress};
 use super::{Page, answer};

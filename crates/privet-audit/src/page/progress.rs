@@ -1,4 +1,4 @@
-//! How far the long audit is.
+//! Progress of the long audit.
 
 use super::counts::subjects;
 use super::phases::PHASES;
@@ -10,7 +10,7 @@ use privet_learn::METHODS;
 use std::cell::Cell;
 use std::time::Instant;
 
-/// Says what comes next, how much of the work is done and about how long the rest will take.
+/// Prints the next step, the share of the work done and the estimated time left.
 pub(super) struct Progress<'a> {
     tell: &'a dyn Fn(&str),
     started: Instant,
@@ -18,7 +18,7 @@ pub(super) struct Progress<'a> {
     all: f64,
 }
 
-/// What rows weigh in the time left, by how long they take: learners, single runs, anything else.
+/// Weights of rows in the time left, by their duration: learners, single runs, anything else.
 pub(super) const LEARNER: f64 = 10.0;
 pub(super) const SINGLE: f64 = 2.0;
 pub(super) const OTHER: f64 = 1.0;

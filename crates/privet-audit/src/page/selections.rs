@@ -1,4 +1,4 @@
-//! The table of private choices of columns.
+//! The page's table of private choices of columns.
 
 use super::Page;
 use super::progress::Progress;
@@ -7,7 +7,7 @@ use crate::AuditError;
 use crate::attack::AttackOptions;
 use crate::selections::{self, Subject};
 
-/// Rows of the table.
+/// Settings of the table's rows.
 pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
     Subject::all(4.0, 1e-5)
 }

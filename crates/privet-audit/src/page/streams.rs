@@ -1,4 +1,4 @@
-//! The table of streams: all releases of each, attacked together.
+//! The page's table of streams: all releases of each, attacked together.
 
 use super::Page;
 use super::progress::Progress;
@@ -8,10 +8,10 @@ use crate::attack::AttackOptions;
 use crate::streams::{self, Subject};
 use privet_core::Budget;
 
-/// Runs that a claim of a quarter of its ε takes where the pair shows a part of what is charged.
+/// Runs that refuting a quarter of ε takes if the pair shows only a part of the sensitivity.
 const DULL_RUNS: u64 = 20_000;
 
-/// Rows of the table.
+/// Settings of the table's rows.
 pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
     Ok(Subject::all(Budget::new(4.0, 1e-5)?))
 }

@@ -1,4 +1,4 @@
-//! A table of subjects: what each claims, what was seen of it, and whether a claim of it that is false is refuted.
+//! A table of audit settings: each claim, the bounds found, and the result for a false claim.
 
 use super::progress::{OTHER, Progress};
 use super::{Page, answer, by_mu, short};
@@ -8,47 +8,47 @@ use crate::runs::Watch;
 use privet_core::Budget;
 use std::fmt::Write as _;
 
-/// Runs that a claim of half its ε takes.
+/// Runs that refuting half of ε takes.
 pub(super) const LEAST_RUNS: u64 = 6_000;
 
-/// Judges a subject by the certificate of a budget.
+/// Audits a setting against the certificate of a budget.
 type Against<S> = fn(&S, Budget, &AttackOptions, &dyn Watch) -> Result<Finding, AuditError>;
 
-/// A claim that is false: the certificate for so many times less ε.
+/// A false claim: the certificate for ε divided by this number.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Control {
     pub divisor: f64,
-    /// Whether the attack has the power to refute it, so that it is a surprise if it does not.
+    /// True if the attack has the power to refute it: then a failure is reported as unexpected.
     pub power: bool,
 }
 
 impl Control {
-    /// One that the attack has the power to refute.
+    /// A control that the attack has the power to refute.
     pub fn at(divisor: f64) -> Self {
         Self { divisor, power: true }
     }
 }
 
-/// What tells one kind of subject from another.
+/// Text and functions of the table for one kind of setting.
 pub(super) struct Table<'a, S> {
-    /// What lines of progress and surprises begin with.
+    /// Name of the kind in lines of progress and unexpected results.
     pub of: &'a str,
     pub title: &'a str,
-    /// What stands above the table.
+    /// Paragraph above the table.
     pub text: &'a str,
-    /// Names of the columns of its own, and the cells.
+    /// Names of the kind's own columns.
     pub columns: &'a [&'a str],
     pub cells: &'a dyn Fn(&S) -> Vec<String>,
     pub budget: fn(&S) -> Budget,
     pub against: Against<S>,
-    /// None where nothing less is judged.
+    /// The false claim, if one is tested.
     pub control: &'a dyn Fn(&S) -> Option<Control>,
-    /// Runs a world that a subject takes at least.
+    /// Minimum runs per input of a setting.
     pub least_runs: &'a dyn Fn(&S) -> u64,
 }
 
 impl<S> Table<'_, S> {
-    /// Audits all of them.
+    /// Audits all settings and writes a row for each.
     pub fn write(
         &self,
         page: &mut Page,
@@ -100,7 +100,7 @@ impl<S> Table<'_, S> {
     }
 }
 
-/// How many records a unit has, in words.
+/// The number of records of a unit, in words.
 pub(super) fn records(max_records: Option<u32>) -> String {
     max_records.map_or("1".into(), |most| format!("a user's {most}"))
 }

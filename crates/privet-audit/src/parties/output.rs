@@ -1,9 +1,9 @@
-//! The audit of `output` among parties: what a coalition sees of the mean of the parties' own minimisers.
+//! Audit of `output` among parties: a coalition's view of the mean of the parties' own minimisers.
 //!
-//! The worlds are two neighbouring tables of one party whose minimisers are as far apart as is proved
-//! (`privet_learn::linear::part`): a Huber SVM near 0, where the record pulls one way or the other with its full slope.
-//! What the party shares is what the product's own plan has it share, taken down before it is split; the other parties are the
-//! coalition's, and all it can do with their sums is to take them off.
+//! The inputs are two neighbouring tables of one party whose minimisers are as far apart as proved
+//! possible (`privet_learn::linear::part`): a Huber SVM near 0, where the record contributes its full
+//! derivative with either sign. The party's shared values are those of the product's own plan, recorded
+//! before they are split; the other parties are in the coalition, which can only subtract their sums.
 
 use super::Coalition;
 use crate::AuditError;
@@ -22,7 +22,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use zeroize::Zeroizing;
 
-/// Rows of the party that is looked at, and of all.
+/// Rows of the party under attack, and of all.
 const ROWS: [u64; 2] = [10, 40];
 
 const SCHEMA: &str = r#"
@@ -40,19 +40,19 @@ bounds = [-1, 1]
 scale = "symmetric"
 "#;
 
-/// Who works together, against which claim.
+/// Setting of an audit: a coalition and the claim against it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Subject {
-    /// How many take part.
+    /// The number of parties and servers.
     pub among: Among,
-    /// Servers of the coalition.
+    /// The number of servers in the coalition.
     pub colluding: u32,
-    /// What is asked for.
+    /// Budget requested.
     pub budget: Budget,
 }
 
 impl Subject {
-    /// The same coalitions as of any sum.
+    /// The same coalitions as for any sum.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let of_sums = super::Subject::all(epsilon, delta)?;
         let same = |super::Subject { among, colluding, budget }| Self { among, colluding, budget };
@@ -66,7 +66,7 @@ fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding
     judge(&coalition(subject)?, &Claim::stated_gaussian(stated))
 }
 
-/// Takes down what a party shares, and opens that.
+/// Records a party's shared values, and opens them without noise.
 struct Overheard(Mutex<Option<(Event, Vec<i128>)>>);
 
 impl Together for Overheard {
@@ -91,11 +91,11 @@ impl Together for Overheard {
     }
 }
 
-/// What is charged for the plan's one round, and what the party shares that has this table.
+/// The charge of the plan's one round, and the values shared by a party with this table.
 fn shared(planned: &Plan, table: &Dataset) -> Result<(Event, Vec<i128>), AuditError> {
     let heard = Overheard(Mutex::new(None));
     let never = AtomicBool::new(false);
-    // Of the party's own randomness only the split depends, and that is undone.
+    // The party's own randomness affects only the split, which is undone.
     planned.run_among(table, &heard, &mut FixedSeed::new(1), &never, None)?;
     let heard = heard.0.into_inner().ok().flatten();
     heard.ok_or_else(|| AuditError::Table("nothing was shared".into()))
@@ -113,7 +113,7 @@ fn coalition(subject: &Subject) -> Result<Coalition, AuditError> {
     let planned = plan(&request)?;
     let table = |label: &str| {
         let mut text = format!("a,y\n1,{label}\n");
-        // The others' pulls cancel.
+        // The others' contributions cancel.
         for row in 1..ROWS[0] {
             text.push_str(["0,yes\n", "0,no\n"][row as usize % 2]);
         }

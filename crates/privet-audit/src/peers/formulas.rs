@@ -1,5 +1,5 @@
 //! The printed formulas other than private SGD's and the plain Gaussian ones, over their papers' own
-//! settings: each line is what the accountant, or an exact sum, says of the noise.
+//! settings: each line states the true ε of the noise, by the accountant or an exact sum.
 
 use super::{number, short};
 use crate::AuditError;
@@ -11,7 +11,7 @@ use privet_dp::account::{self, Cost, Event, gaussian};
 use privet_optim::loss::Loss;
 use std::fmt::Write as _;
 
-/// What is claimed and what is true; a bound that is not known is `None`.
+/// Claimed and true ε; an unknown bound is `None`.
 struct Line {
     formula: &'static str,
     settings: String,
@@ -42,7 +42,7 @@ impl Line {
     }
 }
 
-/// Whether a claim holds, by the bracket alone; rounding is given away both ways.
+/// Judges a claim by the bracket alone, with a tolerance for rounding both ways.
 pub(super) fn judged(claimed: f64, least: f64, most: f64) -> &'static str {
     let slack = claimed * (1.0 + 1e-9);
     match (least > slack, most <= slack) {
@@ -52,7 +52,7 @@ pub(super) fn judged(claimed: f64, least: f64, most: f64) -> &'static str {
     }
 }
 
-/// All of them.
+/// Writes all tables of formulas.
 pub(super) fn tables(page: &mut String) -> Result<(), AuditError> {
     for (title, lines) in [
         (
@@ -124,7 +124,7 @@ fn repeated(count: u32, event: Event) -> Event {
     Event::Repeat { count, event: Box::new(event) }
 }
 
-/// A line about a release that is Gaussian of multiplier μ: exact.
+/// A line about a Gaussian release with multiplier μ: exact.
 fn exact(formula: &'static str, settings: String, claimed: (f64, f64), mu: f64) -> Line {
     let truth = Some(gaussian::epsilon(claimed.1, mu));
     Line { formula, settings, claimed, least: truth, most: truth }
@@ -272,7 +272,7 @@ fn perturbation_lines() -> Result<Vec<Line>, AuditError> {
         });
     }
     for epsilon in [0.1, 1.0, 10.0] {
-        // §3.2.2: density ∝ exp(−ε‖N‖/(2·GS)), GS = 2ζ/Δ, where ζ/Δ is what add/remove moves.
+        // §3.2.2: density ∝ exp(−ε‖N‖/(2·GS)), GS = 2ζ/Δ, where ζ/Δ is the sensitivity under add/remove.
         let cost = Cost::L2Laplace { sensitivity: 1.0, noise_scale: 4.0 / epsilon };
         let truth = account::epsilon(&used(Neighbours::AddRemove, cost), 0.0)?;
         all.push(Line {

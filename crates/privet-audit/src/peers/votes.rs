@@ -1,4 +1,4 @@
-//! Labels by votes: what PATE's published settings cost whatever the votes.
+//! Labels by votes: cost of PATE's published settings for any votes.
 
 use super::{number, short};
 use crate::AuditError;
@@ -8,15 +8,15 @@ use privet_dp::mechanism::{ConfidentArgmax, NoisyArgmax};
 use privet_learn::LearnError;
 use std::fmt::Write as _;
 
-/// A published setting, as the authors' own script for the second table of the paper has it (`generate_table.sh` of
-/// `pate_2018/ICLR2018`, among the sources published with the paper).
+/// A published setting, from the authors' own script for the second table of the paper
+/// (`generate_table.sh` of `pate_2018/ICLR2018`, among the sources published with the paper).
 struct Setting {
     set: &'static str,
     classes: usize,
     teachers: u32,
-    /// T.
+    /// T, the threshold.
     threshold: f64,
-    /// σ₁ and σ₂.
+    /// σ₁ of the test and σ₂ of the votes.
     scales: (f64, f64),
     questions: u32,
     delta: f64,
@@ -32,7 +32,7 @@ const MNIST: Setting = Setting {
     delta: 1e-5,
 };
 
-/// Those of which the script names everything but how many questions were answered.
+/// Settings for which the script states everything but the number of answered queries.
 const OTHERS: [Setting; 3] = [
     Setting {
         set: "SVHN",
@@ -61,11 +61,11 @@ const OTHERS: [Setting; 3] = [
     },
 ];
 
-/// Of the questions on MNIST so many were answered.
+/// The number of queries on MNIST that were answered.
 const ANSWERED: u32 = 286;
 
-/// ε of a setting where so many questions are answered: by the exact curve, and by moments with the conversion that was
-/// usual then.
+/// ε of a setting with this many answers: by the exact curve, and by moments with the conversion usual
+/// at the time.
 fn costs(setting: &Setting, answers: u32) -> Result<(f64, f64), AuditError> {
     let Setting { classes, threshold, scales: (test_scale, noise_scale), questions, delta, .. } =
         *setting;
@@ -78,7 +78,7 @@ fn costs(setting: &Setting, answers: u32) -> Result<(f64, f64), AuditError> {
     Ok((account::epsilon(&event, delta)?, concentrated::classic_epsilon(rho, delta)))
 }
 
-/// The section.
+/// Writes the section.
 pub(super) fn table(page: &mut String) -> Result<(), AuditError> {
     let (exact, moments) = costs(&MNIST, ANSWERED)?;
     let _ = write!(

@@ -1,15 +1,15 @@
 //! Private Frank–Wolfe with Laplace noise on every score: PRIV-14 (Thakkar 2019, Algorithm 5).
 //!
-//! Scale √32·ΔC√(T ln(1/δ))/(mε) on the score of each vertex, T − 1 choices. A record moves a score by at
-//! most 2ΔC/m, so a choice is ε₀-DP with ε₀ = ε/√(2T ln(1/δ)); the released code has half the scale and
-//! twice that.
+//! Scale √32·ΔC√(T ln(1/δ))/(mε) on the score of each vertex, T − 1 choices. A record moves a score by
+//! at most 2ΔC/m, so a choice is ε₀-DP with ε₀ = ε/√(2T ln(1/δ)); the released code has half the scale
+//! and twice that ε₀.
 //!
-//! **From above**, T − 1 ε₀-DP choices compose as the accountant says. **From below**, one column, linear
-//! losses: the vertices are ±C, a record moves the difference of their scores by 4ΔC/m = ε₀·σ whatever
-//! was chosen before, and with steps 1/(t + 1) the output is the mean of the choices, so that nothing of
-//! their number is hidden. A choice is a coin of probability F(x) or F(x − ε₀), F the law of the difference of two
-//! Laplace variables, x free (it depends on the other records): the best x of a list is taken, and δ(ε) is an exact
-//! sum over the binomial counts.
+//! **Upper bound.** T − 1 ε₀-DP choices compose by the accountant. **Lower bound.** One column, linear
+//! losses: the vertices are ±C, a record moves the difference of their scores by 4ΔC/m = ε₀·σ for any
+//! earlier choices, and with steps 1/(t + 1) the output is the mean of the choices, which reveals their
+//! number. A choice is a coin of probability F(x) or F(x − ε₀), F the law of the difference of two
+//! Laplace variables, x free (it depends on the other records): the best x of a list is taken, and δ(ε)
+//! is an exact sum over the binomial counts.
 
 /// ε₀ of one choice at the printed scale.
 pub fn choice_epsilon(steps: u32, epsilon: f64, delta: f64) -> f64 {
@@ -42,11 +42,11 @@ pub fn choices_lower(count: u32, choice: f64, delta: f64) -> f64 {
     let best = |x: f64| {
         let (first, second) = (difference_cdf(x - choice), difference_cdf(x));
         let exceeds = |e: f64| {
-            // Rounding of ln Γ is below 1e-9 here.
+            // The rounding error of ln Γ is below 1e-9 here.
             let larger = coins_delta(count, first, second, e);
             larger.max(coins_delta(count, 1.0 - second, 1.0 - first, e)) * (1.0 - 1e-8) > delta
         };
-        // count·ε₀ is more than any of this can cost.
+        // count·ε₀ is an upper bound, by basic composition.
         let (mut low, mut high) = (0.0, f64::from(count) * choice);
         if !exceeds(low) {
             return 0.0;

@@ -1,17 +1,18 @@
 //! Private SGD, permutation SGD: PRIV-13 and PRIV-9 (Thakkar 2019, Algorithms 4 and 2).
 //!
 //! **PRIV-13.** Algorithm 4 sets σ² = 16Δ²T·ln(1/δ)/(m²ε²) for T batches of k drawn with replacement.
-//! Its rate function is free; let the last step dwarf all before it, so that the output is that step's
-//! noised gradient alone. Neighbours: all gradients 0, except one record's ±Δ. If the record is drawn,
-//! the mean moves by at least Δ/k in its direction; drawn at least once with probability
-//! q = 1 − (1 − 1/m)^k. For every threshold t
+//! Its step sizes are free; let the last step dominate all before it, so that the output is that step's
+//! noisy gradient alone. Neighbours: all gradients 0, except one record's ±Δ. If the record is drawn,
+//! the mean moves by at least Δ/k in its direction; it is drawn at least once with probability q =
+//! 1 − (1 − 1/m)^k. For every threshold t
 //! δ(ε) ≥ (1 − q)Q(t/σ) + q·Q((t − Δ/k)/σ) − e^ε·Q(t/σ), Q = 1 − Φ,
 //! since on the other neighbour every draw moves away from t.
 //!
-//! **PRIV-9.** Algorithm 2 with a rate above 2/β. Huber hinge, records x = 1 of both labels, so that the
-//! mean loss has its minimum where it curves; one label flips. There an update multiplies differences by
-//! 1 − ηβ′ < −1, β′ the curvature of the mean. All records are in one batch, so that their order, which
-//! is secret, does not matter, and noise is Gaussian: the ε of the computed movement is exact.
+//! **PRIV-9.** Algorithm 2 with a step size above 2/β. Huber hinge, records x = 1 of both labels, so
+//! that the mean loss has its minimum in the curved part; one label flips. There an update multiplies
+//! differences by 1 − ηβ′ < −1, β′ the curvature of the mean. All records are in one batch, so that
+//! their order, which is secret, does not matter, and noise is Gaussian: the ε of the computed movement
+//! is exact.
 
 use super::{Erratum, Verdict};
 use crate::AuditError;
@@ -23,23 +24,23 @@ use privet_dp::noise::bernoulli::Coin;
 use privet_dp::noise::{GridGaussian, Source};
 use privet_optim::loss::Loss;
 
-/// Settings of Algorithm 4, Δ = 1.
+/// Settings of Algorithm 4, with Δ = 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrivateSgd {
-    /// m.
+    /// m, the number of rows.
     pub rows: f64,
-    /// k.
+    /// k, the size of a batch.
     pub batch: f64,
-    /// T.
+    /// T, the number of steps.
     pub steps: f64,
-    /// ε as claimed.
+    /// The claimed ε.
     pub epsilon: f64,
-    /// δ as claimed.
+    /// The claimed δ.
     pub delta: f64,
 }
 
 impl PrivateSgd {
-    /// σ as printed, of the mean gradient.
+    /// The printed σ of the mean gradient.
     pub fn noise(&self) -> f64 {
         4.0 * libm::sqrt(self.steps * libm::log(1.0 / self.delta)) / (self.rows * self.epsilon)
     }
@@ -61,7 +62,7 @@ impl PrivateSgd {
         (0..=2000).map(|k| at(reach * f64::from(k) / 2000.0)).fold(0.0, f64::max)
     }
 
-    /// The ε that the last step alone needs at δ.
+    /// Lower bound on the ε of the last step alone, at δ.
     pub fn lower_epsilon(&self) -> f64 {
         let (mut low, mut high) = (0.0, 600.0);
         if self.lower_delta(low) <= self.delta {
@@ -75,7 +76,7 @@ impl PrivateSgd {
     }
 }
 
-/// The last step of [`PrivateSgd`], with the record ±1, as something to attack.
+/// The last step of [`PrivateSgd`] as a target, with the record ±1.
 pub struct LastStep {
     move_: f64,
     drawn: Coin,
@@ -83,7 +84,7 @@ pub struct LastStep {
 }
 
 impl LastStep {
-    /// As printed, or with `times` the noise.
+    /// Uses `times` the printed noise.
     pub fn new(settings: &PrivateSgd, times: f64) -> Result<Self, AuditError> {
         Ok(Self {
             move_: 1.0 / settings.batch,
@@ -107,7 +108,7 @@ impl Target for LastStep {
     }
 }
 
-/// How far Algorithm 2's point moves when one of `negative` labels among `batch` records x = 1 (a single
+/// Movement of Algorithm 2's point when one of `negative` labels among `batch` records x = 1 (a single
 /// batch, so order does not matter) becomes positive; Huber hinge of width h.
 pub fn permutation_movement(batch: u64, negative: u64, passes: u64, rate: f64, h: f64) -> f64 {
     let loss = Loss::HuberSvm { h };
@@ -123,13 +124,13 @@ pub fn permutation_movement(batch: u64, negative: u64, passes: u64, rate: f64, h
     (run(negative) - run(negative.saturating_sub(1))).abs()
 }
 
-/// The largest of those movements over all tables of the kind.
+/// The largest of these movements over all numbers of negative labels.
 pub fn permutation_worst(batch: u64, passes: u64, rate: f64, h: f64) -> f64 {
     let moved = |negative| permutation_movement(batch, negative, passes, rate, h);
     (1..=batch).map(moved).fold(0.0, f64::max)
 }
 
-/// √(2·ln(2/δ))/ε: the multiplier of Algorithms 2 and 3.
+/// √(2·ln(2/δ))/ε, the multiplier of Algorithms 2 and 3.
 pub fn multiplier(epsilon: f64, delta: f64) -> f64 {
     libm::sqrt(2.0 * libm::log(2.0 / delta)) / epsilon
 }

@@ -5,17 +5,17 @@
 //! noise for errors up to γ/λ. [`Amp`] stops after a fixed number of gradient steps 1/λ instead and
 //! raises γ until the test passes, as the released code does (it doubles γ). Neighbours: zero rows only,
 //! whose objective is a parabola that one step solves; or one row x at the bound, whose logistic loss
-//! curves, so that one step leaves a gradient far above γ. The raised γ shows in the spread of the
+//! curves, so that one step leaves a gradient far above γ. The raised γ is visible in the spread of the
 //! output.
 //!
-//! **PRIV-5.** With β = L² the Huber hinge's true curvature L²/(2h) makes the determinant ratio
-//! 1 + 5L²/Λ larger than the e^{ε₁−ε₃} that Lemma 4.3.2 allows. At the settings of the thesis's
+//! **PRIV-5.** With β = L² the Huber hinge's true curvature L²/(2h) makes the determinant ratio 1 +
+//! 5L²/Λ larger than the e^{ε₁−ε₃} that Lemma 4.3.2 allows. At the settings of the thesis's
 //! hyper-parameter-free rule the whole claim survives.
 //!
 //! **PRIV-7.** Noise made from one random byte takes at most 256 values: [`OneByte`].
 //!
-//! **Objective-Gauss.** σ² = 4(LR)²(ln(1/δ) + ε)/ε², so read; for λ large the release of a Huber hinge
-//! is a Gaussian one that moves by 2LR.
+//! **Objective-Gauss.** σ² = 4(LR)²(ln(1/δ) + ε)/ε², as read; for λ large the release of a Huber hinge
+//! is a Gaussian one of sensitivity 2LR.
 
 use super::{Erratum, Verdict};
 use crate::AuditError;
@@ -29,18 +29,18 @@ use privet_dp::noise::{FixedSeed, GridGaussian, Source};
 use privet_learn::linear::amp::printed_constants;
 use privet_optim::loss::Loss;
 
-/// 1 + √(2·ln(1/δ)): the multiplier of the thesis's Lemma 2.1.9.
+/// 1 + √(2·ln(1/δ)), the multiplier of the thesis's Lemma 2.1.9.
 fn tail(delta: f64) -> f64 {
     1.0 + libm::sqrt(2.0 * libm::log(1.0 / delta))
 }
 
-/// How the solver ends.
+/// Stopping rule of the solver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// After this many steps, γ doubled until the gradient passes. The released code does so, and draws its noise anew as well,
-    /// which is left out here.
+    /// After this many steps, γ doubled until the gradient passes. The released code does so, and also
+    /// draws its noise again, which is left out here.
     Raised(u32),
-    /// When the gradient passes, and not before.
+    /// Once the gradient passes.
     Converged,
 }
 
@@ -49,7 +49,7 @@ pub struct Amp {
     coordinates: usize,
     ridge: f64,
     tolerance: f64,
-    /// Output noise is γ times this.
+    /// Scale of the output noise per γ.
     output: f64,
     inner: GridGaussian,
     unit: GridGaussian,
@@ -57,7 +57,8 @@ pub struct Amp {
 }
 
 impl Amp {
-    /// The thesis's constants at (ε, δ), nine tenths of the objective's share for the noise, the rest for the ridge.
+    /// Uses the thesis's constants at (ε, δ): nine tenths of the objective's budget for the noise, the
+    /// rest for the ridge.
     pub fn new(
         epsilon: f64,
         delta: f64,
@@ -114,7 +115,7 @@ impl Target for Amp {
     }
 }
 
-/// A count plus Gaussian noise that was made from one random byte.
+/// A count plus Gaussian noise made from one random byte.
 pub struct OneByte {
     noise: Vec<f64>,
 }
@@ -138,7 +139,7 @@ impl Target for OneByte {
         Ok(vec![noise + f64::from(u8::from(world == World::Second))])
     }
 
-    /// Whether the second world can produce it, less whether the first can.
+    /// 1 if only the second input can produce the release, −1 if only the first can, else 0.
     fn likelihood_ratio(&self, release: &[f64]) -> Option<f64> {
         let value = *release.first()?;
         let can = |count: f64| f64::from(u8::from(self.noise.iter().any(|n| n + count == value)));
@@ -197,7 +198,7 @@ pub(crate) fn thesis_objective(epsilon: f64, delta: f64) -> Event {
     }
 }
 
-/// What the accountant needs to know of a loss of classes.
+/// Constants of a classification loss for the accountant.
 fn shape(loss: Loss) -> LossShape {
     LossShape {
         lipschitz: loss.lipschitz(),
@@ -207,7 +208,7 @@ fn shape(loss: Loss) -> LossShape {
     }
 }
 
-/// σ of Objective-Gauss, LR = 1.
+/// σ of Objective-Gauss, with LR = 1.
 pub fn objective_gauss(epsilon: f64, delta: f64) -> f64 {
     2.0 * libm::sqrt(libm::log(1.0 / delta) + epsilon) / epsilon
 }

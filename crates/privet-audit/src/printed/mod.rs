@@ -1,13 +1,13 @@
-//! Mechanisms as they are printed, kept to be attacked.
+//! Mechanisms as printed, kept as targets.
 //!
-//! Where a paper's formula or a released program does not keep its claim, a fixture here carries it as
-//! printed, with the repaired version beside it. [`errata()`] computes, for each, what the printed text
-//! really costs. Three lists are kept apart:
+//! If the formula of a paper or released program violates its claim, a fixture here implements it as
+//! printed, with the repaired version beside it. [`errata()`] computes the true cost of each printed
+//! text. Three verdicts are distinguished:
 //! - **claim false**: a concrete pair of neighbours exceeds the stated (ε, δ);
 //! - **lemma false**: an inequality of the proof is violated on a concrete pair, but the stated (ε, δ)
 //!   survives by slack elsewhere;
-//! - **open**: an inequality of the proof is violated, no pair is known that exceeds the stated (ε, δ), and
-//!   what is proved instead is more than that.
+//! - **open**: an inequality of the proof is violated, no pair is known that exceeds the stated (ε, δ),
+//!   and the ε that is proved instead is larger.
 //!
 //! Tested by `tests/audit/errata.rs`.
 
@@ -25,7 +25,7 @@ use crate::bits::noise_failed;
 use crate::runs::{Target, World};
 use privet_dp::noise::{DiscreteLaplace, GridGaussian, L2Laplace, Source, report_noisy_max};
 
-/// What a computation shows of a printed claim.
+/// Result of recomputing a printed claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The stated (ε, δ) does not hold.
@@ -36,24 +36,25 @@ pub enum Verdict {
     Open,
 }
 
-/// One printed claim, computed anew.
+/// One printed claim, recomputed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Erratum {
-    /// Its number in `docs/errata.md`, or where it is printed.
+    /// Its number in `docs/errata.md`, or its place in print.
     pub id: &'static str,
-    /// What, at which settings.
+    /// The mechanism and its settings.
     pub what: String,
-    /// ε as printed.
+    /// The printed ε.
     pub epsilon: f64,
-    /// δ as printed.
+    /// The printed δ.
     pub delta: f64,
-    /// The ε that the concrete pair needs at that δ (claim false), or that is proved (otherwise).
+    /// Lower bound on ε for the concrete pair at that δ (claim false), or the ε that is proved
+    /// (otherwise).
     pub recomputed: f64,
-    /// Verdict.
+    /// The verdict.
     pub verdict: Verdict,
 }
 
-/// Every erratum that is computed directly.
+/// Returns every erratum that is computed directly.
 pub fn errata() -> Result<Vec<Erratum>, AuditError> {
     let mut all = descent::errata();
     all.extend(passes::errata());
@@ -70,7 +71,7 @@ enum Noise {
     Gaussian(GridGaussian),
 }
 
-/// A vector that moves between neighbours, plus noise whose density is known.
+/// A vector that differs between neighbours, plus noise of known density.
 pub struct Shift {
     moved: Vec<f64>,
     noise: Noise,
@@ -125,7 +126,7 @@ impl Target for Shift {
     }
 }
 
-/// The exponential mechanism: names one of several candidates.
+/// The exponential mechanism: selects one of several candidates.
 pub struct Choice {
     scores: [Vec<f64>; 2],
     noise_scale: f64,

@@ -1,15 +1,15 @@
-//! Strongly convex permutation SGD whose counter counts passes: PRIV-12 (Thakkar 2019, Algorithm 3).
+//! Strongly convex permutation SGD with a counter of passes: PRIV-12 (Thakkar 2019, Algorithm 3).
 //!
-//! Losses gᵢθ + (ξ/2)θ² in one dimension contract by 1 − η_tξ an update, and a record that goes from +Δ to
-//! −Δ moves θ by 2Δη_t/k once a pass, where its batch is: by how much in all depends on the place j of
-//! that batch. No loss with these constants can move further, at any place.
+//! Losses gᵢθ + (ξ/2)θ² in one dimension contract by 1 − η_tξ per update, and a record that goes from +Δ
+//! to −Δ moves θ by 2Δη_t/k once per pass, at the place of its batch: the total movement depends on the
+//! place j of that batch. No loss with these constants can move further, at any place.
 //!
-//! The **lemma**, that 2Δ/(ξm) bounds every movement, is false where the movement of the last place exceeds it.
-//! The **claim** is another matter: the order is drawn at random and kept secret, so that the output has the
-//! laws P = mean_j N(+a_j, σ²) and Q = mean_j N(−a_j, σ²), 2a_j the movement. [`SecretOrder`] brackets the
-//! ε that this needs:
-//! - *at least*: p/q grows (p's terms over a common factor grow with x, q's fall), so the sets {x > t} are
-//!   the optimal ones, and δ(ln p(t)/q(t)) = P(x > t) − (p(t)/q(t))·Q(x > t) exactly, for this pair;
+//! The **lemma**, that 2Δ/(ξm) bounds every movement, is false if the movement of the last place exceeds
+//! it. The **claim** is another matter: the order is drawn at random and secret, so that the output has
+//! the laws P = mean_j N(+a_j, σ²) and Q = mean_j N(−a_j, σ²), 2a_j the movement. [`SecretOrder`]
+//! brackets the resulting ε:
+//! - *at least*: p/q grows (p's terms over a common factor grow with x, q's fall), so the sets {x > t}
+//!   are the optimal ones, and δ(ln p(t)/q(t)) = P(x > t) − (p(t)/q(t))·Q(x > t) exactly, for this pair;
 //! - *at most*: hockey-stick divergences are jointly convex, so δ(ε) ≤ mean_j δ_G(ε; 2a_j/σ), for every
 //!   pair of tables, since none moves further.
 //!
@@ -20,7 +20,7 @@ use super::{Erratum, Verdict};
 use crate::normal;
 use privet_dp::account::gaussian;
 
-/// What the step counter of Algorithm 3 counts.
+/// Unit of the step counter of Algorithm 3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counter {
     /// Passes, as printed.
@@ -29,30 +29,30 @@ pub enum Counter {
     Updates,
 }
 
-/// Settings of Algorithm 3, Δ = 1, β = 1 + ξ; k divides m.
+/// Settings of Algorithm 3, with Δ = 1, β = 1 + ξ; k divides m.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StronglyConvex {
-    /// m.
+    /// m, the number of rows.
     pub rows: u64,
-    /// k.
+    /// k, the size of a batch.
     pub batch: u64,
-    /// Passes that are made.
+    /// The number of passes.
     pub passes: u64,
-    /// ξ.
+    /// ξ, the strong convexity.
     pub strength: f64,
 }
 
 impl StronglyConvex {
-    /// 2Δ/(ξm): the sensitivity as printed.
+    /// 2Δ/(ξm), the printed sensitivity.
     pub fn formula(&self) -> f64 {
         2.0 / (self.strength * self.rows as f64)
     }
 
-    /// How far θ moves when the record changes, for each place of its batch in a pass.
+    /// Movements of θ when the record changes, by the place of its batch in a pass.
     pub fn movements(&self, counter: Counter) -> Vec<f64> {
         let updates = self.rows / self.batch;
         let mut moved = vec![0.0; updates as usize];
-        // What is left at the end of a movement made here.
+        // The factor by which a movement made here has contracted at the end.
         let mut left = 1.0;
         for pass in (1..=self.passes).rev() {
             for (place, moved) in moved.iter_mut().enumerate().rev() {
@@ -73,14 +73,14 @@ impl StronglyConvex {
         self.movements(counter).into_iter().fold(0.0, f64::max) / self.formula()
     }
 
-    /// The output with the noise that is printed for (ε, δ).
+    /// The output with the printed noise for (ε, δ).
     pub fn released(&self, counter: Counter, epsilon: f64, delta: f64) -> SecretOrder {
         let noise = self.formula() * multiplier(epsilon, delta);
         SecretOrder { shifts: self.movements(counter).iter().map(|moved| moved / noise).collect() }
     }
 }
 
-/// A Gaussian release whose movement, in units of σ, is one of these, each as likely as any other.
+/// A Gaussian release whose movement, in units of σ, is one of these with equal probability.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SecretOrder {
     shifts: Vec<f64>,
@@ -98,7 +98,7 @@ impl SecretOrder {
         (loss, first - libm::exp(loss + second - libm::log(count)))
     }
 
-    /// The ε that the pair of tables needs at δ.
+    /// The exact ε of this pair of tables at δ.
     pub fn at_least(&self, delta: f64) -> f64 {
         let farthest = self.shifts.iter().copied().fold(0.0, f64::max);
         let (mut low, mut high) = (0.0, 0.5 * farthest + 40.0);
@@ -112,14 +112,14 @@ impl SecretOrder {
         self.at(low).0
     }
 
-    /// An ε that suffices at δ for every pair of tables.
+    /// Upper bound on ε at δ for every pair of tables.
     pub fn at_most(&self, delta: f64) -> f64 {
         let count = self.shifts.len().max(1) as f64;
         let exceeds = |epsilon: f64| {
             self.shifts.iter().map(|s| gaussian::delta(epsilon, *s)).sum::<f64>() / count > delta
         };
         let farthest = self.shifts.iter().copied().fold(0.0, f64::max);
-        // Where the order is known: never less than with a secret one.
+        // With the order known: never less than with a secret one.
         let (mut low, mut high) = (0.0, gaussian::epsilon(delta, farthest));
         for _ in 0..60 {
             let middle = 0.5 * (low + high);
@@ -129,7 +129,7 @@ impl SecretOrder {
     }
 }
 
-/// ln Σ e^x.
+/// ln Σ e^x, without overflow.
 fn ln_sum(terms: impl Iterator<Item = f64> + Clone) -> f64 {
     let largest = terms.clone().fold(f64::NEG_INFINITY, f64::max);
     largest + libm::log(terms.map(|x| libm::exp(x - largest)).sum())
@@ -168,7 +168,7 @@ pub(super) fn errata() -> Vec<Erratum> {
 mod tests {
     use super::*;
 
-    /// One place only: both bounds are the Gaussian's own, and a mixture lies between its parts.
+    /// Equal movements: both bounds are the Gaussian's own, and a mixture lies between its parts.
     #[test]
     fn the_bracket_closes_where_nothing_is_secret() {
         for (shift, delta) in [(0.3, 1e-8), (2.0, 1e-5), (15.0, 1e-10)] {
@@ -182,7 +182,7 @@ mod tests {
         }
     }
 
-    /// The unrolled weights are those of the algorithm as it runs.
+    /// The unrolled weights are those of the algorithm as executed.
     #[test]
     fn movements_are_those_of_the_algorithm() {
         let settings = StronglyConvex { rows: 60, batch: 10, passes: 3, strength: 0.2 };

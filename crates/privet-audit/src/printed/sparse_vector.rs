@@ -1,23 +1,27 @@
-//! The sparse vector technique as it was printed, again and again (Lyu, Su & Li 2017, Figure 1, numbers 3 to 6).
+//! The sparse vector technique as printed in several papers (Lyu, Su & Li 2017, Figure 1, numbers 3 to
+//! 6).
 //!
-//! Questions of sensitivity 1 are compared with a threshold, one after the other; only a comparison that succeeds (⊤)
-//! is meant to cost. All begin with a noised threshold, 0 + Lap(1/ε₁); each leaves out another part of the proof.
+//! Queries of sensitivity 1 are compared with a threshold, one after the other; only a comparison that
+//! succeeds (⊤) is meant to cost. All begin with a noisy threshold, 0 + Lap(1/ε₁); each violates another
+//! part of the proof.
 //!
-//! | variant | printed in | what is wrong | truth |
-//! |---|---|---|---|
-//! | [`Variant::Answers`] (3) | lecture notes of 2011 | ⊤ comes with the noised answer, of the very noise that was compared: it bounds the threshold from above, and ⊥ before it from below | no ε |
-//! | [`Variant::NoiseOfOne`] (4) | Lee & Clifton 2014 | noise Lap(1/ε₂) does not grow with the number c of ⊤ | (1 + 6c)/4·ε |
-//! | [`Variant::NoNoise`] (5) | Stoddard, Chen & Machanavajjhala 2014 | the questions get no noise, and there may be any number of ⊤ | no ε |
-//! | [`Variant::NoEnd`] (6) | Chen, Xiao, Zhang & Xu 2015 | any number of ⊤ | no ε |
-//! | [`Variant::Sound`] | Lyu, Su & Li 2017, Algorithm 1 | | ε |
+//! - [`Variant::Answers`] (3), lecture notes of 2011: ⊤ comes with the noisy answer, of the very noise
+//!   that was compared; it bounds the threshold from above, and ⊥ before it from below. True cost: no ε.
+//! - [`Variant::NoiseOfOne`] (4), Lee & Clifton 2014: noise Lap(1/ε₂) does not grow with the number c of
+//!   ⊤. True cost: (1 + 6c)/4·ε.
+//! - [`Variant::NoNoise`] (5), Stoddard, Chen & Machanavajjhala 2014: the queries get no noise, and
+//!   there may be any number of ⊤. True cost: no ε.
+//! - [`Variant::NoEnd`] (6), Chen, Xiao, Zhang & Xu 2015: any number of ⊤. True cost: no ε.
+//! - [`Variant::Sound`], Lyu, Su & Li 2017, Algorithm 1. True cost: ε.
 //!
-//! **Pairs.** Some answers are 1 in the first world and 0 in the second (falling), others the other way round (rising), as
-//! sensitivity 1 allows. Given the threshold every comparison is a coin of its own, so that many of them tell the
-//! worlds apart as well as one likes, unless their noise grows with their number. The score is how many rising questions were above less how many falling ones. For (5)
-//! one of each will do: (⊤, ⊥) is possible in the first world alone.
+//! **Pairs.** Some answers are 1 on the first input and 0 on the second (falling), others the other way
+//! round (rising), as sensitivity 1 allows. Given the threshold, comparisons are independent coins, so
+//! that many of them distinguish the inputs arbitrarily well, unless their noise grows with their
+//! number. The score is the number of rising queries above the threshold less that of falling ones. For
+//! (5) one of each suffices: (⊤, ⊥) is possible on the first input alone.
 //!
-//! For (3), at ε = 2: six questions of 0 ↔ −1, then one of −1 ↔ 0. What is looked at is whether the six are ⊥ and the
-//! last is ⊤ with an answer of at most ½: 2.2 % against 0.037 %, 4.06 apart in logarithm.
+//! For (3), at ε = 2: six queries of 0 ↔ −1, then one of −1 ↔ 0. The event tested is that the six are ⊥
+//! and the last is ⊤ with an answer of at most ½: 2.2 % against 0.037 %, 4.06 apart in logarithm.
 //!
 //! Refuted by `tests/audit/power.rs`, in seconds each.
 
@@ -26,27 +30,27 @@ use crate::bits::noise_failed;
 use crate::runs::{Target, World};
 use privet_dp::noise::{DiscreteLaplace, Source};
 
-/// How it is printed.
+/// Version of the technique.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
-    /// (3).
+    /// Number 3: releases the noisy answers.
     Answers,
-    /// (4).
+    /// Number 4: noise for one ⊤.
     NoiseOfOne,
-    /// (5).
+    /// Number 5: no noise on queries.
     NoNoise,
-    /// (6).
+    /// Number 6: no limit on ⊤.
     NoEnd,
-    /// As it is proved.
+    /// The version with a proof.
     Sound,
 }
 
-/// A run of questions on two neighbours.
+/// A run of queries on two neighbouring inputs.
 pub struct SparseVector {
     variant: Variant,
-    /// Answers on the two worlds, in order.
+    /// Answers on the two inputs, in order.
     questions: Vec<[f64; 2]>,
-    /// c: how many ⊤ may come out.
+    /// c, the maximum number of ⊤.
     most: usize,
     threshold_noise: Fine,
     question_noise: Option<Fine>,
@@ -66,11 +70,12 @@ impl Fine {
     }
 }
 
-/// What the last answer of (3) must not exceed.
+/// Upper limit on the last answer of (3) in the event tested.
 const SMALL: f64 = 0.5;
 
 impl SparseVector {
-    /// At ε, with so many questions that fall and then as many that rise; c is their number. (3) has a pair of its own.
+    /// At ε, with `each` falling queries and then as many rising ones; c is their number. (3) has a pair
+    /// of its own.
     pub fn new(variant: Variant, epsilon: f64, each: usize) -> Result<Self, AuditError> {
         let (first, second) = match variant {
             Variant::NoiseOfOne => (epsilon / 4.0, 3.0 * epsilon / 4.0),
@@ -104,7 +109,8 @@ impl SparseVector {
 }
 
 impl Target for SparseVector {
-    /// For each question 1 for ⊤, 0 for ⊥ and where the run had ended; of (3) whether what its pair looks for happened.
+    /// For each query 1 for ⊤, 0 for ⊥ or after the end of the run; for (3), 1 if the event tested
+    /// occurred.
     fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
         let threshold = self.threshold_noise.draw(source);
         let mut outcomes = vec![0.0; self.questions.len()];

@@ -1,46 +1,47 @@
-//! Votes of black boxes as they are printed: PRIV-18 and PRIV-19 (Thakkar 2019, Algorithms 9 and 10).
+//! Votes of black boxes as printed: PRIV-18 and PRIV-19 (Thakkar 2019, Algorithms 9 and 10).
 //!
-//! One question, two classes, released by the printed test: the winner if its distance under Laplace noise of scale
-//! 1/ε exceeds ln(1/δ)/ε, else ⊥.
+//! One query, two classes, released by the printed test: the winner if its distance under Laplace noise
+//! of scale 1/ε exceeds ln(1/δ)/ε, else ⊥.
 //!
-//! | variant | what is wrong | truth |
-//! |---|---|---|
-//! | [`Variant::Lead`] (PRIV-18) | the distance is the lead less 1: a vote that goes from the winner to the other moves it by 2 | e^(2ε) |
-//! | [`Variant::Position`] (PRIV-19) | chunks by position: a record that leaves from the top moves all others on, and all votes may change | no ε |
-//! | [`Variant::Sound`] | distance ⌈lead/2⌉ − 1, a record in a chunk of its own coins | (ε, δ) |
+//! - [`Variant::Lead`] (PRIV-18): the distance is the lead less 1; a vote that goes from the winner to
+//!   the other moves it by 2. True cost: e^(2ε).
+//! - [`Variant::Position`] (PRIV-19): chunks by position; removing a record at the top shifts all
+//!   others, and all votes may change. True cost: no ε.
+//! - [`Variant::Sound`]: distance ⌈lead/2⌉ − 1, a record in a chunk of its own coins. True cost: (ε, δ).
 //!
-//! **Pairs.** *Lead*: two leads that differ by 2, both a little below the threshold, where an answer comes out e^(2ε) times as
-//! often in one of the worlds. *Position*: 2b records of classes that alternate; a chunk of two votes for the class
-//! of its last record. In the second world the first record is not there: every vote is the other one.
+//! **Pairs.** *Lead*: two leads that differ by 2, both a little below the threshold, so that an answer
+//! is released e^(2ε) times as often on one of the inputs. *Position*: 2b records of alternating
+//! classes; a chunk of two votes for the class of its last record. On the second input the first record
+//! is absent: every vote is the other one.
 
 use crate::AuditError;
 use crate::bits::noise_failed;
 use crate::runs::{Target, World};
 use privet_dp::noise::{DiscreteLaplace, Source};
 
-/// How votes become an answer.
+/// Version of the vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Variant {
-    /// PRIV-18.
+    /// PRIV-18, distance by the lead.
     Lead,
-    /// PRIV-19.
+    /// PRIV-19, chunks by position.
     Position,
-    /// Both as they are proved.
+    /// Both as corrected, with a proof.
     Sound,
 }
 
-/// A vote on two neighbours.
+/// A vote on two neighbouring inputs.
 pub struct Votes {
     variant: Variant,
     threshold: f64,
     noise: DiscreteLaplace,
     step: f64,
-    /// Chunks, and so votes.
+    /// The number of chunks, and so of votes.
     chunks: usize,
 }
 
 impl Votes {
-    /// Of so many chunks, claimed to be (ε, δ)-private.
+    /// A vote of this many chunks, claimed to be (ε, δ)-private.
     pub fn new(
         variant: Variant,
         epsilon: f64,
@@ -53,7 +54,7 @@ impl Votes {
         Ok(Self { variant, threshold, noise, step, chunks })
     }
 
-    /// Votes for the two classes.
+    /// The numbers of votes for the two classes.
     fn votes(&self, world: World, source: &mut dyn Source) -> [usize; 2] {
         let second = usize::from(world == World::Second);
         match self.variant {
@@ -63,17 +64,18 @@ impl Votes {
                 let ones = votes.filter(|vote| *vote == 1).count();
                 [records.len().div_ceil(2) - ones, ones]
             }
-            // One record is one vote, of the other class in the second world; the lead is where most shows.
+            // One record is one vote, of the other class on the second input; the lead near the
+            // threshold has the largest loss.
             Variant::Lead => self.lead(self.threshold.floor() as usize + 1 - 2 * second),
             Variant::Sound => {
-                // The same, its chunk drawn by coins of its own, which the others' do not follow.
+                // The same, with a chunk drawn by the record's own coins, independently of the others.
                 let _chunk = source.below(self.chunks as u64);
                 self.lead(2 * (self.threshold.floor() as usize) - 2 * second)
             }
         }
     }
 
-    /// Votes with this lead, of about as many as there are chunks.
+    /// Numbers of votes with this lead, about `chunks` in all.
     fn lead(&self, lead: usize) -> [usize; 2] {
         let second = self.chunks.saturating_sub(lead) / 2;
         [second + lead, second]
@@ -81,7 +83,7 @@ impl Votes {
 }
 
 impl Target for Votes {
-    /// Which class was named, or none, as two corners.
+    /// The class released, or none, as two indicators.
     fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
         let [one, other] = self.votes(world, source);
         let lead = one.abs_diff(other);

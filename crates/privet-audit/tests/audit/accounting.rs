@@ -8,7 +8,7 @@ fn bounds_are_ordered_and_hold_the_simulated_truth() {
     for comparison in &all {
         assert!(comparison.faults().is_empty(), "{:?}: {comparison:?}", comparison.faults());
     }
-    // The comparison can fail: an accountant that states half of what is simulated is found out.
+    // The comparison can fail: an accountant that states half of the simulated δ is detected.
     let wrong = all
         .iter()
         .filter(|one| one.simulated.0 > 0.05)

@@ -1,4 +1,4 @@
-//! Answers by records nearby: both relations, records and users.
+//! Answers by nearby records: both relations, records and users.
 //!
 //! The seeds are fixed; confidence and power are those of `counts`.
 
@@ -8,7 +8,7 @@ use privet_audit::attack::{self, AttackOptions};
 use privet_audit::printed::Shift;
 use privet_core::Budget;
 
-/// Refuted at half their ε, not refuted at it, and most of it is seen: the pairs are sharp.
+/// Refuted at half their ε, not refuted at it, and most of it is visible: the pairs are sharp.
 #[test]
 fn answers_are_as_private_as_claimed_and_hardly_more() {
     let options = AttackOptions { runs: 20_000, confidence: 1.0 - 1e-10, seed: 43 };
@@ -22,7 +22,7 @@ fn answers_are_as_private_as_claimed_and_hardly_more() {
     }
 }
 
-/// Without the filter a record near every question would vote in each, under noise made for two.
+/// Without the filter a record near every query would vote in each, under noise calibrated for two.
 #[test]
 fn without_the_filter_the_claim_is_refuted() {
     let subject = Subject::all(4.0, 1e-5).unwrap().pop().unwrap();

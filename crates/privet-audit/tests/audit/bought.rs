@@ -1,6 +1,7 @@
-//! What is bought beside a model: outlines of tables for schemas, curvature for intervals.
+//! Private estimates beside a model: outlines of tables for schemas, curvature for intervals.
 //!
-//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the ten true claims with probability at most 10⁻⁹.
+//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the ten true
+//! claims with probability at most 10⁻⁹.
 
 use privet_audit::attack::AttackOptions;
 use privet_audit::{curvatures, outlines};
@@ -8,7 +9,7 @@ use privet_core::Budget;
 
 const CONFIDENCE: f64 = 1.0 - 1e-10;
 
-/// Never refuted as claimed; refuted at half of the ε, or at a quarter of the δ where texts are nobody else's.
+/// Never refuted as claimed; refuted at half of ε, or at a quarter of δ if texts are one unit's alone.
 #[test]
 fn outlines_are_as_private_as_claimed_and_hardly_more() {
     let options = AttackOptions { runs: 8_000, confidence: CONFIDENCE, seed: 47 };
@@ -25,7 +26,7 @@ fn outlines_are_as_private_as_claimed_and_hardly_more() {
     }
 }
 
-/// The same of curvature, judged by its own event: refuted by the event of a model at a quarter of the ε.
+/// Curvature against its own event: refuted by the event of a model at a quarter of ε.
 #[test]
 fn curvature_is_as_private_as_its_event_claims_and_hardly_more() {
     let options = AttackOptions { runs: 6_000, confidence: CONFIDENCE, seed: 53 };

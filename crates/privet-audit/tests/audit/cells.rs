@@ -1,4 +1,4 @@
-//! What the grid of b makes of a rounded minimiser, and of one with noise on it.
+//! Effect of b's grid on a rounded minimiser, and on one with noise on it.
 
 use privet_audit::cells::{Line, OLD_ROUNDING, OutputGrid, Rounding, noised_delta, rounded_delta};
 use privet_core::{Budget, Neighbours, Unit};
@@ -7,10 +7,10 @@ use privet_dp::account::{
 };
 use privet_dp::noise::GridGaussian;
 
-/// Of the second class: on none of the grids below.
+/// Weight of the second class: on none of the grids below.
 const WEIGHT: f64 = 0.999;
 
-/// A Huber hinge of width ½ on rows of norm 1; in its straight part at these ridges.
+/// A Huber hinge of width ½ on rows of norm 1; in its linear part at these ridges.
 fn objective(ridge: f64, noise_scale: f64, grid: Option<Grid>) -> ObjectiveCost {
     ObjectiveCost {
         loss: LossShape { lipschitz: 1.0, curvature: 1.0, sign: Sign::Fixed, logistic: false },
@@ -28,7 +28,7 @@ fn power_below(x: f64) -> f64 {
     2_f64.powi(x.log2().floor() as i32)
 }
 
-/// The rounding of 0.1.0 broke its claim at small ε; on real numbers the same release keeps it. No
+/// The rounding of 0.1.0 broke its claim at small ε; in real arithmetic the same release keeps it. No
 /// randomness.
 #[test]
 fn a_rounded_minimiser_exceeds_its_claim_at_small_epsilon() {
@@ -65,8 +65,8 @@ fn a_rounded_minimiser_exceeds_its_claim_at_small_epsilon() {
 }
 
 /// With noise on the result the claim holds on the same neighbours, every point of both grids counted:
-/// grids are coarse, 2¹⁰ points a standard deviation, and their distances are in the claim. Rounded to
-/// cells of few points instead, it does not.
+/// the grids are coarse, 2¹⁰ points per standard deviation, and their distances are in the claim.
+/// Rounded to cells of few points instead, it does not.
 #[test]
 fn noise_on_the_result_keeps_the_claim() {
     for (ridge, noise_scale) in [(70_001.0, 3.0), (90_000.0, 2.5)] {
@@ -94,7 +94,7 @@ fn noise_on_the_result_keeps_the_claim() {
             let claim = account::delta(&noised, epsilon).unwrap();
             println!("{ridge} {noise_scale} {epsilon}: {found} of {claim}");
             assert!(found <= claim, "{found} > {claim}");
-            // And the model is no idle one: it comes near.
+            // The claim is not loose: δ comes near it.
             assert!(found > 0.5 * claim, "{found} far below {claim}");
             let rounded = rounded_delta(lines, &rounding, epsilon, 200_000, false);
             broken |= rounded > 1.05 * account::delta(&bare, epsilon).unwrap();

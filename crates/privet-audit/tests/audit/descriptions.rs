@@ -1,14 +1,14 @@
 //! Private descriptions: both laws, both relations, records and users.
 //!
-//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the eight true claims
-//! with probability below 10⁻⁹.
+//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the eight true
+//! claims with probability below 10⁻⁹.
 
 use privet_audit::attack::AttackOptions;
 use privet_audit::descriptions::{Subject, audit, audit_against};
 use privet_core::{Budget, Neighbours};
 
-/// Never refuted at their ε. Where one unit moves all sums by all that is charged, refuted at half of it, and
-/// at a quarter where δ = 0: Laplace noise on many sums shows all of its ε in rare events alone.
+/// Never refuted at their ε. If one unit moves all sums by their whole sensitivity, refuted at half of
+/// ε, and at a quarter for δ = 0: Laplace noise on many sums shows its whole ε in rare events alone.
 #[test]
 fn descriptions_are_as_private_as_claimed_and_hardly_more() {
     let options = AttackOptions { runs: 12_000, confidence: 1.0 - 1e-10, seed: 43 };

@@ -1,11 +1,11 @@
-//! The errata are real, in lists kept apart: *claim false*, *lemma false, claim survives*, and *open*.
+//! The errata are real, with three verdicts: *claim false*, *lemma false, claim survives*, and *open*.
 
 use privet_audit::printed::descent::{PrivateSgd, permutation_worst};
 use privet_audit::printed::passes::{Counter, StronglyConvex};
 use privet_audit::printed::{Verdict, errata, minima, online, sparse};
 use privet_dp::account::{gaussian, renyi};
 
-/// No list contradicts its name.
+/// No erratum contradicts its verdict.
 #[test]
 fn false_claims_exceed_theirs_and_surviving_ones_do_not() {
     let all = errata().unwrap();
@@ -38,14 +38,14 @@ fn priv_13_one_step_breaks_the_closed_form() {
     assert!((delta / 6.5e-4 - 1.0).abs() < 0.05, "{delta}");
     let delta = settings(464_809.0, 50.0, 100.0, 0.1).lower_delta(0.1);
     assert!((delta / 7.6e-5 - 1.0).abs() < 0.05, "{delta}");
-    // Where batches are large the formula is not refuted by this pair.
+    // For large batches the formula is not refuted by this pair.
     let safe = settings(36_176.0, 300.0, 1000.0, 1.0);
     assert!(safe.lower_delta(1.0) <= safe.delta, "{}", safe.lower_delta(1.0));
 }
 
-/// The sensitivity formula 2Δ/(ξm) holds when updates are counted and not when passes are. What that does
-/// to the claim is computed with the order secret: it is false for large m, and at m = 8,000 no pair
-/// that shows so is known.
+/// The sensitivity formula 2Δ/(ξm) holds if updates are counted, not if passes are. The effect on the
+/// claim is computed with the order secret: it is false for large m, and at m = 8,000 no pair is known
+/// that shows so.
 #[test]
 fn priv_12_counting_passes_breaks_the_sensitivity_and_some_claims() {
     for (rows, passes, times, pair) in
@@ -71,7 +71,7 @@ fn priv_12_counting_passes_breaks_the_sensitivity_and_some_claims() {
     );
 }
 
-/// Rates above 2/β expand differences; within, the formula 2TΔη/k holds.
+/// Step sizes above 2/β expand differences; below, the formula 2TΔη/k holds.
 #[test]
 fn priv_9_large_steps_break_the_sensitivity() {
     let (batch, passes) = (300, 10);
@@ -84,8 +84,8 @@ fn priv_9_large_steps_break_the_sensitivity() {
     }
 }
 
-/// ρ-zCDP is claimed and 2ρ is what a pair attains; the (ε, δ) form fails with it at small δ, and
-/// survives by the slack of its conversion at δ = 0.01.
+/// ρ-zCDP is claimed and a pair attains 2ρ; the (ε, δ) form fails with it at small δ, and survives by
+/// the slack of its conversion at δ = 0.01.
 #[test]
 fn dp_ight_misses_a_factor_of_two() {
     let (epsilon, delta) = (2.0, 1e-6);
@@ -125,7 +125,7 @@ fn mpc_gradient_noise_of_the_table_is_too_small() {
     assert!((times / 5.26 - 1.0).abs() < 0.01, "{times}");
 }
 
-/// The mean moves by 0.2506 where noise was made for 0.00375.
+/// The mean moves by 0.2506 while noise was calibrated for 0.00375.
 #[test]
 fn c1_poffl_forgets_the_strength() {
     let (steps, strength, bound) = (5000, 0.01, 10.0);
@@ -146,13 +146,13 @@ fn objective_gauss_is_too_small() {
 
 // Lemma false, claim survives.
 
-/// The determinant ratio of Lemma 4.3.2 is exceeded; `errata` has the recomputed ε below the claim.
+/// The determinant ratio of Lemma 4.3.2 is exceeded; in `errata` the recomputed ε is below the claim.
 #[test]
 fn priv_5_huber_exceeds_the_determinant_lemma() {
     for epsilon in [0.1, 1.0] {
         let (_, allowed, found) = minima::determinant_ratio(8000.0, epsilon, 0.1);
         assert!(found > allowed, "{found} within {allowed}");
-        // The logistic loss keeps it: c = ¼.
+        // The logistic loss satisfies it: c = ¼.
         let (ridge, allowed, _) = minima::determinant_ratio(8000.0, epsilon, 0.1);
         assert!(1.0 + 0.25 / ridge <= allowed);
     }

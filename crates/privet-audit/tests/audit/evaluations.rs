@@ -1,14 +1,14 @@
 //! Private evaluations: both laws, both relations, records and users.
 //!
-//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the eight true claims
-//! with probability below 10⁻⁹.
+//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the eight true
+//! claims with probability below 10⁻⁹.
 
 use privet_audit::attack::AttackOptions;
 use privet_audit::evaluations::{Subject, audit, audit_against};
 use privet_core::Budget;
 
-/// Never refuted at their ε; refuted at half of it, and at a quarter where δ = 0: Laplace noise on several sums shows
-/// all of its ε in rare events alone.
+/// Never refuted at their ε; refuted at half of it, and at a quarter for δ = 0: Laplace noise on several
+/// sums shows its whole ε in rare events alone.
 #[test]
 fn evaluations_are_as_private_as_claimed_and_hardly_more() {
     let options = AttackOptions { runs: 12_000, confidence: 1.0 - 1e-10, seed: 47 };

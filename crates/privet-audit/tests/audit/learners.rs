@@ -1,7 +1,7 @@
 //! Every registered learner, both relations, with and without δ: none is refuted.
 //!
-//! A quick look with few runs, and one claim of each with more (`make audit` takes many). Fixed seed; at confidence 0.9999 another seed
-//! would refute a sound learner here with probability at most 1e-4 each.
+//! A short audit with few runs, and one claim of each with more (`make audit` uses many). Fixed seed; at
+//! confidence 0.9999 another seed would refute a sound learner here with probability at most 1e-4 each.
 
 use privet_audit::attack::AttackOptions;
 use privet_audit::learner::{self, Subject};
@@ -37,11 +37,11 @@ fn no_sound_learner_is_refuted() {
     }
 }
 
-/// Enough runs to tell: every learner, asked for twice the ε that its certificate states, is refuted, and
-/// with a certificate of its own it is not. `linear-rotated` states (ε, δ) without a curve, and Gaussian
-/// noise shows little of that at a factor of 2: it is asked for eight times. `auto` plans one of the others.
-/// With 5,000 runs the pilot is as long as it may be: with 3,000 one seed in eight had it choose settings of
-/// `amp` or `objective` that show too little.
+/// With enough runs, every learner planned for twice the ε that its certificate states is refuted, and
+/// with its own certificate it is not. `linear-rotated` states (ε, δ) without a curve, and Gaussian
+/// noise shows little of that at a factor of 2: it is planned for eight times. `auto` plans one of the
+/// others. With 5,000 runs the pilot has its maximum length: with 3,000, one seed in eight made it
+/// choose settings of `amp` or `objective` that show too little.
 #[test]
 fn twice_the_stated_epsilon_of_a_learner_is_refuted() {
     for info in METHODS.iter().filter(|info| !["auto", "non-private"].contains(&info.name)) {

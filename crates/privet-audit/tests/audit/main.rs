@@ -1,7 +1,7 @@
 //! The auditor at work, a fast selection; `make audit` is the long one.
 //!
-//! All seeds are fixed: nothing here fails by bad luck, and each file says how likely another seed would
-//! have failed.
+//! All seeds are fixed: nothing here fails by chance, and each file states the probability that another
+//! seed would have failed.
 
 mod accounting;
 mod answers;

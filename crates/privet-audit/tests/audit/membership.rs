@@ -11,7 +11,7 @@ use privet_optim::loss::Loss;
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 
-/// Labels are coins: whatever a model knows of them it has from its own rows.
+/// Labels are coins: a model can know them only from its own rows.
 fn coins(rows: usize, columns: usize, seed: u64) -> Dataset {
     let mut source = FixedSeed::new(seed);
     let mut text: String = (0..columns).map(|j| format!("x{j},")).collect::<String>() + "y\n";
@@ -45,7 +45,7 @@ fn a_model_that_knows_its_rows_is_found_out() {
     let model = Model::from_release(release).unwrap();
     let found = audit(&model, &members, Some(&others), 1).unwrap();
     assert!(found.auc > 0.65, "{found:?}");
-    // Rows of neither table look alike.
+    // Rows of neither table have the same law.
     let blind = audit(&model, &coins(400, 40, 3), Some(&others), 1).unwrap();
     assert!((blind.auc - 0.5).abs() < 0.1 && blind.tpr_at_fpr_0_001 < 0.05, "{blind:?}");
     let stand_ins = audit(&model, &members, None, 1).unwrap();

@@ -1,21 +1,22 @@
 //! Trained networks: every method, both relations, attacked by a planted record and from a single run.
 //!
-//! The seeds are fixed. With another one, a test here would fail with probability below 10⁻⁹: 36 true claims
-//! are each refuted with probability at most 10⁻¹¹ ([`CONFIDENCE`]), and the rest is what the attacks
-//! that must succeed, and the guesses that must be right, leave. With
-//! 5,000 runs the upper bounds on the errors of `dp-ftrl` are 0.11 and 0.26, where its false certificate (half the noise)
-//! allows no less than 0.53 beside 0.11, some thirty standard deviations more; those of `dp-agd` are 0.13 and 0.37,
-//! and a quarter of the noise is found out. With 40,000 runs of `rrpsgd` the record is found with probability 0.07 at least
-//! beside false alarms of 0.008, where its false certificate allows about 0.03, some twenty standard deviations less. Of
-//! 100 guesses 96 are expected to be right.
+//! The seeds are fixed. With another one, a test here would fail with probability below 10⁻⁹: 36 true
+//! claims are each refuted with probability at most 10⁻¹¹ ([`CONFIDENCE`]), and the rest is for the
+//! attacks that must succeed, and the guesses that must be right. With 5,000 runs the upper bounds on
+//! the errors of `dp-ftrl` are 0.11 and 0.26, while its false certificate (half the noise) allows no
+//! less than 0.53 beside 0.11, some thirty standard deviations more; those of `dp-agd` are 0.13 and
+//! 0.37, and a quarter of the noise is detected. With 40,000 runs of `rrpsgd` the record is detected
+//! with probability 0.07 at least beside false alarms of 0.008, while its false certificate allows about
+//! 0.03, some twenty standard deviations less. Of 100 guesses 96 are expected to be right.
 
 use privet_audit::attack::AttackOptions;
 use privet_audit::networks::{Subject, audit, audit_against, one_run, one_run_against};
 use privet_core::Budget;
 
-/// Of every finding.
+/// Confidence of every audit.
 const CONFIDENCE: f64 = 1.0 - 1e-11;
-/// Runs of each world: where the attack sees nearly all, and of the planted record in one sample of eight.
+/// Runs of each input: for attacks that see nearly the whole sensitivity, and for a planted record in
+/// one sample of eight.
 const RUNS: [u64; 2] = [5_000, 40_000];
 
 #[test]
@@ -25,15 +26,15 @@ fn networks_are_as_private_as_claimed() {
         let options = AttackOptions { runs, confidence: CONFIDENCE, seed: 47 };
         let sound = audit(&subject, &options, &()).unwrap();
         assert!(!sound.refuted, "{subject:?}: {sound:?}");
-        // A certificate with twice the noise that there is, or four times.
+        // A certificate with twice the actual noise, or four times.
         let stated = subject.with_more_noise(subject.refutable()).unwrap();
         let bold = audit_against(&subject, stated, &options, &()).unwrap();
         assert!(bold.refuted, "{subject:?}, {stated:?}: {bold:?}");
     }
 }
 
-/// A single run refutes no true claim, and refutes that noise for ε = 12 is noise for ε = 1; but that of `rrpsgd`, of
-/// whose samples a canary is in one of a thousand.
+/// A single run refutes no true claim, and refutes ε = 1 for noise planned for ε = 12; except for
+/// `rrpsgd`, where a canary is in one of a thousand samples.
 #[test]
 fn one_run_refutes_false_claims_alone() {
     let stated = Budget::new(1.0, 1e-5).unwrap();

@@ -1,13 +1,13 @@
 //! The grid of b in released minimisers.
 //!
-//! At a confidence of 0.999 another seed would refute a sound method here with probability below 10⁻³ for
-//! each of four; the seed is fixed. The bare fixture is told apart with certainty.
+//! At a confidence of 0.999 another seed would refute a sound method here with probability below 10⁻³
+//! for each of four; the seed is fixed. The bare fixture is refuted with certainty.
 
 use privet_audit::AttackOptions;
 use privet_audit::phase::{Released, audit};
 use privet_core::Budget;
 
-/// Two tables were told apart 199 times in 200 by the phase of Σxy − θΣx² alone.
+/// The phase of Σxy − θΣx² alone distinguished two tables 199 times in 200.
 #[test]
 fn the_phase_of_b_betrays_a_bare_minimiser_and_no_method() {
     let options = AttackOptions { runs: 2_000, confidence: 0.999, seed: 11 };

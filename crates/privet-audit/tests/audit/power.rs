@@ -18,8 +18,8 @@ fn laplace_is_reached_from_below() {
     assert_eq!(found.mu_lower, None, "no μ form where noise is not Gaussian");
 }
 
-/// At least 80 % of the claim, in the μ form: the middle one of five audits, whose bounds spread by a few
-/// per cent.
+/// At least 80 % of the claim, by the μ bound: the median of five audits, whose bounds vary by a few per
+/// cent.
 #[test]
 fn a_gaussian_release_is_reached_from_below() {
     let budget = Budget::new(1.0, 1e-5).unwrap();
@@ -37,7 +37,7 @@ fn a_gaussian_release_is_reached_from_below() {
     assert!(bounds[2] > 0.8, "{bounds:?}");
 }
 
-/// Output perturbation, the whole learner: at least 80 % of the claim with 5·10⁴ runs a world
+/// Output perturbation, the whole learner: at least 80 % of the claim with 5·10⁴ runs per input
 /// (`make audit`); here fewer runs, and correspondingly less.
 #[test]
 fn output_perturbation_is_reached_from_below() {
@@ -49,9 +49,9 @@ fn output_perturbation_is_reached_from_below() {
     assert!(report.finding.epsilon_lower_gaussian.unwrap() > 0.4, "{report:?}");
 }
 
-/// The auditor can fail a mechanism: with half the noise, hence twice the stated ε, every one of 100
-/// audits refutes. If it did so with a probability of 0.99 or less, all 100 would with at most 0.37; the
-/// seeds are fixed.
+/// The auditor can refute a mechanism: with half the noise, hence twice the stated ε, every one of 100
+/// audits refutes. If the probability of refuting were 0.99 or less, all 100 would do so with
+/// probability at most 0.37; the seeds are fixed.
 #[test]
 fn twice_the_stated_epsilon_is_refuted() {
     let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());
@@ -63,8 +63,8 @@ fn twice_the_stated_epsilon_is_refuted() {
     assert_eq!(refuted.count(), 100);
 }
 
-/// Learners whose theorem a pair attains: the bound reaches a good part of the claim. Before there were
-/// pairs and settings for them these were 0 at ten times the runs.
+/// Learners whose theorem a pair attains: the bound reaches a good part of the claim. Before these pairs
+/// and settings existed the bounds were 0 at ten times the runs.
 #[test]
 fn sharp_settings_have_power() {
     for (method, neighbours, epsilon, delta, least) in [
@@ -83,7 +83,7 @@ fn sharp_settings_have_power() {
     }
 }
 
-/// Mechanisms whose truth is known: exactly the false claims are refuted.
+/// Mechanisms with known true ε: exactly the false claims are refuted.
 #[test]
 fn exactly_the_false_claims_are_refuted() {
     for case in cases().unwrap() {
@@ -105,7 +105,7 @@ fn one_seed_one_finding() {
     assert_ne!(find(3), find(4));
 }
 
-/// Few runs cannot show much, and the finding says how much.
+/// Few runs cannot show much, and the finding states how much.
 #[test]
 fn few_runs_say_what_they_could_have_shown() {
     let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());

@@ -1,7 +1,7 @@
 //! Completed ratings: every method, both relations, attacked by a planted user.
 //!
-//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the true claims with
-//! probability below 10⁻⁹.
+//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the true claims
+//! with probability below 10⁻⁹.
 
 use privet_audit::attack::AttackOptions;
 use privet_audit::ratings::{Subject, audit, audit_against};
@@ -16,7 +16,7 @@ fn completed_ratings_are_as_private_as_claimed() {
         let options = if default { options } else { AttackOptions { runs: 500, ..options } };
         let sound = audit(&subject, &options, &()).unwrap();
         assert!(!sound.refuted, "{subject:?}: {sound:?}");
-        // What the default is attacked with is sharp enough to refute a quarter of its ε.
+        // The attack on the default method is strong enough to refute a quarter of its ε.
         if default {
             let less = Budget::new(1.0, subject.budget.delta()).unwrap();
             let bold = audit_against(&subject, less, &options, &()).unwrap();

@@ -10,7 +10,7 @@ use privet_audit::samplers::{
 use privet_core::{Budget, Neighbours};
 use privet_dp::noise::{DiscreteLaplace, FixedSeed, GridGaussian};
 
-/// Fixed seed; any other fails with probability at most 1e-9.
+/// Fixed seed; any other fails with probability at most 2e-9.
 #[test]
 fn every_sampler_has_its_law() {
     let found = audit(60_000, 1).unwrap();
@@ -23,8 +23,8 @@ fn every_sampler_has_its_law() {
     assert!(found.fits.len().max(found.counts.len()) <= 64, "the share of each is for 64");
 }
 
-/// What a gap of distribution functions cannot see: an atom beside 0 that never comes, a coin that never
-/// falls, a Gaussian that ends at 3σ, draws that come twice.
+/// Failures that a gap of distribution functions does not detect: an atom beside 0 that never occurs, a
+/// coin that never falls, a Gaussian that ends at 3σ, draws that are repeated.
 #[test]
 fn tails_and_repetitions_are_caught() {
     let never = Cell { holds: |head: bool, _| head, probability: 0.001 };
@@ -65,7 +65,7 @@ fn a_scale_ten_per_cent_off_is_caught() {
     assert!(gap(&mut drawn, privet_audit::normal::cdf) > allowed(draws));
 }
 
-/// The hole of textbook Laplace noise is found, by its last bits alone; none in ours.
+/// The flaw of textbook Laplace noise is found, by its last bits alone; none in ours.
 #[test]
 fn low_bits_betray_plain_noise_and_not_ours() {
     let options = AttackOptions { runs: 20_000, confidence: 0.999, seed: 3 };
@@ -76,7 +76,7 @@ fn low_bits_betray_plain_noise_and_not_ours() {
     let plain = find(Scalar::PlainLaplace, [0.0, 1.0]);
     assert!(plain.refuted && plain.epsilon_lower > 1.0, "{plain:?}");
     for kind in [Scalar::GridLaplace, Scalar::GridGaussian, Scalar::L2Laplace] {
-        // Values that no grid holds, too.
+        // Values on no grid, too.
         for values in [[0.0, 1.0], [0.1, 0.7]] {
             let found = find(kind, values);
             assert!(!found.refuted, "{kind:?}, {values:?}: {found:?}");
@@ -84,8 +84,8 @@ fn low_bits_betray_plain_noise_and_not_ours() {
     }
 }
 
-/// A minimiser's last bits show what the solver met: unrounded, `objective` on all-equal tables was refuted at
-/// ε ≥ 4.5, and `linear` on a canary at 3.8, both at 4,000 runs.
+/// A minimiser's last bits depend on the solver's path: unrounded, `objective` on all-equal tables was
+/// refuted at ε ≥ 4.5, and `linear` on a canary at 3.8, both at 4,000 runs.
 #[test]
 fn low_bits_of_a_released_minimiser_say_nothing() {
     for (method, pair) in [("objective", Pair::AllEqual), ("linear", Pair::Canary)] {

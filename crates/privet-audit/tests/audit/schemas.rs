@@ -1,7 +1,7 @@
-//! What the built-in schema has not: several classes, a bias column, class weights.
+//! Features that the built-in schema lacks: several classes, a bias column, class weights.
 //!
-//! One sound claim of each is attacked, and the same learner at twice its stated ε is refuted. Fixed seeds; at confidence 0.999 another seed
-//! would refute a sound claim with probability at most 1e-3.
+//! One sound claim of each is attacked, and the same learner at twice its stated ε is refuted. Fixed
+//! seeds; at confidence 0.999 another seed would refute a sound claim with probability at most 1e-3.
 
 use privet_audit::Claim;
 use privet_audit::attack::{AttackOptions, Finding, audit};
@@ -44,7 +44,7 @@ fn certificate(plan: &Plan) -> Claim {
     Claim::certified(plan.guarantee().unwrap(), plan.events().unwrap()).unwrap()
 }
 
-/// The worse of two pairs, judged by a claim; the second moves a row of the heavier class.
+/// Result on the worse of two pairs for a claim; the second moves a row of the heavier class.
 fn attacked(plan: &Plan, claim: &Claim) -> Finding {
     let options = AttackOptions { runs: 4_000, confidence: 0.999, seed: 31 };
     let find = |pair| {

@@ -1,9 +1,9 @@
 //! True claims are not refuted.
 //!
-//! At confidence 0.999 an audit of a true claim refutes it with probability at most 0.001; the bounds are
-//! far from attained together, and over 600 audits none is expected to. The seeds are fixed.
+//! At confidence 0.999 an audit of a true claim refutes it with probability at most 0.001; the bounds
+//! are far from attained together, and over 600 audits none is expected to. The seeds are fixed.
 //!
-//! That alone would not notice bounds that are a little too bold: at confidence 0.9 a tenth of the audits may
+//! This test alone would not detect slightly invalid bounds: at confidence 0.9 a tenth of the audits may
 //! refute. More than 50 of 200 would have probability below 1e-9 at a tenth.
 
 use privet_audit::attack::{AttackOptions, audit};
@@ -40,7 +40,7 @@ fn the_exponential_mechanism_is_not_refuted_in_200_audits() {
     never_refuted(&Choice::new(first, second, 2.0), "exponential");
 }
 
-/// Of 200 audits at confidence 0.9.
+/// The number refuted of 200 audits at confidence 0.9.
 fn refuted_at_low_confidence(target: &dyn Target) -> usize {
     let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());
     let refuted = (0..200).filter(|seed| {

@@ -1,13 +1,13 @@
 //! Tuned models: every law of the number of trials, both relations.
 //!
-//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the six true claims
-//! with probability below 10⁻⁹.
+//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the six true
+//! claims with probability below 10⁻⁹.
 
 use privet_audit::attack::AttackOptions;
 use privet_audit::tunings::{Subject, audit, audit_against};
 use privet_core::Budget;
 
-/// Not refuted at their ε, and refuted at a twentieth of it: the auditor sees something.
+/// Not refuted at their ε, and refuted at a twentieth of it: the audit has power.
 #[test]
 fn tuned_models_are_as_private_as_claimed() {
     let options = AttackOptions { runs: 1_500, confidence: 1.0 - 1e-10, seed: 47 };

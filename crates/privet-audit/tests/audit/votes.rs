@@ -1,8 +1,9 @@
-//! Labels by votes: every aggregator, where it decides something, under both relations.
+//! Labels by votes: every aggregator, at each of its decisions, under both relations.
 //!
-//! The seeds are fixed. At a confidence of 1 − 10⁻¹¹ another seed would refute one of the twenty true claims with
-//! probability 2·10⁻¹⁰ at most. A false one would not be refuted only if the errors on 5,000 judging runs were off by more
-//! than 7 of their standard deviations (by the exact laws it is 12 or more): below 10⁻¹⁰ for all of them.
+//! The seeds are fixed. At a confidence of 1 − 10⁻¹¹ another seed would refute one of the twenty true
+//! claims with probability 2·10⁻¹⁰ at most. A false one would survive only if the errors on 5,000
+//! judging runs were off by more than 7 of their standard deviations (by the exact laws it is 12 or
+//! more): below 10⁻¹⁰ for all of them.
 
 use privet_audit::attack::AttackOptions;
 use privet_audit::votes::{Subject, audit, audit_against};

@@ -1,4 +1,4 @@
-//! Looking changes nothing, and tables that are not this program's are refused.
+//! Reading changes nothing, and a foreign schema is refused.
 
 use crate::world::{asked, gaussian, ledger, spend, sql};
 use privet_ledger::{Kind, Ledger, LedgerError};
@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Every file of a folder with its bytes, but for SQLite's index of a log, in which readers leave marks.
+/// Every file of a folder with its bytes, except SQLite's index of a log, in which readers leave marks.
 fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
     let kept = files.filter(|path| !path.to_string_lossy().ends_with("-shm"));
@@ -20,7 +20,7 @@ fn names(folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Neither looking at it nor opening it to pay changes what is another program's, or puts anything beside it.
+/// Neither reading nor opening a file of another program changes it or creates anything beside it.
 #[test]
 fn files_of_other_programs_stay_as_they_are() {
     let folder = tempfile::tempdir().unwrap();
@@ -34,7 +34,7 @@ fn files_of_other_programs_stay_as_they_are() {
         &at("newer"),
         "PRAGMA application_id = 1886549620; PRAGMA user_version = 9; CREATE TABLE t (x)",
     );
-    // One with a log that its program has open, and one that is at rest in that mode.
+    // One with a log that its program has open, and one closed in that mode.
     sql(&at("resting"), "PRAGMA journal_mode = WAL; CREATE TABLE t (x)");
     let live = Connection::open(at("live")).unwrap();
     live.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1)")
@@ -71,7 +71,7 @@ fn looking_at_a_ledger_changes_nothing() {
     assert_eq!(names(folder.path()), [path]);
 }
 
-/// What is written while somebody looks is seen when they look on.
+/// A reader sees entries written meanwhile at its next read.
 #[test]
 fn whoever_looks_sees_what_is_written_meanwhile() {
     let (_folder, path, open) = ledger(Kind::Renyi);
@@ -88,7 +88,8 @@ fn whoever_looks_sees_what_is_written_meanwhile() {
     assert_eq!(looking.books().head(), Ledger::look(&path).unwrap().books().head());
 }
 
-/// Earlier versions wrote even the marks of a ledger into the log first: killed then, the file itself has none.
+/// Earlier versions wrote even the application id into the log first: killed then, the file itself has
+/// none.
 #[test]
 fn a_ledger_whose_marks_are_in_its_log_alone_is_one() {
     let (_folder, path, open) = ledger(Kind::Renyi);
@@ -139,7 +140,7 @@ const PLANTED: [(&str, &str); 8] = [
     ),
 ];
 
-/// With a trigger spending vanished without a word, and `budget verify` found nothing.
+/// A trigger once made spending vanish silently, and `budget verify` found nothing.
 #[test]
 fn tables_that_are_not_the_programs_are_refused() {
     for (what, planted) in PLANTED {
@@ -151,13 +152,14 @@ fn tables_that_are_not_the_programs_are_refused() {
             assert!(matches!(&refused, LedgerError::Foreign { .. }), "{planted}: {refused}");
             let found = refused.to_string();
             let named = what.split(' ').next_back().unwrap();
-            // Of a table that became a view both are named somewhere; the first difference is told.
+            // For a table turned into a view both names differ somewhere; the first difference is
+            // reported.
             assert!(found.contains(named) || planted.contains("RENAME"), "{planted}: {found}");
         }
     }
 }
 
-/// Planted beneath a ledger that is open, it stops the next write, and nothing is written.
+/// A trigger planted under an open ledger stops the next write, and nothing is written.
 #[test]
 fn what_is_planted_while_a_ledger_is_open_stops_the_next_write() {
     for (_, planted) in PLANTED {
@@ -165,7 +167,7 @@ fn what_is_planted_while_a_ledger_is_open_stops_the_next_write() {
         sql(&path, planted);
         let event = gaussian(0.01);
         let refused = open.paying(asked("riders", &event)).set_aside(&spend(&event)).unwrap_err();
-        // Where the table itself is another, the reading before may already fail.
+        // If the table itself was replaced, the reading before may already fail.
         assert!(
             matches!(&refused, LedgerError::Foreign { .. } | LedgerError::Environment { .. }),
             "{planted}: {refused}"

@@ -1,4 +1,4 @@
-//! Ledgers that were edited, cut, or are none: nothing is spent from them.
+//! Ledgers that were edited, truncated, or are no ledgers: nothing is spent from them.
 
 use crate::world::{asked, gaussian, ledger, note, spend, sql};
 use privet_core::Whose;
@@ -14,7 +14,7 @@ fn filled() -> (tempfile::TempDir, std::path::PathBuf) {
     (folder, path)
 }
 
-/// Writes an entry anew, with a hash that fits its text.
+/// Rewrites an entry, with a hash that fits its text.
 fn rewrite(path: &std::path::Path, sequence: u64, edit: impl Fn(&str) -> String) {
     let mut ledger = Ledger::look(path).unwrap();
     let stored = ledger.entries().unwrap()[sequence as usize - 1].clone();
@@ -54,7 +54,7 @@ fn every_edit_is_found_and_named() {
         ),
         (
             "hash",
-            // One digit becomes another, whatever it is.
+            // Changes one digit, whichever it is.
             |p| {
                 sql(
                     p,
@@ -78,9 +78,9 @@ fn every_edit_is_found_and_named() {
             },
             4,
         ),
-        // With a hash that fits: then the entry after does not follow.
+        // With a matching hash: then the entry after does not follow.
         ("rewritten", |p| rewrite(p, 6, |text| text.replace("to see", "to hide")), 7),
-        // The last one: it follows, but states a price that its events do not have.
+        // The last entry: it follows, but states a price lower than its events'.
         (
             "cheap",
             |p| {
@@ -105,7 +105,8 @@ fn cheap(text: &str) -> String {
     format!("{}1{}", &text[..start], &text[end..])
 }
 
-/// A limit that its filter does not prove, and a reservation beyond the limit: made up consistently, refused still.
+/// A limit that its filter does not prove, and a reservation beyond the limit: refused, though forged
+/// consistently.
 #[test]
 fn a_ledger_that_was_made_up_must_add_up() {
     let (_folder, path, mut ledger) = ledger(Kind::Gaussian);
@@ -117,7 +118,7 @@ fn a_ledger_that_was_made_up_must_add_up() {
     assert_eq!(broken_at(&path), 2);
 }
 
-/// An entry that appears while a ledger is open, and does not follow, stops the next write.
+/// An entry appended by others that does not follow stops the next write.
 #[test]
 fn a_writer_that_finds_the_chain_broken_writes_nothing() {
     let (_folder, path) = filled();
@@ -133,7 +134,7 @@ fn a_writer_that_finds_the_chain_broken_writes_nothing() {
     assert_eq!(count, 12);
 }
 
-/// Cut off at its end it is a ledger still: only certificates tell.
+/// A ledger truncated at its end still opens: only certificates reveal it.
 #[test]
 fn what_is_cut_off_is_found_by_certificates_alone() {
     let (_folder, path) = filled();

@@ -1,4 +1,4 @@
-//! A table is known again, whatever it is called.
+//! A table is recognised under any name.
 
 use crate::world::{ledger, limit, note};
 use privet_core::Whose;
@@ -25,7 +25,7 @@ fn tables_are_known_by_their_rows() {
     let table = print(&mut ledger, 0..5000);
     ledger.add("patients", limit, &Whose::NotSaid, &note(""), Some(table.clone()), false).unwrap();
 
-    // The same rows under another name, appended to, cut out, half of them, none of them.
+    // The same rows under another name, with rows added, removed, half of them, none of them.
     let words = refused(ledger.add(
         "renamed",
         limit,
@@ -56,7 +56,7 @@ fn tables_are_known_by_their_rows() {
     ledger.add("a cohort", limit, &Whose::NotSaid, &note(""), Some(half.clone()), true).unwrap();
     assert_eq!(ledger.books().accounts()["a cohort"].shares_rows_with, ["patients"]);
 
-    // What is spent on it.
+    // Spending on it.
     ledger.recognise("patients", &table, false, &note("")).unwrap();
     ledger.recognise("a cohort", &half, false, &note("")).unwrap();
     let words = refused(ledger.recognise("next year", &table, false, &note("")));
@@ -69,7 +69,7 @@ fn tables_are_known_by_their_rows() {
     let foreign = print(&mut ledger, 100_000..101_000);
     let words = refused(ledger.recognise("patients", &foreign, false, &note("")));
     assert!(words.contains("hardly a row"), "{words}");
-    // A data set that was opened without a table takes its first one as its own.
+    // A data set that was opened without a table adopts the first one.
     ledger.recognise("riders", &foreign, false, &note("")).unwrap();
     let words = refused(ledger.recognise("patients", &foreign, true, &note("")));
     assert!(words.contains("'riders'"), "{words}");
@@ -88,7 +88,7 @@ fn tables_that_grow_count_as_the_same() {
     ledger.recognise("riders", &small, false, &note("")).unwrap();
 }
 
-/// Another ledger has another secret: prints tell nothing to whoever has them.
+/// Another ledger has another secret: prints of different ledgers cannot be compared.
 #[test]
 fn prints_are_keyed() {
     let (_one, _, mut first) = ledger(Kind::Renyi);

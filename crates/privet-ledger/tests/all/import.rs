@@ -1,4 +1,4 @@
-//! Two ledgers of copies become one, to the safe side.
+//! Ledgers of copies are merged, counting conservatively.
 
 use crate::world::{asked, gaussian, ledger, note, spend};
 use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
@@ -26,7 +26,7 @@ fn what_two_ledgers_spent_adds_up_once() {
     let (_one, path, mut first) = ledger(Kind::Gaussian);
     release(&mut first, 0.05);
     drop(first);
-    // A copy, then each goes its own way.
+    // A copy; then each is used separately.
     let folder = tempfile::tempdir().unwrap();
     let copied = folder.path().join("copy.ledger");
     std::fs::copy(&path, &copied).unwrap();
@@ -37,16 +37,16 @@ fn what_two_ledgers_spent_adds_up_once() {
     let merged = first.take_in(&mut second, &BTreeMap::new(), &note("")).unwrap();
     assert_eq!((merged.len(), merged[0].releases), (1, 1));
     near(spent(&first), 0.05_f64.powi(2) + 0.06_f64.powi(2) + 0.07_f64.powi(2));
-    // Again, further on: only what is new.
+    // Imported again after more releases: only new ones count.
     release(&mut second, 0.08);
     first.take_in(&mut second, &BTreeMap::new(), &note("")).unwrap();
     let squares = [0.05_f64, 0.06, 0.07, 0.08].map(|mu| mu * mu).iter().sum();
     near(spent(&first), squares);
-    // What was taken in counts after it is read again.
+    // Imports count after the ledger is read again.
     near(spent(&Ledger::open(&path).unwrap()), squares);
 }
 
-/// Two copies that release the same in the same second have released twice.
+/// Two copies with equal releases in the same second have released twice.
 #[test]
 fn the_same_at_the_same_time_is_twice() {
     let (_one, path, first) = ledger(Kind::Gaussian);
@@ -63,7 +63,7 @@ fn the_same_at_the_same_time_is_twice() {
     near(spent(&first), 2.0 * 0.05_f64.powi(2));
 }
 
-/// A reservation of the shared part that is void here and drawn there was drawn.
+/// A shared reservation that is void here and drawn there counts as drawn.
 #[test]
 fn void_here_and_drawn_there_is_drawn() {
     let (_one, path, mut first) = ledger(Kind::Gaussian);
@@ -83,7 +83,7 @@ fn void_here_and_drawn_there_is_drawn() {
     near(spent(&first), 0.05_f64.powi(2) + 0.01_f64.powi(2));
 }
 
-/// A reservation of the shared part that is still open here and was drawn from there is spent here, too.
+/// A shared reservation that is still open here and was drawn there is spent here, too.
 #[test]
 fn open_here_and_drawn_there_is_drawn() {
     let (_one, path, mut second) = ledger(Kind::Gaussian);
@@ -92,7 +92,7 @@ fn open_here_and_drawn_there_is_drawn() {
     paying.set_aside(&spend(&event)).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let copied = folder.path().join("copy.ledger");
-    // With what is in its log.
+    // Together with its log.
     for ending in ["", "-wal"] {
         let whole = |path: &Path| format!("{}{ending}", path.display());
         if Path::new(&whole(&path)).exists() {
@@ -109,7 +109,7 @@ fn open_here_and_drawn_there_is_drawn() {
     near(spent(&first), 0.05_f64.powi(2));
 }
 
-/// What another ledger took in is in the quantities of its own limit, of one relation and unit.
+/// Imports of another ledger are in the quantities of its own limit, with one relation and unit.
 #[test]
 fn what_was_taken_in_there_counts_here_only_for_the_same_relation() {
     let of = |neighbours| {
@@ -136,7 +136,7 @@ fn what_was_taken_in_there_counts_here_only_for_the_same_relation() {
     near(spent(&fourth), 0.05_f64.powi(2));
 }
 
-/// Copies the ledger at rest.
+/// Copies a closed ledger.
 fn copy(path: &Path, folder: &Path, name: &str) -> std::path::PathBuf {
     let copied = folder.join(name);
     std::fs::copy(path, &copied).unwrap();
@@ -147,7 +147,7 @@ fn squares(mus: &[f64]) -> f64 {
     mus.iter().map(|mu| mu * mu).sum()
 }
 
-/// A fork, and a fork of that, which have gone on apart: what they share counts once, whichever way it comes in.
+/// A fork, and a fork of that, which then diverged: shared entries count once, in any order of import.
 #[test]
 fn a_fork_of_a_fork_counts_what_they_share_once() {
     let (folder, path, first) = ledger(Kind::Gaussian);
@@ -167,7 +167,7 @@ fn a_fork_of_a_fork_counts_what_they_share_once() {
         }
         near(spent(&taking), all);
         assert_eq!(taking.books().accounts()["riders"].releases, 3);
-        // Taken in once more, nothing is new; and it holds when it is read again.
+        // Importing again adds nothing, and the result is the same when read again.
         let mut other = Ledger::open(order[0]).unwrap();
         assert!(taking.take_in(&mut other, &BTreeMap::new(), &note("")).unwrap().is_empty());
         drop(taking);
@@ -176,7 +176,8 @@ fn a_fork_of_a_fork_counts_what_they_share_once() {
     }
 }
 
-/// What comes through another ledger is known again when its own comes, and one's own when it comes back.
+/// A release that came through another ledger is recognised when its own ledger is imported, and a
+/// ledger's own releases when they come back.
 #[test]
 fn what_comes_through_others_counts_once() {
     let (folder, path, mut first) = ledger(Kind::Gaussian);
@@ -214,7 +215,7 @@ fn copy_live(ledger: &mut Ledger, path: &Path, folder: &Path, name: &str) -> std
     copied
 }
 
-/// What came back under another name of a data set did not count on that one.
+/// A release that came back under another data set's name once did not count on that one.
 #[test]
 fn ones_own_counts_on_another_data_set_when_it_comes_back_as_that() {
     let (folder, path, mut first) = ledger(Kind::Gaussian);
@@ -230,7 +231,7 @@ fn ones_own_counts_on_another_data_set_when_it_comes_back_as_that() {
     near(first.books().accounts()["drivers"].spent.spent(), 0.05_f64.powi(2));
 }
 
-/// A branch that 0.2.0 took in as a whole is known again by its end.
+/// A branch that 0.2.0 imported as a whole is recognised by its last entry.
 #[test]
 fn what_an_earlier_version_took_in_is_known_again() {
     let (folder, path, first) = ledger(Kind::Gaussian);
@@ -259,7 +260,7 @@ fn what_an_earlier_version_took_in_is_known_again() {
     release(&mut second, 0.07);
     first.take_in(&mut second, &BTreeMap::new(), &note("")).unwrap();
     near(spent(&first), squares(&[0.05, 0.06, 0.07]));
-    // An entry whose parts are not what it states is refused.
+    // An entry whose parts do not add up is refused.
     drop(first);
     let connection = rusqlite::Connection::open(&path).unwrap();
     let text: String = connection
@@ -273,7 +274,7 @@ fn what_an_earlier_version_took_in_is_known_again() {
     assert!(Ledger::open(&path).is_err());
 }
 
-/// Ledgers of their own, with other filters; what is taken in may exceed the limit, and then nothing more fits.
+/// Unrelated ledgers with other filters; an import may exceed the limit, and then nothing more fits.
 #[test]
 fn another_ledger_is_priced_by_the_limit_here() {
     let (_one, _, mut first) = ledger(Kind::Zcdp);

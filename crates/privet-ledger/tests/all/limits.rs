@@ -1,4 +1,5 @@
-//! What fits is admitted, what does not is refused with its price, and the sum is never above the limit.
+//! A release that fits is admitted, another is refused with its price, and the sum never exceeds the
+//! limit.
 
 use crate::world::{RELATION, asked, gaussian, ledger, limit, note, spend, used};
 use privet_core::{Budget, Neighbours, Unit, Whose};
@@ -6,7 +7,7 @@ use privet_dp::account::{self, Cost, Event, Guarantee};
 use privet_dp::gate::Purse;
 use privet_ledger::{Kind, Ledger, LedgerError, Limit, State};
 
-/// Draws a release; whether it fitted.
+/// Draws a release, or returns the refusal.
 fn release(ledger: &mut Ledger, event: &Event) -> Result<(), LedgerError> {
     let mut paying = ledger.paying(asked("riders", event));
     paying.set_aside(&spend(event))?;
@@ -14,8 +15,8 @@ fn release(ledger: &mut Ledger, event: &Event) -> Result<(), LedgerError> {
     Ok(())
 }
 
-/// As many equal releases as the limit pays for: composed by the accountant in the end they are within the limit, and
-/// for a filter that is as tight as the accountant next to none of it is left.
+/// As many equal releases as the limit admits: composed by the accountant they are within the limit, and
+/// if the filter is as tight as the accountant almost nothing is left.
 #[test]
 fn what_is_admitted_is_within_the_limit() {
     for (kind, least) in
@@ -43,7 +44,8 @@ fn what_is_admitted_is_within_the_limit() {
     }
 }
 
-/// Every kind of event has a price under every filter that says it admits all, and none is admitted without one.
+/// Every kind of event has a price under every filter documented to admit it, and none is admitted
+/// without one.
 #[test]
 fn kinds_are_admitted_as_the_table_says() {
     let kinds = [
@@ -75,7 +77,8 @@ fn kinds_are_admitted_as_the_table_says() {
     }
 }
 
-/// Few releases of pure ε go by their sum, whatever the filter; one Gaussian release leaves the law alone.
+/// A few releases of pure ε are charged by their sum under any filter; one Gaussian release leaves the
+/// law alone.
 #[test]
 fn pure_releases_are_never_worse_than_their_sum() {
     let quarter = used(Cost::Pure { epsilon: 0.25 });
@@ -91,7 +94,7 @@ fn pure_releases_are_never_worse_than_their_sum() {
         if kind == Kind::Renyi {
             assert!(release(&mut ledger, &gaussian(1e-3)).is_err());
         }
-        // Many small ones go by the law.
+        // Many small ones are charged by the law.
         if kind != Kind::Sum {
             let (_folder, _, mut ledger) = crate::world::ledger(kind);
             let small = used(Cost::Pure { epsilon: 0.002 });
@@ -101,14 +104,14 @@ fn pure_releases_are_never_worse_than_their_sum() {
     }
 }
 
-/// Σδ of events that have one is held to its share of the limit's.
+/// Σδ of events with a δ of their own is held to its share of the limit's.
 #[test]
 fn leaks_add_up() {
     let (_folder, _, mut ledger) = ledger(Kind::Renyi);
     let event = used(Cost::Approximate { epsilon: 1e-4, delta: 1e-7 });
     let admitted = (0..10).filter(|_| release(&mut ledger, &event).is_ok()).count();
     assert_eq!(admitted, 2, "a quarter of 1e-6, 1e-7 at a time");
-    // Others go on.
+    // Events without one still fit.
     release(&mut ledger, &gaussian(0.01)).unwrap();
 }
 
@@ -128,11 +131,11 @@ fn another_relation_or_unit_is_refused_in_words() {
     assert!(ledger.books().held().is_empty());
 }
 
-/// One release of all of the limit fits as the only one, and only as that.
+/// A release that needs the whole limit fits as the only one, and only as that.
 #[test]
 fn the_only_release_may_take_the_whole_limit() {
     let (_folder, path, mut ledger) = ledger(Kind::Renyi);
-    // The largest μ that has (1, 1e-6): more than a filter for several pays for.
+    // The largest μ within (1, 1e-6): more than a filter for several releases admits.
     let mu = (1..4000)
         .map(|k| f64::from(k) * 1e-4)
         .take_while(|mu| account::epsilon(&gaussian(*mu), 1e-6).unwrap() <= 1.0)
@@ -145,11 +148,11 @@ fn the_only_release_may_take_the_whole_limit() {
     let refused = ledger.paying(wish.clone()).set_aside(&spend(&event)).unwrap_err().to_string();
     assert!(refused.contains("--whole"), "{refused}");
     wish.whole = true;
-    // A claim that the events do not prove takes nothing.
+    // A claim that the events do not prove is refused.
     let mut lie = wish.clone();
     lie.claim = Some(Guarantee { epsilon: 0.5, ..claim });
     assert!(ledger.paying(lie).set_aside(&spend(&event)).is_err());
-    // Void, it is as if it had never been.
+    // A void reservation leaves the whole limit free.
     drop(ledger.paying(wish.clone()).set_aside(&spend(&event)));
     let mut paying = ledger.paying(wish.clone());
     paying.set_aside(&spend(&event)).unwrap();
@@ -164,7 +167,7 @@ fn the_only_release_may_take_the_whole_limit() {
     assert!(release(&mut again, &gaussian(1e-6)).is_err());
     again.check_claims().unwrap();
 
-    // Not after anything else.
+    // Refused after any other release.
     let (_folder, _, mut other) = crate::world::ledger(Kind::Renyi);
     release(&mut other, &gaussian(1e-3)).unwrap();
     assert!(other.paying(wish).set_aside(&spend(&event)).is_err());

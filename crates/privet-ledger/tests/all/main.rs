@@ -1,4 +1,4 @@
-//! The ledger against crashes, writers at once, edits and attackers.
+//! Tests of the ledger: crashes, concurrent writers, edits and attackers.
 
 mod beneath;
 mod broken;

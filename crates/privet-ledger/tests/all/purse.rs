@@ -1,4 +1,4 @@
-//! The states of a reservation, as a session brings them about.
+//! States of a reservation, driven by sessions.
 
 use crate::world::{asked, gaussian, ledger, spend};
 use privet_dp::gate::{Arithmetic, Private, Purse, PurseError, Session, Statement};
@@ -51,12 +51,12 @@ fn a_session_reserves_draws_and_settles_and_its_certificate_says_where() {
     let text = ledger.certificate(&kept).unwrap().unwrap();
     assert_eq!(privet_ledger::entry::hash(&text), kept);
 
-    // As it is once it is written to a file.
+    // As written to a file.
     let mut written = certificate.clone();
     written.digest = Some("ab".repeat(32));
     ledger.check_certificate(&written, &Whose::Records).unwrap();
 
-    // Certificates that do not fit; the last is one of another run, which nobody paid for.
+    // Certificates that do not match; the last is of another run that was never paid for.
     for (edit, words) in [
         ((|c| c.ledger = None) as fn(&mut privet_dp::gate::Certificate), "not made under a ledger"),
         (|c| c.ledger.as_mut().unwrap().ledger = "00".repeat(16), "another ledger"),
@@ -104,7 +104,7 @@ fn a_reservation_that_somebody_voided_cannot_be_drawn_from() {
     let refused = paying.drawn(0).unwrap_err();
     assert!(matches!(&refused, PurseError::Refused(words) if words.contains("void")), "{refused}");
     drop(paying);
-    // And one that was drawn from cannot be freed.
+    // A drawn reservation cannot be freed.
     let (asked, spend, _) = wish();
     let mut paying = ledger.paying(asked);
     paying.set_aside(&spend).unwrap();
@@ -141,7 +141,7 @@ fn a_stream_is_spent_at_the_start() {
     assert!(entered.well_formed());
 }
 
-/// A release that was drawn is there whatever becomes of the entry that closes it, which waits until it is where it belongs.
+/// A release exists whatever becomes of its closing entry, which is written once the release is stored.
 #[test]
 fn a_release_is_not_lost_with_the_entry_that_closes_it() {
     let (_folder, path, mut ledger) = ledger(Kind::Renyi);
@@ -168,7 +168,7 @@ fn a_release_is_not_lost_with_the_entry_that_closes_it() {
     closed.unwrap();
     run(true).1.unwrap();
     assert_eq!(looked(), [State::Settled, State::Drawn]);
-    // Nothing can be written any more once it is drawn.
+    // After the draw nothing can be written any more.
     let (asked, spend, statement) = wish();
     let mut source = SystemRandom::new().unwrap();
     let mut paying = ledger.paying(asked);

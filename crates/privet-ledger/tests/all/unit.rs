@@ -1,4 +1,4 @@
-//! Who a unit is: what is spent on one is no account of what is spent on another.
+//! Units: spending on one unit does not count for another.
 
 use crate::world::{limit, note, spend};
 use privet_core::{Budget, Neighbours, Relation, Spelling, Unit, Whose};
@@ -28,7 +28,7 @@ fn users() -> Limit {
     Limit::new(Kind::Gaussian, None, Budget::new(1.0, 1e-6).unwrap(), relation).unwrap()
 }
 
-/// A ledger with a limit on users, who are whose this says.
+/// A ledger with a limit on users, defined by `whose`.
 fn opened(whose: &Whose) -> (TempDir, PathBuf, Ledger) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("budget.ledger");
@@ -49,7 +49,7 @@ fn whose(ledger: &Ledger) -> &Whose {
     &ledger.books().accounts()["riders"].whose
 }
 
-/// A budget for people paid for all visits of a person, as if each were somebody else.
+/// A budget for people once paid for all visits of a person, as if each were another person.
 #[test]
 fn a_limit_on_people_pays_for_no_visits() {
     let (id, visit) = (Whose::column("id"), Whose::column("visit"));
@@ -74,7 +74,7 @@ fn a_limit_on_people_pays_for_no_visits() {
     assert_eq!(again.books().held()[&3].whose, id);
 }
 
-/// Where nobody said it at the opening the first release that counts does; one that is void does not.
+/// If the opening states no unit the first release that counts does; a void one does not.
 #[test]
 fn the_first_release_says_it() {
     let (_folder, path, mut ledger) = opened(&Whose::NotSaid);
@@ -92,7 +92,7 @@ fn the_first_release_says_it() {
     assert_eq!(whose(&Ledger::look(&path).unwrap()), &id);
 }
 
-/// What a session is about is compared with what was reserved, whoever set it aside.
+/// The session's unit is compared with the reserved one, whoever reserved it.
 #[test]
 fn a_session_about_others_than_was_reserved_is_refused() {
     let (_folder, _, mut ledger) = opened(&Whose::column("id"));
@@ -104,7 +104,7 @@ fn a_session_about_others_than_was_reserved_is_refused() {
     assert!(paying.spent_on(&Whose::column("visit")).is_err());
 }
 
-/// Records are their own: nothing is said, and nothing is written that 0.2.0 could not read.
+/// For records no unit is written, so that 0.2.0 can read the ledger.
 #[test]
 fn of_records_nothing_is_written() {
     let (_folder, _, mut ledger) = crate::world::ledger(Kind::Gaussian);
@@ -119,12 +119,12 @@ fn of_records_nothing_is_written() {
     assert!(limit(Kind::Gaussian, 1.0, 1e-6).holds());
 }
 
-/// A ledger as version 0.2.0 wrote it, with a release.
+/// A ledger as version 0.2.0 wrote it, with one release.
 fn golden() -> (TempDir, PathBuf) {
     golden_with(str::to_string)
 }
 
-/// The same with other entries, chained again.
+/// The same with edited entries, chained again.
 fn golden_with(edit: impl Fn(&str) -> String) -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("old.ledger");
@@ -166,7 +166,7 @@ fn a_ledger_of_an_earlier_version_says_that_it_does_not_know() {
     assert_eq!(Ledger::look(&path).unwrap().books().accounts()["t"].whose, id);
 }
 
-/// An entry that counts another unit is no entry, however well it is chained.
+/// An entry that counts another unit is refused, even with correct hashes.
 #[test]
 fn a_chain_that_mixes_units_is_broken() {
     let (_folder, path, mut ledger) = opened(&Whose::column("id"));
@@ -194,7 +194,7 @@ fn a_chain_that_mixes_units_is_broken() {
     Ledger::look(&path).unwrap();
 }
 
-/// What another ledger spent on other units is not taken in, and what it does not know neither.
+/// Spending of another ledger on other units, or on a unit not stated, is not imported.
 #[test]
 fn another_unit_is_not_taken_in() {
     let take = |into: &mut Ledger, from: &Path| {
@@ -206,7 +206,7 @@ fn another_unit_is_not_taken_in() {
     let (_two, _, mut ledger) = opened(&id);
     let refused = take(&mut ledger, &theirs).unwrap_err().to_string();
     assert!(refused.contains("\"visit\"") && refused.contains("\"id\""), "{refused}");
-    // Where nothing was said and nothing counts yet, it says it.
+    // If no unit was stated here and nothing counts yet, the import states it.
     let (_three, path, mut open) = opened(&Whose::NotSaid);
     take(&mut open, &theirs).unwrap();
     assert_eq!(whose(&open), &visit);
@@ -217,7 +217,8 @@ fn another_unit_is_not_taken_in() {
     assert!(refused.to_string().contains("budget unit"), "{refused}");
 }
 
-/// Two units that nobody named are not known to be one: whoever knows it states it in both ledgers first.
+/// Two units that were not stated are not known to be the same: they must be stated in both ledgers
+/// first.
 #[test]
 fn what_is_not_known_is_not_taken_into_what_is_not_known() {
     let id = Whose::column("id");
@@ -240,7 +241,7 @@ fn what_is_not_known_is_not_taken_into_what_is_not_known() {
     assert_eq!(ledger.books().accounts()["t"].releases, 2);
 }
 
-/// A price is of whom the limit is for, too; a plan may leave open whose records they will be.
+/// A quote is for the limit's unit, too; a plan may leave its unit open.
 #[test]
 fn a_price_is_of_the_same_unit() {
     let (_folder, _, mut ledger) = opened(&Whose::column("id"));
@@ -251,7 +252,7 @@ fn a_price_is_of_the_same_unit() {
     assert!(matches!(refused, LedgerError::OtherUnit { .. }), "{refused}");
 }
 
-/// A release on which this was spent, with its certificate.
+/// A release paid for with this budget, with its certificate.
 fn released(ledger: &mut Ledger, whose: &Whose) -> Certificate {
     let (sensitivity, noise_scale) = (1.0, 50.0);
     let neighbours = Neighbours::ReplaceOne;
@@ -283,7 +284,7 @@ fn a_certificate_of_another_unit_fits_no_entry() {
     }
 }
 
-/// An export says whose the unit was, by the release or by what was stated since.
+/// An export states the unit, by the release or as stated later.
 #[test]
 fn an_export_has_the_unit() {
     let (_folder, path) = golden();

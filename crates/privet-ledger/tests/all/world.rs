@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers shared by the tests.
 
 use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
 use privet_dp::account::{Cost, Event, Guarantee, guarantee};
@@ -30,7 +30,7 @@ pub fn limit(kind: Kind, epsilon: f64, delta: f64) -> Limit {
     Limit::new(kind, None, Budget::new(epsilon, delta).unwrap(), RELATION).unwrap()
 }
 
-/// What is asked for, claiming what the events prove at δ = 1e-7.
+/// A request that claims the (ε, δ) its events prove at δ = 1e-7.
 pub fn asked(dataset: &str, event: &Event) -> Asked {
     let claim: Guarantee = guarantee(event, 1e-7).unwrap();
     Asked {
@@ -53,7 +53,7 @@ pub fn ledger(kind: Kind) -> (TempDir, PathBuf, Ledger) {
     (folder, path, ledger)
 }
 
-/// Changes the file beneath the ledger, as an attacker would.
+/// Changes the file under the ledger, as an attacker would.
 pub fn sql(path: &Path, statement: &str) {
     let connection = rusqlite::Connection::open(path).unwrap();
     connection.execute_batch(statement).unwrap();

@@ -1,4 +1,4 @@
-//! Several processes at once: never over the limit, no record lost.
+//! Several processes at once: the limit holds, and no record is lost.
 
 use crate::world::{asked, gaussian, ledger, spend};
 use privet_dp::gate::Purse;
@@ -7,7 +7,7 @@ use privet_ledger::{Kind, Ledger, LedgerError, State};
 const WRITERS: usize = 8;
 const EACH: usize = 200;
 
-/// Eight writers with a connection each, 200 reservations each, of which the limit pays for about half.
+/// Eight writers with a connection each, 200 reservations each; the limit pays for about half.
 #[test]
 fn eight_writers_never_exceed_the_limit_together() {
     let (_folder, path, mut first) = ledger(Kind::Gaussian);

@@ -1,4 +1,5 @@
-//! A piece of a batch back on the device: slopes, and gradients of each example or of all.
+//! Backward pass of a piece of a batch on the device: derivatives, and gradients of each example or of
+//! all.
 
 use super::GpuError;
 use super::device::{Argument::*, Matrix};
@@ -9,8 +10,8 @@ use crate::layer::{Conv, Op};
 use cudarc::driver::CudaSlice;
 
 impl Trainer<'_> {
-    /// Slopes as far back as there is something to train; gradients into what is kept of each example, or,
-    /// where nothing is clipped, into the sum.
+    /// Propagates derivatives back to the lowest trainable layer; gradients go into each example's
+    /// storage or, without clipping, into the sum.
     pub(super) fn back(&self, table: &Table, count: usize, keep: bool) -> Result<(), GpuError> {
         let (device, net) = (self.device, self.net);
         let last = self.ops.len();
@@ -109,7 +110,7 @@ impl Trainer<'_> {
             }
             Op::Conv(conv) => self.conv_gradient(conv, index, count, keep),
             Op::GroupNorm(norm) => {
-                // Formed in either case: as many numbers as channels.
+                // Multiplied out in either case: as many values as channels.
                 let all = (count * norm.channels) as i64;
                 let mut arguments = vec![Pointer(self.room(index)), Pointer(self.slope(index + 1))];
                 arguments.push(Pointer(self.device.at(&self.moments[index])));
@@ -188,7 +189,7 @@ impl Trainer<'_> {
         self.device.product((1, outputs, rows), ones, s, to, 1.0, 1)
     }
 
-    /// Adds Σ weight·(what was formed at `kept`) over the examples to the sum.
+    /// Adds Σ weight·(the gradient stored at `kept`) over the examples to the sum.
     pub(super) fn weighted(
         &self,
         kept: usize,

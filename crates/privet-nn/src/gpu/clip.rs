@@ -1,21 +1,23 @@
-//! Norms of single examples on the device, never too small, the factors that clip them, and the weighted sum.
+//! Clipping on the device: upper bounds on the norms of single examples' gradients, clipping factors,
+//! and the weighted sum.
 //!
-//! Of one gradient nothing cancels: what was formed and the factors of each linear layer are blocks of their own, and every
-//! square is a sum of squares, so that its root is within a relative N·2⁻⁵² for N numbers. What is rounded afterwards is
-//! within 2⁻²² of its own block, and blocks are orthogonal: within 2⁻²² of the whole. A *difference* of gradients, whose two
-//! terms may cancel ([`crate::Net::clipped_difference_sum`]), is not offered here; who adds it must charge the lengths of
-//! its terms, as the processor's `clip` does.
+//! Within one gradient nothing cancels: the parts multiplied out and the factors of each linear layer
+//! are separate blocks, and every square is a sum of squares, so that its root is within a relative
+//! N·2⁻⁵² for N numbers. Later rounding is within 2⁻²² of its own block, and blocks are orthogonal:
+//! within 2⁻²² of the whole. A *difference* of gradients, whose two terms may cancel
+//! ([`crate::Net::clipped_difference_sum`]), is not offered here; an implementation must charge the
+//! norms of its terms, as the processor's `clip` does.
 
 use super::GpuError;
 use super::device::Argument::*;
 use super::pass::Trainer;
 use crate::layer::Op;
 
-/// As on the processor: what is rounded after the norm is known.
+/// Slack for rounding after the norm is known, as on the processor.
 const ROUNDED: f64 = 1.0 / (1_u64 << 22) as f64;
 
 impl Trainer<'_> {
-    /// Norms, factors, and the weighted sum.
+    /// Computes norms, factors, and the weighted sum.
     pub(super) fn clip(&self, count: usize, clip: f64) -> Result<(), GpuError> {
         let device = self.device;
         let (squares, factors) = (device.at(&self.squares), device.at(&self.factors));

@@ -1,4 +1,4 @@
-//! A device: its kernels, compiled when it is opened, and products of matrices.
+//! A device: its kernels, compiled when it is opened, and matrix products.
 
 use super::GpuError;
 use cudarc::cublas::{CudaBlas, result, sys};
@@ -14,7 +14,7 @@ const SOURCE: &str = include_str!("kernels.cu");
 const THREADS: u32 = 128;
 const MOST_BLOCKS: i64 = 1 << 16;
 
-/// A device, opened. All that it does is done in one order.
+/// An open device. All its operations run in one order.
 pub struct Device {
     pub(super) stream: Arc<CudaStream>,
     blas: CudaBlas,
@@ -28,26 +28,26 @@ impl std::fmt::Debug for Device {
     }
 }
 
-/// What a kernel is given.
+/// Argument of a kernel.
 #[derive(Clone, Copy)]
 pub(super) enum Argument {
-    /// A place in the device's memory.
+    /// An address in the device's memory.
     Pointer(u64),
-    /// A small number.
+    /// A 32-bit integer.
     Short(i32),
-    /// A large one.
+    /// A 64-bit integer.
     Long(i64),
-    /// A number with a point.
+    /// A floating-point number.
     Real(f64),
 }
 
-/// A matrix in the device's memory: where, and how many numbers a row.
+/// A matrix in the device's memory: address and values per row.
 #[derive(Clone, Copy)]
 pub(super) struct Matrix {
     pub at: u64,
     pub turned: bool,
     pub row: usize,
-    /// From one of a batch of matrices to the next.
+    /// Distance to the next matrix of a batch, in values.
     pub next: usize,
 }
 
@@ -68,7 +68,7 @@ impl Matrix {
 impl Device {
     /// Opens a device by its number, from 0.
     pub fn open(number: usize) -> Result<Self, GpuError> {
-        // A library that is not there is a panic of the loader; it is said as an error.
+        // The loader panics if a library is missing; converted to an error.
         let opened = std::panic::catch_unwind(|| Self::opened(number));
         opened.unwrap_or_else(|_| {
             Err(GpuError::new("loading the driver, the compiler and cuBLAS", "not found"))
@@ -103,7 +103,7 @@ impl Device {
         Ok(Self { stream, blas, kernels, name })
     }
 
-    /// What the device calls itself.
+    /// Name of the device.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -123,7 +123,7 @@ impl Device {
         room.device_ptr(&self.stream).0
     }
 
-    /// Runs a kernel over `count` numbers.
+    /// Runs a kernel over `count` values.
     pub(super) fn run(
         &self,
         kernel: &'static str,
@@ -155,13 +155,14 @@ impl Device {
             block_dim: (THREADS, 1, 1),
             shared_mem_bytes: 0,
         };
-        // SAFETY: arguments are those of the kernel's signature, and rooms hold the numbers that it names.
+        // SAFETY: arguments are those of the kernel's signature, and buffers hold the values that it
+        // names.
         unsafe { builder.launch(shape) }.map_err(GpuError::at(kernel))?;
         Ok(())
     }
 
-    /// C = A·B + keep·C for `batch` triples of matrices, row by row: A is (rows × inner), B (inner × columns), each
-    /// stored turned where it says so.
+    /// C = A·B + keep·C for `batch` triples of matrices, row by row: A is (rows × inner), B
+    /// (inner × columns), each stored transposed if `turned`.
     pub(super) fn product(
         &self,
         (rows, columns, inner): (usize, usize, usize),
@@ -176,8 +177,9 @@ impl Device {
             false => sys::cublasOperation_t::CUBLAS_OP_N,
         };
         let one = 1.0_f32;
-        // cuBLAS counts by columns: Cᵀ = Bᵀ·Aᵀ.
-        // SAFETY: rooms hold what the sizes say; the caller's arithmetic is that of the shapes.
+        // cuBLAS stores by columns: Cᵀ = Bᵀ·Aᵀ.
+        // SAFETY: buffers hold as many values as the sizes state; the caller's arithmetic is that of the
+        // shapes.
         unsafe {
             result::sgemm_strided_batched(
                 *self.blas.handle(),

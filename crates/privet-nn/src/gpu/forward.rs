@@ -1,4 +1,4 @@
-//! A piece of a batch forward on the device.
+//! Forward pass of a piece of a batch on the device.
 
 use super::GpuError;
 use super::device::{Argument, Argument::*, Matrix};
@@ -89,7 +89,7 @@ impl Trainer<'_> {
         Ok(())
     }
 
-    /// to = from·W + bias.
+    /// Computes to = from·W + bias.
     fn affine(
         &self,
         (rows, inner, columns): (usize, usize, usize),

@@ -1,4 +1,4 @@
-//! A network on a device, with room for a piece of a batch, and sums over batches.
+//! A network on a device with buffers for a piece of a batch, and sums over batches.
 
 use super::GpuError;
 use super::device::Device;
@@ -8,9 +8,9 @@ use crate::net::Net;
 use crate::sum::{ClippedSum, check_clip};
 use cudarc::driver::CudaSlice;
 
-/// Numbers that a piece may need of the device: 8 GiB of `f32`.
+/// Maximum values of a piece on the device: 8 GiB of `f32`.
 const ROOM: usize = 1 << 31;
-/// Examples a piece at most.
+/// Maximum examples of a piece.
 const PIECE: usize = 8192;
 /// Examples in the device's memory.
 pub struct Table {
@@ -20,13 +20,13 @@ pub struct Table {
     rows: usize,
 }
 
-/// A network on a device, with room for a piece of a batch.
+/// A network on a device, with buffers for a piece of a batch.
 pub struct Trainer<'a> {
     pub(super) device: &'a Device,
     pub(super) net: &'a Net,
-    /// The network's, every convolution formed.
+    /// The network's layers, every convolution's gradient multiplied out.
     pub(super) ops: Vec<Op>,
-    /// Numbers formed of an example's gradient.
+    /// The number of gradient values multiplied out per example.
     pub(super) each: usize,
     pub(super) piece: usize,
     pub(super) weights: CudaSlice<f32>,
@@ -60,7 +60,7 @@ impl Device {
         })
     }
 
-    /// Room for a network.
+    /// Allocates buffers for a network.
     pub fn trainer<'a>(&'a self, net: &'a Net) -> Result<Trainer<'a>, GpuError> {
         let mut ops = net.ops.clone();
         let mut each = 0;
@@ -121,7 +121,7 @@ impl Device {
 }
 
 impl Trainer<'_> {
-    /// Examples that go through together.
+    /// The number of examples processed together.
     pub fn piece(&self) -> usize {
         self.piece
     }
@@ -139,7 +139,7 @@ impl Trainer<'_> {
         Ok(ClippedSum { sum, examples: rows.len() })
     }
 
-    /// Σᵢ gᵢ over these rows of the table.
+    /// Σᵢ gᵢ over these rows of the table, without clipping.
     pub fn plain_sum(
         &mut self,
         weights: &[f32],

@@ -1,27 +1,27 @@
-//! Vectors of numbers as the processor has them: what a tile of a product is written in.
+//! Vector registers, in which a tile of a product is computed.
 
 /// A vector register.
 ///
 /// # Safety
-/// The methods may be called only where the instructions that the type stands for exist, and on pointers that are
-/// good for the numbers they name.
+/// Call the methods only if the processor has the type's instructions, with pointers valid for the
+/// values they access.
 pub(super) trait Lanes: Copy {
-    /// Numbers a register.
+    /// Values per register.
     const WIDTH: usize;
     unsafe fn zero() -> Self;
-    /// One number in every lane.
+    /// One value in every lane.
     unsafe fn spread(from: *const f32) -> Self;
     unsafe fn load(from: *const f32) -> Self;
-    /// The first `count` numbers; the others are 0 and are not read.
+    /// The first `count` values; the other lanes are 0 and their values are not read.
     unsafe fn load_part(from: *const f32, count: usize) -> Self;
     unsafe fn store(self, to: *mut f32);
-    /// The first `count` numbers; the others are not written.
+    /// The first `count` values; the others are not written.
     unsafe fn store_part(self, to: *mut f32, count: usize);
     /// self·factor + sum.
     unsafe fn multiply_add(self, factor: Self, sum: Self) -> Self;
 }
 
-/// Any processor: multiplied, rounded, added, rounded.
+/// Any processor: multiplication and addition are rounded separately.
 #[derive(Clone, Copy)]
 pub(super) struct Plain([f32; 8]);
 
@@ -35,13 +35,13 @@ impl Lanes for Plain {
 
     #[inline(always)]
     unsafe fn spread(from: *const f32) -> Self {
-        // SAFETY: the caller's pointer is good for a number.
+        // SAFETY: the caller's pointer is valid for one value.
         Self([unsafe { *from }; 8])
     }
 
     #[inline(always)]
     unsafe fn load(from: *const f32) -> Self {
-        // SAFETY: the caller's pointer is good for eight numbers.
+        // SAFETY: the caller's pointer is valid for eight values.
         Self(unsafe { from.cast::<[f32; 8]>().read_unaligned() })
     }
 
@@ -49,7 +49,7 @@ impl Lanes for Plain {
     unsafe fn load_part(from: *const f32, count: usize) -> Self {
         let mut lanes = [0.0; 8];
         for (index, lane) in lanes.iter_mut().enumerate().take(count) {
-            // SAFETY: the caller's pointer is good for `count` numbers.
+            // SAFETY: the caller's pointer is valid for `count` values.
             *lane = unsafe { *from.add(index) };
         }
         Self(lanes)
@@ -57,14 +57,14 @@ impl Lanes for Plain {
 
     #[inline(always)]
     unsafe fn store(self, to: *mut f32) {
-        // SAFETY: the caller's pointer is good for eight numbers.
+        // SAFETY: the caller's pointer is valid for eight values.
         unsafe { to.cast::<[f32; 8]>().write_unaligned(self.0) }
     }
 
     #[inline(always)]
     unsafe fn store_part(self, to: *mut f32, count: usize) {
         for (index, lane) in self.0.into_iter().enumerate().take(count) {
-            // SAFETY: the caller's pointer is good for `count` numbers.
+            // SAFETY: the caller's pointer is valid for `count` values.
             unsafe { *to.add(index) = lane }
         }
     }
@@ -84,7 +84,7 @@ pub(super) mod x86 {
     use super::Lanes;
     use core::arch::x86_64::*;
 
-    /// AVX2 with fused multiplication.
+    /// AVX2 with fused multiply-add.
     #[derive(Clone, Copy)]
     pub(in super::super) struct Eight(__m256);
 
@@ -96,12 +96,12 @@ pub(super) mod x86 {
         #[inline(always)]
         unsafe fn mask(count: usize) -> __m256i {
             const LANES: [i32; 16] = [-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
-            // SAFETY: `count` is at most 8, so eight numbers follow the place read from.
+            // SAFETY: `count` is at most 8, so eight values follow the address read from.
             unsafe { _mm256_loadu_si256(LANES.as_ptr().add(8 - count.min(8)).cast()) }
         }
     }
 
-    // SAFETY of both: the trait's callers promise the instructions and the pointers.
+    // SAFETY of both: the trait's callers guarantee the instructions and the pointers.
     impl Lanes for Eight {
         const WIDTH: usize = 8;
 

@@ -1,14 +1,14 @@
-//! The loops that take the time: products of matrices, and whatever goes over all numbers of a piece.
+//! The loops that dominate the running time: matrix products, and operations on all values of a piece.
 //!
-//! **Claim.** Each number of a product is ((c + a₁b₁) + a₂b₂) + …, one after the other in the order of the inner
-//! index, whatever the sizes and wherever the number stands. So what is computed for one example has the same
-//! bits alone, and at any place of any batch. A product is fused with the sum where the processor can (AVX2,
-//! AVX-512), so bits may differ between machines; they do not differ between examples, batches or threads of one.
-//! *Proof.* A tile keeps a register a number and goes through the inner index once (module `tile`). ∎ Tested by
-//! `a_product_has_the_same_bits_in_any_company`.
+//! **Claim.** Each element of a product is ((c + a₁b₁) + a₂b₂) + …, in the order of the inner index, for
+//! all sizes and at any position. So the values computed for one example have the same bits alone, and
+//! at any place of any batch. A product is fused with the sum where the processor can (AVX2, AVX-512),
+//! so bits may differ between machines; they do not differ between examples, batches or threads of one.
+//! *Proof.* A tile keeps one accumulator per element and goes through the inner index once (module
+//! `tile`). ∎ Tested by `a_product_has_the_same_bits_in_any_company`.
 //!
-//! Libraries for products choose blocks along the inner index by the sizes of the whole product, and with them
-//! the order of additions: an example's low bits would then tell how large its batch is.
+//! Matrix libraries choose blocks along the inner index by the sizes of the whole product, and with them
+//! the order of additions: an example's low bits would then depend on the size of its batch.
 
 mod lanes;
 mod tile;
@@ -21,10 +21,10 @@ pub(crate) struct Strided<'a> {
     pub column: usize,
 }
 
-/// What the processor has.
+/// Vector instructions of the processor.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
-    /// Nothing is assumed.
+    /// No vector instructions are assumed.
     Plain,
     /// AVX2 and FMA.
     #[cfg(target_arch = "x86_64")]
@@ -34,7 +34,7 @@ pub(crate) enum Level {
     Sixteen,
 }
 
-/// Asked once by the standard library, then read from memory.
+/// Detected once by the standard library, then cached.
 #[inline]
 pub(crate) fn level() -> Level {
     #[cfg(target_arch = "x86_64")]
@@ -53,8 +53,8 @@ pub(crate) fn level() -> Level {
     Level::Plain
 }
 
-/// A function compiled once for each [`Level`]. Nothing in it is fused or reordered by the compiler, so all of
-/// them give the same bits.
+/// Compiles a function once for each [`Level`]. The compiler fuses and reorders nothing in it, so all
+/// versions give the same bits.
 macro_rules! for_each_level {
     ($(#[$about:meta])* $seen:vis fn $name:ident($($argument:ident: $kind:ty),* $(,)?) $(-> $result:ty)? $body:block) => {
         $(#[$about])*
@@ -72,10 +72,10 @@ macro_rules! for_each_level {
                 body($($argument),*)
             }
             match $crate::kernel::level() {
-                // SAFETY: the processor was asked.
+                // SAFETY: the processor has these instructions.
                 #[cfg(target_arch = "x86_64")]
                 $crate::kernel::Level::Sixteen => unsafe { sixteen($($argument),*) },
-                // SAFETY: the processor was asked.
+                // SAFETY: the processor has these instructions.
                 #[cfg(target_arch = "x86_64")]
                 $crate::kernel::Level::Eight => unsafe { eight($($argument),*) },
                 $crate::kernel::Level::Plain => body($($argument),*),
@@ -85,8 +85,8 @@ macro_rules! for_each_level {
 }
 pub(crate) use for_each_level;
 
-/// C = A·B, or C += A·B: A is (rows × inner) by its strides, B (inner × columns) and C (rows × columns) are
-/// dense, row by row.
+/// C = A·B, or C += A·B: A is (rows × inner) by its strides, B (inner × columns) and C (rows × columns)
+/// are dense, row by row.
 pub(crate) fn product(
     sizes: (usize, usize, usize),
     a: Strided,
@@ -121,7 +121,7 @@ fn product_at(
             c: &mut [f32],
             accumulate: bool,
         ) {
-            // SAFETY: the instructions are there, the lengths were checked.
+            // SAFETY: the instructions are available, the lengths were checked.
             unsafe { tile::product::<lanes::x86::Eight, 6>(sizes, a, b, c, accumulate) }
         }
         #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512dq,avx2,fma")]
@@ -132,23 +132,23 @@ fn product_at(
             c: &mut [f32],
             accumulate: bool,
         ) {
-            // SAFETY: the instructions are there, the lengths were checked.
+            // SAFETY: the instructions are available, the lengths were checked.
             unsafe { tile::product::<lanes::x86::Sixteen, 12>(sizes, a, b, c, accumulate) }
         }
         match level {
-            // SAFETY: a level is made by asking the processor.
+            // SAFETY: a level is the result of detection.
             Level::Sixteen => return unsafe { sixteen(sizes, a, b, c, accumulate) },
-            // SAFETY: a level is made by asking the processor.
+            // SAFETY: a level is the result of detection.
             Level::Eight => return unsafe { eight(sizes, a, b, c, accumulate) },
             Level::Plain => {}
         }
     }
     let _ = level;
-    // SAFETY: nothing is asked of the processor, the lengths were checked.
+    // SAFETY: no special instructions are needed, the lengths were checked.
     unsafe { tile::product::<lanes::Plain, 4>(sizes, a, b, c, accumulate) }
 }
 
-/// Rows become columns.
+/// Transposes a matrix.
 pub(crate) fn transpose(rows: usize, columns: usize, from: &[f32], to: &mut [f32]) {
     for (i, row) in from[..rows * columns].chunks_exact(columns).enumerate() {
         for (j, value) in row.iter().enumerate() {
@@ -158,7 +158,7 @@ pub(crate) fn transpose(rows: usize, columns: usize, from: &[f32], to: &mut [f32
 }
 
 for_each_level! {
-    /// Σ xy, within N·2⁻⁵³·Σ|xy| for N numbers: each product of two `f32` is exact in `f64`.
+    /// Σ xy, within N·2⁻⁵³·Σ|xy| for N terms: each product of two `f32` is exact in `f64`.
     pub(crate) fn dot(left: &[f32], right: &[f32]) -> f64 {
         let mut lanes = [0.0_f64; 32];
         let (left_whole, left_rest) = left.as_chunks::<32>();
@@ -174,7 +174,7 @@ for_each_level! {
 }
 
 for_each_level! {
-    /// total += factor·value, number by number.
+    /// total += factor·value, elementwise.
     pub(crate) fn add_scaled(total: &mut [f32], factor: f32, values: &[f32]) {
         for (total, value) in total.iter_mut().zip(values) {
             *total += factor * value;
@@ -183,7 +183,7 @@ for_each_level! {
 }
 
 for_each_level! {
-    /// total += value, number by number.
+    /// total += value, elementwise.
     pub(crate) fn add_wide(total: &mut [f64], values: &[f32]) {
         for (total, &value) in total.iter_mut().zip(values) {
             *total += f64::from(value);
@@ -191,11 +191,11 @@ for_each_level! {
     }
 }
 
-/// Steps of one number at most; a term of a sum in whole numbers has no more than half as many (Theorem 3).
+/// Maximum grid steps of one value; a term of an integer sum has at most half as many (Theorem 3).
 const MOST_STEPS: f32 = 4_194_304.0;
 
-/// Toward zero; 0 for what is no number, or of more than [`MOST_STEPS`]. As `as i32` for all others, in three
-/// instructions for a whole register, where the saturation of that takes a number at a time.
+/// Truncates toward zero; 0 for NaN and beyond [`MOST_STEPS`]. Otherwise equal to `as i32`, in three
+/// instructions for a whole register, whereas the saturating cast takes one value at a time.
 #[inline(always)]
 fn steps(value: f32) -> i32 {
     let kept = if value.abs() <= MOST_STEPS { value } else { 0.0 };
@@ -203,7 +203,7 @@ fn steps(value: f32) -> i32 {
     unsafe { kept.to_int_unchecked() }
 }
 
-/// The same of a wide number.
+/// Truncates an `f64` toward zero; 0 for NaN and beyond [`MOST_STEPS`].
 #[inline(always)]
 fn wide_steps(value: f64) -> i32 {
     let kept = if value.abs() <= f64::from(MOST_STEPS) { value } else { 0.0 };
@@ -212,7 +212,7 @@ fn wide_steps(value: f64) -> i32 {
 }
 
 for_each_level! {
-    /// total += trunc(factor·value), number by number ([`steps`]): 2⁸ such sums do not wrap.
+    /// total += trunc(factor·value), elementwise ([`steps`]): 2⁸ such terms do not overflow.
     pub(crate) fn add_steps(total: &mut [i32], factor: f32, values: &[f32]) {
         for (total, value) in total.iter_mut().zip(values) {
             *total = total.wrapping_add(steps(factor * value));
@@ -221,7 +221,7 @@ for_each_level! {
 }
 
 for_each_level! {
-    /// total += trunc(inputs ⊗ slopes), a row an input: as [`add_steps`] of each row.
+    /// total += trunc(inputs ⊗ derivatives), one row per input: as [`add_steps`] of each row.
     pub(crate) fn add_outer_steps(total: &mut [i32], inputs: &[f32], slopes: &[f32]) {
         let (whole, rest) = slopes.as_chunks::<16>();
         for (row, &input) in total.chunks_exact_mut(slopes.len()).zip(inputs) {
@@ -242,7 +242,7 @@ for_each_level! {
 }
 
 for_each_level! {
-    /// total += trunc(a·x + b·y), number by number and in `f64`: within 2⁻⁵² of |a·x| + |b·y|.
+    /// total += trunc(a·x + b·y), elementwise in `f64`: within 2⁻⁵² of |a·x| + |b·y|.
     pub(crate) fn add_two_steps(total: &mut [i32], factors: [f64; 2], values: [&[f32]; 2]) {
         let [a, b] = factors;
         for (total, (x, y)) in total.iter_mut().zip(values[0].iter().zip(values[1])) {
@@ -252,7 +252,7 @@ for_each_level! {
 }
 
 for_each_level! {
-    /// total += value, number by number: 2⁴² examples of a batch do not wrap.
+    /// total += value, elementwise: 2⁴² examples of a batch do not overflow.
     pub(crate) fn add_whole(total: &mut [i64], values: &[i32]) {
         for (total, &value) in total.iter_mut().zip(values) {
             *total = total.wrapping_add(i64::from(value));
@@ -273,7 +273,7 @@ mod tests {
         (0..length).map(next).collect()
     }
 
-    /// What is truncated is truncated as `as i32` does it, at every edge; what no sum has is 0.
+    /// Truncation agrees with `as i32` at every edge; NaN and values beyond any sum give 0.
     #[test]
     fn steps_are_those_of_a_cast() {
         let edges = [0.0, 0.5, 0.999_999_9, 1.0, 1.5, 2_097_151.9, 2_097_152.0, MOST_STEPS];
@@ -288,7 +288,7 @@ mod tests {
         }
     }
 
-    /// A row of an outer product is what it is alone, whatever its length.
+    /// A row of an outer product has the same value as alone, for any length.
     #[test]
     fn outer_steps_are_those_of_their_rows() {
         for columns in [1, 7, 16, 33, 50] {

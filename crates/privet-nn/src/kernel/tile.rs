@@ -1,9 +1,9 @@
-//! A product cut into tiles that stay in registers.
+//! A product divided into tiles that stay in registers.
 
 use super::Strided;
 use super::lanes::Lanes;
 
-/// Where a tile reads and writes: strides in numbers, B's and C's rows dense.
+/// Addresses and strides of a tile, in values; B's and C's rows are dense.
 #[derive(Clone, Copy)]
 struct Tile {
     a: *const f32,
@@ -16,15 +16,15 @@ struct Tile {
     accumulate: bool,
 }
 
-/// `ROWS` × (`VECTORS` registers) of C. Unless `WHOLE`, `part` numbers of the last register are there. Pointers wrap
-/// rather than being checked: `super::product_at` checked what they reach.
+/// Computes `ROWS` × (`VECTORS` registers) of C. Unless `WHOLE`, the last register has `part` values.
+/// Pointers wrap rather than being checked: `super::product_at` checked the ranges.
 #[inline(always)]
 unsafe fn tile<L: Lanes, const ROWS: usize, const VECTORS: usize, const WHOLE: bool>(
     tile: Tile,
     part: usize,
 ) {
-    // SAFETY: every row, column and inner index is inside its slice; a part of a register touches the numbers it
-    // names alone.
+    // SAFETY: every row, column and inner index is inside its slice; a partial register accesses its
+    // `part` values alone.
     unsafe {
         let mut sums = [[L::zero(); VECTORS]; ROWS];
         if tile.accumulate {
@@ -73,7 +73,7 @@ unsafe fn tile<L: Lanes, const ROWS: usize, const VECTORS: usize, const WHOLE: b
     }
 }
 
-/// All rows of some columns, `MOST` at a time.
+/// Computes all rows of some columns, `MOST` at a time.
 #[inline(always)]
 unsafe fn strip<L: Lanes, const MOST: usize, const VECTORS: usize, const WHOLE: bool>(
     mut at: Tile,
@@ -81,7 +81,7 @@ unsafe fn strip<L: Lanes, const MOST: usize, const VECTORS: usize, const WHOLE: 
     part: usize,
 ) {
     let mut left = rows;
-    // SAFETY: as `tile`; the steps end with the rows.
+    // SAFETY: as `tile`; the loop ends with the rows.
     unsafe {
         macro_rules! rows_of {
             ($count:expr) => {
@@ -108,7 +108,7 @@ unsafe fn strip<L: Lanes, const MOST: usize, const VECTORS: usize, const WHOLE: 
 /// C (+)= A·B in tiles of `MOST` rows and two registers.
 ///
 /// # Safety
-/// The processor has what `L` stands for, and the slices are as long as `super::product_at` checks.
+/// The processor has the instructions of `L`, and the slices are as long as `super::product_at` checks.
 #[inline(always)]
 pub(super) unsafe fn product<L: Lanes, const MOST: usize>(
     (rows, columns, inner): (usize, usize, usize),
@@ -131,7 +131,7 @@ pub(super) unsafe fn product<L: Lanes, const MOST: usize>(
             inner,
             accumulate,
         };
-        // SAFETY: the columns from `column` on are `left`, and no more of them are touched.
+        // SAFETY: `left` columns remain from `column` on, and no more of them are accessed.
         unsafe {
             if left >= 2 * L::WIDTH {
                 strip::<L, MOST, 2, true>(at, rows, L::WIDTH);

@@ -1,18 +1,18 @@
-//! Functions of one number, in place: going back they need their result alone.
+//! Elementwise activations, in place: the backward pass needs their result alone.
 
 use crate::kernel::for_each_level;
 
 for_each_level! {
     pub(crate) fn relu(values: &mut [f32]) {
         for value in values {
-            // No comparison with what is no number is true: it becomes 0, as on every machine.
+            // NaN compares false and becomes 0, as on every machine.
             *value = if *value > 0.0 { *value } else { 0.0 };
         }
     }
 }
 
 for_each_level! {
-    /// Slopes at the input from those at the output.
+    /// Derivatives at the input from those at the output.
     pub(crate) fn relu_back(output: &[f32], slopes: &mut [f32]) {
         for (slope, &value) in slopes.iter_mut().zip(output) {
             *slope = if value > 0.0 { *slope } else { 0.0 };
@@ -29,7 +29,7 @@ for_each_level! {
 }
 
 for_each_level! {
-    /// Slopes at the input from those at the output: 1 − tanh².
+    /// Derivatives at the input from those at the output, by the factor 1 − tanh².
     pub(crate) fn tanh_back(output: &[f32], slopes: &mut [f32]) {
         for (slope, &value) in slopes.iter_mut().zip(output) {
             *slope *= 1.0 - value * value;
@@ -37,8 +37,8 @@ for_each_level! {
     }
 }
 
-/// tanh x within 4e-7, as x·P(x²)/Q(x²) with P and Q of degree 4 fitted on |x| ≤ 9.01, beyond which tanh is 1 to
-/// within 4e-8. Arithmetic alone, so the same on every machine and fast in bulk.
+/// tanh x within 4e-7, as x·P(x²)/Q(x²) with P and Q of degree 4 fitted on |x| ≤ 9.01, beyond which tanh
+/// is 1 to within 4e-8. Only arithmetic, so that it is the same on every machine and vectorises.
 #[inline(always)]
 fn tanh_of(value: f32) -> f32 {
     const P: [f32; 5] = [1.0, 0.133_803_84, 0.003_494_825_2, 2.059_647_7e-5, 1.333_707_5e-8];

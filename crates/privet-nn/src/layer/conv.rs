@@ -1,10 +1,10 @@
-//! Convolution: every place of the output sees a patch of the input, so that z_p = a_p·W + b at place p, with
-//! a_p the patch. The gradient of one example is Σ_p a_p ⊗ (slope at p).
+//! Convolution: z_p = a_p·W + b at place p of the output, with a_p the patch of the input in its window.
+//! The gradient of one example is Σ_p a_p ⊗ (derivative at p).
 
 use super::Place;
 use crate::kernel::{Strided, for_each_level, product};
 
-/// Square windows over an image: where each begins, and which pixels it has.
+/// Square windows over an image: their positions and sizes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Window {
     pub height: usize,
@@ -18,40 +18,40 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Windows.
+    /// The number of windows.
     pub fn places(&self) -> usize {
         self.out_height * self.out_width
     }
 
-    /// Numbers a window sees.
+    /// The number of values in a window.
     pub fn patch(&self) -> usize {
         self.size * self.size * self.channels
     }
-    /// Numbers of an image with its padding.
+    /// The number of values of an image with its padding.
     pub fn padded(&self) -> usize {
         (self.height + 2 * self.padding) * (self.width + 2 * self.padding) * self.channels
     }
 
-    /// Where line `row` of the image begins in the padded one.
+    /// Offset of line `row` of the image in the padded one.
     #[inline(always)]
     fn padded_line(&self, row: usize) -> usize {
         ((row + self.padding) * (self.width + 2 * self.padding) + self.padding) * self.channels
     }
 
-    /// Numbers of a line of the padded image.
+    /// The number of values in a line of the padded image.
     #[inline(always)]
     fn across(&self) -> usize {
         (self.width + 2 * self.padding) * self.channels
     }
 
-    /// Where the window of a place begins in the padded image.
+    /// Offset of a place's window in the padded image.
     #[inline(always)]
     fn corner(&self, row: usize, column: usize) -> usize {
         row * self.stride * self.across() + column * self.stride * self.channels
     }
 }
 
-/// Room for the patches of one image, and for the image with its padding, which stays zero.
+/// Buffers for the patches of one image, and for the padded image, whose padding stays zero.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub patches: Vec<f32>,
@@ -64,14 +64,14 @@ impl Seen {
         Self { patches: vec![0.0; window.places() * window.patch()], padded: vec![0.0; padded] }
     }
 
-    /// Numbers held.
+    /// The number of values in the buffers.
     pub fn numbers(&self) -> usize {
         self.patches.len() + self.padded.len()
     }
 }
 
 for_each_level! {
-    /// Every patch of one image, a row each.
+    /// Copies every patch of one image, one per row.
     pub(crate) fn patches(window: &Window, image: &[f32], seen: &mut Seen) {
         let Seen { patches, padded } = seen;
         let from = if window.padding > 0 {
@@ -100,7 +100,7 @@ for_each_level! {
 }
 
 for_each_level! {
-    /// The image whose pixels are the sums of what patches have there.
+    /// Adds the patches back to the pixels they were copied from.
     fn unpatch(window: &Window, back: &mut Seen, image: &mut [f32]) {
         let Seen { patches, padded } = back;
         let (line, across) = (window.size * window.channels, window.across());
@@ -129,7 +129,7 @@ for_each_level! {
     }
 }
 
-/// As `copy_from_slice`, for a few numbers at a time, without a call.
+/// As `copy_from_slice`, inlined for short slices.
 #[inline(always)]
 fn copy(to: &mut [f32], from: &[f32]) {
     let (to_whole, to_rest) = to.as_chunks_mut::<8>();
@@ -142,18 +142,19 @@ fn copy(to: &mut [f32], from: &[f32]) {
     }
 }
 
-/// How the norm of one example's gradient is found.
+/// Method for the norm of one example's gradient of a convolution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// The gradient is formed and kept until the clipping factor is known.
+    /// The gradient is multiplied out and stored until the clipping factor is known.
     Formed,
-    /// ‖Σ_p a_p ⊗ s_p‖² = Σ_{p,q} ⟨a_p, a_q⟩⟨s_p, s_q⟩: few places, many weights.
+    /// ‖Σ_p a_p ⊗ s_p‖² = Σ_{p,q} ⟨a_p, a_q⟩⟨s_p, s_q⟩: for few places and many weights.
     Factors,
 }
 
 impl Rule {
-    /// The cheaper one. The gradient's sum is wanted in either case; what is compared is what it takes beside:
-    /// to keep, measure and add patch·outputs numbers, or places²·(patch + outputs) multiplications.
+    /// Chooses the cheaper method. The gradient's sum is needed in either case; compared is the cost
+    /// beside it: storing, measuring and adding patch·outputs values, or places²·(patch + outputs)
+    /// multiplications.
     pub fn cheaper(places: usize, patch: usize, outputs: usize) -> Self {
         let inner = (places as f64).powi(2) * (patch + outputs) as f64;
         if inner < 2.0 * patch as f64 * outputs as f64 { Self::Factors } else { Self::Formed }
@@ -164,14 +165,14 @@ impl Rule {
 pub(crate) struct Conv {
     pub window: Window,
     pub outputs: usize,
-    /// `[height, width, inputs, outputs]`: a row a number of the patch.
+    /// `[height, width, inputs, outputs]`: one row per value of the patch.
     pub weight: Place,
     pub bias: Place,
     pub rule: Rule,
 }
 
 impl Conv {
-    /// One example. `seen` is room, left as the example's patches.
+    /// Forward pass of one example. `seen` is a buffer, left with the example's patches.
     pub fn forward(&self, weights: &[f32], input: &[f32], output: &mut [f32], seen: &mut Seen) {
         let bias = &weights[self.bias.range()];
         for place in output.chunks_exact_mut(self.outputs) {
@@ -187,7 +188,7 @@ impl Conv {
         );
     }
 
-    /// Slopes at one example's input; `transposed` is Wᵀ and `room` room.
+    /// Derivatives at one example's input; `transposed` is Wᵀ and `room` a buffer.
     pub fn back(&self, transposed: &[f32], slopes: &[f32], out: &mut [f32], room: &mut Seen) {
         product(
             (self.window.places(), self.window.patch(), self.outputs),
@@ -199,7 +200,7 @@ impl Conv {
         unpatch(&self.window, room, out);
     }
 
-    /// Σ_p a_p ⊗ s_p of one example, put into or added to `gradient`.
+    /// Σ_p a_p ⊗ s_p of one example, written or added to `gradient`.
     pub fn weight_gradient(
         &self,
         seen: &Seen,
@@ -216,7 +217,7 @@ impl Conv {
         );
     }
 
-    /// Σ_p s_p of one example, put into or added to `gradient`.
+    /// Σ_p s_p of one example, written or added to `gradient`.
     pub fn bias_gradient(&self, slopes: &[f32], gradient: &mut [f32], accumulate: bool) {
         if !accumulate {
             gradient.fill(0.0);

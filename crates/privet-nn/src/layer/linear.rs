@@ -1,5 +1,5 @@
-//! z = xW + b. The gradient of one example is the outer product of x and the slope at z, so its norm is
-//! ‖x‖·‖slope‖ (Goodfellow 2015) and it need not be formed.
+//! Linear layer z = xW + b. The gradient of one example is the outer product of x and the derivative s
+//! at z, so its norm is ‖x‖·‖s‖ (Goodfellow 2015) and it need not be multiplied out.
 
 use super::Place;
 use super::conv::add_rows;
@@ -9,7 +9,7 @@ use crate::kernel::{Strided, product};
 pub(crate) struct Linear {
     pub inputs: usize,
     pub outputs: usize,
-    /// `[inputs, outputs]`.
+    /// Shape `[inputs, outputs]`.
     pub weight: Place,
     pub bias: Place,
 }
@@ -29,7 +29,7 @@ impl Linear {
         );
     }
 
-    /// Slopes at the input; `transposed` is Wᵀ.
+    /// Derivatives at the input; `transposed` is Wᵀ.
     pub fn back(&self, transposed: &[f32], examples: usize, slopes: &[f32], out: &mut [f32]) {
         product(
             (examples, self.inputs, self.outputs),
@@ -40,7 +40,8 @@ impl Linear {
         );
     }
 
-    /// Adds Σ x ⊗ slope over the examples to `sum`, the vector over all trained weights; the bias where `constant`.
+    /// Adds Σ x ⊗ s over the examples to `sum`, the vector over all trained weights; also the bias's Σ s
+    /// if `constant`.
     pub fn add(
         &self,
         examples: usize,

@@ -1,4 +1,4 @@
-//! The layers: a file each, forward, backward, and what its gradient is made of.
+//! The layers, one file each: forward pass, backward pass, and gradient.
 
 mod activation;
 mod conv;
@@ -14,18 +14,18 @@ pub(crate) use pool::{average, average_back, largest, largest_back};
 
 use std::ops::Range;
 
-/// Where a tensor is.
+/// Position of a tensor.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Among the network's tensors.
+    /// Index among the network's tensors.
     pub tensor: usize,
-    /// In the flat vector.
+    /// Offset in the flat vector of weights.
     pub start: usize,
-    /// Numbers.
+    /// The number of values.
     pub length: usize,
-    /// Has a gradient.
+    /// True if it has a gradient.
     pub trained: bool,
-    /// Among the gradients of one example that are formed, where it is one of them.
+    /// Offset among one example's stored gradients, if it is stored.
     pub kept: usize,
 }
 
@@ -39,7 +39,7 @@ impl Place {
     }
 }
 
-/// A layer with its shapes known.
+/// A layer with checked shapes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Op {
     Linear(Linear),
@@ -53,7 +53,7 @@ pub(crate) enum Op {
 }
 
 impl Op {
-    /// Has weights that are trained.
+    /// True if it has weights to train.
     pub fn trains(&self) -> bool {
         match self {
             Self::Linear(linear) => linear.weight.trained,
@@ -72,8 +72,8 @@ impl Op {
         }
     }
 
-    /// The tensors whose gradient is formed for every example; those of linear layers, and of convolutions by
-    /// [`Rule::Factors`], are known by their factors.
+    /// The tensors whose gradient is multiplied out for every example; those of linear layers, and of
+    /// convolutions by [`Rule::Factors`], stay in factors.
     pub fn formed(&self) -> Vec<&Place> {
         match self {
             _ if !self.trains() => vec![],
@@ -84,7 +84,7 @@ impl Op {
         }
     }
 
-    /// Gives the formed tensors a place among an example's gradients.
+    /// Assigns offsets among one example's stored gradients.
     pub fn keep(&mut self, next: &mut usize) {
         if !self.trains() {
             return;

@@ -1,13 +1,13 @@
-//! Group norm: the channels of a group, over all places of *one* example, brought to mean 0 and variance 1, then
-//! y = scale·x̂ + shift a channel.
+//! Group norm: the channels of a group, over all places of *one* example, standardised to mean 0 and
+//! variance 1, then y = scale·x̂ + shift for each channel.
 //!
-//! Back: with s the slope at y, t = scale·s and N numbers in the group, the slope at x is
-//! (t − mean t − x̂·mean(t·x̂))/√(variance + 1e-5). An example's gradient is Σ_p s·x̂ for the scale and Σ_p s for
-//! the shift: as many numbers as channels, formed and kept.
+//! Backward: with s the derivative at y, t = scale·s and N numbers in the group, the derivative at x is
+//! (t − mean t − x̂·mean(t·x̂))/√(variance + 1e-5). An example's gradient is Σ_p s·x̂ for the scale and
+//! Σ_p s for the shift: as many values as channels, multiplied out and stored.
 
 use super::Place;
 
-/// Added to the variance.
+/// Constant added to the variance.
 const FLOOR: f64 = 1e-5;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub(crate) struct GroupNorm {
 }
 
 impl GroupNorm {
-    /// One example.
+    /// Forward pass of one example.
     pub fn forward(&self, weights: &[f32], input: &[f32], output: &mut [f32]) {
         let (scale, shift) = (&weights[self.scale.range()], &weights[self.shift.range()]);
         for group in 0..self.groups {
@@ -31,7 +31,7 @@ impl GroupNorm {
         }
     }
 
-    /// Slopes at one example's input, where `out` is wanted.
+    /// Derivatives at one example's input, written to `out`.
     pub fn back(&self, weights: &[f32], input: &[f32], slopes: &[f32], out: &mut [f32]) {
         let scale = &weights[self.scale.range()];
         let count = (self.places * self.channels / self.groups) as f64;
@@ -51,7 +51,7 @@ impl GroupNorm {
         }
     }
 
-    /// One example's gradient, put into or added to `scale` and `shift`.
+    /// One example's gradient, written or added to `scale` and `shift`.
     pub fn gradient(
         &self,
         input: &[f32],
@@ -73,7 +73,7 @@ impl GroupNorm {
         }
     }
 
-    /// Mean, and one over the root of the variance.
+    /// Mean, and reciprocal standard deviation.
     fn moments(&self, input: &[f32], group: usize) -> (f32, f32) {
         let count = (self.places * self.channels / self.groups) as f64;
         let (mut sum, mut squares) = (0.0_f64, 0.0_f64);
@@ -83,7 +83,7 @@ impl GroupNorm {
         (mean as f32, (1.0 / (squares / count + FLOOR).sqrt()) as f32)
     }
 
-    /// Calls with (channel, place in the example) for every number of a group.
+    /// Calls `each` with (channel, offset in the example) for every value of a group.
     #[inline(always)]
     fn visit(&self, group: usize, mut each: impl FnMut(usize, usize)) {
         let wide = self.channels / self.groups;

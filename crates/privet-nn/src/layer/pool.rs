@@ -1,10 +1,10 @@
-//! The largest, or the mean, of each square of pixels.
+//! Maximum and mean pooling over squares of pixels.
 
 use super::Window;
 use crate::kernel::for_each_level;
 
 for_each_level! {
-    /// The largest of each window, a channel at a time, and which of the window's pixels it was (the first of
+    /// The maximum of each window and channel, and the index of its pixel in the window (the first of
     /// equals).
     pub(crate) fn largest(window: &Window, input: &[f32], output: &mut [f32], chosen: &mut [u32]) {
         for number in 0..segments(window) {
@@ -27,7 +27,7 @@ for_each_level! {
 }
 
 for_each_level! {
-    /// Slopes at the input: each goes to the pixel that was the largest.
+    /// Derivatives at the input: each goes to the pixel with the maximum.
     pub(crate) fn largest_back(window: &Window, chosen: &[u32], slopes: &[f32], out: &mut [f32]) {
         out.fill(0.0);
         for number in 0..segments(window) {
@@ -61,7 +61,7 @@ for_each_level! {
 }
 
 for_each_level! {
-    /// Slopes at the input of [`average`].
+    /// Derivatives at the input of [`average`].
     pub(crate) fn average_back(window: &Window, slopes: &[f32], out: &mut [f32]) {
         let share = 1.0 / (window.size * window.size) as f32;
         out.fill(0.0);
@@ -77,13 +77,14 @@ for_each_level! {
     }
 }
 
-/// Runs of outputs whose inputs lie together: a whole line where the stride is 1, else one window.
+/// The number of runs of outputs whose inputs are contiguous: a whole line if the stride is 1, else one
+/// window.
 #[inline(always)]
 fn segments(window: &Window) -> usize {
     if window.stride == 1 { window.out_height } else { window.places() }
 }
 
-/// Where a run is in the output, where its first pixels are in the input, and how many numbers it has.
+/// Offset of a run in the output, offset of its first pixels in the input, and its length.
 #[inline(always)]
 fn segment(window: &Window, number: usize) -> (usize, usize, usize) {
     if window.stride == 1 {
@@ -95,7 +96,7 @@ fn segment(window: &Window, number: usize) -> (usize, usize, usize) {
     (number * window.channels, first, window.channels)
 }
 
-/// How far a pixel of a window is from its first.
+/// Offset of a pixel in a window from the first one.
 #[inline(always)]
 fn shift(window: &Window, pixel: usize) -> usize {
     (pixel / window.size * window.width + pixel % window.size) * window.channels

@@ -1,10 +1,10 @@
-//! No example moves a sum by more than the clip, whatever it holds.
+//! No example changes a sum by more than the clipping norm, whatever its values.
 
 use crate::gradients::{Examples, length};
 use crate::nets::{digits, every_kind};
 use privet_nn::{Batch, Layer, Net, Targets, Workspace};
 
-/// Inputs that a record may hold: ordinary, tiny, huge, not finite.
+/// Input scales that a record may have: ordinary, tiny, huge, not finite.
 const SCALES: [f32; 7] = [1.0, 1e-3, 1e-20, 1e-38, 1e6, 1e20, 3e38];
 
 fn check(name: &str, net: &Net, examples: &Examples, count: usize, weights: &[f32]) {
@@ -13,7 +13,7 @@ fn check(name: &str, net: &Net, examples: &Examples, count: usize, weights: &[f3
         for index in 0..count {
             let batch = examples.one(net, index);
             let sum = net.clipped_sum(weights, &batch, clip, &mut work).unwrap().sum;
-            // Of convolutions by factors, the sum is rounded beside a norm that is exact.
+            // For convolutions in factors, the sum is rounded while the norm is exact.
             let slack = if name.contains("factors") { 1e-5 } else { 0.0 };
             let long = length(&sum);
             assert!(long <= clip * (1.0 + slack), "{name}: {long} beyond {clip}");
@@ -22,7 +22,7 @@ fn check(name: &str, net: &Net, examples: &Examples, count: usize, weights: &[f3
                 exact.steps.iter().map(|&steps| u128::from(steps.unsigned_abs()).pow(2)).sum();
             let steps = clip / exact.grid;
             assert!(((1 << 20) as f64..(1 << 21) as f64).contains(&steps));
-            // Both sides are whole or exact: below 2⁵³, and the clip times a power of two.
+            // Both sides are integers or exact: below 2⁵³, and the clipping norm times a power of two.
             assert!(squares as f64 <= steps * steps, "{name}: {squares} beyond {steps}²");
         }
     }
@@ -40,7 +40,7 @@ fn one_example_is_no_longer_than_the_clip() {
     }
 }
 
-/// Clipping to less than the gradient gives the clip itself: norms are not rounded up by more than 1e-6.
+/// With a clipping norm below the gradient's the result has that norm: bounds are loose by at most 1e-6.
 #[test]
 fn norms_are_tight() {
     for (name, net) in every_kind() {
@@ -56,7 +56,7 @@ fn norms_are_tight() {
     }
 }
 
-/// What is not finite contributes nothing, and leaves the others as they are, bit for bit.
+/// An example that is not finite contributes nothing, and leaves the others as they are, bit for bit.
 #[test]
 fn an_example_that_is_not_finite_contributes_nothing() {
     for (name, net) in every_kind() {
@@ -108,7 +108,7 @@ fn no_examples_sum_to_nothing() {
     assert!(sum.examples == 0 && sum.sum.iter().all(|&value| value == 0.0));
 }
 
-/// Room grows with the network, not with the batch; `memory.rs` counts what is asked for.
+/// Memory grows with the network, not with the batch; `memory.rs` counts allocations.
 #[test]
 fn room_does_not_grow_with_the_batch() {
     let net = digits(Layer::Relu);

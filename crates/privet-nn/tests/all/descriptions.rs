@@ -1,4 +1,4 @@
-//! Descriptions that do not fit are refused, with the layer and the numbers.
+//! Inconsistent descriptions are refused, with the layer and the numbers.
 
 use crate::nets::{conv, image, linear};
 use privet_nn::{Batch, Description, Input, Layer, Loss, Net, NetError, Targets, Workspace};
@@ -116,7 +116,7 @@ fn settings_that_bound_nothing_are_refused() {
     assert!(matches!(net.loss(&weights, &far, &mut work), Err(NetError::Batch(_))));
 }
 
-/// Whatever numbers a description holds, it is refused in words or taken.
+/// A description with any numbers is refused with a message or accepted.
 #[test]
 fn absurd_windows_are_refused() {
     let huge = [1 << 16, 1 << 20, 1 << 40, usize::MAX / 2, usize::MAX - 1, usize::MAX];
@@ -137,7 +137,7 @@ fn absurd_windows_are_refused() {
             }
         }
     }
-    // Windows that overlap so much that laying them out would fill the memory.
+    // Windows that overlap so much that storing them side by side would fill the memory.
     let input = Input::Image { channels: 1, height: 16_000, width: 16_000 };
     let conv = Layer::Conv { out: 1, kernel: 1_000, stride: 1, padding: 0, frozen: false };
     let layers = vec![conv, Layer::Flatten, Layer::Linear { out: 1, frozen: false }];

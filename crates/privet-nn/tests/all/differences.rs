@@ -68,8 +68,8 @@ fn equal_weights_differ_by_nothing() {
     }
 }
 
-/// Clips, shares and weights of a record's difference: the sum in whole numbers is that of each example alone, no term is
-/// longer than its share of the clip, and what is summed is the clipped difference.
+/// For any clipping norm, factor and weights: the integer sum is that of each example alone, no term
+/// exceeds its factor times the clipping norm, and the terms are the clipped differences.
 #[test]
 fn an_exact_difference_is_that_of_its_examples_alone() {
     for (name, net) in every_kind() {
@@ -103,7 +103,7 @@ fn an_exact_difference_is_that_of_its_examples_alone() {
                         .clipped_difference_share_exact(&new, &old, &batch, share, &mut work)
                         .unwrap();
                     assert_eq!(whole.steps, expected, "{name}, step {step}, clip {clip}");
-                    // Weights of 10⁴ make gradients of which f32 keeps too little to be compared.
+                    // Weights of 10⁴ make gradients for which `f32` has too few digits to be compared.
                     if scale == 1.0 && step <= 1.0 {
                         let sum = net
                             .clipped_difference_sum(&new, &old, &batch, clip, &mut work)
@@ -121,7 +121,8 @@ fn an_exact_difference_is_that_of_its_examples_alone() {
     }
 }
 
-/// A gradient and a difference added up at once are the sum of the two, bit for bit; two grids are refused.
+/// A gradient and a difference summed at once equal the sum of the two, bit for bit; two grids are
+/// refused.
 #[test]
 fn both_terms_at_once_are_the_sum_of_the_two() {
     for (name, net) in every_kind() {
@@ -148,7 +149,8 @@ fn both_terms_at_once_are_the_sum_of_the_two() {
     }
 }
 
-/// A grid that is no power of two, a share beyond the whole or so fine a grid that sums might not fit: refused.
+/// A grid that is not a power of two, a factor above 1, or so fine a grid that sums might overflow:
+/// refused.
 #[test]
 fn a_share_that_is_none_is_refused() {
     let (_, net) = every_kind().remove(0);

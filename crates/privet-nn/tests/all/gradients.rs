@@ -43,7 +43,7 @@ impl Examples {
     }
 }
 
-/// The gradient of each example, by itself and unclipped.
+/// The unclipped gradient of each example.
 pub fn singles(net: &Net, weights: &[f32], examples: &Examples) -> Vec<Vec<f64>> {
     let mut work = Workspace::new();
     (0..examples.count)
@@ -97,7 +97,8 @@ fn gradients_are_finite_differences() {
     }
 }
 
-/// Ghost norms against the gradients themselves: every clipped term is what it should be, and no longer.
+/// Ghost norms against the gradients themselves: every clipped term is correct, and within the clipping
+/// norm.
 #[test]
 fn clipped_sums_are_sums_of_clipped_gradients() {
     for (name, net) in every_kind() {

@@ -1,4 +1,4 @@
-//! What the crate promises, each promise a test.
+//! The crate's guarantees, one test each.
 
 mod bound;
 mod descriptions;

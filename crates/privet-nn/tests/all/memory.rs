@@ -1,4 +1,4 @@
-//! What a sum takes of memory, counted where it is asked for: linear in the network, and nothing for a larger batch.
+//! Memory of a sum, counted at allocation: linear in the network, and independent of the batch.
 
 use crate::gradients::Examples;
 use crate::nets::{digits, linear, net};
@@ -6,7 +6,7 @@ use privet_nn::{Input, Layer, Loss, Net, Share, Workspace};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
-/// The system's memory, counted thread by thread.
+/// The system's allocator, counting by thread.
 struct Counted;
 
 thread_local! {
@@ -15,24 +15,24 @@ thread_local! {
 }
 
 fn count(by: isize) {
-    // A thread that ends has none left to count with.
+    // A thread that ends has no counter left.
     let _ = HELD.try_with(|held| {
         held.set(held.get() + by);
         let _ = MOST.try_with(|most| most.set(most.get().max(held.get())));
     });
 }
 
-// SAFETY: the system's own, with a counter beside it that asks for no memory.
+// SAFETY: delegates to the system's allocator, with a counter that allocates nothing.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize);
-        // SAFETY: as the caller was told.
+        // SAFETY: the caller's guarantee.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
         count(-(layout.size() as isize));
-        // SAFETY: as the caller was told.
+        // SAFETY: the caller's guarantee.
         unsafe { System.dealloc(place, layout) }
     }
 }
@@ -40,7 +40,7 @@ unsafe impl GlobalAlloc for Counted {
 #[global_allocator]
 static COUNTED: Counted = Counted;
 
-/// The most bytes that a kind of sum held at a time beside what it was given, on one thread, room for it included.
+/// Peak bytes of a kind of sum beyond its arguments, on one thread, workspace included.
 fn most(net: &Net, kind: &str, count: usize) -> isize {
     let examples = Examples::new(net, count, 1, 1.0);
     let (new, old) = (net.initial(1), net.initial(2));
@@ -71,7 +71,8 @@ fn most(net: &Net, kind: &str, count: usize) -> isize {
 
 const KINDS: [&str; 5] = ["plain", "clipped", "exact", "difference", "exact difference"];
 
-/// Ten times the batch takes a few bytes an example more, the list of its pieces, where a gradient each would be 100,000.
+/// Ten times the batch takes a few bytes per example more, for the list of its pieces, where a gradient
+/// each would take 100,000.
 #[test]
 fn a_larger_batch_takes_no_more_memory() {
     let net = digits(Layer::Relu);
@@ -82,7 +83,8 @@ fn a_larger_batch_takes_no_more_memory() {
     }
 }
 
-/// Memory is a few times the weights themselves, and grows hardly faster: layers above the first are kept turned as well.
+/// Memory is a few times the weights, and grows hardly faster: layers above the first are stored
+/// transposed as well.
 #[test]
 fn memory_is_linear_in_the_network() {
     let wide = |width: usize| {

@@ -44,7 +44,7 @@ pub fn net(input: Input, layers: Vec<Layer>, loss: Loss) -> Net {
     Net::new(&Description { input, layers, loss }).expect("a network that fits")
 }
 
-/// One network for each kind of layer and rule, small enough for finite differences.
+/// One network for each kind of layer and norm method, small enough for finite differences.
 pub fn every_kind() -> Vec<(&'static str, Net)> {
     let small = image(2, 6, 5);
     let entropy = Loss::CrossEntropy;
@@ -129,7 +129,7 @@ pub fn every_kind() -> Vec<(&'static str, Net)> {
     ]
 }
 
-/// The net of the papers on handwritten digits (Opacus, TensorFlow Privacy).
+/// The network of the papers on handwritten digits (Opacus, TensorFlow Privacy).
 pub fn digits(activation: Layer) -> Net {
     let pool = Layer::MaxPool { size: 2, stride: Some(1) };
     net(

@@ -1,5 +1,5 @@
-//! Sums in whole numbers are sums of what each example gives alone, bit for bit; all sums are the same on any
-//! number of threads.
+//! Integer sums are sums of the examples' contributions computed alone, bit for bit; all sums are the
+//! same on any number of threads.
 
 use crate::gradients::Examples;
 use crate::nets::{digits, every_kind};
@@ -16,8 +16,8 @@ fn nets() -> Vec<(&'static str, Net)> {
     nets
 }
 
-/// With the theorem that each term is within the clip, this is the sensitivity of the exact sum: adding an
-/// example adds its own term and changes no other.
+/// With the theorem that each term is within the clipping norm, this is the sensitivity of the exact
+/// sum: adding an example adds its own term and changes no other.
 #[test]
 fn an_exact_sum_is_the_sum_of_its_examples_alone() {
     for (name, net) in nets() {
@@ -69,7 +69,7 @@ fn sums_are_the_same_on_any_number_of_threads() {
     }
 }
 
-/// Room that served one network serves another.
+/// A workspace used for one network works for another.
 #[test]
 fn a_workspace_may_change_networks() {
     let mut work = Workspace::new();

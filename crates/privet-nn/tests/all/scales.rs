@@ -1,5 +1,6 @@
-//! Frozen weights of absurd sizes: a file of public weights may hold any finite number, and the clip holds all the
-//! same. Inputs of a layer may be as small as 1e-37 where its slopes are as large as 1e38, and the other way round.
+//! Frozen weights of extreme sizes: a file of public weights may hold any finite number, and terms still
+//! stay within the clipping norm. Inputs of a layer may be as small as 1e-37 while its derivatives are
+//! as large as 1e38, and the other way round.
 
 use crate::gradients::{Examples, length, singles};
 use crate::nets::{Numbers, conv, image, linear, net};
@@ -25,7 +26,7 @@ fn frozen(out: usize) -> Layer {
     Layer::Linear { out, frozen: true }
 }
 
-/// A trained layer between frozen ones: by itself, a row of them, and a convolution that is known by its factors.
+/// A trained layer between frozen ones: alone, as one of several, and a convolution in factors.
 fn between() -> Vec<(&'static str, Net)> {
     let entropy = Loss::CrossEntropy;
     let one = vec![linear(1), frozen(1), linear(1), frozen(2)];
@@ -39,7 +40,7 @@ fn between() -> Vec<(&'static str, Net)> {
     ]
 }
 
-/// Weights whose frozen tensors are ± these sizes, in the order of the layers, and whose frozen biases are 0.
+/// Weights with frozen tensors of ± these sizes, in the order of the layers, and frozen biases of 0.
 fn scaled(net: &Net, seed: u64, (low, high): (f32, f32)) -> Vec<f32> {
     let mut weights = net.initial(seed);
     let mut sizes = [low, high].into_iter();
@@ -64,8 +65,8 @@ fn moved(net: &Net, from: &[f32], seed: u64, step: f32) -> Vec<f32> {
     old
 }
 
-/// No term is longer than its share of the clip, and the sum is that of the examples alone: several such records are in
-/// a piece. Floating sums keep the clip up to their own rounding.
+/// No term exceeds its factor times the clipping norm, and the sum is that of the examples alone, with
+/// several such records in a piece. Floating-point sums keep the bound up to their own rounding.
 #[test]
 fn frozen_weights_of_any_size_keep_the_clip() {
     let count = 13;
@@ -112,8 +113,8 @@ fn frozen_weights_of_any_size_keep_the_clip() {
     assert!(counted > 1000, "{counted} terms are not 0");
 }
 
-/// Inputs of 1e-33 and slopes of 1e33, whose product with the steps to one is beyond `f32`: what is added up is the
-/// difference of the gradients.
+/// Inputs of 1e-33 and derivatives of 1e33, whose product with the steps per 1 is beyond `f32`: the sum
+/// is the difference of the gradients.
 #[test]
 fn what_is_beyond_f32_on_the_way_is_the_difference_all_the_same() {
     let (_, net) = between().remove(0);
@@ -132,12 +133,13 @@ fn what_is_beyond_f32_on_the_way_is_the_difference_all_the_same() {
                 .clipped_difference_share_exact(&new, &old, &batch, share, &mut Workspace::new())
                 .unwrap();
             let clipped = 0.9 * (share.clip / size).min(1.0);
-            // Gradients of either sign of the output are 0: a softmax of 1e33 has no slope where it is right.
+            // Gradients for either sign of the output are 0: a softmax of 1e33 has derivative 0 where it
+            // is right.
             let slope = now.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
             beyond += usize::from(slope > 1e30 && size > 0.0);
             for (&steps, wanted) in found.steps.iter().zip(&wanted) {
                 let gap = (steps as f64 * share.grid - clipped * wanted).abs();
-                // `f32` gradients of the same size that are subtracted, and a step of the grid.
+                // Rounding of subtracted `f32` gradients of equal size, and one grid step.
                 let room = 1e-3 * share.clip + 2.0 * share.grid;
                 assert!(gap <= room, "seed {seed}, example {index}: {steps} steps for {wanted}");
             }

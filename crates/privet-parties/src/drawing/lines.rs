@@ -1,4 +1,4 @@
-//! Lines between servers: one to each that is written to, one from each that is read.
+//! Connections between servers: one to each for writing, one from each for reading.
 
 use crate::agreement::hex;
 use crate::doors::Seat;
@@ -14,103 +14,104 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-/// The byte of a frame that holds a [`Say`].
+/// Kind byte of a frame that holds a [`Say`].
 const SAID: u8 = 0;
-/// The byte of one that holds bytes of the engine.
+/// Kind byte of a frame that holds the engine's bytes.
 const PASSED: u8 = 1;
-/// How often a server says that it is there.
+/// Interval of a server's sign of life.
 const PULSE: Duration = Duration::from_secs(4);
-/// How long is waited for something to happen before the time is looked at.
+/// Interval at which waiting checks the time.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// How long a frame may take, from the end of the one before: a server pulses far more often.
+/// Maximum time for a frame, from the end of the one before: a server's signs of life are far more
+/// frequent.
 const WHOLE: Duration = Duration::from_secs(300);
 
-/// What servers say to each other.
+/// Messages between servers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "say", rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Say {
-    /// First of all.
+    /// First message of a connection.
     Hello {
-        /// [`crate::Agreement::digest`].
+        /// Digest of the agreement, [`crate::Agreement::digest`].
         agreement: String,
-        /// Of the engine.
+        /// Protocol version of the engine.
         protocol: u32,
-        /// Seconds since 1970.
+        /// Time in seconds since 1970.
         clock: u64,
-        /// Tells this meeting from others.
+        /// Random identifier of this meeting.
         word: String,
-        /// Of which draws it has its shares, round after round.
+        /// Identifiers of the draws it has its shares of, by round.
         draws: Vec<String>,
-        /// Whether it never draws again.
+        /// True if it will never draw again.
         ready: bool,
     },
-    /// Whose words it has heard: SHA-256 of all.
+    /// It has received every server's identifier of the meeting.
     Met {
-        /// The same for everyone who has.
+        /// SHA-256 of all identifiers; equal for all servers that have them.
         words: String,
     },
-    /// It begins to draw.
+    /// It begins to draw the noise of a round.
     Begin {
-        /// From 0.
+        /// Index of the round, from 0.
         round: u64,
     },
     /// It has all shares.
     Have {
-        /// SHA-256 of which.
+        /// SHA-256 of the identifiers of its draws.
         digest: String,
     },
-    /// It is there.
+    /// Sign of life.
     Pulse,
     /// The run is over.
     Ended {
-        /// In words.
+        /// The reason, in words.
         why: String,
     },
 }
 
-/// A connection that another server made, after its certificate was looked at.
+/// A connection from another server, after its certificate was checked.
 pub(crate) struct Came {
     pub place: usize,
     pub stream: Box<Inward>,
     pub seat: Seat,
 }
 
-/// Where they are brought to.
+/// Sender of connections to the thread that uses them.
 pub(crate) type Inbound = Sender<Event>;
 
-/// What happens.
+/// An event of the connections or the engine.
 pub(crate) enum Event {
-    /// Another server is connected.
+    /// Another server has connected.
     Came(Came),
-    /// It sent something; the number is that of the connection.
+    /// A frame: index of the server, number of the connection, kind and bytes.
     Frame(usize, u64, u8, Zeroizing<Vec<u8>>),
-    /// Its connection is gone.
+    /// A connection has ended.
     Gone(usize, u64),
-    /// The engine is at its end.
+    /// The engine has ended.
     Drawn(Result<Zeroizing<Vec<u128>>, String>),
 }
 
-/// Why lines are of no use any more.
+/// Reasons to stop using the connections.
 pub(super) enum Lost {
-    /// One broke.
+    /// A connection broke.
     Line(String),
-    /// A server said that the run is over, or went on in a way that ends it.
+    /// A server said that the run is over, or deviated from the protocol in a way that ends it.
     Told(String),
 }
 
-/// What a meeting found.
+/// Result of a meeting.
 pub(super) struct Met {
-    /// Of everyone else.
+    /// First messages of the other servers.
     pub hellos: Vec<(usize, Say)>,
-    /// The words of everyone, as one.
+    /// Digest of all identifiers.
     pub word: String,
 }
 
-/// What is heard from one server.
+/// State of reading from one server.
 #[derive(Default)]
 struct Ear {
-    /// The number of its connection; 0 for none.
+    /// Number of its connection; 0 if there is none.
     connection: u64,
     said: VecDeque<(u8, Zeroizing<Vec<u8>>)>,
     hello: Option<Say>,
@@ -119,7 +120,7 @@ struct Ear {
 
 type Writer = Arc<Mutex<Option<Stream>>>;
 
-/// All lines of one server.
+/// All connections of one server.
 pub(super) struct Lines {
     place: usize,
     names: Vec<String>,
@@ -145,7 +146,7 @@ impl Writers {
     }
 }
 
-/// Writes a frame to a server, which may not take for ever to read it.
+/// Writes a frame, with a deadline for the peer to read it.
 fn written(stream: &mut Stream, kind: u8, bytes: &[u8]) -> io::Result<()> {
     stream.sock.ends(Some(Instant::now() + WHOLE));
     pipe::write(stream, kind, bytes)
@@ -189,7 +190,7 @@ impl Lines {
         (0..self.names.len()).filter(move |place| *place != own)
     }
 
-    /// Where the engine's outcome goes to.
+    /// Sender for the engine's outcome.
     pub fn outcome(&self) -> Sender<Event> {
         self.inbox.clone()
     }
@@ -198,7 +199,7 @@ impl Lines {
         Writers(self.mouths.clone())
     }
 
-    /// Says something to everyone; who does not hear it is found out when nothing comes from there.
+    /// Sends a message to all servers; a failure shows when nothing comes from there.
     pub fn say(&self, say: &Say) {
         self.others().for_each(|place| {
             let _ = self.say_to(place, say);
@@ -215,7 +216,8 @@ impl Lines {
         said
     }
 
-    /// Stops talking. What others say is still heard: they may have begun a new meeting already.
+    /// Closes the writing connections. Reading goes on: other servers may have begun a new meeting
+    /// already.
     pub fn close(&mut self) {
         for mouth in &self.mouths {
             if let Some(mut stream) = locked(mouth).take() {
@@ -229,7 +231,7 @@ impl Lines {
         }
     }
 
-    /// Says, now and then, that this server is there. One whose line is in use needs no telling.
+    /// Sends a sign of life at its interval. A connection in use needs none.
     fn pulse(&mut self) {
         if self.pulse.elapsed() < PULSE {
             return;
@@ -246,7 +248,7 @@ impl Lines {
         }
     }
 
-    /// What happens next, put where it belongs; the place whose connection came or went.
+    /// Handles the next event; returns the index of the server whose connection came or ended.
     fn next(&mut self) -> Result<Option<usize>, Lost> {
         self.pulse();
         let event = match self.events.recv_timeout(PAUSE) {
@@ -290,7 +292,7 @@ impl Lines {
                 self.heard(place, kind, bytes)?;
                 Ok(None)
             }
-            // Of a connection that another has taken the place of.
+            // Of a connection that was replaced since.
             Event::Gone(..) | Event::Frame(..) => Ok(None),
             Event::Drawn(drawn) => {
                 self.outcome = Some(drawn);
@@ -322,7 +324,7 @@ impl Lines {
         Ok(())
     }
 
-    /// Meets everyone; `None` where the run is over before.
+    /// Meets all servers; `None` if the run is over before.
     pub fn meet(
         &mut self,
         hello: &Say,
@@ -343,7 +345,7 @@ impl Lines {
                     if locked(&self.mouths[place]).is_some() {
                         continue;
                     }
-                    // Who cannot be reached yet is tried again.
+                    // A server that cannot be reached yet is tried again.
                     if let Ok(stream) = self.connections.connect(place) {
                         *locked(&self.mouths[place]) = Some(stream);
                         let _ = self.say_to(place, hello);
@@ -354,7 +356,7 @@ impl Lines {
                 }
             }
             if let Some(place) = self.next()? {
-                // Who went and came is another process, maybe: what it was told is said again.
+                // A server that reconnected may be a new process: everything is sent to it again.
                 if self.ears[place].connection == 0 {
                     *locked(&self.mouths[place]) = None;
                 }
@@ -395,7 +397,7 @@ impl Lines {
         }
     }
 
-    /// The words of everyone, in order, as one; `None` until all were heard.
+    /// Digest of every server's identifier in order; `None` until all were received.
     fn words(&self, own: &Say) -> Option<String> {
         let mut hash = Sha256::new();
         for (place, ear) in self.ears.iter().enumerate() {
@@ -407,7 +409,7 @@ impl Lines {
         Some(hex(&hash.finalize()))
     }
 
-    /// A line that broke, if one did.
+    /// Error if a connection broke.
     fn whole(&self, changed: Option<usize>) -> Result<(), Lost> {
         match changed {
             Some(place) => {
@@ -425,7 +427,7 @@ impl Lines {
         self.whole(changed)
     }
 
-    /// Waits until everyone says this; what an engine left over before is thrown away.
+    /// Waits until all servers send this message; left-over bytes of an earlier engine are discarded.
     pub fn all_say(
         &mut self,
         expected: impl Fn(&Say) -> bool,
@@ -459,7 +461,7 @@ impl Lines {
         }
     }
 
-    /// Passes what other engines say on to this one until it is at its end.
+    /// Passes the bytes of other engines to this one until it ends.
     pub fn pass_on(
         &mut self,
         to: Sender<(usize, Vec<u8>)>,
@@ -468,7 +470,7 @@ impl Lines {
         loop {
             for place in self.others() {
                 let said = &mut self.ears[place].said;
-                // Up to where it says that it goes on.
+                // Up to the next protocol message.
                 while said.front().is_some_and(|(kind, _)| *kind == PASSED) {
                     if let Some((_, mut bytes)) = said.pop_front() {
                         let _ = to.send((place, std::mem::take(&mut *bytes)));
@@ -482,9 +484,9 @@ impl Lines {
         }
     }
 
-    /// After an engine was given up.
+    /// Discards the outcome of an abandoned engine.
     pub fn forget_outcome(&mut self) {
-        // It was sent before the engine's thread ended, maybe behind other things.
+        // It was sent before the engine's thread ended, maybe behind other events.
         let waiting: Vec<Event> = self.events.try_iter().collect();
         for event in waiting {
             let _ = self.happened(event);
@@ -492,7 +494,7 @@ impl Lines {
         self.outcome = None;
     }
 
-    /// Whether a line breaks within this time.
+    /// Waits this long; returns the reason if a connection breaks.
     pub fn broken_within(&mut self, time: Duration) -> Option<Lost> {
         let until = Instant::now() + time;
         while Instant::now() < until {
@@ -503,7 +505,7 @@ impl Lines {
         None
     }
 
-    /// Stays until the run is over, or a line breaks.
+    /// Waits until the run is over, or a connection breaks.
     pub fn rest(&mut self, over: &dyn Fn() -> bool) -> Result<(), Lost> {
         while !over() {
             let changed = self.next()?;

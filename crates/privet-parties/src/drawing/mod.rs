@@ -1,21 +1,23 @@
 //! Servers draw the noise of all rounds together, before anything is opened.
 //!
-//! Every server has one line to each other server that it writes to, and one from each that it reads: two connections of
-//! mutual TLS a pair, each known by the certificates of the agreement. Messages are [`Say`]; beside them the
-//! [`Engine`]'s own bytes pass through unread.
+//! Every server has one connection to each other server for writing, and one from each for reading: two
+//! connections of mutual TLS per pair, each authenticated by the certificates of the agreement. Messages
+//! are [`Say`]; beside them the [`Engine`]'s own bytes are passed on unread.
 //!
-//! 1. **Meeting.** Each says which draws it has kept, and a word of its own; once everyone is known to have heard the words
-//!    of everyone, the draws that all have are kept and the others forgotten.
-//! 2. **Drawing**, round by round: all say that they begin, each writes down that it did, the engines draw, each writes its
-//!    share down.
-//! 3. **Ready.** Each says of which draws it has shares; when all have said the same, it writes down that it is
-//!    ready. From then on it never draws again: a server that has lost its shares ends the run.
+//! 1. **Meeting.** Each sends the identifiers of its stored draws, and a random identifier of the
+//!    meeting; once every server is known to have received all identifiers, the draws that all have are
+//!    kept and the others deleted.
+//! 2. **Drawing**, round by round: all say that they begin, each records the attempt on disk, the
+//!    engines draw, each stores its share.
+//! 3. **Ready.** Each sends the digest of its draws; when all agree, it records that it is ready. From
+//!    then on it never draws again: a server that has lost its shares ends the run.
 //!
-//! A line that breaks leads back to the meeting, in which what all have is kept. A round that was begun [`ATTEMPTS`] times and not
-//! drawn ends the run, because that many are charged for ([`privet_dp::mechanism::joint`]). An engine that fails while all lines hold
-//! ends it at once: some server does not keep to the protocol, or its program is broken; all are told.
+//! A broken connection leads back to the meeting, and draws that all servers have are kept. A round that
+//! was begun [`ATTEMPTS`] times and not drawn ends the run, because that many are charged for
+//! ([`privet_dp::mechanism::joint`]). An engine that fails while all connections hold ends the run at
+//! once: some server deviates from the protocol, or its program is broken; all servers are notified.
 //!
-//! Parties are told to come again until a server is ready, so until then nothing is spent.
+//! Until a server is ready it defers the parties' requests, so that nothing is spent before.
 
 mod lines;
 #[cfg(test)]
@@ -36,12 +38,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-/// How long an engine that failed waits for word of a line that broke.
+/// Time to wait, after an engine failed, for news of a broken connection.
 const AFTERWARDS: Duration = Duration::from_secs(2);
 
-/// Why a meeting is over.
+/// Reasons for the end of a meeting.
 enum Trouble {
-    /// A line broke: meet again.
+    /// A connection broke: the servers meet again.
     Line(String),
     /// The run is over.
     End(String),
@@ -62,7 +64,7 @@ impl From<crate::PartiesError> for Trouble {
     }
 }
 
-/// One server's part.
+/// One server's part in drawing noise.
 pub(crate) struct Drawer {
     server: Arc<Server>,
     engine: Arc<dyn Engine>,
@@ -72,7 +74,7 @@ pub(crate) struct Drawer {
     tell: Arc<dyn Fn(&str) + Send + Sync>,
 }
 
-/// Where connections of other servers are brought to.
+/// Channel for the connections of other servers.
 pub(crate) fn inbox() -> (Sender<Event>, Receiver<Event>) {
     channel()
 }
@@ -92,7 +94,7 @@ impl Drawer {
         Self { server, engine, lines, drawings, place, tell }
     }
 
-    /// Until the run is over.
+    /// Runs meetings until the run is over.
     pub fn run(mut self) {
         let mut told = String::new();
         let mut since = Instant::now();
@@ -117,7 +119,7 @@ impl Drawer {
         }
     }
 
-    /// One meeting, from its first word to the end of the run.
+    /// Runs one meeting, from its first message to the end of the run.
     fn meeting(&mut self, since: &mut Instant) -> Result<(), Trouble> {
         let server = Arc::clone(&self.server);
         let Some(store) = server.store() else {
@@ -139,7 +141,7 @@ impl Drawer {
             draws: kept.clone(),
             ready,
         };
-        // Before anything was begun, others may take as long as they like to come.
+        // Before any draw was begun, the wait for others is unlimited.
         let patience = (begun && !ready).then_some(Duration::from_secs(agreement.patience));
         let met = self.lines.meet(&hello, patience, since, &mut || server.is_over(), &self.tell);
         let Some(met) = met? else { return Ok(()) };
@@ -214,11 +216,11 @@ impl Drawer {
                 self.drawings.len()
             ));
         }
-        // Others may not have heard it yet, or come back.
+        // Others may not have received it yet, or reconnect.
         Ok(self.lines.rest(&|| server.is_over())?)
     }
 
-    /// Whether another server may take part; what its operator can set right is waited for.
+    /// Checks another server's first message; a mistake that its operator can correct is retried.
     fn check(&self, place: usize, hello: &Say) -> Result<(), Trouble> {
         let Say::Hello { agreement, protocol, clock, .. } = hello else {
             return Err(Trouble::Line("a server did not greet".into()));
@@ -245,7 +247,7 @@ impl Drawer {
         Ok(())
     }
 
-    /// One draw: the engine works, and this passes its bytes on.
+    /// Draws the noise of one round: runs the engine and passes its bytes on.
     fn drawn(&mut self, round: usize) -> Result<Zeroizing<Vec<u128>>, Trouble> {
         let job = Job {
             place: self.place,
@@ -264,7 +266,7 @@ impl Drawer {
         let drawn = match passed {
             Ok(drawn) => drawn,
             Err(lost) => {
-                // Without lines the engine comes to its end.
+                // Without connections the engine ends by itself.
                 let _ = working.join();
                 self.lines.forget_outcome();
                 return Err(lost.into());
@@ -286,7 +288,7 @@ impl Drawer {
     }
 }
 
-/// A word that tells this meeting from others.
+/// Returns a random identifier of a meeting.
 fn word() -> Result<String, Trouble> {
     let mut bytes = [0_u8; 16];
     getrandom::fill(&mut bytes).map_err(|error| Trouble::End(error.to_string()))?;

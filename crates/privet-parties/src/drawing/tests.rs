@@ -1,5 +1,5 @@
-//! Servers that draw together, over TLS on loopback, with an engine that takes no trouble: what is kept, for how long, and how a
-//! run ends.
+//! Servers draw noise together, over TLS on loopback, with a trivial engine: stored draws, attempts, and
+//! the end of runs.
 
 use super::*;
 use crate::authority::{self, Validity};
@@ -34,7 +34,7 @@ bounds = [-1, 1]
 scale = "symmetric"
 "#;
 
-/// A port of this process alone, below those that the system hands out and above those of the other tests.
+/// A port of this process alone, below the system's ephemeral ports and above those of the other tests.
 fn port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(50);
     let first = 10_000 + (std::process::id() % 200) as u16 * 100;
@@ -44,7 +44,7 @@ fn port() -> u16 {
         .expect("a port that is free")
 }
 
-/// Folders for one party and some servers that draw the noise of three rounds together.
+/// Folders for one party and several servers that draw the noise of three rounds together.
 fn laid_out(servers: usize, patience: u64) -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     let names = Names {
@@ -67,12 +67,13 @@ fn laid_out(servers: usize, patience: u64) -> tempfile::TempDir {
     place
 }
 
-/// All but the last send a mask to the last, who draws in the clear: the right sum, and no secret.
+/// An engine without secrecy: every server but the last sends a mask to the last, which draws in the
+/// clear. The sum is right.
 #[derive(Default)]
 struct Toy {
-    /// Of which server each call was, and how many numbers were asked for.
+    /// Server and number of values of each call.
     calls: Mutex<Vec<(usize, usize)>>,
-    /// Fails in this call, from 0, of the server at this place.
+    /// Server and call, both from 0, that fails.
     fails: Option<(usize, usize)>,
 }
 
@@ -129,7 +130,7 @@ fn served(place: &Path, server: usize, engine: &Arc<Toy>) -> Served {
     (server, serving)
 }
 
-/// What a server must find again, while no server has it open.
+/// A server's store, while no server has it open.
 fn store(place: &Path, server: usize) -> Store {
     Store::open(&place.join(format!("server-{server}/state"))).unwrap()
 }
@@ -142,7 +143,7 @@ fn until(what: impl Fn() -> bool) {
     }
 }
 
-/// The only party asks as over a line: greets, sends its shares of a round, hears what is opened.
+/// Greets a server as the only party would over a connection.
 fn greeted(server: &Server) -> Reply {
     let hello = Ask::Hello {
         protocol: PROTOCOL,
@@ -155,7 +156,7 @@ fn greeted(server: &Server) -> Reply {
     server.answer(0, &hello, &[]).0
 }
 
-/// What a server opens to the only party, which says its own commitment and none of the others'.
+/// A server's opening to the only party, which states that server's commitment and none of the others'.
 fn opened(server: &Server, round: u64) -> (Reply, Vec<u128>) {
     let agreement = server.agreement();
     let mut commitments = vec!["0".repeat(64); agreement.servers.len()];
@@ -174,14 +175,15 @@ fn sent(server: &Server, round: u64, share: &[u128]) -> Reply {
     server.answer(0, &ask, share).0
 }
 
-/// Whole runs: noise of the planned law that adds up, one round after the other; used once, and not found afterwards.
+/// Whole runs: noise of the planned law that adds up, round by round; each share is used once and wiped
+/// afterwards.
 #[test]
 fn servers_draw_all_noise_before_anything_is_opened() {
     for count in [2, 3] {
         let place = laid_out(count, 60);
         let engine = Arc::new(Toy::default());
         let (first, serving) = served(place.path(), 0, &engine);
-        // One server alone draws nothing, and takes no share.
+        // One server alone draws nothing, and accepts no share.
         assert!(matches!(greeted(&first), Reply::Drawing { done: 0, of: 3 }));
         assert!(matches!(sent(&first, 0, &[1, 2]), Reply::Refused { .. }));
         let mut all = vec![(first, serving)];
@@ -222,7 +224,8 @@ fn servers_draw_all_noise_before_anything_is_opened() {
     }
 }
 
-/// A server that was killed on the way: what all have is kept, the rest is drawn, and no more often than is charged.
+/// A server killed midway: draws that all servers have are kept, the rest is drawn, and no more often
+/// than is charged.
 #[test]
 fn what_all_servers_have_is_not_drawn_again() {
     let place = laid_out(2, 60);
@@ -251,7 +254,7 @@ fn what_all_servers_have_is_not_drawn_again() {
     all.into_iter().for_each(|(_, serving)| assert!(serving.join().unwrap().is_err()));
 }
 
-/// Both servers' words, once both have ended.
+/// Both servers' reasons, once both have ended.
 fn ended(all: Vec<Served>) -> Vec<String> {
     until(|| all.iter().all(|(server, _)| server.ended().is_some()));
     let whys = all.iter().map(|(server, _)| server.ended().unwrap()).collect();
@@ -269,7 +272,8 @@ fn rounds_are_begun_no_more_often_than_is_charged() {
     assert!(whys[0].contains("server server-1 ended the run"), "{whys:?}");
 }
 
-/// Who is ready never draws again: a server without its shares ends the run, and the other opens nothing.
+/// A server that is ready never draws again: one without its shares ends the run, and the other opens
+/// nothing.
 #[test]
 fn a_server_that_lost_its_noise_ends_the_run() {
     let place = laid_out(2, 5);
@@ -284,7 +288,7 @@ fn a_server_that_lost_its_noise_ends_the_run() {
     let whys = ended((0..2).map(|server| served(place.path(), server, &engine)).collect());
     assert!(whys.iter().any(|why| why.contains("server server-1 lacks its share")), "{whys:?}");
     assert!(engine.calls.lock().unwrap().is_empty());
-    // Nor does a server begin that is ready and lacks one itself.
+    // A server that is ready and lacks a share itself does not start.
     let place = laid_out(2, 5);
     {
         let torn = store(place.path(), 0);
@@ -297,7 +301,8 @@ fn a_server_that_lost_its_noise_ends_the_run() {
     assert!(refused.contains("lacks its share of the noise of round 2"), "{refused}");
 }
 
-/// Killed between opening and wiping, and at any other time: the same opening, and never a share used for two.
+/// A server killed between opening and wiping, or at any other time, gives the same opening, and no
+/// share is used for two.
 #[test]
 fn a_server_that_is_started_again_opens_what_it_opened() {
     let place = laid_out(2, 60);
@@ -318,7 +323,7 @@ fn a_server_that_is_started_again_opens_what_it_opened() {
     };
     assert_eq!(first.1, [101, 202]);
     {
-        // As if it had been killed before it wiped: at the next start it is done.
+        // As if it had been killed before it wiped: the next start wipes.
         store(place.path(), 0).keep_noise(0, "d", &[100, 200]).unwrap();
         let server = start();
         assert_eq!(opened(&server, 0), first);
@@ -331,12 +336,12 @@ fn a_server_that_is_started_again_opens_what_it_opened() {
             Reply::Taken
         );
         assert_eq!(opened(&server, 0), first);
-        // A share of noise that vanished while it ran: nothing is opened.
+        // A share of noise that vanished during the run: nothing is opened.
         std::fs::remove_file(place.path().join("server-0/state/noise-0000001")).unwrap();
         assert!(matches!(sent(&server, 1, &[1, 2]), Reply::Ended { .. }));
         assert!(matches!(opened(&server, 1).0, Reply::Ended { .. }));
     }
-    // Openings without a word that noise was drawn are of a folder that was put together.
+    // Openings without the record that noise was drawn: the folder was assembled from parts.
     std::fs::remove_file(place.path().join("server-0/state/noise-ready")).unwrap();
     let refused = folder.server(Box::new(|_| {})).map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("bring it back whole"), "{refused}");
@@ -386,7 +391,7 @@ fn a_program_that_is_not_there_or_another_is_refused() {
         };
         let other = refused(&script("other", "#!/bin/sh\necho privet-joint-noise 0\n"));
         assert!(other.contains("is not privet-joint-noise 1"), "{other}");
-        // One that ends without noise says why.
+        // A program that ends without noise gives its reason.
         let text = "#!/bin/sh\n[ \"$1\" = --version ] && echo privet-joint-noise 1 && exit 0\necho no luck >&2\nexit 1\n";
         let program = crate::Program::find(Some(&script("failing", text))).unwrap();
         let drawing = Drawing { steps: 2_f64.powi(40), coordinates: 2 };

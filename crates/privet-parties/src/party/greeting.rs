@@ -1,4 +1,4 @@
-//! How a party greets a server, and waits until the servers have drawn their noise.
+//! Greeting of a server by a party, and waiting until the servers have drawn their noise.
 
 use super::{Inner, Line, Party};
 use crate::PartiesError;
@@ -11,7 +11,7 @@ use privet_dp::mechanism::shares::NoiseMode;
 use privet_joint::EACH;
 use std::time::{Duration, Instant};
 
-/// How far a server says that drawing is, and until when that may last.
+/// Progress of the servers' drawing, and the deadline for it.
 struct Progress {
     done: Option<u64>,
     until: Instant,
@@ -36,7 +36,7 @@ impl<L: Line> Party<L> {
                 clock: now(),
             };
             match self.asked(inner, server, &hello, &[])?.0 {
-                // They go on by themselves, or end the run.
+                // The servers proceed by themselves, or end the run.
                 Reply::Drawing { done, of } => {
                     self.drawing(server, (done, of), &mut drawing)?;
                     pauses.pause();
@@ -56,8 +56,9 @@ impl<L: Line> Party<L> {
         }
     }
 
-    /// Whether a server may still be drawing noise with the others: as long as the agreed patience for them to meet,
-    /// and again for every [`EACH`] numbers of the round that they draw. Nothing is spent before they have.
+    /// Checks a server's answer that noise is still being drawn: allowed for the agreed patience while
+    /// the servers meet, and again for every [`EACH`] values of the round being drawn. Nothing is spent
+    /// before that.
     fn drawing(
         &self,
         server: usize,
@@ -87,7 +88,8 @@ impl<L: Line> Party<L> {
         )))
     }
 
-    /// How many numbers the round after so many has, 0 after the last; none where there are not so many.
+    /// The number of values of the round after `done`, 0 after the last; `None` if `done` exceeds the
+    /// plan.
     fn drawn_after(&self, done: u64) -> Result<Option<u64>, PartiesError> {
         let mut rounds = Rounds::of(&self.agreement.events()?);
         for _ in 0..done {

@@ -1,27 +1,33 @@
-//! A party's way to the servers: shares out, openings back, and both the same after a restart.
+//! A party's protocol with the servers: shares out, openings back, and both the same after a restart.
 //!
-//! **A round.** The party sends its shares; asks every server what it commits itself to ([`crate::Commitment`]); writes
-//! those commitments down; says them to every server, which opens once all parties have said the same; and takes an
-//! opening for what the commitment says, or not at all. **After the last round** it signs the digest of all that it heard,
-//! and hands a result out only with every party's signature under the same digest.
+//! **A round.** The party sends its shares; requests every server's commitment ([`crate::Commitment`]);
+//! stores those commitments; sends all of them to every server, which opens once all parties have sent
+//! the same; and accepts an opening only if it matches the commitment. **After the last round** it signs
+//! the digest of everything it received, and returns a result only with every party's signature under
+//! the same digest.
 //!
-//! **What holds**, if SHA-256 has no collisions and signatures are not forged. Let at least one party be honest.
+//! **What holds**, if SHA-256 has no collisions and signatures are not forged. Let at least one party be
+//! honest.
 //!
-//! 1. *Nobody chooses.* An honest server opens a round after every honest party has told it the commitments it holds all
-//!    servers to. So each opening that an honest party takes was fixed when the openings of the honest servers, and
-//!    with them the noise, were known to nobody else: what a lying server adds to a sum does not depend on
-//!    either. Its commitment may be a repetition of another's; then it cannot open it.
-//! 2. *All get the same.* Two honest parties that take different openings heard different commitments. An honest server
-//!    compares them and ends the run; and where no server is honest, the digests that the two sign differ, and neither
-//!    accepts the other's. So no two honest parties accept different results, whatever the servers do.
-//! 3. *After a restart too.* Shares, commitments and openings are on disk before they leave, signatures before anyone
-//!    relies on them: whoever is started again says the same, and holds the others to the same.
+//! 1. *No server chooses its opening late.* An honest server opens a round after every honest party has
+//!    sent it the commitments that party holds all servers to. So each opening that an honest party
+//!    accepts was fixed when the openings of the honest servers, and with them the noise, were known to
+//!    nobody else: what a lying server adds to a sum does not depend on either. Its commitment may
+//!    repeat another's; then it cannot open it.
+//! 2. *All get the same.* Two honest parties that accept different openings received different
+//!    commitments. An honest server compares them and ends the run; and if no server is honest, the
+//!    digests that the two sign differ, and neither accepts the other's. So no two honest parties accept
+//!    different results, whatever the servers do.
+//! 3. *After a restart too.* Shares, commitments and openings are on disk before they are sent,
+//!    signatures before anyone relies on them: a restarted member sends the same, and holds the others
+//!    to the same.
 //!
-//! **What is left.** A server can add a number that it fixed beforehand (within what [`crate::plausible`] lets through), as
-//! a party can. Whoever opens or signs last can see the result and end the run instead, so that others do not get it: it is
-//! spent, and a second try is a new agreement with a charge of its own. All servers together know every sum and
-//! can choose what they open, though all parties get the same. Who gets a model from a party has that party's word for it:
-//! the certificate states the plan, not who took part.
+//! **Remaining attacks.** A server can add a number that it fixed beforehand (within the bound of
+//! [`crate::plausible`]), as a party can. A member that opens or signs last can see the result and end
+//! the run instead, so that others do not get it: it is spent, and a second try is a new agreement with
+//! its own charge. All servers together know every sum and can choose their openings, though all parties
+//! get the same. A recipient of a party's model has that party's word for it: the certificate states the
+//! plan, not the members.
 
 mod greeting;
 mod round;
@@ -43,14 +49,15 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
-/// For how long a server that cannot be reached is told that the result is there, in seconds.
+/// Maximum seconds of retrying to inform a server that the result is there.
 const TELLING: u64 = 5;
-/// Characters of a server's words that are passed on.
+/// Maximum characters of a server's reason that are shown.
 const WORDS: usize = 1000;
 
-/// How questions get to a server.
+/// Transport of requests to servers.
 pub trait Line: Send {
-    /// Puts a question to the server of this place, and brings the answer. An error may be passing: it is tried again.
+    /// Sends a request to the server of this index and returns its answer. An error may be temporary:
+    /// the request is repeated.
     fn ask(
         &mut self,
         server: usize,
@@ -58,29 +65,29 @@ pub trait Line: Send {
         body: &[u128],
     ) -> Result<(Reply, Vec<u128>), PartiesError>;
 
-    /// Whether the servers are in this very process.
+    /// True if the servers are in the same process.
     fn is_simulated(&self) -> bool {
         false
     }
 }
 
-/// One of the parties of an agreement.
+/// One party of an agreement.
 pub struct Party<L: Line> {
     agreement: Agreement,
     place: usize,
     schema: String,
-    /// Of all parties, where their number is public.
+    /// The number of rows of all parties, if it is public.
     public_rows: Option<u64>,
     own: Own,
     inner: Mutex<Inner<L>>,
 }
 
-/// What a party has of its own.
+/// A party's own state and key.
 pub(crate) struct Own {
     pub store: Option<Store>,
-    /// The word that it began with ([`crate::table`]); without one it only looks.
+    /// Random identifier of its begun run ([`crate::table`]); without one it cannot take part.
     pub begun: Option<String>,
-    /// None where all members are one process.
+    /// None if all members are in one process.
     pub signer: Option<Signer>,
 }
 
@@ -93,18 +100,18 @@ impl Own {
 struct Inner<L> {
     line: L,
     instance: String,
-    /// Of all that was opened so far.
+    /// Digest of every round opened so far.
     heard: Heard,
     rounds: Rounds,
     /// The last round for which shares were made.
     kept: Option<Kept>,
-    /// Rounds that every server is known to have opened.
+    /// The number of rounds that every server is known to have opened.
     opened: u64,
 }
 
 impl<L: Line> Party<L> {
-    /// The party of this name, where all members are one process: with nothing on disk, and no key. `schema` is that of
-    /// its own table, in whichever form it compares.
+    /// Creates the party of this name when all members are in one process: nothing on disk, and no key.
+    /// `schema` is that of its own table, as text to compare.
     pub fn new(
         agreement: Agreement,
         name: &str,
@@ -131,7 +138,7 @@ impl<L: Line> Party<L> {
             }
             None => (format!("{name} in this process"), None),
         };
-        // Shares of a round are made once all before it were opened; after the end none are kept.
+        // Shares of a round are made once all before it were opened; after the end none are stored.
         let made = kept.as_ref().filter(|kept| !kept.shares.is_empty());
         let opened = made.map_or(0, |kept| kept.round);
         let (heard, rounds) = (Heard::new(&agreement), Rounds::of(&agreement.events()?));
@@ -141,17 +148,17 @@ impl<L: Line> Party<L> {
         Ok(Self { agreement, place, schema, public_rows, own, inner })
     }
 
-    /// What is agreed on.
+    /// The agreement of all members.
     pub fn agreement(&self) -> &Agreement {
         &self.agreement
     }
 
-    /// What the agreement says of it.
+    /// This party's part of the agreement.
     pub fn holder(&self) -> &crate::Holder {
         &self.agreement.parties[self.place]
     }
 
-    /// Greets every server: agreement, schema and clock are compared.
+    /// Greets every server, which compares agreement, schema and clock.
     pub fn join(&self) -> Result<(), PartiesError> {
         let mut inner = self.lock();
         let mut all = 0..self.agreement.servers.len();
@@ -159,7 +166,7 @@ impl<L: Line> Party<L> {
         self.told_everyone(&mut inner, greeted)
     }
 
-    /// Where something has ended the run for this party, every server is told why, and tells the others.
+    /// Informs every server of the reason if the run has ended for this party.
     fn told_everyone<T>(
         &self,
         inner: &mut Inner<L>,
@@ -168,7 +175,8 @@ impl<L: Line> Party<L> {
         if let Err(PartiesError::Ended(why)) = &found {
             let end = Ask::End { why: why.clone() };
             for server in 0..self.agreement.servers.len() {
-                // A line that was not used for long may be gone. A server that cannot be reached loses patience by itself.
+                // An idle connection may be gone: tried once more. A server that cannot be reached runs
+                // out of patience by itself.
                 let told = inner.line.ask(server, &end, &[]);
                 if matches!(told, Err(PartiesError::Line(_))) {
                     let _ = inner.line.ask(server, &end, &[]);
@@ -178,7 +186,7 @@ impl<L: Line> Party<L> {
         found
     }
 
-    /// How far each server is.
+    /// Requests the standing of each server.
     pub fn standing(&self) -> Vec<(String, Result<Standing, PartiesError>)> {
         let mut inner = self.lock();
         let mut all = Vec::new();
@@ -193,20 +201,20 @@ impl<L: Line> Party<L> {
         all
     }
 
-    /// Tells every server that the result is there; one that is gone already does not matter.
+    /// Informs every server that the result is there; one that is gone already is ignored.
     pub fn finish(&self) {
         let mut inner = self.lock();
         let patience = Duration::from_secs(self.agreement.patience.min(TELLING));
         let (began, mut pauses) = (Instant::now(), Pauses::new());
         for server in 0..self.agreement.servers.len() {
-            // One that is being started again would wait for this party.
+            // A server that is being restarted would wait for this party.
             while matches!(inner.line.ask(server, &Ask::Done, &[]), Err(PartiesError::Line(_)))
                 && began.elapsed() < patience
             {
                 pauses.pause();
             }
         }
-        // What is left would be this party's own sums.
+        // The stored shares would add up to this party's own sums.
         inner.kept = None;
         if let Some(store) = &self.own.store {
             let _ = store.forget_shares();
@@ -221,7 +229,7 @@ impl<L: Line> Party<L> {
         &self.agreement.servers[server].name
     }
 
-    /// Asks until there is an answer, or patience is at its end.
+    /// Repeats a request until there is an answer, or the patience ends.
     fn asked(
         &self,
         inner: &mut Inner<L>,
@@ -253,7 +261,7 @@ impl<L: Line> Party<L> {
         }
     }
 
-    /// A round; after the last one, everyone's signature.
+    /// Carries out a round; after the last one, collects every party's signature.
     fn round(
         &self,
         round: u64,
@@ -279,7 +287,7 @@ impl<L: Line> Party<L> {
     }
 }
 
-/// What a server says, for a terminal: short and plain.
+/// A server's reason, shortened and with control characters escaped.
 fn plain(words: &str) -> String {
     printable(words).chars().take(WORDS).collect()
 }

@@ -1,4 +1,4 @@
-//! One round: shares out, commitments heard and kept, openings held against them.
+//! One round: shares out, commitments received and stored, openings checked against them.
 
 use super::{Inner, Line, Party, plain};
 use crate::PartiesError;
@@ -21,7 +21,7 @@ impl<L: Line> Party<L> {
         fresh: Vec<Zeroizing<Vec<u128>>>,
     ) -> Result<Vec<Vec<u128>>, PartiesError> {
         let length = fresh.first().map_or(0, |share| share.len());
-        // A round from before a restart was sent then, and is not made again: the shares that count are those on disk.
+        // A round from before a restart was sent then, and is not made again: the shares on disk count.
         let past = inner.kept.as_ref().is_some_and(|kept| round < kept.round);
         let again = inner.kept.as_ref().is_some_and(|kept| round == kept.round);
         if !past && !again {
@@ -61,7 +61,7 @@ impl<L: Line> Party<L> {
         Ok(openings)
     }
 
-    /// Brings a server its share; one that was restarted is greeted first.
+    /// Sends a server its share; one that was restarted is greeted first.
     pub(super) fn sent(
         &self,
         inner: &mut Inner<L>,
@@ -82,8 +82,8 @@ impl<L: Line> Party<L> {
         }
     }
 
-    /// What this party holds the servers to in a round: on disk before any of them hears the others'. Those of before a
-    /// restart count, and what a server says now must be the same.
+    /// Collects the servers' commitments of a round, and stores them before any server receives the
+    /// others'. Those from before a restart count, and a server's commitment now must be the same.
     fn commitments(
         &self,
         inner: &mut Inner<L>,
@@ -105,7 +105,7 @@ impl<L: Line> Party<L> {
         let (until, mut all) = (until(self.agreement.patience), Vec::new());
         for server in 0..self.agreement.servers.len() {
             let waiting = |party: &Self, inner: &mut Inner<L>| match shares.get(server) {
-                // A server that was restarted may have lost ours: it is sent again, the same numbers.
+                // A restarted server may have lost our share: the same numbers are sent again.
                 Some(numbers) => party.sent(inner, server, share, numbers),
                 None => Ok(()),
             };
@@ -131,7 +131,7 @@ impl<L: Line> Party<L> {
         }
     }
 
-    /// What all servers open, each what it committed itself to.
+    /// Collects the openings of all servers, and checks each against its commitment.
     fn openings(
         &self,
         inner: &mut Inner<L>,
@@ -158,8 +158,8 @@ impl<L: Line> Party<L> {
         Ok(openings)
     }
 
-    /// Asks until a server has something to say other than "wait", with pauses and not without end. `meanwhile` is done
-    /// whenever it says that it waits for this very party.
+    /// Repeats a request until the server answers something other than "waiting", with pauses and a
+    /// deadline. `meanwhile` runs whenever the server waits for this party.
     fn awaited(
         &self,
         inner: &mut Inner<L>,

@@ -1,4 +1,4 @@
-//! After the last round: everyone's signature under what this party heard, or no result.
+//! After the last round: every party's signature under the same digest, or no result.
 
 use super::{Inner, Line, Party};
 use crate::PartiesError;
@@ -8,8 +8,9 @@ use crate::waiting::{Pauses, until};
 use std::time::Instant;
 
 impl<L: Line> Party<L> {
-    /// Signs all that was heard, and brings every party's signature under the same: without them there is no result. Any
-    /// one server is enough to bring them; this party's own goes to all.
+    /// Signs the digest of everything received, and collects every party's signature under the same
+    /// digest: without them there is no result. Any one server suffices to deliver them; this party's
+    /// own goes to all.
     pub(super) fn witnessed(&self, inner: &mut Inner<L>) -> Result<(), PartiesError> {
         let transcript = inner.heard.digest();
         let own = match &self.own.signer {
@@ -54,8 +55,7 @@ impl<L: Line> Party<L> {
         }
     }
 
-    /// Takes from one server what it has of everyone's signatures. What that server has to say instead is given back; an
-    /// error is for the whole run.
+    /// Collects signatures from one server. Returns that server's error, if any; an `Err` ends the run.
     fn brought(
         &self,
         inner: &mut Inner<L>,
@@ -75,7 +75,7 @@ impl<L: Line> Party<L> {
             };
             let before = from;
             for (place, signed) in all[before..].iter_mut().zip(signatures) {
-                // What is not that party's own counts as kept back: another server may have the right one.
+                // An invalid signature counts as withheld: another server may have the right one.
                 if signed.is_of(&self.agreement, from) {
                     if signed.transcript != own.transcript {
                         return Err(PartiesError::Ended(format!(

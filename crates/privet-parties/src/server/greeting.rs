@@ -1,11 +1,12 @@
-//! Who may take part: the same version, agreement and schema, a clock that is right, and one folder for each party.
+//! Conditions for joining: the same version, agreement and schema, a correct clock, and one folder for
+//! each party.
 
 use super::state::{Joined, State};
 use super::{CLOCKS, Server, now, refused};
 use crate::message::{PROTOCOL, Reply};
 
 impl Server {
-    /// Takes a party in, or says why not.
+    /// Records that a party joined, or returns the refusal.
     pub(super) fn greeted(
         &self,
         state: &mut State,

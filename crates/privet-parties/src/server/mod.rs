@@ -1,15 +1,20 @@
-//! What a server does with shares: adds them up, adds its noise, and opens each round once.
+//! A server's handling of shares: adds them up, adds its noise, and opens each round once.
 //!
-//! - It makes the plan again from the agreement and adds noise for what the plan has next, and for nothing else.
+//! - It recomputes the plan from the agreement and adds noise for the plan's next round, and for nothing
+//!   else.
 //! - A round is opened when every party's share is there, and never with fewer.
-//! - What it will open is on disk before anyone hears of it: first a commitment ([`crate::Commitment`]), and the numbers
-//!   once every party has told it the same commitments of all servers. So no server sees another's opening before its own is
-//!   fixed. A round is never opened again with other noise: whoever asks later, or after a restart, hears the same.
-//! - Where the servers draw their noise together ([`privet_dp::mechanism::joint`]), a round is opened with this server's share of the
-//!   draw that was made for it and all servers have; nothing is opened before all have those of all rounds.
-//! - What parties say they heard before must be the same for all: otherwise somebody told them different sums. After the
-//!   last round it passes on what each of them signs, which it cannot make up.
-//! - It waits without end for everyone to begin, and from the first opening on for nothing longer than the agreed patience.
+//! - The opening is on disk before anything of it is sent: first a commitment ([`crate::Commitment`]),
+//!   and the numbers once every party has sent it the same commitments of all servers. So no server sees
+//!   another's opening before its own is fixed. A round is never opened again with other noise: a later
+//!   request, also after a restart, gets the same answer.
+//! - If the servers draw their noise together ([`privet_dp::mechanism::joint`]), a round is opened with
+//!   this server's share of the draw made for it; nothing is opened before all servers have their shares
+//!   of all rounds.
+//! - The digests of what parties received before must be the same for all: otherwise some server sent
+//!   them different sums. After the last round it passes on the parties' signatures, which it cannot
+//!   forge.
+//! - It waits without limit for all parties to begin, and from the first opening on no longer than the
+//!   agreed patience.
 
 mod greeting;
 mod round;
@@ -29,15 +34,15 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use zeroize::Zeroizing;
 
-/// Seconds that two clocks may be apart.
+/// Maximum difference of two clocks in seconds.
 pub const CLOCKS: u64 = 300;
-/// Characters that a party may say why it leaves.
+/// Maximum characters of a party's reason for leaving.
 const WORDS: usize = 500;
 
-/// Something worth a line to whoever runs the server.
+/// Prints a line for the server's operator.
 type Tell = Box<dyn Fn(&str) + Send + Sync>;
 
-/// One of the servers of an agreement.
+/// One server of an agreement.
 pub struct Server {
     agreement: Agreement,
     among: Among,
@@ -51,12 +56,12 @@ pub struct Server {
 }
 
 impl Server {
-    /// The server of this name, with nothing on disk: for one process.
+    /// Creates the server of this name with nothing on disk: for members of one process.
     pub fn new(agreement: Agreement, name: &str, tell: Tell) -> Result<Self, PartiesError> {
         Self::with(agreement, name, None, tell)
     }
 
-    /// The same, that goes on where it was when it was ended: all it opened is in the store.
+    /// Creates the server of this name, resuming from its store, which holds every opening.
     pub(crate) fn with(
         agreement: Agreement,
         name: &str,
@@ -89,17 +94,17 @@ impl Server {
         })
     }
 
-    /// What is agreed on.
+    /// The agreement of all members.
     pub fn agreement(&self) -> &Agreement {
         &self.agreement
     }
 
-    /// Its name.
+    /// Name of the server.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// How many numbers a share has at most, in whichever round: one that was opened may be sent again.
+    /// Maximum length of a share, in any round: one that was opened may be sent again.
     pub fn longest_share(&self) -> usize {
         self.longest
     }
@@ -108,19 +113,19 @@ impl Server {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether everyone has what they came for, or the run is over.
+    /// True if every party has its result, or the run ended early.
     pub fn is_over(&self) -> bool {
         let state = self.state();
         state.ended.is_some() || state.done.iter().all(|done| *done)
     }
 
-    /// Why it ended before its end, if it did.
+    /// The reason, if the run ended early.
     pub fn ended(&self) -> Option<String> {
         self.state().ended.clone()
     }
 
-    /// Ends the run where it has waited too long for some, or for everyone since the last opening. To be called now and
-    /// then.
+    /// Ends the run if a party, or all parties since the last opening, exceeded the patience. To be
+    /// called periodically.
     pub fn lose_patience(&self) {
         let mut state = self.state();
         let seconds = self.agreement.patience;
@@ -149,7 +154,7 @@ impl Server {
         self.end(&mut state, why);
     }
 
-    /// Answers a party, whose place in the agreement the line has made sure of.
+    /// Answers a party, whose index was authenticated by the transport.
     pub fn answer(&self, party: usize, ask: &Ask, body: &[u128]) -> (Reply, Vec<u128>) {
         let Some(holder) = self.agreement.parties.get(party) else {
             return (refused("who asks is no party of the agreement"), vec![]);
@@ -193,7 +198,8 @@ impl Server {
                 (Reply::Taken, vec![])
             }
             Ask::End { why } => {
-                // Nobody is kept from what everyone has signed already, but this one is not waited for.
+                // A result that all parties have signed is not withheld from the others, but this party
+                // is not waited for.
                 if state.is_witnessed() {
                     self.finished(&mut state, party);
                     return (Reply::Taken, vec![]);
@@ -205,7 +211,8 @@ impl Server {
         }
     }
 
-    /// Holds a question until it can be answered, the run ends, or a while is over: who asks again and again is paced.
+    /// Delays a request until it can be answered, the run ends, or a maximum time is over: this limits
+    /// the rate of repetition.
     fn held<'a>(
         &'a self,
         state: MutexGuard<'a, State>,
@@ -218,29 +225,29 @@ impl Server {
 
     fn finished(&self, state: &mut State, party: usize) {
         if let Some(store) = self.store.as_ref().filter(|_| !state.done[party]) {
-            // At worst it is waited for once more after a restart.
+            // If this fails, the party is waited for once more after a restart.
             let _ = store.keep_done(party);
         }
         state.done[party] = true;
         self.changed.notify_all();
     }
 
-    /// What is drawn together, round by round; `None` where each server draws its own.
+    /// The noise drawn together, round by round; `None` if each server draws its own.
     pub(crate) fn drawings(&self) -> Option<Vec<Drawing>> {
         self.state().together.as_ref().map(|together| together.drawings.clone())
     }
 
-    /// Whether all noise that is drawn together is there.
+    /// True if all noise drawn together is stored.
     pub(crate) fn noise_is_ready(&self) -> bool {
         self.state().noise_is_ready()
     }
 
-    /// Where it keeps what it must find again.
+    /// The store of its state.
     pub(crate) fn store(&self) -> Option<&Store> {
         self.store.as_ref()
     }
 
-    /// Says for how many rounds noise is drawn.
+    /// Records the number of rounds whose noise is drawn.
     pub(crate) fn drawn(&self, done: u64, ready: bool) {
         if let Some(together) = &mut self.state().together {
             (together.done, together.ready) = (done, ready);
@@ -248,7 +255,7 @@ impl Server {
         self.changed.notify_all();
     }
 
-    /// Hands all noise over, where all servers are one process.
+    /// Sets the shares of all noise, when all servers are in one process.
     pub(crate) fn hold(&self, shares: Vec<Zeroizing<Vec<u128>>>) {
         if let Some(together) = &mut self.state().together {
             (together.done, together.ready) = (shares.len() as u64, true);
@@ -256,7 +263,8 @@ impl Server {
         }
     }
 
-    /// Who is waited for, by name: for a share, a word on the commitments, or a signature; for everyone between rounds.
+    /// Names of the parties waited for: for a share, the commitments, or a signature; all parties
+    /// between rounds.
     fn missing(&self, state: &State) -> Vec<String> {
         let has = |party: usize| {
             if state.is_open() {
@@ -287,7 +295,7 @@ impl Server {
         }
     }
 
-    /// Ends the run: nothing is opened from here on, and everyone who asks hears why.
+    /// Ends the run: nothing is opened from here on, and every request is answered with the reason.
     pub fn end_run(&self, why: &str) {
         let mut state = self.state();
         if state.ended.is_none() {
@@ -296,7 +304,7 @@ impl Server {
     }
 
     fn end(&self, state: &mut State, why: String) -> Reply {
-        // Nobody is kept from what everyone has signed.
+        // A result that all parties have signed is not withheld.
         if state.is_witnessed() {
             return Reply::Refused { why };
         }
@@ -315,12 +323,12 @@ fn refused(why: &str) -> Reply {
     Reply::Refused { why: why.into() }
 }
 
-/// Seconds since 1970.
+/// Time in seconds since 1970.
 pub(crate) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// SHA-256 of what is charged next, as a party says it.
+/// SHA-256 of the next round's charge, as a party states it.
 #[cfg(test)]
 pub(crate) fn next_leaf(server: &Server) -> Option<String> {
     server.state().rounds.next().map(crate::commitment::leaf)

@@ -1,4 +1,5 @@
-//! One round at a server: shares in, a commitment, and the opening once all parties have said the same commitments.
+//! One round at a server: shares in, a commitment, and the opening once all parties have sent the same
+//! commitments.
 
 use super::state::{Open, Opening, State};
 use super::{Server, refused};
@@ -78,7 +79,7 @@ impl Server {
         Reply::Taken
     }
 
-    /// Every share is there: adds noise, writes down, then commits itself to it.
+    /// With every share received: adds noise, stores the opening, then commits to it.
     fn open_round(&self, state: &mut State, open: Open, round: u64) -> Reply {
         let failed = |what: &str, error: &dyn std::fmt::Display| {
             format!("{} could not {what} round {}: {error}", self.name, round + 1)
@@ -116,7 +117,8 @@ impl Server {
         Reply::Taken
     }
 
-    /// The sum with noise: of this server's own, or its share of what was drawn together for this very round.
+    /// Adds noise to the sum: this server's own, or its share of the noise drawn together for this
+    /// round.
     fn noised(
         &self,
         state: &mut State,
@@ -136,7 +138,7 @@ impl Server {
         adding.opening_with(NoiseShare::new(share.ok_or_else(missing)?)).map_err(odd)
     }
 
-    /// What this server commits itself to in a round, once everyone's share is there.
+    /// Returns this server's commitment of a round, once every party's share is there.
     pub(super) fn committed(&self, state: MutexGuard<'_, State>, round: u64) -> Reply {
         let state = self.held(state, |state| state.openings.len() as u64 > round);
         match (&state.ended, state.openings.get(round as usize)) {
@@ -146,7 +148,7 @@ impl Server {
         }
     }
 
-    /// What is opened in a round, once every party has said the same commitments of all servers.
+    /// Returns the opening of a round, once every party has sent the same commitments of all servers.
     pub(super) fn opened(
         &self,
         mut state: MutexGuard<'_, State>,
@@ -172,8 +174,8 @@ impl Server {
         }
     }
 
-    /// Takes down what a party says of the commitments to the round that comes next; when all have said the same, it is
-    /// open. An error ends the run.
+    /// Records a party's commitments for the next round; when all have sent the same, the round is open.
+    /// An error ends the run.
     fn told(
         &self,
         state: &mut State,
@@ -217,7 +219,7 @@ impl Server {
     }
 }
 
-/// Tells one share from another.
+/// Distinguishes one share from another.
 fn digest_of_share(share: &[u128]) -> [u8; 32] {
     let mut hash = Sha256::new();
     for number in share {

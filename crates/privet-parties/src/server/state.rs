@@ -1,4 +1,4 @@
-//! What a server knows, and how it finds it again after a restart.
+//! State of a server, and its recovery after a restart.
 
 use crate::PartiesError;
 use crate::agreement::Agreement;
@@ -16,39 +16,39 @@ use std::collections::BTreeMap;
 use std::time::Instant;
 use zeroize::Zeroizing;
 
-/// Rounds for which noise is drawn together, at most.
+/// Maximum rounds for which noise is drawn together.
 const MOST_DRAWINGS: usize = 1 << 16;
 
 pub(super) struct State {
     pub rounds: Rounds,
-    /// What was committed to, round after round.
+    /// Openings committed to, by round.
     pub openings: Vec<Opening>,
-    /// How many of them are open: all, or all but the last.
+    /// The number of rounds shown: all of `openings`, or all but the last.
     pub shown: u64,
-    /// What parties say of the commitments to the one that is not.
+    /// The parties' commitments for the round not yet shown.
     pub told: Same<Vec<String>>,
     pub open: Option<Open>,
     pub signed: Vec<Option<Signed>>,
-    /// Under which digest.
+    /// The digest that parties signed.
     pub transcript: Same<String>,
     pub joined: Vec<Option<Joined>>,
     pub done: Vec<bool>,
     pub ended: Option<String>,
-    /// The last commitment or opening, or when this process began.
+    /// Time of the last commitment or opening, or of the start of this process.
     pub since: Instant,
     pub source: Box<dyn Source>,
-    /// What servers draw together, round by round; `None` where each draws its own.
+    /// Noise drawn together, round by round; `None` if each server draws its own.
     pub together: Option<Together>,
 }
 
-/// How far noise that is drawn together is.
+/// Progress of the noise drawn together.
 pub(super) struct Together {
     pub drawings: Vec<Drawing>,
-    /// For how many rounds it is drawn.
+    /// The number of rounds drawn.
     pub done: u64,
-    /// Whether all servers have their shares of all rounds.
+    /// True if all servers have their shares of all rounds.
     pub ready: bool,
-    /// Where nothing is on disk: the shares.
+    /// The shares, if nothing is on disk.
     pub held: BTreeMap<u64, Zeroizing<Vec<u128>>>,
 }
 
@@ -56,11 +56,11 @@ pub(super) struct Together {
 pub(super) struct Joined {
     pub instance: String,
     pub schema: String,
-    /// The word that it began with, once it has.
+    /// Random identifier of its begun run, once it has begun.
     pub begun: Option<String>,
 }
 
-/// What is opened in a round, and what was said of it before.
+/// The opening of a round and its commitment.
 pub(super) struct Opening {
     pub commitment: String,
     pub nonce: String,
@@ -68,7 +68,7 @@ pub(super) struct Opening {
 }
 
 impl State {
-    /// Before anything was said.
+    /// Creates the state before any request.
     pub fn new(among: Among, events: &Event, parties: usize) -> Result<Self, PartiesError> {
         let source = SystemRandom::new().map_err(|error| PartiesError::Line(error.to_string()))?;
         Ok(Self {
@@ -94,7 +94,7 @@ impl State {
         })
     }
 
-    /// As it was when the process before ended.
+    /// Restores the state of the previous process from disk.
     pub fn resume(
         &mut self,
         store: &Store,
@@ -153,7 +153,7 @@ impl State {
         }
         for (round, drawing) in (0..).zip(&together.drawings) {
             match store.noise(round)? {
-                // A round that was opened has had its share.
+                // The share of an opened round was used.
                 Some(_) if round < opened => store.wipe_noise(round)?,
                 Some((_, share)) if share.len() == drawing.coordinates => {}
                 None if !together.ready => break,
@@ -170,39 +170,39 @@ impl State {
         Ok(())
     }
 
-    /// Whether all noise that servers draw together is there.
+    /// True if all noise that servers draw together is stored.
     pub fn noise_is_ready(&self) -> bool {
         self.together.as_ref().is_none_or(|together| together.ready)
     }
 
-    /// Whether all rounds are open.
+    /// True if all rounds are opened.
     pub fn is_open(&self) -> bool {
         self.rounds.complete() && self.shown == self.openings.len() as u64
     }
 
-    /// Whether it has begun, and somebody's word is still to come.
+    /// True if the run has begun, and a party's message is still to come.
     pub fn waits(&self) -> bool {
         let begun = self.open.is_some() || !self.openings.is_empty();
         begun && self.ended.is_none() && !self.is_witnessed()
     }
 
-    /// Whether nothing is left to be said: all is open, and everyone has signed what it heard.
+    /// True if all rounds are opened, and every party has signed.
     pub fn is_witnessed(&self) -> bool {
         self.is_open() && self.signed.iter().all(Option::is_some)
     }
 }
 
-/// The round that shares are coming in for.
+/// The round that is collecting shares.
 pub(super) struct Open {
     pub adding: Adding,
     /// Digest of each party's share, once it is there.
     pub shares: Vec<Option<[u8; 32]>>,
-    /// What parties had heard before.
+    /// Digests of what parties received before.
     pub heard: Same<String>,
     pub since: Instant,
 }
 
-/// What is drawn for every round of a plan, in order.
+/// The noise to draw for every round of a plan, in order.
 fn drawings(events: &Event) -> Result<Vec<Drawing>, PartiesError> {
     let (mut rounds, mut all) = (Rounds::of(events), Vec::new());
     while let Some(leaf) = rounds.next().cloned() {

@@ -1,4 +1,4 @@
-//! After the last round: takes what parties sign, and passes it on.
+//! After the last round: collects the parties' signatures, and passes them on.
 
 use super::state::State;
 use super::{Server, refused};
@@ -7,11 +7,11 @@ use crate::message::Reply;
 use crate::signature::Signed;
 use std::sync::MutexGuard;
 
-/// Bytes of signatures in one message, about.
+/// Approximate maximum bytes of signatures in one message.
 const SIGNATURES: usize = 48_000;
 
 impl Server {
-    /// Takes a party's signature, and hands out everyone's once all are there.
+    /// Stores a party's signature, and returns all parties' once all are there.
     pub(super) fn signed(
         &self,
         mut state: MutexGuard<'_, State>,
@@ -43,7 +43,7 @@ impl Server {
         Reply::Signatures { signatures }
     }
 
-    /// An error ends the run.
+    /// Checks and stores a signature; an error ends the run.
     fn witnessed(&self, state: &mut State, party: usize, signed: &Signed) -> Result<(), String> {
         let name = &self.agreement.parties[party].name;
         if let Some(before) = &state.signed[party] {

@@ -1,4 +1,4 @@
-//! Whoever sends what is not agreed: named, and nothing more is opened.
+//! A member that deviates from the agreement is named, and nothing more is opened.
 
 use crate::common::{SCHEMA, agreed};
 use privet_dp::gate::Rounds;
@@ -28,7 +28,7 @@ fn hello(agreement: &Agreement) -> Ask {
     }
 }
 
-/// What the first server has committed itself to, beside any commitment of the second.
+/// The first server's commitment, beside an arbitrary one of the second.
 fn commitments(server: &Server, round: u64) -> Vec<String> {
     match server.answer(0, &Ask::Commitment { round }, &[]).0 {
         Reply::Committed { digest } => vec![digest, "0".repeat(64)],
@@ -36,12 +36,12 @@ fn commitments(server: &Server, round: u64) -> Vec<String> {
     }
 }
 
-/// A question for what is opened, by one that has heard of no commitment.
+/// A request for the opening by a party that received no commitments.
 fn opening(round: u64) -> Ask {
     Ask::Opening { round, commitments: vec!["0".repeat(64); 2] }
 }
 
-/// What the plan charges in a round; the last one's where it has no such round.
+/// The charge of a round; of the last one if there is no such round.
 fn charged(agreement: &Agreement, round: u64) -> privet_dp::account::Event {
     let mut rounds = Rounds::of(&agreement.events().unwrap());
     let mut next = rounds.next().unwrap().clone();
@@ -53,7 +53,7 @@ fn charged(agreement: &Agreement, round: u64) -> privet_dp::account::Event {
     next
 }
 
-/// The digest of that, as a party says it.
+/// SHA-256 of the round's charge, as a party states it.
 fn leaf(agreement: &Agreement, round: u64) -> String {
     privet_parties::leaf(&charged(agreement, round))
 }
@@ -85,7 +85,7 @@ fn greetings_that_do_not_agree_are_refused() {
         begun: None,
         clock,
     };
-    // As privet 0.2.0 greets.
+    // A greeting of privet 0.2.0.
     let old = format!(
         r#"{{"ask":"hello","agreement":"{digest}","schema":"s","instance":"i","clock":{clock}}}"#
     );
@@ -128,7 +128,7 @@ fn a_share_that_is_none_ends_the_run_and_names_who_sent_it() {
         let (reply, opened) = server.answer(1, &ask, &body);
         assert!(why(&reply).contains(words) && why(&reply).contains("hospital"), "{reply:?}");
         assert!(opened.is_empty());
-        // Nobody gets anything from here on.
+        // No party gets anything from here on.
         server.answer(0, &hello(&agreement), &[]);
         let (reply, opened) = server.answer(0, &opening(0), &[]);
         assert!(matches!(reply, Reply::Ended { .. }) && opened.is_empty());
@@ -140,7 +140,7 @@ fn replays_and_second_thoughts() {
     let (_, agreement) = agreed(60);
     let server = server(&agreement);
     (0..3).for_each(|party| drop(server.answer(party, &hello(&agreement), &[])));
-    // Before a greeting of its own nobody is heard.
+    // A party that has not greeted is refused.
     let fresh = self::server(&agreement);
     assert!(matches!(fresh.answer(0, &share(&agreement, 0), &[1, 2, 3]).0, Reply::Refused { .. }));
     let body = [5, 6, 7];
@@ -161,7 +161,8 @@ fn parties_that_were_told_different_sums_are_named() {
     assert!(why(&reply).contains("ward and clinic were told different sums"), "{reply:?}");
 }
 
-/// With one share missing nothing is opened, and when patience ends everyone hears who was missing.
+/// With one share missing nothing is opened, and after the patience all parties are told which was
+/// missing.
 #[test]
 fn nothing_is_opened_without_everyone() {
     let (_, agreement) = agreed(1);
@@ -198,7 +199,7 @@ fn an_agreement_that_is_not_one_is_refused() {
         ("/servers/0/address", "nowhere".into()),
         ("/request/noise/0", 1e-6.into()),
         ("/request/among/servers", 3.into()),
-        // What members compare is not what tables are read by.
+        // The schema that members compare is not the one tables are read by.
         ("/schema/columns/0/bounds/1", 2.into()),
         ("/schema/columns/0/name", "c".into()),
         ("/servers/0/address", honest["servers"][1]["address"].clone()),
@@ -210,7 +211,7 @@ fn an_agreement_that_is_not_one_is_refused() {
         assert!(!refused.contains('\u{1b}'), "{place}: {refused}");
     }
     assert!(Agreement::read(b"{}", "x").is_err() && Agreement::read(b"\xff", "x").is_err());
-    // Of a version without commitments: refused in words.
+    // Of a version without commitments: refused with a message.
     assert_eq!(honest["format"], "privet agreement 2");
     let mut old = honest.clone();
     old["format"] = "privet agreement 1".into();
@@ -218,7 +219,7 @@ fn an_agreement_that_is_not_one_is_refused() {
     assert!(refused.contains("is of privet 0.2.0 or older"), "{refused}");
 }
 
-/// Servers that take everything, open what they like, and say that they have opened so many rounds.
+/// Servers that accept everything, open any numbers, and claim any number of opened rounds.
 struct Liar {
     agreement: Agreement,
     opens: u128,
@@ -251,7 +252,8 @@ impl Line for Liar {
     }
 }
 
-/// What no rows can have given is noticed by every party, and so is a server that has gone back in time.
+/// Sums that no rows could give are detected by every party, and so is a server restored to an earlier
+/// state.
 #[test]
 fn openings_that_no_table_gives_and_servers_that_forget_are_noticed() {
     let (_, agreement) = agreed(60);
@@ -274,7 +276,7 @@ fn openings_that_no_table_gives_and_servers_that_forget_are_noticed() {
     assert!(refused.contains("no table gives"), "{refused}");
 }
 
-/// Everyone's share of a round, all alike.
+/// Sends every party's share of a round, all alike.
 fn all_send(server: &Server, agreement: &Agreement, round: u64) {
     for party in 0..3 {
         server.answer(party, &hello(agreement), &[]);
@@ -282,7 +284,7 @@ fn all_send(server: &Server, agreement: &Agreement, round: u64) {
     }
 }
 
-/// Everyone says the commitments it heard; gives back what is then opened.
+/// Sends every party's commitments; returns the opening.
 fn all_say(server: &Server, round: u64) -> Vec<u128> {
     let ask = Ask::Opening { round, commitments: commitments(server, round) };
     let ask = &ask;
@@ -297,8 +299,8 @@ fn all_say(server: &Server, round: u64) -> Vec<u128> {
     })
 }
 
-/// Nobody is hurried to begin; once a round was opened the next is not waited for without end, nor a word on commitments,
-/// nor a signature; and when everyone has signed nobody is kept from the result.
+/// The start has no deadline; once a round was opened, the next one has, and so have the commitments and
+/// the signatures; and when all parties have signed, none is denied the result.
 #[test]
 fn patience_runs_from_the_first_opening_to_the_last_signature() {
     let (_, agreement) = agreed(1);
@@ -337,7 +339,7 @@ fn patience_runs_from_the_first_opening_to_the_last_signature() {
     );
     let Reply::Standing(standing) = after.answer(0, &Ask::Status, &[]).0 else { panic!() };
     assert!(standing.complete && standing.ended.is_none() && standing.missing.is_empty());
-    // Who leaves then, or talks nonsense, is not waited for, and takes nothing from the others.
+    // A party that leaves then, or sends nonsense, is not waited for, and the others keep their result.
     let end = Ask::End { why: "a full disk".into() };
     assert_eq!(after.answer(0, &end, &[]).0, Reply::Taken);
     after.end_run("nonsense");
@@ -347,7 +349,8 @@ fn patience_runs_from_the_first_opening_to_the_last_signature() {
     assert!(after.is_over() && after.ended().is_none());
 }
 
-/// One server ends the run: the others hear of it from the parties, who is to blame included, and nobody waits.
+/// One server ends the run: the other servers are informed by the parties, with the name of the culprit,
+/// and nobody waits.
 #[test]
 fn what_one_server_ends_is_ended_at_every_server() {
     let (_, agreement) = agreed(60);
@@ -365,7 +368,7 @@ fn what_one_server_ends_is_ended_at_every_server() {
     assert!(heard.contains("server-0 ended the run") && heard.contains("hospital"), "{heard}");
     let why = second.ended().unwrap();
     assert!(why.contains("clinic leaves it") && why.contains("hospital"), "{why}");
-    // So does who comes only now, to whichever server it comes first.
+    // So is a party that comes only now, at whichever server it comes first.
     let (_, agreement) = agreed(60);
     let room = Room::new(&agreement).unwrap();
     room.servers()[1].end_run("for a test");
@@ -381,7 +384,7 @@ fn what_one_server_ends_is_ended_at_every_server() {
     assert!(room.servers().iter().all(|server| server.ended().is_none()));
 }
 
-/// A party shares what no rows give: everyone sees it in what is opened.
+/// A party shares a sum that no rows give: every party detects it in the opening.
 #[test]
 fn a_sum_that_no_table_gives_ends_the_run_everywhere() {
     let (_, agreement) = agreed(60);
@@ -406,7 +409,7 @@ fn a_sum_that_no_table_gives_ends_the_run_everywhere() {
     }
 }
 
-/// Why a party leaves is its own words: what others see of them is short and plain.
+/// A party's reason for leaving is shortened and escaped before others see it.
 #[test]
 fn words_of_a_party_are_cut_and_plain() {
     let (_, agreement) = agreed(60);
@@ -437,8 +440,8 @@ fn two_members_with_one_certificate_are_refused() {
     }
 }
 
-/// An agreement damaged in a repeatable way is refused, or is another one: nobody who holds it agrees with those who hold the
-/// first, but for spaces.
+/// An agreement with reproducible damage is refused or has another digest: its holder does not agree
+/// with holders of the original, except after changes of white space.
 #[test]
 fn damaged_agreements_are_refused_or_are_others() {
     use privet_dp::noise::{FixedSeed, Source};
@@ -458,7 +461,7 @@ fn damaged_agreements_are_refused_or_are_others() {
                 let piece = pieces[draws.below(pieces.len() as u64) as usize];
                 drop(bytes.splice(at..at, piece.bytes()));
             }
-            // Another digit: what a parser accepts, and a check must refuse or the digest must tell.
+            // Another digit parses, so a check must refuse it or the digest must differ.
             _ => {
                 let digit = |byte: &u8| byte.is_ascii_digit();
                 let Some(place) = bytes[at..].iter().position(digit) else { continue };
@@ -467,7 +470,7 @@ fn damaged_agreements_are_refused_or_are_others() {
         }
         let Ok(found) = Agreement::read(&bytes, "agreement.json") else { continue };
         read += 1;
-        // As RFC 8785 has it: 60 and 6e1 are the same.
+        // By RFC 8785, 60 and 6e1 are the same.
         let form = |bytes: &[u8]| {
             privet_dp::gate::canonical(&serde_json::from_slice(bytes).unwrap()).unwrap()
         };

@@ -1,4 +1,4 @@
-//! A small table dealt out to three parties, and two servers.
+//! A small table divided among three parties, and two servers.
 
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
@@ -31,7 +31,7 @@ bounds = [-1, 1]
 scale = "symmetric"
 "#;
 
-/// How many rows each party has.
+/// The number of rows of each party.
 pub const ROWS: [usize; 3] = [1500, 200, 2300];
 
 pub fn schema() -> Schema {
@@ -72,7 +72,7 @@ pub fn request(method: &str, loss: Loss, names: &Names, honest: u32) -> Request 
         .shared(authority::among(names, honest).unwrap())
 }
 
-/// A short run of gd among three parties and two servers, on paper.
+/// Agreement for a short run of gd among three parties and two servers, without certificates.
 pub fn agreed(patience: u64) -> (Plan, Agreement) {
     let names = names(2);
     let request = request("gd", Loss::Logistic, &names, 1).with("steps", "3").unwrap();
@@ -82,10 +82,10 @@ pub fn agreed(patience: u64) -> (Plan, Agreement) {
     (planned, agreement)
 }
 
-/// Takes a row.
+/// Receives a row.
 type Each<'a> = &'a mut dyn FnMut(&[u8]);
 
-/// The rows of a party's table, as its folder knows it again: whatever tells tables apart does.
+/// Passes the rows of a party's table to its folder, which recognises the table by them.
 pub fn rows(table: &str) -> impl FnOnce(Each<'_>) -> Result<(), PartiesError> + use<'_> {
     move |each| {
         table.lines().for_each(|line| each(line.as_bytes()));
@@ -93,7 +93,7 @@ pub fn rows(table: &str) -> impl FnOnce(Each<'_>) -> Result<(), PartiesError> + 
     }
 }
 
-/// One party's part.
+/// Runs one party.
 pub fn take_part<T: Task, L: Line>(
     planned: &Plan<T>,
     table: &Dataset,
@@ -105,12 +105,12 @@ pub fn take_part<T: Task, L: Line>(
     Released::from_release(release)
 }
 
-/// Everyone, each in a thread, through servers in this process.
+/// Runs all parties, each in a thread, with servers in this process.
 pub fn all_together<T: Task>(planned: &Plan<T>, agreement: &Agreement) -> Vec<Released<T>> {
     all_with(planned, agreement, &tables(planned))
 }
 
-/// The same with these tables.
+/// Runs all parties with these tables.
 pub fn all_with<T: Task>(
     planned: &Plan<T>,
     agreement: &Agreement,
@@ -138,7 +138,7 @@ pub fn all_with<T: Task>(
     released
 }
 
-/// Share of rows that are predicted right.
+/// Share of rows predicted right.
 pub fn accuracy(model: &Model, table: &Dataset) -> f64 {
     let weights = &model.artefact().weights[0];
     let centre = model.artefact().centre.clone().unwrap_or_else(|| vec![0.0; weights.len()]);
@@ -155,7 +155,7 @@ pub fn accuracy(model: &Model, table: &Dataset) -> f64 {
     right.count() as f64 / table.rows() as f64
 }
 
-/// Whether what is written of it is found good.
+/// True if the release's file passes verification.
 pub fn verified<T: Task>(released: &Released<T>) -> bool {
     let text = privet_learn::file::to_json(released, None).unwrap();
     let read =
@@ -172,12 +172,12 @@ pub fn counting(names: &Names) -> Plan<Count> {
     plan(&request.shared(authority::among(names, 1).unwrap())).unwrap()
 }
 
-/// What is charged in the first round, as parties say it.
+/// SHA-256 of the first round's charge, as parties state it.
 pub fn first_leaf(agreement: &Agreement) -> String {
     privet_parties::leaf(Rounds::of(&agreement.events().unwrap()).next().unwrap())
 }
 
-/// A line that is whatever a function makes of a question.
+/// A transport implemented by a function.
 pub struct Through<F>(pub F);
 
 impl<F> Line for Through<F>

@@ -16,7 +16,7 @@ fn system() -> Box<SystemRandom> {
     Box::new(SystemRandom::new().unwrap())
 }
 
-/// However rows are dealt out, sums are the same to the last bit.
+/// Sums are equal to the last bit for any division of the rows.
 #[test]
 fn sums_do_not_depend_on_the_cut() {
     let table = read::csv_bytes(csv(997, 3).as_bytes(), &schema().linear()).unwrap();
@@ -44,7 +44,7 @@ fn sums_do_not_depend_on_the_cut() {
     }
 }
 
-/// Numbers of all rounds of a plan.
+/// The number of values in all rounds of a plan.
 fn numbers(planned: &Event) -> u64 {
     match planned {
         Event::Use { cost: Cost::Gaussian { grid: Some(grid), .. }, .. } => grid.coordinates,
@@ -54,7 +54,7 @@ fn numbers(planned: &Event) -> u64 {
     }
 }
 
-/// Every number of every round of every party goes through shares, those of a second stage too.
+/// Every value of every round of every party goes through shares, including a second stage's.
 #[test]
 fn thousands_of_parties_train_one_model() {
     for (method, parties) in [("gd", 1000), ("centred-gd", 3000), ("auto", 4000)] {
@@ -74,7 +74,7 @@ fn thousands_of_parties_train_one_model() {
         let model = Released::from_release(release).unwrap();
         assert!(verified(&model), "{method}");
         assert!(accuracy(&model, &table) > 0.8, "{method}");
-        // Of rows less a vector there is a number more than is released.
+        // Sums of rows less a vector have one value more than is released.
         let all = u64::from(parties) * numbers(planned.events().unwrap());
         let shared = crowd.shared();
         assert!(shared == all || method != "gd" && shared > all, "{method}: {shared} of {all}");

@@ -1,4 +1,4 @@
-//! Noise that servers draw together, as it is planned, charged, stated and verified.
+//! Noise drawn by servers together: planned, charged, stated and verified.
 
 use crate::common::{all_together, names, request, schema, verified};
 use privet_core::Budget;
@@ -15,7 +15,7 @@ fn together<T: Task>(request: Request<T>) -> Request<T> {
     request.shared(Among { noise: NoiseMode::Joint, ..among })
 }
 
-/// The same events as one trusted server would be charged for.
+/// The same events as for one trusted server.
 fn alone(event: &Event) -> Event {
     match event {
         Event::Use {
@@ -35,8 +35,8 @@ fn alone(event: &Event) -> Event {
     }
 }
 
-/// The δ of the Gaussian events and what is charged for drawing them together stay within the δ that is claimed; and little
-/// of it is left over.
+/// The δ of the Gaussian events and of drawing them together stays within the claimed δ, and uses almost
+/// all of it.
 fn within<T: Task>(planned: &Plan<T>, budget: Budget, what: &str) {
     let events = planned.events().unwrap();
     let claim = planned.guarantee().unwrap();
@@ -46,7 +46,7 @@ fn within<T: Task>(planned: &Plan<T>, budget: Budget, what: &str) {
     assert!(taken > 0.0 && gaussian + taken <= budget.delta(), "{what}: {gaussian} {taken}");
     assert!(gaussian + taken >= budget.delta() * (1.0 - 1e-3), "{what}: {gaussian} {taken}");
     assert!(account::delta(events, budget.epsilon()).unwrap() <= budget.delta(), "{what}");
-    // Planned again from what was settled it is the same, to the bit.
+    // Planned again from the settled request it is identical.
     let again = plan(planned.request()).unwrap();
     assert_eq!(again.events(), planned.events(), "{what}");
     assert_eq!(again.request(), planned.request(), "{what}");
@@ -68,7 +68,8 @@ fn what_joint_noise_costs_is_inside_the_claim() {
             let asked = if method == "gd" { asked.with("steps", "9").unwrap() } else { asked };
             match plan(&asked) {
                 Ok(planned) => within(&planned, budget, &format!("{method} at {epsilon}, {delta}")),
-                // Many rounds under a small δ: refused in words, and by a method of many rounds alone.
+                // Many rounds under a small δ: refused with a message, and only for a method of many
+                // rounds.
                 Err(LearnError::NotCovered { what, .. }) => {
                     assert!(
                         what.contains("of delta") && delta < 1e-6 && method != "output",
@@ -85,7 +86,8 @@ fn what_joint_noise_costs_is_inside_the_claim() {
     }
 }
 
-/// One draw: as wide as what is charged, where two servers' own are √2 times as wide; the rest of δ costs next to nothing.
+/// The noise is that of one draw, where two servers' own would be √2 times as wide; the δ for drawing
+/// together costs almost nothing.
 #[test]
 fn a_single_draws_noise_is_planned() {
     let names = names(2);
@@ -94,7 +96,8 @@ fn a_single_draws_noise_is_planned() {
     assert_eq!((own.facts().widening, joint.facts().widening), (2_f64.sqrt(), 1.0));
     let ratio = joint.request().noise[0] / own.request().noise[0];
     assert!(ratio > 1.0 && ratio < 1.001, "{ratio}");
-    // Nothing that is not proved among parties is chosen because the noise is that of one.
+    // The planner chooses no method that is not proved among parties, though the noise is that of one
+    // draw.
     assert!(own.facts().shared && joint.facts().shared);
     assert!(plan(&together(request("amp", Loss::Logistic, &names, 1))).is_err());
 }
@@ -117,7 +120,7 @@ fn a_model_under_joint_noise_says_so_and_is_verified() {
     assert!(verdict(&text).notes.iter().any(|note| note.contains("polytune")));
     let mut file: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(file["certificate"]["request"]["among"]["noise"], "joint");
-    // The same events under another word, or charged for less, are of no plan.
+    // The same events under another noise mode, or charged for less, belong to no plan.
     file["certificate"]["request"]["among"].as_object_mut().unwrap().remove("noise");
     let verdict_of = verdict(&file.to_string());
     assert!(!verdict_of.valid && !verdict_of.checks[1].holds, "{:?}", verdict_of.checks);
@@ -140,7 +143,7 @@ fn a_model_under_joint_noise_says_so_and_is_verified() {
     assert!(!verdict(&file.to_string()).checks[1].holds);
 }
 
-/// Agreements of before are read as they were, and their words are the same: nothing is said of what every server draws by itself.
+/// Earlier agreements parse as before and are written the same: the default noise mode is not written.
 #[test]
 fn agreements_where_every_server_draws_its_own_are_as_they_were() {
     let (_, agreement) = crate::common::agreed(20);
@@ -151,12 +154,12 @@ fn agreements_where_every_server_draws_its_own_are_as_they_were() {
         (read.digest(), read.among().unwrap().noise),
         (agreement.digest(), NoiseMode::Shares)
     );
-    // Said though it need not be, it is another file: there is one way to write an agreement.
+    // Written explicitly it is another file: an agreement has one form.
     let said = text.replace(r#""servers":2}"#, r#""servers":2,"noise":"shares"}"#);
     assert_ne!(said, text);
     let other = Agreement::read(said.as_bytes(), "here");
     assert!(other.map_or(true, |other| other.digest() != agreement.digest()));
-    // One that has no form in which it could be compared is none.
+    // An agreement without a canonical form is refused.
     let wide = text.replace(&(1_u64 << 53).to_string(), &(1_u64 << 60).to_string());
     assert_ne!(wide, text);
     let refused = Agreement::read(wide.as_bytes(), "here").unwrap_err().to_string();
@@ -172,7 +175,7 @@ fn what_is_not_offered_together_is_refused() {
         let refused = plan(&asked.clone().shared(among)).unwrap_err().to_string();
         assert!(refused.contains(word), "{refused}");
     }
-    // Too small a δ for what the rounds take.
+    // A δ too small for the rounds.
     let tiny = together(asked).within(Budget::new(1.0, 1e-10).unwrap());
     let refused = plan(&tiny).unwrap_err().to_string();
     assert!(refused.contains("draw together") && refused.contains("larger delta"), "{refused}");

@@ -1,4 +1,5 @@
-//! Servers that do not keep to the protocol: what they open is fixed beforehand and the same for all, or there is no result.
+//! Servers that deviate from the protocol: their openings are fixed beforehand and the same for all, or
+//! there is no result.
 
 use crate::common::{
     SCHEMA, Through, counting, first_leaf, names, rows, schema, tables, take_part,
@@ -15,14 +16,14 @@ use std::sync::{Arc, Mutex};
 type Answer = Result<(Reply, Vec<u128>), PartiesError>;
 type Outcome = Result<Released<Count>, String>;
 
-/// A server that adds up and adds no noise; it commits to the sum and a number for each party, opens the sum and
-/// maybe another number, and passes signatures on once it has all of them, maybe altered.
+/// A server that adds up without noise; it commits to the sum and a number for each party, opens the sum
+/// and possibly another number, and passes signatures on once it has all of them, possibly altered.
 struct Liar {
     agreement: Agreement,
     place: usize,
     commits: [u128; 3],
     opens: [u128; 3],
-    /// What becomes of the others' signatures on their way to a party.
+    /// Alters the others' signatures on their way to a party.
     passes: fn(&Signed, own: &Signed) -> Signed,
     heard: Mutex<Heard>,
 }
@@ -80,7 +81,7 @@ impl Liar {
     }
 }
 
-/// One who answers as the server of its place: of a party a question.
+/// Answers a party's request as the server of this index would.
 type Answering = Arc<dyn Fn(usize, &Ask, &[u128]) -> (Reply, Vec<u128>) + Send + Sync>;
 
 fn honest(server: &Arc<Server>) -> Answering {
@@ -102,7 +103,7 @@ fn laid_out(patience: u64) -> (tempfile::TempDir, Agreement) {
     (place, agreement)
 }
 
-/// All parties of the folders, through these servers.
+/// Runs all parties of the folders with these servers.
 fn all(place: &tempfile::TempDir, servers: &[Answering; 2]) -> Vec<Outcome> {
     let planned = counting(&names(2));
     let tables = tables(&planned);
@@ -130,13 +131,14 @@ fn server(agreement: &Agreement, place: usize) -> Arc<Server> {
     Arc::new(Server::new(agreement.clone(), name, Box::new(|_| {})).unwrap())
 }
 
-/// None has a result, and one says this.
+/// No party accepts a result, and one error contains these words.
 fn none_accepts(outcomes: &[Outcome], words: &str) {
     let whys: Vec<_> = outcomes.iter().map(|one| one.as_ref().map(drop).unwrap_err()).collect();
     assert!(whys.iter().any(|why| why.contains(words)), "{whys:?}");
 }
 
-/// What the tests below lean on: a liar that says the same to all is not found out, and the sum is what it made it.
+/// Premise of the tests below: a liar that is consistent towards all is not detected, and the sum is the
+/// one it made.
 #[test]
 fn a_server_that_adds_what_it_fixed_beforehand_is_not_found_out() {
     let (place, agreement) = laid_out(30);
@@ -146,7 +148,7 @@ fn a_server_that_adds_what_it_fixed_beforehand_is_not_found_out() {
     assert!(counts.iter().all(|other| other.artefact() == counts[0].artefact()));
 }
 
-/// In the last round, which no other follows: each party is told another sum.
+/// In the last round, which no other follows: each party is sent another sum.
 #[test]
 fn a_server_that_commits_to_something_else_for_each_party_is_found_out_by_an_honest_one() {
     let (place, agreement) = laid_out(30);
@@ -156,7 +158,7 @@ fn a_server_that_commits_to_something_else_for_each_party_is_found_out_by_an_hon
         all(&place, &[honest(&first), lying(Liar::new(&agreement, 1, numbers, numbers))]);
     none_accepts(&outcomes, "were told different commitments in round 1");
     assert!(first.ended().unwrap().contains("a server does not keep to the protocol"));
-    // Whoever it is that compares first.
+    // Whichever party compares first.
     let (place, agreement) = laid_out(30);
     let second = server(&agreement, 1);
     let outcomes =
@@ -175,12 +177,13 @@ fn a_server_that_opens_something_else_than_it_committed_to_is_found_out_by_every
     assert!(why.contains("clinic leaves it") && why.contains("had committed itself to"), "{why}");
 }
 
-/// No server is honest, so nobody compares what parties say: their signatures do.
+/// No server is honest, so nobody compares the parties' commitments: their signatures do.
 #[test]
 fn where_all_servers_lie_alike_signatures_tell() {
     for (passes, words) in [
         ((|other, _| other.clone()) as fn(&Signed, &Signed) -> Signed, "heard something else"),
-        // A signature cannot be made up: not the digest alone, not by repeating the reader's own.
+        // A signature cannot be forged: neither with the digest alone, nor by repeating the reader's
+        // own.
         (
             |other, own| Signed { transcript: own.transcript.clone(), ..other.clone() },
             "no signature came of",
@@ -202,8 +205,8 @@ fn where_all_servers_lie_alike_signatures_tell() {
     }
 }
 
-/// With everyone honest, and with one server that keeps signatures back or says that the run is over: all have the same, and
-/// the signatures of all in their folders.
+/// With all servers honest, and with one that withholds signatures or says that the run is over: all
+/// parties have the same result, and all signatures in their folders.
 #[test]
 fn one_server_that_passes_signatures_on_is_enough() {
     let replies: [Option<Reply>; 3] = [
@@ -247,8 +250,8 @@ fn hello(agreement: &Agreement) -> Ask {
     }
 }
 
-/// One party works with a lying server: what the honest one opens is shown to nobody before every party, the honest one
-/// too, has told it what it holds the other to.
+/// One party colludes with a lying server: the honest server's opening is sent to nobody before every
+/// party, the honest one too, has sent it the commitments.
 #[test]
 fn nothing_is_shown_before_all_parties_have_said_the_same_commitments() {
     let (_, agreement) = laid_out(30);
@@ -274,11 +277,11 @@ fn nothing_is_shown_before_all_parties_have_said_the_same_commitments() {
             assert!(matches!(reply, Reply::Waiting { .. }) && numbers.is_empty(), "{reply:?}");
         }
     }
-    // A commitment that was swapped after the honest party heard another: the run ends, and nothing was shown.
+    // A commitment swapped after the honest party received another: the run ends, and nothing was sent.
     let (reply, numbers) = server.answer(0, &said("b"), &[]);
     assert!(matches!(reply, Reply::Ended { .. }) && numbers.is_empty());
     assert!(server.ended().unwrap().contains("hospital and clinic were told different"));
-    // Nor does it take words on its own commitment that it never said.
+    // A server also refuses a false claim about its own commitment.
     let (_, agreement) = laid_out(30);
     let server = self::server(&agreement, 0);
     (0..3).for_each(|party| {
@@ -290,7 +293,7 @@ fn nothing_is_shown_before_all_parties_have_said_the_same_commitments() {
     assert!(why.contains("clinic says that server-0 committed itself to something else"), "{why}");
 }
 
-/// What parties sign is theirs: a server that is sent something else names the party.
+/// Signatures are bound to the party: a server that is sent another one names the party.
 #[test]
 fn a_signature_that_is_not_the_partys_own_is_refused_by_an_honest_server() {
     let (place, agreement) = laid_out(30);
@@ -310,8 +313,8 @@ fn a_signature_that_is_not_the_partys_own_is_refused_by_an_honest_server() {
     none_accepts(&all(&place, &answering), "sent a signature that is not its own");
 }
 
-/// An honest server compares what parties sign, and keeps to the first that each of them signed; killed and started again
-/// it has what it was sent.
+/// An honest server compares the parties' signatures, and keeps to the first of each; after a restart it
+/// has those it received.
 #[test]
 fn a_server_compares_what_parties_sign_and_finds_it_again() {
     let (place, agreement) = laid_out(30);
@@ -332,7 +335,7 @@ fn a_server_compares_what_parties_sign_and_finds_it_again() {
             panic!()
         };
         let said = Ask::Opening { round: 0, commitments: vec![digest, "a".repeat(64)] };
-        // Before all is open there is nothing to sign.
+        // Before all rounds are opened there is nothing to sign.
         let early = Ask::Sign { signed: Signed::default(), from: 0 };
         assert!(matches!(server.answer(0, &early, &[]).0, Reply::Refused { .. }));
         (0..3).for_each(|party| drop(server.answer(party, &said, &[])));
@@ -347,7 +350,7 @@ fn a_server_compares_what_parties_sign_and_finds_it_again() {
     };
     assert!(matches!(answered(&started(), 0, "a"), Reply::Waiting { .. }));
     assert!(matches!(answered(&started(), 1, "a"), Reply::Waiting { .. }));
-    // The same again is the same, though the signature has other bits.
+    // Signing the same digest again is accepted, though the signature has other bits.
     assert!(matches!(answered(&started(), 1, "a"), Reply::Waiting { .. }));
     let copy = place.path().join("copy");
     for entry in std::fs::read_dir(place.path().join("server-0/state")).unwrap() {

@@ -1,4 +1,4 @@
-//! Parties and servers: whole runs, in memory and over TLS, and everything that goes wrong.
+//! Tests of parties and servers: whole runs, in memory and over TLS, and every failure.
 
 mod cheating;
 mod common;

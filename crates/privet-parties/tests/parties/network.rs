@@ -1,4 +1,4 @@
-//! Over TLS on loopback: a whole run, and certificates that do not do.
+//! Over TLS on loopback: a whole run, and certificates that are refused.
 
 use crate::common::{SCHEMA, counting, names, request, rows, schema, tables, take_part, verified};
 use privet_learn::plan;
@@ -12,7 +12,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-/// A port of this process alone, below those that the system hands out, so that nobody else is given it meanwhile.
+/// A port of this process alone, below the system's ephemeral ports, so that no other process gets it
+/// meanwhile.
 fn port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = 10_000 + (std::process::id() % 200) as u16 * 100;
@@ -30,7 +31,7 @@ fn free(mut names: Names) -> Names {
     names
 }
 
-/// Waits until someone listens there.
+/// Waits until all addresses accept connections.
 fn listening<'a>(addresses: impl IntoIterator<Item = &'a String>) {
     for address in addresses {
         let pause = |_: &u32| std::thread::sleep(std::time::Duration::from_millis(50));
@@ -56,7 +57,7 @@ fn three_parties_train_over_tls() {
     let agreement = authority::found(place.path(), made, &names, 30, Validity::days(1)).unwrap();
     let servers: Vec<_> =
         names.servers.iter().map(|(name, _)| serve(&place.path().join(name))).collect();
-    // Nonsense from anyone who is no member disturbs nobody.
+    // Nonsense from strangers disturbs nobody.
     listening(names.servers.iter().map(|(_, address)| address));
     for (_, address) in &names.servers {
         let mut stranger = TcpStream::connect(address).unwrap();
@@ -106,7 +107,8 @@ fn certificates_that_have_expired_or_are_of_others_are_refused() {
     let other = Connections::new(&Folder::open(&new.join("clinic")).unwrap()).map(|_| ());
     let other = other.unwrap_err().to_string();
     assert!(other.contains("not the one that the agreement names"), "{other}");
-    // A server whose certificate has expired: the party says whose. Its clock says that it is valid, so it asks.
+    // A server whose certificate has expired: the party names it. By the party's clock its own is valid,
+    // so it connects.
     let server = serve(&old.join("server-0"));
     listening([&names.servers[0].1]);
     let agreement = old.join("hospital/agreement.json");
@@ -119,7 +121,7 @@ fn certificates_that_have_expired_or_are_of_others_are_refused() {
     let refused = party.join().unwrap_err().to_string();
     assert!(refused.contains("the certificate of server-0 has expired"), "{refused}");
     drop(server);
-    // Nobody listens: said with name and address, after patience.
+    // No server listens: reported with name and address, after the patience.
     let folder = Folder::open(&new.join("ward")).unwrap();
     let party = folder.party(SCHEMA, Connections::new(&folder).unwrap()).unwrap();
     let (_, standing) = &party.standing()[1];
@@ -127,7 +129,7 @@ fn certificates_that_have_expired_or_are_of_others_are_refused() {
     assert!(away.contains("server server-1 at 127.0.0.1"), "{away}");
 }
 
-/// Connections that break for good after so many questions: as if the party were killed.
+/// Connections that break for good after this many requests, as if the party were killed.
 struct Mortal {
     inner: Connections,
     left: usize,
@@ -146,11 +148,11 @@ impl Line for Mortal {
     }
 }
 
-/// Killed in the last round, before or after its share is with every server: started again it has its result, and what it
-/// has left on disk is nobody's sum.
+/// Killed in the last round, before or after its share is with every server: restarted it gets its
+/// result, and its remaining state on disk is no sum of rows.
 #[test]
 fn a_party_that_is_killed_in_the_last_round_has_its_result_when_it_comes_back() {
-    // Two greetings; a share to each server; questions for commitments, then for openings.
+    // Two greetings; a share to each server; requests for commitments, then for openings.
     for questions in [3, 4, 5, 7] {
         let names = free(names(2));
         let planned = counting(&names);
@@ -160,7 +162,7 @@ fn a_party_that_is_killed_in_the_last_round_has_its_result_when_it_comes_back() 
         authority::found(place.path(), made, &names, 30, Validity::days(1)).unwrap();
         let servers: Vec<_> =
             names.servers.iter().map(|(name, _)| serve(&place.path().join(name))).collect();
-        // A question that finds nobody would count too.
+        // A request that finds no server would count too.
         listening(names.servers.iter().map(|(_, address)| address));
         let folder = |name: &str| Folder::open(&place.path().join(name)).unwrap();
         let clinic = folder("clinic");
@@ -178,7 +180,7 @@ fn a_party_that_is_killed_in_the_last_round_has_its_result_when_it_comes_back() 
                         (&planned, &tables[place], &names.parties[place].0);
                     let folder = folder(name);
                     scope.spawn(move || {
-                        // The one that was killed comes back when the others may be done.
+                        // The killed party returns when the others may be done.
                         if place == 0 {
                             std::thread::sleep(std::time::Duration::from_millis(600));
                         }
@@ -201,7 +203,7 @@ fn a_party_that_is_killed_in_the_last_round_has_its_result_when_it_comes_back() 
     }
 }
 
-/// A member that sends what is no share of any round ends the run, and everyone hears who it was.
+/// A member that sends a share longer than any round's ends the run, and all parties are told its name.
 #[test]
 fn a_share_that_is_too_long_ends_the_run_over_the_line() {
     let names = free(names(2));
@@ -217,7 +219,7 @@ fn a_share_that_is_too_long_ends_the_run_over_the_line() {
         let share = Ask::Share { round: 0, leaf: String::new(), heard: String::new() };
         clinic.ask(0, &share, &[1; 5000])
     });
-    // Once it listens: the connection is closed on a message that is too long.
+    // Once the server listens: the connection is closed on a message that is too long.
     let closed = |asked: &Result<_, PartiesError>| {
         asked.as_ref().is_err_and(|error| !error.to_string().contains("refused"))
     };

@@ -1,5 +1,5 @@
-//! Killed and started again at every step: a party and a server go on, everyone has the same, and no server is held to
-//! two openings; and a folder that was copied goes on with its own table.
+//! Parties and servers killed and restarted at every step: all resume, all have the same result, and no
+//! server is held to two openings; and a copied folder resumes with its own table.
 
 use crate::common::{SCHEMA, Through, counting, names, rows, schema, tables, take_part, verified};
 use privet_learn::Released;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 const PARTIES: [&str; 3] = ["clinic", "hospital", "ward"];
 
-/// Two servers with folders, that can be killed and started again, and all that they ever committed to.
+/// Two servers with folders that can be killed and restarted, and all commitments they ever made.
 struct Servers {
     place: tempfile::TempDir,
     there: Mutex<Vec<Option<Arc<Server>>>>,
@@ -40,7 +40,7 @@ impl Servers {
         Ok((reply, numbers))
     }
 
-    /// As by a power cut.
+    /// Kills a server, as a power cut would, and starts it again.
     fn restart(&self, server: usize) {
         let gone = self.there.lock().unwrap()[server].take();
         let gone = gone.map(|gone| Arc::downgrade(&gone)).unwrap();
@@ -50,7 +50,7 @@ impl Servers {
         self.there.lock().unwrap()[server] = Some(started(self.place.path(), server));
     }
 
-    /// One party's run, from its folder, through a line that is this function of a question.
+    /// Runs one party from its folder, over a transport implemented by this function.
     fn run(
         &self,
         party: usize,
@@ -65,7 +65,8 @@ impl Servers {
         take_part(&planned, table, &party).map_err(|error| error.to_string())
     }
 
-    /// All have the same, each server has been held to one opening, and is content.
+    /// Checks that all results are equal, that each server made one opening, and that the servers ended
+    /// well.
     fn check(&self, counts: &[Released<Count>], what: &str) {
         assert!(counts.iter().all(|other| other.artefact() == counts[0].artefact()), "{what}");
         assert!(verified(&counts[0]), "{what}");
@@ -83,7 +84,7 @@ fn started(place: &Path, server: usize) -> Arc<Server> {
     Arc::new(folder.server(Box::new(|_| {})).unwrap())
 }
 
-/// The phase that a question is of.
+/// Phase of a request.
 fn phase(ask: &Ask) -> &'static str {
     match ask {
         Ask::Hello { .. } => "hello",
@@ -96,8 +97,8 @@ fn phase(ask: &Ask) -> &'static str {
     }
 }
 
-/// Each party in a thread; the servers are killed at the `count`th question of a phase, before it is heard or before its
-/// answer is.
+/// Each party in a thread; the servers are killed at the `count`th request of a phase, before it is
+/// processed or before its answer is sent.
 #[test]
 fn a_server_that_is_killed_in_any_phase_goes_on() {
     for at in ["hello", "share", "commitment", "opening", "signature", "done"] {
@@ -137,7 +138,7 @@ fn a_server_that_is_killed_in_any_phase_goes_on() {
     }
 }
 
-/// One party is killed after its first, second, third … question, and started again, until it gets through.
+/// One party is killed after its first, second, third … request, and restarted, until it finishes.
 #[test]
 fn a_party_that_is_killed_after_any_question_goes_on() {
     let mut through = false;
@@ -180,12 +181,12 @@ fn a_party_that_is_killed_after_any_question_goes_on() {
     panic!("it never got through");
 }
 
-/// A server whose folder is brought back from before it committed itself: the party remembers.
+/// A server whose folder is restored from before its commitment: the party has recorded it.
 #[test]
 fn a_server_that_commits_itself_twice_is_found_out_after_a_restart() {
     let servers = Servers::new();
     let killed = || PartiesError::Ended("killed".into());
-    // All die once they hold the servers to something, before anything is opened.
+    // All are killed once they hold the commitments, before anything is opened.
     std::thread::scope(|scope| {
         for party in 0..3 {
             let servers = &servers;
@@ -219,7 +220,7 @@ fn a_server_that_commits_itself_twice_is_found_out_after_a_restart() {
     assert!(whys.iter().any(|why| why.contains(words)), "{whys:?}");
 }
 
-/// Everything in a folder, elsewhere.
+/// Copies a folder.
 fn copied(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -239,13 +240,13 @@ fn a_copied_folder_goes_on_with_its_own_table_alone() {
     let begin = |name: &str, table: &str| {
         folder(name).begin::<_, PartiesError>(SCHEMA, Through(to_servers), rows(table))
     };
-    // Copied after it had joined and before it began: two tables, of which servers take one.
+    // Copied after joining and before beginning: two tables, of which servers accept one.
     folder("clinic").party(SCHEMA, Through(to_servers)).unwrap().join().unwrap();
     copied(&servers.place.path().join("clinic"), &servers.place.path().join("early"));
     begin("clinic", "one\ntwo").unwrap().join().unwrap();
     let why = begin("early", "three").unwrap().join().unwrap_err().to_string();
     assert!(why.contains("from another copy of its folder"), "{why}");
-    // Copied later: another table is refused before a word is said; its own goes on.
+    // Copied later: another table is refused before anything is sent; its own resumes.
     copied(&servers.place.path().join("clinic"), &servers.place.path().join("late"));
     for name in ["clinic", "late"] {
         for other in ["one\ntwo\nthree", "two\none", "onetwo", ""] {
@@ -256,7 +257,7 @@ fn a_copied_folder_goes_on_with_its_own_table_alone() {
         }
         begin(name, "one\ntwo").unwrap().join().unwrap();
     }
-    // What it knows its table by is its own: neither sent nor readable by others.
+    // The key and digest of its table are neither sent nor readable by others.
     let kept = servers.place.path().join("clinic/state/table.json");
     let text: serde_json::Value = serde_json::from_slice(&std::fs::read(&kept).unwrap()).unwrap();
     let said: Mutex<String> = Mutex::default();
@@ -277,7 +278,7 @@ fn a_copied_folder_goes_on_with_its_own_table_alone() {
         let mode = std::fs::metadata(&kept).unwrap().permissions().mode();
         assert_eq!(mode & 0o777, 0o600);
     }
-    // Who only looks takes no part.
+    // A party opened without a table cannot take part.
     let party = folder("ward").party(SCHEMA, Through(to_servers)).unwrap();
     let table = &tables(&counting(&names(2)))[2];
     let why = take_part(&counting(&names(2)), table, &party).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Killed and started again: shares and openings are those that were written down.
+//! Killed and restarted: shares and openings are those stored.
 
 use crate::common::{SCHEMA, names, request, rows, schema, tables, take_part, verified};
 use privet_learn::plan;
@@ -7,17 +7,17 @@ use privet_parties::authority::{self, Validity};
 use privet_parties::{Ask, Folder, Line, PROTOCOL, PartiesError, Reply, Server};
 use std::sync::{Arc, Mutex};
 
-/// An answer with numbers in it: of which server and round.
+/// An answer with numbers: server, round and numbers.
 type Seen = (usize, u64, Vec<u128>);
 
-/// Servers that can be taken away and put back, and a line that breaks on request.
+/// Servers that can be removed and restored, and a transport that breaks on request.
 #[derive(Clone)]
 struct Switchboard {
     servers: Arc<Mutex<Vec<Option<Arc<Server>>>>>,
     party: usize,
-    /// After so many questions the line is dead for good: as if the party were killed.
+    /// After this many requests the transport is dead for good, as if the party were killed.
     left: Arc<Mutex<usize>>,
-    /// Every answer with numbers in it.
+    /// Every answer with numbers.
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
@@ -66,7 +66,7 @@ fn a_killed_party_and_a_killed_server_go_on_where_they_were() {
         for (party, name) in ["clinic", "hospital", "ward"].into_iter().enumerate() {
             let (folder, table, planned, line) = (folder(name), &tables[party], &planned, &line);
             runs.push(scope.spawn(move || {
-                // One party dies again and again, each time a little later on its way.
+                // One party is killed again and again, each time a little later.
                 for questions in [3, 4, 5, 7, 9, 12, 20, 30] {
                     if name == "hospital" {
                         let line = line(party, questions);
@@ -80,7 +80,7 @@ fn a_killed_party_and_a_killed_server_go_on_where_they_were() {
                 take_part(planned, table, &party).unwrap()
             }));
         }
-        // Meanwhile a server is killed and started again, several times.
+        // Meanwhile a server is killed and restarted, several times.
         for _ in 0..4 {
             std::thread::sleep(std::time::Duration::from_millis(40));
             let gone = servers.lock().unwrap()[1].take();
@@ -95,14 +95,14 @@ fn a_killed_party_and_a_killed_server_go_on_where_they_were() {
     });
     assert!(models.iter().all(|model| model.artefact() == models[0].artefact()));
     assert!(verified(&models[0]));
-    // Whoever asked, whenever: one opening a server and round.
+    // Over all requests there is one opening per server and round.
     let seen = seen.lock().unwrap();
     for (server, round, numbers) in seen.iter() {
         let same = seen.iter().filter(|(s, r, _)| s == server && r == round);
         assert!(same.clone().count() >= 3, "everyone heard it");
         assert!(same.into_iter().all(|(_, _, other)| other == numbers), "round {round} twice");
     }
-    // A folder is of one agreement.
+    // A folder belongs to one agreement.
     authority::found(&place.path().join("other"), made, &names, patience, Validity::days(1))
         .unwrap();
     std::fs::copy(
@@ -114,7 +114,7 @@ fn a_killed_party_and_a_killed_server_go_on_where_they_were() {
     assert!(refused.contains("another agreement"), "{refused}");
 }
 
-/// Who joined is known after a restart too: a second folder under one name stays out.
+/// Joined parties are known after a restart too: a second folder of one name is refused.
 #[test]
 fn a_server_that_is_started_again_knows_who_joined() {
     let names = names(2);
@@ -140,7 +140,8 @@ fn a_server_that_is_started_again_knows_who_joined() {
     assert_eq!(greeted("one", None), welcome);
     assert_eq!(greeted("one", None), welcome);
     assert!(matches!(greeted("two", None), Reply::Refused { .. }));
-    // Of two copies that had joined and not begun, the first that begins goes on; whoever looks may look.
+    // Of two copies that had joined and not begun, the first that begins is accepted; checks remain
+    // allowed.
     assert_eq!(greeted("one", Some("first")), welcome);
     assert_eq!(greeted("one", Some("first")), welcome);
     let Reply::Refused { why } = greeted("one", Some("second")) else { panic!() };
@@ -174,6 +175,6 @@ fn one_process_has_a_folder_at_a_time_and_keys_are_the_owners_alone() {
     std::fs::write(state.join("opening-0000001"), b"").unwrap();
     let refused = folder.server(Box::new(|_| {})).map(|_| ()).unwrap_err().to_string();
     assert!(refused.contains("lacks what was opened in round 1"), "{refused}");
-    // Nothing that is there is overwritten: keys may have been handed out.
+    // Existing files are not overwritten: keys may have been distributed.
     assert!(authority::found(place.path(), made, &names, 30, Validity::days(1)).is_err());
 }

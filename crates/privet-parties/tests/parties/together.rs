@@ -1,4 +1,5 @@
-//! Whole runs in one process: every learner that asks for sums alone, and all parties end with the same.
+//! Whole runs in one process: every learner that needs sums alone, and all parties end with the same
+//! model.
 
 use crate::common::{
     ROWS, SCHEMA, accuracy, agreed, all_together, all_with, names, request, schema, tables,
@@ -43,7 +44,7 @@ fn every_sum_based_learner_runs_unchanged() {
         );
         let notes = first.certificate().notes.join(" ");
         assert!(notes.contains("among 3 parties and"), "{notes}");
-        // At ε = 2 and 4,000 rows a model of two columns is next to perfect; guessing has 0.5.
+        // At ε = 2 and 4,000 rows a model of two columns is nearly perfect; guessing has 0.5.
         let right: f64 =
             tables(&planned).iter().map(|table| accuracy(first, table)).sum::<f64>() / 3.0;
         assert!(right > 0.8, "{method}: {right}");
@@ -112,7 +113,7 @@ fn what_is_not_proved_among_parties_is_refused() {
         let pure = request(method, loss, &names, 1).within(Budget::new(1.0, 0.0).unwrap());
         assert!(plan(&pure).is_err(), "Laplace noise is not shared");
     }
-    // A plan for parties is not carried out alone, nor the other way round.
+    // A plan for parties cannot be run alone, nor the other way round.
     let (planned, _) = agreed(60);
     let table = &tables(&planned)[0];
     let mut source = FixedSeed::new(1);
@@ -127,8 +128,8 @@ fn what_is_not_proved_among_parties_is_refused() {
     assert!(ran.is_err());
 }
 
-/// `output` among parties is the mean of their minimisers, each weighted by its rows: with next to no noise it is what the
-/// parties' own solvers find at their part of the ridge.
+/// `output` among parties is the mean of their minimisers, weighted by their rows: with almost no noise
+/// it is what the parties' own solvers find at their part of the ridge.
 #[test]
 fn output_averages_the_parties_own_minimisers() {
     let names = names(2);
@@ -145,7 +146,7 @@ fn output_averages_the_parties_own_minimisers() {
         let own = minimise(&problem, 1e-7, &SolverOptions::default()).unwrap().into_theta();
         mean.iter_mut().zip(own).for_each(|(sum, x)| *sum += share * x);
     }
-    // Twenty standard deviations of what is released.
+    // Twenty standard deviations of the release.
     let noise = 20.0 * planned.weight_noise().unwrap();
     assert!(noise < 0.05, "{noise}");
     for (found, mean) in model.artefact().weights[0].iter().zip(&mean) {
@@ -153,7 +154,8 @@ fn output_averages_the_parties_own_minimisers() {
     }
 }
 
-/// Under replace-one a party's own number of rows is public and must be what it declared; nothing leaves otherwise.
+/// Under replace-one a party's own number of rows is public and must be the declared one; otherwise
+/// nothing is sent.
 #[test]
 fn another_number_of_rows_than_was_declared_is_refused() {
     let (planned, agreement) = agreed(60);
@@ -169,8 +171,8 @@ fn another_number_of_rows_than_was_declared_is_refused() {
     assert!(standing.iter().all(|(_, it)| it.as_ref().unwrap().missing.is_empty()));
 }
 
-/// Ratings, each person's at one party: what is learnt of the items is the same for all parties, and nearly what one table
-/// of all of them would give.
+/// Ratings, each person's at one party: the items' factors are the same for all parties, and nearly
+/// those of one joint table.
 #[test]
 fn ratings_are_completed_among_parties() {
     let facts = RatingFacts {
@@ -191,7 +193,7 @@ fn ratings_are_completed_among_parties() {
     assert!(planned.notes().iter().any(|note| note.contains("held by one party")));
     assert!(alone.notes().iter().all(|note| !note.contains("party")));
     let place = tempfile::tempdir().unwrap();
-    // Items with odd numbers are liked by everyone, the others by nobody; tastes differ by one.
+    // Items with odd numbers are liked by all persons, the others by none; tastes differ by one.
     let table = |party: usize| {
         let mut text = String::from("user,item,rating\n");
         for person in 0..ROWS[party] {
@@ -216,15 +218,15 @@ fn ratings_are_completed_among_parties() {
     let least = |side: &[(usize, &f64)]| side.iter().map(|(_, x)| **x).fold(9.0, f64::min);
     let most = |side: &[(usize, &f64)]| side.iter().map(|(_, x)| **x).fold(-9.0, f64::max);
     assert!(least(&odd) > most(&even) + 0.5, "{found:?}");
-    // Other methods do not count on wider noise.
+    // Other methods do not account for wider noise.
     let other = Complete::by("svd".parse().unwrap());
     let other = other.request(schema, people, Neighbours::ReplaceOne);
     let other = other.within(Budget::new(2.0, 1e-6).unwrap()).shared(among);
     assert!(matches!(plan(&other), Err(LearnError::NotCovered { .. })));
 }
 
-/// Among how many is part of what the seal covers. (Sealed anew with other numbers, a file made up from scratch passes, as
-/// any does that is made up consistently: only a signature binds it to somebody.)
+/// The numbers of parties and servers are covered by the seal. (Sealed again with other numbers, a
+/// consistently forged file passes, as any does: only a signature binds it to a signer.)
 #[test]
 fn the_number_of_servers_cannot_be_edited() {
     let (planned, agreement) = agreed(60);

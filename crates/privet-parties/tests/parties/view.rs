@@ -1,9 +1,11 @@
-//! Two worlds: all that a server hears, where one record of a party is another one.
+//! A server's view of two neighbouring inputs: one record of a party differs.
 //!
-//! What a server hears are headers and shares. Headers must be the same in both worlds but for the clock, what servers said
-//! themselves (commitments), and the digest of what was opened, which everyone knows. Shares must be uniform in both: then no test tells the worlds apart by one
-//! server's shares. Looked at, for each server, party and world, are the bits of every share and of the difference of
-//! successive ones (a mask used twice would cancel there). Ways of sharing that leak are controls: they must be seen.
+//! A server's view consists of headers and shares. Headers must be the same for both inputs apart from
+//! the clock, the servers' own commitments, and the digest of the openings, which every member knows.
+//! Shares must be uniform for both: then no test distinguishes the inputs by one server's shares. The
+//! test examines, for each server, party and input, the bits of every share and of the difference of
+//! successive ones (a mask used twice would cancel there). Sharings that leak are controls: they must be
+//! detected.
 
 use crate::common::{SCHEMA, names, request, schema};
 use privet_dp::gate::Rounds;
@@ -15,13 +17,13 @@ use privet_parties::{Agreement, Ask, Line, PartiesError, Party, Reply, Room, Sig
 use std::sync::{Arc, Mutex};
 use zeroize::Zeroizing;
 
-/// Rounds, each of three numbers.
+/// The number of rounds, each of three values.
 const ROUNDS: u64 = 300;
 
-/// A header as a server may know it beforehand, and the numbers that came with it.
+/// A header without the parts a server knows beforehand, and its numbers.
 type Heard = (String, Vec<u128>);
 
-/// A line that writes down what goes to a server.
+/// A transport that records the messages to each server.
 struct Recorded<L> {
     line: L,
     heard: Arc<Mutex<[Vec<Heard>; 2]>>,
@@ -39,14 +41,14 @@ impl<L: Line> Line for Recorded<L> {
                 Ask::Hello { protocol, agreement, schema, instance, begun, clock: 0 }
             }
             Ask::Share { round, leaf, .. } => Ask::Share { round, leaf, heard: String::new() },
-            // What servers committed themselves to, and a digest of what everyone knows.
+            // The servers' own commitments, and a digest known to every member.
             Ask::Opening { round, .. } => Ask::Opening { round, commitments: vec![] },
             Ask::Sign { from, .. } => Ask::Sign { signed: Signed::default(), from },
             ask => ask,
         };
         let said = (serde_json::to_string(&known).unwrap(), body.to_vec());
         let mut heard = self.heard.lock().unwrap();
-        // How often it asks until there is an opening depends on how long the others work.
+        // The number of repetitions depends on how long the others work.
         if heard[server].last() != Some(&said) {
             heard[server].push(said);
         }
@@ -55,7 +57,7 @@ impl<L: Line> Line for Recorded<L> {
     }
 }
 
-/// How a vector is shared between two servers.
+/// Shares a vector between two servers.
 type Sharing = fn(&[i128], &mut dyn Source) -> Vec<Zeroizing<Vec<u128>>>;
 
 fn well(values: &[i128], source: &mut dyn Source) -> Vec<Zeroizing<Vec<u128>>> {
@@ -68,7 +70,7 @@ fn with_masks(values: &[i128], mut mask: impl FnMut() -> u128) -> Vec<Zeroizing<
     vec![Zeroizing::new(rest.collect()), Zeroizing::new(masks)]
 }
 
-/// Masks of 30 bits, as the thesis' prototype has them.
+/// Masks of 30 bits, as in the thesis' prototype.
 fn narrow(values: &[i128], source: &mut dyn Source) -> Vec<Zeroizing<Vec<u128>>> {
     with_masks(values, || u128::from(source.bits(30)))
 }
@@ -83,7 +85,7 @@ fn again(values: &[i128], _source: &mut dyn Source) -> Vec<Zeroizing<Vec<u128>>>
     with_masks(values, || 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c834)
 }
 
-/// What both servers hear of each party, where the clinic's sum is this.
+/// Both servers' views of each party, for this sum of the clinic.
 fn heard(agreement: &Agreement, clinic: [i128; 3], sharing: Sharing) -> Vec<[Vec<Heard>; 2]> {
     let room = Room::new(agreement).unwrap();
     std::thread::scope(|scope| {
@@ -120,13 +122,13 @@ fn agreed_on() -> Agreement {
     authority::without_certificates((&planned, &schema()), &names, 60).unwrap()
 }
 
-/// The shares of a view, number by number.
+/// The shares of a view, value by value.
 fn shares(view: &[Heard]) -> Vec<&Vec<u128>> {
     view.iter().map(|(_, body)| body).filter(|body| !body.is_empty()).collect()
 }
 
-/// Bits of numbers that are not set about half of the time. Each count is binomial(n, ½): by Hoeffding one further than √(17n)
-/// from n/2 has a probability of at most 2e⁻³⁴.
+/// The number of bits that are not set about half of the time. Each count is binomial(n, ½): by
+/// Hoeffding a deviation above √(17n) from n/2 has a probability of at most 2e⁻³⁴.
 fn odd_bits(numbers: &[u128]) -> usize {
     let n = numbers.len() as f64;
     let off = |bit: &u32| {
@@ -136,7 +138,7 @@ fn odd_bits(numbers: &[u128]) -> usize {
     (0..128).filter(off).count()
 }
 
-/// Bits that give a view away, over all shares and differences of successive ones.
+/// The number of biased bits in a view, over all shares and differences of successive ones.
 fn seen(view: &[Heard]) -> usize {
     let shares = shares(view);
     let all: Vec<u128> = shares.iter().flat_map(|share| share.iter().copied()).collect();
@@ -147,8 +149,9 @@ fn seen(view: &[Heard]) -> usize {
     odd_bits(&all) + odd_bits(&differences)
 }
 
-/// Two worlds, three parties, two servers, two statistics of 128 bits: 3,072 looks at 2e⁻³⁴ are below 1.1e-11 in all.
-/// (Differences of successive uniform numbers are uniform and independent themselves: with the first number they are all of them.)
+/// Two inputs, three parties, two servers, two statistics of 128 bits: 3,072 tests at 2e⁻³⁴ are below
+/// 1.1e-11 in all. (Differences of successive uniform numbers are uniform and independent themselves:
+/// with the first number they determine all of them.)
 #[test]
 fn a_server_cannot_tell_two_worlds_apart() {
     let agreement = agreed_on();
@@ -156,7 +159,7 @@ fn a_server_cannot_tell_two_worlds_apart() {
         [[0, 0, 0], [1 << 40, -(1 << 40), 12_345]].map(|sum| heard(&agreement, sum, well));
     for (party, views) in first.iter().zip(&second).enumerate() {
         for (server, (one, other)) in views.0.iter().zip(views.1).enumerate() {
-            // The same words in the same order, with as many numbers each.
+            // The same headers in the same order, with as many values each.
             let form = |view: &[Heard]| -> Vec<(String, usize)> {
                 view.iter().map(|(header, body)| (header.clone(), body.len())).collect()
             };
@@ -169,7 +172,7 @@ fn a_server_cannot_tell_two_worlds_apart() {
     }
 }
 
-/// The looks above have power: each way of sharing that leaks is seen at a server.
+/// The tests above have power: each sharing that leaks is detected at a server.
 #[test]
 fn sharing_that_leaks_is_seen() {
     let agreement = agreed_on();

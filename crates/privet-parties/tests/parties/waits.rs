@@ -1,4 +1,4 @@
-//! Servers that keep a party waiting: it goes by itself, and asks seldom meanwhile.
+//! Servers that keep a party waiting: it gives up by itself, and sends few requests meanwhile.
 
 use crate::common::{SCHEMA, Through, agreed, counting, first_leaf, names, request, schema};
 use privet_dp::gate::Rounds;
@@ -14,15 +14,16 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// So often asked a server lets go: without an end of its own a party would be held.
+/// The number of requests after which a server stops the test of a party that would wait without end.
 const LET_GO: usize = 2000;
-/// At a patience of a second, and two at each wait, with pauses that grow to a second: far fewer.
+/// Bound on the requests at a patience of one second, two at each wait, with intervals that grow to a
+/// second.
 const FEW: usize = 60;
 
-/// What servers answer to the question of this number.
+/// The answer to a request, by server and number of the request.
 type Answers<'a> = &'a (dyn Fn(usize, usize, &Ask) -> Reply + Sync);
 
-/// How often a party asks until it goes, and why it goes.
+/// The number of a party's requests until it gives up, and its reason.
 fn held(agreement: &Agreement, answers: Answers<'_>) -> (usize, String) {
     let asked = AtomicUsize::new(0);
     let line = Through(|server: usize, ask: &Ask, _: &[u128]| {
@@ -49,7 +50,7 @@ fn counted() -> Agreement {
     authority::without_certificates((&counting(&names), &schema()), &names, 1).unwrap()
 }
 
-/// Keeps to the protocol for one party, but for the questions that it answers otherwise.
+/// Follows the protocol towards one party, apart from the requests answered otherwise.
 fn answered(agreement: &Agreement, server: usize, ask: &Ask) -> Reply {
     let (digest, leaf) = (&agreement.digest(), &first_leaf(agreement));
     let of = Commitment { agreement: digest, round: 0, leaf, server, nonce: "n" };
@@ -61,7 +62,7 @@ fn answered(agreement: &Agreement, server: usize, ask: &Ask) -> Reply {
     }
 }
 
-/// "Wait" at once, for ever: at each place where a party waits, for others or for itself.
+/// "Waiting" at once, without end: at each place where a party waits, for others or for itself.
 #[test]
 fn a_server_that_says_wait_at_once_is_asked_seldom_and_not_for_ever() {
     let agreement = counted();
@@ -86,7 +87,7 @@ fn a_server_that_says_wait_at_once_is_asked_seldom_and_not_for_ever() {
     }
 }
 
-/// A server that takes a share and forgets it each time is sent it again, as seldom.
+/// A server that accepts a share and loses it each time is sent it again, at the same intervals.
 #[test]
 fn a_server_that_refuses_what_it_asks_for_is_left() {
     let agreement = counted();
@@ -97,8 +98,8 @@ fn a_server_that_refuses_what_it_asks_for_is_left() {
     assert!(asked < FEW && why.contains("server-0 refuses: greet me"), "{asked}: {why}");
 }
 
-/// "We still draw", for ever: where servers draw nothing together it is nonsense; where they do it has an end, however
-/// they count up.
+/// "Still drawing", without end: refused if servers draw nothing together; otherwise limited, whatever
+/// progress they claim.
 #[test]
 fn a_server_that_draws_for_ever_is_left() {
     let (_, alone) = agreed(1);
@@ -112,7 +113,7 @@ fn a_server_that_draws_for_ever_is_left() {
     let (asked, why) = held(&joint, &|_, _, _| Reply::Drawing { done: 0, of: 3 });
     assert!(asked < FEW && why.contains("noise is being drawn (0 of 3 rounds)"), "{asked}: {why}");
     assert!(why.contains("nothing is spent"), "{why}");
-    // Progress that is none, and more rounds than there are.
+    // Falling progress, and more rounds than planned.
     let falls =
         |_, before: usize, _: &Ask| Reply::Drawing { done: 2 - before.min(2) as u64, of: 3 };
     let (asked, why) = held(&joint, &falls);
@@ -121,7 +122,7 @@ fn a_server_that_draws_for_ever_is_left() {
     assert!(asked < FEW && why.contains("odd answer"), "{asked}: {why}");
 }
 
-/// A reply that comes byte by byte, each well before a read would give up: all of it has an end.
+/// A reply that comes byte by byte, each within the limit of a read: the whole reply has a limit.
 #[test]
 fn a_server_that_drips_is_left() {
     let names = {
@@ -145,8 +146,8 @@ fn a_server_that_drips_is_left() {
         let config = config.with_protocol_versions(&[&rustls::version::TLS13]).unwrap();
         Arc::new(config.with_no_client_auth().with_single_cert(vec![certificate], key).unwrap())
     };
-    // A greeting of 60,000 spaces and a welcome: at five bytes a second it takes hours. After a minute and a half the rest comes at once, so
-    // that a party that is held is let go.
+    // A greeting of 60,000 spaces and a welcome: at five bytes a second it takes hours. After a minute
+    // and a half the rest comes at once, so that a party that waited is released.
     let welcome = format!("{}{}", " ".repeat(60_000), r#"{"reply":"welcome","round":0}"#);
     let mut reply = (welcome.len() as u32).to_be_bytes().to_vec();
     reply.extend(welcome.as_bytes());
