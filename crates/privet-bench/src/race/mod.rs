@@ -25,9 +25,9 @@ mod turns;
 
 use crate::error::BenchError;
 use crate::line::{Line, Race};
-use crate::progress::tell;
 use environment::{Environment, Rival};
 pub use error::RaceError;
+use privet_cli::say;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -88,7 +88,7 @@ impl FromStr for Kind {
 /// What is asked for.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The folder of the originals ([`crate::catalog`]); the fit race needs Adult.
+    /// The folder of the originals ([`privet_catalog`]); the fit race needs Adult.
     pub originals: PathBuf,
     /// Where environments, prepared data and exports are kept; what is there already is used.
     pub work: PathBuf,
@@ -113,7 +113,7 @@ pub type Emit<'a> = &'a mut dyn FnMut(Line) -> Result<(), BenchError>;
 pub fn run(settings: &Settings, emit: Emit<'_>) -> Result<(), BenchError> {
     let busy = busy().filter(|_| !settings.quick);
     if let Some(busy) = &busy {
-        tell(&format!("race: {busy}"));
+        say!("race: {busy}");
     }
     std::fs::create_dir_all(&settings.work).map_err(BenchError::at(&settings.work))?;
     let mut rivals: Vec<Rival> = Vec::new();
@@ -130,7 +130,7 @@ pub fn run(settings: &Settings, emit: Emit<'_>) -> Result<(), BenchError> {
         for (rival, reason) in environment.missing.iter().filter(|(one, _)| rivals.contains(one)) {
             emit(notice(name, rival.name(), reason))?;
         }
-        tell(&format!("race: {name}"));
+        say!("race: {name}");
         run(settings, &environment, emit)?;
     }
     Ok(())

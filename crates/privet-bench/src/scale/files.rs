@@ -7,11 +7,11 @@
 use super::parts::LAW;
 use super::source::{Format, Kind, Next, Passing, Source};
 use super::{COVERTYPE, Emit, Scale, Settings, Wanted, line, slope};
-use crate::catalog;
 use crate::error::BenchError;
 use crate::line::Race;
 use crate::memory;
-use crate::synth::Logistic;
+use privet_catalog as catalog;
+use privet_catalog::synth::Logistic;
 use privet_data::block::{Cache, Lasting};
 use privet_data::read::{ReadOptions, files_of, read};
 use serde_json::json;
@@ -95,7 +95,7 @@ pub(super) fn run(
             let schema = work.0.join(format!("{}.toml", format.name()));
             fs::write(&schema, text).map_err(BenchError::at(&schema))?;
             let mut asked_for = Command::new(command);
-            asked_for.arg("train").arg(&folder).arg("--schema").arg(&schema);
+            asked_for.arg("as-privet").arg("train").arg(&folder).arg("--schema").arg(&schema);
             asked_for.args(["--epsilon", &asked.epsilon.to_string()]);
             asked_for.args(["--memory", &format!("{}B", asked.memory)]);
             asked_for.arg("--cache").arg(&work.0).arg("--out").arg(work.0.join("model.json"));

@@ -1,10 +1,10 @@
 //! Progressive accuracy on real streams beside river's, and rows a second.
 
 use super::{Emit, Settings, Streams, line};
-use crate::catalog;
 use crate::error::BenchError;
 use crate::race::environment::{Environment, Rival};
 use crate::suite::{Onlooker, write_stream};
+use privet_catalog as catalog;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::read::{self, ReadOptions, Report};
 use privet_data::{Dataset, Schema, Target, keyed, split};

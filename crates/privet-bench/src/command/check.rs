@@ -1,18 +1,17 @@
-//! `privet bench check`: are the suite's targets met?
+//! `privet-bench check`: are the suite's targets met?
 
-use crate::failure::Failure;
-use crate::output::{self, number};
-use crate::say;
+use crate::check::{self, Checked, Finding, Measured, Verdict};
+use crate::ledger;
+use crate::parties;
+use crate::race;
+use crate::report::words::short;
+use crate::scale;
+use crate::streams;
+use crate::suite::target::{Bound, Target};
+use crate::suite::{self, Suite, races};
 use clap::Args;
-use privet_bench::check::{self, Checked, Finding, Measured, Verdict};
-use privet_bench::ledger;
-use privet_bench::parties;
-use privet_bench::race;
-use privet_bench::report::words::short;
-use privet_bench::scale;
-use privet_bench::streams;
-use privet_bench::suite::target::{Bound, Target};
-use privet_bench::suite::{self, Suite, races};
+use privet_cli::say;
+use privet_cli::shared::{self, Failure, number};
 use privet_core::printable;
 use privet_learn::Calibration;
 use serde_json::{Value, json};
@@ -22,7 +21,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
-Reads the results that `privet bench run SUITE` wrote, measures nothing, and holds them against the
+Reads the results that `privet-bench run SUITE` wrote, measures nothing, and holds them against the
 suite's targets: for each the number that is asked, the measured mean ± its standard error, and whether
 it is met. The mean alone decides; of a tuned method, that of the point of its grid which the report shows.
 
@@ -43,9 +42,9 @@ missed, or one was never measured; 2 if there is nothing to check: no targets, n
 another suite.",
     after_help = "\
 Examples:
-  privet bench check default
-  privet bench check default --out bench/default
-  privet bench check mine.toml --out results --json"
+  privet-bench check default
+  privet-bench check default --out bench/default
+  privet-bench check mine.toml --out results --json"
 )]
 pub struct Check {
     /// A suite's name, or a TOML file
@@ -87,9 +86,9 @@ impl Check {
             say!("note: {notice}");
         }
         if self.json {
-            output::print_json(&as_json(&suite, &checked))?;
+            shared::print_json(&as_json(&suite, &checked))?;
         } else {
-            output::report(&in_words(&checked.findings))?;
+            shared::report(&in_words(&checked.findings))?;
         }
         let misses = checked.findings.iter().map(|finding| (finding.verdict(), miss(finding)));
         named(misses.collect())
@@ -136,14 +135,14 @@ impl Check {
                     })
                 })
                 .collect();
-            output::print_json(&json!({ "suite": suite, "targets": targets }))?;
+            shared::print_json(&json!({ "suite": suite, "targets": targets }))?;
         } else {
             let line = |finding: &streams::check::Finding| {
                 let verdict = finding.verdict().words();
                 let (target, mean) = (&finding.target, shown(finding.mean));
                 format!("{verdict}: {} {}, measured {mean}\n", target.words(), target.asked())
             };
-            output::report(&findings.iter().map(line).collect::<String>())?;
+            shared::report(&findings.iter().map(line).collect::<String>())?;
         }
         let misses = findings.iter().map(|finding| {
             let (target, mean) = (&finding.target, shown(finding.mean));
@@ -170,7 +169,7 @@ impl Check {
                     })
                 })
                 .collect();
-            output::print_json(&Value::from(all))?;
+            shared::print_json(&Value::from(all))?;
         } else {
             let mut rows = vec![["measure", "asked", "measured", ""].map(String::from).to_vec()];
             for one in &found {
@@ -184,7 +183,7 @@ impl Check {
                 let verdict = if met(one) { "met" } else { "MISSED" };
                 rows.push(vec![target.measure.clone(), asked, measured, verdict.into()]);
             }
-            output::report(&output::table(&rows))?;
+            shared::report(&shared::table(&rows))?;
         }
         let misses: Vec<String> = found
             .iter()
@@ -258,7 +257,7 @@ fn in_words(findings: &[Finding]) -> String {
         let note = finding.target.note.clone().unwrap_or_default();
         rows.push(vec![name(&finding.target), asked, mean, runs, verdict.into(), note]);
     }
-    output::table(&rows)
+    shared::table(&rows)
 }
 
 /// A target in words, without its number.
