@@ -2,7 +2,7 @@
 //!
 //! [`suite`] measures learners on data sets, [`race`] our speed beside that of peers; both leave one JSON
 //! object a line ([`mod@line`]), [`report`] turns results files into a page, and [`check`] holds them against a
-//! suite's targets; [`streams`], [`scale`] and [`ledger`] are suites of their own kind. Nothing measured on that page is typed
+//! suite's targets; [`streams`], [`scale`] and [`parties`] are suites in [`parts`], as the races are; [`ledger`] is one of its own kind. Nothing measured on that page is typed
 //! by hand. [`command`] is the command line; public sets come from [`privet_catalog`].
 #![forbid(unsafe_code)]
 
@@ -14,6 +14,7 @@ pub mod ledger;
 pub mod line;
 pub mod memory;
 pub mod parties;
+pub mod parts;
 pub mod race;
 pub mod report;
 pub mod scale;

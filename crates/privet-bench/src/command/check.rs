@@ -2,13 +2,10 @@
 
 use crate::check::{self, Checked, Finding, Measured, Verdict};
 use crate::ledger;
-use crate::parties;
-use crate::race;
+use crate::parts::{self, target};
 use crate::report::words::short;
-use crate::scale;
-use crate::streams;
 use crate::suite::target::{Bound, Target};
-use crate::suite::{self, Suite, races};
+use crate::suite::{self, Suite};
 use clap::Args;
 use privet_cli::say;
 use privet_cli::shared::{self, Failure, number};
@@ -60,21 +57,9 @@ pub struct Check {
 impl Check {
     /// Checks, and prints the table.
     pub fn run(self) -> Result<(), Failure> {
-        if self.suite == streams::NAME {
-            let out = self.out.clone().unwrap_or_else(|| super::results_of(streams::NAME));
-            return self.lines(streams::NAME, streams::check::check(&out)?);
-        }
-        if self.suite == scale::NAME {
-            let out = self.out.clone().unwrap_or_else(|| super::results_of(scale::NAME));
-            return self.lines(scale::NAME, scale::check(&out)?);
-        }
-        if self.suite == parties::NAME {
-            let out = self.out.clone().unwrap_or_else(|| super::results_of(parties::NAME));
-            return self.lines(parties::NAME, parties::check(&out)?);
-        }
-        if self.suite == races::NAME {
-            let out = self.out.clone().unwrap_or_else(|| super::results_of(races::NAME));
-            return self.lines(races::NAME, race::check::check(&out)?);
+        if let Some(known) = parts::find(&self.suite) {
+            let out = self.out.clone().unwrap_or_else(|| super::results_of(known.name));
+            return self.lines(known.name, (known.check)(&out)?);
         }
         if self.suite == ledger::NAME {
             return self.ledger();
@@ -118,7 +103,7 @@ fn named(findings: Vec<(Verdict, String)>) -> Result<(), Failure> {
 
 impl Check {
     /// Of a suite in parts, whose lines are of another form.
-    fn lines(self, suite: &str, findings: Vec<streams::check::Finding>) -> Result<(), Failure> {
+    fn lines(self, suite: &str, findings: Vec<target::Finding>) -> Result<(), Failure> {
         let shown = |mean: Option<f64>| mean.map_or("–".into(), number);
         if self.json {
             let targets: Vec<Value> = findings
@@ -137,7 +122,7 @@ impl Check {
                 .collect();
             shared::print_json(&json!({ "suite": suite, "targets": targets }))?;
         } else {
-            let line = |finding: &streams::check::Finding| {
+            let line = |finding: &target::Finding| {
                 let verdict = finding.verdict().words();
                 let (target, mean) = (&finding.target, shown(finding.mean));
                 format!("{verdict}: {} {}, measured {mean}\n", target.words(), target.asked())

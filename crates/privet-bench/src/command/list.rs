@@ -1,10 +1,7 @@
 //! `privet-bench list`: the suites, and what is in them.
 
-use crate::parties;
-use crate::race::Kind;
-use crate::scale;
-use crate::streams;
-use crate::suite::{self, BUILT_IN, Filter, Suite, races};
+use crate::parts;
+use crate::suite::{self, BUILT_IN, Filter, Suite};
 use clap::Args;
 use privet_cli::shared::{self, Failure, beside, number, wrapped};
 use serde_json::{Value, json};
@@ -43,15 +40,10 @@ impl List {
         let text = suites.iter().map(|suite| in_words(suite, whole));
         let mut text = text.collect::<Result<Vec<_>, _>>()?.concat();
         if !whole {
-            let races = Kind::ALL.map(|kind| kind.to_string()).join(", ");
-            for (name, title, kind, parts) in [
-                (races::NAME, races::TITLE.into(), "races", races),
-                (streams::NAME, streams::suite()?.title, "parts", streams::PARTS.join(", ")),
-                (scale::NAME, scale::suite()?.title, "parts", scale::PARTS.join(", ")),
-                (parties::NAME, parties::suite()?.title, "parts", parties::PARTS.join(", ")),
-            ] {
-                text.push_str(&wrapped(&format!("{name}: {title}"), ""));
-                text.push_str(&beside(&format!("    {kind}: "), &parts));
+            for known in parts::KNOWN {
+                let (title, all) = ((known.title)()?, (known.parts)(&[])?);
+                text.push_str(&wrapped(&format!("{}: {title}", known.name), ""));
+                text.push_str(&beside(&format!("    {}: ", known.kind), &all.join(", ")));
             }
         }
         shared::print(&text)

@@ -1,13 +1,9 @@
 //! `privet-bench run`: measure, and keep every line.
 
-use crate::error::BenchError;
 use crate::head;
 use crate::ledger;
-use crate::parties;
-use crate::race::{Kind, Settings};
-use crate::scale;
-use crate::streams;
-use crate::suite::{self, Filter, Onlooker, RunOptions, Suite, races, words};
+use crate::parts::{self, Known, Settings};
+use crate::suite::{self, Filter, Onlooker, RunOptions, Suite, words};
 use clap::Args;
 use privet_cli::say;
 use privet_cli::shared::{self, Failure, Meter, advise, quoted, within, writing};
@@ -85,17 +81,8 @@ pub struct Run {
 impl Run {
     /// Measures.
     pub fn run(self) -> Result<(), Failure> {
-        if self.suite == races::NAME {
-            return self.race();
-        }
-        if self.suite == streams::NAME {
-            return self.streams();
-        }
-        if self.suite == scale::NAME {
-            return self.scale();
-        }
-        if self.suite == parties::NAME {
-            return self.parties();
+        if let Some(known) = parts::find(&self.suite) {
+            return self.in_parts(known);
         }
         if self.suite == ledger::NAME {
             return self.ledger();
@@ -136,107 +123,33 @@ impl Run {
         Ok(())
     }
 
-    /// The suite of streams; `--methods` names its parts.
-    fn streams(self) -> Result<(), Failure> {
-        let out = self.out.unwrap_or_else(|| super::results_of(streams::NAME));
+    /// A suite in parts; `--methods` names them.
+    fn in_parts(self, known: &Known) -> Result<(), Failure> {
+        let parts = (known.parts)(&self.methods)?;
         if self.dry_run {
-            return shared::print(&format!("{}: {}\n", streams::NAME, streams::PARTS.join(", ")));
+            return shared::print(&format!("{}: {}\n", known.name, parts.join(", ")));
         }
-        room(&out, self.cache.as_deref())?;
-        let settings = streams::Settings {
-            originals: self.data,
-            work: self.cache.unwrap_or_else(|| out.join("data")),
-            parts: self.methods,
-            datasets: self.datasets,
-            epsilons: self.epsilons,
-            runs: self.runs,
-            python: python(),
-        };
-        let shown = Shown(Meter::spinner("streams"));
-        let outcome = streams::run(&settings, &out, self.resume, &shown)?;
-        drop(shown);
-        say!("{} lines; results in {}", outcome.made, quoted(&out));
-        for missing in &outcome.missing {
-            say!("left out {missing}");
-        }
-        Ok(())
-    }
-
-    /// The suite of large tables; `--methods` names its parts, `--datasets` its sizes.
-    fn scale(self) -> Result<(), Failure> {
-        let out = self.out.unwrap_or_else(|| super::results_of(scale::NAME));
-        if self.dry_run {
-            return shared::print(&format!("{}: {}\n", scale::NAME, scale::PARTS.join(", ")));
-        }
-        room(&out, self.cache.as_deref())?;
-        let settings = scale::Settings {
-            work: self.cache.unwrap_or_else(|| out.join("data")),
-            command: std::env::current_exe().ok(),
-            parts: self.methods,
-            sizes: self.datasets,
-            epsilons: self.epsilons,
-            python: python(),
-        };
-        let shown = Shown(Meter::spinner("large tables"));
-        let outcome = scale::run(&settings, &out, self.resume, &shown)?;
-        drop(shown);
-        say!("{} lines; results in {}", outcome.made, quoted(&out));
-        Ok(())
-    }
-
-    /// The suite of parties; `--methods` names its parts.
-    fn parties(self) -> Result<(), Failure> {
-        let out = self.out.unwrap_or_else(|| super::results_of(parties::NAME));
-        if self.dry_run {
-            let parts = parties::PARTS.join(", ");
-            return shared::print(&format!("{}: {parts}\n", parties::NAME));
-        }
-        room(&out, self.cache.as_deref())?;
-        let settings = streams::Settings {
-            originals: self.data,
-            work: self.cache.unwrap_or_else(|| out.join("data")),
-            parts: self.methods,
-            datasets: self.datasets,
-            epsilons: self.epsilons,
-            runs: self.runs,
-            python: python(),
-        };
-        let shown = Shown(Meter::spinner("parties"));
-        let outcome = parties::run(&settings, &out, self.resume, &shown)?;
-        drop(shown);
-        say!("{} lines; results in {}", outcome.made, quoted(&out));
-        for missing in &outcome.missing {
-            say!("left out {missing}");
-        }
-        Ok(())
-    }
-
-    /// The races; `--methods` names them.
-    fn race(self) -> Result<(), Failure> {
-        let named = self.methods.iter().map(|name| name.parse::<Kind>());
-        let named = named.collect::<Result<Vec<_>, _>>().map_err(BenchError::from)?;
-        let out = self.out.unwrap_or_else(|| super::results_of(races::NAME));
+        let out = self.out.unwrap_or_else(|| super::results_of(known.name));
         let program = std::env::current_exe()
             .map_err(|error| Failure::Environment(format!("this program: {error}")))?;
-        if !self.dry_run {
-            room(&out, self.cache.as_deref())?;
-        }
+        room(&out, self.cache.as_deref())?;
         let settings = Settings {
             originals: self.data,
             work: self.cache.unwrap_or_else(|| out.join("data")),
-            races: if named.is_empty() { Kind::ALL.into() } else { named },
+            parts: self.methods,
+            datasets: self.datasets,
+            epsilons: self.epsilons,
+            runs: self.runs,
             python: python(),
-            server: (program, vec!["serve-growth".into()]),
-            quick: false,
+            program: Some(program),
         };
-        if self.dry_run {
-            let races: Vec<String> = settings.races.iter().map(ToString::to_string).collect();
-            return shared::print(&format!("race: {}\n", races.join(", ")));
-        }
-        let shown = Shown(Meter::spinner("racing"));
-        let outcome = races::run(&settings, &out, self.resume, &shown)?;
+        let shown = Shown(Meter::spinner(known.doing));
+        let outcome = (known.run)(&settings, &out, self.resume, &shown)?;
         drop(shown);
         say!("{} lines; results in {}", outcome.made, quoted(&out));
+        for missing in &outcome.missing {
+            say!("left out {missing}");
+        }
         Ok(())
     }
 

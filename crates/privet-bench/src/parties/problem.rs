@@ -4,7 +4,7 @@
 
 use super::Dealt;
 use crate::error::BenchError;
-use crate::streams::Settings;
+use crate::parts::Settings;
 use privet_catalog as catalog;
 use privet_data::read::ReadOptions;
 use privet_data::{Dataset, Schema, Target, keyed, split};

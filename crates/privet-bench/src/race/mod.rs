@@ -24,7 +24,8 @@ pub mod samplers;
 mod turns;
 
 use crate::error::BenchError;
-use crate::line::{Line, Race};
+use crate::line::Line;
+use crate::parts::{Emit, line};
 use environment::{Environment, Rival};
 pub use error::RaceError;
 use privet_cli::say;
@@ -53,6 +54,14 @@ impl Kind {
     /// All of them.
     pub const ALL: [Self; 5] =
         [Self::Fit, Self::Accountant, Self::Samplers, Self::Network, Self::Growth];
+
+    /// Those of these names; all if there is none.
+    pub fn named(names: &[String]) -> Result<Vec<Self>, RaceError> {
+        match names {
+            [] => Ok(Self::ALL.into()),
+            names => names.iter().map(|name| name.parse()).collect(),
+        }
+    }
 
     /// Its name, against whom it is, and what runs it.
     fn facts(self) -> (&'static str, &'static [Rival], Runner) {
@@ -103,9 +112,6 @@ pub struct Settings {
     pub quick: bool,
 }
 
-/// Takes each line as it comes.
-pub type Emit<'a> = &'a mut dyn FnMut(Line) -> Result<(), BenchError>;
-
 /// Runs the races and hands over a line an entrant.
 ///
 /// Peers are installed first, before anything is measured; one that cannot be is named in a line with
@@ -151,15 +157,6 @@ fn busy() -> Option<String> {
              more by others' work, so ratios and slopes need an idle machine"
         )
     })
-}
-
-/// An entrant's line; what is measured must be an object.
-fn line(race: &str, who: &str, measured: Value) -> Line {
-    let measured = match measured {
-        Value::Object(measured) => measured,
-        _ => serde_json::Map::new(),
-    };
-    Line::Race(Race { race: race.into(), who: who.into(), measured })
 }
 
 /// The line of an entrant that has no result, and why.

@@ -5,7 +5,6 @@ use super::aggregate::{Group, Summary, grouped, groups, summaries};
 use super::compare::{self, heading, score};
 use super::document::{Block, Document, Rows, Table};
 use super::networks;
-use super::plot::{Axis, Figure, Panel, PlotLine, PlotPoint, Style};
 use super::published::Published;
 use super::race;
 use super::read::Results;
@@ -13,6 +12,7 @@ use super::tables;
 use super::words::{Measure, bytes, short, thousands};
 use crate::line::Head;
 use crate::suite::Peer;
+use privet_cli::page::panel::{Axis, Figure, Panel, PlotLine, PlotPoint, Style};
 use privet_learn::Calibration;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -4,12 +4,13 @@
 //! a process of its own, `privet train FOLDER --memory …`; `read` a table of Covertype's shape into memory. Files are in the
 //! system's cache, having just been written.
 
-use super::parts::LAW;
+use super::models::LAW;
 use super::source::{Format, Kind, Next, Passing, Source};
-use super::{COVERTYPE, Emit, Scale, Settings, Wanted, line, slope};
+use super::{COVERTYPE, Scale, Wanted, line, slope};
 use crate::error::BenchError;
 use crate::line::Race;
 use crate::memory;
+use crate::parts::{Emit, Settings};
 use privet_catalog as catalog;
 use privet_catalog::synth::Logistic;
 use privet_data::block::{Cache, Lasting};
@@ -91,7 +92,7 @@ pub(super) fn run(
             cache.encode(&files, &schema, &ReadOptions::default(), asked.memory)?;
             told("encode", started.elapsed().as_secs_f64(), memory::peak())?;
         }
-        if let Some(command) = &settings.command {
+        if let Some(command) = &settings.program {
             let schema = work.0.join(format!("{}.toml", format.name()));
             fs::write(&schema, text).map_err(BenchError::at(&schema))?;
             let mut asked_for = Command::new(command);

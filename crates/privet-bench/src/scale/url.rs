@@ -7,8 +7,9 @@
 
 use super::fit::{Asked, fit};
 use super::shards::Shards;
-use super::{Emit, Scale, Settings, Wanted, line};
+use super::{Scale, Wanted, line};
 use crate::error::BenchError;
+use crate::parts::{Emit, Settings};
 use privet_catalog::synth::Text;
 use privet_data::block::{BLOCK_ROWS, BlockWriter};
 use privet_data::encode::{Encoding, UnknownIn};

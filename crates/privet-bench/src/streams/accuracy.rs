@@ -1,7 +1,8 @@
 //! Progressive accuracy on real streams beside river's, and rows a second.
 
-use super::{Emit, Settings, Streams, line};
+use super::{Streams, line};
 use crate::error::BenchError;
+use crate::parts::{Emit, Settings};
 use crate::race::environment::{Environment, Rival};
 use crate::suite::{Onlooker, write_stream};
 use privet_catalog as catalog;
