@@ -14,7 +14,7 @@ pub mod target;
 use crate::error::BenchError;
 use crate::head;
 use crate::line::{Line, Race};
-use crate::race::{self, Kind, check};
+use crate::race::{Kind, check};
 use crate::suite::{Journal, Onlooker, Outcome, races};
 use crate::{parties, scale, streams};
 use serde::de::DeserializeOwned;
