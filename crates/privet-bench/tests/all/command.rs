@@ -288,3 +288,14 @@ fn quiet_is_quiet_and_what_cannot_be_written_ends_with_3() {
         assert!(told.chars().count() <= 80, "{told}");
     }
 }
+
+/// What a suite times is `privet` itself, which the program has in it.
+#[test]
+fn the_command_that_is_timed_is_privet() {
+    let world = World::new();
+    let train = "as-privet -q train table.csv --schema schema.toml --epsilon 5 --out model.json";
+    assert_eq!(world.ok(train), "");
+    assert!(world.ok("as-privet verify model.json").contains("VALID: ε = 5"));
+    world.refused(2, train, &["exists already"]);
+    world.refused(2, "train table.csv", &["unrecognized subcommand"]);
+}

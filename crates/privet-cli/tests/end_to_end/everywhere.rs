@@ -371,6 +371,16 @@ fn methods_lists_what_every_verb_takes() {
     world.refused(2, "methods --select --online", &["cannot be used with"]);
 }
 
+/// The benchmark is a command of its own, which is named.
+#[test]
+fn the_benchmark_says_where_it_went() {
+    let world = World::new();
+    world.refused(2, "bench run smoke --out x", &["privet-bench run smoke --out x", "cargo run"]);
+    world.refused(2, "-q bench", &["privet-bench"]);
+    assert!(world.ok("bench --help").contains("privet-bench"));
+    assert!(!world.ok("--help").contains("bench"));
+}
+
 /// Labels and predictions go where `--force` says, and what is refused names its own flag.
 #[test]
 fn force_is_for_every_file_that_a_verb_writes() {
