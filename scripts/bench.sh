@@ -10,20 +10,20 @@ work="target/bench"
 suites=("$@")
 [ "${#suites[@]}" -gt 0 ] || suites=(default race)
 
-cargo build --locked --quiet -p privet-cli
-privet="${CARGO_TARGET_DIR:-target}/debug/privet"
+cargo build --locked --quiet -p privet-bench
+bench="${CARGO_TARGET_DIR:-target}/debug/privet-bench"
 for suite in "${suites[@]}"; do
     echo "== $suite"
-    "$privet" bench run "$suite" --data "$data" --cache "$work/data" --out "$work/$suite" --resume
+    "$bench" run "$suite" --data "$data" --cache "$work/data" --out "$work/$suite" --resume
 done
 
 folders=()
 for suite in default iyengar-logistic iyengar-huber jain-thakurta race; do
     [ ! -f "$work/$suite/results.jsonl" ] || folders+=("$work/$suite")
 done
-"$privet" bench report "${folders[@]}" --html --out "$work/results.html" --force
-"$privet" bench report "${folders[@]}" --markdown --short --out docs/results.md --force
-"$privet" bench report "${folders[@]}" --csv --out docs/results.csv --force
+"$bench" report "${folders[@]}" --html --out "$work/results.html" --force
+"$bench" report "${folders[@]}" --markdown --short --out docs/results.md --force
+"$bench" report "${folders[@]}" --csv --out docs/results.csv --force
 echo "== docs/results.md and $work/results.html written"
 # Ends with code 1 and the name of each target that is missed.
-[ ! -f "$work/default/results.jsonl" ] || "$privet" bench check default --out "$work/default"
+[ ! -f "$work/default/results.jsonl" ] || "$bench" check default --out "$work/default"

@@ -11,7 +11,7 @@ stage_fmt() {
     "$CARGO" fmt --all -- --check
 }
 
-# The command a second time as the Python package has it: without the benchmark. Kernels for a device are compiled, which
+# The command a second time as the Python package has it: without the catalog of public sets. Kernels for a device are compiled, which
 # takes no toolkit of it.
 stage_lint() {
     "$CARGO" clippy --locked --workspace --all-targets -- -D warnings

@@ -11,8 +11,8 @@ target="$machine-unknown-linux-musl"
 scripts/venv.sh scripts/requirements-dist.txt
 export PATH="$PWD/.venv/bin:$PATH"
 if rustup target list --installed 2>/dev/null | grep -qx "$target" || rustup target add "$target" >/dev/null 2>&1; then
-    "$CARGO" zigbuild --locked --release --target "$target" -p privet-cli
-    binary="target/$target/release/privet" kind=static
+    "$CARGO" zigbuild --locked --profile dist --target "$target" -p privet-cli
+    binary="target/$target/dist/privet" kind=static
     # Of a static binary ldd itself ends with 1.
     asked="$(ldd "$binary" 2>&1 || true)"
     if ! grep -q -e 'not a dynamic executable' -e 'statically linked' <<<"$asked"; then
@@ -24,8 +24,8 @@ elif [[ "${DYNAMIC:-}" != 1 ]]; then
     exit 3
 else
     echo "NOT STATIC: the binary needs this system's C library" >&2
-    "$CARGO" build --locked --release -p privet-cli
-    binary=target/release/privet kind=dynamic
+    "$CARGO" build --locked --profile dist -p privet-cli
+    binary=target/dist/privet kind=dynamic
 fi
 version="$("$binary" --version | awk '{ print $2 }')"
 name="privet-$version-$machine-linux-$kind"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tables of docs/parties.md, from the results file of `privet bench run wang-parties`: none of their numbers is typed by hand.
+"""Tables of docs/parties.md, from the results file of `privet-bench run wang-parties`: none of their numbers is typed by hand.
 
     python3 scripts/parties_figures.py privet-bench-wang-parties/results.jsonl                  # prints them
     python3 scripts/parties_figures.py privet-bench-wang-parties/results.jsonl docs/parties.md  # writes them in
@@ -42,7 +42,7 @@ def head(heads, lines):
     days = sorted({line["started"][:10] for line in heads})
     runs = sorted({len(group) for group in grouped(lines, "dataset", "parties", "method", "rounds").values()})
     counted = f"mean of {runs[0]} to {runs[-1]} runs" if len(runs) > 1 else f"mean of {runs[0]} runs" if runs and runs[0] > 1 else "one run"
-    return f"`privet bench run wang-parties`, commit {' and '.join(commits)}, {' and '.join(days)}; {counted}."
+    return f"`privet-bench run wang-parties`, commit {' and '.join(commits)}, {' and '.join(days)}; {counted}."
 
 
 def grouped(lines, *keys):

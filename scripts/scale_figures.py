@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tables of docs/scale.md, from the results file of `privet bench run scale`: none of their numbers is typed by hand.
+"""Tables of docs/scale.md, from the results file of `privet-bench run scale`: none of their numbers is typed by hand.
 
     python3 scripts/scale_figures.py privet-bench-scale/results.jsonl
     python3 scripts/scale_figures.py privet-bench-scale/results.jsonl --write docs/scale.md

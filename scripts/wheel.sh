@@ -9,7 +9,7 @@ scripts/venv.sh scripts/requirements-dist.txt
 export PATH="$PWD/.venv/bin:$PATH"
 mkdir -p dist
 rm -f dist/privet-*.whl
-.venv/bin/maturin build --release --zig --compatibility "${MANYLINUX:-manylinux_2_28}" \
+.venv/bin/maturin build --profile dist --zig --compatibility "${MANYLINUX:-manylinux_2_28}" \
     --manifest-path python/Cargo.toml --out dist
 for wheel in dist/privet-*.whl; do
     told="$(.venv/bin/python -m auditwheel show "$wheel")"

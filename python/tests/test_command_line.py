@@ -1,4 +1,4 @@
-"""The package's command line: the same program, without the benchmark."""
+"""The package's command line: the same program, without the catalog of public data sets."""
 
 import subprocess
 import sys
@@ -17,8 +17,8 @@ def test_the_demonstration_comes_with_it(tmp_path):
     assert privet("verify", "demo/model.json", cwd=tmp_path).returncode == 0
 
 
-@pytest.mark.parametrize("words", [["bench"], ["bench", "run", "smoke", "--out", "here"], ["data", "list", "--json"]])
-def test_the_benchmark_does_not_and_says_where_it_is(words, tmp_path):
+@pytest.mark.parametrize("words", [["data"], ["data", "list", "--json"]])
+def test_the_catalog_does_not_and_says_where_it_is(words, tmp_path):
     refused = privet(*words, cwd=tmp_path)
     assert refused.returncode == 2
     assert refused.stdout == ""
@@ -28,6 +28,6 @@ def test_the_benchmark_does_not_and_says_where_it_is(words, tmp_path):
 
 
 def test_its_help_says_so_too():
-    helped = privet("bench", "--help")
+    helped = privet("data", "--help")
     assert helped.returncode == 0
     assert "cargo install" in helped.stdout

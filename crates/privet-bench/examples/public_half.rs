@@ -6,7 +6,7 @@
 //!
 //! `cargo run --release -p privet-bench --example public_half [RUNS] [SHARE]`; a SHARE below 1 makes everything smaller.
 
-use privet_bench::synth::Text;
+use privet_catalog::synth::Text;
 use privet_core::{Budget, Neighbours};
 use privet_data::encode::Encoding;
 use privet_data::{Dataset, Schema, read};

@@ -5,8 +5,11 @@
 //! sizes that the thesis gives, without their constants: s·ln p/q for subsampling (Corollary 6.37, q = ε/(32 ln(1/δ))) and
 //! max{s·ln p, k²s⁴/ln p, ks^(3/2)} for the LASSO (Corollary 6.39, k = 2 ln(1/δ)/ε).
 //!
-//! `cargo run --release -p privet-bench --example support_recovery [RUNS] [FIGURE.svg]`: a table in Markdown, and a figure.
+//! `cargo run --release -p privet-bench --example support_recovery [RUNS] [FIGURE.html]`: a table in Markdown, and a figure.
 
+use privet_bench::report::document::{Block, Document};
+use privet_bench::report::html::page;
+use privet_cli::page::panel::{Axis, Figure, Panel, PlotLine, PlotPoint, Style};
 use privet_core::Neighbours;
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::{FixedSeed, Source};
@@ -109,41 +112,33 @@ fn markdown(found: &[Vec<f64>], runs: u64, wrong: u32, lines: &[(&str, f64)]) ->
     text
 }
 
-/// Rates over the logarithm of the rows, and the sizes as dashed lines.
+/// Rates over the logarithm of the rows, as a page.
 fn figure(found: &[Vec<f64>], lines: &[(&str, f64)]) -> String {
-    let (first, last) = (500_f64, 100_000_f64);
-    let x = |rows: f64| 50.0 + 420.0 * (rows / first).ln() / (last / first).ln();
-    let y = |rate: f64| 230.0 - 200.0 * rate;
-    let mut svg = String::from(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 640 280\" font-family=\"sans-serif\" \
-         font-size=\"11\">\n<path d=\"M50 30V230H470\" fill=\"none\" stroke=\"#888\"/>\n",
-    );
-    for (method, (rates, colour)) in
-        METHODS.iter().zip(found.iter().zip(["#1b6ca8", "#c0392b", "#2e8b57"]))
-    {
-        let at = |(rows, rate): (&usize, &f64)| format!("{:.1},{:.1}", x(*rows as f64), y(*rate));
-        let points: Vec<String> = ROWS.iter().zip(rates).map(at).collect();
-        let place = 50 + 18 * METHODS.iter().position(|name| name == method).unwrap_or(0);
-        svg += &format!(
-            "<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\"/>\n\
-             <text x=\"480\" y=\"{place}\" fill=\"{colour}\">{method}</text>\n",
-            points.join(" ")
-        );
-    }
-    for (line, (name, rows)) in lines.iter().enumerate() {
-        let (at, place) = (x(*rows), 130 + 18 * line);
-        svg += &format!(
-            "<path d=\"M{at:.1} 30V230\" stroke=\"#888\" stroke-dasharray=\"{} 3\"/>\n\
-             <text x=\"480\" y=\"{place}\" fill=\"#555\">{name}: {rows:.0}</text>\n",
-            3 + 4 * line
-        );
-    }
-    for rows in ROWS {
-        svg += &format!(
-            "<text x=\"{:.1}\" y=\"246\" text-anchor=\"middle\">{rows}</text>\n",
-            x(rows as f64)
-        );
-    }
-    svg + "<text x=\"260\" y=\"268\" text-anchor=\"middle\">rows</text>\n<text x=\"44\" y=\"34\" \
-           text-anchor=\"end\">1</text>\n<text x=\"44\" y=\"234\" text-anchor=\"end\">0</text>\n</svg>\n"
+    let style = |line: usize| Style::Series(line, 0);
+    let point = |(rows, rate): (&usize, &f64)| PlotPoint {
+        x: *rows as f64,
+        y: *rate,
+        error: None,
+        title: format!("{rows} rows: {rate:.2}"),
+    };
+    let drawn = |(line, rates): (usize, &Vec<f64>)| PlotLine {
+        style: style(line),
+        points: ROWS.iter().zip(rates).map(point).collect(),
+    };
+    let sizes = lines.iter().map(|(name, rows)| format!("{name} = {rows:.0} rows"));
+    let panel = Panel {
+        title: String::new(),
+        label: "How often both columns are found, against the number of rows".into(),
+        x: Axis::logarithmic("rows", &ROWS.map(|rows| rows as f64)),
+        y: Axis::linear("share of runs", &[0.0, 1.0]),
+        lines: found.iter().enumerate().map(drawn).collect(),
+        level: None,
+        bars: vec![],
+    };
+    let figure = Figure {
+        caption: format!("Of the thesis: {}.", sizes.collect::<Vec<_>>().join("; ")),
+        panels: vec![panel],
+        legend: METHODS.iter().zip(0..).map(|(name, line)| (style(line), (*name).into())).collect(),
+    };
+    page("Support found", &Document { blocks: vec![Block::Figure(figure)] })
 }

@@ -1,8 +1,8 @@
 //! Why a benchmark did not run.
 
-use crate::catalog::CatalogError;
 use crate::race::RaceError;
 use crate::report::ReportError;
+use privet_catalog::CatalogError;
 use privet_data::{DataError, schema::SchemaError};
 use privet_learn::LearnError;
 use std::io;

@@ -2,25 +2,22 @@
 //!
 //! [`suite`] measures learners on data sets, [`race`] our speed beside that of peers; both leave one JSON
 //! object a line ([`mod@line`]), [`report`] turns results files into a page, and [`check`] holds them against a
-//! suite's targets; [`streams`], [`scale`] and [`ledger`] are suites of their own kind. Nothing measured on that page is typed
-//! by hand. [`catalog`] knows public sets and how to prepare them, [`synth`] makes some up.
+//! suite's targets; [`streams`], [`scale`] and [`parties`] are suites in [`parts`], as the races are; [`ledger`] is one of its own kind. Nothing measured on that page is typed
+//! by hand. [`command`] is the command line; public sets come from [`privet_catalog`].
 #![forbid(unsafe_code)]
 
-#[doc(hidden)]
-pub mod browser;
-pub mod catalog;
 pub mod check;
+pub mod command;
 pub mod error;
 pub mod head;
 pub mod ledger;
 pub mod line;
 pub mod memory;
 pub mod parties;
-pub mod progress;
+pub mod parts;
 pub mod race;
 pub mod report;
 pub mod scale;
 pub mod score;
 pub mod streams;
 pub mod suite;
-pub mod synth;

@@ -5,11 +5,11 @@ use crate::failure::Failure;
 use crate::flow::flowing;
 use crate::output;
 use crate::verbs;
-#[cfg(not(feature = "bench"))]
-use crate::verbs::left_out::{Bench, Data};
-#[cfg(feature = "bench")]
-use crate::verbs::{bench::Bench, data::Data};
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+#[cfg(feature = "data")]
+use crate::verbs::data::Data;
+#[cfg(not(feature = "data"))]
+use crate::verbs::left_out::Data;
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 const ABOUT: &str = "\
 Learns from sensitive records and lets out only what differential privacy allows.
@@ -28,8 +28,8 @@ Your own table:
   6. take it away                 privet export m.json --to onnx --out m.onnx";
 
 const AFTER: &str = "\
-Exit codes: 0 done; 1 refused on privacy grounds (certificate, proof, budget), or a benchmark's target
-missed; 2 bad input or usage, data and model files included; 3 the environment (disk, permission); 130 interrupted.
+Exit codes: 0 done; 1 refused on privacy grounds (certificate, proof, budget); 2 bad input or usage, data
+and model files included; 3 the environment (disk, permission); 130 interrupted.
 Results go to standard output, prose and progress to standard error.";
 
 /// The whole command line.
@@ -49,6 +49,13 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+    #[command(flatten)]
+    everywhere: Everywhere,
+}
+
+/// Flags of every verb.
+#[derive(Args, Debug)]
+pub struct Everywhere {
     /// Threads to compute with; all cores unless given. What comes out is the same
     #[arg(long, global = true, value_name = "N", help_heading = "Everywhere")]
     threads: Option<std::num::NonZeroUsize>,
@@ -73,12 +80,19 @@ impl Cli {
 
     /// Does what was asked.
     pub fn run(self) -> Result<(), Failure> {
+        self.everywhere.heed();
+        self.command.run()
+    }
+}
+
+impl Everywhere {
+    /// Does as they say from now on.
+    pub fn heed(&self) {
         output::set_quiet(self.quiet);
         if let Some(threads) = self.threads {
             // A second pool in one process is no reason to fail.
             let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global();
         }
-        self.command.run()
     }
 }
 
@@ -104,7 +118,8 @@ pub enum Command {
     Party(verbs::party::PartyVerb),
     Verify(verbs::verify::Verify),
     Audit(verbs::audit::Audit),
-    Bench(Bench),
+    #[command(hide = true)]
+    Bench(verbs::moved::Bench),
     Inspect(verbs::inspect::Inspect),
     Report(verbs::report::Report),
     Total(verbs::total::Total),

@@ -12,7 +12,7 @@ use std::io;
 /// A failed command. The words are for the operator, who holds the data.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// No proof, no budget, a certificate that does not hold, or a benchmark's target that is missed.
+    /// No proof, no budget, or a certificate that does not hold.
     #[error("{0}")]
     Refused(String),
     /// Something the caller gave.

@@ -15,7 +15,6 @@ static WRITING: Mutex<()> = Mutex::new(());
 static ADVICE: Mutex<String> = Mutex::new(String::new());
 
 /// What to tell whoever interrupts from now on.
-#[cfg(feature = "bench")]
 pub fn advise(words: String) {
     *ADVICE.lock().unwrap_or_else(PoisonError::into_inner) = words;
 }

@@ -3,7 +3,7 @@
 //! | code | meaning |
 //! |---|---|
 //! | 0 | done |
-//! | 1 | refused on privacy grounds: certificate, proof or budget; or a benchmark's target missed |
+//! | 1 | refused on privacy grounds: certificate, proof or budget |
 //! | 2 | bad input or usage, data and model files included |
 //! | 3 | the environment: disk, permission |
 //! | 130 | interrupted; nothing half-written |
@@ -36,13 +36,37 @@ mod words;
 
 use std::ffi::OsString;
 
+/// What `privet-bench`, a command of the same manners, takes from this one. Nobody else is promised any of it.
+#[doc(hidden)]
+pub mod shared {
+    pub use crate::cli::Everywhere;
+    pub use crate::failure::Failure;
+    pub use crate::flow::flowing;
+    pub use crate::interrupt::{advise, writing};
+    pub use crate::output::{
+        is_said, number, open, print, print_json, quoted, report, room, table, write,
+    };
+    pub use crate::progress::Meter;
+    pub use crate::settings::within;
+    pub use crate::words::{beside, wrapped};
+}
+
 /// Does what the arguments say, the first of which is the program's name, and returns the exit code.
 /// It is the whole program: it handles Ctrl-C and panics from here on.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    ended(|| cli::Cli::read(arguments), cli::Cli::run)
+}
+
+/// The same for a command line of any shape.
+#[doc(hidden)]
+pub fn ended<Line>(
+    read: impl FnOnce() -> Result<Line, clap::Error>,
+    run: impl FnOnce(Line) -> Result<(), failure::Failure>,
+) -> u8 {
     interrupt::install();
     quiet_inside_fences();
-    let outcome = match cli::Cli::read(arguments) {
-        Ok(cli) => cli.run(),
+    let outcome = match read() {
+        Ok(line) => run(line),
         Err(usage) => {
             // Help and version go to standard output with code 0, mistakes to standard error.
             let code = usage.exit_code();

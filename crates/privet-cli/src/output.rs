@@ -16,8 +16,6 @@ static QUIET: AtomicBool = AtomicBool::new(false);
 /// Whether only errors are to be said, from now on.
 pub fn set_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
-    #[cfg(feature = "bench")]
-    privet_bench::progress::set_quiet(quiet);
 }
 
 /// Whether these words are said at all.
@@ -37,7 +35,7 @@ macro_rules! say {
     ($($words:tt)*) => {{
         use std::io::Write as _;
         let words = format!($($words)*);
-        if $crate::output::is_said(&words) {
+        if $crate::shared::is_said(&words) {
             let _ = writeln!(std::io::stderr(), "{}", privet_core::printable_lines(&words));
         }
     }};

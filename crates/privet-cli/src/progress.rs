@@ -49,13 +49,11 @@ impl Meter {
     }
 
     /// Other words beside it.
-    #[cfg(feature = "bench")]
     pub fn words(&self, words: String) {
         self.bar.set_message(words);
     }
 
     /// A line above it.
-    #[cfg(feature = "bench")]
     pub fn say(&self, words: &str) {
         self.bar.suspend(|| crate::say!("{words}"));
     }

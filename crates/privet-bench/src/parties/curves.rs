@@ -26,7 +26,7 @@
 use super::problem::{Rows, Shape, gaussian, l2_laplace, laplace, rows, square};
 use super::{Dealt, Parties, line};
 use crate::error::BenchError;
-use crate::streams::{Emit, Settings};
+use crate::parts::{Emit, Settings};
 use crate::suite::Onlooker;
 use privet_dp::account::gaussian::mu;
 use privet_dp::noise::{Source, SystemRandom};

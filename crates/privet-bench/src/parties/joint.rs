@@ -6,8 +6,8 @@
 
 use super::line;
 use crate::error::BenchError;
+use crate::parts::Emit;
 use crate::race::RaceError;
-use crate::streams::Emit;
 use crate::suite::Onlooker;
 use privet_joint::{JointGaussian, JointLaplace, Law, gates};
 use serde_json::json;

@@ -18,11 +18,10 @@ pub mod ours;
 pub mod problem;
 
 use crate::error::BenchError;
-use crate::head;
 use crate::line::{Line, Race};
-use crate::streams::check::{Finding, Target, held_against};
-use crate::streams::{Emit, Settings};
-use crate::suite::{Journal, Onlooker, Outcome};
+use crate::parts::target::{Finding, Target, held_against};
+use crate::parts::{self, Harness, Settings};
+use crate::suite::{Onlooker, Outcome};
 use problem::GENERATED;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -35,6 +34,8 @@ pub const NAME: &str = "wang-parties";
 pub const TEXT: &str = include_str!("../../suites/wang-parties.parties.toml");
 /// Its parts.
 pub const PARTS: [&str; 6] = ["logistic", "ridge", "flat", "ours", "joint", "noise"];
+/// How the names of its lines begin.
+const PREFIX: &str = "parties";
 
 /// The suite.
 #[derive(Debug, Clone, Deserialize)]
@@ -80,33 +81,22 @@ pub struct Dealt {
 
 /// The suite that comes with privet.
 pub fn suite() -> Result<Parties, BenchError> {
-    toml::from_str(TEXT)
-        .map_err(|error| BenchError::Suite { file: format!("{NAME}.toml"), why: error.to_string() })
+    parts::parsed(NAME, TEXT)
 }
 
 /// A line of a part.
 pub(crate) fn line(part: &str, who: &str, measured: Value) -> Line {
-    let measured = match measured {
-        Value::Object(measured) => measured,
-        _ => Map::new(),
-    };
-    Line::Race(Race { race: format!("parties-{part}"), who: who.into(), measured })
+    parts::line(format!("{PREFIX}-{part}"), who, measured)
 }
 
 /// Holds the results in a folder against the targets.
 pub fn check(folder: &Path) -> Result<Vec<Finding>, BenchError> {
-    held_against(folder, (NAME, TEXT, "parties"), suite()?.targets)
+    held_against(folder, (NAME, TEXT, PREFIX), suite()?.targets)
 }
 
 fn wanted(settings: &Settings) -> Result<Parties, BenchError> {
     let mut suite = suite()?;
-    if let Some(part) = settings.parts.iter().find(|part| !PARTS.contains(&part.as_str())) {
-        return Err(BenchError::Unknown {
-            what: "part",
-            given: part.clone(),
-            accepted: PARTS.join(", "),
-        });
-    }
+    parts::all_known("part", &settings.parts, &PARTS)?;
     suite.runs = settings.runs.unwrap_or(suite.runs);
     if let [epsilon] = settings.epsilons[..] {
         suite.epsilon = epsilon;
@@ -118,10 +108,7 @@ fn wanted(settings: &Settings) -> Result<Parties, BenchError> {
             .chain(suite.ridge_sets.iter().flatten())
             .map(|dealt| dealt.dataset.clone())
             .collect();
-        if let Some(name) = settings.datasets.iter().find(|name| !known.contains(name)) {
-            let (given, accepted) = (name.clone(), known.join(", "));
-            return Err(BenchError::Unknown { what: "data set", given, accepted });
-        }
+        parts::all_known("data set", &settings.datasets, &known)?;
         suite.logistic.retain(|dealt| settings.datasets.contains(&dealt.dataset));
         if let Some(sets) = &mut suite.ridge_sets {
             sets.retain(|dealt| settings.datasets.contains(&dealt.dataset));
@@ -131,12 +118,9 @@ fn wanted(settings: &Settings) -> Result<Parties, BenchError> {
 }
 
 /// The lines of a part.
-fn of_part<'a>(lines: &'a [Line], part: &str) -> impl Iterator<Item = &'a Map<String, Value>> {
-    let race = format!("parties-{part}");
-    lines.iter().filter_map(move |line| match line {
-        Line::Race(line) if line.race == race => Some(&line.measured),
-        _ => None,
-    })
+fn of_part<'a>(lines: &'a [Race], part: &str) -> impl Iterator<Item = &'a Map<String, Value>> {
+    let race = format!("{PREFIX}-{part}");
+    lines.iter().filter(move |line| line.race == race).map(|line| &line.measured)
 }
 
 /// Whether a line is of this set and number of parties.
@@ -147,7 +131,7 @@ fn is_of(measured: &Map<String, Value>, dealt: &Dealt) -> bool {
 }
 
 /// For each method whose gap was measured among the fewest and the most parties of a set, the quotient of their means.
-fn flat(dealt: &Dealt, lines: &[Line]) -> Vec<Line> {
+fn flat(dealt: &Dealt, lines: &[Race]) -> Vec<Line> {
     let ends = [dealt.parties.iter().min(), dealt.parties.iter().max()];
     let [Some(few), Some(many)] = ends else { return Vec::new() };
     let gaps = |m: &u32| {
@@ -185,29 +169,22 @@ pub fn run(
     watch: &dyn Onlooker,
 ) -> Result<Outcome, BenchError> {
     let suite = wanted(settings)?;
-    let (mut journal, past) = Journal::open(out, TEXT, resume)?;
-    let mut write = |line: &Line| {
-        let mut written = Ok(());
-        watch.writing(&mut || written = journal.append(line));
-        written
-    };
-    write(&Line::Head(head::now(NAME)))?;
-    let mut outcome = Outcome::default();
-    let mut lines = past.lines;
+    let mut harness = Harness::open((NAME, TEXT), out, resume, watch)?;
     for (place, part) in PARTS.into_iter().enumerate() {
-        watch.progress(place as u64, PARTS.len() as u64, f64::NAN);
-        if !settings.parts.is_empty() && !settings.parts.iter().any(|wanted| wanted == part) {
+        harness.at(place, PARTS.len());
+        if !settings.wants(part) {
             continue;
         }
         for dealt in sets(&suite, part) {
+            let lines = &harness.lines;
             let there = |dealt: &Dealt| match part {
-                "flat" => of_part(&lines, part)
+                "flat" => of_part(lines, part)
                     .any(|line| line.get("dataset") == Some(&dealt.dataset.as_str().into())),
-                _ => of_part(&lines, part).any(|line| is_of(line, dealt)),
+                _ => of_part(lines, part).any(|line| is_of(line, dealt)),
             };
             // What a part without sets ends with.
             let last = if part == "joint" { "seconds" } else { "method" };
-            let whole = || of_part(&lines, part).any(|line| line.contains_key(last));
+            let whole = || of_part(lines, part).any(|line| line.contains_key(last));
             if dealt.as_ref().map_or_else(whole, there) {
                 let of = dealt.map_or_else(String::new, |Dealt { dataset, parties, .. }| {
                     format!(": {dataset} among {parties:?} parties")
@@ -215,35 +192,31 @@ pub fn run(
                 watch.say(&format!("{part}{of} is there already"));
                 continue;
             }
-            let mut made = Vec::new();
-            let emit: Emit<'_> = &mut |line: Line| {
-                made.push(line);
-                Ok(())
-            };
-            let done = match (part, &dealt) {
-                ("joint", _) => joint::joint(watch, emit),
-                ("flat", Some(dealt)) => flat(dealt, &lines).into_iter().try_for_each(emit),
-                ("ours", Some(dealt)) => ours::ours(&suite, dealt, settings, watch, emit),
-                (_, Some(dealt)) => curves::curves(&suite, (part, dealt), settings, watch, emit),
-                (_, None) => noise::table(&suite, emit),
-            };
-            match done {
-                Ok(()) => {}
-                Err(error @ (BenchError::Catalog(_) | BenchError::Race(_))) => {
-                    let of = dealt.map_or_else(String::new, |dealt| format!(", {}", dealt.dataset));
-                    let missing = format!("{part}{of}: {error}");
-                    if !outcome.missing.contains(&missing) {
-                        outcome.missing.push(missing);
+            let mut missing = None;
+            harness.measure(|lines, emit| {
+                let done = match (part, &dealt) {
+                    ("joint", _) => joint::joint(watch, emit),
+                    ("flat", Some(dealt)) => flat(dealt, lines).into_iter().try_for_each(emit),
+                    ("ours", Some(dealt)) => ours::ours(&suite, dealt, settings, watch, emit),
+                    (_, Some(dealt)) => {
+                        curves::curves(&suite, (part, dealt), settings, watch, emit)
                     }
+                    (_, None) => noise::table(&suite, emit),
+                };
+                match done {
+                    Err(error @ (BenchError::Catalog(_) | BenchError::Race(_))) => {
+                        let of = dealt.as_ref().map(|dealt| format!(", {}", dealt.dataset));
+                        missing = Some(format!("{part}{}: {error}", of.unwrap_or_default()));
+                        Ok(())
+                    }
+                    done => done,
                 }
-                Err(error) => return Err(error),
-            }
-            outcome.made += made.len() as u64;
-            made.iter().try_for_each(&mut write)?;
-            lines.append(&mut made);
+            })?;
+            let missing = missing.filter(|missing| !harness.outcome.missing.contains(missing));
+            harness.outcome.missing.extend(missing);
         }
     }
-    Ok(outcome)
+    Ok(harness.outcome)
 }
 
 /// What of a part is measured at once: a set and a number of parties, so that what is cut off loses no more than that; all
@@ -297,7 +270,8 @@ mod tests {
             let measured = json!({
                 "dataset": dealt.dataset, "parties": parties, "method": method, "rounds": 50, "gap": gap,
             });
-            line("logistic", method, measured)
+            let Line::Race(line) = line("logistic", method, measured) else { panic!() };
+            line
         };
         let lines = [
             gap(100, "a", 1.0),

@@ -6,7 +6,7 @@
 
 use super::{Parties, line};
 use crate::error::BenchError;
-use crate::streams::Emit;
+use crate::parts::Emit;
 use privet_dp::account::gaussian;
 use serde_json::json;
 

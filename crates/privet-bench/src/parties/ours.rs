@@ -14,8 +14,8 @@
 use super::problem::{Rows, Shape, folder, plain, read, some};
 use super::{Dealt, Parties, line};
 use crate::error::BenchError;
+use crate::parts::{Emit, Settings};
 use crate::score::score;
-use crate::streams::{Emit, Settings};
 use crate::suite::Onlooker;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema};

@@ -3,9 +3,9 @@
 //! For experiments alone: sums are floating point, and nothing here is released.
 
 use super::Dealt;
-use crate::catalog;
 use crate::error::BenchError;
-use crate::streams::Settings;
+use crate::parts::Settings;
+use privet_catalog as catalog;
 use privet_data::read::ReadOptions;
 use privet_data::{Dataset, Schema, Target, keyed, split};
 use privet_dp::noise::{FixedSeed, GridGaussian, Source};

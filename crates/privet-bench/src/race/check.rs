@@ -2,8 +2,8 @@
 
 use crate::error::BenchError;
 use crate::line::Race;
+use crate::parts::target::{Finding, Target};
 use crate::report::Results;
-use crate::streams::check::{Finding, Target};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;

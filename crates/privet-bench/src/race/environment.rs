@@ -7,7 +7,7 @@
 use super::RaceError;
 use super::peer::{Peer, shortened};
 use crate::error::BenchError;
-use crate::progress::tell;
+use privet_cli::say;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -111,7 +111,7 @@ impl Environment {
             match made.install(python, rival) {
                 Ok(()) => made.ready.push(rival),
                 Err(BenchError::Race(RaceError::NoPeers { reason })) => {
-                    tell(&format!("peers: {} cannot be installed: {reason}", rival.name()));
+                    say!("peers: {} cannot be installed: {reason}", rival.name());
                     made.missing.push((rival, reason));
                 }
                 Err(error) => return Err(error),
@@ -173,12 +173,12 @@ impl Environment {
         // Interrupted half-way, an environment may have an interpreter and no installer.
         let whole = folder.join("made");
         if !whole.exists() {
-            tell(&format!("peers: making {}", folder.display()));
+            say!("peers: making {}", folder.display());
             let made = finished(Command::new(python).args(["-m", "venv"]).arg(&folder));
             made.map_err(|reason| RaceError::NoPython { program: python.into(), reason })?;
             fs::write(&whole, "").map_err(BenchError::at(&whole))?;
         }
-        tell(&format!("peers: installing {}", rival.packages().join(", ")));
+        say!("peers: installing {}", rival.packages().join(", "));
         let list = self.folder.join(format!("{place}.txt"));
         fs::write(&list, pins).map_err(BenchError::at(&list))?;
         let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"];

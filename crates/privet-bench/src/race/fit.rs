@@ -8,11 +8,11 @@
 use super::environment::{Environment, Rival};
 use super::turns::{self, Entrant, Opponent, Times};
 use super::{Emit, RaceError, Settings, number};
-use crate::catalog;
 use crate::error::BenchError;
 use crate::memory;
-use crate::progress::tell;
 use crate::score::score;
+use privet_catalog as catalog;
+use privet_cli::say;
 use privet_core::{Budget, Neighbours};
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Schema, read};
@@ -252,7 +252,7 @@ fn beside<'a>(ours: &[Planned<'_>], peer: &'a Opponent<'a>) -> Vec<Asked<'a>> {
 fn grid<'a>(peer: &'a Opponent<'a>) -> Vec<Asked<'a>> {
     let name = format!("{}, δ = 0", peer.name());
     let defaults = (peer, format!("{name}, defaults"), json!({ "epsilon": PURE_EPSILON }));
-    tell("race: looking for the best C of diffprivlib");
+    say!("race: looking for the best C of diffprivlib");
     let points = GRID.iter().flat_map(|c| [(c, true), (c, false)]).map(|(c, intercept)| {
         let question = json!({ "epsilon": PURE_EPSILON, "C": c, "fit_intercept": intercept });
         let fits = (0..SCREENED).map(|_| Ok(number(&peer.ask(&question)?, "accuracy")));

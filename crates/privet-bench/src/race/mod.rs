@@ -24,10 +24,11 @@ pub mod samplers;
 mod turns;
 
 use crate::error::BenchError;
-use crate::line::{Line, Race};
-use crate::progress::tell;
+use crate::line::Line;
+use crate::parts::{Emit, line};
 use environment::{Environment, Rival};
 pub use error::RaceError;
+use privet_cli::say;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -53,6 +54,14 @@ impl Kind {
     /// All of them.
     pub const ALL: [Self; 5] =
         [Self::Fit, Self::Accountant, Self::Samplers, Self::Network, Self::Growth];
+
+    /// Those of these names; all if there is none.
+    pub fn named(names: &[String]) -> Result<Vec<Self>, RaceError> {
+        match names {
+            [] => Ok(Self::ALL.into()),
+            names => names.iter().map(|name| name.parse()).collect(),
+        }
+    }
 
     /// Its name, against whom it is, and what runs it.
     fn facts(self) -> (&'static str, &'static [Rival], Runner) {
@@ -88,7 +97,7 @@ impl FromStr for Kind {
 /// What is asked for.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// The folder of the originals ([`crate::catalog`]); the fit race needs Adult.
+    /// The folder of the originals ([`privet_catalog`]); the fit race needs Adult.
     pub originals: PathBuf,
     /// Where environments, prepared data and exports are kept; what is there already is used.
     pub work: PathBuf,
@@ -103,9 +112,6 @@ pub struct Settings {
     pub quick: bool,
 }
 
-/// Takes each line as it comes.
-pub type Emit<'a> = &'a mut dyn FnMut(Line) -> Result<(), BenchError>;
-
 /// Runs the races and hands over a line an entrant.
 ///
 /// Peers are installed first, before anything is measured; one that cannot be is named in a line with
@@ -113,7 +119,7 @@ pub type Emit<'a> = &'a mut dyn FnMut(Line) -> Result<(), BenchError>;
 pub fn run(settings: &Settings, emit: Emit<'_>) -> Result<(), BenchError> {
     let busy = busy().filter(|_| !settings.quick);
     if let Some(busy) = &busy {
-        tell(&format!("race: {busy}"));
+        say!("race: {busy}");
     }
     std::fs::create_dir_all(&settings.work).map_err(BenchError::at(&settings.work))?;
     let mut rivals: Vec<Rival> = Vec::new();
@@ -130,7 +136,7 @@ pub fn run(settings: &Settings, emit: Emit<'_>) -> Result<(), BenchError> {
         for (rival, reason) in environment.missing.iter().filter(|(one, _)| rivals.contains(one)) {
             emit(notice(name, rival.name(), reason))?;
         }
-        tell(&format!("race: {name}"));
+        say!("race: {name}");
         run(settings, &environment, emit)?;
     }
     Ok(())
@@ -151,15 +157,6 @@ fn busy() -> Option<String> {
              more by others' work, so ratios and slopes need an idle machine"
         )
     })
-}
-
-/// An entrant's line; what is measured must be an object.
-fn line(race: &str, who: &str, measured: Value) -> Line {
-    let measured = match measured {
-        Value::Object(measured) => measured,
-        _ => serde_json::Map::new(),
-    };
-    Line::Race(Race { race: race.into(), who: who.into(), measured })
 }
 
 /// The line of an entrant that has no result, and why.

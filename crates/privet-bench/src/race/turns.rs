@@ -5,7 +5,7 @@ use super::environment::{Environment, Rival};
 use super::peer::Peer;
 use super::{Emit, line, notice, number};
 use crate::error::BenchError;
-use crate::progress::tell;
+use privet_cli::say;
 use serde_json::{Value, json};
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -65,7 +65,7 @@ pub(super) fn take(
     for Entrant { who, mut known, answers, failed, .. } in entrants {
         if !answers.is_empty() {
             let found = measured(&answers);
-            tell(&format!("race: {race}, {who}: {found}"));
+            say!("race: {race}, {who}: {found}");
             found.as_object().into_iter().flatten().for_each(|(key, value)| {
                 known[key] = value.clone();
             });

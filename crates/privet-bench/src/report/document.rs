@@ -1,7 +1,7 @@
 //! What a report says, apart from how it is written: the renderers turn one [`Document`] into a page
 //! of HTML or of Markdown.
 
-use super::plot::Figure;
+use privet_cli::page::panel::Figure;
 
 /// Everything that a report says, in order.
 #[derive(Debug, Clone, Default)]

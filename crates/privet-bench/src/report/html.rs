@@ -2,7 +2,8 @@
 //! script, and a content policy forbids the page to fetch anything.
 
 use super::document::{Block, Cell, Document, Table, Tone};
-use super::plot::Figure;
+use privet_cli::page::panel::Figure;
+use privet_cli::page::svg::entities as escape;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("style.css");
@@ -130,26 +131,6 @@ fn figure(figure: &Figure, page: &mut String) {
     }
     let _ =
         writeln!(page, "</ul>\n<figcaption>{}</figcaption>\n</figure>", escape(&figure.caption));
-}
-
-/// Text that means nothing but itself, in an element or an attribute.
-pub fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '"' => escaped.push_str("&quot;"),
-            '\'' => escaped.push_str("&#39;"),
-            // Not allowed in a page, even as a reference.
-            character if character.is_control() && !character.is_whitespace() => {
-                escaped.push('\u{fffd}')
-            }
-            character => escaped.push(character),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

@@ -12,7 +12,6 @@ pub mod document;
 pub mod html;
 pub mod markdown;
 mod networks;
-pub mod plot;
 pub mod published;
 pub mod race;
 pub mod read;

@@ -16,16 +16,16 @@ pub const FILE: &str = "results.jsonl";
 #[non_exhaustive]
 pub enum ReportError {
     /// No folder was named.
-    #[error("no folder of results was named: give the folders that `privet bench run` wrote")]
+    #[error("no folder of results was named: give the folders that `privet-bench run` wrote")]
     Nothing,
     /// There is no such folder.
     #[error(
-        "{}: no such folder; accepted is a folder with a {FILE}, as `privet bench run` writes it",
+        "{}: no such folder; accepted is a folder with a {FILE}, as `privet-bench run` writes it",
         .0.display()
     )]
     NoFolder(PathBuf),
     /// There is no results file in it.
-    #[error("{}: holds no {FILE}, which `privet bench run` writes there", .0.display())]
+    #[error("{}: holds no {FILE}, which `privet-bench run` writes there", .0.display())]
     NoFile(PathBuf),
     /// The file could not be read.
     #[error("{}: {source}", .path.display())]
@@ -37,7 +37,7 @@ pub enum ReportError {
     },
     /// Not one measurement.
     #[error(
-        "{}: no measurement in it ({unread} unreadable lines); was `privet bench run` stopped before \
+        "{}: no measurement in it ({unread} unreadable lines); was `privet-bench run` stopped before \
          its first result?",
         .path.display()
     )]
@@ -120,7 +120,7 @@ impl Results {
             _ => format!("; nothing of {}", without.join(", ")),
         };
         self.notices.push(format!(
-            "{}: part of the suite, {made} of its {} models{missing}. `privet bench run {} --resume` makes the \
+            "{}: part of the suite, {made} of its {} models{missing}. `privet-bench run {} --resume` makes the \
              rest.",
             self.suite,
             forecast.models(),

@@ -5,7 +5,6 @@ use super::aggregate::{Group, Summary, grouped, groups, summaries};
 use super::compare::{self, heading, score};
 use super::document::{Block, Document, Rows, Table};
 use super::networks;
-use super::plot::{Axis, Figure, Panel, PlotLine, PlotPoint, Style};
 use super::published::Published;
 use super::race;
 use super::read::Results;
@@ -13,6 +12,7 @@ use super::tables;
 use super::words::{Measure, bytes, short, thousands};
 use crate::line::Head;
 use crate::suite::Peer;
+use privet_cli::page::panel::{Axis, Figure, Panel, PlotLine, PlotPoint, Style};
 use privet_learn::Calibration;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -35,11 +35,11 @@ pub fn document(results: &[Results], length: Length) -> Document {
         suite(one, groups, &palette, length, &mut document);
     }
     if length == Length::Short {
-        document.text("All numbers, with full digits: privet bench report --csv, in results.csv beside this page.");
+        document.text("All numbers, with full digits: privet-bench report --csv, in results.csv beside this page.");
     }
     document.heading(2, "How these numbers came about");
     document.text(
-        "Made by privet bench report from results files; nothing here is typed by hand but the published \
+        "Made by privet-bench report from results files; nothing here is typed by hand but the published \
          numbers and the sentences on why results differ from them, which are part of the program.",
     );
     results.iter().flat_map(|one| &one.notices).for_each(|notice| document.notice(notice));

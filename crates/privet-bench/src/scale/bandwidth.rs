@@ -5,10 +5,11 @@
 //! the files (`posix_fadvise`), and the same files are then read and not looked at, before and after; the faster of both is
 //! the disk's rate.
 
-use super::parts::LAW;
+use super::models::LAW;
 use super::shards::Made;
-use super::{Emit, Scale, Settings, Wanted, line};
+use super::{Scale, Wanted, line};
 use crate::error::BenchError;
+use crate::parts::{Emit, Settings};
 use privet_data::block::BlockFiles;
 use privet_optim::loss::Loss;
 use privet_optim::sum::{Labels, LossAndGradient, OnDisk, Records, RecordsError, Sums, Table};

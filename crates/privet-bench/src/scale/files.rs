@@ -4,14 +4,15 @@
 //! a process of its own, `privet train FOLDER --memory …`; `read` a table of Covertype's shape into memory. Files are in the
 //! system's cache, having just been written.
 
-use super::parts::LAW;
+use super::models::LAW;
 use super::source::{Format, Kind, Next, Passing, Source};
-use super::{COVERTYPE, Emit, Scale, Settings, Wanted, line, slope};
-use crate::catalog;
+use super::{COVERTYPE, Scale, Wanted, line, slope};
 use crate::error::BenchError;
 use crate::line::Race;
 use crate::memory;
-use crate::synth::Logistic;
+use crate::parts::{Emit, Settings};
+use privet_catalog as catalog;
+use privet_catalog::synth::Logistic;
 use privet_data::block::{Cache, Lasting};
 use privet_data::read::{ReadOptions, files_of, read};
 use serde_json::json;
@@ -91,11 +92,11 @@ pub(super) fn run(
             cache.encode(&files, &schema, &ReadOptions::default(), asked.memory)?;
             told("encode", started.elapsed().as_secs_f64(), memory::peak())?;
         }
-        if let Some(command) = &settings.command {
+        if let Some(command) = &settings.program {
             let schema = work.0.join(format!("{}.toml", format.name()));
             fs::write(&schema, text).map_err(BenchError::at(&schema))?;
             let mut asked_for = Command::new(command);
-            asked_for.arg("train").arg(&folder).arg("--schema").arg(&schema);
+            asked_for.arg("as-privet").arg("train").arg(&folder).arg("--schema").arg(&schema);
             asked_for.args(["--epsilon", &asked.epsilon.to_string()]);
             asked_for.args(["--memory", &format!("{}B", asked.memory)]);
             asked_for.arg("--cache").arg(&work.0).arg("--out").arg(work.0.join("model.json"));

@@ -2,8 +2,8 @@
 //!
 //! | part | what | file |
 //! |---|---|---|
-//! | stand-ins | Uber's four sets in full size, beside the model without privacy | `parts` |
-//! | growth | time, memory and bytes a second against the rows, from memory and from files | `parts` |
+//! | stand-ins | Uber's four sets in full size, beside the model without privacy | `models` |
+//! | growth | time, memory and bytes a second against the rows, from memory and from files | `models` |
 //! | bandwidth | a pass in bytes a second, beside those of memory and disk | `bandwidth` |
 //! | files | from CSV and Parquet to a model, by the command itself | `files`, `source` |
 //! | race | beside scikit-learn in memory and out of core | `race` |
@@ -15,7 +15,7 @@
 mod bandwidth;
 mod files;
 mod fit;
-mod parts;
+mod models;
 mod race;
 mod shards;
 mod source;
@@ -24,11 +24,12 @@ mod url;
 use crate::error::BenchError;
 use crate::head;
 use crate::line::{Line, Race};
-use crate::streams::check::{self, Finding, Target};
-use crate::suite::{Journal, Onlooker, Outcome};
+use crate::parts::target::{Finding, Target, held_against};
+use crate::parts::{self, Harness, Settings};
+use crate::suite::{Onlooker, Outcome};
 use serde::Deserialize;
-use serde_json::{Map, Value};
-use std::path::{Path, PathBuf};
+use serde_json::Value;
+use std::path::Path;
 
 /// Its name.
 pub const NAME: &str = "scale";
@@ -162,25 +163,7 @@ pub struct Wide {
 
 /// The suite that comes with privet.
 pub fn suite() -> Result<Scale, BenchError> {
-    toml::from_str(TEXT)
-        .map_err(|error| BenchError::Suite { file: format!("{NAME}.toml"), why: error.to_string() })
-}
-
-/// What is asked for.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// Where rows and the peers' environment are kept.
-    pub work: PathBuf,
-    /// Which parts; all of them if none is named.
-    pub parts: Vec<String>,
-    /// Which sizes, each perhaps with a share of its rows (`uber-4/100`); all in full if none is named.
-    pub sizes: Vec<String>,
-    /// These budgets instead of the suite's.
-    pub epsilons: Vec<f64>,
-    /// The interpreter that makes the peers' environment.
-    pub python: PathBuf,
-    /// The command whose training is timed; none is where it is not named.
-    pub command: Option<PathBuf>,
+    parts::parsed(NAME, TEXT)
 }
 
 /// A size that is wanted: its name in the suite, and which part of its rows.
@@ -205,42 +188,34 @@ impl Wanted {
     }
 }
 
-impl Settings {
-    /// Which of these sizes are wanted.
-    fn wanted(&self, known: &[String]) -> Vec<Wanted> {
-        let whole = |name: &String| Wanted { name: name.clone(), part: 1 };
-        if self.sizes.is_empty() {
-            return known.iter().map(whole).collect();
-        }
-        let read = |size: &String| {
-            let (name, part) = size.split_once('/').unwrap_or((size, "1"));
-            let part = part.parse().ok().filter(|part| *part > 0)?;
-            known.iter().any(|known| known == name).then(|| Wanted { name: name.into(), part })
-        };
-        self.sizes.iter().filter_map(read).collect()
+/// Which of these sizes are wanted: all in full if none is named.
+fn wanted(sizes: &[String], known: &[String]) -> Vec<Wanted> {
+    let whole = |name: &String| Wanted { name: name.clone(), part: 1 };
+    if sizes.is_empty() {
+        return known.iter().map(whole).collect();
     }
+    let read = |size: &String| {
+        let (name, part) = size.split_once('/').unwrap_or((size, "1"));
+        let part = part.parse().ok().filter(|part| *part > 0)?;
+        known.iter().any(|known| known == name).then(|| Wanted { name: name.into(), part })
+    };
+    sizes.iter().filter_map(read).collect()
+}
 
-    fn checked(&self, suite: &Scale) -> Result<Scale, BenchError> {
-        let unknown = |what, given: &String, accepted: String| BenchError::Unknown {
-            what,
-            given: given.clone(),
-            accepted,
-        };
-        if let Some(part) = self.parts.iter().find(|part| !PARTS.contains(&part.as_str())) {
-            return Err(unknown("part", part, PARTS.join(", ")));
-        }
-        let known: Vec<String> = PARTS.iter().flat_map(|part| suite.sizes_of(part)).collect();
-        let one = |size: &String| Self { sizes: vec![size.clone()], ..self.clone() };
-        if let Some(size) = self.sizes.iter().find(|size| one(size).wanted(&known).is_empty()) {
-            return Err(unknown("size", size, known.join(", ")));
-        }
-        let mut wanted = suite.clone();
-        if !self.epsilons.is_empty() {
-            wanted.stand_ins.epsilons = self.epsilons.clone();
-            wanted.url.epsilons = self.epsilons.clone();
-        }
-        Ok(wanted)
+fn checked(settings: &Settings) -> Result<Scale, BenchError> {
+    let mut suite = suite()?;
+    parts::all_known("part", &settings.parts, &PARTS)?;
+    let known: Vec<String> = PARTS.iter().flat_map(|part| suite.sizes_of(part)).collect();
+    let is_unknown = |size: &&String| wanted(&[(*size).clone()], &known).is_empty();
+    if let Some(size) = settings.datasets.iter().find(is_unknown) {
+        let (given, accepted) = (size.clone(), known.join(", "));
+        return Err(BenchError::Unknown { what: "size", given, accepted });
     }
+    if !settings.epsilons.is_empty() {
+        suite.stand_ins.epsilons = settings.epsilons.clone();
+        suite.url.epsilons = settings.epsilons.clone();
+    }
+    Ok(suite)
 }
 
 /// The size of the race.
@@ -278,17 +253,10 @@ fn slope(part: &str, facts: &Value, before: &[Race]) -> Option<f64> {
     Some(times.ln() / (facts["rows"].as_f64()? / of(last, "rows")?).ln())
 }
 
-/// Takes each line as it comes.
-pub(crate) type Emit<'a> = &'a mut dyn FnMut(Line) -> Result<(), BenchError>;
-
 /// A line of a part.
-pub(crate) fn line(part: &str, who: &str, measured: Value) -> Line {
-    let mut measured = match measured {
-        Value::Object(measured) => measured,
-        _ => Map::new(),
-    };
-    measured.insert("cores".into(), head::cores().into());
-    Line::Race(Race { race: format!("{PREFIX}-{part}"), who: who.into(), measured })
+pub(crate) fn line(part: &str, who: &str, mut measured: Value) -> Line {
+    measured["cores"] = head::cores().into();
+    parts::line(format!("{PREFIX}-{part}"), who, measured)
 }
 
 /// Runs the parts and sizes that are asked for into a folder.
@@ -298,72 +266,49 @@ pub fn run(
     resume: bool,
     watch: &dyn Onlooker,
 ) -> Result<Outcome, BenchError> {
-    let suite = settings.checked(&suite()?)?;
-    let (mut journal, past) = Journal::open(out, TEXT, resume)?;
+    let suite = checked(settings)?;
+    let mut harness = Harness::open((NAME, TEXT), out, resume, watch)?;
     std::fs::create_dir_all(&settings.work).map_err(BenchError::at(&settings.work))?;
-    let mut write = |line: &Line| {
-        let mut written = Ok(());
-        watch.writing(&mut || written = journal.append(line));
-        written
-    };
-    write(&Line::Head(head::now(NAME)))?;
-    let (mut outcome, mut before) = (Outcome::default(), Vec::new());
-    for line in past.lines {
-        if let Line::Race(race) = line {
-            before.push(race);
-        }
-    }
-    for part in PARTS {
-        if !settings.parts.is_empty() && !settings.parts.iter().any(|wanted| wanted == part) {
-            continue;
-        }
-        let known = suite.sizes_of(part);
-        for size in settings.wanted(&known) {
+    for part in PARTS.into_iter().filter(|part| settings.wants(part)) {
+        for size in wanted(&settings.datasets, &suite.sizes_of(part)) {
             let label = size.label();
             let of = |line: &Race| {
                 let named = line.measured.get("size").and_then(Value::as_str);
                 line.race == format!("{PREFIX}-{part}") && named == Some(label.as_str())
             };
-            if before.iter().any(of) {
-                watch.say(&format!("{part}, {}: there already", size.label()));
+            if harness.is_there(&format!("{part}, {label}"), of) {
                 continue;
             }
-            let mut lines = Vec::new();
-            let mut emit = |line: Line| -> Result<(), BenchError> {
-                if let Line::Race(race) = &line {
-                    watch.say(&format!("{}: {}", race.who, Value::from(race.measured.clone())));
+            harness.measure(|before, emit| {
+                let mut emit = |line: Line| {
+                    if let Line::Race(race) = &line {
+                        watch.say(&format!("{}: {}", race.who, Value::from(race.measured.clone())));
+                    }
+                    emit(line)
+                };
+                match part {
+                    "stand-ins" => models::stand_in(&suite, settings, &size, &mut emit),
+                    "growth" => models::growth(&suite, settings, &size, before, &mut emit),
+                    "bandwidth" => bandwidth::run(&suite, settings, &size, &mut emit),
+                    "files" => files::run(&suite, settings, &size, before, &mut emit),
+                    "url" => url::run(&suite, settings, &size, &mut emit),
+                    _ => race::run(&suite, settings, &size, &mut emit),
                 }
-                lines.push(line);
-                Ok(())
-            };
-            match part {
-                "stand-ins" => parts::stand_in(&suite, settings, &size, &mut emit)?,
-                "growth" => parts::growth(&suite, settings, &size, &before, &mut emit)?,
-                "bandwidth" => bandwidth::run(&suite, settings, &size, &mut emit)?,
-                "files" => files::run(&suite, settings, &size, &before, &mut emit)?,
-                "url" => url::run(&suite, settings, &size, &mut emit)?,
-                _ => race::run(&suite, settings, &size, &mut emit)?,
-            }
-            outcome.made += lines.len() as u64;
-            for line in lines {
-                write(&line)?;
-                if let Line::Race(race) = line {
-                    before.push(race);
-                }
-            }
+            })?;
         }
     }
-    Ok(outcome)
+    Ok(harness.outcome)
 }
 
 /// Holds the results in a folder against the targets.
 pub fn check(folder: &Path) -> Result<Vec<Finding>, BenchError> {
-    check::held_against(folder, (NAME, TEXT, PREFIX), suite()?.targets)
+    held_against(folder, (NAME, TEXT, PREFIX), suite()?.targets)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     #[test]
     fn the_suite_is_whole_and_sizes_are_read() {
@@ -373,22 +318,34 @@ mod tests {
             assert!(PARTS.contains(&target.part.as_str()), "{target:?}");
             assert!(target.at_least.is_some() != target.at_most.is_some(), "{target:?}");
         }
-        let settings = |sizes: &[&str]| Settings {
-            work: PathBuf::new(),
-            parts: vec![],
-            sizes: sizes.iter().map(ToString::to_string).collect(),
-            epsilons: vec![],
-            python: PathBuf::new(),
-            command: None,
+        let wanted = |sizes: &[&str]| {
+            let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+            super::wanted(&sizes, &suite.stand_ins.sizes)
         };
-        let names = &suite.stand_ins.sizes;
-        assert_eq!(settings(&[]).wanted(names).len(), 4);
-        let some = settings(&["uber-4/100", "100000"]).wanted(names);
+        assert_eq!(wanted(&[]).len(), 4);
+        let some = wanted(&["uber-4/100", "100000"]);
         assert_eq!(some, [Wanted { name: "uber-4".into(), part: 100 }]);
         assert_eq!((some[0].rows(19_000_000), some[0].label()), (190_000, "uber-4/100".into()));
-        settings(&["uber-4/100", "100000", "race/10"]).checked(&suite).unwrap();
+        let settings = |sizes: &[&str]| Settings {
+            datasets: sizes.iter().map(ToString::to_string).collect(),
+            ..nothing()
+        };
+        checked(&settings(&["uber-4/100", "100000", "race/10"])).unwrap();
         for wrong in ["uber-9", "uber-1/0", "uber-1/x"] {
-            assert!(settings(&[wrong]).checked(&suite).is_err(), "{wrong}");
+            assert!(checked(&settings(&[wrong])).is_err(), "{wrong}");
+        }
+    }
+
+    fn nothing() -> Settings {
+        Settings {
+            originals: PathBuf::new(),
+            work: PathBuf::new(),
+            parts: vec![],
+            datasets: vec![],
+            epsilons: vec![],
+            runs: None,
+            python: PathBuf::new(),
+            program: None,
         }
     }
 
@@ -407,7 +364,7 @@ mod tests {
         let settings = Settings {
             work: work.path().join("w"),
             parts: ["stand-ins", "growth", "bandwidth", "files", "url"].map(String::from).into(),
-            sizes: [
+            datasets: [
                 "uber-3/9000",
                 "100000/50",
                 "20-columns/9000",
@@ -418,8 +375,7 @@ mod tests {
             .map(String::from)
             .into(),
             epsilons: vec![1.0],
-            python: PathBuf::new(),
-            command: None,
+            ..nothing()
         };
         let out = folder.path().join("out");
         let outcome = run(&settings, &out, false, &Nobody).unwrap();

@@ -1,10 +1,11 @@
 //! Beside scikit-learn: lbfgs in memory, and SGDClassifier.partial_fit out of core, on the same rows in one run.
 
 use super::fit::{Asked, fit};
-use super::parts::{LAW, Measured};
+use super::models::{LAW, Measured};
 use super::shards::Made;
-use super::{Emit, Scale, Settings, Wanted, line};
+use super::{Scale, Wanted, line};
 use crate::error::BenchError;
+use crate::parts::{Emit, Settings};
 use crate::race::environment::{Environment, Rival};
 use privet_data::Target;
 use privet_data::block::BlockFiles;

@@ -1,8 +1,8 @@
 //! Made-up rows in files of rows: a part of them each, made by all cores, the same on every machine.
 
-use crate::catalog;
 use crate::error::BenchError;
-use crate::synth::Logistic;
+use privet_catalog as catalog;
+use privet_catalog::synth::Logistic;
 use privet_data::block::{BLOCK_ROWS, BlockWriter};
 use privet_data::encode::{Cell, Encoding, UnknownIn};
 use privet_data::matrix::MatrixBuilder;

@@ -7,9 +7,10 @@
 
 use super::fit::{Asked, fit};
 use super::shards::Shards;
-use super::{Emit, Scale, Settings, Wanted, line};
+use super::{Scale, Wanted, line};
 use crate::error::BenchError;
-use crate::synth::Text;
+use crate::parts::{Emit, Settings};
+use privet_catalog::synth::Text;
 use privet_data::block::{BLOCK_ROWS, BlockWriter};
 use privet_data::encode::{Encoding, UnknownIn};
 use privet_data::matrix::MatrixBuilder;

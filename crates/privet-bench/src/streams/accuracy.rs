@@ -1,10 +1,11 @@
 //! Progressive accuracy on real streams beside river's, and rows a second.
 
-use super::{Emit, Settings, Streams, line};
-use crate::catalog;
+use super::{Streams, line};
 use crate::error::BenchError;
+use crate::parts::{Emit, Settings};
 use crate::race::environment::{Environment, Rival};
 use crate::suite::{Onlooker, write_stream};
+use privet_catalog as catalog;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::read::{self, ReadOptions, Report};
 use privet_data::{Dataset, Schema, Target, keyed, split};

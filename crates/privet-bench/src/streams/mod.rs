@@ -8,19 +8,19 @@
 //! | pace | rows a second on one core | [`accuracy`] |
 //!
 //! Lines are those of races, of `stream-PART`; the suite's own file says what is measured and what must be reached
-//! ([`check`]). A part that is there already is not measured again.
+//! ([`check()`]). A part that is there already is not measured again.
 
 pub mod accuracy;
-pub mod check;
 pub mod regret;
 
 use crate::error::BenchError;
-use crate::head;
-use crate::line::{Line, Race};
-use crate::suite::{Journal, Onlooker, Outcome};
+use crate::line::Line;
+use crate::parts::target::{Finding, Target, held_against};
+use crate::parts::{self, Harness, Settings};
+use crate::suite::{Onlooker, Outcome};
 use serde::Deserialize;
-use serde_json::{Map, Value};
-use std::path::{Path, PathBuf};
+use serde_json::Value;
+use std::path::Path;
 
 /// Its name.
 pub const NAME: &str = "thakurta-online";
@@ -28,6 +28,8 @@ pub const NAME: &str = "thakurta-online";
 pub const TEXT: &str = include_str!("../../suites/thakurta-online.streams.toml");
 /// Its parts.
 pub const PARTS: [&str; 4] = ["accuracy", "regret", "experts", "pace"];
+/// How the names of its lines begin.
+const PREFIX: &str = "stream";
 
 /// The suite.
 #[derive(Debug, Clone, Deserialize)]
@@ -48,7 +50,7 @@ pub struct Streams {
     /// Time.
     pub pace: Pace,
     /// What must be reached.
-    pub targets: Vec<check::Target>,
+    pub targets: Vec<Target>,
 }
 
 /// Which real streams.
@@ -105,65 +107,26 @@ pub struct Pace {
 
 /// The suite that comes with privet.
 pub fn suite() -> Result<Streams, BenchError> {
-    toml::from_str(TEXT)
-        .map_err(|error| BenchError::Suite { file: format!("{NAME}.toml"), why: error.to_string() })
+    parts::parsed(NAME, TEXT)
 }
-
-/// What is asked for.
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// Folder with the originals of the catalog.
-    pub originals: PathBuf,
-    /// Where prepared sets and river's environment are kept.
-    pub work: PathBuf,
-    /// Which parts; all of them if none is named.
-    pub parts: Vec<String>,
-    /// Only these data sets.
-    pub datasets: Vec<String>,
-    /// These budgets instead of the suite's.
-    pub epsilons: Vec<f64>,
-    /// Runs instead of the suite's number.
-    pub runs: Option<u32>,
-    /// The interpreter that makes river's environment.
-    pub python: PathBuf,
-}
-
-/// Takes each line as it comes.
-pub(crate) type Emit<'a> = &'a mut dyn FnMut(Line) -> Result<(), BenchError>;
 
 /// A line of a part.
 pub(crate) fn line(part: &str, who: &str, measured: Value) -> Line {
-    let measured = match measured {
-        Value::Object(measured) => measured,
-        _ => Map::new(),
-    };
-    Line::Race(Race { race: format!("stream-{part}"), who: who.into(), measured })
+    parts::line(format!("{PREFIX}-{part}"), who, measured)
 }
 
-impl Settings {
-    fn checked(&self, suite: &Streams) -> Result<Streams, BenchError> {
-        let unknown = |what, given: &String, accepted: String| BenchError::Unknown {
-            what,
-            given: given.clone(),
-            accepted,
-        };
-        if let Some(part) = self.parts.iter().find(|part| !PARTS.contains(&part.as_str())) {
-            return Err(unknown("part", part, PARTS.join(", ")));
-        }
-        let known = &suite.accuracy.datasets;
-        if let Some(name) = self.datasets.iter().find(|name| !known.contains(name)) {
-            return Err(unknown("data set", name, known.join(", ")));
-        }
-        let mut wanted = suite.clone();
-        wanted.runs = self.runs.unwrap_or(suite.runs);
-        if !self.datasets.is_empty() {
-            wanted.accuracy.datasets = self.datasets.clone();
-        }
-        if !self.epsilons.is_empty() {
-            wanted.accuracy.epsilons = self.epsilons.clone();
-        }
-        Ok(wanted)
+fn wanted(settings: &Settings) -> Result<Streams, BenchError> {
+    let mut wanted = suite()?;
+    parts::all_known("part", &settings.parts, &PARTS)?;
+    parts::all_known("data set", &settings.datasets, &wanted.accuracy.datasets)?;
+    wanted.runs = settings.runs.unwrap_or(wanted.runs);
+    if !settings.datasets.is_empty() {
+        wanted.accuracy.datasets = settings.datasets.clone();
     }
+    if !settings.epsilons.is_empty() {
+        wanted.accuracy.epsilons = settings.epsilons.clone();
+    }
+    Ok(wanted)
 }
 
 /// Runs the parts that are asked for into a folder.
@@ -173,41 +136,30 @@ pub fn run(
     resume: bool,
     watch: &dyn Onlooker,
 ) -> Result<Outcome, BenchError> {
-    let suite = settings.checked(&suite()?)?;
-    let (mut journal, past) = Journal::open(out, TEXT, resume)?;
-    let mut write = |line: Line| {
-        let mut written = Ok(());
-        watch.writing(&mut || written = journal.append(&line));
-        written
-    };
-    write(Line::Head(head::now(NAME)))?;
-    let mut outcome = Outcome::default();
+    let suite = wanted(settings)?;
+    let mut harness = Harness::open((NAME, TEXT), out, resume, watch)?;
     for (place, part) in PARTS.into_iter().enumerate() {
-        watch.progress(place as u64, PARTS.len() as u64, f64::NAN);
-        if !settings.parts.is_empty() && !settings.parts.iter().any(|wanted| wanted == part) {
+        harness.at(place, PARTS.len());
+        let of = format!("{PREFIX}-{part}");
+        if !settings.wants(part) || harness.is_there(part, |line| line.race == of) {
             continue;
         }
-        let of = format!("stream-{part}");
-        if past.lines.iter().any(|line| matches!(line, Line::Race(line) if line.race == of)) {
-            watch.say(&format!("{part}: there already"));
-            continue;
-        }
-        let mut lines = Vec::new();
-        let mut emit = |line: Line| -> Result<(), BenchError> {
-            lines.push(line);
-            Ok(())
-        };
-        match part {
+        let mut missing = Vec::new();
+        harness.measure(|_, emit| match part {
             "accuracy" => {
-                let missing = accuracy::accuracy(&suite, settings, watch, &mut emit)?;
-                outcome.missing.extend(missing);
+                missing = accuracy::accuracy(&suite, settings, watch, emit)?;
+                Ok(())
             }
-            "regret" => regret::regret(&suite, watch, &mut emit)?,
-            "experts" => regret::experts(&suite, watch, &mut emit)?,
-            _ => accuracy::pace(&suite, watch, &mut emit)?,
-        }
-        outcome.made += lines.len() as u64;
-        lines.into_iter().try_for_each(&mut write)?;
+            "regret" => regret::regret(&suite, watch, emit),
+            "experts" => regret::experts(&suite, watch, emit),
+            _ => accuracy::pace(&suite, watch, emit),
+        })?;
+        harness.outcome.missing.append(&mut missing);
     }
-    Ok(outcome)
+    Ok(harness.outcome)
+}
+
+/// Holds the results in a folder against the targets.
+pub fn check(folder: &Path) -> Result<Vec<Finding>, BenchError> {
+    held_against(folder, (NAME, TEXT, PREFIX), suite()?.targets)
 }

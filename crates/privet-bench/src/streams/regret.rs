@@ -1,8 +1,9 @@
 //! Regret of online learners against T, and of experts against p, on made-up rows.
 
 use super::accuracy::{numbers, planned, progressively};
-use super::{Emit, Streams, line};
+use super::{Streams, line};
 use crate::error::BenchError;
+use crate::parts::Emit;
 use crate::suite::Onlooker;
 use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use privet_data::read::Report;

@@ -4,10 +4,10 @@
 use super::grid::Point;
 use super::pool::Job;
 use super::table::Table;
-use crate::catalog::SPLIT_SEED;
 use crate::error::BenchError;
 use crate::line::Run;
 use crate::memory;
+use privet_catalog::SPLIT_SEED;
 use privet_core::Range;
 use privet_data::{Target, keyed, split};
 use privet_dp::noise::SystemRandom;

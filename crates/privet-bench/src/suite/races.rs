@@ -3,12 +3,11 @@
 //! The lines of a race are kept once the race is over, so that entrants are compared within one run; a run
 //! that was ended goes on with the races that are not there yet.
 
-use super::journal::Journal;
 use super::{Onlooker, Outcome};
 use crate::error::BenchError;
-use crate::head;
-use crate::line::Line;
-use crate::race::{self, Kind, Settings};
+use crate::line::Race;
+use crate::parts::{Harness, Settings};
+use crate::race::{self, Kind};
 use std::path::Path;
 
 /// Its name.
@@ -24,36 +23,29 @@ pub fn run(
     resume: bool,
     watch: &dyn Onlooker,
 ) -> Result<Outcome, BenchError> {
-    let text = format!("name = \"{NAME}\"\ntitle = \"{TITLE}\"\n");
-    let (mut journal, past) = Journal::open(out, &text, resume)?;
-    let mut write = |line: &Line| {
-        let mut written = Ok(());
-        watch.writing(&mut || written = journal.append(line));
-        written
+    let wanted = Kind::named(&settings.parts)?;
+    let races = race::Settings {
+        originals: settings.originals.clone(),
+        work: settings.work.clone(),
+        races: vec![],
+        python: settings.python.clone(),
+        server: (settings.program.clone().unwrap_or_default(), vec!["serve-growth".into()]),
+        quick: false,
     };
-    write(&Line::Head(head::now(NAME)))?;
-    let mut outcome = Outcome::default();
-    for (place, kind) in settings.races.iter().enumerate() {
-        watch.progress(place as u64, settings.races.len() as u64, f64::NAN);
-        if past.lines.iter().any(|line| is_of(line, *kind)) {
-            watch.say(&format!("{kind}: there already"));
+    let text = format!("name = \"{NAME}\"\ntitle = \"{TITLE}\"\n");
+    let mut harness = Harness::open((NAME, &text), out, resume, watch)?;
+    for (place, kind) in wanted.iter().enumerate() {
+        harness.at(place, wanted.len());
+        if harness.is_there(&kind.to_string(), |line| is_of(line, *kind)) {
             continue;
         }
-        let mut lines = Vec::new();
-        race::run(&Settings { races: vec![*kind], ..settings.clone() }, &mut |line| {
-            lines.push(line);
-            Ok(())
-        })?;
-        lines.iter().try_for_each(&mut write)?;
-        outcome.made += lines.len() as u64;
+        let one = race::Settings { races: vec![*kind], ..races.clone() };
+        harness.measure(|_, emit| race::run(&one, emit))?;
     }
-    Ok(outcome)
+    Ok(harness.outcome)
 }
 
 /// The growth race leaves lines of `growth-rows` and `growth-columns`.
-fn is_of(line: &Line, kind: Kind) -> bool {
-    match line {
-        Line::Race(line) => line.race.split('-').next() == Some(kind.to_string().as_str()),
-        _ => false,
-    }
+fn is_of(line: &Race, kind: Kind) -> bool {
+    line.race.split('-').next() == Some(kind.to_string().as_str())
 }

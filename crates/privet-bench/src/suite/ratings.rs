@@ -65,7 +65,7 @@ impl Ratings {
             return known.clone();
         }
         let most = Rated::of(&self.schema).map_or(u32::MAX, |rated| rated.most);
-        let key = keyed::key(crate::catalog::SPLIT_SEED + u64::from(run));
+        let key = keyed::key(privet_catalog::SPLIT_SEED + u64::from(run));
         let (kept, held) = ratings::hold_out(&self.all, self.held_out, most, &key);
         let parts = Arc::new(Parts { kept, held });
         let mut known = lock();

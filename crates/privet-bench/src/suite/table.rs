@@ -3,8 +3,8 @@
 use super::file::Source;
 use super::grid::Clip;
 use super::ratings::Ratings;
-use crate::catalog::{self, ratings as made};
 use crate::error::BenchError;
+use privet_catalog::{self as catalog, ratings as made};
 use privet_data::ratings::{self, OwnRatings, Rated};
 use privet_data::{Dataset, Encoding, Schema, read};
 use std::io::Read;

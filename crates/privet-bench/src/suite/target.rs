@@ -1,4 +1,4 @@
-//! Targets of a suite: what a cell must reach for `privet bench check`.
+//! Targets of a suite: what a cell must reach for `privet-bench check`.
 //!
 //! ```toml
 //! [[targets]]

@@ -7,10 +7,10 @@
 use super::grid::Point;
 use super::pool::Job;
 use super::table::Table;
-use crate::catalog::SPLIT_SEED;
 use crate::error::BenchError;
 use crate::line::{Questions, Run};
 use crate::memory;
+use privet_catalog::SPLIT_SEED;
 use privet_core::Range;
 use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Target, keyed, split};

@@ -4,8 +4,8 @@
 //! and colours are pixels of its screenshot. Without a browser the test says SKIPPED;
 //! `scripts/browser.sh` installs one, and `PRIVET_REQUIRE_BROWSER=1` makes its absence a failure.
 
+use crate::chromium::{LISTEN, browser, framed, measured, ran};
 use crate::fixture::{EPSILONS, HOSTILE, races, suite, text};
-use privet_bench::browser::{LISTEN, browser, framed, measured, ran};
 use privet_bench::report::html::POLICY;
 use privet_bench::report::{Format, Results, written};
 use std::collections::BTreeMap;

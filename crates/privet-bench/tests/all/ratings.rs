@@ -160,7 +160,7 @@ fn spent() -> Option<(f64, u64)> {
 #[test]
 #[ignore = "prints; takes minutes and gigabytes"]
 fn print_the_scale() {
-    use privet_bench::synth::RankOne;
+    use privet_catalog::synth::RankOne;
     use privet_core::{Budget, Neighbours};
     use privet_data::ratings::{OwnRatings, Rated, table};
     use privet_learn::ratings::{Complete, Method};

@@ -5,9 +5,14 @@
 //! published where the model may.
 
 pub(crate) mod budget;
+#[doc(hidden)]
+pub mod numbers;
+#[doc(hidden)]
+pub mod panel;
 mod plot;
 pub(crate) mod signing;
-mod svg;
+#[doc(hidden)]
+pub mod svg;
 mod unbroken;
 
 use crate::verbs::inspect;

@@ -1,23 +1,30 @@
-//! The parts of a plot: a scale with round ticks, escaped texts.
+//! The parts of every plot: a scale with round ticks, escaped texts.
 
 use crate::output::number;
 use privet_core::printable;
 use std::fmt::Write as _;
 
-/// Text from elsewhere, as a page may show it.
-pub(super) fn escape(text: &str) -> String {
+/// Text that means nothing but itself, in an element or an attribute.
+pub fn entities(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    for letter in printable(text).chars() {
+    for letter in text.chars() {
         match letter {
             '&' => shown.push_str("&amp;"),
             '<' => shown.push_str("&lt;"),
             '>' => shown.push_str("&gt;"),
             '"' => shown.push_str("&quot;"),
             '\'' => shown.push_str("&#39;"),
-            other => shown.push(other),
+            // Not allowed in a page, even as a reference.
+            letter if letter.is_control() && !letter.is_whitespace() => shown.push('\u{fffd}'),
+            letter => shown.push(letter),
         }
     }
     shown
+}
+
+/// The same of a text from elsewhere, in which what acts on a screen is shown.
+pub(super) fn escape(text: &str) -> String {
+    entities(&printable(text))
 }
 
 /// The same, cut to so many letters.
@@ -79,7 +86,7 @@ impl Scale {
 }
 
 /// The smallest of 1, 2, 5 times a power of ten that is at least `rough`.
-fn round_step(rough: f64) -> f64 {
+pub(super) fn round_step(rough: f64) -> f64 {
     let power = 10_f64.powf(rough.log10().floor());
     let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= rough * (1.0 - 1e-9));
     factor.unwrap_or(10.0) * power

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::progress::Meter;
 use crate::{interrupt, output, say};
 use clap::{Args, Subcommand};
-use privet_bench::catalog::{self, CatalogError, Entry, entries};
+use privet_catalog::{self as catalog, CatalogError, Entry, entries};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 

@@ -2,13 +2,11 @@
 
 pub mod answer;
 pub mod audit;
-#[cfg(feature = "bench")]
-pub mod bench;
 pub mod budget;
 pub mod complete;
 pub mod completions;
 pub mod count;
-#[cfg(feature = "bench")]
+#[cfg(feature = "data")]
 pub mod data;
 pub mod demo;
 pub mod describe;
@@ -17,9 +15,10 @@ pub mod explain;
 pub mod export;
 pub mod inspect;
 pub mod keygen;
-#[cfg(not(feature = "bench"))]
+#[cfg(not(feature = "data"))]
 pub mod left_out;
 pub mod methods;
+pub mod moved;
 pub mod neighbours;
 pub mod network;
 pub mod online;

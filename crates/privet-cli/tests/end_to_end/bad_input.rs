@@ -117,9 +117,8 @@ fn damaged_files() {
     let world = World::new();
     world.write("table.csv.gz", [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3]);
     world.refused(2, &TRAIN.replace("table.csv", "table.csv.gz"), &["table.csv.gz", "gzip"]);
-    #[cfg(feature = "parquet")]
-    {
-        let bytes = crate::world::parquet_table(400);
+    if cfg!(feature = "parquet") {
+        let bytes = crate::as_parquet::parquet_table(400);
         let schema = crate::world::SCHEMA.replace("[clip]", "[file]\nformat = \"parquet\"\n[clip]");
         world.write("schema.toml", schema);
         for length in [bytes.len() / 2, bytes.len() - 1, 4, 0] {
@@ -164,6 +163,7 @@ fn models_that_do_not_fit() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "data"), ignore = "this build has no catalog")]
 fn preparing_what_is_not_there() {
     let world = World::new();
     world.refused(2, "data prepare unheard-of --from . --out set", &["unheard-of", "adult"]);

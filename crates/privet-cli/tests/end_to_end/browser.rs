@@ -3,8 +3,8 @@
 //! Without a browser the test says SKIPPED; `scripts/browser.sh` installs one. `PRIVET_KEEP_PAGES=FOLDER` keeps pages and
 //! pictures for whoever wants to look at them.
 
+use crate::chromium::{LISTEN, browser, framed, measured, ran};
 use crate::world::{TRAIN, World};
-use privet_bench::browser::{LISTEN, browser, framed, measured, ran};
 use std::path::PathBuf;
 
 /// Measures the layout and writes what it found into attributes of the outermost root.

@@ -1,6 +1,7 @@
 //! Tables of several files, and tables that are encoded on disk: the same model, and nothing left behind.
 
-use crate::world::{World, parquet_table, table};
+use crate::as_parquet::parquet_table;
+use crate::world::{World, table};
 use std::path::Path;
 
 const ROWS: usize = 9000;
@@ -133,6 +134,7 @@ fn bad_tables_of_several_files_are_refused_and_nothing_is_trained() {
 
 /// One Parquet file of a folder is cut short, another's bytes are changed: it is named, and nothing is trained.
 #[test]
+#[cfg_attr(not(feature = "parquet"), ignore = "this build reads no Parquet")]
 fn a_corrupt_parquet_file_of_a_folder_is_named_and_nothing_is_trained() {
     let world = world();
     std::fs::create_dir(world.path("visits")).unwrap();

@@ -172,7 +172,6 @@ fn what_is_told_fits_eighty_columns() {
         "budget verify privet.ledger",
         "report model.json --html page.html",
         "export model.json --to onnx --out model.onnx",
-        "bench list",
     ] {
         let ended = world.run(line);
         assert_eq!(ended.code, 0, "{line}: {}", ended.stderr);

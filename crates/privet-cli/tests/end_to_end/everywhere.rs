@@ -130,45 +130,12 @@ const ELSEWHERE: [&str; 10] = [
     "party-train",
     "party-status",
     "help",
-    "bench-serve-growth",
+    "bench",
 ];
 
-/// Those of the benchmark, which the command may be built without: first, since it refuses a table beside a ledger.
-#[cfg(feature = "bench")]
-const OF_BENCH: &[(&str, Leaves)] = &[
-    ("bench list", Output),
-    ("bench run mine.toml --out results --methods gd", Nothing),
-    ("bench check mine.toml --out results", Nothing),
-    ("bench report results --csv", Output),
-    ("bench report results --csv --out results.csv", Nothing),
-    ("data list", Output),
-    ("data prepare synthetic-l --out made", Nothing),
-];
-#[cfg(not(feature = "bench"))]
-const OF_BENCH: &[(&str, Leaves)] = &[];
-
-const SUITE: &str = r#"
-name = "mine"
-title = "Mine"
-loss = "logistic"
-epsilons = [5]
-delta = 1e-6
-runs = 1
-[[datasets]]
-name = "ours"
-schema = "schema.toml"
-train = "table.csv"
-test = "table.csv"
-[[methods]]
-name = "gd"
-method = "gd"
-[[targets]]
-dataset = "ours"
-method = "gd"
-epsilon = 5
-measure = "accuracy"
-at-least = 1
-"#;
+/// Those of the catalog, which the command may be built without: first, since a table beside a ledger is refused.
+const OF_DATA: &[(&str, Leaves)] =
+    &[("data list", Output), ("data prepare synthetic-l --out made", Nothing)];
 
 fn world() -> World {
     let world = World::new();
@@ -187,15 +154,12 @@ fn world() -> World {
     world
         .write("ratings.csv", format!("user,item,rating\n{}", rated.map(line).collect::<String>()));
     world.write("net.toml", crate::network::NET);
-    world.write("mine.toml", SUITE);
     world
 }
 
-/// Reads what `--out` names.
-const READS: &str = "bench check";
-
 fn lines() -> impl Iterator<Item = &'static (&'static str, Leaves)> {
-    OF_BENCH.iter().chain(LINES)
+    let of_data = if cfg!(feature = "data") { OF_DATA } else { &[] };
+    of_data.iter().chain(LINES)
 }
 
 /// Errors alone are said; what was asked for is still there.
@@ -247,9 +211,7 @@ fn quiet_is_quiet_everywhere() {
         .filter(|name| {
             !above(name) && !listed.contains(*name) && !ELSEWHERE.contains(&name.as_str())
         })
-        .filter(|name| {
-            cfg!(feature = "bench") || !(name.starts_with("bench") || name.starts_with("data"))
-        })
+        .filter(|name| cfg!(feature = "data") || !name.starts_with("data"))
         .collect();
     assert!(missing.is_empty() && names.len() > 40, "not listed: {missing:?} of {}", names.len());
 }
@@ -283,7 +245,7 @@ fn what_cannot_be_written_ends_with_3_everywhere() {
          --server s=127.0.0.1:8",
     ];
     let mut seen = BTreeSet::new();
-    for line in lines().map(|(line, _)| *line).chain(more).filter(|line| !line.starts_with(READS)) {
+    for line in lines().map(|(line, _)| *line).chain(more) {
         let words: Vec<&str> = line.split_whitespace().collect();
         for (at, flag) in words.iter().enumerate() {
             let flag = match *flag {
@@ -342,11 +304,8 @@ fn what_cannot_be_written_ends_with_3_everywhere() {
     }
     for (line, _) in lines() {
         let words: Vec<&str> = line.split_whitespace().take(2).collect();
-        let verb = ["schema", "online", "budget", "bench", "data"].contains(&words[0]);
+        let verb = ["schema", "online", "budget", "data"].contains(&words[0]);
         let verb = if verb { words.join(" ") } else { words[0].to_string() };
-        if verb == READS {
-            continue;
-        }
         let help = world.ok(&format!("{verb} --help"));
         for flag in WRITTEN.iter().filter(|flag| help.contains(&format!(" {flag} <"))) {
             let tried = seen.iter().any(|(of, tried)| tried == flag && of.starts_with(&verb));
@@ -410,6 +369,16 @@ fn methods_lists_what_every_verb_takes() {
         assert!(!both || accepted == listed, "{line} {flag}: {accepted:?} {listed:?}");
     }
     world.refused(2, "methods --select --online", &["cannot be used with"]);
+}
+
+/// The benchmark is a command of its own, which is named.
+#[test]
+fn the_benchmark_says_where_it_went() {
+    let world = World::new();
+    world.refused(2, "bench run smoke --out x", &["privet-bench run smoke --out x", "cargo run"]);
+    world.refused(2, "-q bench", &["privet-bench"]);
+    assert!(world.ok("bench --help").contains("privet-bench"));
+    assert!(!world.ok("--help").contains("bench"));
 }
 
 /// Labels and predictions go where `--force` says, and what is refused names its own flag.

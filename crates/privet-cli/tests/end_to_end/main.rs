@@ -3,8 +3,6 @@
 //! - `happy`: every kind of file, target, method and unit, to a verified model.
 //! - `audit`: what the auditor says, and to whom it refuses.
 //! - `budget`: ledgers: paid for, refused, recognised, checked, shown.
-//! - `bench`: suites, measured, killed, resumed and refused.
-//! - `growth`: the growth race, with the program as the process that fits.
 //! - `bad_input`: what is refused, with which words, and that nothing is written.
 //! - `certificates`: models that were edited, cut, weakened, signed by others or never private.
 //! - `complete`: ratings, completed and recommended from.
@@ -20,7 +18,6 @@
 //! - `online`: streams, whole and in several calls.
 //! - `order`: what is refused, paid, written and settled, in which order.
 //! - `private_count`: under add-remove, no trace of the file's length.
-//! - `report`: from a results file to a page.
 //! - `select`: columns chosen, or none.
 //! - `neighbours`: answers by the records near public questions.
 //! - `tune`: the best of several candidates.
@@ -29,12 +26,13 @@
 
 #![cfg(unix)]
 
+mod as_parquet;
 mod audit;
 mod bad_input;
-mod bench;
 mod browser;
 mod budget;
 mod certificates;
+mod chromium;
 mod complete;
 mod count;
 mod describe;
@@ -44,7 +42,6 @@ mod doors;
 mod environment;
 mod evaluate;
 mod everywhere;
-mod growth;
 mod happy;
 mod html;
 mod invalid;
@@ -56,10 +53,12 @@ mod output;
 mod party;
 mod private_count;
 mod public;
-mod report;
 mod select;
 mod signing;
 mod tune;
 mod unit;
 mod vote;
 mod world;
+
+/// What is run in a [`world`].
+const PROGRAM: &str = env!("CARGO_BIN_EXE_privet");

@@ -64,9 +64,10 @@ fn no_verb_overwrites_without_leave() {
     let predict = "predict other.json table.csv --out model.json";
     world.refused(2, predict, &["exists already", "--force"]);
     world.refused(2, "keygen --out model.json", &["exists already"]);
-    world.refused(2, "bench report . --csv --out model.json", &["exists already", "--force"]);
     world.refused(2, "demo --out .", &["schema.toml", "exists already", "--force"]);
-    world.refused(2, "data prepare synthetic-l --out .", &["schema.toml", "--force"]);
+    if cfg!(feature = "data") {
+        world.refused(2, "data prepare synthetic-l --out .", &["schema.toml", "--force"]);
+    }
     assert_eq!(world.read("model.json"), before);
     world.ok(&format!("{predict} --force"));
     assert!(world.read("model.json").starts_with("prediction\n"));

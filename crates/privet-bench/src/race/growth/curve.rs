@@ -4,9 +4,9 @@ use super::rows::Size;
 use super::serve::EPSILON;
 use crate::line::Line;
 use crate::memory;
-use crate::progress::tell;
 use crate::race::{line, number};
 use crate::report::race::slope;
+use privet_cli::say;
 use privet_data::schema::Storage;
 use serde_json::{Value, json};
 
@@ -61,11 +61,7 @@ impl Curve {
             }
         };
         let Size { rows, columns, storage } = size;
-        tell(&format!(
-            "race: {race}, {rows} × {columns} ({}), {}: {said}",
-            word(storage),
-            self.who
-        ));
+        say!("race: {race}, {rows} × {columns} ({}), {}: {said}", word(storage), self.who);
         measured["rows"] = json!(size.rows);
         measured["columns"] = json!(size.columns);
         measured["storage"] = json!(word(size.storage));

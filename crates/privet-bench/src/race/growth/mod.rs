@@ -14,8 +14,8 @@ use super::peer::Peer;
 use super::turns::Opponent;
 use super::{Emit, RaceError, Settings};
 use crate::error::BenchError;
-use crate::progress::tell;
 use curve::Curve;
+use privet_cli::say;
 use privet_data::schema::Storage;
 use rows::Size;
 use serde_json::{Value, json};
@@ -89,7 +89,7 @@ pub fn run(
         }
         slopes.extend(curves.iter().map(|curve| curve.summary(race)));
     }
-    slopes.iter().for_each(|line| tell(&format!("race: {line}")));
+    slopes.iter().for_each(|line| say!("race: {line}"));
     Ok(())
 }
 

@@ -97,7 +97,7 @@ impl Train {
         if !method.is_private() {
             return Err(Failure::input(
                 "--method non-private: nothing that it releases is protected, so it is not for streams that others \
-                 see; it is there for `privet bench`",
+                 see; it is there for `privet-bench`",
             ));
         }
         let words = Words {

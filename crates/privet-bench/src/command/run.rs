@@ -1,22 +1,14 @@
-//! `privet bench run`: measure, and keep every line.
+//! `privet-bench run`: measure, and keep every line.
 
-use crate::failure::Failure;
-use crate::output::quoted;
-use crate::progress::Meter;
-use crate::settings::within;
-use crate::{interrupt, say};
+use crate::head;
+use crate::ledger;
+use crate::parts::{self, Known, Settings};
+use crate::suite::{self, Filter, Onlooker, RunOptions, Suite, words};
 use clap::Args;
-use privet_bench::error::BenchError;
-use privet_bench::head;
-use privet_bench::ledger;
-use privet_bench::parties;
-use privet_bench::race::{Kind, Settings};
-use privet_bench::scale;
-use privet_bench::streams;
-use privet_bench::suite::{self, Filter, Onlooker, RunOptions, Suite, races, words};
+use privet_cli::say;
+use privet_cli::shared::{self, Failure, Meter, advise, quoted, within, writing};
 use privet_core::EPSILON;
 use privet_learn::Calibration;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// Where the originals are looked for where nothing is said.
@@ -30,7 +22,7 @@ Trains and judges the models of a suite: learners × constants × data sets × b
 model is a line of OUT/results.jsonl as soon as it is done. A run that was ended, in whatever way, goes on
 with --resume: nothing is lost and nothing is measured twice.
 
-SUITE is the name of one that comes with privet (privet bench list) or a TOML file of your own; a data
+SUITE is the name of one that comes with privet (privet-bench list) or a TOML file of your own; a data
 set of your own is a schema and two files in it. Grids are tuned on the held-out rows, as the papers did:
 that is not private, and says so in the suite.
 
@@ -40,10 +32,10 @@ the package index into environments beside the prepared sets, by the interpreter
 (python3 unless set); one that cannot be installed is left out as well.",
     after_help = "\
 Examples:
-  privet bench run smoke
-  privet bench run iyengar-logistic --dry-run
-  privet bench run iyengar-logistic --data downloads --datasets adult --methods auto,amp --epsilons 0.1,1
-  privet bench run mine.toml --out results --resume"
+  privet-bench run smoke
+  privet-bench run iyengar-logistic --dry-run
+  privet-bench run iyengar-logistic --data downloads --datasets adult --methods auto,amp --epsilons 0.1,1
+  privet-bench run mine.toml --out results --resume"
 )]
 pub struct Run {
     /// A suite's name, or a TOML file
@@ -89,17 +81,8 @@ pub struct Run {
 impl Run {
     /// Measures.
     pub fn run(self) -> Result<(), Failure> {
-        if self.suite == races::NAME {
-            return self.race();
-        }
-        if self.suite == streams::NAME {
-            return self.streams();
-        }
-        if self.suite == scale::NAME {
-            return self.scale();
-        }
-        if self.suite == parties::NAME {
-            return self.parties();
+        if let Some(known) = parts::find(&self.suite) {
+            return self.in_parts(known);
         }
         if self.suite == ledger::NAME {
             return self.ledger();
@@ -120,11 +103,11 @@ impl Run {
         }
         room(&options.out, self.cache.as_deref())?;
         let again = format!(
-            "to go on: privet bench run {} --out {} --resume, and the same other options",
+            "to go on: privet-bench run {} --out {} --resume, and the same other options",
             quoted(self.suite.as_ref()),
             quoted(&options.out)
         );
-        interrupt::advise(again);
+        advise(again);
         let shown = Shown(Meter::bar(&suite.name));
         let outcome = suite::run(&suite, &options, &shown)?;
         drop(shown);
@@ -140,115 +123,33 @@ impl Run {
         Ok(())
     }
 
-    /// The suite of streams; `--methods` names its parts.
-    fn streams(self) -> Result<(), Failure> {
-        let out = self.out.unwrap_or_else(|| super::results_of(streams::NAME));
+    /// A suite in parts; `--methods` names them.
+    fn in_parts(self, known: &Known) -> Result<(), Failure> {
+        let parts = (known.parts)(&self.methods)?;
         if self.dry_run {
-            return crate::output::print(&format!(
-                "{}: {}\n",
-                streams::NAME,
-                streams::PARTS.join(", ")
-            ));
+            return shared::print(&format!("{}: {}\n", known.name, parts.join(", ")));
         }
-        room(&out, self.cache.as_deref())?;
-        let settings = streams::Settings {
-            originals: self.data,
-            work: self.cache.unwrap_or_else(|| out.join("data")),
-            parts: self.methods,
-            datasets: self.datasets,
-            epsilons: self.epsilons,
-            runs: self.runs,
-            python: python(),
-        };
-        let shown = Shown(Meter::spinner("streams"));
-        let outcome = streams::run(&settings, &out, self.resume, &shown)?;
-        drop(shown);
-        say!("{} lines; results in {}", outcome.made, quoted(&out));
-        for missing in &outcome.missing {
-            say!("left out {missing}");
-        }
-        Ok(())
-    }
-
-    /// The suite of large tables; `--methods` names its parts, `--datasets` its sizes.
-    fn scale(self) -> Result<(), Failure> {
-        let out = self.out.unwrap_or_else(|| super::results_of(scale::NAME));
-        if self.dry_run {
-            return crate::output::print(&format!(
-                "{}: {}\n",
-                scale::NAME,
-                scale::PARTS.join(", ")
-            ));
-        }
-        room(&out, self.cache.as_deref())?;
-        let settings = scale::Settings {
-            work: self.cache.unwrap_or_else(|| out.join("data")),
-            command: std::env::current_exe().ok(),
-            parts: self.methods,
-            sizes: self.datasets,
-            epsilons: self.epsilons,
-            python: python(),
-        };
-        let shown = Shown(Meter::spinner("large tables"));
-        let outcome = scale::run(&settings, &out, self.resume, &shown)?;
-        drop(shown);
-        say!("{} lines; results in {}", outcome.made, quoted(&out));
-        Ok(())
-    }
-
-    /// The suite of parties; `--methods` names its parts.
-    fn parties(self) -> Result<(), Failure> {
-        let out = self.out.unwrap_or_else(|| super::results_of(parties::NAME));
-        if self.dry_run {
-            let parts = parties::PARTS.join(", ");
-            return crate::output::print(&format!("{}: {parts}\n", parties::NAME));
-        }
-        room(&out, self.cache.as_deref())?;
-        let settings = streams::Settings {
-            originals: self.data,
-            work: self.cache.unwrap_or_else(|| out.join("data")),
-            parts: self.methods,
-            datasets: self.datasets,
-            epsilons: self.epsilons,
-            runs: self.runs,
-            python: python(),
-        };
-        let shown = Shown(Meter::spinner("parties"));
-        let outcome = parties::run(&settings, &out, self.resume, &shown)?;
-        drop(shown);
-        say!("{} lines; results in {}", outcome.made, quoted(&out));
-        for missing in &outcome.missing {
-            say!("left out {missing}");
-        }
-        Ok(())
-    }
-
-    /// The races; `--methods` names them.
-    fn race(self) -> Result<(), Failure> {
-        let named = self.methods.iter().map(|name| name.parse::<Kind>());
-        let named = named.collect::<Result<Vec<_>, _>>().map_err(BenchError::from)?;
-        let out = self.out.unwrap_or_else(|| super::results_of(races::NAME));
+        let out = self.out.unwrap_or_else(|| super::results_of(known.name));
         let program = std::env::current_exe()
             .map_err(|error| Failure::Environment(format!("this program: {error}")))?;
-        if !self.dry_run {
-            room(&out, self.cache.as_deref())?;
-        }
+        room(&out, self.cache.as_deref())?;
         let settings = Settings {
             originals: self.data,
             work: self.cache.unwrap_or_else(|| out.join("data")),
-            races: if named.is_empty() { Kind::ALL.into() } else { named },
+            parts: self.methods,
+            datasets: self.datasets,
+            epsilons: self.epsilons,
+            runs: self.runs,
             python: python(),
-            server: (program.clone(), server_arguments(&program)),
-            quick: false,
+            program: Some(program),
         };
-        if self.dry_run {
-            let races: Vec<String> = settings.races.iter().map(ToString::to_string).collect();
-            return crate::output::print(&format!("race: {}\n", races.join(", ")));
-        }
-        let shown = Shown(Meter::spinner("racing"));
-        let outcome = races::run(&settings, &out, self.resume, &shown)?;
+        let shown = Shown(Meter::spinner(known.doing));
+        let outcome = (known.run)(&settings, &out, self.resume, &shown)?;
         drop(shown);
         say!("{} lines; results in {}", outcome.made, quoted(&out));
+        for missing in &outcome.missing {
+            say!("left out {missing}");
+        }
         Ok(())
     }
 
@@ -256,7 +157,7 @@ impl Run {
     fn ledger(self) -> Result<(), Failure> {
         let out = self.out.unwrap_or_else(|| super::results_of(ledger::NAME));
         if self.dry_run {
-            return crate::output::print("ledger: about a minute\n");
+            return shared::print("ledger: about a minute\n");
         }
         room(&out, self.cache.as_deref())?;
         ledger::run(&out, None, &|words| say!("{words}"))?;
@@ -277,8 +178,8 @@ impl Run {
 
 /// Whether results, and tables that are made on the way, can be written where they should go.
 fn room(out: &Path, cache: Option<&Path>) -> Result<(), Failure> {
-    crate::output::room("--out", out)?;
-    cache.map_or(Ok(()), |cache| crate::output::room("--cache", cache))
+    shared::room("--out", out)?;
+    cache.map_or(Ok(()), |cache| shared::room("--cache", cache))
 }
 
 /// The interpreter that makes the environments of peers.
@@ -286,17 +187,9 @@ fn python() -> PathBuf {
     std::env::var_os("PYTHON").map_or_else(|| "python3".into(), PathBuf::from)
 }
 
-/// What starts this program again to answer questions about growth. Where it runs inside Python
-/// (`python -m privet`), the program is the interpreter.
-fn server_arguments(program: &Path) -> Vec<OsString> {
-    let stem = program.file_stem().unwrap_or_default().to_string_lossy();
-    let module: &[&str] = if stem.starts_with("python") { &["-m", "privet"] } else { &[] };
-    module.iter().chain(&["bench", "serve-growth"]).map(OsString::from).collect()
-}
-
 fn forecast(suite: &Suite, options: &RunOptions) -> Result<(), Failure> {
     let forecast = suite::forecast(suite, &options.filter)?;
-    crate::output::print(&format!(
+    shared::print(&format!(
         "{}: {} models, {} of them to screen; roughly {} on {} cores\n",
         suite.name,
         forecast.models(),
@@ -322,7 +215,7 @@ impl Onlooker for Shown {
     }
 
     fn writing(&self, write: &mut dyn FnMut()) {
-        let _guard = interrupt::writing();
+        let _guard = writing();
         write();
     }
 }

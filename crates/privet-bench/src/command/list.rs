@@ -1,22 +1,18 @@
-//! `privet bench list`: the suites, and what is in them.
+//! `privet-bench list`: the suites, and what is in them.
 
-use crate::failure::Failure;
-use crate::{output, words};
+use crate::parts;
+use crate::suite::{self, BUILT_IN, Filter, Suite};
 use clap::Args;
-use privet_bench::parties;
-use privet_bench::race::Kind;
-use privet_bench::scale;
-use privet_bench::streams;
-use privet_bench::suite::{self, BUILT_IN, Filter, Suite, races};
+use privet_cli::shared::{self, Failure, beside, number, wrapped};
 use serde_json::{Value, json};
 
 /// List the suites, or what is in one
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
-  privet bench list
-  privet bench list iyengar-logistic
-  privet bench list mine.toml --json")]
+  privet-bench list
+  privet-bench list iyengar-logistic
+  privet-bench list mine.toml --json")]
 pub struct List {
     /// A suite's name, or a TOML file; all that come with privet unless given
     #[arg(value_name = "SUITE")]
@@ -38,24 +34,19 @@ impl List {
         };
         if self.json {
             let list = suites.iter().map(as_json).collect::<Result<Vec<Value>, Failure>>()?;
-            return output::print_json(&Value::from(list));
+            return shared::print_json(&Value::from(list));
         }
         let whole = self.suite.is_some();
         let text = suites.iter().map(|suite| in_words(suite, whole));
         let mut text = text.collect::<Result<Vec<_>, _>>()?.concat();
         if !whole {
-            let races = Kind::ALL.map(|kind| kind.to_string()).join(", ");
-            for (name, title, kind, parts) in [
-                (races::NAME, races::TITLE.into(), "races", races),
-                (streams::NAME, streams::suite()?.title, "parts", streams::PARTS.join(", ")),
-                (scale::NAME, scale::suite()?.title, "parts", scale::PARTS.join(", ")),
-                (parties::NAME, parties::suite()?.title, "parts", parties::PARTS.join(", ")),
-            ] {
-                text.push_str(&words::wrapped(&format!("{name}: {title}"), ""));
-                text.push_str(&words::beside(&format!("    {kind}: "), &parts));
+            for known in parts::KNOWN {
+                let (title, all) = ((known.title)()?, (known.parts)(&[])?);
+                text.push_str(&wrapped(&format!("{}: {title}", known.name), ""));
+                text.push_str(&beside(&format!("    {}: ", known.kind), &all.join(", ")));
             }
         }
-        output::print(&text)
+        shared::print(&text)
     }
 }
 
@@ -94,14 +85,14 @@ fn as_json(suite: &Suite) -> Result<Value, Failure> {
 
 fn in_words(suite: &Suite, whole: bool) -> Result<String, Failure> {
     let forecast = suite::forecast(suite, &Filter::default())?;
-    let cores = privet_bench::head::cores();
+    let cores = crate::head::cores();
     let (datasets, methods) = names(suite);
     let time = suite::words(forecast.seconds / cores as f64);
     let models = format!("{} models, roughly {time} on {cores} cores", forecast.models());
-    let mut text = words::wrapped(&format!("{}: {}", suite.name, suite.title), "");
-    text.push_str(&words::wrapped(&models, "    "));
-    text.push_str(&words::beside("    data sets: ", &datasets.join(", ")));
-    text.push_str(&words::beside("    methods: ", &methods.join(", ")));
+    let mut text = wrapped(&format!("{}: {}", suite.name, suite.title), "");
+    text.push_str(&wrapped(&models, "    "));
+    text.push_str(&beside("    data sets: ", &datasets.join(", ")));
+    text.push_str(&beside("    methods: ", &methods.join(", ")));
     if !suite.targets.is_empty() {
         text.push_str(&format!("    targets: {}\n", suite.targets.len()));
     }
@@ -115,7 +106,7 @@ fn in_words(suite: &Suite, whole: bool) -> Result<String, Failure> {
     ];
     for entry in &suite.entries {
         let constants: Vec<String> = entry.calibrations.iter().map(ToString::to_string).collect();
-        let epsilons: Vec<String> = entry.epsilons.iter().map(|e| output::number(*e)).collect();
+        let epsilons: Vec<String> = entry.epsilons.iter().map(|e| number(*e)).collect();
         let private = entry.learner.is_private();
         rows.push(vec![
             entry.name.clone(),
@@ -130,6 +121,6 @@ fn in_words(suite: &Suite, whole: bool) -> Result<String, Failure> {
         ]);
     }
     text.push('\n');
-    text.push_str(&output::table(&rows));
+    text.push_str(&shared::table(&rows));
     Ok(text)
 }

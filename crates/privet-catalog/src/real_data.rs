@@ -1,7 +1,7 @@
 //! The public originals, prepared and read. Skipped where they are absent (see
 //! `privet_data::testing::real_data`).
 
-use privet_bench::catalog::{self, Prepared, entries, find};
+use crate::{Prepared, entries, find, prepare};
 use privet_data::{Dataset, Encoding, Schema, Target, read, testing::real_data};
 use std::{collections::HashSet, fs, path::Path};
 use tempfile::TempDir;
@@ -20,7 +20,7 @@ struct Set {
 
 fn set(name: &str, originals: &Path) -> Set {
     let out = tempfile::tempdir().unwrap();
-    let prepared = catalog::prepare(name, originals, out.path(), None).unwrap();
+    let prepared = prepare(name, originals, out.path(), None).unwrap();
     let read = |path: &Path| read::read(path, &prepared.schema, &Default::default()).unwrap();
     let (train, test) = (read(&prepared.train), read(&prepared.test));
     Set { prepared, train, test, out }
@@ -144,7 +144,7 @@ fn an_absent_original_says_where_to_get_it() {
     let empty = tempfile::tempdir().unwrap();
     for entry in entries().filter(|entry| !entry.files.is_empty()) {
         let out = empty.path().join("out");
-        let error = catalog::prepare(entry.name, empty.path(), &out, None).unwrap_err();
+        let error = prepare(entry.name, empty.path(), &out, None).unwrap_err();
         let message = error.to_string();
         assert_eq!(error.code(), "original-missing", "{}", entry.name);
         assert!(message.contains(entry.files[0].name), "{message}");
@@ -158,15 +158,15 @@ fn an_altered_or_absent_original_is_refused_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let (from, out) = (folder.path().join("from"), folder.path().join("out"));
     fs::create_dir_all(from.join("a9a")).unwrap();
-    let error = catalog::prepare("a9a", &from, &out, None).unwrap_err();
+    let error = prepare("a9a", &from, &out, None).unwrap_err();
     assert_eq!(error.code(), "original-missing");
     assert!(error.to_string().contains("libsvmtools"), "{error}");
     fs::write(from.join("a9a/a9a"), "+1 1:1\n").unwrap();
-    let error = catalog::prepare("a9a", &from, &out, None).unwrap_err();
+    let error = prepare("a9a", &from, &out, None).unwrap_err();
     assert_eq!(error.code(), "original-altered");
     let message = error.to_string();
     assert!(message.contains("a9a/a9a") && message.contains("f5d5ffd8"), "{message}");
     assert!(!out.exists());
-    let message = catalog::prepare("iris", &from, &out, None).unwrap_err().to_string();
+    let message = prepare("iris", &from, &out, None).unwrap_err().to_string();
     assert!(message.contains("iris") && message.contains("adult"), "{message}");
 }

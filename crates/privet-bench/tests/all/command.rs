@@ -34,7 +34,7 @@ method = "gd"
 calibrations = ["sound", "printed"]
 "#;
 
-const RUN: &str = "bench run mine.toml --out results";
+const RUN: &str = "run mine.toml --out results";
 
 fn world() -> World {
     let world = World::new();
@@ -163,14 +163,14 @@ fn two_at_once() {
 #[test]
 fn bad_input() {
     let world = world();
-    world.refused(2, "bench run nothing", &["'nothing'", "smoke", "iyengar-logistic"]);
+    world.refused(2, "run nothing", &["'nothing'", "smoke", "iyengar-logistic"]);
     world.refused(2, &format!("{RUN} --datasets adult"), &["'adult'", "ours"]);
     world.refused(2, &format!("{RUN} --methods amp"), &["'amp'", "amp-tuned"]);
     world.refused(2, &format!("{RUN} --epsilons 0"), &["--epsilons"]);
     world.refused(2, &format!("{RUN} --runs 0"), &["--runs"]);
     world.refused(2, &format!("{RUN} --calibration exact"), &["sound, printed"]);
     world.write("odd.toml", SUITE.replace("runs = 3", "runs = -3"));
-    world.refused(2, "bench run odd.toml", &["odd.toml, line 7"]);
+    world.refused(2, "run odd.toml", &["odd.toml, line 7"]);
     world.write("file", "");
     let ended = world.run(&RUN.replace("results", "file"));
     assert!(ended.code == 2 || ended.code == 3, "{}", ended.stderr);
@@ -182,7 +182,7 @@ fn a_data_set_that_is_not_there() {
     let world = world();
     let adult = "[[datasets]]\nname = \"adult\"\n[[datasets]]";
     world.write("both.toml", SUITE.replacen("[[datasets]]", adult, 1));
-    let line = "bench run both.toml --out both --methods plain --data nowhere";
+    let line = "run both.toml --out both --methods plain --data nowhere";
     let ended = world.run(line);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     for words in ["left out adult", "adult.data not found", "https://archive.ics.uci.edu"] {
@@ -204,11 +204,11 @@ fn targets_are_checked() {
     let met = target("plain", "", "at-least = 50\nnote = \"a coin\"");
     let missed = target("gd", "epsilon = 5", "at-least = 101");
     let never = target("amp-tuned", "epsilon = 1", "at-most = 100");
-    let check = "bench check mine.toml --out results";
+    let check = "check mine.toml --out results";
     world.refused(2, check, &["no targets", "[[targets]]"]);
     world.write("mine.toml", format!("{SUITE}{met}"));
-    world.refused(2, check, &["results: no such folder", "privet bench run"]);
-    world.refused(2, "bench check mine.toml", &["privet-bench-mine: no such folder"]);
+    world.refused(2, check, &["results: no such folder", "privet-bench run"]);
+    world.refused(2, "check mine.toml", &["privet-bench-mine: no such folder"]);
     world.ok(&format!("{RUN} --methods plain,gd --calibration sound"));
     let table = world.ok(check);
     let line = table.lines().find(|line| line.starts_with("ours, plain, accuracy")).unwrap();
@@ -241,17 +241,61 @@ fn targets_are_checked() {
     world.refused(2, check, &["no longer the one"]);
     world.write("mine.toml", format!("{SUITE}{}", met.replace("ours", "adult")));
     world.refused(2, check, &["mine.toml, line", "'adult'", "ours"]);
-    world.refused(2, "bench check race", &["privet-bench-race: no such folder"]);
-    assert_eq!(world.ok_json("bench list default --json")[0]["targets"], 6);
+    world.refused(2, "check race", &["privet-bench-race: no such folder"]);
+    assert_eq!(world.ok_json("list default --json")[0]["targets"], 6);
 }
 
 #[test]
 fn suites_are_listed() {
     let world = World::new();
-    let text = world.ok("bench list");
+    let text = world.ok("list");
     assert!(text.contains("smoke: ") && text.contains("iyengar-huber: "), "{text}");
-    let list = world.ok_json("bench list iyengar-logistic --json");
+    let list = world.ok_json("list iyengar-logistic --json");
     let methods = list[0]["methods"].as_array().unwrap();
     assert!(methods.iter().any(|method| method["published"] == "AMP" && method["points"] == 48));
-    assert!(world.ok("bench list iyengar-logistic").contains("amp-tuned"));
+    assert!(world.ok("list iyengar-logistic").contains("amp-tuned"));
+}
+
+/// Only errors are said, and what was asked for is still there; places that take no file are the machine's fault.
+#[test]
+fn quiet_is_quiet_and_what_cannot_be_written_ends_with_3() {
+    let world = world();
+    for (line, leaves) in [
+        ("list", true),
+        (RUN, false),
+        ("report results --csv", true),
+        ("report results --csv --out results.csv", false),
+    ] {
+        let ended = world.run(&format!("--quiet {line}"));
+        assert_eq!((ended.code, ended.stderr.as_str()), (0, ""), "{line}");
+        assert_eq!(!ended.stdout.is_empty(), leaves, "{line}");
+    }
+    for line in [
+        "run mine.toml --methods plain --out /proc/privet",
+        "run mine.toml --methods plain --out again --cache /proc/privet",
+        "report results --csv --out /proc/privet",
+    ] {
+        let ended = world.run(line);
+        let flag = if line.contains("--cache") { "--cache" } else { "--out" };
+        assert!(ended.code == 3 && ended.stderr.contains(flag), "{line}: {}", ended.stderr);
+    }
+    world.write("model.json", "{}");
+    world.refused(2, "report results --csv --out model.json", &["exists already", "--force"]);
+    for verb in ["", "run", "list", "report", "check"] {
+        assert!(world.ok(&format!("{verb} --help")).contains("Usage: privet-bench"), "{verb}");
+    }
+    for told in world.ok("list").lines() {
+        assert!(told.chars().count() <= 80, "{told}");
+    }
+}
+
+/// What a suite times is `privet` itself, which the program has in it.
+#[test]
+fn the_command_that_is_timed_is_privet() {
+    let world = World::new();
+    let train = "as-privet -q train table.csv --schema schema.toml --epsilon 5 --out model.json";
+    assert_eq!(world.ok(train), "");
+    assert!(world.ok("as-privet verify model.json").contains("VALID: ε = 5"));
+    world.refused(2, train, &["exists already"]);
+    world.refused(2, "train table.csv", &["unrecognized subcommand"]);
 }

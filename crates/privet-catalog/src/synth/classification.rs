@@ -175,7 +175,7 @@ mod tests {
     /// default) by accelerated gradient steps.
     fn accuracy(settings: &Classification, steps: usize) -> f64 {
         let table = make_classification(settings);
-        let key = privet_data::keyed::key(crate::catalog::SPLIT_SEED);
+        let key = privet_data::keyed::key(crate::SPLIT_SEED);
         let (train, test) = privet_data::split::hold_out(settings.rows, 0.8, &key);
         let width = table.features;
         let score = |row: usize, theta: &[f64]| -> f64 {

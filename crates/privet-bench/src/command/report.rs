@@ -1,10 +1,9 @@
-//! `privet bench report`: what was measured, as a page.
+//! `privet-bench report`: what was measured, as a page.
 
-use crate::failure::Failure;
-use crate::output;
-use crate::say;
+use crate::report::{Format, ReportError, report};
 use clap::{ArgGroup, Args};
-use privet_bench::report::{Format, ReportError, report};
+use privet_cli::say;
+use privet_cli::shared::{self, Failure};
 use std::path::PathBuf;
 
 /// Turn results into a page, tables for a document, or comma-separated values
@@ -20,12 +19,12 @@ Of a tuned entry the point of its grid with the best mean counts, as in the pape
 that was cut in the middle of a line is used as far as it is whole, and the report says so.",
     after_help = "\
 Examples:
-  privet bench report bench/iyengar-logistic --html --out report.html
-  privet bench report bench/default bench/race --markdown --short --out docs/results.md --force
-  privet bench report bench/iyengar-logistic --csv > cells.csv"
+  privet-bench report bench/iyengar-logistic --html --out report.html
+  privet-bench report bench/default bench/race --markdown --short --out docs/results.md --force
+  privet-bench report bench/iyengar-logistic --csv > cells.csv"
 )]
 pub struct Report {
-    /// Folders that `privet bench run` wrote
+    /// Folders that `privet-bench run` wrote
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
     /// One page that needs nothing else, with plots
@@ -60,12 +59,12 @@ impl Report {
         let read: Vec<PathBuf> =
             self.folders.iter().map(|folder| folder.join("results.jsonl")).collect();
         let read: Vec<&std::path::Path> = read.iter().map(PathBuf::as_path).collect();
-        let mut out = output::open(&self.out, self.force, &read)?;
+        let mut out = shared::open(&self.out, self.force, &read)?;
         let report = report(&self.folders, format)?;
         for notice in &report.notices {
             say!("note: {notice}");
         }
-        output::write(&mut out, &self.out, report.text.as_bytes())
+        shared::write(&mut out, &self.out, report.text.as_bytes())
     }
 }
 

@@ -3,10 +3,11 @@
 use super::bandwidth::rate;
 use super::fit::{Asked, Fitted, fit};
 use super::shards::Made;
-use super::{Emit, Scale, Settings, Wanted, line, slope};
-use crate::catalog;
+use super::{Scale, Wanted, line, slope};
 use crate::error::BenchError;
 use crate::line::Race;
+use crate::parts::{Emit, Settings};
+use privet_catalog as catalog;
 use privet_data::block::BlockFiles;
 use privet_optim::sum::OnDisk;
 use serde_json::{Value, json};

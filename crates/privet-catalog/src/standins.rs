@@ -77,7 +77,7 @@ pub(super) fn task(entry: &Entry, rows: usize, seed: Option<u64>) -> Result<Task
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::catalog::find;
+    use crate::find;
     use privet_data::{Encoding, Target, read::csv_bytes};
 
     /// (name, lowest private accuracy, non-private accuracy), Iyengar et al. 2019, Figure 1.

@@ -1,6 +1,6 @@
-//! `privet bench report`: from a results file to a page, and what is refused.
+//! `privet-bench report`: from a results file to a page, and what is refused.
 
-use super::world::World;
+use crate::world::World;
 
 const HEAD: &str = r#"{"kind":"head","suite":"iyengar-logistic","started":"2026-11-15T18:30:00Z","version":"0.1.0","commit":"abc","compiler":"rustc","machine":{"processor":"p","cores":2,"memory":null,"system":"linux"}}"#;
 
@@ -21,15 +21,15 @@ fn results(world: &World) {
 fn a_results_file_becomes_a_page() {
     let world = World::new();
     results(&world);
-    let markdown = world.ok("bench report bench --markdown");
+    let markdown = world.ok("report bench --markdown");
     assert!(markdown.contains("| adult | 0.1 | 79.1 (AMP) |") && markdown.contains("81.0 ± 0.5"));
-    assert_eq!(world.ok("bench report bench --html --out page.html"), "");
+    assert_eq!(world.ok("report bench --html --out page.html"), "");
     assert!(world.read("page.html").starts_with("<!doctype html>"));
-    assert_eq!(world.ok("bench report bench --csv").lines().count(), 2);
+    assert_eq!(world.ok("report bench --csv").lines().count(), 2);
     // Cut in the middle of its last line: the rest is used, and it is said.
     let whole = world.read("bench/results.jsonl");
     world.write("bench/results.jsonl", &whole[..whole.len() - 30]);
-    let ended = world.run("bench report bench bench --markdown");
+    let ended = world.run("report bench bench --markdown");
     assert_eq!(ended.code, 0);
     assert!(ended.stderr.contains("not whole") && ended.stdout.contains("not whole"));
 }
@@ -42,14 +42,14 @@ fn what_cannot_be_reported_is_refused() {
     std::fs::create_dir(world.path("hollow")).unwrap();
     let before = world.names();
     for (line, words) in [
-        ("bench report nowhere --html", "no such folder"),
-        ("bench report hollow --html", "holds no results.jsonl"),
-        ("bench report empty --html", "no such folder"),
-        ("bench report bench", "--html"),
-        ("bench report bench --html --csv", "cannot be used with"),
-        ("bench report --html", "DIR"),
-        ("bench report bench --html --out bench/results.jsonl", "would overwrite"),
-        ("bench report bench nowhere --html --out page.html", "no such folder"),
+        ("report nowhere --html", "no such folder"),
+        ("report hollow --html", "holds no results.jsonl"),
+        ("report empty --html", "no such folder"),
+        ("report bench", "--html"),
+        ("report bench --html --csv", "cannot be used with"),
+        ("report --html", "DIR"),
+        ("report bench --html --out bench/results.jsonl", "would overwrite"),
+        ("report bench nowhere --html --out page.html", "no such folder"),
     ] {
         let ended = world.run(line);
         assert_eq!(ended.code, 2, "{line}: {}", ended.stderr);
@@ -57,6 +57,6 @@ fn what_cannot_be_reported_is_refused() {
         assert_eq!(ended.stdout, "", "{line}");
     }
     world.write("hollow/results.jsonl", "");
-    assert!(world.run("bench report hollow --csv").stderr.contains("no measurement"));
+    assert!(world.run("report hollow --csv").stderr.contains("no measurement"));
     assert_eq!(world.names(), before);
 }

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 #[test]
 fn a_quick_growth_race_measures_time_and_memory_of_growing_sizes() {
     let folder = tempfile::tempdir().unwrap();
-    let program = env!("CARGO_BIN_EXE_privet").into();
+    let program = crate::PROGRAM.into();
     let settings = Settings {
         originals: folder.path().into(),
         work: folder.path().join("work"),
         races: vec![Kind::Growth],
         python: "no-such-python".into(),
-        server: (program, vec!["bench".into(), "serve-growth".into()]),
+        server: (program, vec!["serve-growth".into()]),
         quick: true,
     };
     let mut curves: BTreeMap<[String; 3], Vec<u64>> = BTreeMap::new();

@@ -1,18 +1,14 @@
-//! `privet bench check`: are the suite's targets met?
+//! `privet-bench check`: are the suite's targets met?
 
-use crate::failure::Failure;
-use crate::output::{self, number};
-use crate::say;
+use crate::check::{self, Checked, Finding, Measured, Verdict};
+use crate::ledger;
+use crate::parts::{self, target};
+use crate::report::words::short;
+use crate::suite::target::{Bound, Target};
+use crate::suite::{self, Suite};
 use clap::Args;
-use privet_bench::check::{self, Checked, Finding, Measured, Verdict};
-use privet_bench::ledger;
-use privet_bench::parties;
-use privet_bench::race;
-use privet_bench::report::words::short;
-use privet_bench::scale;
-use privet_bench::streams;
-use privet_bench::suite::target::{Bound, Target};
-use privet_bench::suite::{self, Suite, races};
+use privet_cli::say;
+use privet_cli::shared::{self, Failure, number};
 use privet_core::printable;
 use privet_learn::Calibration;
 use serde_json::{Value, json};
@@ -22,7 +18,7 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
-Reads the results that `privet bench run SUITE` wrote, measures nothing, and holds them against the
+Reads the results that `privet-bench run SUITE` wrote, measures nothing, and holds them against the
 suite's targets: for each the number that is asked, the measured mean ± its standard error, and whether
 it is met. The mean alone decides; of a tuned method, that of the point of its grid which the report shows.
 
@@ -43,9 +39,9 @@ missed, or one was never measured; 2 if there is nothing to check: no targets, n
 another suite.",
     after_help = "\
 Examples:
-  privet bench check default
-  privet bench check default --out bench/default
-  privet bench check mine.toml --out results --json"
+  privet-bench check default
+  privet-bench check default --out bench/default
+  privet-bench check mine.toml --out results --json"
 )]
 pub struct Check {
     /// A suite's name, or a TOML file
@@ -61,21 +57,9 @@ pub struct Check {
 impl Check {
     /// Checks, and prints the table.
     pub fn run(self) -> Result<(), Failure> {
-        if self.suite == streams::NAME {
-            let out = self.out.clone().unwrap_or_else(|| super::results_of(streams::NAME));
-            return self.lines(streams::NAME, streams::check::check(&out)?);
-        }
-        if self.suite == scale::NAME {
-            let out = self.out.clone().unwrap_or_else(|| super::results_of(scale::NAME));
-            return self.lines(scale::NAME, scale::check(&out)?);
-        }
-        if self.suite == parties::NAME {
-            let out = self.out.clone().unwrap_or_else(|| super::results_of(parties::NAME));
-            return self.lines(parties::NAME, parties::check(&out)?);
-        }
-        if self.suite == races::NAME {
-            let out = self.out.clone().unwrap_or_else(|| super::results_of(races::NAME));
-            return self.lines(races::NAME, race::check::check(&out)?);
+        if let Some(known) = parts::find(&self.suite) {
+            let out = self.out.clone().unwrap_or_else(|| super::results_of(known.name));
+            return self.lines(known.name, (known.check)(&out)?);
         }
         if self.suite == ledger::NAME {
             return self.ledger();
@@ -87,9 +71,9 @@ impl Check {
             say!("note: {notice}");
         }
         if self.json {
-            output::print_json(&as_json(&suite, &checked))?;
+            shared::print_json(&as_json(&suite, &checked))?;
         } else {
-            output::report(&in_words(&checked.findings))?;
+            shared::report(&in_words(&checked.findings))?;
         }
         let misses = checked.findings.iter().map(|finding| (finding.verdict(), miss(finding)));
         named(misses.collect())
@@ -119,7 +103,7 @@ fn named(findings: Vec<(Verdict, String)>) -> Result<(), Failure> {
 
 impl Check {
     /// Of a suite in parts, whose lines are of another form.
-    fn lines(self, suite: &str, findings: Vec<streams::check::Finding>) -> Result<(), Failure> {
+    fn lines(self, suite: &str, findings: Vec<target::Finding>) -> Result<(), Failure> {
         let shown = |mean: Option<f64>| mean.map_or("–".into(), number);
         if self.json {
             let targets: Vec<Value> = findings
@@ -136,14 +120,14 @@ impl Check {
                     })
                 })
                 .collect();
-            output::print_json(&json!({ "suite": suite, "targets": targets }))?;
+            shared::print_json(&json!({ "suite": suite, "targets": targets }))?;
         } else {
-            let line = |finding: &streams::check::Finding| {
+            let line = |finding: &target::Finding| {
                 let verdict = finding.verdict().words();
                 let (target, mean) = (&finding.target, shown(finding.mean));
                 format!("{verdict}: {} {}, measured {mean}\n", target.words(), target.asked())
             };
-            output::report(&findings.iter().map(line).collect::<String>())?;
+            shared::report(&findings.iter().map(line).collect::<String>())?;
         }
         let misses = findings.iter().map(|finding| {
             let (target, mean) = (&finding.target, shown(finding.mean));
@@ -170,7 +154,7 @@ impl Check {
                     })
                 })
                 .collect();
-            output::print_json(&Value::from(all))?;
+            shared::print_json(&Value::from(all))?;
         } else {
             let mut rows = vec![["measure", "asked", "measured", ""].map(String::from).to_vec()];
             for one in &found {
@@ -184,7 +168,7 @@ impl Check {
                 let verdict = if met(one) { "met" } else { "MISSED" };
                 rows.push(vec![target.measure.clone(), asked, measured, verdict.into()]);
             }
-            output::report(&output::table(&rows))?;
+            shared::report(&shared::table(&rows))?;
         }
         let misses: Vec<String> = found
             .iter()
@@ -258,7 +242,7 @@ fn in_words(findings: &[Finding]) -> String {
         let note = finding.target.note.clone().unwrap_or_default();
         rows.push(vec![name(&finding.target), asked, mean, runs, verdict.into(), note]);
     }
-    output::table(&rows)
+    shared::table(&rows)
 }
 
 /// A target in words, without its number.

@@ -1,11 +1,11 @@
-//! Plots as inline SVG: lines with error bars over a logarithmic axis.
+//! Plots as inline SVG: lines with error bars over a logarithmic axis, as reports of benchmarks have them.
 //!
 //! Colours come from the page's style (classes `s0` … `s7` and `ink`), so that they follow the reader's
 //! light or dark scheme; lines differ in the shape of their marks as well, for whom colours do not
 //! help. Every mark carries its numbers as a tooltip.
 
-use super::html::escape;
-use super::words::{power, short};
+use super::numbers::{fixed, power, short};
+use super::svg::{entities as escape, round_step};
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 420.0;
@@ -140,7 +140,7 @@ impl Axis {
         let last = (high / step).floor() as i64;
         let ticks = (first..=last).map(|count| {
             let value = count as f64 * step;
-            (value, super::words::fixed(value, digits))
+            (value, fixed(value, digits))
         });
         Self { name: name.into(), logarithmic: false, low, high, ticks: ticks.collect() }
     }
@@ -158,13 +158,6 @@ impl Axis {
 /// A tick's words: far from 1, all as powers of ten.
 fn tick(value: f64) -> String {
     if (1e-4..1e4).contains(&value) { short(value) } else { power(value) }
-}
-
-/// The smallest of 1, 2, 5 times a power of ten that is at least `rough`.
-fn round_step(rough: f64) -> f64 {
-    let power = 10_f64.powf(rough.log10().floor());
-    let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= rough * (1.0 - 1e-9));
-    factor.unwrap_or(10.0) * power
 }
 
 impl Style {

@@ -12,7 +12,8 @@
 //! one person, the persons are. Exceptions are sets in sparse text that come with a split (a9a,
 //! 20 Newsgroups, Reuters), which keep it: the weights of words were computed from their training
 //! part; and MNIST and Fashion-MNIST as images, for comparison with what is published. Originals are recognised by their sha256, compressed or not; an altered file is refused.
-//! Files are written beside their final place and renamed when all are complete.
+//! Files are written beside their final place and renamed when all are complete. [`synth`] makes tables up.
+#![forbid(unsafe_code)]
 
 mod bank;
 mod columns;
@@ -24,9 +25,12 @@ mod generated;
 mod housing;
 mod images;
 mod made;
-pub(crate) mod ratings;
+pub mod ratings;
+#[cfg(test)]
+mod real_data;
 mod sparse;
 mod standins;
+pub mod synth;
 mod synthetic;
 mod tables;
 
@@ -96,7 +100,7 @@ pub struct Prepared {
 /// The share of rows to learn from.
 const TRAIN_SHARE: f64 = 0.8;
 /// Fixes the shuffle of every set.
-pub(crate) const SPLIT_SEED: u64 = 20_240_101;
+pub const SPLIT_SEED: u64 = 20_240_101;
 
 impl Entry {
     /// Whether it holds ratings: its rows are ratings, and its columns items.

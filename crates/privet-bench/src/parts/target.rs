@@ -1,6 +1,5 @@
-//! Lines of the suite held against its targets.
+//! Lines of a suite in parts held against its targets.
 
-use super::{NAME, TEXT, suite};
 use crate::check::Verdict;
 use crate::error::BenchError;
 use crate::line::Race;
@@ -87,12 +86,7 @@ impl Finding {
     }
 }
 
-/// Holds the results in a folder against the targets.
-pub fn check(folder: &Path) -> Result<Vec<Finding>, BenchError> {
-    held_against(folder, (NAME, TEXT, "stream"), suite()?.targets)
-}
-
-/// The same for a suite of this name and text, whose lines begin so.
+/// Holds the results in a folder against the targets of a suite of this name and text, whose lines begin so.
 pub(crate) fn held_against(
     folder: &Path,
     (name, text, prefix): (&str, &str, &str),
@@ -119,7 +113,7 @@ pub(crate) fn held_against(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::streams::PARTS;
+    use crate::streams::{NAME, PARTS, suite};
     use serde_json::json;
 
     #[test]

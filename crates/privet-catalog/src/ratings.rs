@@ -119,14 +119,14 @@ pub const RATINGS: &[Entry] = &[
 const MOST: u32 = 80;
 
 /// The shape of a set that is made up.
-pub(crate) fn made_up(entry: &Entry) -> Option<RankOne> {
+pub fn made_up(entry: &Entry) -> Option<RankOne> {
     let each = MOST as usize;
     let shape = RankOne { users: entry.rows / each, items: entry.columns, each, seed: 20_180_611 };
     entry.name.starts_with("rank-one").then_some(shape)
 }
 
 /// Its schema.
-pub(crate) fn schema(entry: &Entry, items: Vec<String>) -> Result<Schema, SchemaError> {
+pub fn schema(entry: &Entry, items: Vec<String>) -> Result<Schema, SchemaError> {
     let most = match entry.columns {
         400 | 900 => MOST,
         all => all as u32,
@@ -140,13 +140,13 @@ pub(crate) fn schema(entry: &Entry, items: Vec<String>) -> Result<Schema, Schema
 }
 
 /// Items called 1 to so many.
-pub(crate) fn numbered(count: usize) -> Vec<String> {
+pub fn numbered(count: usize) -> Vec<String> {
     (1..=count).map(|item| item.to_string()).collect()
 }
 
 /// What is known of a set's items, in the order of their list; nothing where it has no file of them, or that file is
 /// not at hand.
-pub(crate) fn features(
+pub fn features(
     entry: &Entry,
     from: &Path,
     items: &[String],

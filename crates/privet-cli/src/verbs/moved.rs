@@ -1,0 +1,49 @@
+//! `privet bench`, which is a command of its own: said for one version.
+
+use crate::failure::Failure;
+use crate::output::quoted;
+use clap::Args;
+use std::ffi::OsString;
+
+/// Where it is.
+const WORDS: &str = "\
+the benchmark is a command of its own, privet-bench, with the same verbs and flags; in a clone of privet's sources \
+`cargo install --path crates/privet-bench` installs it, and `cargo run -p privet-bench -- VERB` runs it";
+
+/// Moved to a command of its own, privet-bench
+#[derive(Args, Debug)]
+#[command(long_about = WORDS)]
+pub struct Bench {
+    /// What that one is to be told.
+    #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    words: Vec<OsString>,
+}
+
+impl Bench {
+    /// Names the new command.
+    pub fn run(self) -> Result<(), Failure> {
+        let words = self.words.iter().map(|word| format!(" {}", quoted(word.as_ref())));
+        let line = words.collect::<String>();
+        Err(Failure::input(format!("privet bench{line}: now privet-bench{line}\n{WORDS}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cli::Cli;
+    use clap::{CommandFactory, Parser};
+
+    #[test]
+    fn the_benchmark_names_its_new_command() {
+        for line in [&["bench"][..], &["bench", "run", "smoke", "--out", "x", "-q"]] {
+            let cli = Cli::try_parse_from([&["privet"], line].concat()).unwrap();
+            let refused = cli.command.run().unwrap_err();
+            assert_eq!(refused.code(), 2);
+            let words = refused.to_string();
+            let now = format!("now privet-{}\n", line.join(" "));
+            assert!(words.contains(&now) && words.contains("cargo install"), "{words}");
+        }
+        let help = Cli::command().render_long_help().to_string();
+        assert!(!help.contains("bench"), "{help}");
+    }
+}
