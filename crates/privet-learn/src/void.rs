@@ -12,6 +12,7 @@ use crate::support::Support;
 use crate::task::Task;
 use crate::tune::Tune;
 use privet_core::Unit;
+use privet_data::Schema;
 use privet_dp::account::{Cost, Event, OutputNoise};
 use privet_dp::gate::Version;
 use privet_dp::mechanism::released_step;
@@ -38,6 +39,8 @@ enum Concerns {
     Models(fn(&Model) -> bool),
     /// Every release of these families, by the words of requests.
     Families(&'static [&'static str]),
+    /// Every release under a schema of this kind.
+    Schemas(fn(&Schema) -> bool),
 }
 
 /// Refused by `verify`.
@@ -99,6 +102,14 @@ pub const DOUBTFUL: &[Finding] = &[
               of another type could change how every other record was read",
         concerns: Concerns::Families(&[Evaluate::NAME, Tune::NAME]),
     },
+    Finding {
+        name: "DOUBT-4",
+        before: Version(0, 2, 1),
+        which: "schemas with `invalid = \"drop\"` or `\"stand-in\"`",
+        why: "it holds only if the table was not handed over from Python in an array or column whose type a \
+              library found in its cells: one cell of another type could change how others were read",
+        concerns: Concerns::Schemas(|schema| schema.invalid().is_total()),
+    },
 ];
 
 impl Finding {
@@ -109,6 +120,7 @@ impl Finding {
             && match self.concerns {
                 Concerns::Models(these) => model.is_some_and(these),
                 Concerns::Families(names) => names.contains(&T::NAME),
+                Concerns::Schemas(these) => these(&released.request().schema),
             }
     }
 }
