@@ -751,7 +751,8 @@ def test_people_of_a_type_that_one_cell_decides():
     # What a library makes of a single cell is nobody, and no error; so are floats that are narrower than a cell tells.
     narrow = np.array([1, 2], dtype=np.float32)
     assert whose(np.array([True, False])) == whose(np.array([True, False, 2]))[:2] == ["1", "0"]
-    lone = [pd.Series([True]), pd.Series([pd.Timestamp("2020")]), pd.Series([pd.Timedelta("1s")])]
+    assert whose(pd.Series([True, False])) == whose(pd.Series([True, False, 2]))[:2] == ["1", "0"]
+    lone = [pd.Series([pd.Timestamp("2020")]), pd.Series([pd.Timedelta("1s")])]
     lone += [narrow, pd.Series(narrow), pd.Series(narrow).astype("category"), runs(narrow), np.zeros(2, dtype="c8")]
     for groups in lone:
         assert set(whose(groups)) == {None}
@@ -1123,7 +1124,7 @@ def test_one_cell_is_one_in_every_array(planned, monkeypatch):
     monkeypatch.setattr(_privet, "Factors", type("Factors", (), {"learn": staticmethod(reach)}))
     for name, (typed, whose) in kinds.items():
         cells = block([*typed, None])
-        forms = [np.append(typed, typed[:1]), cells, pd.Series(cells), list(cells), block([*typed, object()])]
+        forms = [np.append(typed, typed[:1]), cells, pd.Series(cells, dtype=object), list(cells), block([*typed, object()])]
         for y in forms:
             for fitted, schema in ((model, CLASSES), (regressor, NUMBER)):
                 assert [row[1] for row in rows_reached(schema, reached(fitted.fit, GOOD, y))][:4] == [1, 0, 0, 1], name
@@ -1184,8 +1185,8 @@ def test_a_vote_answers_bad_rows():
     for kind in (pl.from_pandas, lambda frame: frame):
         assert mixed.predict(kind(table[:5])).tolist() == usual.tolist()
     for junk in JUNK:
-        odd = table[:5].astype(object)
-        odd.iat[2, 1] = junk if not isinstance(junk, (pd.Series, pd.DataFrame)) else object()
+        cells = spoiled(table["b"][:5].tolist(), 2, junk)
+        odd = table[:5].assign(b=pd.Series(block(cells), dtype=object))
         assert others(mixed.predict(odd).tolist(), 2) == others(usual.tolist(), 2)
 
 
