@@ -51,7 +51,8 @@ impl<T: Copy + Into<f64> + Sync> NumberRows for View<'_, T> {
 /// One column of a frame: `(name, "number" | "integer", values, is_missing or None)`, or
 /// `(name, "text", codes, entries)` where the code −1 means missing, −2 a cell that holds nothing that can be
 /// read, and entries are texts, numbers, which mean what they mean in a column of numbers, and booleans, which are
-/// written as the schema's column of that name writes them.
+/// written as the schema's column of that name writes them. A pair is a text, if the schema lists it, else what it
+/// spells: NumPy makes texts of all numbers of an array for the sake of one entry.
 struct Column {
     name: String,
     values: Values,
@@ -65,7 +66,7 @@ const BAD: i64 = -2;
 enum Values {
     Numbers(Vec<f64>, Option<Vec<bool>>),
     Integers(Vec<i64>, Option<Vec<bool>>),
-    Entries(Vec<i64>, Vec<Entry>),
+    Entries(Vec<i64>, Vec<Read>),
 }
 
 /// A distinct cell of a column of objects. Each kind is tried in turn, and a boolean is a number too.
@@ -75,6 +76,46 @@ enum Entry {
     Words(String),
     Integer(i64),
     Number(f64),
+    Spelled(String, Option<Other>),
+}
+
+/// What a text spells; a text where that cannot be read.
+#[derive(FromPyObject)]
+enum Other {
+    Truth(bool),
+    Void(String),
+    Integer(i64),
+    Number(f64),
+}
+
+/// What an entry is in the column of a schema.
+enum Read {
+    Words(String),
+    Integer(i64),
+    Number(f64),
+    Missing,
+    Bad,
+}
+
+impl Entry {
+    /// Truth values are written as `spelling`; `listed` says which texts the schema lists.
+    fn read(self, spelling: [&str; 2], listed: impl Fn(&str) -> bool) -> Read {
+        let truth = |truth| Read::Words(spelling[usize::from(truth)].to_owned());
+        match self {
+            Self::Truth(value) => truth(value),
+            Self::Words(text) => Read::Words(text),
+            Self::Integer(value) => Read::Integer(value),
+            Self::Number(value) => Read::Number(value),
+            Self::Spelled(text, _) if listed(&text) => Read::Words(text),
+            Self::Spelled(_, other) => match other {
+                Some(Other::Truth(value)) => truth(value),
+                Some(Other::Integer(value)) => Read::Integer(value),
+                Some(Other::Number(value)) => Read::Number(value),
+                Some(Other::Void(_)) => Read::Bad,
+                None => Read::Missing,
+            },
+        }
+    }
 }
 
 impl Column {
@@ -95,10 +136,7 @@ impl Column {
                     Failure::value(format!("column \"{name}\" has a text that is not Unicode"))
                 })?;
                 let spelling = spelling.unwrap_or(TRUTHS[0]);
-                let entries = entries.into_iter().map(|entry| match entry {
-                    Entry::Truth(truth) => Entry::Words(spelling[usize::from(truth)].to_owned()),
-                    entry => entry,
-                });
+                let entries = entries.into_iter().map(|entry| entry.read(spelling, &listed));
                 Values::Entries(vector(&values)?, entries.collect())
             }
             other => return Err(Failure::value(format!("'{other}' is not a kind of column"))),
@@ -151,10 +189,11 @@ impl Cells for Column {
             Values::Entries(codes, entries) => {
                 let entry = |code: &i64| entries.get(usize::try_from(*code).ok()?);
                 match codes.get(row).and_then(entry) {
-                    Some(Entry::Words(text)) => Cell::Text(text.as_bytes()),
-                    Some(Entry::Integer(value)) => self.integer(*value),
-                    Some(Entry::Number(value)) => self.number(*value),
-                    Some(Entry::Truth(_)) | None => Cell::Missing,
+                    Some(Read::Words(text)) => Cell::Text(text.as_bytes()),
+                    Some(Read::Integer(value)) => self.integer(*value),
+                    Some(Read::Number(value)) => self.number(*value),
+                    Some(Read::Bad) => Cell::Unsupported,
+                    Some(Read::Missing) | None => Cell::Missing,
                 }
             }
         }

@@ -18,6 +18,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+import sklearn.base
 
 import privet
 from privet import (
@@ -750,7 +751,8 @@ def test_people_of_a_type_that_one_cell_decides():
     # What a library makes of a single cell is nobody, and no error; so are floats that are narrower than a cell tells.
     narrow = np.array([1, 2], dtype=np.float32)
     assert whose(np.array([True, False])) == whose(np.array([True, False, 2]))[:2] == ["1", "0"]
-    lone = [pd.Series([True]), pd.Series([pd.Timestamp("2020")]), pd.Series([pd.Timedelta("1s")])]
+    assert whose(pd.Series([True, False])) == whose(pd.Series([True, False, 2]))[:2] == ["1", "0"]
+    lone = [pd.Series([pd.Timestamp("2020")]), pd.Series([pd.Timedelta("1s")])]
     lone += [narrow, pd.Series(narrow), pd.Series(narrow).astype("category"), runs(narrow), np.zeros(2, dtype="c8")]
     for groups in lone:
         assert set(whose(groups)) == {None}
@@ -1044,3 +1046,215 @@ def spoiled_complex(rows):
     found = rows.astype(complex)
     found[4, 1] = 1j
     return found
+
+
+def test_labels_that_numpy_made_texts(planned):
+    """A text that is no class is the number or truth value of which NumPy writes it, alone and in every array."""
+    numbers = Schema(COLUMNS, target="y", classes=["0", "1", "2.5", "10000000000000000"], invalid="drop")
+    truths = Schema(COLUMNS, target="y", classes=["false", "true"], invalid="drop")
+    texts = Schema(COLUMNS, target="y", classes=["1.0", "1", "True"], invalid="drop")
+    for schema, cells, codes in (
+        (numbers, [1.0, 0.0, 2.5, 1e16], [1, 0, 2, 3]),
+        (numbers, [True, False, True, True], [1, 0, 1, 1]),
+        (truths, [True, False, True, True], [1, 0, 1, 1]),
+        (texts, ["1.0", "1", "True", "1.0"], [0, 1, 2, 0]),
+    ):
+        model = PrivateLogisticRegression(epsilon=1, schema=schema)
+        for odd in ("x", 1j, b"x", None, 3, 2.5):
+            for make in (list, np.array, lambda cells: np.array(cells, dtype=object), lambda cells: np.array(list(map(str, cells)))):
+                y = make([*cells, odd])
+                assert [row[1] for row in rows_reached(schema, reached(model.fit, GOOD, y))][:4] == codes, (cells, odd)
+    for missing in (float("nan"), np.datetime64("NaT"), 1j):
+        alone, beside = privet._labels.spelled(str(missing)), privet._cells.plain(missing)
+        assert alone is beside, missing
+    regressor = PrivateLinearRegression(epsilon=1, schema=NUMBER)
+    for odd in ("x", b"x", None):
+        y = np.array([True, False, True, True, odd])
+        assert [row[1] for row in rows_reached(NUMBER, reached(regressor.fit, GOOD, y))][:4] == [1, 0, 1, 1]
+    # Where records are refused, a text is itself.
+    strict = Schema(COLUMNS, target="y", classes=["0", "1"])
+    with pytest.raises(ValueError, match="none of the classes"):
+        PrivateLogisticRegression(epsilon=1, schema=strict).fit([[1.5, "x", 0.25]] * 5, np.array(["1.0", "0", "1", "1", "0"]))
+
+
+SPELT = {
+    "listed": ({**LISTED, "categories": ["1", "5", "2.5"]}, [1.0, 5.0, 2.5]),
+    "listed texts": ({**LISTED, "categories": ["1.0", "1", "5"]}, ["1.0", "1", "5"]),
+    "listed truths": ({**LISTED, "categories": ["false", "true"]}, [True, False, True]),
+    "two numbers": ({"type": "binary", "values": ["0", "1"], "missing": "category"}, [1.0, 0.0, 1.0]),
+    "hashed": ({"type": "category", "hash_buckets": 64, "missing": "category"}, [1.0, 5.0, 2.5]),
+    "missing": ({**LISTED, "categories": ["1", "5"]}, [1.0, float("nan"), 5.0]),
+    "numbers": (NUMBER_OR, [1.0, float("nan"), -999.0]),
+    "truths as numbers": (NUMBER_OR, [True, False, True]),
+    "days": (DAYS, [18_000.0, 18_500.0, 19_000.0]),
+    "texts in bytes": ({**LISTED, "categories": ["a", "b"]}, ["a", "b", "a"]),
+}
+
+
+@pytest.mark.parametrize("kind", SPELT)
+def test_cells_that_numpy_made_texts(kind):
+    column, cells = SPELT[kind]
+    file = {"missing_values": ["", "nan", "-999"]}
+    schema = Schema.from_dict(DRAFT | {"file": file, "columns": [{"name": "a", **column}]})
+    expected = encoded(schema, [[cell] for cell in cells])
+    assert expected.any(axis=1).all()
+    for odd in ("x", b"x", 1j, None, np.timedelta64(3, "s"), object(), 2.5):
+        if kind == "texts in bytes":
+            cells = [str(cell).encode() for cell in SPELT[kind][1]]
+        for given in ([*cells, odd], [*cells, odd, "x"]):
+            for make in (list, np.array, lambda cells: np.array(cells, dtype=object)):
+                try:
+                    made = make(given)
+                except TypeError:  # NumPy makes no array of these
+                    continue
+                table = [[cell] for cell in made] if type(made) is list else made[:, None]
+                assert np.array_equal(encoded(schema, table)[: len(cells)], expected), (odd, getattr(made, "dtype", list))
+
+
+def test_one_cell_is_one_in_every_array(planned, monkeypatch):
+    """Bytes, truth values, durations and long doubles, alone and beside a cell that makes objects of them."""
+    kinds = {
+        "bytes": (np.array([b"1", b"0", b"0", b"1"]), ["1", "0", "0", "1"]),
+        "truths": (np.array([True, False, False, True]), ["1", "0", "0", "1"]),
+        "durations": (np.array([1, 0, 0, 1], dtype="m8[s]"), ["1", "0", "0", "1"]),
+        "long doubles": (np.array([1, 0, 0, 1], dtype=np.longdouble), ["1", "0", "0", "1"]),
+        "wide complex": (np.array([1, 0, 0, 1], dtype=np.clongdouble), ["1", "0", "0", "1"]),
+    }
+    model, regressor = PrivateLogisticRegression(epsilon=1, schema=CLASSES), PrivateLinearRegression(epsilon=1, schema=NUMBER)
+    monkeypatch.setattr(_privet, "Factors", type("Factors", (), {"learn": staticmethod(reach)}))
+    for name, (typed, whose) in kinds.items():
+        cells = block([*typed, None])
+        forms = [np.append(typed, typed[:1]), cells, pd.Series(cells, dtype=object), list(cells), block([*typed, object()])]
+        for y in forms:
+            for fitted, schema in ((model, CLASSES), (regressor, NUMBER)):
+                assert [row[1] for row in rows_reached(schema, reached(fitted.fit, GOOD, y))][:4] == [1, 0, 0, 1], name
+            assert people(_units.unit_column("who", y, total=True))[:4] == whose, name
+        file, column = {"missing_values": [""]}, {"name": "a", **LISTED, "categories": ["0", "1"]}
+        schema = Schema.from_dict(DRAFT | {"file": file, "columns": [column]})
+        for X in forms:
+            X = X[:, None] if type(X) is np.ndarray else [[cell] for cell in X]
+            assert encoded(schema, X)[:4].tolist() == encoded(schema, [[1], [0], [0], [1]]).tolist(), name
+    # A long double makes a table of triples long doubles.
+    triples = [(1, 2, 3.0), (2, 1, 4.0), (2**52 + 1, 2, 1.0)]
+    recommender = PrivateRecommender(1, items=[1, 2], n_users=5, invalid="drop")
+    expected = reached(recommender.fit, np.array(triples))[0]
+    assert len(expected) == 3
+    for odd in (np.longdouble(3), np.clongdouble(3), np.longdouble("1e4000"), np.clongdouble(1j)):
+        for place in (0, 1, 2):
+            more = [1, 2, 3.0]
+            more[place] = odd
+            found = reached(recommender.fit, np.array([*triples, tuple(more)]))[0]
+            for user in expected[1:]:
+                assert user in found, (odd, place)
+    # Where records are refused, these are.
+    for typed, _ in kinds.values():
+        with pytest.raises(ValueError, match="exactly"):
+            _units.unit_column("who", typed)
+
+
+def test_a_vote_answers_bad_rows():
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(0, 10, (600, 3))
+    y = (rows[:, 0] < 5).astype(int)
+    for policy, stand_in in (("drop", None), ("stand-in", 9.0)):
+        columns = {name: number(0, 10, invalid=stand_in) for name in "abc"}
+        schema = Schema(columns, target="y", classes=["0", "1"], invalid=policy, bias=False)
+        vote = PrivateVote("tree", epsilon=50, n_teachers=20, schema=schema, random_state=1).fit(rows, y, public=rows[:200])
+        usual = vote.predict(rows[:5])
+        assert set(usual.tolist()) == {0, 1}
+        score = vote.score(rows, y)
+        for junk in JUNK:
+            for given in (spoiled(rows[:5].tolist(), 2, junk, 0), spoiled(rows[:5].tolist(), 2, junk)):
+                for made in (list, square)[: 2 if type(given[2]) is list and len(given[2]) == 3 else 1]:
+                    found = vote.predict(made(given))
+                    assert others(found.tolist(), 2) == others(usual.tolist(), 2), type(junk)
+                    assert found[2] in (0, 1)
+        for bad in (np.nan, np.inf):
+            X = rows.copy()
+            X[0, 0] = bad
+            assert abs(vote.score(X, y) - score) < 0.01
+            # As every other estimator: the first class, or what the stand-in says.
+            assert vote.predict(X)[0] == (0 if policy == "drop" else vote.predict([[9.0, *X[0, 1:]]])[0])
+            assert vote.predict(X[:1]).shape == (1,) and vote.predict(sp.csr_array(X))[0] in (0, 1)
+        # The middle of all bounds is no bad record.
+        assert vote.predict([[5.0, 5.0, 5.0]]) == vote.student_.predict([[5.0, 5.0, 5.0]])
+    table = pd.DataFrame({"a": rows[:, 0], "b": rng.choice(["x", "y"], 600), "c": rows[:, 2] / 10})
+    mixed = PrivateVote("tree", epsilon=50, n_teachers=20, schema=CLASSES, student=Numbers(), random_state=1)
+    mixed.fit(table, y, public=table[:200])
+    usual = mixed.predict(table[:5])
+    for kind in (pl.from_pandas, lambda frame: frame):
+        assert mixed.predict(kind(table[:5])).tolist() == usual.tolist()
+    for junk in JUNK:
+        cells = spoiled(table["b"][:5].tolist(), 2, junk)
+        odd = table[:5].assign(b=pd.Series(block(cells), dtype=object))
+        assert others(mixed.predict(odd).tolist(), 2) == others(usual.tolist(), 2)
+
+
+class Numbers(sklearn.base.ClassifierMixin, sklearn.base.BaseEstimator):
+    """A student that reads the first column of a frame."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict(self, X):
+        first = X["a"].to_numpy() if hasattr(X, "columns") else np.array([row[0] for row in X])
+        return (first.astype(float) < 5).astype(int)
+
+
+def test_a_selector_hands_on_what_its_policy_takes():
+    rng = np.random.default_rng(0)
+    rows = rng.uniform(0, 10, (400, 3))
+    y = (rows[:, 0] < 5).astype(int)
+    selector = PrivateFeatureSelector(epsilon=50, schema=PLAIN, size=1, random_state=1).fit(rows, y)
+    assert selector.get_support(indices=True) == [0]
+    for bad in (np.nan, np.inf, 1j, np.longdouble("nan"), np.timedelta64(3, "s"), "x", None, np.timedelta64("NaT")):
+        X = np.array(spoiled([[1, 2, 3], [4, 5, 6], [7, 8, 9]], 1, bad, 0))
+        found = selector.transform(X)
+        assert found.shape == (3, 1) and [float(cell) for cell in found[[0, 2], 0]] == [1, 7], X.dtype
+        for make in (pd.DataFrame, pl.DataFrame):
+            try:
+                X = make({"a": [1.0, bad, 7.0], "b": [1.0, 2.0, 3.0], "c": [1.0, 2.0, 3.0]})
+            except Exception:  # a library does not make a column of these
+                continue
+            assert len(selector.transform(X)) == 3
+    with pytest.raises(ValueError, match="NaN"):
+        strict = PrivateFeatureSelector(epsilon=50, bounds=(0, 10), classes=[0, 1], random_state=1).fit(rows, y)
+        strict.transform(np.full((2, 3), np.nan))
+
+
+def test_columns_of_rows_and_frames_of_odd_names(planned):
+    """A column of lists is rows, one of numbers is refused; so are two names that are one but for blanks."""
+    rows = [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [0.0, 1.0, 2.0], [7.0, 8.0, 9.0], [3.0, 3.0, 3.0]]
+    model = PrivateLogisticRegression(epsilon=1, schema=PLAIN)
+    loose = PrivateLogisticRegression(epsilon=1, bounds=(0, 10), classes=[0, 1])
+    expected = rows_reached(PLAIN, reached(model.fit, rows, LABELS))
+    lists = pa.list_(pa.float64())
+    forms = [pl.Series(rows), pl.Series(rows, dtype=pl.Array(pl.Float64, 3)), pa.array(rows), pa.chunked_array([rows])]
+    forms += [pd.Series(rows), pd.Series(pa.array(rows), dtype=pd.ArrowDtype(lists))]
+    forms += [pl.Series([dict(zip("cab", [row[2], *row[:2]], strict=True)) for row in rows])]
+    for place, X in enumerate(forms):
+        assert rows_reached(PLAIN, reached(model.fit, X, LABELS)) == expected, place
+        if place < 6:
+            assert np.array_equal(reached(loose.fit, X, [0, 1, 0, 1, 0])[0], np.array(rows)), place
+    odd = pl.Series([*rows[:4], [1.0]])
+    assert rows_reached(PLAIN, reached(model.fit, odd, LABELS))[:4] == expected[:4]
+    for column in (pl.Series([1.0] * 5), pa.array([1.0] * 5), pd.Series([1.0] * 5), pd.Index(range(5)), pl.Series(["x"] * 5)):
+        for fit in (model.fit, loose.fit):
+            with pytest.raises(ValueError, match="2D array"):
+                fit(column, LABELS)
+    table = pd.DataFrame(rows, columns=[*"abc"])
+    for other in (None, 3, float("nan"), ("a", 1), True):
+        frame = table.assign(x=1.0).rename(columns={"x": other})
+        try:
+            found = rows_reached(PLAIN, reached(model.fit, frame, LABELS))
+        except TypeError as error:
+            assert "string names" in str(error)
+        else:
+            assert found == expected, other
+    for blank in (table.assign(**{"c ": 0.0}), pl.from_pandas(table.assign(**{"c ": 0.0})), table[["a", "b"]].assign(**{" c": 0.0, "c ": 1})):
+        for call in (model.fit, lambda X, y: SchemaEncoder(PLAIN).fit_transform(X)):
+            with pytest.raises(ValueError, match="but for blanks"):
+                call(blank, LABELS)
+    # Of columns that nobody reads the names may be any.
+    assert rows_reached(PLAIN, reached(model.fit, table.assign(**{"d ": 0.0, "d": 1.0}), LABELS)) == expected

@@ -364,3 +364,27 @@ def test_plans_say_whose_their_unit_is():
     assert 0 < privet.account.total([people, people], delta=1e-6) < float("inf")
     with pytest.raises(PrivacyError, match="'person'.*'visit'"):
         privet.account.total([people, counted("visit")], delta=1e-6)
+
+
+def test_what_no_budget_pays_is_refused_whatever_the_records_hold(tmp_path):
+    """Under a policy for bad records: the words of a refusal are the same for good tables and bad ones."""
+    schema = privet.Schema({"a": privet.number(0, 1), "b": privet.category(["x", "y"])}, target="y", classes=["0", "1"], invalid="drop")
+    good = {"a": [0.5] * 60, "b": ["x", "y"] * 30, "y": ["0", "1"] * 30}
+    bad = {"a": [object(), *good["a"][1:]], "b": [None, [1], *good["b"][2:]], "y": ["secret", float("nan"), *good["y"][2:]]}
+    with Ledger(tmp_path / "budget.ledger", dataset="few", create=True) as poor:
+        poor.open(epsilon=0.001, delta=1e-4)
+        before, words = poor.history(), {}
+        for table in (good, bad):
+            rows = [list(row) for row in zip(table["a"], table["b"], strict=True)]
+            for name, call in {
+                "fit": lambda rows=rows, y=table["y"]: PrivateLogisticRegression(epsilon=1, schema=schema).fit(rows, y, ledger=poor),
+                "count": lambda table=table: privet.count(table, "b", schema=schema, epsilon=1, ledger=poor),
+                "describe": lambda table=table: privet.describe(table, schema=schema, epsilon=1, delta=1e-6, ledger=poor),
+                "tune": lambda rows=rows, y=table["y"]: privet.PrivateTuner(
+                    [{"method": "gd", "steps": [5]}], schema=schema, epsilon=1
+                ).fit(rows, y, ledger=poor),
+            }.items():
+                with pytest.raises(PrivacyError, match="would exceed the budget") as refused:
+                    call()
+                assert words.setdefault(name, str(refused.value)) == str(refused.value), name
+        assert poor.history() == before

@@ -31,7 +31,7 @@ use crate::release::file::Opened;
 use crate::release::request::task_of;
 use crate::release::task::{Artefact, Task};
 use crate::release::verify::{Verdict, verify};
-use crate::release::void::Finding;
+use crate::release::void::{DOUBTFUL_SCHEMAS, Finding};
 use crate::selection::Select;
 use crate::statistics::count::Count;
 use crate::statistics::describe::Describe;
@@ -65,7 +65,7 @@ macro_rules! families {
 
             /// Certificates with which `verify` states a doubt, of all families.
             pub fn doubtful() -> Vec<Self> {
-                let mut all = Vec::new();
+                let mut all: Vec<_> = DOUBTFUL_SCHEMAS.iter().map(|known| known.finding).collect();
                 $(all.extend(<$task as Task>::DOUBTFUL.iter().map(|known| known.finding));)*
                 in_order(all)
             }

@@ -30,6 +30,12 @@ pub const CERTIFICATE: &str = "certificate.pem";
 /// File name of the secret key.
 pub const KEY: &str = "key.pem";
 
+/// A party's table, read to be recognised later; nothing of it is stored before the party begins.
+pub struct Recognised {
+    store: Store,
+    mark: Mark,
+}
+
 /// A member's settings file. Paths are relative to its folder.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -125,19 +131,36 @@ impl Folder {
         line: L,
         rows: impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<(), E>,
     ) -> Result<Party<L>, E> {
+        Ok(self.begin_with(schema, line, self.recognise(rows)?)?)
+    }
+
+    /// The first half of [`Self::begin`]: reads the table, and keeps nothing of it yet.
+    pub fn recognise<E: From<PartiesError>>(
+        &self,
+        rows: impl FnOnce(&mut dyn FnMut(&[u8])) -> Result<(), E>,
+    ) -> Result<Recognised, E> {
         let store = self.store()?;
         store.belongs_to(&self.agreement.digest())?;
-        let signer = Some(crate::tls::signer(self)?);
         let mark = match store.mark()? {
             Some(mark) => mark,
             None => Mark::new()?,
         };
         let mut table = Rows::under(&mark);
         rows(&mut |row| table.row(row))?;
-        let mark = table.finish(mark)?;
+        Ok(Recognised { store, mark: table.finish(mark)? })
+    }
+
+    /// The second half: the folder is bound to this table from here on.
+    pub fn begin_with<L: Line>(
+        &self,
+        schema: &str,
+        line: L,
+        Recognised { store, mark }: Recognised,
+    ) -> Result<Party<L>, PartiesError> {
+        let signer = Some(crate::tls::signer(self)?);
         store.keep_mark(&mark)?;
         let own = Own { store: Some(store), begun: Some(mark.begun.clone()), signer };
-        Ok(Party::with(self.agreement.clone(), &self.settings.name, schema, own, line)?)
+        Party::with(self.agreement.clone(), &self.settings.name, schema, own, line)
     }
 
     /// Creates a party without stored state: it can query the standing, but not take part.

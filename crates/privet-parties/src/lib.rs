@@ -61,7 +61,7 @@ pub use commitment::{Commitment, leaf};
 pub use crowd::Crowd;
 pub use engine::{Engine, Job, PROGRAM, Program, SendTo};
 pub use error::PartiesError;
-pub use folder::{Folder, Paid, Settings};
+pub use folder::{Folder, Paid, Recognised, Settings};
 pub use message::{Ask, FRAME, PROTOCOL, Reply, Standing};
 pub use party::{Line, Party};
 pub use room::Room;

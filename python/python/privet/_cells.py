@@ -171,6 +171,49 @@ def _interval(timestamp: type, cell: Any) -> Any:
     return f"{first}{ends[0]}, {ends[1]}{last}"
 
 
+def restored(cell: Any) -> Any:
+    """The cell as it is in whatever array NumPy makes of it and the cells beside it: bytes are a text, a duration is the
+    number of its units, and a text has no zeros at its end. For use where no record is refused."""
+    kind = type(cell)
+    if kind is str:
+        return cell if cell[-1:] != "\0" else cell.rstrip("\0")
+    if issubclass(kind, bytes):
+        try:
+            return bytes.decode(bytes.rstrip(cell, b"\0"))
+        except UnicodeDecodeError:
+            return VOID
+    if kind is np.timedelta64:
+        return None if np.isnat(cell) else int(cell.astype(np.int64))
+    return cell
+
+
+NOTHING_SPELLED = object()
+"""What a text spells that is only a text."""
+
+NUMERALS = frozenset("0123456789+-.einfajTrueFlsNT()")
+
+
+def spelled(text: Any) -> Any:
+    """The number or truth value of which NumPy writes this very text, when it makes texts of a whole array for the sake
+    of one; ``None`` for NaN and NaT, ``VOID`` for what is not real, and ``NOTHING_SPELLED`` for all other texts."""
+    if type(text) is not str or not 0 < len(text) < 64 or not NUMERALS.issuperset(text):
+        return NOTHING_SPELLED
+    if text in ("True", "False"):
+        return text == "True"
+    if text in ("nan", "NaT"):
+        return None
+    for kind in (int, float, complex):
+        try:
+            found = kind(text)
+        except ValueError:
+            continue
+        if str(found) == text:
+            # Of more than 63 bits the digits are the text.
+            found = written(found)
+            return NOTHING_SPELLED if type(found) is str else found
+    return NOTHING_SPELLED
+
+
 def written(cell: Any) -> Any:
     """The cell as its column's schema is to read it: a text, a number, a truth value, ``None`` or ``VOID``.
 
@@ -218,9 +261,28 @@ def number(cell: Any) -> Any:
 
 
 def number_or_nan(cell: Any) -> float:
-    """The cell as a ``float``, NaN where it is none."""
+    """The cell as a ``float``, NaN where it is none. For use where no record is refused."""
+    cell = restored(cell)
     found = number(cell)
-    return float("nan") if found is VOID else found
+    if found is VOID:
+        found = spelled(cell)
+    return float(found) if type(found) in (bool, int, float) else float("nan")
+
+
+def anyone(cell: Any) -> Any:
+    """The same as :func:`identifier` where no record is refused: in whatever array the cell sits, truth values are 1 and
+    0, and a number wider than a ``float`` is whom its digits name."""
+    cell = restored(cell)
+    kind = type(cell)
+    if kind is bool or kind is np.bool_:
+        return str(int(cell))
+    if kind is np.clongdouble and cell.imag == 0:
+        cell = cell.real
+    if type(cell) is np.longdouble:
+        if np.isnan(cell):
+            return None
+        return str(int(cell)) if abs(cell) < EXACT_BELOW and cell == np.floor(cell) else VOID
+    return identifier(cell)
 
 
 def identifier(cell: Any) -> Any:

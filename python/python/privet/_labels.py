@@ -2,7 +2,8 @@
 
 A number of any type is the class whose text is that number (1, 1.0 and ``Decimal("1.0")`` are the class ``1``), a text
 the class of that very text, and a truth value the class by whichever spelling the classes list, or 1 and 0, which are
-truth values in turn where the classes list these and neither number. So a label
+truth values in turn where the classes list these and neither number. Where no record is refused, a text that is no class is
+what NumPy writes so: it makes texts of all numbers for the sake of one. So a label
 is the same whether it stands in an array of whole numbers, of floats or of objects: which of them a library makes of a
 column is often decided by one record.
 
@@ -18,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from privet._cells import VOID, whole_number
+from privet._cells import NOTHING_SPELLED, VOID, spelled, whole_number
 from privet._tables import is_unicode
 from privet.schema import Schema, label_text
 
@@ -52,20 +53,32 @@ TRUTHS = (("false", "true"), ("False", "True"), ("FALSE", "TRUE"))
 """How classes may spell truth values."""
 
 
-def codes_of(y: np.ndarray, texts: Sequence[str], *, total: bool = False) -> np.ndarray:
+def codes_of(y: np.ndarray, texts: Sequence[str], *, total: bool = False, as_spelled: bool | None = None) -> np.ndarray:
     """The place of each label among the classes; of none of them, one beyond if ``total``, or refused. ``y`` is as
-    :func:`privet._records.entries` gives it."""
+    :func:`privet._records.entries` gives it. ``as_spelled``: whether a text that is no class is the number or truth value
+    that it spells; if ``total`` unless given."""
     unknown = len(texts)
-    by_number = _by_number(texts) if y.dtype.kind in "iufO" else {}
+    as_spelled = total if as_spelled is None else as_spelled
+    by_number = _by_number(texts) if y.dtype.kind in "iufO" or as_spelled else {}
+    by_text, truths = {text: place for place, text in enumerate(texts)}, _truth_places(texts)
+
+    def place_of(label: Any) -> int:
+        place = _place_of(label, by_text, by_number, truths, unknown)
+        other = spelled(label) if as_spelled and place == unknown else NOTHING_SPELLED
+        return place if other is NOTHING_SPELLED else _place_of(other, by_text, by_number, truths, unknown)
+
     if y.dtype.kind == "O":
-        by_text, truths = {text: place for place, text in enumerate(texts)}, _truth_places(texts)
-        found = (_place_of(label, by_text, by_number, truths, unknown) for label in y.tolist())
+        found = map(place_of, y.tolist())
         codes = np.fromiter(found, dtype=np.uint32, count=len(y))
     elif y.dtype.kind == "b":
         codes = np.asarray(_truth_places(texts), dtype=np.uint32)[y.astype(np.intp)]
     elif y.dtype.kind in "iufU":
         places = {label: place for place, label in enumerate(texts)}
         codes = _places_in(y, places if y.dtype.kind == "U" else _comparable(by_number, y.dtype.kind), unknown)
+        odd = codes == unknown if as_spelled and y.dtype.kind == "U" else np.zeros(0, dtype=bool)
+        if odd.any():
+            labels, inverse = np.unique(y[odd], return_inverse=True)
+            codes[odd] = np.asarray(list(map(place_of, labels.tolist())), dtype=np.uint32)[inverse]
     else:
         codes = np.full(len(y), unknown, dtype=np.uint32)
     if not total and len(codes) and codes.max() >= unknown:
@@ -159,22 +172,28 @@ def schema_codes(y: np.ndarray, schema: Schema) -> np.ndarray:
     texts = [*classes, *(text for text, _ in further)]
     unknown = len(classes)
     table = [*range(unknown), *(code for _, code in further), unknown if others is None else others]
-    codes = np.asarray(table, dtype=np.uint32)[codes_of(y, texts, total=True)]
+    found = codes_of(y, texts, total=True, as_spelled=schema.is_total)
+    codes = np.asarray(table, dtype=np.uint32)[found]
     if others is not None:
         # What is missing is no label.
-        codes[_missing(y)] = unknown
+        codes[_missing(y, schema.is_total) & (found == len(texts))] = unknown
     if not schema.is_total and len(codes) and codes.max() >= unknown:
         raise ValueError("y has a label that the schema does not list, or one that is missing")
     return codes
 
 
-def _missing(y: np.ndarray) -> np.ndarray:
+def _missing(y: np.ndarray, as_spelled: bool) -> np.ndarray:
     """Labels that are absent, or void."""
     if y.dtype.kind == "f":
         return np.isnan(y)
-    if y.dtype.kind != "O":
+    if y.dtype.kind not in ("OU" if as_spelled else "O"):
         return np.zeros(len(y), dtype=bool)
-    return np.fromiter((label is None or label is VOID for label in y.tolist()), dtype=bool, count=len(y))
+
+    def is_gone(label: Any) -> bool:
+        other = spelled(label) if as_spelled else label
+        return any(each is None or each is VOID for each in (label, other))
+
+    return np.fromiter(map(is_gone, y.tolist()), dtype=bool, count=len(y))
 
 
 def classes_in(y: np.ndarray) -> np.ndarray:
@@ -244,7 +263,7 @@ def share_right(
 ) -> float:
     """The share of labels that are the predicted classes. A label that is no class is no right prediction."""
     texts = [label_text(label) for label in classes]
-    codes = codes_of(y, texts, total=True)
+    codes = codes_of(y, texts, total=True, as_spelled=total)
     unknown = codes == len(texts)
     if unknown.any() and not total:
         _check_alike(y[unknown], all(isinstance(label, str) for label in classes.tolist()))

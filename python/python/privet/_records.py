@@ -18,7 +18,7 @@ import narwhals as nw
 import numpy as np
 from scipy import sparse
 
-from privet._cells import VOID, is_masked_array, mask_of, number, number_or_nan, plain
+from privet._cells import VOID, is_masked_array, mask_of, number, number_or_nan, plain, restored
 
 TYPED = "iufbUSTMmcV"
 """Kinds of arrays whose owner declared a type."""
@@ -38,21 +38,21 @@ def series_of(values: Any) -> Any:
     return nw.from_native(values, series_only=True) if nw.dependencies.is_into_series(values) else None
 
 
-def entries(name: str, values: Any, *, single: bool = False) -> np.ndarray:
+def entries(name: str, values: Any, *, single: bool = False, total: bool = False) -> np.ndarray:
     """One entry for each record: a typed array, or one of objects that :func:`privet._cells.plain` made of each.
 
-    ``single``: an entry that is a list of one cell is that cell.
+    ``single``: an entry that is a list of one cell is that cell. ``total``: no record is refused.
     """
     series = series_of(values)
     if series is not None:
-        return _of_series(series)
+        return _of_series(series, total)
     if not isinstance(values, np.ndarray) and nw.dependencies.is_into_dataframe(values):
         frame = nw.from_native(values, eager_only=True)
         if len(frame.columns) != 1:
             raise ValueError(f"{name} has {len(frame.columns)} columns; one value for each row is accepted")
-        return _of_series(frame.get_column(frame.columns[0]))
+        return _of_series(frame.get_column(frame.columns[0]), total)
     found = raw(name, values, single=single)
-    return objects(cells_in(found), single=single) if found.dtype.kind in "OT" else found
+    return objects(cells_in(found), single=single, total=total) if found.dtype.kind in "OT" else found
 
 
 def cells_in(array: np.ndarray, *, total: bool = False) -> list[Any]:
@@ -64,7 +64,7 @@ def cells_in(array: np.ndarray, *, total: bool = False) -> list[Any]:
     if kind == "m":
         counts = array.astype(np.int64).tolist()
         return [None if gone else count for count, gone in zip(counts, np.isnat(array), strict=True)]
-    return list(map(_decoded, array.tolist())) if kind == "S" and total else array.tolist()
+    return list(map(restored, array.tolist())) if kind == "S" and total else array.tolist()
 
 
 def raw(name: str, values: Any, *, single: bool = False) -> np.ndarray:
@@ -82,11 +82,12 @@ def raw(name: str, values: Any, *, single: bool = False) -> np.ndarray:
     return found
 
 
-def objects(cells: Sequence[Any], *, single: bool = False) -> np.ndarray:
+def objects(cells: Sequence[Any], *, single: bool = False, total: bool = False) -> np.ndarray:
     """Cells, each read for itself."""
     found = np.empty(len(cells), dtype=object)
     for place, cell in enumerate(cells):
-        found[place] = plain(_only(cell) if single else cell)
+        cell = _only(cell) if single else cell
+        found[place] = plain(restored(cell) if total else cell)
     return found
 
 
@@ -95,17 +96,17 @@ def _only(cell: Any) -> Any:
     return cell if listed is None else listed[0]
 
 
-def _of_series(series: Any) -> np.ndarray:
+def _of_series(series: Any, total: bool) -> np.ndarray:
     held = object_cells(series)
     if held is not None:
-        return objects(held, single=True)
+        return objects(held, single=True, total=total)
     dtype = series.dtype
     if (dtype.is_integer() or dtype == nw.Boolean) and dtype not in (nw.Int128, nw.UInt128):
         if not series.is_null().any():
             return series.to_numpy()
     elif dtype.is_float():
         return np.asarray(series.to_numpy())
-    return objects(cells_of(series))
+    return objects(cells_of(series), total=total)
 
 
 def object_cells(series: Any) -> list[Any] | None:
@@ -281,6 +282,17 @@ def rows_of(name: str, X: Any, width: int, names: Sequence[Any] = ()) -> list[li
     return [named_cells(row, names) if names and issubclass(type(row), dict) else row_cells(row, width) for row in rows]
 
 
+def rows_in(X: Any) -> Any:
+    """The rows of a column of lists or structs; refused is a column of anything else. All other tables as they are."""
+    series = series_of(X)
+    if series is None:
+        return X
+    dtype = series.dtype
+    if dtype.is_numeric() or dtype.is_temporal() or dtype in (nw.Boolean, nw.String, nw.Binary, nw.Categorical, nw.Enum):
+        raise ValueError(not_a_table(1))
+    return cells_of(series)
+
+
 def not_a_table(dimensions: int) -> str:
     """The words for what has other dimensions than a table; scikit-learn's own, without the values in them."""
     if dimensions > 2:
@@ -313,6 +325,7 @@ def matrix(name: str, X: Any, *, width: int | None = None, total: bool = False) 
     A cell that holds nothing is NaN. What is no number, and a row of another length than ``width`` (or than the other
     rows, where it is not given), is NaN too if ``total``, else refused.
     """
+    X = rows_in(X)
     found = _in_one_block(X)
     if found is not None and found.dtype.kind == "c" and not total:
         raise ValueError(f"Complex data not supported: {name} is of type {found.dtype}; real numbers are accepted")

@@ -51,7 +51,7 @@ def check_real(name: str, kind: np.dtype) -> None:
 def labels(y: Any, *, total: bool = False) -> np.ndarray:
     """Labels, each read for itself; refused are types that no estimator accepts."""
     check_unmasked("y", y, total=total)
-    found = _records.entries("y", y, single=True)
+    found = _records.entries("y", y, single=True, total=total)
     if total and found.dtype.kind in "cmMSV":
         # NumPy may have found the type for the sake of one label.
         return _records.objects(_records.cells_in(found.ravel(), total=True))

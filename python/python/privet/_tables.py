@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from privet import _records
-from privet._cells import VOID, moment_texts, written
+from privet._cells import NOTHING_SPELLED, VOID, moment_texts, restored, spelled, written
 from privet._masks import check_unmasked
 
 Column = tuple[str, str, np.ndarray, Any]
@@ -146,6 +146,7 @@ def frame_columns(
     if len(set(names)) < len(names):
         repeated = next(name for place, name in enumerate(names) if name in names[:place])
         raise ValueError(f"column {repeated!r} occurs more than once; each name once is accepted")
+    _check_blanks(names, read)
     frame = nw.from_native(X, eager_only=True)
     wanted = [name for name in frame.columns if str(name) != without and (only is None or str(name).strip() in only)]
     def column(name: Any) -> Column:
@@ -154,6 +155,19 @@ def frame_columns(
         return series_column(str(name), frame.get_column(name), total=total)
 
     return [column(name) for name in wanted]
+
+
+def _check_blanks(names: Sequence[str], read: Sequence[str] | None) -> None:
+    """Refuses two columns that are one of the schema's but for blanks: which of them it means would be a guess."""
+    meant: dict[str, str] = {}
+    for name in names:
+        column = name if read is None or name in read else name.strip()
+        if column in meant and (read is None or column in read):
+            raise ValueError(
+                f"X has columns {meant[column]!r} and {name!r}, which are the schema's {column!r} but for blanks; accepted is one of "
+                "them: drop or rename the other"
+            )
+        meant[column] = name
 
 
 def array_columns(X: Any, names: Sequence[str], *, total: bool = False) -> list[Column]:
@@ -165,6 +179,7 @@ def array_columns(X: Any, names: Sequence[str], *, total: bool = False) -> list[
 
 def cells_of_array(X: Any, names: Sequence[str], *, total: bool = False) -> list[Any]:
     """The same before they are read: typed arrays, or lists of cells."""
+    X = _records.rows_in(X)
     check_unmasked("X", X, total=total)
     if _records.is_typed(X):
         values = np.asarray(X)
@@ -194,7 +209,25 @@ def one_column(name: str, values: Any, *, total: bool = False) -> Column:
         return (name, "integer", _contiguous(array, np.int64), None)
     if array.dtype.kind == "M":
         return _moments(name, array)
-    return text_column(name, _records.cells_in(array, total=total), written, total=total)
+    read = _as_numpy_writes() if total else written
+    return text_column(name, _records.cells_in(array, total=total), read, total=total)
+
+
+def _as_numpy_writes() -> Callable[[Any], Any]:
+    """Reads cells of a list or array where no record is refused. A text that NumPy may have made of a number or truth
+    value is a pair of both: the text, if the schema lists it, else what it spells (``VOID`` as an empty text)."""
+    known: dict[str, Any] = {}
+
+    def read(cell: Any) -> Any:
+        found = written(cell)
+        if type(found) is not str:
+            return found
+        if found not in known:
+            other = spelled(found)
+            known[found] = found if other is NOTHING_SPELLED else (found, "" if other is VOID else other)
+        return known[found]
+
+    return read
 
 
 def _moments(name: str, array: np.ndarray) -> Column:
@@ -209,6 +242,11 @@ def _moments(name: str, array: np.ndarray) -> Column:
 def _contiguous(array: np.ndarray, dtype: Any) -> np.ndarray:
     with np.errstate(over="ignore"):  # of long doubles
         return readable(np.ascontiguousarray(array, dtype=dtype))
+
+
+def is_narrow(dtype: np.dtype) -> bool:
+    """Whether floats or complex numbers have fewer digits than a ``float64``."""
+    return dtype.itemsize < (16 if dtype.kind == "c" else 8)
 
 
 def is_long(dtype: Any) -> bool:
@@ -290,7 +328,7 @@ def text_column(
     found = Distinct()
 
     def place(value: Any) -> int:
-        cell = read(value)
+        cell = read(restored(value) if total else value)
         return MISSING if cell is None else BAD if cell is VOID else found.place(cell)
 
     codes = np.fromiter(map(place, values), dtype=np.int64, count=len(values))

@@ -17,7 +17,7 @@ import numpy as np
 
 from privet import _records, _tables
 from privet._array_schema import UNNAMED
-from privet._cells import VOID, identifier, plain
+from privet._cells import VOID, anyone, identifier, plain
 from privet._masks import check_unmasked
 
 PLACEHOLDER = "("
@@ -43,10 +43,7 @@ def unit_column(name: str, values: Any, *, total: bool = False) -> _tables.Colum
     kind, width = array.dtype.kind, array.dtype.itemsize
     if kind in "iu" or (kind == "f" and width == 8):
         return _tables.one_column(name, array)
-    if kind == "b" and total:
-        # NumPy makes truth values 0 and 1 as soon as a number stands beside them.
-        return _tables.one_column(name, array.astype(np.int64))
-    if kind in "OUT" or (total and (kind in "mS" or (kind == "c" and width == 16))):
+    if kind in "OUT" or (total and (kind in "bmS" or (kind in "fc" and not _tables.is_narrow(array.dtype)))):
         return _from_cells(name, _records.cells_in(array, total=total), total)
     return _unfit(name, array.dtype, len(array), total)
 
@@ -126,7 +123,7 @@ def _from_series(name: str, series: Any, total: bool) -> _tables.Column:
     if dtype == nw.Unknown and isinstance(getattr(native, "dtype", None), np.dtype):
         return unit_column(name, native.to_numpy(), total=total)
     held = _held(native)
-    unfit = dtype.is_temporal() or dtype.is_nested() or dtype in (nw.Boolean, nw.Binary)
+    unfit = dtype.is_temporal() or dtype.is_nested() or (dtype in (nw.Boolean, nw.Binary) and not total)
     if unfit or _is_narrow(dtype, held):
         return _unfit(name, dtype, len(series), total)
     cells = _records.cells_of(series, name, total=total)
@@ -149,7 +146,9 @@ def exact_cells(name: str, values: Any, *, total: bool) -> list[Any]:
         return held
     if series is None:
         cells = _records.cells_in(values, total=total)
-        narrow, kind = values.dtype.kind in "fc" and values.dtype not in (np.float64, np.complex128), values.dtype
+        kind = values.dtype
+        wide = kind in (np.float64, np.complex128) or (total and not _tables.is_narrow(kind))
+        narrow = kind.kind in "fc" and not wide
     else:
         cells, kind = _records.cells_of(series), series.dtype
         narrow = _is_narrow(kind, _held(series.to_native()))
@@ -168,7 +167,7 @@ def _held(native: Any) -> str:
 
 
 def _from_cells(name: str, values: list[Any], total: bool) -> _tables.Column:
-    return _tables.text_column(name, values, identifier, total=total, why=WHY_UNFIT)
+    return _tables.text_column(name, values, anyone if total else identifier, total=total, why=WHY_UNFIT)
 
 
 def _unfit(name: str, kind: Any, rows: int, total: bool) -> _tables.Column:

@@ -21,7 +21,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from privet import _privet, _records, _tables, _units
-from privet._cells import VOID, identifier, number
+from privet._cells import VOID, anyone, identifier, number, number_or_nan
 from privet._certificate import Certificate
 from privet._interrupts import Finishing
 from privet._numbers import SMALL, WHY_EPSILON, listed, optional_number, whole
@@ -178,7 +178,7 @@ def _by_user(ratings: Any, *, total: bool) -> list[list[tuple[str, float]]]:
     """Each user's own (item, rating), in the order of appearance."""
     users: dict[str, list[tuple[str, float]]] = {}
     for place, triple in enumerate(_triples(ratings, total)):
-        found = _triple(triple)
+        found = _triple(triple, total)
         if found is not None:
             users.setdefault(found[0], []).append(found[1:])
         elif not total:
@@ -203,11 +203,12 @@ def _triples(ratings: Any, total: bool) -> Iterator[Any]:
     return iter(ratings.tolist() if isinstance(ratings, np.ndarray) else ratings)
 
 
-def _triple(given: Any) -> tuple[str, str, float] | None:
+def _triple(given: Any, total: bool) -> tuple[str, str, float] | None:
     cells = _records.row_cells(given, 3)
     if cells is None:
         return None
-    user, item, rating = identifier(cells[0]), identifier(cells[1]), number(cells[2])
+    name, read = (anyone, number_or_nan) if total else (identifier, number)
+    user, item, rating = name(cells[0]), name(cells[1]), read(cells[2])
     # As the readers of files do, whose identifiers are the same people.
     user = user.strip(BLANKS) if type(user) is str else user
     known = type(user) is str and user != "" and type(item) is str and rating is not VOID and math.isfinite(rating)

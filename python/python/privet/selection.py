@@ -21,6 +21,16 @@ from privet.regression import _Regressor
 from privet.schema import Schema, as_schema
 
 
+def _real(frame: Any) -> Any:
+    """The same frame of pandas, with numbers in columns of which one cell may have made complex ones."""
+    for place, kind in enumerate(frame.dtypes):
+        if isinstance(kind, np.dtype) and kind.kind == "c":
+            cells = frame.iloc[:, place].to_numpy()
+            frame = frame.copy()
+            frame.isetitem(place, np.where(cells.imag != 0, np.nan, cells.real))
+    return frame
+
+
 class PrivateFeatureSelector(SelectorMixin, PrivateEstimator):
     """The columns that say most of the target, under differential privacy.
 
@@ -150,11 +160,25 @@ class PrivateFeatureSelector(SelectorMixin, PrivateEstimator):
     def transform(self, X: Any) -> Any:
         """The chosen columns. Of a list each cell is taken for itself: what stands in one row makes no other another."""
         X = _tables.collected(X)
+        total = self._is_total()
         if sparse.issparse(X):
-            X = _tables.sound_sparse("X", X)
+            X = _tables.sound_sparse("X", _tables.real_sparse(X) if total else X)
+        elif total and _records.is_typed(X) and np.asarray(X).dtype.kind in "cmMV":
+            X = _records.matrix("X", X, total=True)
+        elif total and type(X).__module__.startswith("pandas."):
+            X = _real(X)
         elif not _tables.is_frame(X) and not _records.is_typed(X):
             X = _records.matrix("X", X) if self.schema is None else self._cells(X, as_schema(self.schema))
         return super().transform(X)
+
+    def _is_total(self) -> bool:
+        return self.schema is not None and as_schema(self.schema).is_total
+
+    def __sklearn_tags__(self) -> Any:
+        # What the schema's word on bad records deals with is handed on as it is.
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = tags.input_tags.allow_nan or self._is_total()
+        return tags
 
     def _cells(self, X: Any, schema: Schema) -> np.ndarray:
         names = getattr(self, "feature_names_in_", schema.features)

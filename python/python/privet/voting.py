@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
@@ -14,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from privet import _privet, _records, _tables, _teachers
 from privet._base import _plain_numbers
+from privet._cells import VOID
 from privet._certificate import Certificate, Plan
 from privet._interrupts import Finishing
 from privet._numbers import SMALL, optional_number, whole
@@ -339,9 +343,53 @@ class PrivateVote(_Classifier):
         """The student's class of each row."""
         check_is_fitted(self, "student_")
         X = _tables.collected(X)
-        if self.schema is None or _plain_numbers(as_schema(self.schema), X):
+        schema = as_schema(self.schema) if self.schema is not None else None
+        if schema is not None and schema.is_total:
+            return self._predict_readable(X, schema)
+        if schema is None or _plain_numbers(schema, X):
             X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
         return _quietly(self.student_, "predict", X)
+
+    def _predict_readable(self, X: Any, schema: Schema) -> np.ndarray:
+        """The same where no row is refused: what the schema calls a bad record, and what the student cannot read, is of
+        the schema's first class, as for every other estimator."""
+        # Of a bad record, and of no other, the constant column is 0 as well.
+        judged = Schema.from_dict(schema.to_dict() | {"bias": True})
+        encoded = judged._checked.encode(self._encodable(X))
+        good = np.flatnonzero(np.any(encoded, axis=1))
+        found = np.full(len(encoded), self.classes_[np.argsort(self._order)[0]], dtype=self.classes_.dtype)
+        if _tables.is_frame(X) or sparse.issparse(X) or _records.is_typed(X):
+            X = _plain_objects(X)
+        elif schema._checked.number_features is not None:
+            X = _records.matrix("X", X, width=self.n_features_in_, total=True)
+        else:
+            names = getattr(self, "feature_names_in_", schema.features)
+            cells = map(_plain_cells, _tables.cells_of_array(X, names, total=True))
+            X = [list(row) for row in zip(*cells, strict=True)]
+        if isinstance(X, np.ndarray) and X.dtype.kind == "f":
+            X = _stood_in(X, schema)
+        unread = self._predict_parts(X, good, found)
+        if unread:
+            warnings.warn(
+                f"{unread} rows are none that the student can read, though the schema takes them: they get the first class; "
+                "accepted is a student that reads rows as they are given, such as a pipeline that encodes them",
+                UserWarning,
+                stacklevel=3,
+            )
+        return found
+
+    def _predict_parts(self, X: Any, places: np.ndarray, found: np.ndarray) -> int:
+        """Predicts the rows at these places, in halves where the student fails; how many it cannot read alone."""
+        if len(places) == 0:
+            return 0
+        try:
+            found[places] = _quietly(self.student_, "predict", _rows_at(X, places))
+            return 0
+        except ValueError:
+            if len(places) == 1:
+                return 1
+        half = len(places) // 2
+        return sum(self._predict_parts(X, part, found) for part in (places[:half], places[half:]))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Not offered: students differ."""
@@ -352,6 +400,43 @@ class PrivateVote(_Classifier):
         student is not in it: keep ``student_`` as you keep any estimator."""
         check_is_fitted(self, "model_")
         self.model_.save(os.fspath(path), bool(overwrite))
+
+
+def _rows_at(X: Any, places: np.ndarray) -> Any:
+    """Those rows, as they were given."""
+    if _tables.is_frame(X):
+        return nw.from_native(X, eager_only=True)[places.tolist()].to_native()
+    if hasattr(X, "shape"):
+        return (X.tocsr() if sparse.issparse(X) else X)[places]
+    return [X[place] for place in places]
+
+
+def _plain_cells(cells: Any) -> list[Any]:
+    """Each cell read for itself; ``None`` where it holds nothing that can be read."""
+    return [None if cell is VOID else cell for cell in _records.objects(cells, total=True)]
+
+
+def _plain_objects(X: Any) -> Any:
+    """The same table, in whose columns of objects every cell was read for itself."""
+    if not hasattr(X, "isetitem"):
+        return X
+    X = X.copy()
+    for place, kind in enumerate(X.dtypes):
+        if kind == np.dtype(object):
+            found = np.empty(len(X), dtype=object)
+            found[:] = _plain_cells(X.iloc[:, place].to_numpy().tolist())
+            X.isetitem(place, found)
+    return X
+
+
+def _stood_in(X: np.ndarray, schema: Schema) -> np.ndarray:
+    """Numbers with the schema's stand-ins for those that are none."""
+    X = X.copy()
+    for place, column in enumerate(schema.to_dict().get("columns", [])[: X.shape[1]]):
+        stand_in = column.get("invalid")
+        if isinstance(stand_in, (int, float)):
+            X[~np.isfinite(X[:, place]), place] = stand_in
+    return X
 
 
 def _quietly(student: Any, what: str, *rows: Any) -> Any:

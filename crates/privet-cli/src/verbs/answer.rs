@@ -115,7 +115,7 @@ impl Answer {
         let aggregator = self.aggregator.clone().unwrap_or_default();
         let task = Task { stream: true, aggregator, ..Task::on(queries) };
         let plan = |rows| self.asked.plan(&schema, rows, task.clone());
-        let (inputs, doing) = (self.inputs(), "answer, a stream");
+        let (inputs, doing) = (self.taken(), "answer, a stream");
         let (place, reserved) = self.releasing.reserve(table, &inputs, doing, plan)?;
         let (ready, data) = reserved.read(|_| read_table(&self.data, &schema, relation))?;
         let mut source = self.releasing.source()?;
@@ -149,7 +149,7 @@ impl Answer {
         let stream = Answers::read(&self.stream)?;
         let (plan, entered) = (stream.plan(), stream.entered());
         let prepared = self.prepare(plan.schema(), &plan.request().task.teacher)?;
-        let (place, data) = self.releasing.read_again(&self.data, &self.inputs(), plan, entered)?;
+        let (place, data) = self.releasing.read_again(&self.data, &self.taken(), plan, entered)?;
         self.answer(stream, place, &data, prepared)
     }
 
@@ -182,6 +182,11 @@ impl Answer {
             }
         }
         Ok(())
+    }
+
+    /// What the release may not be written over.
+    fn taken(&self) -> Vec<&Path> {
+        self.inputs().into_iter().chain(self.labels.as_deref()).collect()
     }
 
     fn inputs(&self) -> Vec<&Path> {

@@ -293,7 +293,10 @@ impl Vote {
         let program = self.asked.program(&schema, &self.asked.teacher()?)?;
         let from = Table::new(&self.data, &schema, relation, self.asked.rows)?;
         let plan = |rows| self.asked.plan(&schema, rows, task.clone());
-        let (place, reserved) = self.releasing.reserve(from, &inputs, "vote", plan)?;
+        let beside = [self.labels.as_deref(), self.predictions.as_deref()];
+        let taken: Vec<&Path> =
+            inputs.iter().copied().chain(beside.into_iter().flatten()).collect();
+        let (place, reserved) = self.releasing.reserve(from, &taken, "vote", plan)?;
         let (ready, data) = reserved.read(|_| read_table(&self.data, &schema, relation))?;
         let planned = ready.plan().clone();
         let ready = ready.with(|plan| taught(plan, &public, program))?;

@@ -58,6 +58,10 @@ fn questions_come_in_batches_from_one_budget() {
         format!("{ASK} --epsilon 5 --within 1 --votes 2 {stream} --queries 7 --out one.json");
     world.refused(2, &begin.replace(" --queries 7", ""), &["--queries"]);
     world.refused(2, &begin.replace("--queries 7", "--queries 2"), &["3 questions in this batch"]);
+    for out in ["questions.csv", "none/one.json", "s.answers"] {
+        world.refused(2, &begin.replace("one.json", out), &["--out"]);
+        assert!(!world.names().contains(&"s.answers".into()), "a stream was begun for {out}");
+    }
     let shown = world.ok(&begin);
     assert!(shown.contains("e^ε") && world.names().contains(&"s.answers".into()));
     let go_on = format!("neighbours table.csv --questions questions.csv {stream}");

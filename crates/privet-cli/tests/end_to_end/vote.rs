@@ -111,6 +111,16 @@ fn batches_come_from_one_budget() {
         "answer table.csv --schema schema.toml --public few.csv --epsilon 400 --delta 1e-6 --teachers 40 \
          --rows {rows} --queries 40 --set cutoff=60 --stream s.answers --out one.json"
     );
+    // What could not be written is found out before the stream is begun.
+    for (line, word) in [
+        (begin.replace("--out one.json", "--out few.csv"), "would overwrite"),
+        (begin.replace("--out one.json", "--out none/one.json"), "cannot write"),
+        (format!("{begin} --labels one.json"), "would overwrite"),
+    ] {
+        let before = world.names();
+        world.refused(2, &line, &["--out", word]);
+        assert_eq!(world.names(), before, "privet {line}");
+    }
     world.ok(&begin);
     assert_eq!(world.ok_json("verify one.json --json")["valid"], true);
     // It states no rows: that is no reason to doubt it.
@@ -140,6 +150,8 @@ fn what_cannot_be_voted_on_is_refused_before_anything_is_written() {
         &["logistic, least-squares"],
     );
     world.refused(2, &format!("{vote} --public table.csv --set chunks=3"), &["chunks"]);
+    let labels = format!("{vote} --public table.csv --teachers 20 --labels o.json");
+    world.refused(2, &labels, &["--out", "would overwrite"]);
     world.refused(2, &format!("{vote} --public table.csv --neighbours add-remove"), &["--rows"]);
     world.refused(
         1,

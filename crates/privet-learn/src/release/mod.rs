@@ -47,4 +47,4 @@ pub use settings::{SettingInfo, Shown};
 pub use task::{Artefact, Baseline, Planned, Procedure, Task, Work};
 pub use unchecked::{Fact, Unchecked};
 pub use verify::{Check, UNSIGNED, Verdict, verify};
-pub use void::{Concern, Finding};
+pub use void::{Concern, DOUBTFUL_SCHEMAS, Finding, SchemaConcern};

@@ -21,6 +21,7 @@ use crate::release::plan::Plan;
 use crate::release::released::Released;
 use crate::release::task::{Task, Work};
 use crate::release::unchecked::{self, Unchecked};
+use crate::release::void::DOUBTFUL_SCHEMAS;
 use privet_core::{Whose, printable};
 use privet_dp::account::Guarantee;
 use privet_dp::gate::{Arithmetic, Made, Version};
@@ -184,11 +185,12 @@ fn remarks<T: Task>(model: &Released<T>) -> Vec<String> {
     let certificate = model.certificate();
     let mut remarks = Vec::new();
     if let Some(version) = certificate.version() {
-        let doubts = T::DOUBTFUL.iter().filter(|doubt| doubt.concerns(version, model));
+        let own = T::DOUBTFUL.iter().filter(|doubt| doubt.concerns(version, model));
+        let schema = &model.request().schema;
+        let all = DOUBTFUL_SCHEMAS.iter().filter(|doubt| doubt.concerns(version, schema));
+        let doubts = own.map(|doubt| doubt.finding).chain(all.map(|doubt| doubt.finding));
         remarks.extend(
-            doubts
-                .map(|doubt| doubt.finding)
-                .map(|doubt| format!("{} (SECURITY.md): {}", doubt.name, doubt.why)),
+            doubts.map(|doubt| format!("{} (SECURITY.md): {}", doubt.name, doubt.why)),
         );
         if version > Version::this() {
             remarks.push(format!(

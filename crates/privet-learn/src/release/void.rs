@@ -6,6 +6,7 @@
 
 use crate::release::released::Released;
 use crate::release::task::Task;
+use privet_data::Schema;
 use privet_dp::gate::Version;
 
 /// A kind of certificate that was found wanting.
@@ -36,3 +37,30 @@ impl<T: Task> Concern<T> {
         version < self.finding.before && (self.of)(released)
     }
 }
+
+/// A finding on certificates of every family, and the schemas that it concerns.
+#[derive(Debug)]
+pub struct SchemaConcern {
+    /// What was found.
+    pub finding: Finding,
+    of: fn(&Schema) -> bool,
+}
+
+impl SchemaConcern {
+    /// True if it concerns a release of this version under this schema.
+    pub fn concerns(&self, version: Version, schema: &Schema) -> bool {
+        version < self.finding.before && (self.of)(schema)
+    }
+}
+
+/// Doubts that `verify` states of every family.
+pub const DOUBTFUL_SCHEMAS: &[SchemaConcern] = &[SchemaConcern {
+    finding: Finding {
+        name: "DOUBT-4",
+        before: Version(0, 2, 1),
+        which: "schemas with `invalid = \"drop\"` or `\"stand-in\"`",
+        why: "it holds only if the table was not handed over from Python in an array or column whose type a \
+              library found in its cells: one cell of another type could change how others were read",
+    },
+    of: |schema| schema.invalid().is_total(),
+}];

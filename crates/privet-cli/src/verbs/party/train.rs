@@ -16,7 +16,7 @@ use privet_learn::ratings::Complete;
 use privet_learn::statistics::count::Count;
 use privet_learn::{Erm, Plan, Released, Task};
 use privet_parties::tls::Connections;
-use privet_parties::{Family, Folder, Paid, Party};
+use privet_parties::{Family, Folder, Paid, Party, Recognised};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -91,6 +91,7 @@ impl Train {
             .map_err(|error| Failure::input(format!("the agreement's schema: {error}")))?;
         let mut inputs = vec![self.data.as_path()];
         inputs.extend(self.schema.as_deref());
+        let text = self.own_text(folder)?;
         let digest = folder.agreement().digest();
         let relation = planned.request().relation();
         let before = folder.paid()?;
@@ -109,14 +110,19 @@ impl Train {
             }
             None => self.releasing.reserve(table, &inputs, "party train", plan)?,
         };
-        let (ready, data) = reserved.read(|planned| read(planned.schema(), relation))?;
+        // Both readings within one watch: what is known again is what is trained on.
+        let (ready, (data, recognised)) = reserved.read(|planned| {
+            Ok((read(planned.schema(), relation)?, self.recognised(folder, &schema)?))
+        })?;
         // How many people rate is nobody's business, whichever neighbours.
         let public = relation.count_is_public() && folder.agreement().family() != Family::Ratings;
         self.check_rows(folder, public.then_some(data.rows()))?;
         // After the table was read: a record that is refused shows to nobody.
         let party = {
             let _meter = Meter::spinner("greeting the servers");
-            self.begun(folder, &schema)?
+            let party = folder.begin_with(&text, Connections::new(folder)?, recognised)?;
+            agree(&party, &text)?;
+            party
         };
         let planned = match before {
             Some(Paid { entered, .. }) => match entered {
@@ -151,8 +157,8 @@ impl Train {
         }
     }
 
-    /// The party with its table, which is the one that its folder's run was begun with, and greeted by every server.
-    fn begun(&self, folder: &Folder, schema: &Schema) -> Result<Party<Connections>, Failure> {
+    /// The party's own schema; refuses a table that cannot be read twice.
+    fn own_text(&self, folder: &Folder) -> Result<String, Failure> {
         let text = own_schema(folder, self.schema.as_deref())?;
         if only_once(&self.data) {
             return Err(Failure::input(format!(
@@ -160,12 +166,14 @@ impl Train {
                 self.data.display()
             )));
         }
-        let rows = |each: &mut dyn FnMut(&[u8])| {
+        Ok(text)
+    }
+
+    /// The table, which is the one that the folder's run was begun with.
+    fn recognised(&self, folder: &Folder, schema: &Schema) -> Result<Recognised, Failure> {
+        folder.recognise(|each| {
             privet_data::read::raw_rows(&self.data, Some(schema), each).map_err(Failure::from)
-        };
-        let party = folder.begin(&text, Connections::new(folder)?, rows)?;
-        agree(&party, &text)?;
-        Ok(party)
+        })
     }
 
     /// The party's own record of what it spends, before the first share leaves.
