@@ -93,7 +93,7 @@ use crate::linear::learners::Method;
 use crate::linear::model::{LinearWeights, Spread};
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::note::Note;
+use crate::release::note::{Condition, Note};
 use crate::release::plan::no_budget;
 use crate::release::request::Request;
 use crate::release::task::{Planned, Procedure, Task, Work};
@@ -157,7 +157,7 @@ impl Task for Erm {
                 settled: settled(plain.settled()),
                 work: Work::Plain(Arc::new(plain)),
                 arithmetic: Arithmetic::Real,
-                notes: vec!["no noise: the model may reveal its training records".into()],
+                notes: vec![baseline::NO_NOISE.into()],
             });
         }
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
@@ -233,5 +233,8 @@ pub(crate) fn evenly_split(facts: &Facts, budget: &Allowance<'_>) -> (f64, f64) 
 }
 
 /// The note of every learner that draws continuous noise.
-pub(crate) const CONTINUOUS_NOISE: &str = "the noise is continuous and drawn in floating point: \
-     the guarantee is proved in real arithmetic";
+pub(crate) const CONTINUOUS_NOISE: Condition = Condition::new(
+    "continuous-noise",
+    "the noise is continuous and drawn in floating point: \
+     the guarantee is proved in real arithmetic",
+);

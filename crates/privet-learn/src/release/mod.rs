@@ -24,6 +24,7 @@ pub(crate) mod remote;
 pub(crate) mod request;
 pub(crate) mod rounding;
 pub(crate) mod run;
+pub(crate) mod sentences;
 pub(crate) mod settings;
 pub(crate) mod strict;
 pub(crate) mod support;

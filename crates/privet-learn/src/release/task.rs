@@ -11,7 +11,7 @@
 
 use crate::LearnError;
 use crate::linear::certainty::{NORMAL, Surety, WeightLaws};
-use crate::release::note::Note;
+use crate::release::note::{Condition, Note};
 use crate::release::request::Request;
 use crate::release::settings::Shown;
 use privet_data::Schema;
@@ -35,7 +35,7 @@ pub trait Task:
     const LABELS: bool = false;
     /// What must be true of a person's records where several parties hold records and a unit is a person: that one party
     /// holds all of hers. `None`: a plan with a unit is not made for several parties.
-    const AT_ONE_PARTY: Option<&'static str> = None;
+    const AT_ONE_PARTY: Option<Condition> = None;
     /// Public facts that its rules read.
     type Facts: Debug + Clone + Send + Sync;
     /// What it releases.
@@ -149,7 +149,7 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
     }
 
     /// What is released among parties, where it is something else than of one table that had all their records.
-    fn otherwise_among_parties(&self) -> Option<&'static str> {
+    fn otherwise_among_parties(&self) -> Option<Condition> {
         None
     }
 

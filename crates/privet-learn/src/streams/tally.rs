@@ -16,6 +16,7 @@ use crate::LearnError;
 use crate::linear::watch::StepWatch;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
+use crate::release::note::Condition;
 use crate::release::plan::{Plan, no_budget};
 use crate::release::request::Request;
 use crate::release::settings::Shown;
@@ -137,11 +138,7 @@ impl Task for Tally {
             work: Work::Private(Arc::new(counting)),
             settled,
             arithmetic: Arithmetic::Finite,
-            notes: vec![
-                "neighbouring streams differ in one slot: its record is another, or there is none; every count \
-                 of the stream is covered, all together"
-                    .into(),
-            ],
+            notes: vec![EVERY_COUNT.into()],
         })
     }
 
@@ -299,3 +296,9 @@ impl Procedure<Tally> for Counting {
         super::learners::over_slots(&slots, facts.batch, session, &watch, &mut hidden)
     }
 }
+
+const EVERY_COUNT: Condition = Condition::new(
+    "every-count-of-the-stream",
+    "neighbouring streams differ in one slot: its record is another, or there is none; every count \
+     of the stream is covered, all together",
+);

@@ -43,7 +43,7 @@ use crate::linear::model::{LinearWeights, Model};
 use crate::linear::request::Words;
 use crate::release::admit;
 use crate::release::allowance::scales;
-use crate::release::note::Note;
+use crate::release::note::{Condition, Note};
 use crate::release::plan::no_budget;
 use crate::release::released::Released;
 use crate::release::request::{Calibration, Request};
@@ -288,8 +288,11 @@ impl Task for Tune {
 }
 
 /// What the theorem needs of whoever runs it.
-const SECRET: &str = "all trials but the best, their scores and their number must stay secret; how long a tuning took \
-     tells about how many there were";
+const SECRET: Condition = Condition::new(
+    "trials-secret",
+    "all trials but the best, their scores and their number must stay secret; how long a tuning took \
+     tells about how many there were",
+);
 
 /// Whether `auto` with the whole budget is the better buy, as far as public facts say.
 fn worth(
