@@ -34,7 +34,8 @@ pub use linear::request::Words;
 pub use linear::{Erm, Plan, Released, Request};
 pub use release::{
     Allowance, Answers, Artefact, Baseline, CLASSES_FROM_RECORDS, Calibration, Check, Concern,
-    Cover, Covers, DOUBTFUL_SCHEMAS, Fact, Finding, GAMMA, Here, Info, Needs, Note, Planned, Procedure, Questions,
-    RIDGE, ROWS, Registered, Reworded, SPLIT, STEPS, SchemaConcern, SettingInfo, Shown, SumNoise, Task, UNSIGNED,
-    Unchecked, Verdict, Work, admit_piece, bought, file, plan, verify, weight_laws, whose_of,
+    Condition, Cover, Covers, DOUBTFUL_SCHEMAS, Fact, Finding, GAMMA, Here, Info, Needs, Note,
+    Planned, Procedure, Questions, RIDGE, ROWS, Registered, SPLIT, STEPS, SchemaConcern,
+    SettingInfo, Shown, SumNoise, Task, UNSIGNED, Unchecked, Verdict, Work, admit_piece, bought,
+    file, plan, verify, weight_laws, whose_of,
 };

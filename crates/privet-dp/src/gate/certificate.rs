@@ -15,6 +15,7 @@ use crate::account::{self, AccountError, Event, Filter, Guarantee, SeenBy, Tally
 use crate::noise::Origin;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// The certificate format that this version writes.
 pub const FORMAT: &str = "privet-certificate-2";
@@ -44,6 +45,18 @@ pub enum Arithmetic {
     Real,
 }
 
+/// A condition under which a claim holds. Sentences may be worded better by a later version; code and parameters
+/// stay.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Condition {
+    /// Its name.
+    pub code: String,
+    /// The public parameters of its sentence, as they are written in it.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, String>,
+}
+
 /// The privacy guarantee of a release, with its evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -64,6 +77,9 @@ pub struct Certificate {
     pub filter: Option<Filter>,
     /// Conditions and known gaps, in words.
     pub notes: Vec<String>,
+    /// The conditions of the plan among them, by code; absent before 0.2.1, and where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<Condition>,
     /// The public facts and settings from which the plan can be derived again.
     pub request: Value,
     /// Version of the program, date and identifier; absent in certificates of 0.1.0.
@@ -117,7 +133,7 @@ impl Certificate {
         origin: Origin,
         statement: Statement,
     ) -> Self {
-        let Statement { arithmetic, mut notes, request, .. } = statement;
+        let Statement { arithmetic, mut notes, conditions, request, .. } = statement;
         if origin == Origin::FixedSeed {
             guarantee.epsilon = f64::INFINITY;
             notes.insert(0, FIXED_SEED.into());
@@ -129,6 +145,7 @@ impl Certificate {
             events: Some(events),
             filter,
             notes,
+            conditions,
             made: Some(Made::now(Some(origin))),
             ..Self::without_privacy(request)
         }
@@ -154,6 +171,7 @@ impl Certificate {
             events: None,
             filter: None,
             notes: vec![NOT_PRIVATE.into()],
+            conditions: Vec::new(),
             request,
             made: Some(Made::now(None)),
             ledger: None,

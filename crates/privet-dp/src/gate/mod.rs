@@ -84,7 +84,7 @@ mod suspended;
 mod walk;
 
 pub use canonical::{TooWide, canonical, sorted};
-pub use certificate::{Arithmetic, Certificate, CertificateError};
+pub use certificate::{Arithmetic, Certificate, CertificateError, Condition};
 pub use certificate::{ENDED_EARLY, FIXED_SEED, FOR_THE_UNIT, NOT_PRIVATE};
 pub use entered::Entered;
 pub use joint::{Part, Parts};

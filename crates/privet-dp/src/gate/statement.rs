@@ -1,6 +1,6 @@
 //! The caller's part of a certificate, besides the charged events.
 
-use super::Arithmetic;
+use super::{Arithmetic, Condition};
 use crate::account::Guarantee;
 use serde_json::Value;
 
@@ -14,6 +14,8 @@ pub struct Statement {
     pub arithmetic: Arithmetic,
     /// Conditions and known gaps, in words.
     pub notes: Vec<String>,
+    /// The conditions among them, by code.
+    pub conditions: Vec<Condition>,
     /// The public facts and settings from which the plan can be derived again.
     pub request: Value,
 }
@@ -21,6 +23,6 @@ pub struct Statement {
 impl Statement {
     /// A statement without notes.
     pub fn new(claim: Guarantee, arithmetic: Arithmetic, request: Value) -> Self {
-        Self { claim, arithmetic, notes: Vec::new(), request }
+        Self { claim, arithmetic, notes: Vec::new(), conditions: Vec::new(), request }
     }
 }

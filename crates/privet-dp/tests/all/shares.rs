@@ -165,7 +165,7 @@ impl Together for Dropping {
 fn statement(gaussian: &Gaussian) -> Statement {
     let claim = privet_dp::account::guarantee(&gaussian.event().unwrap(), 1e-6).unwrap();
     let request = serde_json::json!({});
-    Statement { claim, arithmetic: Arithmetic::Finite, notes: vec![], request }
+    Statement { claim, arithmetic: Arithmetic::Finite, notes: vec![], conditions: vec![], request }
 }
 
 #[test]

@@ -34,7 +34,7 @@ use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::release::allowance::Allowance;
 use crate::release::covers::Covers;
-use crate::release::note::Note;
+use crate::release::note::{Condition, Note};
 use crate::release::registry::Info;
 use crate::release::request::{Calibration, GAMMA, RIDGE, SPLIT};
 use crate::release::settings::settings;
@@ -274,11 +274,7 @@ fn plan_printed(
     // b of the sum form is n times that of the mean form.
     let noise = law(budget, printed.objective_noise * rows);
     let output = OutputLaw::Gaussian(printed.output_noise);
-    let notes = vec![
-        "printed constants: see errata PRIV-2 (output noise for the norm, not the sensitivity) \
-         and PRIV-5 (smoothness of the Huber loss)"
-            .into(),
-    ];
+    let notes = vec![PRINTED.into()];
     let perturbed = perturbed(facts, RIDGE.check(ridge + more)?, noise, tolerance, output);
     if options.intervals == Some(Intervals::Bought) {
         return Err(LearnError::NotCovered {
@@ -312,6 +308,12 @@ fn planned(
     let procedure = Arc::new(fit.measured(bought));
     Decision { procedure, settled: Method::Amp(settled), arithmetic, notes }
 }
+
+const PRINTED: Condition = Condition::new(
+    "printed-amp",
+    "printed constants: see errata PRIV-2 (output noise for the norm, not the sensitivity) \
+     and PRIV-5 (smoothness of the Huber loss)",
+);
 
 #[cfg(test)]
 mod tests {

@@ -11,6 +11,7 @@ use crate::linear::model::LinearWeights;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::covers::Covers;
+use crate::release::note::Condition;
 use crate::release::registry::Info;
 use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::{Shown, settings};
@@ -118,3 +119,6 @@ impl Baseline<Erm> for Plain {
         problems.collect::<Result<_, LearnError>>().map(LinearWeights::of)
     }
 }
+
+pub(crate) const NO_NOISE: Condition =
+    Condition::new("no-noise", "no noise: the model may reveal its training records");

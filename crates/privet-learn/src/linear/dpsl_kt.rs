@@ -39,6 +39,7 @@ use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers};
+use crate::release::note::Condition;
 use crate::release::registry::{FINITE, Info};
 use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::{Shown, settings};
@@ -151,8 +152,10 @@ const MOST: f64 = 500.0;
 const MOST_ENTRIES: u64 = 10_000_000;
 
 /// What every such certificate says.
-const UNPROTECTED: &str =
-    "the rows of the public file were taken for public: nothing is promised to those in it";
+const UNPROTECTED: Condition = Condition::new(
+    "public-inputs-unprotected",
+    "the rows of the public file were taken for public: nothing is promised to those in it",
+);
 
 /// Decides everything from public facts.
 pub(crate) fn plan(

@@ -55,6 +55,7 @@ use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Covers, Needs};
+use crate::release::note::Condition;
 use crate::release::registry::Info;
 use crate::release::request::{Calibration, STEPS};
 use crate::release::settings::Shown;
@@ -337,11 +338,14 @@ fn printed(
         procedure: Arc::new(Choosing::new(facts, terms, moves, law)),
         settled: Method::FrankWolfe(*options),
         arithmetic: Arithmetic::Finite,
-        notes: vec![
-            "printed noise: see erratum PRIV-14 (it composes to a little more than claimed)".into(),
-        ],
+        notes: vec![PRINTED.into()],
     })
 }
+
+const PRINTED: Condition = Condition::new(
+    "printed-frank-wolfe",
+    "printed noise: see erratum PRIV-14 (it composes to a little more than claimed)",
+);
 
 /// A selection for each problem.
 #[derive(Debug, Clone)]

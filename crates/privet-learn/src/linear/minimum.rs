@@ -11,6 +11,7 @@ use crate::linear::facts::Facts;
 use crate::linear::model::LinearWeights;
 use crate::linear::problems;
 use crate::release::admit;
+use crate::release::note::Condition;
 use crate::release::settings::Shown;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
@@ -234,11 +235,8 @@ impl Procedure<super::Erm> for Minimum {
         matches!(self.step, Step::OutputGaussian { .. })
     }
 
-    fn otherwise_among_parties(&self) -> Option<&'static str> {
-        self.among_parties().then_some(
-            "what gets its noise is the mean of the parties' own models, weighted by their rows, and not the model of all \
-             rows: parties of few rows each lose by that (gd does not)",
-        )
+    fn otherwise_among_parties(&self) -> Option<Condition> {
+        self.among_parties().then_some(MEAN_OF_MODELS)
     }
 
     fn weight_noise(&self, facts: &Facts) -> Option<f64> {
@@ -399,3 +397,9 @@ fn certified(solved: Certified, ask: Ask) -> Result<Vec<f64>, LearnError> {
         Err(GateError::NotCertified.into())
     }
 }
+
+const MEAN_OF_MODELS: Condition = Condition::new(
+    "mean-of-the-parties-models",
+    "what gets its noise is the mean of the parties' own models, weighted by their rows, and not the model of all \
+     rows: parties of few rows each lose by that (gd does not)",
+);

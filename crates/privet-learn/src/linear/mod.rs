@@ -94,8 +94,7 @@ use crate::linear::facts::Facts;
 use crate::linear::learners::Method;
 use crate::linear::model::{LinearWeights, Spread};
 use crate::release::allowance::Allowance;
-use crate::release::conditions::Reworded;
-use crate::release::note::Note;
+use crate::release::note::{Condition, Note};
 use crate::release::plan::no_budget;
 use crate::release::task::{Planned, Procedure, Task, Work};
 use crate::release::void::Concern;
@@ -141,33 +140,10 @@ pub type Plan<T = Erm> = crate::release::plan::Plan<T>;
 /// What was released: a linear model, unless another family is named.
 pub type Released<T = Erm> = crate::release::released::Released<T>;
 
-/// What earlier versions wrote beside the plan: an expectation.
-const WRITTEN: &[&str] = &[predicted::HOPELESS];
-
-/// Its conditions in the words of earlier versions.
-const REWORDED: &[Reworded] = &[
-    Reworded {
-        before: Version(0, 1, 1),
-        now: rotated::EXPERIMENTAL,
-        then: "experimental: the thesis's proof of this algorithm has gaps (docs/errata.md, C3). What is \
-               claimed rests on a bound of our own, which charges the determinants √columns-fold, and speaks of \
-               the exact minimiser in real arithmetic",
-    },
-    Reworded {
-        before: Version(0, 1, 1),
-        now: CONTINUOUS_NOISE,
-        then: "the theorem speaks of the exact minimiser in real arithmetic; what is released is a point whose \
-               gradient norm is proved to be at most the tolerance, rounded so that its last bits do not tell of \
-               the records. Method amp has no such gap.",
-    },
-];
-
 impl Task for Erm {
     const NAME: &'static str = "erm";
     const VOID: &'static [Concern<Self>] = void::VOID;
     const DOUBTFUL: &'static [Concern<Self>] = void::DOUBTFUL;
-    const WRITTEN: &'static [&'static str] = WRITTEN;
-    const REWORDED: &'static [Reworded] = REWORDED;
     type Facts = Facts;
     type Artefact = LinearWeights;
 
@@ -191,7 +167,7 @@ impl Task for Erm {
                 settled: settled(plain.settled()),
                 work: Work::Plain(Arc::new(plain)),
                 arithmetic: Arithmetic::Real,
-                notes: vec!["no noise: the model may reveal its training records".into()],
+                notes: vec![baseline::NO_NOISE.into()],
             });
         }
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
@@ -267,5 +243,8 @@ pub(crate) fn evenly_split(facts: &Facts, budget: &Allowance<'_>) -> (f64, f64) 
 }
 
 /// The note of every learner that draws continuous noise.
-pub(crate) const CONTINUOUS_NOISE: &str = "the noise is continuous and drawn in floating point: \
-     the guarantee is proved in real arithmetic";
+pub(crate) const CONTINUOUS_NOISE: Condition = Condition::new(
+    "continuous-noise",
+    "the noise is continuous and drawn in floating point: \
+     the guarantee is proved in real arithmetic",
+);

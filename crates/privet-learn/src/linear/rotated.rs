@@ -35,6 +35,7 @@ use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers};
+use crate::release::note::Condition;
 use crate::release::registry::{FINITE, Info};
 use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::{Shown, settings};
@@ -81,8 +82,11 @@ const DETERMINANT_SHARE: f64 = 0.1;
 const OUTPUT_SHARE: f64 = 0.01;
 
 /// The notes of its certificates.
-pub(crate) const EXPERIMENTAL: &str = "experimental: the thesis's proof of this algorithm has gaps (docs/errata.md, \
-     C3). What is claimed rests on a bound of our own, which charges the determinants √columns-fold";
+pub(crate) const EXPERIMENTAL: Condition = Condition::new(
+    "experimental-rotated",
+    "experimental: the thesis's proof of this algorithm has gaps (docs/errata.md, \
+     C3). What is claimed rests on a bound of our own, which charges the determinants √columns-fold",
+);
 
 /// Decides everything from public facts.
 pub(crate) fn plan(

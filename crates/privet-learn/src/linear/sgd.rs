@@ -48,6 +48,7 @@ use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers};
+use crate::release::note::Condition;
 use crate::release::registry::Info;
 use crate::release::request::{Calibration, RIDGE, STEPS};
 use crate::release::settings::Shown;
@@ -256,8 +257,11 @@ pub(crate) fn plan(
 }
 
 /// What a certificate with printed constants says.
-const PRINTED_NOTE: &str = "printed noise; samples are drawn as the events say, not with replacement as \
-     in print, and the claim is the accountant's";
+const PRINTED_NOTE: Condition = Condition::new(
+    "printed-sampling",
+    "printed noise; samples are drawn as the events say, not with replacement as \
+     in print, and the claim is the accountant's",
+);
 
 /// Refuses budgets whose sampled steps would take long to account for; methods over all records take them.
 pub(crate) fn accountable(

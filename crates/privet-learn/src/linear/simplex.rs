@@ -46,6 +46,7 @@ use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers, Needs};
+use crate::release::note::Condition;
 use crate::release::registry::Info;
 use crate::release::request::Calibration;
 use crate::release::settings::Shown;
@@ -107,8 +108,11 @@ settings! {
 }
 
 /// The note of its certificates.
-const UNPROVED: &str = "the guarantee is that of a run that ends in a model: that the minimum is always found \
-     to the distance planned, with rounded slopes, is observed and not proved";
+const UNPROVED: Condition = Condition::new(
+    "ends-in-a-model",
+    "the guarantee is that of a run that ends in a model: that the minimum is always found \
+     to the distance planned, with rounded slopes, is observed and not proved",
+);
 
 /// s₀ of the rule.
 pub const SIGNAL: f64 = 0.2;

@@ -30,6 +30,7 @@ use crate::linear::model::LinearWeights;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers, Needs};
+use crate::release::note::Condition;
 use crate::release::registry::Info;
 use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::{Shown, settings};
@@ -227,8 +228,11 @@ pub(crate) fn plan(
 }
 
 /// What a release says whose selector may find nothing stable enough.
-const OTHERWISE: &str = "where no choice of columns is stable enough the first ones are fitted, which spends the \
-                         budget as well";
+const OTHERWISE: Condition = Condition::new(
+    "first-columns-otherwise",
+    "where no choice of columns is stable enough the first ones are fitted, which spends the \
+                         budget as well",
+);
 
 /// A choice of columns, then a fit.
 #[derive(Debug, Clone)]

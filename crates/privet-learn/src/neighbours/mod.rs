@@ -43,7 +43,7 @@ use crate::linear::Erm;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
 use crate::release::allowance::Allowance;
-use crate::release::note::Note;
+use crate::release::note::{Condition, Note};
 use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
 use crate::release::task::{Artefact, Planned, Task, Work};
@@ -219,22 +219,20 @@ impl Task for Nearby {
         let (all, votes) = (task.in_all(), settled.votes.unwrap_or(0));
         let mut notes: Vec<Note> = vec![
             match request.schema.classes() {
-                Some(_) => format!(
-                    "{} has a vote in at most {votes} of the {all} answers; who has used theirs up is not shown",
-                    whose(facts)
-                ),
-                // Votes for both ends are shorter than one for either.
-                None => format!(
-                    "the squares of the votes of {} add up to at most {votes} in all {all} answers: a number at an end of its \
-                     bounds votes in {votes} of them, one in the middle in up to {}; who has used theirs up is not shown",
-                    whose(facts),
-                    u64::from(votes).saturating_mul(2).min(all as u64)
-                ),
-            }
-            .into(),
-            "the questions are public, and nothing protects them; records taken out of the table later leave the \
-             answers given before as they are"
-                .into(),
+                Some(_) => AT_MOST_VOTES.with(&[
+                    ("whose", &whose(facts)),
+                    ("votes", &votes),
+                    ("answers", &all),
+                ]),
+                // Votes for both ends have a smaller norm than one for either.
+                None => AT_MOST_SQUARES.with(&[
+                    ("whose", &whose(facts)),
+                    ("votes", &votes),
+                    ("answers", &all),
+                    ("middle", &u64::from(votes).saturating_mul(2).min(all as u64)),
+                ]),
+            },
+            QUESTIONS_PUBLIC.into(),
         ];
         let few = answering.few(facts);
         notes.extend(few.map(Note::expectation));
@@ -302,3 +300,18 @@ fn whose(facts: &Facts) -> &'static str {
 fn ends(facts: &Facts) -> usize {
     (facts.problems as usize).max(2)
 }
+
+const AT_MOST_VOTES: Condition = Condition::new(
+    "at-most-votes",
+    "{whose} has a vote in at most {votes} of the {answers} answers; who has used theirs up is not shown",
+);
+const AT_MOST_SQUARES: Condition = Condition::new(
+    "at-most-squares-of-votes",
+    "the squares of the votes of {whose} add up to at most {votes} in all {answers} answers: a number at an end of its \
+     bounds votes in {votes} of them, one in the middle in up to {middle}; who has used theirs up is not shown",
+);
+const QUESTIONS_PUBLIC: Condition = Condition::new(
+    "questions-public",
+    "the questions are public, and nothing protects them; records taken out of the table later leave the \
+     answers given before as they are",
+);

@@ -16,6 +16,7 @@
 
 use super::answering::Answering;
 use super::{Answered, Nearby};
+use crate::release::note::Condition;
 use crate::release::task::Task;
 use crate::statistics::stream::{State, journal_of, keep, new_journal, refused};
 use crate::{LearnError, Plan, Released, Request};
@@ -31,9 +32,12 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
 /// What every certificate of a stream says.
-pub(super) const CHANGED: &str = "questions came in batches, and the table may have lost and gained records between them: a \
+pub(super) const CHANGED: Condition = Condition::new(
+    "table-changed-between-batches",
+    "questions came in batches, and the table may have lost and gained records between them: a \
      record that was changed counts as one taken out and another put in, each with votes of its own; of someone whose \
-     record was changed b times the noise hides √(b + 1) times less";
+     record was changed b times the noise hides √(b + 1) times less",
+);
 
 /// The learner's half: questions and noised votes alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

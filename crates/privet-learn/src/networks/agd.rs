@@ -49,6 +49,7 @@ use crate::LearnError;
 use crate::linear::watch::StepWatch;
 use crate::release::again::same_event;
 use crate::release::allowance::Allowance;
+use crate::release::note::Condition;
 use crate::release::request::STEPS;
 use crate::release::settings::Shown;
 use crate::release::task::Procedure;
@@ -145,8 +146,11 @@ pub(crate) fn plan(
 }
 
 /// The note of every run.
-const CHOSEN: &str = "how much is spent on each step, and how many steps there are, was decided on the way from noised \
-     answers: the guarantee is that of the limit, all of which counts as spent";
+const CHOSEN: Condition = Condition::new(
+    "steps-chosen-within-limit",
+    "how much is spent on each step, and how many steps there are, was decided on the way from noised \
+     answers: the guarantee is that of the limit, all of which counts as spent",
+);
 
 fn few(facts: &NetFacts) -> LearnError {
     LearnError::NotCovered {

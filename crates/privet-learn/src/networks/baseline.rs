@@ -11,6 +11,7 @@ use super::update::{Rule, Schedule, Training};
 use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::linear::watch::StepWatch;
+use crate::release::note::Condition;
 use crate::release::settings::Shown;
 use crate::release::task::Baseline;
 use privet_data::matrix::Matrix;
@@ -121,3 +122,6 @@ impl Baseline<Network> for Plain {
         }
     }
 }
+
+pub(crate) const NO_NOISE: Condition =
+    Condition::new("no-noise", "no noise: the model may reveal its training records");

@@ -32,6 +32,7 @@ use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::linear::watch::StepWatch;
 use crate::release::allowance::Allowance;
+use crate::release::note::Condition;
 use crate::release::settings::Shown;
 use crate::release::task::Procedure;
 use crate::streams::{calibrated, only_slots};
@@ -94,13 +95,15 @@ pub(crate) fn plan(
         worker: Worker::Whole(Arc::new(correlated)),
         settled,
         arithmetic: Arithmetic::Finite,
-        notes: vec![
-            "records take part in the order of the table, pass after pass; neighbouring tables differ in the record of \
-             one place"
-                .into(),
-        ],
+        notes: vec![IN_ORDER.into()],
     })
 }
+
+const IN_ORDER: Condition = Condition::new(
+    "records-in-order",
+    "records take part in the order of the table, pass after pass; neighbouring tables differ in the record of \
+     one place",
+);
 
 /// A training under correlated noise.
 #[derive(Debug, Clone)]

@@ -316,7 +316,7 @@ impl Task for Network {
                 settled: settled(plain.settled()),
                 work: Work::Plain(Arc::new(plain)),
                 arithmetic: Arithmetic::Real,
-                notes: vec!["no noise: the model may reveal its training records".into()],
+                notes: vec![baseline::NO_NOISE.into()],
             });
         }
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
@@ -331,7 +331,7 @@ impl Task for Network {
         let decision = decide(facts, &allowance, &task.method)?;
         let mut notes = decision.notes;
         if let Begin::File(public) = &facts.begin {
-            notes.push(public.note().into());
+            notes.push(public.note());
         }
         Ok(Planned {
             work: Work::Private(decision.worker.procedure()),

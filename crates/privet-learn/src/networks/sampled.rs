@@ -49,6 +49,7 @@ use crate::LearnError;
 use crate::linear::sgd::{self, Sampling};
 use crate::linear::watch::StepWatch;
 use crate::release::allowance::Allowance;
+use crate::release::note::Condition;
 use crate::release::settings::Shown;
 use crate::release::task::Procedure;
 use privet_data::matrix::Matrix;
@@ -61,9 +62,12 @@ use privet_optim::sum::Table;
 use std::sync::Arc;
 
 /// The note of sums in floating point.
-pub(super) const FLOAT_SUMS: &str = "gradients are added up in 32-bit floating point: the guarantee is proved in real \
+pub(super) const FLOAT_SUMS: Condition = Condition::new(
+    "float-sums",
+    "gradients are added up in 32-bit floating point: the guarantee is proved in real \
      arithmetic. Rounding in sums is not charged, and what one record moves by it grows with the number of records \
-     (sums = exact proves the guarantee for the program as executed)";
+     (sums = exact proves the guarantee for the program as executed)",
+);
 /// Noise far below what an unsampled descent needs, from which on scales are looked at.
 const FLOOR: f64 = 1e-3;
 

@@ -1,6 +1,7 @@
 //! What is released: the weights of a network, tensor after tensor.
 
 use super::BALL;
+use crate::release::note::{Condition, Note};
 use crate::release::support::Support;
 use crate::release::task::Artefact;
 use privet_nn::Net;
@@ -159,19 +160,16 @@ impl PublicFile {
         Self { sha256: digest(weights), frozen: frozen.map(digest), claims: None }
     }
 
-    /// What a certificate says of it.
-    pub(crate) fn note(&self) -> String {
-        let own = match self.claims {
-            Some([epsilon, delta]) => format!(
-                "the weights it began from were themselves released under ε = {epsilon}, δ = {delta}, says the file"
-            ),
-            None => "the weights it began from carry no guarantee".into(),
-        };
-        format!(
-            "weights began from a file (SHA-256 {}) that was said to be public: {own}; they are taken as public, and \
-             its records are not protected here",
-            self.sha256
-        )
+    /// The condition that its weights are public.
+    pub(crate) fn note(&self) -> Note {
+        match self.claims {
+            Some([epsilon, delta]) => BEGAN_FROM_RELEASE.with(&[
+                ("sha256", &self.sha256),
+                ("epsilon", &epsilon),
+                ("delta", &delta),
+            ]),
+            None => BEGAN_FROM_PUBLIC.with(&[("sha256", &self.sha256)]),
+        }
     }
 
     /// Whether these can be the digests of a file of such a network, or what is wrong with them.
@@ -214,3 +212,15 @@ pub fn digest(weights: &[f32]) -> String {
     weights.iter().for_each(|weight| hash.update(weight.to_le_bytes()));
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+const BEGAN_FROM_RELEASE: Condition = Condition::new(
+    "began-from-release",
+    "weights began from a file (SHA-256 {sha256}) that was said to be public: the weights it began from were themselves \
+     released under ε = {epsilon}, δ = {delta}, says the file; they are taken as public, and its records are not \
+     protected here",
+);
+const BEGAN_FROM_PUBLIC: Condition = Condition::new(
+    "began-from-public",
+    "weights began from a file (SHA-256 {sha256}) that was said to be public: the weights it began from carry no \
+     guarantee; they are taken as public, and its records are not protected here",
+);

@@ -53,6 +53,7 @@ pub use shape::Shape;
 
 use crate::release::allowance::Allowance;
 use crate::release::covers::Asked;
+use crate::release::note::Condition;
 use crate::release::plan::no_budget;
 use crate::release::task::{Planned, Task, Work};
 use crate::{LearnError, Request};
@@ -81,13 +82,19 @@ pub struct Complete {
 }
 
 /// What the certificate says of predictions.
-pub const JOINT: &str = "this file may be seen by everyone. Predictions made from it with a person's own ratings \
+pub const JOINT: Condition = Condition::new(
+    "joint-privacy",
+    "this file may be seen by everyone. Predictions made from it with a person's own ratings \
      are for that person alone: whoever else sees them may learn those ratings. All that others see, this file \
-     and their own predictions, tells no more of a person than the guarantee says (joint privacy)";
+     and their own predictions, tells no more of a person than the guarantee says (joint privacy)",
+);
 
 /// What must be true of ratings that several parties hold.
-pub const AT_ONE_PARTY: &str = "each person's ratings must all be held by one party: of a person with ratings at \
-     several, each party's count on their own, and what is claimed does not hold";
+pub const AT_ONE_PARTY: Condition = Condition::new(
+    "ratings-at-one-party",
+    "each person's ratings must all be held by one party: of a person with ratings at \
+     several, each party's count on their own, and what is claimed does not hold",
+);
 
 impl Complete {
     /// By a method, of all listed items.
@@ -104,7 +111,7 @@ impl Complete {
 impl Task for Complete {
     const NAME: &'static str = "complete";
     const OWN_COLUMN: Option<&'static str> = Some("user");
-    const AT_ONE_PARTY: Option<&'static str> = Some(AT_ONE_PARTY);
+    const AT_ONE_PARTY: Option<Condition> = Some(AT_ONE_PARTY);
     type Facts = Shape;
     type Artefact = Factors;
 
@@ -144,7 +151,7 @@ impl Task for Complete {
                 work: Work::Plain(baseline),
                 settled: Self { features: request.task.features.clone(), ..Self::by(method) },
                 arithmetic: Arithmetic::Real,
-                notes: vec!["no noise: it may reveal whose ratings it was learnt from".into()],
+                notes: vec![NO_NOISE.into()],
             });
         }
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
@@ -204,3 +211,6 @@ fn going_on(monitor: &dyn Monitor, asked: u32) -> Result<(), LearnError> {
         false => Err(LearnError::Solve(SolveError::Stopped)),
     }
 }
+
+const NO_NOISE: Condition =
+    Condition::new("no-noise", "no noise: it may reveal whose ratings it was learnt from");

@@ -14,6 +14,7 @@
 //! file together with others counts its [`Bought`] schema once.
 
 use crate::error::LearnError;
+use crate::release::note::{Condition, Note};
 use crate::release::released::Released;
 use crate::release::request::Request;
 use crate::release::task::Task;
@@ -123,16 +124,28 @@ fn people(schema: &Schema) -> (Option<String>, bool, Spelling) {
 }
 
 /// What the schema cost, what this release costs, and both together.
-pub(crate) fn total(schema: &Schema, guarantee: &Guarantee) -> Option<String> {
+pub(crate) fn total(schema: &Schema, guarantee: &Guarantee) -> Option<Note> {
     let paid = schema.origin()?.paid.as_ref()?;
     let epsilon = written(paid.epsilon, guarantee.epsilon);
     let delta = written(paid.delta, guarantee.delta).min(1.0);
-    Some(format!(
-        "the schema's bounds were bought from the records by a private release: schema ε = {}, δ = {:e}; this \
-         release ε = {}, δ = {:e}; together, of the same records, ε = {epsilon}, δ = {delta:e}",
-        paid.epsilon, paid.delta, guarantee.epsilon, guarantee.delta
-    ))
+    let [schema_delta, own_delta, delta] =
+        [paid.delta, guarantee.delta, delta].map(|delta| format!("{delta:e}"));
+    Some(BOUGHT.with(&[
+        ("schema_epsilon", &paid.epsilon),
+        ("schema_delta", &schema_delta),
+        ("own_epsilon", &guarantee.epsilon),
+        ("own_delta", &own_delta),
+        ("epsilon", &epsilon),
+        ("delta", &delta),
+    ]))
 }
+
+const BOUGHT: Condition = Condition::new(
+    "schema-estimated-privately",
+    "the schema's bounds were bought from the records by a private release: schema ε = {schema_epsilon}, δ = \
+     {schema_delta}; this release ε = {own_epsilon}, δ = {own_delta}; together, of the same records, ε = {epsilon}, δ = \
+     {delta}",
+);
 
 /// A sum as it is written: the nearest number of twelve digits, or the next one where that would be less than the sum by more
 /// than rounding in `f64` does.

@@ -1,87 +1,87 @@
-//! The notes of a certificate, told apart: those of the plan made again, those that the program writes when
-//! it runs, and words of whoever made the file.
+//! The notes of a certificate, told apart: conditions of the plan made again, conditions of a run, and words of
+//! whoever made the file.
 //!
-//! A condition of the plan that a file does not state is missing, and the file is not as the program writes
-//! it. What a version called otherwise, or did not say yet, stands in [`Task::REWORDED`]: who changes a
-//! condition, or has plans state another for requests that were planned before, adds a line there
-//! (`tests/battery/golden/conditions.json` notices).
+//! A condition of the plan that a file does not state is missing, and the file is not as the program writes it. A
+//! file states a condition by its code and parameters (since 0.2.1) and in the sentence that its version had for it:
+//! today's, or one of [`super::sentences`], where every sentence stands that an earlier version wrote. Of a file of
+//! a later version, whose sentence cannot be known here, the code is enough.
 
 use crate::release::note::Note;
 use crate::release::plan::Plan;
-use crate::release::run::SIMULATED;
+use crate::release::sentences::{earlier, is_of_a_run};
 use crate::release::task::Task;
 use privet_core::printable;
-use privet_data::schema::Origin;
-use privet_dp::gate::{Certificate, ENDED_EARLY, FIXED_SEED, FOR_THE_UNIT, NOT_PRIVATE, Version};
+use privet_dp::gate::{Certificate, Version};
 
-/// What a certificate says where the list of classes was read off the records.
+/// The note that the list of classes was read off the records.
 pub const CLASSES_FROM_RECORDS: &str = "the list of classes was taken from the labels of the records: the guarantee \
      does not cover which classes occur";
 
-/// What the program writes when it runs, and no plan can: conditions all. Expectations of earlier versions are in
-/// [`Task::WRITTEN`].
-const WRITTEN: [&str; 6] =
-    [CLASSES_FROM_RECORDS, SIMULATED, ENDED_EARLY, FIXED_SEED, FOR_THE_UNIT, NOT_PRIVATE];
-
-/// A condition in the words of earlier versions. Frozen: what a version wrote does not change any more.
-#[derive(Debug)]
-pub struct Reworded {
-    /// Versions below this one say it so.
-    pub before: Version,
-    /// As it is said now.
-    pub now: &'static str,
-    /// As they said it.
-    pub then: &'static str,
-}
-
-/// The first version that quotes where a public table is.
-const QUOTES: Version = Version(0, 2, 1);
-
 /// The notes of a certificate, told apart.
 #[derive(Default)]
-pub(crate) struct Told {
-    /// Conditions of the plan that it does not state.
+pub(crate) struct Notes {
+    /// Conditions of the plan that it does not state, and codes that no condition of the plan has.
     pub missing: Vec<String>,
-    /// What the program writes when it runs.
+    /// Notes that the program writes when it runs.
     pub written: Vec<String>,
     /// Words of whoever made the file, with nothing in them that acts on a terminal.
     pub stated: Vec<String>,
 }
 
-/// Tells the notes of a certificate apart, by the plan made again.
-pub(crate) fn told<T: Task>(certificate: &Certificate, plan: Option<&Plan<T>>) -> Told {
-    let mut left: Vec<&String> = certificate.notes.iter().collect();
-    let mut told = Told::default();
-    for note in plan.map_or(&[][..], Plan::notes) {
-        let earlier = earlier(note, plan, certificate.version());
-        let same = |own: &String| **own == **note || earlier.as_ref() == Some(own);
-        left.retain(|own| !same(own));
-        // Where nothing is claimed, nothing is conditional.
-        let needed = note.is_condition() && certificate.events.is_some();
-        if needed && !certificate.notes.iter().any(same) {
-            told.missing.push(note.to_string());
+impl Notes {
+    /// Tells the notes of a certificate apart, by the plan made again.
+    pub fn of<T: Task>(certificate: &Certificate, plan: Option<&Plan<T>>) -> Self {
+        let mut left: Vec<&String> = certificate.notes.iter().collect();
+        let mut notes = Self::default();
+        let planned = plan.map_or(&[][..], Plan::notes);
+        for note in planned {
+            let sentences = sentences(note, certificate.version());
+            let same = |own: &String| sentences.iter().any(|sentence| alike(sentence, own));
+            left.retain(|own| !same(own));
+            // Where nothing is claimed, nothing is conditional.
+            let needed = note.is_condition() && certificate.events.is_some();
+            let worded = certificate.notes.iter().any(same);
+            if needed && !stated(note, worded, certificate) {
+                notes.missing.push(format!("it leaves out: {}", &**note));
+            }
         }
-    }
-    for note in left {
-        match WRITTEN.iter().chain(T::WRITTEN).any(|own| own == note) {
-            true => told.written.push(note.clone()),
-            false => told.stated.push(printable(note).into_owned()),
+        let planned: Vec<_> = planned.iter().filter_map(Note::condition).collect();
+        let unplanned = certificate.conditions.iter().filter(|own| !planned.contains(own));
+        if plan.is_some() && !is_later(certificate) {
+            notes.missing.extend(unplanned.map(|own| {
+                format!("it states '{}', which is no condition of its plan", printable(&own.code))
+            }));
         }
+        for note in left {
+            match is_of_a_run(note) {
+                true => notes.written.push(note.clone()),
+                false => notes.stated.push(printable(note).into_owned()),
+            }
+        }
+        notes
     }
-    told
 }
 
-/// How an earlier version said it.
-fn earlier<T: Task>(
-    note: &Note,
-    plan: Option<&Plan<T>>,
-    version: Option<Version>,
-) -> Option<String> {
-    let version = version?;
-    let origin = plan.and_then(|plan| plan.request().schema.origin());
-    if version < QUOTES && origin.and_then(Origin::public_in_words).as_deref() == Some(&**note) {
-        return origin.and_then(Origin::public_unquoted);
+/// True if a certificate states a condition: in words of its version, and by its code where it has codes.
+fn stated(note: &Note, worded: bool, certificate: &Certificate) -> bool {
+    let coded = note.condition().is_some_and(|own| certificate.conditions.contains(own));
+    match is_later(certificate) {
+        true => worded || coded,
+        false => worded && (coded || certificate.conditions.is_empty()),
     }
-    let known = T::REWORDED.iter().find(|one| version < one.before && *one.now == **note)?;
-    Some(known.then.into())
+}
+
+fn is_later(certificate: &Certificate) -> bool {
+    certificate.version().is_some_and(|version| version > Version::this())
+}
+
+/// A note as its version may have written it.
+fn sentences(note: &Note, version: Option<Version>) -> Vec<String> {
+    let earlier = note.condition().zip(version).map(|(own, version)| earlier(own, version));
+    std::iter::once(note.to_string()).chain(earlier.unwrap_or_default()).collect()
+}
+
+/// Quotation marks within quoted parameters were written in two ways.
+fn alike(sentence: &str, own: &str) -> bool {
+    sentence == own || sentence.replace('"', "'") == own.replace('"', "'")
 }

@@ -1,32 +1,89 @@
-//! What goes with a claim in words: its conditions and gaps, and what a release is expected to be worth.
+//! The notes of a plan: conditions under which its claim holds, and expectations of its result.
+//!
+//! A condition has a code and public parameters, which certificates carry under their seal, and a sentence made
+//! of both. The code and the parameters are what [`crate::verify()`] compares; a later version may word the
+//! sentence better (`conditions` keeps every sentence that a version has written).
 
+use privet_dp::gate::Condition as Stated;
 use serde::{Serialize, Serializer};
+use std::collections::BTreeMap;
 use std::{fmt, ops::Deref};
+
+/// A condition under which claims hold: a code that no version changes, and today's sentence, without its full
+/// stop, with `{names}` of public parameters in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Condition {
+    /// Its name in certificates.
+    pub code: &'static str,
+    /// Its sentence.
+    pub sentence: &'static str,
+}
+
+impl Condition {
+    /// Of this code, in these words.
+    pub const fn new(code: &'static str, sentence: &'static str) -> Self {
+        Self { code, sentence }
+    }
+
+    /// With the parameters that its sentence names.
+    pub fn with(self, parameters: &[(&str, &dyn fmt::Display)]) -> Note {
+        let written = parameters.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        let stated = Stated { code: self.code.into(), parameters: written.collect() };
+        Note { text: filled(self.sentence, &stated.parameters), condition: Some(stated) }
+    }
+}
+
+/// A sentence with its parameters in the place of their names. Values are not looked into for further names.
+pub(crate) fn filled(sentence: &str, parameters: &BTreeMap<String, String>) -> String {
+    let mut text = String::with_capacity(sentence.len());
+    let mut rest = sentence;
+    while let Some((before, after)) = rest.split_once('{') {
+        text.push_str(before);
+        let slot = after.split_once('}');
+        let value = slot.and_then(|(name, after)| Some((parameters.get(name)?, after)));
+        debug_assert!(value.is_some(), "a parameter is missing: {sentence}");
+        match value {
+            Some((value, after)) => {
+                text.push_str(value);
+                rest = after;
+            }
+            None => {
+                text.push('{');
+                rest = after;
+            }
+        }
+    }
+    text + rest
+}
 
 /// A sentence of a plan, without its full stop. Its certificate states it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     text: String,
-    /// Whether it is an expectation: verification asks a file for conditions alone.
-    expected: bool,
+    /// The condition that it is, if verification asks a file for it.
+    condition: Option<Stated>,
 }
 
 impl Note {
-    /// What a release is expected to be worth: no promise depends on it, and another version may know better.
+    /// An expectation of the result: no promise depends on it, and another version may know better.
     pub fn expectation(text: impl Into<String>) -> Self {
-        Self { text: text.into(), expected: true }
+        Self { text: text.into(), condition: None }
     }
 
-    /// Whether the claim holds only under it.
+    /// True if the claim holds only under it.
     pub fn is_condition(&self) -> bool {
-        !self.expected
+        self.condition.is_some()
+    }
+
+    /// Its code and parameters, as certificates carry them.
+    pub fn condition(&self) -> Option<&Stated> {
+        self.condition.as_ref()
     }
 }
 
-/// Whatever is not said to be an expectation is a condition.
-impl<S: Into<String>> From<S> for Note {
-    fn from(text: S) -> Self {
-        Self { text: text.into(), expected: false }
+impl From<Condition> for Note {
+    fn from(condition: Condition) -> Self {
+        condition.with(&[])
     }
 }
 
@@ -47,5 +104,18 @@ impl fmt::Display for Note {
 impl Serialize for Note {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_is_filled_once() {
+        let both = Condition::new("both", "of {a} and {b}");
+        let note = both.with(&[("a", &"{b}"), ("b", &2)]);
+        assert_eq!(note.to_string(), "of {b} and 2");
+        assert_eq!(note.condition().unwrap().parameters["a"], "{b}");
     }
 }

@@ -3,7 +3,7 @@
 use crate::LearnError;
 use crate::release::allowance::scales;
 use crate::release::bought;
-use crate::release::note::Note;
+use crate::release::note::{Condition, Note};
 use crate::release::request::{Calibration, Request};
 use crate::release::rounding::near;
 use crate::release::run;
@@ -40,8 +40,11 @@ pub struct Plan<T: Task> {
 }
 
 /// The note on a δ so large that it may be spent on giving a record away.
-const LARGE_DELTA: &str = "delta is above 1 / rows: a mechanism that gives away a random record whole \
-     could have it; take a delta far below that";
+const LARGE_DELTA: Condition = Condition::new(
+    "delta-above-one-in-rows",
+    "delta is above 1 / rows: a mechanism that gives away a random record whole \
+     could have it; take a delta far below that",
+);
 
 /// How far the scales that events state may be from those that a request says they are, in relation to
 /// their size: they come of the same numbers, rounded.
@@ -81,10 +84,9 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     };
     bought::check(request)?;
     // Where a program filled the schema in, whoever relies on the guarantee should know from what.
-    let origin = request.schema.origin().and_then(Origin::public_in_words);
-    planned.notes.extend(origin.map(Note::from));
-    planned.notes.extend(who_is_one(&request.schema).map(Note::from));
-    planned.notes.extend(request.prior_fits_in_words().map(Note::from));
+    planned.notes.extend(request.schema.origin().and_then(from_public_table));
+    planned.notes.extend(who_is_one(&request.schema));
+    planned.notes.extend(request.prior_fits_stated());
     let procedure = match &planned.work {
         Work::Private(procedure) => procedure.clone(),
         Work::Plain(_) if request.among.is_some() => {
@@ -123,12 +125,12 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         Some(limit) => claim_within(limit, &budget, request)?,
     };
     let mut notes = planned.notes;
-    notes.extend(bought::total(&request.schema, &guarantee).map(Note::from));
+    notes.extend(bought::total(&request.schema, &guarantee));
     if budget.delta() * request.rows as f64 > 1.0 {
         notes.push(LARGE_DELTA.into());
     }
     let among = request.among.map(|among| among_whom(among, &events, &budget));
-    notes.extend(among.map(Note::from));
+    notes.extend(among);
     let otherwise = procedure.otherwise_among_parties().filter(|_| request.among.is_some());
     notes.extend(otherwise.map(Note::from));
     notes.extend(T::AT_ONE_PARTY.filter(|_| of_people).map(Note::from));
@@ -146,16 +148,31 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
 }
 
 /// Who is one user where identifiers are not told apart by their text, and what that leaves of the claim.
-fn who_is_one(schema: &Schema) -> Option<String> {
+fn who_is_one(schema: &Schema) -> Option<Note> {
     let spelling = schema.unit_column()?.spelling;
-    spelling.merges().then(|| {
-        format!(
-            "with [unit] spelling = \"{spelling}\" a user is whoever shares an identifier under it. Of several who share \
-             one, the claim covers each by herself: that she leaves, comes, or has other records. One who takes her place \
-             under another shared identifier changes two users"
-        )
-    })
+    spelling.merges().then(|| MERGED_IDENTIFIERS.with(&[("spelling", &spelling)]))
 }
+
+const MERGED_IDENTIFIERS: Condition = Condition::new(
+    "merged-identifiers",
+    "with [unit] spelling = \"{spelling}\" a user is whoever shares an identifier under it. Of several who share \
+     one, the claim covers each by herself: that she leaves, comes, or has other records. One who takes her place \
+     under another shared identifier changes two users",
+);
+
+/// The public table that a program filled the schema in from. Quoted: it is the schema's word, and must not pass
+/// for ours.
+fn from_public_table(origin: &Origin) -> Option<Note> {
+    let (public, digest) = (origin.public.as_ref()?, origin.sha256.as_ref()?);
+    let public = privet_core::printable(public).replace('"', "'");
+    Some(FROM_PUBLIC_TABLE.with(&[("public", &public), ("sha256", digest)]))
+}
+
+const FROM_PUBLIC_TABLE: Condition = Condition::new(
+    "schema-from-public-table",
+    "bounds and categories were filled in from a table marked public, which the schema calls \"{public}\" (SHA-256 \
+     {sha256})",
+);
 
 /// Refuses identifiers that merge people where only one of a removal and an addition is charged: one person's rows may do
 /// both to the rows that are kept of the unit which she shares ([`Spelling`]).
@@ -216,27 +233,41 @@ fn beside_joint_noise<T: Task>(
 }
 
 /// Under which condition a claim among parties holds.
-fn among_whom(among: Among, events: &Event, budget: &Budget) -> String {
+fn among_whom(among: Among, events: &Event, budget: &Budget) -> Note {
     let Among { parties, servers, honest, noise } = among;
     if noise == NoiseMode::Joint {
-        return format!(
-            "among {parties} parties and {servers} servers, who draw the noise together and once: it holds towards everyone \
-             who sees the model, and towards any of the parties together with all but one of the servers, which must keep \
-             its shares and random bits secret, as long as all servers follow the protocol while they draw. Of servers that \
-             cheat in it nothing is promised: the secure computation (polytune 0.2.0-alpha.4, which nobody is known to have \
-             audited) is meant to withstand them, and as published does not. It rests on what that takes to be hard to \
-             compute; {:.1e} of delta is set aside for it",
-            taken_of_delta(events, budget.epsilon())
-        );
+        let taken = format!("{:.1e}", taken_of_delta(events, budget.epsilon()));
+        return AMONG_JOINT.with(&[
+            ("parties", &parties),
+            ("servers", &servers),
+            ("taken", &taken),
+        ]);
     }
-    let out = servers - honest;
-    format!(
-        "among {parties} parties and {servers} servers: it holds towards everyone who sees the model, and towards any \
-         of the parties together with at most {out} of the servers; {honest} must keep shares and noise secret. For that the \
-         released noise is {:.3} times as wide as what is charged",
-        among.widening()
-    )
+    let (out, widening) = (servers - honest, format!("{:.3}", among.widening()));
+    AMONG_SHARES.with(&[
+        ("parties", &parties),
+        ("servers", &servers),
+        ("out", &out),
+        ("honest", &honest),
+        ("widening", &widening),
+    ])
 }
+
+const AMONG_JOINT: Condition = Condition::new(
+    "among-parties-joint-noise",
+    "among {parties} parties and {servers} servers, who draw the noise together and once: it holds towards everyone \
+     who sees the model, and towards any of the parties together with all but one of the servers, which must keep \
+     its shares and random bits secret, as long as all servers follow the protocol while they draw. Of servers that \
+     cheat in it nothing is promised: the secure computation (polytune 0.2.0-alpha.4, which nobody is known to have \
+     audited) is meant to withstand them, and as published does not. It rests on what that takes to be hard to \
+     compute; {taken} of delta is set aside for it",
+);
+const AMONG_SHARES: Condition = Condition::new(
+    "among-parties",
+    "among {parties} parties and {servers} servers: it holds towards everyone who sees the model, and towards any \
+     of the parties together with at most {out} of the servers; {honest} must keep shares and noise secret. For that the \
+     released noise is {widening} times as wide as what is charged",
+);
 
 pub(crate) fn no_budget<T: Task>(request: &Request<T>) -> LearnError {
     LearnError::NoBudget { what: request.task.summary() }
@@ -377,10 +408,10 @@ impl<T: Task> Plan<T> {
         &self.notes
     }
 
-    /// With one more condition in words, which the certificate will state: what the caller knows of how
-    /// the public facts came about.
+    /// With one more note in the caller's words, which the certificate will state: how the public facts came
+    /// about.
     pub fn noting(mut self, note: impl Into<String>) -> Self {
-        self.notes.push(note.into().into());
+        self.notes.push(Note::expectation(note));
         self
     }
 
@@ -409,8 +440,9 @@ impl<T: Task> Plan<T> {
     /// What a certificate is to state.
     pub(crate) fn statement(&self, claim: Guarantee) -> Result<Statement, LearnError> {
         let notes = self.notes.iter().map(ToString::to_string).collect();
+        let conditions = self.notes.iter().filter_map(Note::condition).cloned().collect();
         let arithmetic = self.arithmetic;
-        Ok(Statement { claim, arithmetic, notes, request: self.written()? })
+        Ok(Statement { claim, arithmetic, notes, conditions, request: self.written()? })
     }
 
     /// The numbers a person wants to see.

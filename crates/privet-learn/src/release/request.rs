@@ -8,6 +8,7 @@
 
 use crate::LearnError;
 use crate::families::UNNAMED;
+use crate::release::note::{Condition, Note};
 use crate::release::task::Task;
 use privet_core::{Budget, Neighbours, Range, Relation, Whose};
 use privet_data::schema::Schema;
@@ -77,6 +78,11 @@ const HEAD: [&str; 8] =
     ["schema", "rows", "budget", "neighbours", "calibration", "noise", "among", "prior_fits"];
 /// How many prior fits are named, at most, and in how many letters each.
 const PRIOR_FITS: (usize, usize) = (64, 120);
+const PRIOR_FITS_STATED: Condition = Condition::new(
+    "prior-fits",
+    "fitted on these records before, outside the budget: {fits}. The guarantee does not cover what they took from \
+     the records",
+);
 /// Where the name of the task stands.
 pub(crate) const TASK: &str = "task";
 
@@ -114,14 +120,9 @@ impl<T> Request<T> {
     }
 
     /// The condition that prior fits are.
-    pub(crate) fn prior_fits_in_words(&self) -> Option<String> {
-        (!self.prior_fits.is_empty()).then(|| {
-            format!(
-                "fitted on these records before, outside the budget: {}. The guarantee does not cover what they took from \
-                 the records",
-                self.prior_fits.join(", ")
-            )
-        })
+    pub(crate) fn prior_fits_stated(&self) -> Option<Note> {
+        let fits = self.prior_fits.join(", ");
+        (!fits.is_empty()).then(|| PRIOR_FITS_STATED.with(&[("fits", &fits)]))
     }
 
     /// Among parties, none of whom holds all records; `rows` is how many they have together.

@@ -10,8 +10,7 @@
 //! one.
 
 use crate::LearnError;
-use crate::release::conditions::Reworded;
-use crate::release::note::Note;
+use crate::release::note::{Condition, Note};
 use crate::release::request::Request;
 use crate::release::settings::Shown;
 use crate::release::void::Concern;
@@ -37,16 +36,12 @@ pub trait Task:
     const LABELS: bool = false;
     /// What must be true of a person's records where several parties hold records and a unit is a person: that one party
     /// holds all of hers. `None`: a plan with a unit is not made for several parties.
-    const AT_ONE_PARTY: Option<&'static str> = None;
+    const AT_ONE_PARTY: Option<Condition> = None;
     /// Its certificates that cannot be relied on, though they are as their version wrote them: refused by `verify`. An entry
     /// has its line in `SECURITY.md`.
     const VOID: &'static [Concern<Self>] = &[];
     /// Noted by `verify`: what a certificate alone cannot tell.
     const DOUBTFUL: &'static [Concern<Self>] = &[];
-    /// What the program wrote into its certificates when it ran, and no plan of today states.
-    const WRITTEN: &'static [&'static str] = &[];
-    /// Its conditions in the words of earlier versions.
-    const REWORDED: &'static [Reworded] = &[];
     /// The column of units that the Python package named by itself before 0.2.1, beside `group`.
     const OWN_COLUMN: Option<&'static str> = None;
     /// Public facts that its rules read.
@@ -162,7 +157,7 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
     }
 
     /// What is released among parties, where it is something else than of one table that had all their records.
-    fn otherwise_among_parties(&self) -> Option<&'static str> {
+    fn otherwise_among_parties(&self) -> Option<Condition> {
         None
     }
 

@@ -16,7 +16,7 @@
 //! for that, and [`UNSIGNED`] says where none does.
 
 use crate::release::again::again;
-use crate::release::conditions::{Told, told};
+use crate::release::conditions::Notes;
 use crate::release::plan::Plan;
 use crate::release::released::Released;
 use crate::release::task::{Task, Work};
@@ -118,7 +118,7 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
         "what was released is what such a plan can release",
         plausible(model, again.as_ref().ok()),
     );
-    let Told { missing, written, stated } = told(certificate, again.as_ref().ok());
+    let Notes { missing, written, stated } = Notes::of(certificate, again.as_ref().ok());
     let later = certificate.version().filter(|version| *version > Version::this());
     check(CONDITIONS, states_all(again.is_ok(), &missing, later));
     check("no such certificate was found wanting", not_void(model));
@@ -149,9 +149,9 @@ fn states_all(planned: bool, missing: &[String], later: Option<Version>) -> Resu
     match (missing, later) {
         _ if !planned => Err("there is no such plan".into()),
         ([], _) => Ok("none is missing".into()),
-        ([first, ..], None) => Err(format!("it leaves out: {first}")),
+        ([first, ..], None) => Err(first.clone()),
         ([first, ..], Some(version)) => Err(format!(
-            "it leaves out, unless version {version}, by which it was made, has other words for it: {first}"
+            "{first} (version {version}, by which it was made, may know of no such condition)"
         )),
     }
 }
@@ -189,9 +189,7 @@ fn remarks<T: Task>(model: &Released<T>) -> Vec<String> {
         let schema = &model.request().schema;
         let all = DOUBTFUL_SCHEMAS.iter().filter(|doubt| doubt.concerns(version, schema));
         let doubts = own.map(|doubt| doubt.finding).chain(all.map(|doubt| doubt.finding));
-        remarks.extend(
-            doubts.map(|doubt| format!("{} (SECURITY.md): {}", doubt.name, doubt.why)),
-        );
+        remarks.extend(doubts.map(|doubt| format!("{} (SECURITY.md): {}", doubt.name, doubt.why)));
         if version > Version::this() {
             remarks.push(format!(
                 "made by version {version}, later than this program, {}: that version may know of more",

@@ -23,6 +23,7 @@
 
 use super::marginal::{self, Marginals};
 use super::naming::{Heard, Naming};
+use crate::release::note::Condition;
 
 use super::election::{counted, elected};
 use super::{Asks, Decision, Select, Selector, Support, Wanted};
@@ -158,8 +159,10 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Distance) -> Result<Decision, 
 }
 
 /// What every release of this kind says.
-pub(super) const NOTHING: &str =
-    "where no answer is stable enough nothing is chosen, which spends the budget as well";
+pub(super) const NOTHING: Condition = Condition::new(
+    "nothing-where-unstable",
+    "where no answer is stable enough nothing is chosen, which spends the budget as well",
+);
 
 /// An election and the test of its winner.
 #[derive(Debug, Clone)]

@@ -18,6 +18,7 @@
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, Here, Questions, SumNoise};
+use crate::release::note::Condition;
 use crate::release::plan::no_budget;
 use crate::release::request::{Calibration, ROWS};
 use crate::release::rounding::near;
@@ -170,9 +171,10 @@ impl Cells {
 }
 
 /// What the certificate of one of several releases says of the others.
-fn whole(times: u32) -> String {
-    format!("one of up to {times} releases: the guarantee is that of all of them together")
-}
+const ONE_OF_SEVERAL: Condition = Condition::new(
+    "one-of-several",
+    "one of up to {times} releases: the guarantee is that of all of them together",
+);
 
 fn printed(text: &str) -> String {
     privet_core::printable(text).into_owned()
@@ -257,7 +259,10 @@ impl Task for Count {
             work: Work::Private(Arc::new(counting)),
             settled,
             arithmetic: Arithmetic::Finite,
-            notes: (times > 1).then(|| whole(times).into()).into_iter().collect(),
+            notes: (times > 1)
+                .then(|| ONE_OF_SEVERAL.with(&[("times", &times)]))
+                .into_iter()
+                .collect(),
         })
     }
 

@@ -8,6 +8,7 @@ use crate::LearnError;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Covers, Needs};
+use crate::release::note::Condition;
 use crate::release::registry::{Info, NONE};
 use crate::release::request::Calibration;
 use crate::release::settings::{Shown, settings};
@@ -113,3 +114,6 @@ impl Baseline<Online> for Plain {
         Ok(stream)
     }
 }
+
+pub(crate) const NO_NOISE: Condition =
+    Condition::new("no-noise", "no noise: the models may reveal their records");

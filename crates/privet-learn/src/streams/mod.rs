@@ -48,6 +48,7 @@ use crate::linear::request::Words;
 use crate::linear::{Erm, gd};
 use crate::release::allowance::Allowance;
 use crate::release::covers::Cover;
+use crate::release::note::Condition;
 use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
 use crate::release::task::{Artefact, Planned, Task, Work};
@@ -303,17 +304,13 @@ impl Task for Online {
                 settled: settled(Method::NonPrivate(plain.settled())),
                 work: Work::Plain(std::sync::Arc::new(plain)),
                 arithmetic: Arithmetic::Real,
-                notes: vec!["no noise: the models may reveal their records".into()],
+                notes: vec![baseline::NO_NOISE.into()],
             });
         }
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         let allowance = Allowance::new(budget, &request.noise);
         let decision = method.plan(horizon, &allowance, request.calibration)?;
-        let mut notes = vec![
-            "neighbouring streams differ in one slot: its record is another, or there is none; every model of \
-             the stream is covered, all together"
-                .into(),
-        ];
+        let mut notes = vec![EVERY_MODEL.into()];
         notes.extend(decision.notes);
         Ok(Planned {
             work: Work::Private(decision.learner),
@@ -355,3 +352,9 @@ fn sound_only(calibration: Calibration, method: &'static str) -> Result<(), Lear
         }),
     }
 }
+
+const EVERY_MODEL: Condition = Condition::new(
+    "every-model-of-the-stream",
+    "neighbouring streams differ in one slot: its record is another, or there is none; every model of \
+     the stream is covered, all together",
+);

@@ -15,6 +15,7 @@ use super::{BATCH, HORIZON, KEPT, Stream, Streamed, only_slots, sound_only};
 use crate::linear::watch::StepWatch;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
+use crate::release::note::Condition;
 use crate::release::plan::no_budget;
 use crate::release::settings::Shown;
 use crate::release::task::{Planned, Procedure, Task, Work};
@@ -136,11 +137,7 @@ impl Task for Tally {
             work: Work::Private(Arc::new(counting)),
             settled,
             arithmetic: Arithmetic::Finite,
-            notes: vec![
-                "neighbouring streams differ in one slot: its record is another, or there is none; every count \
-                 of the stream is covered, all together"
-                    .into(),
-            ],
+            notes: vec![EVERY_COUNT.into()],
         })
     }
 
@@ -298,3 +295,9 @@ impl Procedure<Tally> for Counting {
         super::learners::over_slots(&slots, facts.batch, session, &watch, &mut hidden)
     }
 }
+
+const EVERY_COUNT: Condition = Condition::new(
+    "every-count-of-the-stream",
+    "neighbouring streams differ in one slot: its record is another, or there is none; every count \
+     of the stream is covered, all together",
+);

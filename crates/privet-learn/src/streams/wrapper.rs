@@ -21,7 +21,7 @@ use super::slopes::Slots;
 use super::{Horizon, Online, Stream};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::note::Note;
+use crate::release::note::{Condition, Note};
 use crate::release::request::Calibration;
 use crate::release::settings::Shown;
 use crate::release::task::Procedure;
@@ -49,8 +49,11 @@ pub(super) enum Base {
 }
 
 /// What printed constants are reported as.
-const PRINTED: &str = "the thesis claims (3ε, 2δ) for this noise; what is claimed here is what the exact Gaussian \
-                       curve proves for it";
+const PRINTED: Condition = Condition::new(
+    "printed-composition",
+    "the thesis claims (3ε, 2δ) for this noise; what is claimed here is what the exact Gaussian \
+                       curve proves for it",
+);
 
 /// The printed β over λ; `None` where its lemma does not apply (c ≤ 0).
 pub fn printed_factor(epsilon: f64, delta: f64, steps: f64) -> Option<f64> {

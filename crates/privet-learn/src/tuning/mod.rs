@@ -43,8 +43,7 @@ use crate::linear::problems;
 use crate::linear::request::Words;
 use crate::release::admit;
 use crate::release::allowance::scales;
-use crate::release::conditions::Reworded;
-use crate::release::note::Note;
+use crate::release::note::{Condition, Note};
 use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
 use crate::release::settings::Shown;
@@ -203,8 +202,6 @@ impl Task for Tune {
     const DOUBTFUL: &'static [Concern<Self>] =
         &[Concern { finding: LISTS_FROM_PYTHON, of: |_| true }];
     // Its trials are fits of linear models, whose notes it states.
-    const WRITTEN: &'static [&'static str] = Erm::WRITTEN;
-    const REWORDED: &'static [Reworded] = Erm::REWORDED;
     type Facts = Facts;
     type Artefact = Tuned;
 
@@ -296,8 +293,11 @@ impl Task for Tune {
 }
 
 /// What the theorem needs of whoever runs it.
-const SECRET: &str = "all trials but the best, their scores and their number must stay secret; how long a tuning took \
-     tells about how many there were";
+const SECRET: Condition = Condition::new(
+    "trials-secret",
+    "all trials but the best, their scores and their number must stay secret; how long a tuning took \
+     tells about how many there were",
+);
 
 /// Whether `auto` with the whole budget is the better buy, as far as public facts say.
 fn worth(

@@ -19,7 +19,7 @@ use super::sparse_vector::{CUTOFF, LOST, sizes, stable_for};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers, Needs};
-use crate::release::note::Note;
+use crate::release::note::{Condition, Note};
 use crate::release::registry::Info;
 use crate::release::settings::{Shown, settings};
 use privet_core::{Budget, Range};
@@ -101,14 +101,7 @@ pub(super) fn plan(wanted: &Wanted<'_>, options: &Estimated) -> Result<Decision,
     let least = least.transpose()?.unwrap_or(0.0);
     let cutoffs: Vec<String> =
         alternatives.iter().map(|(_, answers)| answers.cutoff.to_string()).collect();
-    let mut notes: Vec<Note> = vec![
-        format!(
-            "how often teachers dissent is estimated under noise, and decides after how many questions without a stable \
-             answer nothing more is answered, of {}; the whole budget is spent either way",
-            cutoffs.join(", ")
-        )
-        .into(),
-    ];
+    let mut notes: Vec<Note> = vec![CUTOFF_ESTIMATED.with(&[("cutoffs", &cutoffs.join(", "))])];
     if 0.5 + (least + 1.0) / f64::from(teachers) > 1.0 {
         notes.push(Note::expectation(format!(
             "{teachers} teachers are too few for any answer to come out but by chance: a winner must lead by {} votes. \
@@ -253,6 +246,12 @@ impl Aggregate for Estimating {
         Ok(self.answers.run(estimated, found, session)?.map(named))
     }
 }
+
+const CUTOFF_ESTIMATED: Condition = Condition::new(
+    "cutoff-estimated",
+    "how often teachers dissent is estimated under noise, and decides after how many questions without a stable \
+     answer nothing more is answered, of {cutoffs}; the whole budget is spent either way",
+);
 
 #[cfg(test)]
 mod tests {

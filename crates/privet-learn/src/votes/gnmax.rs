@@ -27,7 +27,7 @@ use super::aggregate::{
 use super::ballots::Ballots;
 use crate::LearnError;
 use crate::release::covers::{Cover, Covers, Needs};
-use crate::release::note::Note;
+use crate::release::note::{Condition, Note};
 use crate::release::registry::Info;
 use crate::release::settings::{Shown, settings};
 use privet_core::Range;
@@ -311,13 +311,15 @@ pub(super) fn plan_agreed(
             test_share: Some(share),
         }),
         teachers,
-        notes: vec![
-            "all questions are answered or none is, by a test of how much the teachers agree; the budget is spent either \
-             way"
-            .into(),
-        ],
+        notes: vec![ALL_OR_NONE.into()],
     })
 }
+
+const ALL_OR_NONE: Condition = Condition::new(
+    "all-or-none",
+    "all questions are answered or none is, by a test of how much the teachers agree; the budget is spent either \
+     way",
+);
 
 #[derive(Debug, Clone, Copy)]
 struct Plurality {

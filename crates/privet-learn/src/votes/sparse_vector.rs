@@ -28,7 +28,7 @@ use super::ballots::{Ballots, winner};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers, Needs};
-use crate::release::note::Note;
+use crate::release::note::{Condition, Note};
 use crate::release::registry::Info;
 use crate::release::settings::{Shown, settings};
 use privet_core::Range;
@@ -197,13 +197,10 @@ pub(super) fn plan(wanted: &Wanted<'_>, options: &SparseVector) -> Result<Decisi
     let answers = stable_for(wanted, budget, (cutoff, law, options.query_ratio))?;
     let (query_ratio, facts) = (answers.query_ratio, wanted.facts);
     let distance = answers.distance_needed(wanted.questions as f64, LOST)?;
-    let mut notes: Vec<Note> = vec![
-        format!(
-            "nothing more is answered once {cutoff} {} without a stable answer; the whole budget is spent either way",
-            if cutoff == 1 { "question was" } else { "questions were" }
-        )
-        .into(),
-    ];
+    let mut notes: Vec<Note> = vec![match cutoff {
+        1 => ENDS_AFTER_ONE.into(),
+        _ => ENDS_AFTER.with(&[("cutoff", &cutoff)]),
+    }];
     // A lead of 2(d + 1) of b votes.
     let agree = 0.5 + (distance + 1.0) / f64::from(teachers);
     if agree > 1.0 {
@@ -282,3 +279,13 @@ impl Aggregate for Stable {
         Ok(session.gather(named)?.map(super::aggregate::named))
     }
 }
+
+const ENDS_AFTER_ONE: Condition = Condition::new(
+    "ends-after-one",
+    "nothing more is answered once 1 question was without a stable answer; the whole budget is spent either way",
+);
+const ENDS_AFTER: Condition = Condition::new(
+    "ends-after",
+    "nothing more is answered once {cutoff} questions were without a stable answer; the whole budget is spent either \
+     way",
+);

@@ -22,6 +22,7 @@ use super::{Labels, NO_LABEL, Teacher, Vote};
 use crate::linear::facts::Facts;
 use crate::linear::watch::StepWatch;
 use crate::release::admit;
+use crate::release::note::Condition;
 use crate::release::settings::Shown;
 use crate::release::task::Procedure;
 use crate::{LearnError, Plan};
@@ -34,17 +35,25 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// What every certificate says.
-pub(super) const PUBLIC: &str =
-    "the rows that were voted on were taken for public: nothing is promised to those in them";
+pub(super) const PUBLIC: Condition = Condition::new(
+    "public-rows-unprotected",
+    "the rows that were voted on were taken for public: nothing is promised to those in them",
+);
 
 /// What a certificate of label privacy says.
-pub(super) const LABELS_ALONE: &str = "labels alone are protected: which records there are, and everything else of \
-     them, was taken for public";
+pub(super) const LABELS_ALONE: Condition = Condition::new(
+    "labels-alone",
+    "labels alone are protected: which records there are, and everything else of \
+     them, was taken for public",
+);
 
 /// What a certificate of teachers from outside says.
-pub(super) const OUTSIDE: &str = "the teachers were programs of the holder's: it is assumed that each \
+pub(super) const OUTSIDE: Condition = Condition::new(
+    "outside-teachers",
+    "the teachers were programs of the holder's: it is assumed that each \
      learnt from its own part of the records alone, and that none met a limit of time, memory or disk \
-     because of what the others did";
+     because of what the others did",
+);
 
 /// Entries of public rows, at most.
 const ENTRIES: usize = 400_000_000;

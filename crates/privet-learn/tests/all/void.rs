@@ -38,7 +38,11 @@ fn a_policy_for_bad_records_is_doubted_before_0_2_1() {
         for (version, earlier) in
             [(Version(0, 1, 0), true), (Version(0, 2, 0), true), (Version(0, 2, 1), false)]
         {
-            assert_eq!(doubt.concerns(version, &model.request().schema), total && earlier, "{policy} {version}");
+            assert_eq!(
+                doubt.concerns(version, &model.request().schema),
+                total && earlier,
+                "{policy} {version}"
+            );
         }
         assert!(verify(&model).notes.iter().all(|remark| !remark.contains("DOUBT")));
     }

@@ -33,6 +33,7 @@ pub use worth::{Calibrated, ClassWorth, Measures, NumberWorth, OneClass, Worth};
 
 use super::sums::Summing;
 use crate::release::admit;
+use crate::release::note::{Condition, Note};
 use crate::release::settings::Shown;
 use crate::release::task::{Artefact, Planned, Procedure, Task, Work};
 use crate::release::void::{Concern, Finding};
@@ -77,19 +78,22 @@ pub fn taken_for_public(guarantee: Option<&Guarantee>, declared: bool) -> Result
 }
 
 /// Under which condition an evaluation's claim holds.
-fn condition(task: &Evaluate) -> String {
+fn condition(task: &Evaluate) -> Note {
     let digest = task.model.get(..12).unwrap_or(&task.model);
-    match task.declared_public {
-        false => format!(
-            "the model of digest {digest}… is taken for public: what it was learnt with, if from the same records, adds to \
-             this (privet total)"
-        ),
-        true => format!(
-            "the model of digest {digest}… is declared public by whoever asked for this, and no certificate shows that: if \
-             it was learnt from the same records without privacy, nothing is promised"
-        ),
-    }
+    let condition = if task.declared_public { DECLARED_PUBLIC } else { TAKEN_FOR_PUBLIC };
+    condition.with(&[("digest", &digest)])
 }
+
+const TAKEN_FOR_PUBLIC: Condition = Condition::new(
+    "model-taken-for-public",
+    "the model of digest {digest}… is taken for public: what it was learnt with, if from the same records, adds to \
+     this (privet total)",
+);
+const DECLARED_PUBLIC: Condition = Condition::new(
+    "model-declared-public",
+    "the model of digest {digest}… is declared public by whoever asked for this, and no certificate shows that: if \
+     it was learnt from the same records without privacy, nothing is promised",
+);
 
 /// Noised sums of judgements; [`Worth::of`] says what they mean.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -147,7 +151,7 @@ impl Task for Evaluate {
             work: Work::Private(Arc::new(Evaluating { sums })),
             settled: request.task.clone(),
             arithmetic: Arithmetic::Finite,
-            notes: vec![condition(&request.task).into()],
+            notes: vec![condition(&request.task)],
         })
     }
 
