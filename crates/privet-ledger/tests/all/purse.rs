@@ -18,7 +18,13 @@ fn wish() -> (Asked, privet_dp::gate::Spend, Statement) {
     let event = mechanism().event().unwrap();
     let claim = guarantee(&event, 1e-7).unwrap();
     let request = serde_json::json!({});
-    let statement = Statement { claim, arithmetic: Arithmetic::Finite, notes: vec![], conditions: vec![], request };
+    let statement = Statement {
+        claim,
+        arithmetic: Arithmetic::Finite,
+        notes: vec![],
+        conditions: vec![],
+        request,
+    };
     (asked("riders", &event), spend(&event), statement)
 }
 

@@ -259,7 +259,13 @@ fn released(ledger: &mut Ledger, whose: &Whose) -> Certificate {
     let event = law.event().unwrap();
     let claim = guarantee(&event, 1e-7).unwrap();
     let request = serde_json::json!({});
-    let statement = Statement { claim, arithmetic: Arithmetic::Finite, notes: vec![], conditions: vec![], request };
+    let statement = Statement {
+        claim,
+        arithmetic: Arithmetic::Finite,
+        notes: vec![],
+        conditions: vec![],
+        request,
+    };
     let mut source = SystemRandom::new().unwrap();
     let mut paying = ledger.paying(Asked { claim: Some(claim), ..asked("riders") });
     paying.of(whose.clone());
