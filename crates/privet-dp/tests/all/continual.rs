@@ -140,6 +140,7 @@ fn released(mechanism: &Continual, stream: &[Vec<i64>]) -> Vec<Vec<f64>> {
         claim: account::guarantee(&mechanism.event().unwrap(), 1e-6).unwrap(),
         arithmetic: privet_dp::gate::Arithmetic::Finite,
         notes: vec![],
+        conditions: vec![],
         request: serde_json::Value::Null,
     };
     let rows = rows.unwrap().unwrap();
@@ -345,6 +346,7 @@ fn a_sealed_state_goes_on_where_it_was() {
             claim: account::guarantee(&mechanism.event().unwrap(), 1e-6).unwrap(),
             arithmetic: privet_dp::gate::Arithmetic::Finite,
             notes: vec![],
+            conditions: vec![],
             request: serde_json::Value::Null,
         };
         session.settle(noised.unwrap().unwrap(), statement).unwrap().into_parts().0

@@ -62,7 +62,7 @@ fn tastes_are_learnt_where_the_budget_allows() {
     let error = |method: Method| {
         let plan = planned(method, 24, (8.0, Neighbours::AddRemove));
         let release = plan.run(&kept, &mut FixedSeed::new(5), &AtomicBool::new(false)).unwrap();
-        assert!(release.certificate().notes.iter().any(|note| note == JOINT));
+        assert!(release.certificate().notes.iter().any(|note| note == JOINT.sentence));
         measure(release.value(), plan.facts(), &kept, &held)
     };
     let offsets = error(method("moments", &[("rank", "0")]));

@@ -94,3 +94,44 @@ fn conditions_of_earlier_versions_are_known_in_their_words() {
     let forged = from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap();
     assert!(!conditions(&forged).0);
 }
+
+/// A file states its conditions by code and in words; words alone, codes alone, and codes of no plan are refused.
+#[test]
+fn conditions_are_stated_by_code_and_in_words() {
+    let case = Case::of("gd").rows(200);
+    let document = document(&planned(&case), &case);
+    let stated = json!([{ "code": "prior-fits", "parameters": { "fits": "StandardScaler" } }]);
+    assert_eq!(document["certificate"]["conditions"], stated);
+    let refused = |edit: &dyn Fn(&mut Value)| {
+        let mut document = document.clone();
+        edit(&mut document["certificate"]);
+        let failed = verdict(document).checks.into_iter().find(|check| !check.holds);
+        failed.map_or(String::new(), |check| check.detail)
+    };
+    let left_out = |certificate: &mut Value| {
+        certificate["conditions"] = json!([{ "code": "float-sums" }]);
+    };
+    assert!(refused(&left_out).contains("StandardScaler"));
+    let other = |certificate: &mut Value| {
+        certificate["conditions"][0]["parameters"]["fits"] = json!("nothing");
+    };
+    assert!(refused(&other).contains("StandardScaler"));
+    let invented = |certificate: &mut Value| {
+        let conditions = certificate["conditions"].as_array_mut().unwrap();
+        conditions.push(json!({ "code": "safe-to-publish" }));
+    };
+    assert!(refused(&invented).contains("'safe-to-publish'"));
+    let reworded = |certificate: &mut Value| certificate["notes"] = json!(["a scaler saw them"]);
+    assert!(refused(&reworded).contains("StandardScaler"));
+    // A later version may have other words: the code says which condition it is, and ours are shown.
+    let later = |certificate: &mut Value| {
+        certificate["made"]["version"] = json!("9.0.0");
+        reworded(certificate);
+    };
+    assert_eq!(refused(&later), "");
+    // Its first files had no codes.
+    let uncoded = |certificate: &mut Value| {
+        certificate.as_object_mut().unwrap().remove("conditions");
+    };
+    assert_eq!(refused(&uncoded), "");
+}

@@ -434,6 +434,7 @@ fn any_function_of_records_can_be_asked() {
             claim: privet_dp::account::guarantee(&test.event().unwrap(), 1e-5).unwrap(),
             arithmetic: privet_dp::gate::Arithmetic::Finite,
             notes: vec![],
+            conditions: vec![],
             request: json!({}),
         };
         let said = said.map(|said: Option<usize>| said.map_or(-1.0, |said| said as f64));
