@@ -4,7 +4,8 @@ The rule is that of the file readers (``privet_data::read``): a text is itself, 
 its digits, and 7, 7.0 and "7" are one person. Refused is what may have lost digits before it came here, so
 that two people have become one: fractions, ``float64`` from 2**53 on, and floats of any other width, whatever
 they hold. So are types that cannot tell people apart, or write one person in several ways: truth values,
-times, bytes, and objects of other classes.
+times, bytes, and objects of other classes. Where no record is refused, truth values are 1 and 0, and bytes the text that
+they are: NumPy makes these of them for the sake of one cell.
 """
 
 from __future__ import annotations
