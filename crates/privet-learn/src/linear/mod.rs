@@ -102,7 +102,7 @@ use privet_data::Schema;
 use privet_data::encode::Encoding;
 use privet_data::schema::RADIUS;
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, GateError, Version};
+use privet_dp::gate::{Arithmetic, GateError};
 use privet_optim::loss::Loss;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};

@@ -4,6 +4,7 @@ use crate::common::{Case, data};
 use privet_data::Schema;
 use privet_dp::gate::Version;
 use privet_learn::file::{Seal, load};
+use privet_learn::linear::model::Model;
 use privet_learn::{DOUBTFUL_SCHEMAS, Finding, verify};
 use std::path::Path;
 
@@ -50,7 +51,7 @@ fn a_policy_for_bad_records_is_doubted_before_0_2_1() {
     let golden = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     for version in ["0.1.0", "0.1.1", "0.2.0"] {
         for entry in std::fs::read_dir(golden.join(version)).unwrap() {
-            let model = load(&entry.unwrap().path(), Seal::Required).unwrap();
+            let model: Model = load(&entry.unwrap().path(), Seal::Required).unwrap();
             let is_total = model.request().schema.invalid().is_total();
             let noted = verify(&model).notes.iter().any(|remark| remark.starts_with("DOUBT-4"));
             assert_eq!(noted, is_total);
