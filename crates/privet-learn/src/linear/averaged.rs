@@ -17,8 +17,8 @@
 //! *Proof.* Change the record in one of its K steps after the other: every table in between is a stream
 //! of T records. A change at step i moves the point after t ≥ i steps by at most 2SR/(Ψ(t + 1)), and no
 //! point before. A record at index j of a pass is at the steps kn + j; j = 1 is the worst. With weights
-//! t + 1: Σₖ(T − kn)·2SR/Ψ = (2SR/Ψ)·nK(K + 1)/2, over Σ(t + 1) = T(T + 3)/2. With equal ones: Σₖ
-//! Σ_{t>kn} 2SR/(Ψ(t + 1)), over T. ∎ Rounding adds at most [`base::slack`] to (t + 1) times each
+//! t + 1: Σₖ(T − kn)·2SR/Ψ = (2SR/Ψ)·nK(K + 1)/2, over Σ(t + 1) = T(T + 3)/2. With equal ones:
+//! Σₖ Σ_{t>kn} 2SR/(Ψ(t + 1)), over T. ∎ Rounding adds at most [`base::slack`] to (t + 1) times each
 //! distance, and a sum of T points is off by at most (T + 4)u times its norm, on both sides.
 //!
 //! Printed, β lacks 1/Ψ: at Ψ = 0.01 the noise is a hundredth of what it must be, and a stream of one

@@ -7,14 +7,15 @@
 //! | learner | standard deviation | confidence |
 //! |---|---|---|
 //! | `output`, `psgd`, `psgd-strong`, `averaged` | of the noise added | exact |
-//! | `ssp` | from the noisy moments ([`crate::linear::ssp`]) | estimated, to first order |
-//! | `gd`, `sgd`, `centred-gd` | gain of the schedule times a step's noise ([`crate::linear`]) | first-order bound |
+//! | `ssp` | noisy moments ([`crate::linear::ssp`]) | estimated |
+//! | `gd`, `sgd`, `centred-gd` | gain times a step's noise ([`crate::linear`]) | bound to first order |
 //! | `amp`, `objective`, `linear` | ‖b‖/λ and the output noise | proved bound, mostly wide |
-//! | `gd`, `centred-gd`, `amp`, `intervals = bought` | from a noisy curvature ([`crate::linear::curvature`]) | estimated, to first order |
+//! | `gd`, `centred-gd`, `amp` if `intervals = bought` | noisy curvature ([`super::curvature`]) | estimated |
 //! | others | – | not known |
 //!
 //! The first-order bound is proved for a quadratic loss, not where the loss's curvature changes along
 //! the descent. The proved bound is wide since the curvature, which would narrow it, is private.
+//! Estimates are to first order.
 //!
 //! Tested by simulation in `tests/all/certainty.rs`.
 

@@ -1,12 +1,13 @@
 //! `chosen-amp`: a few columns chosen privately, then [`super::amp`] on them alone.
 //!
-//! **Theorem.** Stage one makes k choices among signed columns by their scores at θ = 0, scoreⱼ = ∓Σᵢ
-//! ℓ′(0; yᵢ)·xᵢⱼ for its two signs, in integers, a chosen column scoring 0 from then on: k mechanisms of
-//! bounded range 2Δ·rate ([`privet_dp::mechanism::Selection`]), Δ that of [`super::frank_wolfe::Terms`].
-//! The choice is charged in full, so that stage two may depend on it: AMP on the chosen columns, whose
-//! rows have at most the norm they had (leaving out entries increases no norm), and the constant one.
-//! Its event depends on **how many** columns are chosen, which the plan fixes, never on which. Both are
-//! charged together, as one list, which composition allows for any adaptive choice.
+//! **Theorem.** Stage one makes k choices among signed columns by their scores at θ = 0,
+//! scoreⱼ = ∓Σᵢ ℓ′(0; yᵢ)·xᵢⱼ for its two signs, in integers, a chosen column scoring 0 from then on: k
+//! mechanisms of bounded range 2Δ·rate ([`privet_dp::mechanism::Selection`]), Δ that of
+//! [`super::frank_wolfe::Terms`]. The choice is charged in full, so that stage two may depend on it: AMP
+//! on the chosen columns, whose rows have at most the norm they had (leaving out entries increases no
+//! norm), and the constant one. Its event depends on **how many** columns are chosen, which the plan
+//! fixes, never on which. Both are charged together, as one list, which composition allows for any
+//! adaptive choice.
 //!
 //! *Choices that repeat.* Choosing a column twice is possible (its score is 0, not −∞) and costs no privacy;
 //! the columns are filled up to k by the first ones that were not chosen, a fixed rule.

@@ -9,8 +9,8 @@
 //! add/remove one such A is added or removed. Under replace-one A is replaced by B, and ⟨A, B⟩ ≥ 0 for
 //! positive semidefinite matrices, so that ‖A − B‖² ≤ ‖A‖² + ‖B‖². θ was released before, so that the
 //! sum is taken at a public point: adaptive composition as in [`super::gd`]. ∎ If derivatives are
-//! clipped to S, ℓ″ counts as 0 beyond: that is the derivative of the clipped ℓ′, and 0 is within [0,
-//! c].
+//! clipped to S, ℓ″ counts as 0 beyond: that is the derivative of the clipped ℓ′, and 0 is within
+//! [0, c].
 //!
 //! *In finite arithmetic.* The sum is one of exact integers ([`ExactCurvature`]); it reaches the noise's
 //! grid in integers; that rounding and the discrete noise are charged.

@@ -1,8 +1,8 @@
 //! The share of the answers' noise that the mean of a descent keeps.
 //!
 //! **Theorem.** Let a descent ([`super::descent`]: step size η, momentum m, ridge λ, T steps, the mean
-//! of the last A points) get the answers Hθ + b + ξₜ with H symmetric, all its eigenvalues in [0,
-//! 2(1 + m)/η], and independent noises ξₜ of covariance σ²I. Then, with u = 1/(1 + ηλ), the released
+//! of the last A points) get the answers Hθ + b + ξₜ with H symmetric, all its eigenvalues in
+//! [0, 2(1 + m)/η], and independent noises ξₜ of covariance σ²I. Then, with u = 1/(1 + ηλ), the released
 //! mean has in every direction a a variance of at most σ²η²g²·‖a‖², where
 //!
 //! g² = Σₛ cₛ²,  cₛ = (1/A)·Σ r(t − s) over t from max(s, T − A + 1) to T,  r(k) = u·(uᵏ + uᵏ⁻¹m + … + mᵏ),
@@ -14,8 +14,8 @@
 //! θₜ = (u(1 − ηh) + m)·θₜ₋₁ − um·θₜ₋₂ − uη(b + ξₜ): a noise of 1 at step s moves θ at step t by
 //! −η·q(t − s), q(k) = u·Σⱼ z₁ʲz₂ᵏ⁻ʲ, with z₁z₂ = um and z₁ + z₂ = u(1 − ηh) + m. It is enough
 //! that |q(k)| ≤ r(k) for every k. At h = 0 the roots are u and m, and q = r.
-//! - *Both real and positive*: Σ z₁ʲz₂ᵏ⁻ʲ = (um)^(k/2)·sinh((k + 1)x)/sinh x, where 2·(um)^½·cosh
-//!   x = z₁ + z₂. It grows with x, so with z₁ + z₂, which is largest at h = 0.
+//! - *Both real and positive*: Σ z₁ʲz₂ᵏ⁻ʲ = (um)^(k/2)·sinh((k + 1)x)/sinh x, where
+//!   2·(um)^½·cosh x = z₁ + z₂. It grows with x, so with z₁ + z₂, which is largest at h = 0.
 //! - *Conjugate*: |Σ| ≤ (k + 1)·(um)^(k/2), which is k + 1 times the geometric mean of the uʲmᵏ⁻ʲ and no
 //!   more than their sum.
 //! - *Both real and negative*: as the first with |z₁| + |z₂| = u(ηh − 1) − m, which is at most u + m while

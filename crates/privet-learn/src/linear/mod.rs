@@ -14,7 +14,7 @@
 //! | [`chosen_amp`] | the same on a few columns, chosen privately, `--method chosen-amp` |
 //! | [`dpsl_kt`] | noisy answers to public inputs, then few columns, `--method dpsl-kt` |
 //! | [`dp_ight`] | noisy descent that keeps the largest weights, `--method dp-ight` |
-//! | [`two_stage`] | columns chosen by any selector, then a fit on them ([`second_stage`]), `--method two-stage` |
+//! | [`two_stage`] | columns chosen by any selector, then a fit ([`second_stage`]), `--method two-stage` |
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
 //! | [`ssp`] | least squares from noisy moments, `--method ssp` |

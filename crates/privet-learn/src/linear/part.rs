@@ -20,10 +20,10 @@
 //! distance ([`Part::counted`]). It does where [`super::reach`] admits the plan: with nⱼ ≤ n rows at fλ
 //! all that is bounded there is as small as for one table, and of γ/(fλ) a twentieth is left.
 //!
-//! - Departs from print: there each party counts 1/m and the noise is that of the smallest, 2G/(m·min
-//!   nⱼ·λ); γ = 0; and noise is Laplace a coordinate, for a sensitivity in ℓ2. ℓ2-Laplace noise has no
-//!   exact sampler, and a sum of draws of several servers would have no distribution that is charged:
-//!   Gaussian noise alone is offered.
+//! - Departs from print: there each party counts 1/m and the noise is that of the smallest,
+//!   2G/(m·min nⱼ·λ); γ = 0; and noise is Laplace a coordinate, for a sensitivity in ℓ2. ℓ2-Laplace
+//!   noise has no exact sampler, and a sum of draws of several servers would have no distribution that
+//!   is charged: Gaussian noise alone is offered.
 //! - Its price: the mean of minimisers is not the minimiser of all rows. Parties of few rows each lose
 //!   accuracy by that, with or without noise; `gd` does not.
 //! - A party's time to minimise depends on its rows, and servers can observe it.

@@ -24,8 +24,9 @@
 //! round. T′ = 8. Derivatives of numbers are clipped to S/4, S/8, S/16, S/16: residuals are a fraction
 //! of the target's bounds, and a derivative clipped too much keeps its sign. Those of the logistic loss
 //! are clipped to ½, in the last round to 1, which is no clipping: its weights are then about those of
-//! the records' distribution. τ: the usual size of an entry. Chosen on generated tables, among them the
-//! bench's `sparse-logistic`: figures on that one are no held-out check (`docs/tuning-log.md`).
+//! the records' distribution. τ: the usual size of an entry. Chosen on generated tables; the logistic
+//! clipping with the bench's `sparse-logistic` in view, so that figures on that one table are no
+//! held-out check (`docs/tuning-log.md`).
 
 use super::Decision;
 use super::dp_ight::{DpIght, FIT_STEPS, INFO, PACE, ROUNDS};

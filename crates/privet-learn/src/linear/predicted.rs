@@ -5,12 +5,16 @@
 //!
 //! | learner | noise | bias |
 //! |---|---|---|
-//! | linear term of scale σ, ridge λ (sum form) | each direction costs ½h·(σ/(nh + λ))² ≤ σ²/(8λn); in all at most σ²·min(p/(8λn), tr H/(2λ²)) | λB²/(2n) |
+//! | linear term of scale σ, ridge λ (sum form) | at most σ²·min(p/(8λn), tr H/(2λ²)) | λB²/(2n) |
 //! | noise of scale τ on the weights, ridge λ | ½τ²·tr H, and at most LRτ | λB²/(2n) |
 //! | noise of scale σ on the weights of a descent for a time τ | ½σ²·tr H, and at most LRσ | B²/(2τ) |
-//! | descent for a time τ, noise s on the mean gradient if one step got it all | (s²/2)·min(τ²·tr H, τp/2) ([`super::gd`]) | B²/(2τ) |
-//! | T choices of a column at a rate ρ, entries clamped to τ, ℓ1 radius κ/τ | κ′·ln(2p)/(nτρ), κ′ = min(κ, 8) | cκκ′/(2T) ([`super::frank_wolfe`]) |
+//! | descent for a time τ ([`super::gd`]) | (s²/2)·min(τ²·tr H, τp/2) | B²/(2τ) |
+//! | T choices of a column at a rate ρ ([`super::frank_wolfe`]) | κ′·ln(2p)/(nτρ) | cκκ′/(2T) |
 //! | m columns drawn from an entropic minimiser | cκ²/(2m) | λ·ln(2p)/n ([`super::simplex`]) |
+//!
+//! Linear term: each direction costs ½h·(σ/(nh + λ))² ≤ σ²/(8λn). Descent: s is the noise on the mean
+//! gradient if one step got the whole budget. Choices: entries clamped to τ, ℓ1 radius κ/τ,
+//! κ′ = min(κ, 8).
 //!
 //! It is for comparing methods on one table, and no bound: the best model may be larger than B, and its
 //! own loss is not counted. From table to table its order is wrong (rules that expect less of few rows

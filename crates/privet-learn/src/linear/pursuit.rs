@@ -5,10 +5,10 @@
 //! averaged, continues from there. Columns that joined stay: choosing them anew would cost as much as
 //! choosing others.
 //!
-//! *Steps that overshoot.* A step's curvature is the change of the gradient along it, λ = 1/η + ⟨a,
-//! d⟩/|d|² for the step d before and the gradient a after. If ⟨a, d⟩ is above [`SURE`] standard
-//! deviations of its noise, which is a public number, the step size is 1/λ from then on. The constant
-//! column, whose entries may be twice those of others, moves at a quarter of the step size.
+//! *Steps that overshoot.* A step's curvature is the change of the gradient along it,
+//! λ = 1/η + ⟨a, d⟩/|d|² for the step d before and the gradient a after. If ⟨a, d⟩ is above [`SURE`]
+//! standard deviations of its noise, which is a public number, the step size is 1/λ from then on. The
+//! constant column, whose entries may be twice those of others, moves at a quarter of the step size.
 //!
 //! All of it reads public numbers and noisy answers alone.
 

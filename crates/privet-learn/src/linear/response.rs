@@ -206,8 +206,8 @@ mod tests {
         }
     }
 
-    /// 1. and 2. of the module, at p = 60: of a zero matrix hardly an eigenvalue is left, and an
-    ///    isolated one is found. Seeds are fixed.
+    /// Claims 1. and 2. of the module, at p = 60: of a zero matrix hardly an eigenvalue is left, and an
+    /// isolated one is found. Seeds are fixed.
     #[test]
     fn what_noise_makes_is_taken_for_nothing_and_what_stands_alone_is_found() {
         let columns = 60;

@@ -1,9 +1,9 @@
 //! Linear regression with a regulariser that leaves large eigenvalues alone (Thakurta 2013,
 //! Algorithm 4.2). *Experimental.*
 //!
-//! The theorem, its proof and open points are those of [`RotatedObjective`]: ½θᵀf(XᵀX)θ − ⟨Xᵀy, θ⟩ + ⟨b,
-//! θ⟩ over ‖θ‖ ≤ B, where f raises eigenvalues below Δ to Δ. Directions that the data determine well are
-//! not regularised at all.
+//! The theorem, its proof and open points are those of [`RotatedObjective`]:
+//! ½θᵀf(XᵀX)θ − ⟨Xᵀy, θ⟩ + ⟨b, θ⟩ over ‖θ‖ ≤ B, where f raises eigenvalues below Δ to Δ. Directions that
+//! the data determine well are not regularised at all.
 //!
 //! With XᵀX = QΛQᵀ the minimiser is Q·diag(1/(max(Λ, Δ) + ν))·Qᵀ(Xᵀy − b), ν ≥ 0 the least number for
 //! which it lies in the ball ([`Raised`]).

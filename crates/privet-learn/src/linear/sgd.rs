@@ -9,10 +9,13 @@
 //! to the noise's grid is charged; step sizes, momentum, ridge and averaging read public numbers and
 //! noisy sums alone. Sums are divided by the *expected* size of a sample, a public number. ∎
 //!
-//! | `sampling` | sample | relations | why |
-//! |---|---|---|---|
-//! | `poisson` (default) | each record with probability q = batch/n | both | under replace-one its pair loses 4q²·sinh(μ²) to second order, less than q²(e^{4μ²} − 1) of the other, μ = G/σ |
-//! | `without-replacement` | `batch` of the n records | replace-one | fixed size |
+//! | `sampling` | sample | relations |
+//! |---|---|---|
+//! | `poisson` (default) | each record with probability q = batch/n | both |
+//! | `without-replacement` | `batch` of the n records | replace-one: the number of rows is public |
+//!
+//! Poisson is the default under replace-one too: its pair loses 4q²·sinh(μ²) to second order, less than
+//! q²(e^{4μ²} − 1) of the other, μ = G/σ.
 //!
 //! A unit of several records is refused: sampling *records* includes a group with a probability that is
 //! not q, and the theorems of the accountant are for one record.

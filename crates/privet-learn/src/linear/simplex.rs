@@ -25,9 +25,9 @@
 //! draw: the certificate's note says that this is not proved impossible.
 //!
 //! **Choices.** λ by calibration; or, if λ is given, m as large as the budget allows. Without either,
-//! with λ ≈ √(4Scnκ³m/ε): a column whose derivative is s₀ = [`SIGNAL`] a record stands out, ns₀κ/λ ≥ 2
-//! ln 2p, as long as κ ≤ A/m, A = nεs₀²/(16Sc·ln² 2p), and the largest such κ is taken (at most
-//! [`LARGEST`]). m draws leave (c/2)κ²/m, entropy costs λ ln(2p)/n; they balance at
+//! with λ ≈ √(4Scnκ³m/ε): a column whose derivative is s₀ = [`SIGNAL`] a record stands out,
+//! ns₀κ/λ ≥ 2 ln 2p, as long as κ ≤ A/m, A = nεs₀²/(16Sc·ln² 2p), and the largest such κ is taken (at
+//! most [`LARGEST`]). m draws leave (c/2)κ²/m, entropy costs λ ln(2p)/n; they balance at
 //! m = (A·cnε/S)^¼/(2√ln 2p), at least 1. K problems get ε/K each.
 //!
 //! - n must be public: replace-one neighbours, a record a unit. Otherwise refused.

@@ -8,9 +8,9 @@
 //!
 //! k records a unit. Both are attained, for replace-one if w²Y² ≤ 2R².
 //!
-//! *Proof.* ‖s(x, y)‖² = ‖x‖⁴ + w²‖y‖²‖x‖²: the first. With t = ⟨x, x′⟩ and q = ⟨y, y′⟩, |q| ≤ Y², ⟨s,
-//! s′⟩ = t² + w²qt ≥ −w⁴q²/4 ≥ −w⁴Y⁴/4, so ‖s − s′‖² ≤ 2(R⁴ + w²Y²R²) + w⁴Y⁴/2 = 2(R² + w²Y²/2)². It is
-//! attained at norms R, y′ = −y and t = w²Y²/2. A unit of k records is k such replacements; one with
+//! *Proof.* ‖s(x, y)‖² = ‖x‖⁴ + w²‖y‖²‖x‖²: the first. With t = ⟨x, x′⟩ and q = ⟨y, y′⟩, |q| ≤ Y²,
+//! ⟨s, s′⟩ = t² + w²qt ≥ −w⁴q²/4 ≥ −w⁴Y⁴/4, so ‖s − s′‖² ≤ 2(R⁴ + w²Y²R²) + w⁴Y⁴/2 = 2(R² + w²Y²/2)². It
+//! is attained at norms R, y′ = −y and t = w²Y²/2. A unit of k records is k such replacements; one with
 //! fewer records replaces some by none, which moves less. ∎
 //!
 //! The triangle inequality alone gives 2√(R⁴ + w²Y²R²): a third more at w = R. With one Gaussian noise

@@ -10,10 +10,10 @@
 //! the constant column always. Second stage, from there, on these columns alone, their rows clipped
 //! anew: θ ← θ − η·aₜ, and the mean of the last half of the points is released.
 //!
-//! *Steps that overshoot.* A step's curvature is the change of the gradient along it, λ = 1/η + ⟨a,
-//! d⟩/|d|² for the step d before and the gradient a after. If ⟨a, d⟩ is above [`SURE`] standard
-//! deviations of its noise, a public number, η is 1/λ from then on, and means restart. It reads noisy
-//! answers alone, so it is post-processing.
+//! *Steps that overshoot.* A step's curvature is the change of the gradient along it,
+//! λ = 1/η + ⟨a, d⟩/|d|² for the step d before and the gradient a after. If ⟨a, d⟩ is above [`SURE`]
+//! standard deviations of its noise, a public number, η is 1/λ from then on, and means restart. It reads
+//! noisy answers alone, so it is post-processing.
 //!
 //! *Clipping.* Step t queries derivatives clipped to S/2^hₜ, a public schedule, and is answered in units
 //! that much larger: the answer is divided by 2^hₜ.
