@@ -8,13 +8,13 @@
 //! budget is split off; ν only adds to μ.
 //!
 //! The hyper-parameter-free choice here, all from public facts:
-//! - γ = 1/n² for the mean objective (1/n for the sum), as in the paper; beyond 2²⁰ rows, where `f64` cannot prove
-//!   that, the larger one of `large_tolerance`, declared and charged like any other;
+//! - γ = 1/n² for the mean objective (1/n for the sum), as in the paper; beyond 2²⁰ rows, where `f64`
+//!   cannot prove that, the larger one of `large_tolerance`, declared and charged like any other;
 //! - ν² is 1 % (`split`) of μ² + ν², which costs 0.5 % of σ (the paper gives ε₂ = ε/100);
 //! - λ by the rule in [`super::ridge`]; σ by calibration.
 //!
-//! With a penalty or set on top of the ridge ∇J does not vanish at the minimum; what the theorem needs
-//! is ‖θ̃ − θ*‖ ≤ γ/λ, which a subgradient of norm at most γ proves ([`super::penalty`]).
+//! With a penalty or set on top of the ridge ∇J does not vanish at the minimum; the theorem needs only
+//! ‖θ̃ − θ*‖ ≤ γ/λ, which a subgradient of norm at most γ proves ([`super::penalty`]).
 //!
 //! δ = 0: b and the output noise are ℓ2-Laplace, ε = ε(objective) + Δ_out/s₂ with s₂ = Δ_out/(split·ε).
 //!
@@ -45,7 +45,7 @@ use privet_dp::mechanism::{OutputLaw, PerturbedObjective};
 use privet_optim::solver::Penalty;
 use std::sync::Arc;
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "amp",
     summary: "perturbs the objective, minimises it to a proved tolerance, adds a little noise to \
@@ -74,16 +74,16 @@ settings! {
              2β/((1 − f₁)(1 − split)ε); sets the ridge unless that is given";
         /// A penalty or set on top of the ridge ([`super::penalty`]).
         penalty: Regulariser = PENALTY_SETTING;
-        /// Where intervals of the weights come from: bounds unless given.
+        /// The source of intervals of the weights: bounds unless given.
         intervals: Intervals = INTERVALS_SETTING;
     }
 }
 
-/// Limits on f₁.
+/// Limits on the fraction f₁.
 const FRACTION: Range = Range::open("fraction", 0.0, 1.0);
-/// What output noise may be, of what sampling does.
+/// Bound on the output noise, as a fraction of the sampling error.
 const HARMLESS: f64 = 0.25;
-/// Share of the noise budget for the output noise.
+/// Default share of the noise budget for the output noise.
 pub const DEFAULT_SPLIT: f64 = 0.01;
 
 /// Decides everything from public facts.
@@ -99,7 +99,7 @@ pub(crate) fn plan(
     }
 }
 
-/// Constants that are proved.
+/// Plans with proved constants.
 fn plan_sound(
     facts: &Facts,
     budget: &Allowance<'_>,
@@ -135,7 +135,7 @@ fn plan_sound(
     Ok(planned(facts, budget, (build(scale), bought), penalty, settled, vec![]))
 }
 
-/// The curvature, where it is asked for.
+/// The estimate of the curvature, if it is requested.
 fn purchase(
     facts: &Facts,
     budget: &Allowance<'_>,
@@ -160,7 +160,7 @@ fn checked_fraction(options: &Amp) -> Result<Option<f64>, LearnError> {
     Ok(options.fraction.map(|fraction| FRACTION.check(fraction)).transpose()?)
 }
 
-/// γ of the sum form.
+/// The tolerance γ of the sum form.
 fn sum_tolerance(facts: &Facts, gamma: Option<f64>) -> Result<f64, LearnError> {
     match gamma {
         Some(gamma) => Ok(GAMMA.check(gamma)? * facts.rows as f64),
@@ -168,13 +168,13 @@ fn sum_tolerance(facts: &Facts, gamma: Option<f64>) -> Result<f64, LearnError> {
     }
 }
 
-/// γ of the sum form from so many rows on, where 1/n is below what `f64` can prove and every last pass would have to be
-/// repeated in double-double, many times as slow; 0 up to them.
+/// The tolerance γ of the sum form beyond 2²⁰ rows, where 1/n is below what `f64` can prove and every
+/// last pass would have to be repeated in double-double, many times as slow; 0 up to them.
 ///
-/// min{ LR·(n − 2²⁰)·2⁻³⁸, λντ/2 }: the first is about four times what a pass in `f64` proves, and the second keeps the
-/// output noise 2γ/(λν) below τ = [`HARMLESS`]·√p/(R√(cn)), a quarter of what sampling moves a weight of evenly spread
-/// rows by. Where that leaves less than `f64` proves, from some 10⁸ rows on, passes are in double-double as before.
-/// Privacy rests on neither: whatever γ is, it is part of Δ_out.
+/// min{ LR·(n − 2²⁰)·2⁻³⁸, λντ/2 }: the first is about four times what a pass in `f64` proves, and the
+/// second keeps the output noise 2γ/(λν) below τ = [`HARMLESS`]·√p/(R√(cn)), a quarter of the sampling
+/// error of a weight of evenly spread rows. Where that is below what `f64` proves, from some 10⁸ rows
+/// on, passes are in double-double as before. Privacy depends on neither: any γ is part of Δ_out.
 fn large_tolerance(facts: &Facts, budget: &Allowance<'_>, ridge: f64, split: f64) -> f64 {
     let proved = facts.provable_tolerance();
     if proved == 0.0 || budget.is_pure() {
@@ -186,20 +186,20 @@ fn large_tolerance(facts: &Facts, budget: &Allowance<'_>, ridge: f64, split: f64
     let curvature = facts.shape.curvature * facts.radius * facts.radius;
     let sampling = (facts.columns as f64 / (rows * curvature)).sqrt();
     let harmless = 0.5 * ridge * multiplier * HARMLESS * sampling;
-    // Asks "smaller?", so that what is no number counts as none.
+    // Asks "smaller?", so that NaN gives the proved one.
     if harmless < proved { harmless } else { proved }
 }
 
 /// The paper's constants for one problem, in the paper's mean form.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrintedConstants {
-    /// f₁ = ε₃/ε₁.
+    /// The fraction f₁ = ε₃/ε₁.
     pub fraction: f64,
-    /// Λ.
+    /// The ridge Λ.
     pub ridge: f64,
-    /// σ₁.
+    /// The noise scale σ₁ of the objective.
     pub objective_noise: f64,
-    /// σ₂.
+    /// The noise scale σ₂ of the output.
     pub output_noise: f64,
 }
 
@@ -222,7 +222,7 @@ pub fn printed_constants(
     printed_at(fraction, rows, lipschitz, epsilon, delta, gamma, split)
 }
 
-/// The same at an f₁ that is given.
+/// The same at a given f₁.
 fn printed_at(
     fraction: f64,
     rows: f64,
@@ -246,7 +246,7 @@ fn printed_at(
     }
 }
 
-/// The paper's constants; the certificate claims what the accountant proves.
+/// Plans with the paper's constants; the certificate claims what the accountant proves.
 fn plan_printed(
     facts: &Facts,
     budget: &Allowance<'_>,
@@ -271,7 +271,7 @@ fn plan_printed(
         None => printed_constants(rows, high_dimensional, lipschitz, epsilon, delta, gamma, split),
     };
     let ridge = RIDGE.check(ridge.unwrap_or(printed.ridge))?;
-    // b of the sum form is n times that of the mean form.
+    // The b of the sum form is n times that of the mean form.
     let noise = law(budget, printed.objective_noise * rows);
     let output = OutputLaw::Gaussian(printed.output_noise);
     let notes = vec![PRINTED.into()];

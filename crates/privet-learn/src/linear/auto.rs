@@ -1,48 +1,49 @@
-//! The default: which features, which learner, with which settings, from public facts alone.
+//! The default method: chooses features, learner and settings from public facts alone.
 //!
-//! The rule, fixed in advance. *e* stands for what a budget is worth: rows × ε, twice that under add/remove
-//! (whose sensitivities are half), divided by the records of a unit and by the classes beyond two.
+//! The rule, fixed in advance. *e* is the effective size of the table: rows × ε, twice that under
+//! add/remove (whose sensitivities are half), divided by the records of a unit and by the classes beyond
+//! two.
 //!
 //! 1. **Features**, where the schema leaves them open ([`privet_data::schema::Basis::Auto`]).
-//!    - Classes: each number keeps its own column, in [−1, 1], with **e^⅙ hats** beside it (3 to 12; none below e =
-//!      100 or where there would be more of them than e), a constant ½, and rows filled to the radius. Noise then falls on more
-//!      weights, but rows keep their length, so scores hardly get noisier, and the model can bend.
+//!    - Classes: each number keeps its own column, in [−1, 1], with **e^⅙ hats** beside it (piecewise-linear
+//!      basis functions; 3 to 12; none below e = 100 or where there would be more of them than e), a constant
+//!      ½, and rows scaled up to the radius. Noise then falls on more weights, but rows keep their norm, so
+//!      scores hardly get noisier, and the model can be nonlinear in each number.
 //!    - From e = 200,000 on, with 2 to 12 open numbers, all their **pairs** as well, e^⅐ knots each.
 //!    - A numeric target, or δ = 0: numbers alone, in [−1, 1], and a constant ½.
-//! 2. **Sparse.** Where a table of numbers is about as wide as it is long, only a model of few columns has a
-//!    chance: [`crate::linear::frank_wolfe`], whose noise grows with ln p; and where no dense learner of classes is
-//!    predicted to learn anything.
-//! 3. **Dense.** Else a learner that moves all weights together: [`crate::linear::gd`] where δ > 0, whose predicted
-//!    excess risk ([`crate::Procedure::predicted_excess`]) is the least at all usual
-//!    sizes; [`crate::linear::amp`] where δ = 0. For the squared loss [`crate::linear::ssp`], up to the columns
-//!    that it takes: it is hidden by about the same noise, in one release that has no length to choose.
-//! 4. **Centred.** [`crate::linear::centred_gd`] in place of gd where δ > 0: for images of several classes with the
-//!    logistic loss, since their rows all point much the same way; and for tables of classes from **e = 1,000** on (and
-//!    three times the columns, fewer columns than half the rows), with a constant 1 and rows that are not filled before they are
-//!    centred. Columns that are mostly one value then cost a row nothing of its length. Not with `scores = sum`.
+//! 2. **Sparse.** For a table of numbers about as wide as it is long, only a model of few columns has a
+//!    chance: [`crate::linear::frank_wolfe`], whose noise grows with ln p; likewise if no dense learner
+//!    of classes is predicted to learn anything.
+//! 3. **Dense.** Else a learner that moves all weights together: [`crate::linear::gd`] if δ > 0, whose
+//!    predicted excess risk ([`crate::Procedure::predicted_excess`]) is the least at all usual sizes;
+//!    [`crate::linear::amp`] if δ = 0. For the squared loss [`crate::linear::ssp`], up to the columns
+//!    that it takes: it needs about the same noise, in one release without a step size or number of
+//!    steps to choose.
+//! 4. **Centred.** [`crate::linear::centred_gd`] in place of gd if δ > 0: for images of several classes
+//!    with the logistic loss, since their rows all have much the same direction; and for tables of
+//!    classes from **e = 1,000** on (and three times the columns, fewer columns than half the rows),
+//!    with a constant 1 and rows that are not scaled up before they are centred. Columns that are mostly
+//!    one value then take nothing of a row's norm. Not with `scores = sum`.
 //!
-//! 5. **Few passes.** Beyond 2²⁰ rows [`crate::linear::amp`] in place of gd or centred-gd, for one linear problem of at most
-//!    512 columns and δ > 0, where its predicted excess risk is no larger, or below 0.03: noise is then so small beside the
-//!    losses that how often the rows are read decides, and amp reads them some ten times instead of 80 to 300. What gd lacks there
-//!    is steps: from some 10⁵ of its time on it would have to take more than 300.
+//! 5. **Few passes.** Beyond 2²⁰ rows [`crate::linear::amp`] in place of gd or centred-gd, for one
+//!    linear problem of at most 512 columns and δ > 0, if its predicted excess risk is no larger, or
+//!    below 0.03: noise is then so small beside the losses that the number of passes decides, and amp
+//!    takes some ten instead of 80 to 300. gd lacks steps there: from some 10⁵ of its time on it would
+//!    need more than 300.
 //!
-//! `intervals = bought` goes to the learner that is chosen ([`crate::linear::curvature`]; `ssp` has its own for nothing), and then no model of few
-//! columns is, since nothing is known of its intervals.
+//! `intervals = bought` is passed to the chosen learner ([`crate::linear::curvature`]; `ssp` has
+//! intervals at no cost), and then no model of few columns is chosen, since its intervals are unknown.
 //!
-//! No table is looked at and nothing is tuned, so that the budget asked for is the whole price. Every
-//! parameter is a smooth function of the declared rows, the encoded columns, the classes and the
-//! budget, but for whole numbers of knots: a fifth more rows or columns moves none of them by more than three
+//! No record is read and nothing is tuned, so that the budget requested is the whole cost. Every
+//! parameter is a smooth function of the declared rows, the encoded columns, the classes and the budget,
+//! but for integer numbers of knots: a fifth more rows or columns moves none of them by more than three
 //! tenths (`tests/all/auto.rs`).
 //!
-//! **How the constants were chosen.** On some 200 generated tables (400 to 800,000 rows, 2 to 40 numbers, up to
-//! 8 categories, 2 to 50 % positives; linear, bent, sparse, with and without interactions) by a simulation of
-//! the learner, at ε from 0.03 to 3; the sets looked at besides are Adult, Bank Marketing, Diabetes 130,
-//! Cod-RNA, KDD Cup 99, Covertype and California housing. Accuracy is flat around all of them: twice as many
-//! hats, weights of 0.7 or 1.5 for 1, and a constant of 1 or 2 differ by a few tenths of a point. Refuted on the same tables and left out: cosines with decaying weights, hierarchical hats,
-//! hats without the number itself, shrinking weights by a bound on their noise.
+//! **Constants** were chosen on generated tables and seven public sets, among them Adult, Covertype and
+//! California housing: `docs/tuning-log.md`.
 //!
-//! The certificate names the method that was chosen, with its settings and the schema as it was settled, and
-//! is verified as one of that method: it stays valid when a later version chooses otherwise.
+//! The certificate names the chosen method, with its settings and the settled schema, and is verified as
+//! one of that method: it stays valid when a later version chooses otherwise.
 
 use crate::linear::Decision;
 use crate::linear::amp::Amp;
@@ -65,7 +66,7 @@ use privet_data::schema::{Rows, Unfolding};
 use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "auto",
     summary: "chooses the learner and all its settings by a fixed rule from public facts; nothing to \
@@ -92,54 +93,56 @@ settings! {
         scores: Scoring ["sum or best"]
             "sum: every score is a sum over columns, so that shape functions say all; best, unless \
              given: what ranks best";
-        /// Where intervals of the weights come from, for a learner that has that setting: bounds unless given.
+        /// The source of intervals of the weights, for a learner that has that setting: bounds unless
+        /// given.
         intervals: Intervals = INTERVALS_SETTING;
     }
 }
 
-/// What the scores of a model are to be.
+/// The kind of scores that a model should have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scoring {
-    /// A sum over columns, for every row: so nothing is centred.
+    /// A sum over columns, for every row: so no row is centred.
     Sum,
-    /// What ranks best.
+    /// The scores that rank best.
     Best,
 }
 
-/// Hats of a number, at least and at most.
+/// Least and largest number of hats of a number.
 const HATS: (f64, f64) = (3.0, 12.0);
-/// Below this e numbers stay alone.
+/// The e below which numbers have no hats.
 const HATS_FROM: f64 = 100.0;
-/// The constant column: half of what a number's own can be, so that it takes little of a row's length.
+/// The constant column: half of the largest value of a number's own, so that it takes little of a row's
+/// norm.
 const CONSTANT: f64 = 0.5;
-/// e from which the rows' mean is worth its price, and how many times the columns.
+/// The e from which centring pays, and as a multiple of the columns.
 const CENTRED_FROM: (f64, f64) = (1000.0, 3.0);
 /// The constant column of centred rows, which have no other.
 const CENTRED_CONSTANT: f64 = 1.0;
-/// e from which pairs of numbers are worth their weights.
+/// The e from which pairs of numbers pay.
 const PAIRS_FROM: f64 = 200_000.0;
-/// Open numbers that are paired at most.
+/// Largest number of open numbers that are paired.
 const PAIRED: usize = 12;
-/// Rows beyond which passes decide, the most columns for which few passes are sure to do, and the excess risk that is
-/// none.
+/// The rows beyond which the number of passes decides, the most columns for which few passes are sure to
+/// suffice, and a negligible excess risk.
 const LARGE: (u64, usize, f64) = (1 << 20, 512, 0.03);
-/// Knots of a number in a pair, at least and at most.
+/// Least and largest number of knots of a number in a pair.
 const PAIR_HATS: (f64, f64) = (3.0, 8.0);
 
-/// e.
+/// The effective size e of a table.
 fn worth(rows: u64, epsilon: f64, relation: Relation, classes: usize) -> f64 {
     let beyond = classes.saturating_sub(1).max(1) as f64;
     2.0 * rows as f64 * epsilon / (relation.records() * beyond)
 }
 
-/// Whether a table of so many rows and columns is long enough, and worth enough, to be centred.
+/// True if a table of so many rows and columns, of this effective size, should be centred.
 fn centred_pays(rows: u64, columns: usize, worth: f64) -> bool {
     let (columns, (from, times)) = (columns as f64, CENTRED_FROM);
     2.0 * columns < rows as f64 && worth >= from.max(times * columns)
 }
 
-/// The schema with what it leaves open decided.
+/// The schema with every open choice decided.
 pub(crate) fn encoding(request: &Request) -> Schema {
     let schema = &request.schema;
     let pure = request.budget.is_none_or(|budget| budget.is_pure());
@@ -176,17 +179,17 @@ pub(crate) fn encoding(request: &Request) -> Schema {
     }
     let whole = Unfolding { bias: CENTRED_CONSTANT, rows: Rows::Clip, whole: true, ..choice };
     let whole = schema.unfolded(&whole);
-    // Not so where rows were declared to be filled, or are longer than any radius.
+    // Filled if rows were declared to be filled, or are longer than any radius.
     if Encoding::new(&whole).is_whole() { whole } else { filled }
 }
 
-/// Whether a table is about as wide as it is long, and not of rows that are mostly zeros.
+/// True if a table is about as wide as it is long, and its rows are not mostly zeros.
 fn wide(facts: &Facts) -> bool {
     let columns = facts.columns as f64;
     2.0 * columns >= facts.rows as f64 && 2.0 * facts.entries >= columns
 }
 
-/// Rule 5, where it applies: `excess` is what the learner of rules 3 and 4 is predicted to lose.
+/// Rule 5, if it applies: `excess` is the predicted excess risk of the learner of rules 3 and 4.
 fn few_passes(
     facts: &Facts,
     budget: &Allowance<'_>,
@@ -205,7 +208,7 @@ fn few_passes(
     (lost <= excess.map_or(negligible, |excess| excess.max(negligible))).then_some(quick)
 }
 
-/// Chooses, and lets the chosen method decide.
+/// Chooses a method and returns its plan.
 pub(crate) fn plan(
     facts: &Facts,
     budget: &Allowance<'_>,
@@ -234,8 +237,8 @@ pub(crate) fn plan(
     if alone && let Some(quick) = few_passes(facts, budget, calibration, intervals, excess) {
         return Ok(quick);
     }
-    // For numbers a model of few columns does worse than the mean; choices are not made among parties; and of chosen columns no
-    // intervals are known.
+    // For numbers a model of few columns does worse than the mean; columns are not chosen among parties;
+    // and no intervals are known for chosen columns.
     let sure = intervals == Some(Intervals::Bought);
     if alone && !sure && facts.loss.needs_classes() && (wide(facts) || hopeless) {
         let sparse = Method::FrankWolfe(Default::default());

@@ -1,31 +1,34 @@
 //! Offline learning by averaging the points of an online learner (POffL), with noise on the mean.
 //!
-//! After Thakurta 2013, Algorithm 5.4 (Jain, Kothari & Thakurta 2012), with its sensitivity put right (erratum C1) and a hard
-//! cap on how often a record is used (C12).
+//! After Thakurta 2013, Algorithm 5.4 (Jain, Kothari & Thakurta 2012), with its sensitivity corrected
+//! (erratum C1) and a hard cap on the uses of a record (C12).
 //!
-//! **Algorithm.** Implicit gradient steps ([`crate::streams::base`]) at η = 1/(Ψt) over the rows in their order, K times over: T = Kn
-//! steps, every record in exactly K of them, whatever the records say. The weighted mean of the T points is released under
-//! Gaussian noise: weights t + 1 (`linear`), or all the same (`even`, as printed).
+//! **Algorithm.** Implicit gradient steps ([`crate::streams::base`]) at η = 1/(Ψt) over the rows in
+//! their order, K times over: T = Kn steps, every record in exactly K of them, independently of the
+//! records. The weighted mean of the T points is released under Gaussian noise: weights t + 1
+//! (`linear`), or equal (`even`, as printed).
 //!
 //! **Theorem.** Let one record be replaced. The mean moves by at most
 //!
 //! - `linear`: **Δ = 2SR(K + 1)/(Ψ(Kn + 3))**, without a logarithm;
-//! - `even`: **Δ = (2SR/(ΨT))·Σ_{k<K} (H_{T+1} − H_{kn+1})**, H the harmonic numbers; for K = 1 below (2SR/Ψ)·ln(T + 1)/T.
+//! - `even`: **Δ = (2SR/(ΨT))·Σ_{k<K} (H_{T+1} − H_{kn+1})**, H the harmonic numbers; for K = 1 below
+//!   (2SR/Ψ)·ln(T + 1)/T.
 //!
-//! *Proof.* Change the record in one of its K steps after the other: every table in between is a stream of T records. A change at
-//! step i moves the point after t ≥ i steps by at most 2SR/(Ψ(t + 1)), and no point before. A record at place j of a pass is at
-//! the steps kn + j; j = 1 is the worst. With weights t + 1: Σₖ(T − kn)·2SR/Ψ = (2SR/Ψ)·nK(K + 1)/2, over Σ(t + 1) =
-//! T(T + 3)/2. With even ones: Σₖ Σ_{t>kn} 2SR/(Ψ(t + 1)), over T. ∎ Rounding adds to (t + 1) times each distance what
-//! [`base::slack`] says, and a sum of T points is off by at most (T + 4)u times its length, on both sides.
+//! *Proof.* Change the record in one of its K steps after the other: every table in between is a stream
+//! of T records. A change at step i moves the point after t ≥ i steps by at most 2SR/(Ψ(t + 1)), and no
+//! point before. A record at index j of a pass is at the steps kn + j; j = 1 is the worst. With weights
+//! t + 1: Σₖ(T − kn)·2SR/Ψ = (2SR/Ψ)·nK(K + 1)/2, over Σ(t + 1) = T(T + 3)/2. With equal ones:
+//! Σₖ Σ_{t>kn} 2SR/(Ψ(t + 1)), over T. ∎ Rounding adds at most [`base::slack`] to (t + 1) times each
+//! distance, and a sum of T points is off by at most (T + 4)u times its norm, on both sides.
 //!
-//! Printed, β lacks 1/Ψ: at Ψ = 0.01 the noise is a hundredth of what it must be, and a stream of one coordinate shows it
-//! (erratum C1). For use on a table the thesis draws rows with replacement and bounds their repeats by ln T, which fails far
-//! more often than it says (C12): here nothing is drawn. The points are within SR/Ψ of 0 by themselves, since
-//! (t + 1)‖θₜ₊₁‖ ≤ t‖θₜ‖ + SR/Ψ: no ball is needed.
+//! Printed, β lacks 1/Ψ: at Ψ = 0.01 the noise is a hundredth of what it must be, and a stream of one
+//! coordinate shows it (erratum C1). For use on a table the thesis draws rows with replacement and
+//! bounds their repeats by ln T, which fails far more often than stated (C12): here nothing is drawn.
+//! The points are within SR/Ψ of 0 by themselves, since (t + 1)‖θₜ₊₁‖ ≤ t‖θₜ‖ + SR/Ψ: no ball is needed.
 //!
 //! - Ψ = λ/n, λ `ridge` of the sum form; K `passes`; `weights`: linear or even
 //! - K classes are one against the rest, all side by side: √K·Δ.
-//! - Replace-one records only: a row that is added moves every later one.
+//! - Replace-one records only: an added row moves every later one.
 //! - Tested by `tests/all/averaged.rs`.
 
 use super::Decision;
@@ -57,18 +60,18 @@ use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Limits on K.
+/// Limits on the number of passes K.
 pub const PASSES: Range = Range::from("passes", 1.0, 1_001.0);
-/// The most steps in all.
+/// Upper bound on the number of steps.
 const MOST_STEPS: u64 = 1_000_000_000;
 
-/// Why it needs a public number of rows.
+/// The reason that it needs a public number of rows.
 const PUBLIC_COUNT: Cover = Cover::No {
     why: "goes over rows in their order, and one that is added or taken out moves every later one",
     instead: "give neighbours replace-one and no unit, or another method",
 };
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "averaged",
     summary: "takes implicit gradient steps over the rows in their order and adds noise to the mean of all \
@@ -91,14 +94,14 @@ pub const INFO: Info<LearnerFacts> = Info {
     more: LearnerFacts { scores: Scores::Clipped, any_storage: true },
 };
 
-/// How points count.
+/// The weights of points in the mean.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
-    /// t + 1.
+    /// Weights t + 1.
     #[default]
     Linear,
-    /// 1.
+    /// Equal weights.
     Even,
 }
 
@@ -117,23 +120,23 @@ settings! {
 /// A walk over the rows and the mean of its points.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Walk {
-    /// n.
+    /// The number of rows n.
     pub rows: u64,
-    /// K.
+    /// The number of passes K.
     pub passes: u32,
-    /// How points count.
+    /// The weights of points in the mean.
     pub weights: Weights,
-    /// Ψ, S, and a ball that is never reached.
+    /// Ψ, S, and a ball whose boundary is never reached.
     pub ball: Ball,
 }
 
 impl Walk {
-    /// T.
+    /// The number of steps T.
     pub fn steps(&self) -> u64 {
         self.rows * u64::from(self.passes)
     }
 
-    /// Δ of the theorem without rounding, R the radius of rows.
+    /// The sensitivity Δ of the theorem without rounding, R the radius of rows.
     pub fn sensitivity(&self, radius: f64) -> f64 {
         let (n, k, t) = (self.rows as f64, f64::from(self.passes), self.steps() as f64);
         let each = 2.0 * self.ball.slope * radius / self.ball.ridge;
@@ -142,13 +145,13 @@ impl Walk {
             Weights::Even => {
                 let last = harmonic(t + 1.0);
                 let parts = (0..self.passes).map(|pass| last - harmonic(f64::from(pass) * n + 1.0));
-                // Pays for the end of the series.
+                // The factor covers the truncated series.
                 each / t * parts.sum::<f64>() * (1.0 + 1e-9)
             }
         }
     }
 
-    /// What rounding adds to it at most.
+    /// Bound on the effect of rounding on the sensitivity.
     pub fn rounding(&self, radius: f64, columns: usize) -> f64 {
         let t = self.steps() as f64;
         let steps = u32::try_from(self.steps()).unwrap_or(u32::MAX);
@@ -160,7 +163,7 @@ impl Walk {
         slack * of_points + 2.0 * (t + 4.0) * f64::EPSILON * self.ball.radius
     }
 
-    /// The mean of the points. `goes_on` is asked before each pass.
+    /// The mean of the points. `goes_on` is asked before each pass, and stops the walk if false.
     pub fn mean(
         &self,
         loss: Loss,
@@ -201,7 +204,7 @@ impl Walk {
     }
 }
 
-/// H_m for whole m ≥ 1: summed below 100, by its asymptotic series above.
+/// The harmonic number H_m for integers m ≥ 1: summed below 100, by its asymptotic series above.
 fn harmonic(m: f64) -> f64 {
     if m < 100.0 {
         return (1..=m as u32).map(|k| 1.0 / f64::from(k)).sum();
@@ -270,7 +273,7 @@ pub(crate) fn plan(
     })
 }
 
-/// The procedure.
+/// The procedure: passes over the rows, noise on the mean of the points.
 #[derive(Debug, Clone)]
 struct Averaging {
     walk: Walk,

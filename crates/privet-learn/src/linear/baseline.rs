@@ -19,7 +19,7 @@ use crate::release::task::Baseline;
 use privet_optim::solver::{Monitor, Penalty};
 use privet_optim::sum::Table;
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "non-private",
     summary: "no noise and no guarantee: a baseline for data that are public anyway",
@@ -45,7 +45,7 @@ settings! {
     }
 }
 
-/// It spends nothing: a budget is refused.
+/// Refuses a budget, since the method spends none.
 pub(crate) fn plan(
     _facts: &Facts,
     _budget: &Allowance<'_>,
@@ -55,7 +55,7 @@ pub(crate) fn plan(
     Err(LearnError::NotASetting { setting: "epsilon".into(), method: INFO.name })
 }
 
-/// Minimisation, and nothing else.
+/// The procedure: minimisation without noise.
 #[derive(Debug, Clone)]
 pub(crate) struct Plain {
     options: NonPrivate,

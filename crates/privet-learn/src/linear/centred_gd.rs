@@ -1,54 +1,58 @@
-//! `centred-gd`: the rows' mean under noise, then [`super::gd`] on rows less that mean.
+//! `centred-gd`: a noisy mean of the rows, then [`super::gd`] on rows less that mean.
 //!
-//! Where all rows point much the same way, as those of images do, and those of tables whose columns are mostly
-//! one value, most of a row's length says nothing: centred and made as long as allowed again, a row says more for
-//! the same noise.
+//! If all rows have much the same direction, as those of images do, and those of tables whose columns
+//! are mostly one value, most of a row's norm carries no information: centred and scaled up to the
+//! radius again, a row is more informative under the same noise.
 //!
-//! **Theorem.** Let ‖xᵢ‖₂ ≤ R and let a unit own at most k records. Stage one releases Σxᵢ + N(0, σ₀²I); stage
-//! two is T steps of [`super::gd`] on the rows c(xᵢ) = R·(xᵢ − m)/‖xᵢ − m‖ ([`Centre`]), m any function of stage one and
-//! public numbers, each step's gradients summed under N(0, σ²I). Together they have the curve of a Gaussian mechanism
-//! of multiplier **√(Δ₀²/σ₀² + T·Δ²/σ²)**, with Δ₀ = **2kR** and Δ = **2kG** under replace-one, **kR** and
-//! **kG** under add/remove, G that of [`super::gd`] for rows within R.
+//! **Theorem.** Let ‖xᵢ‖₂ ≤ R and let a unit own at most k records. Stage one releases Σxᵢ + N(0, σ₀²I);
+//! stage two is T steps of [`super::gd`] on the rows c(xᵢ) = R·(xᵢ − m)/‖xᵢ − m‖ ([`Centre`]), m any
+//! function of stage one and public numbers, each step's gradients summed under N(0, σ²I). Together they
+//! have the curve of a Gaussian mechanism of multiplier **√(Δ₀²/σ₀² + T·Δ²/σ²)**, with Δ₀ = **2kR** and
+//! Δ = **2kG** under replace-one, **kR** and **kG** under add/remove, G that of [`super::gd`] for rows
+//! within R.
 //!
-//! *Proof.* Between neighbours Σxᵢ loses at most k rows and gains at most k others (replace-one), or one of the
-//! two: Δ₀. Given stage one, m is a fixed vector and c maps single rows to rows within R
-//! ([`privet_data::centre`], where it is proved): neighbours are mapped to neighbours, and each step has sensitivity Δ at every θ,
-//! as in [`super::gd`]. Adaptive composition keeps products of dominating pairs, and a product of Gaussian
-//! pairs is one of the root of the sum of their squares, as there. The mean divides by the *declared* n,
-//! never by the number of rows. ∎
+//! *Proof.* Between neighbours Σxᵢ loses at most k rows and gains at most k others (replace-one), or one
+//! of the two: Δ₀. Given stage one, m is a fixed vector and c maps single rows to rows within R
+//! ([`privet_data::centre`], where it is proved): neighbours are mapped to neighbours, and each step has
+//! sensitivity Δ at every θ, as in [`super::gd`]. Adaptive composition keeps products of dominating
+//! pairs, and a product of Gaussian pairs is one of the root of the sum of their squares, as there. The
+//! mean divides by the *declared* n, never by the number of rows. ∎
 //!
-//! *In finite arithmetic.* Stage one's sum is that of [`ExactGradient`] at θ = 0 for squares and labels 1,
-//! whose slopes are −1: exact integers. Stage two's sums are integers over the rows (x̃, d) that stand for c(x)
-//! ([`privet_data::centre`]), from which m times the last entry is taken in integers ([`Less`]): so each record's part
-//! is a multiple, of at most S, of a vector within R. Both roundings to the noise's grid are charged.
+//! *In finite arithmetic.* Stage one's sum is that of [`ExactGradient`] at θ = 0 for squares and labels
+//! 1, whose derivatives are −1: exact integers. Stage two's sums are integers over the rows (x̃, d) that
+//! stand for c(x) ([`privet_data::centre`]), from which m times the last entry is subtracted in integers
+//! ([`Less`]): so each record's part is a multiple, of at most S, of a vector within R. Both roundings
+//! to the noise's grid are charged.
 //!
-//! **Settings.** `share` a of μ² for the mean, 0.03 unless given: the noise on m is then of length √p·R/(μ√a·n)
-//! under add/remove, far below the mean's own. m is shrunk by what is known of its noise,
-//! max(0, 1 − pσ₀²/‖Σ̂‖²), and kept within R: post-processing. The constant column stays as it is.
-//! `slope` S of several classes: unless given that of [`super::gd`], and 0.4 for images, as small as it can be there
-//! without losing accuracy.
+//! **Settings.** `share` a of μ² for the mean, 0.03 unless given: the noise on m then has norm
+//! √p·R/(μ√a·n) under add/remove, far below the mean's own. m is shrunk by the known scale of its noise,
+//! max(0, 1 − pσ₀²/‖Σ̂‖²), and kept within R: post-processing. The constant column is not centred.
+//! `slope` S of several classes: unless given that of [`super::gd`], and 0.4 for images, as small as it
+//! can be there without losing accuracy.
 //!
-//! **How far to go.** As [`super::gd`]; for images with two other constants. Their centred rows are spread:
-//! their mean's curvature is taken for β/√p, between that of rows in all p directions alike (β/p) and that of
-//! rows in one (β). And what rows shared no longer lengthens every margin, so weights must be larger: B = 45/R
-//! for each problem instead of 16/R. Both were chosen on 50,000 training rows each of MNIST and Fashion-MNIST
-//! (scattering, 1,200 features), judged on the other 10,000 of their training rows.
+//! **Length of the descent.** As [`super::gd`]; for images with two other constants. Their centred rows
+//! are spread: their mean's curvature is taken for β/√p, between that of rows in all p directions alike
+//! (β/p) and that of rows in one (β). And the rows' common part no longer adds to every margin, so
+//! weights must be larger: B = 45/R for each problem instead of 16/R. Both were chosen on training rows
+//! of MNIST and Fashion-MNIST (`docs/tuning-log.md`).
 //!
-//! **Fewer steps, by what the mean tells.** An entry between public bounds a and b with mean m has a variance of at most
-//! (b − m)(m − a). So the noised mean, already paid for, says in which columns rows hardly vary: there a descent is slow, and
-//! larger rates are in order. Whole rows of tables without a ridge take at most 80 steps (more from 500 columns on, and 300 from 1,500: pairs of numbers have rare ones); where the rule of [`super::gd`] would take w times
-//! as many, column j goes at √(1.01/(qⱼ/q + 0.01)) times η, at most w² and 10 times, qⱼ its variance by the
-//! bound and q the largest; all together reduced where that raises Σ rateⱼ·qⱼ to more than 1.3 times Σ qⱼ. That is a rule, not a
-//! proof that descent is stable: where many rare columns go together and the wide ones hardly vary, steps may swing, and
-//! the mean of the last is what is released. Privacy rests on none of it. Measured by
-//! simulation on seven sets and 24 generated tables at ε from 0.1 to 3: against 300 steps at one rate, accuracy −0.1 to 0
-//! and ranking 0 to +0.2 points in the mean.
+//! **Fewer steps, by the mean.** An entry between public bounds a and b with mean m has a variance of at
+//! most (b − m)(m − a). So the noisy mean, already paid for, shows in which columns rows hardly vary:
+//! there a descent is slow, and larger step sizes help. Whole rows of tables without a ridge take at
+//! most 80 steps (more from 500 columns on, and 300 from 1,500: pairs of numbers have rare ones); where
+//! the rule of [`super::gd`] would take w times as many, column j has the step size
+//! √(1.01/(qⱼ/q + 0.01)) times η, at most w² and 10 times, qⱼ its variance by the bound and q the
+//! largest; all together reduced where that raises Σ rateⱼ·qⱼ to more than 1.3 times Σ qⱼ. That is a
+//! rule, not a proof that descent is stable: where many rare columns are correlated and the wide ones
+//! hardly vary, steps may oscillate, and the mean of the last points is released. Privacy does not
+//! depend on it. Against 300 steps at one rate hardly anything is lost (`docs/tuning-log.md`).
 //!
-//! - `intervals = bought` spends a share of μ² on the curvature of the centred rows at the end ([`super::curvature`]): one Gaussian event more. Its
-//!   intervals are given the mean, as the bounds are: what the noise in m does to weights is not in them.
-//! - δ = 0 is refused, as by [`super::gd`]. Rows in memory are kept there once more, sparse ones sparse; rows on disk or
-//!   on other machines are centred whenever they are read.
-//! - A released model keeps the mean beside its weights, and centres what it predicts for.
+//! - `intervals = bought` spends a share of μ² on the curvature of the centred rows at the end
+//!   ([`super::curvature`]): one Gaussian event more. Its intervals are conditional on the mean, as the
+//!   bounds are: the effect of the noise in m on weights is not included.
+//! - δ = 0 is refused, as by [`super::gd`]. Rows in memory are copied once, sparse ones sparse; rows on
+//!   disk or on other machines are centred on every pass.
+//! - A released model keeps the mean beside its weights, and centres the rows that it predicts for.
 //! - Tested by `tests/all/centred_gd.rs`.
 
 use super::Decision;
@@ -87,10 +91,10 @@ use std::sync::Arc;
 
 /// Limits on the share of the mean.
 pub const SHARE: Range = Range::open("share", 0.0, 1.0);
-/// Limits on the slope of several classes; at √2 nothing is clipped.
+/// Limits on the clipping of derivatives, for several classes; at √2 nothing is clipped.
 pub const SLOPE: Range = Range::from("slope", 0.01, 1.5);
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "centred-gd",
     summary: "buys the rows' mean with a little of the budget, then gradient descent as gd on rows less \
@@ -119,31 +123,32 @@ settings! {
             also "for more than two classes and the logistic loss";
         /// λ of the sum form; none unless given.
         ridge: f64 = RIDGE_SETTING.meaning("strength of λ/2·‖θ‖² beside the sum of losses; none unless given");
-        /// Where intervals of the weights come from: bounds unless given.
+        /// The source of intervals of the weights: bounds unless given.
         intervals: Intervals = INTERVALS_SETTING;
     }
 }
 
-/// a of the rule.
+/// The rule's share a of μ² for the mean.
 const DEFAULT_SHARE: f64 = 0.03;
-/// S of the rule, for images of several classes.
+/// The rule's clipping bound S, for images of several classes.
 const DEFAULT_SLOPE: f64 = 0.4;
-/// Steps of the rule at most, for tables of so many columns: of very many, as pairs of numbers make them, some are so rare
-/// that no rate makes up for steps.
+/// Largest number of steps of the rule, for tables of so many columns: of very many, as pairs of numbers
+/// make them, some are so rare that no step size makes up for steps.
 fn most(columns: usize) -> f64 {
     80.0 + (0.22 * (columns as f64 - 500.0)).clamp(0.0, gd::MOST - 80.0)
 }
-/// The largest rate of a column, times η.
+/// The largest step size of a column, as a multiple of η.
 const FASTEST: f64 = 10.0;
-/// How much of the widest column's spread keeps a rare one's rate from growing.
+/// The part of the largest variance added to each column's, which limits a rare column's step size.
 const RARE: f64 = 0.01;
-/// How far rates may raise the sum of all variances, as far as the mean tells them: short of 4/3, since a descent goes at
-/// ¾ of what is stable. Nothing is proved by it: columns may vary less than their bound, and others together.
+/// Upper bound on the increase of the sum of all variances by step sizes, as far as the mean shows them:
+/// short of 4/3, since a descent has ¾ of the largest stable step size. It proves nothing: columns may
+/// vary less than their bound, and several together.
 const SLACK: f64 = 1.3;
-/// B·R of the rule, for images.
+/// The rule's B·R, for images.
 const EXPECTED_NORM: f64 = 45.0;
 
-/// β and tr H of centred rows.
+/// The smoothness β and tr H of centred rows.
 fn shape(facts: &Facts) -> (f64, f64) {
     let (smoothness, trace) = gd::shape(facts);
     let spread = if facts.image { (facts.columns as f64).sqrt() } else { 1.0 };
@@ -178,7 +183,7 @@ pub(crate) fn plan(
         );
     }
     let slope = if joint { slope } else { gd::slope(facts) };
-    // Pays for the rounding of these few operations.
+    // The factor covers the rounding of these few operations.
     let above = facts.radius * (1.0 + 16.0 * f64::EPSILON);
     let together = if joint { 1.0 } else { f64::from(facts.problems).sqrt() };
     let of_mean = facts.relation().shift(above);
@@ -252,28 +257,28 @@ pub(crate) fn plan(
     })
 }
 
-/// A mean, then a descent for all problems at once.
+/// The procedure: a mean, then a descent for all problems at once.
 #[derive(Debug, Clone)]
 struct Centring {
-    /// What is done to the sum of all rows.
+    /// The mechanism on the sum of all rows.
     mean: Gaussian,
-    /// What is done to each gradient.
+    /// The mechanism on each gradient.
     step: Gaussian,
-    /// S.
+    /// The bound S to which derivatives are clipped.
     slope: f64,
-    /// n, declared.
+    /// The declared number of rows n.
     rows: f64,
-    /// How much wider the released noise is than what is charged.
+    /// The factor of the released noise over the noise charged.
     widening: f64,
     bias: bool,
     radius: f64,
     columns: usize,
-    /// The largest rate of a column, times η.
+    /// The largest step size of a column, as a multiple of η.
     fastest: f64,
-    /// Between what entries of rows lie.
+    /// The ranges of the entries of rows.
     ranges: Vec<(f64, f64)>,
     schedule: Schedule,
-    /// The curvature, where it is bought.
+    /// The curvature, if it is estimated.
     bought: Option<Purchase>,
 }
 
@@ -288,7 +293,7 @@ impl Centring {
         Ok(Event::All(stages))
     }
 
-    /// What the walk begins from.
+    /// The public numbers that the walk starts from.
     fn start(&self) -> Start {
         Start {
             descent: descent::Start { schedule: self.schedule, coordinates: self.step.coordinates },
@@ -303,7 +308,7 @@ impl Centring {
         }
     }
 
-    /// −Σx, in whole numbers.
+    /// The query −Σx, in integers.
     fn sum_of_rows(&self) -> Questions {
         let statistic = ExactGradient {
             loss: Loss::Squared { clip: 1.0 },
@@ -348,8 +353,9 @@ impl Procedure<super::Erm> for Centring {
         Some(predicted::descent(facts, noise, time, shape(facts).1))
     }
 
-    /// Given the mean, as that of [`super::gd`]: to first order, and times what rates do at most, if descent is stable at
-    /// them, which is assumed. Images have no shapes to draw it around.
+    /// Given the mean, as that of [`super::gd`]: to first order, times the largest effect of the
+    /// columns' step sizes, if descent is stable at them, which is assumed. Images have no shape
+    /// functions to draw it around.
     fn weight_noise(&self, facts: &Facts) -> Option<f64> {
         let slack = if self.fastest > 1.0 { SLACK } else { 1.0 };
         let curvature = facts.rows as f64 * gd::shape(facts).0 * slack;
@@ -357,8 +363,9 @@ impl Procedure<super::Erm> for Centring {
         known.then(|| self.schedule.gain() * self.step.noise_scale * self.widening * self.fastest)
     }
 
-    /// With D the rates, θ = D^½θ′ goes as a descent of curvature D^½HD^½ under noise of covariance σ²D: so the
-    /// covariance of θ′ is at most that of noise σ²·max D, and that of θ at most D times as much.
+    /// With D the columns' step sizes, θ = D^½θ′ moves as a descent of curvature D^½HD^½ under noise of
+    /// covariance σ²D: so the covariance of θ′ is at most that of noise σ²·max D, and that of θ at most
+    /// D times as much.
     fn weight_noises(&self, facts: &Facts, found: &LinearWeights) -> Option<Vec<f64>> {
         let whole = self.weight_noise(facts)?;
         let rates = found.centre.as_ref().map(|mean| self.start().rates(mean)).unwrap_or_default();
@@ -442,7 +449,7 @@ impl Procedure<super::Erm> for Centring {
     }
 }
 
-/// What both stages begin from.
+/// The public numbers that both stages start from.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Start {
@@ -451,36 +458,36 @@ struct Start {
     bias: bool,
     rows: f64,
     radius: f64,
-    /// On the sum of all rows.
+    /// The noise scale of the sum of all rows.
     noise_scale: f64,
-    /// The largest rate of a column.
+    /// The largest step size of a column, as a multiple of η.
     fastest: f64,
-    /// Between what entries of rows lie; empty where no rates are to follow from it.
+    /// The ranges of the entries of rows; empty if all columns have the same step size.
     ranges: Vec<(f64, f64)>,
-    /// On the curvature, where it is bought.
+    /// The noise scale of the curvature, if it is estimated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     curvature_noise: Option<f64>,
 }
 
-/// Both stages: the mean, once it is known, and the descent.
+/// The state of both stages: the mean, once it is known, and the descent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Stages {
     start: Start,
     mean: Option<Vec<f64>>,
     descent: Descent,
-    /// The weights, while their curvature is asked for.
+    /// The weights, while their curvature is queried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     found: Option<Vec<f64>>,
 }
 
-/// What is asked.
+/// The walk's queries.
 #[derive(Debug, Clone, Serialize)]
 enum Question {
-    /// −Σx.
+    /// The sum −Σx.
     Sum,
-    /// The gradient at θ over rows less this.
+    /// The gradient at θ over rows less the mean.
     Gradient { mean: Vec<f64>, theta: Vec<f64> },
-    /// The curvature there.
+    /// The curvature at θ over rows less the mean.
     Curvature { mean: Vec<f64>, theta: Vec<f64> },
 }
 
@@ -538,7 +545,7 @@ impl Walk for Stages {
 }
 
 impl Start {
-    /// The rates of the columns by the rule of the module, times η; none where all are 1.
+    /// The step sizes of the columns by the rule of the module, as multiples of η; empty if all are 1.
     fn rates(&self, mean: &[f64]) -> Vec<f64> {
         if self.fastest <= 1.0 || self.ranges.len() != mean.len() {
             return Vec::new();
@@ -562,7 +569,8 @@ impl Start {
         rates.iter().map(|rate| rate * kept).collect()
     }
 
-    /// m of a noised −Σx: shrunk by what is known of its noise, within R, and without the constant column.
+    /// The mean m from a noisy −Σx: shrunk by the known scale of its noise, within R, and without the
+    /// constant column.
     fn mean(&self, sum: &[f64]) -> Vec<f64> {
         let mut mean: Vec<f64> = sum.iter().map(|x| -x / self.rows).collect();
         if self.bias
@@ -573,7 +581,7 @@ impl Start {
         let length = length(&mean);
         let noise = self.noise_scale / self.rows * (mean.len() as f64).sqrt();
         let kept = (1.0 - (noise / length).powi(2)).min(self.radius / length);
-        // Asks "within?", so that what overflowed becomes no centre at all.
+        // Asks "within?", so that a sum that overflowed gives no centre.
         let kept = if kept > 0.0 && length.is_finite() { kept } else { 0.0 };
         mean.iter_mut().for_each(|x| *x = if kept > 0.0 { *x * kept } else { 0.0 });
         mean
@@ -607,7 +615,7 @@ mod tests {
 
     #[test]
     fn the_mean_is_shrunk_by_its_noise_and_stays_within_the_radius() {
-        // Σ = (6, −8): m = (0.6, −0.8), and of its squared length 1 the noise has 3/100.
+        // Σ = (6, −8): m = (0.6, −0.8), and the noise makes 3/100 of its squared norm 1.
         let mean = start().mean(&[-6.0, 8.0, 5.0]);
         let expected = [0.6 * 0.97, -0.8 * 0.97, 0.0];
         assert!(mean.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-12), "{mean:?}");
@@ -623,8 +631,8 @@ mod tests {
         let ranges = vec![(-1.0, 1.0), (0.0, 1.0), (0.0, 1.0)];
         let walk = |fastest| Start { fastest, ranges: ranges.clone(), ..start() };
         assert!(walk(1.0).rates(&[0.0; 3]).is_empty(), "no step is short of what is wanted");
-        // Variances of at most 1, 0.0099 and, of the constant, 1: the second goes √(1.01/0.0199) = 7.1 times as fast,
-        // and Σ rate·q = 2.07 is no more than 1.3 times Σ q = 2.01.
+        // Variances of at most 1, 0.0099 and, of the constant, 1: the second has √(1.01/0.0199) = 7.1
+        // times the step size, and Σ rate·q = 2.07 is no more than 1.3 times Σ q = 2.01.
         let rates = walk(10.0).rates(&[0.0, 0.01, 0.0]);
         let expected = [1.0, (1.01_f64 / 0.0199).sqrt(), 1.0];
         assert!(rates.iter().zip(expected).all(|(x, y)| (x - y).abs() < 1e-12), "{rates:?}");

@@ -1,17 +1,21 @@
-//! How sure a released weight is: what the noise of privacy alone may have done to it.
+//! Intervals of released weights for the noise of privacy alone.
 //!
-//! An interval says where the weight without noise lies, in 95 of 100 releases. It is made of the released model and public facts, so that it costs nothing, and it is about the
-//! noise of privacy alone: how another sample of people would differ is not in it, nor what clipping, early stopping and
-//! a ridge hold back.
+//! An interval contains the weight without noise in 95 of 100 releases. It is post-processing of the
+//! released model and public facts, at no cost, and it covers the noise of privacy alone: not sampling
+//! error, nor the effect of clipping, early stopping and a ridge.
 //!
-//! | learner | standard deviation | surety |
+//! | learner | standard deviation | confidence |
 //! |---|---|---|
-//! | `output`, `psgd`, `psgd-strong`, `averaged` | that of the noise added | exact |
-//! | `ssp` | from the noised moments ([`crate::linear::ssp`]) | estimated, to first order |
-//! | `gd`, `sgd`, `centred-gd` | gain of the schedule times that of a step ([`crate::linear`]) | a bound to first order: proved where the loss is a square, not where its curvature changes on the way |
-//! | `amp`, `objective`, `linear` | ‖b‖/λ and the output noise | a bound, proved, mostly a wide one: what would narrow it is the curvature, which is private |
-//! | `gd`, `centred-gd`, `amp` with `intervals = bought` | from the curvature, which was bought ([`crate::linear::curvature`]) | estimated, to first order |
+//! | `output`, `psgd`, `psgd-strong`, `averaged` | of the noise added | exact |
+//! | `ssp` | noisy moments ([`crate::linear::ssp`]) | estimated |
+//! | `gd`, `sgd`, `centred-gd` | gain times a step's noise ([`crate::linear`]) | bound to first order |
+//! | `amp`, `objective`, `linear` | ‖b‖/λ and the output noise | proved bound, mostly wide |
+//! | `gd`, `centred-gd`, `amp` if `intervals = bought` | noisy curvature ([`super::curvature`]) | estimated |
 //! | others | – | not known |
+//!
+//! The first-order bound is proved for a quadratic loss, not where the loss's curvature changes along
+//! the descent. The proved bound is wide since the curvature, which would narrow it, is private.
+//! Estimates are to first order.
 //!
 //! Tested by simulation in `tests/all/certainty.rs`.
 
@@ -20,53 +24,55 @@ use crate::release::weight_laws::Surety;
 use privet_data::encode::Encoding;
 use serde::Serialize;
 
-/// A weight with what is known of it.
+/// A weight with its interval.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Weighed {
-    /// Which linear problem: a class of several, or 0.
+    /// The linear problem: the index of a class of several, or 0.
     pub problem: usize,
-    /// Its encoded column.
+    /// The index of its encoded column.
     pub column: usize,
     /// The column's name.
     pub name: String,
-    /// As it was released.
+    /// The released weight.
     pub weight: f64,
-    /// From here without the noise, in 95 of 100 releases; `None` where nothing is known.
+    /// Lower end: the weight without noise is above it, and below `high`, in 95 of 100 releases; `None`
+    /// if unknown.
     pub low: Option<f64>,
-    /// To here.
+    /// Upper end.
     pub high: Option<f64>,
-    /// How many half widths of the interval it is from 0.
+    /// The weight's distance from 0, in half widths of the interval.
     pub evidence: Option<f64>,
 }
 
 impl Weighed {
-    /// Whether the interval holds 0; `None` where there is none.
+    /// True if the interval contains 0; `None` without an interval.
     pub fn may_be_noise(&self) -> Option<bool> {
         Some(self.low? <= 0.0 && 0.0 <= self.high?)
     }
 }
 
-/// All weights of a model.
+/// The weights of a model with their intervals.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Certainty {
-    /// How well the noise is known; `None` where nothing is.
+    /// The precision to which the noise is known; `None` if unknown.
     pub surety: Option<Surety>,
-    /// Whether the model is the best of several: then intervals are those of one training, and hold less often.
+    /// True if the model is the best of several: then intervals are those of one training, and hold less
+    /// often.
     pub chosen: bool,
-    /// What the intervals are, in words.
+    /// The meaning of the intervals, in words.
     pub told: String,
-    /// Of each problem the weights, those with the most evidence first.
+    /// The weights of each problem, those with the most evidence first.
     pub weights: Vec<Vec<Weighed>>,
 }
 
-/// What choosing does to intervals.
+/// The note on intervals of a model chosen among several.
 const CHOSEN: &str = " These are intervals of one training. The best of several was chosen, by a score that lucky noise \
                       helps: they hold the weights without noise less often.";
 
-/// Of every interval.
+/// The note on every interval.
 const SAMPLING: &str = " How another sample of people would differ is not in it.";
 
-/// What intervals are.
+/// The meaning of the intervals, in words.
 fn in_words(surety: Option<Surety>, (bought, centred): (bool, bool), chosen: bool) -> String {
     let lies = "where the weight without the noise of privacy lies, in";
     let told = match surety {
@@ -104,7 +110,7 @@ fn in_words(surety: Option<Surety>, (bought, centred): (bool, bool), chosen: boo
 }
 
 impl Model {
-    /// Each weight with its interval.
+    /// Returns each weight with its interval.
     pub fn certainty(&self) -> Certainty {
         let encoding = Encoding::new(&self.request().schema);
         let laws =
@@ -137,7 +143,7 @@ impl Model {
         };
         let weights = rows.map(sorted).collect();
         let surety = laws.map(|laws| laws.surety);
-        // A model that is part of a tuning is certified by it.
+        // The certificate of a tuning covers a model that is a part of it.
         let chosen = self.certificate().request.get("candidates").is_some();
         let what = (self.method().buys_intervals(), self.weights().centre.is_some());
         let told = in_words(surety, what, chosen);

@@ -1,19 +1,20 @@
 //! `chosen-amp`: a few columns chosen privately, then [`super::amp`] on them alone.
 //!
 //! **Theorem.** Stage one makes k choices among signed columns by their scores at θ = 0,
-//! scoreⱼ = ∓Σᵢ ℓ′(0; yᵢ)·xᵢⱼ for its two signs, in whole numbers, a column that was chosen scoring 0 from then on: k mechanisms
-//! of bounded range 2Δ·rate ([`privet_dp::mechanism::Selection`]), Δ that of [`super::frank_wolfe::Terms`].
-//! What was chosen is read; it is charged in full, so that stage two may depend on it: AMP on the chosen
-//! columns, whose rows are at most as long as before (leaving out entries lengthens none), and the constant
-//! one. Its event depends on **how many** columns are chosen, which the plan fixes, never on which.
-//! Both are charged together, as one list, which composition allows for any adaptive choice.
+//! scoreⱼ = ∓Σᵢ ℓ′(0; yᵢ)·xᵢⱼ for its two signs, in integers, a chosen column scoring 0 from then on: k
+//! mechanisms of bounded range 2Δ·rate ([`privet_dp::mechanism::Selection`]), Δ that of
+//! [`super::frank_wolfe::Terms`]. The choice is charged in full, so that stage two may depend on it: AMP
+//! on the chosen columns, whose rows have at most the norm they had (leaving out entries increases no
+//! norm), and the constant one. Its event depends on **how many** columns are chosen, which the plan
+//! fixes, never on which. Both are charged together, as one list, which composition allows for any
+//! adaptive choice.
 //!
 //! *Choices that repeat.* Choosing a column twice is possible (its score is 0, not −∞) and costs no privacy;
 //! the columns are filled up to k by the first ones that were not chosen, a fixed rule.
 //!
 //! **Settings.** `columns` k; `share` of ε and δ for stage one, the rest is for stage two as far as the
-//! accountant, which composes both, allows. Where columns are few, or all matter, `amp` and `gd` are better:
-//! this is for wide tables of which little matters.
+//! accountant, which composes both, allows. Where columns are few, or all matter, `amp` and `gd` are
+//! better: this is for wide tables with few relevant columns.
 //!
 //! **Conditions.** One linear problem (two classes or a number); δ > 0; rows in memory.
 //! Tested by `tests/all/chosen_amp.rs`.
@@ -54,7 +55,7 @@ pub const COLUMNS: Range = Range::from("columns", 1.0, 100_001.0);
 /// Limits on the share of the choice.
 pub const SHARE: Range = Range::open("share", 0.0, 1.0);
 
-/// All that is known of it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "chosen-amp",
     summary: "chooses a few columns privately by their scores, then fits them alone by amp; for wide \
@@ -90,12 +91,13 @@ settings! {
     }
 }
 
-/// Share of the budget for the choice.
+/// Default share of the budget for the choice.
 const DEFAULT_SHARE: f64 = 0.3;
-/// Columns that the rule takes at most.
+/// Largest number of columns that the rule takes.
 const MOST: f64 = 64.0;
 
-/// k of the rule: the more can be told apart, the more are taken.
+/// The number of columns k of the rule: the square root of rows × ε/100, more than which cannot be
+/// distinguished.
 fn usual_columns(facts: &Facts, budget: &Allowance<'_>) -> u32 {
     let told_apart = facts.rows as f64 * budget.epsilon().min(1.0) / 100.0;
     told_apart.sqrt().ceil().clamp(1.0, MOST) as u32
@@ -120,7 +122,7 @@ pub(crate) fn plan(
     }
     let share = SHARE.check(options.share.unwrap_or(DEFAULT_SHARE))?;
     let first = choice(facts, budget, count, share)?;
-    // What is known of the rows of stage two, whichever columns they have.
+    // The facts of stage two, the same for any columns chosen.
     let fewer = Facts { columns: count as usize + usize::from(facts.bias), ..facts.clone() };
     let split = SPLIT.check(options.split.unwrap_or(DEFAULT_SPLIT))?;
     let tolerance = match options.gamma {
@@ -186,12 +188,12 @@ fn choice(
     Ok(selection.with_range(1.0 / scale))
 }
 
-/// A choice of columns, then a fit.
+/// The procedure: a choice of columns, then a fit.
 #[derive(Debug, Clone)]
 struct Chosen {
     selection: Selection,
     terms: Terms,
-    /// Facts of stage two.
+    /// The facts of stage two.
     fewer: Facts,
     fit: Minimum,
     bias: bool,
@@ -269,7 +271,7 @@ impl Procedure<Erm> for Chosen {
     }
 }
 
-/// Scores at θ = 0; a column that was chosen scores 0.
+/// Scores at θ = 0; a chosen column scores 0.
 struct AtZero<'a> {
     scores: Vec<i64>,
     bias: Option<usize>,
@@ -290,31 +292,31 @@ impl Scores for AtZero<'_> {
     }
 }
 
-/// What the two stages begin from.
+/// The public numbers that both stages start from.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Start {
-    /// k.
+    /// The number of columns to choose, k.
     pub count: usize,
-    /// p, the constant one included.
+    /// The number of columns p, the constant one included.
     pub columns: usize,
-    /// Whether the last column is the constant one.
+    /// True if the last column is the constant one.
     pub bias: bool,
 }
 
-/// The two stages: which columns were chosen, once they were.
+/// The state of both stages, with the chosen columns once they are known.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Stages {
     start: Start,
     chosen: Option<Vec<usize>>,
 }
 
-/// What is asked.
+/// The walk's queries.
 #[derive(Debug, Clone, Serialize)]
 pub(super) enum Question {
-    /// Which columns?
+    /// A choice of columns.
     Choose,
-    /// Their weights.
+    /// A fit of the weights of these columns.
     Fit(Vec<usize>),
 }
 
@@ -345,7 +347,7 @@ impl Walk for Stages {
 }
 
 impl Start {
-    /// The columns of a sum of choices, filled up to so many, in order; the constant one last.
+    /// The columns of a sum of choices, filled up to `count`, in order; the constant one last.
     pub(super) fn columns_of(&self, point: &[f64]) -> Vec<usize> {
         let open = self.columns - usize::from(self.bias);
         let was_chosen = |column: usize| point.get(column).is_some_and(|times| *times != 0.0);

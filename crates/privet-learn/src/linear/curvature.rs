@@ -1,30 +1,36 @@
-//! Intervals that are bought: the curvature of the losses at the released weights, under noise.
+//! Narrower intervals of weights, from the noisy curvature of the losses at the released weights.
 //!
-//! **Theorem.** Let a record's loss have 0 ≤ ℓ″ ≤ c, ‖x‖ ≤ R, and a unit own at most k records. At a given θ the matrix
-//! Σℓ″(⟨x, θ⟩)·xxᵀ moves between neighbours by at most **√2·k·cR²** in Frobenius norm under replace-one and **k·cR²** under
-//! add/remove. With Gaussian noise on all its p² entries it is a Gaussian mechanism of that sensitivity, and composes with whatever
-//! released θ.
+//! **Theorem.** Let a record's loss have 0 ≤ ℓ″ ≤ c, ‖x‖ ≤ R, and a unit own at most k records. At a
+//! given θ the matrix Σℓ″(⟨x, θ⟩)·xxᵀ moves between neighbours by at most **√2·k·cR²** in Frobenius norm
+//! under replace-one and **k·cR²** under add/remove. With Gaussian noise on all its p² entries it is a
+//! Gaussian mechanism of that sensitivity, and composes with the mechanism that released θ.
 //!
-//! *Proof.* A unit's records contribute A = Σw·xxᵀ, positive semidefinite with ‖A‖ ≤ k·cR². Under add/remove one such A comes or
-//! goes. Under replace-one A goes and B comes, and ⟨A, B⟩ ≥ 0 for positive semidefinite matrices, so that
-//! ‖A − B‖² ≤ ‖A‖² + ‖B‖². θ was released before, so that the sum is asked at a public point: adaptive composition as
-//! in [`super::gd`]. ∎ Where slopes are clipped to S, ℓ″ counts as 0 beyond: that is the derivative of what the descent was told,
-//! and 0 is within [0, c].
+//! *Proof.* A unit's records contribute A = Σw·xxᵀ, positive semidefinite with ‖A‖ ≤ k·cR². Under
+//! add/remove one such A is added or removed. Under replace-one A is replaced by B, and ⟨A, B⟩ ≥ 0 for
+//! positive semidefinite matrices, so that ‖A − B‖² ≤ ‖A‖² + ‖B‖². θ was released before, so that the
+//! sum is taken at a public point: adaptive composition as in [`super::gd`]. ∎ If derivatives are
+//! clipped to S, ℓ″ counts as 0 beyond: that is the derivative of the clipped ℓ′, and 0 is within
+//! [0, c].
 //!
-//! *In finite arithmetic.* The sum is one of exact integers ([`ExactCurvature`]); it reaches the noise's grid in integers; that rounding and the
-//! discrete noise are charged.
+//! *In finite arithmetic.* The sum is one of exact integers ([`ExactCurvature`]); it reaches the noise's
+//! grid in integers; that rounding and the discrete noise are charged.
 //!
-//! **Of centred rows** ([`super::centred_gd`]) the records' part is w·zzᵀ, z = x̃ − d·m/2^e ([`privet_data::centre`]), m released before. The sum is
-//! taken over (x̃, d), entries truncated to multiples of u ≤ R/512, and m times its last row and column is taken from it in whole numbers, from both
-//! sides. What stands for z is then off by at most √p·u + u·‖m‖/2^e, so that its length is at most **R·(1 + (√p + 1)/512)** in place of R.
+//! **Of centred rows** ([`super::centred_gd`]) a record contributes w·zzᵀ, z = x̃ − d·m/2^e
+//! ([`privet_data::centre`]), m released before. The sum is taken over (x̃, d), entries truncated to
+//! multiples of u ≤ R/512, and m times its last row and column is subtracted in integers, from both
+//! sides. The vector in place of z is then off by at most √p·u + u·‖m‖/2^e, so that its norm is at most
+//! **R·(1 + (√p + 1)/512)** in place of R.
 //!
-//! **What follows** is post-processing: what noise does to the matrix and the matrix to intervals is in [`super::response`]. The model keeps
-//! how far a deviation of 1 moves each weight ([`Spread`]). Nothing is proved of how often such an interval holds: H is that at
-//! the released weights, and itself noised. In simulation (`examples/coverage.rs`: 4,000 rows of
-//! three generators, 4, 20 and 50 columns, also with all but four of them hardly varying, ε = 2 and 8) 95 to 100 of 100 hold the weight; more than 97 where
-//! noise hides a part of the curvature, which then counts as none. Of `centred-gd` single columns held in 80 of 100, for what the noise in its mean does.
+//! **What follows** is post-processing: from the noisy matrix to intervals, see [`super::response`]. The
+//! model keeps the effect of a deviation of 1 on each weight ([`Spread`]). The coverage of such an
+//! interval is not proved: H is that at the released weights, and itself noisy. In simulation
+//! (`examples/coverage.rs`: 4,000 rows of three generators, 4, 20 and 50 columns, also with all but four
+//! of them hardly varying, ε = 2 and 8) 95 to 100 of 100 contain the weight; more than 97 where noise
+//! hides a part of the curvature, which then counts as none. Of `centred-gd` single columns were covered
+//! in 80 of 100, because of the noise in its mean.
 //!
-//! **Price.** [`SHARE`] of μ², which makes all other noise 1/√(1 − share) times as wide, by 2 %. One linear problem, δ > 0.
+//! **Price.** [`SHARE`] of μ², which makes all other noise 1/√(1 − share) times as wide, by 2 %. One
+//! linear problem, δ > 0.
 //!
 //! - Tested by `neighbours_move_it_by_no_more` and `centred_neighbours_move_it_by_no_more`.
 
@@ -43,17 +49,17 @@ use privet_dp::mechanism::{ExactCounts, Gaussian};
 use privet_optim::sum::{ExactCurvature, ExactGram, Less, Sums, Table};
 use serde::{Deserialize, Serialize};
 
-/// Where the intervals of weights come from.
+/// The source of the intervals of weights.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Intervals {
-    /// From public facts alone: bounds, mostly wide ones.
+    /// Public facts alone: bounds, mostly wide ones.
     Bound,
-    /// From the curvature, which is bought.
+    /// The curvature, estimated privately (paid from ε).
     Bought,
 }
 
-/// The setting, for every learner that has it.
+/// The setting `intervals`, for every learner that has it.
 pub(crate) const INTERVALS_SETTING: SettingInfo = SettingInfo::words(
     "intervals",
     "bound or bought",
@@ -61,42 +67,44 @@ pub(crate) const INTERVALS_SETTING: SettingInfo = SettingInfo::words(
      of the budget",
 );
 
-/// Of μ², what the curvature gets.
+/// The curvature's share of μ².
 pub const SHARE: f64 = 0.04;
 
-/// Columns for which the matrix is kept and decomposed.
+/// Largest number of columns for which the matrix is kept and decomposed.
 const WIDEST: usize = 1024;
 
-/// Rows for which 128 bits hold the sum: a row's part is below 2⁴⁶ units, and centring takes 2⁴⁸ of them.
+/// Largest number of rows for which 128 bits hold the sum: a row contributes below 2⁴⁶ units, and
+/// centring multiplies by 2⁴⁸.
 const MOST_ROWS: u64 = 1 << 32;
 
-/// The sensitivity of the theorem, for rows of at most this length.
+/// The sensitivity of the theorem, for rows of at most this norm.
 pub fn sensitivity(facts: &Facts, longest: f64) -> f64 {
     let one = facts.shape.curvature * longest * longest;
     let sides = match facts.neighbours {
         Neighbours::ReplaceOne | Neighbours::ReplaceLabel => std::f64::consts::SQRT_2,
         Neighbours::AddRemove => 1.0,
     };
-    // Pays for the rounding of these few operations.
+    // The factor covers the rounding of these few operations.
     f64::from(facts.unit.records()) * sides * one * (1.0 + 16.0 * f64::EPSILON)
 }
 
-/// How long rows are at most that stand for centred ones.
+/// Bound on the norm of the vectors that stand for centred rows.
 pub fn centred_length(facts: &Facts) -> f64 {
     facts.radius * (1.0 + ((facts.columns as f64).sqrt() + 1.0) / 512.0)
 }
 
-/// What is bought.
+/// The private estimate of the curvature.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Purchase {
     gaussian: Gaussian,
-    /// What |ℓ′| is clipped to.
+    /// The bound to which |ℓ′| is clipped.
     slope: f64,
     columns: usize,
 }
 
 impl Purchase {
-    /// Of this plan, within its share of a budget; slopes are clipped to `slope`, rows are at most `longest`.
+    /// The estimate for this plan, within its share of a budget; |ℓ′| is clipped to `slope`, rows have
+    /// norm at most `longest`.
     pub fn planned(
         facts: &Facts,
         (epsilon, delta): (f64, f64),
@@ -152,13 +160,14 @@ impl Purchase {
         self.gaussian.noise_scale
     }
 
-    /// What its walk begins from.
+    /// The public numbers that its walk starts from.
     pub fn start(&self, response: Response) -> Option<serde_json::Value> {
         let (columns, noise_scale) = (self.columns, self.gaussian.noise_scale);
         serde_json::to_value(Start { columns, response, noise_scale }).ok()
     }
 
-    /// The curvature at θ, under noise; of centred rows, `less` is what is taken from those that stand for them.
+    /// The noisy curvature at θ; of centred rows, `less` is the mean to subtract from those that stand
+    /// for them.
     pub fn ask(
         &self,
         facts: &Facts,
@@ -195,17 +204,17 @@ fn sums(
     Some(ExactCounts { counts: less.taken_from(&turned)?, unit })
 }
 
-/// What a purchase begins from.
+/// The public numbers that a walk with an estimate of the curvature starts from.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Start {
     pub columns: usize,
     pub response: Response,
-    /// Of the curvature.
+    /// The noise scale of the curvature.
     pub noise_scale: f64,
 }
 
-/// What is asked.
+/// The walk's queries.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) enum Question {
     /// Weights, from a mechanism of their own.
@@ -216,7 +225,7 @@ pub(crate) enum Question {
     Curvature(Vec<f64>),
 }
 
-/// Weights, then the curvature there.
+/// A fit of weights, then the curvature there.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Measured {
     start: Start,
@@ -278,7 +287,7 @@ mod tests {
     use privet_data::matrix::Matrix;
     use proptest::prelude::*;
 
-    /// The matrix of a table, whole.
+    /// The whole matrix of a table.
     fn matrix(facts: &Facts, data: &privet_data::Dataset, theta: &[f64]) -> Vec<f64> {
         let ExactCounts { counts, unit } = sums(facts, data, (theta, None), 1.0).unwrap();
         counts.iter().map(|count| *count as f64 * unit).collect()
@@ -302,7 +311,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(40))]
-        /// Random and extreme records, at any θ.
+        /// For random and extreme records, at any θ.
         #[test]
         fn neighbours_move_it_by_no_more(
             seed in 0..1000_u64,
@@ -345,7 +354,7 @@ mod tests {
             }
         }
 
-        /// The same of centred rows; and they are those that a model weighs.
+        /// The same for centred rows; and the sum is that of the rows that a model scores.
         #[test]
         fn centred_neighbours_move_it_by_no_more(
             seed in 0..1000_u64,

@@ -1,31 +1,32 @@
-//! How noised gradients become a model: steps, momentum, projection and averaging.
+//! Descent on noisy gradients: steps, momentum, projection and averaging.
 //!
-//! The learner's half of a noisy descent, a [`Walk`]: it asks for the gradient at a point and is told the sum
-//! under noise, from the numbers of a [`Schedule`] alone:
+//! The learner's part of a noisy descent, a [`Walk`]: it queries the gradient at a point and gets the
+//! noisy sum, and uses the numbers of a [`Schedule`] alone:
 //!
 //! v ← m·v + aₜ,  θ ← Π((θ − η·v)/(1 + ηλ)),
 //!
-//! and the mean of the last θs is its artefact. Coordinates may have rates of their own, times η. Π is the projection on a ball: with it θ is finite
-//! whatever was drawn, and so is every margin. All of it is post-processing of answers that are charged.
+//! and the mean of the last θs is its artefact. Coordinates may have step sizes of their own, times η. Π
+//! is the projection on a ball: with it θ is finite for any noise, and so is every margin. All of it is
+//! post-processing of noisy answers, which are charged.
 //!
 //! - η `rate`, m `momentum`, λ `ridge`: of the sum form, so η is about 1/(nβ)
 
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 
-/// How answers become a point. Public numbers, fixed before any record is read.
+/// Parameters of a descent. Public numbers, fixed before any record is read.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Schedule {
-    /// T.
+    /// The number of steps T.
     pub steps: u32,
-    /// η.
+    /// The step size η.
     pub rate: f64,
-    /// m, from 0 to below 1.
+    /// The momentum m, from 0 to below 1.
     pub momentum: f64,
-    /// λ, 0 for none.
+    /// The ridge λ, 0 for none.
     pub ridge: f64,
-    /// How many of the last points are averaged; 0 counts as 1.
+    /// The number of last points that are averaged; 0 counts as 1.
     pub averaged: u32,
     /// Radius of the ball that points are kept in.
     pub ball: f64,
@@ -36,23 +37,23 @@ pub(crate) struct Schedule {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Descent {
     schedule: Schedule,
-    /// How many answers were heard.
+    /// The number of answers so far.
     heard: u32,
     point: Vec<f64>,
     velocity: Vec<f64>,
     mean: Vec<f64>,
-    /// Times η, a coordinate each; empty for 1.
+    /// Step sizes as multiples of η, one per coordinate; empty if all are 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     rates: Vec<f64>,
 }
 
-/// What a descent begins from.
+/// The public numbers that a descent starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Start {
-    /// What is done with the answers.
+    /// The parameters of the descent.
     pub schedule: Schedule,
-    /// Length of the point.
+    /// The number of coordinates of the point.
     pub coordinates: usize,
 }
 
@@ -86,7 +87,7 @@ impl Walk for Descent {
 }
 
 impl Descent {
-    /// With rates of their own, times η, from now on.
+    /// Sets step sizes per coordinate, as multiples of η, from now on.
     pub(super) fn at_rates(&mut self, rates: Vec<f64>) {
         self.rates = rates;
     }
@@ -112,10 +113,11 @@ impl Descent {
     }
 }
 
-/// Projects a point on the ball of this radius: then it is finite, whatever was drawn. Whether it was inside.
+/// Projects a point on the ball of this radius, so that it is finite for any noise; returns true if it
+/// was inside.
 pub(crate) fn keep_within(point: &mut [f64], ball: f64) -> bool {
     let norm = point.iter().map(|x| x * x).sum::<f64>().sqrt();
-    // Asks "inside?", so that a point that overflowed is brought back as well.
+    // Asks "inside?", so that a point that overflowed is projected as well.
     if norm <= ball {
         return true;
     }
@@ -139,7 +141,7 @@ mod tests {
         assert_eq!(walk.next(None), Next::Ask(vec![0.0, 0.0]));
         // v = 0.5·4 + 0, θ = (−1 − 0.5·2)/2; v = 8, θ = −4/2.
         assert_eq!(walk.next(Some(vec![4.0, 0.0])), Next::Ask(vec![-1.0, 0.0]));
-        // Written down and read back, it goes on as it was.
+        // A serialised walk resumes as it was.
         let text = serde_json::to_string(&walk).unwrap();
         let mut walk: Descent = serde_json::from_str(&text).unwrap();
         assert_eq!(walk.next(Some(vec![0.0, 8.0])), Next::Release(vec![-1.0, -1.0]));

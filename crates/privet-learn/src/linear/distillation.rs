@@ -1,6 +1,6 @@
-//! A student: public inputs, what a teacher says of them, and a model of few columns learned from that.
+//! A student: a model of few columns, learned from public inputs and a teacher's answers on them.
 //!
-//! All of it is public or under noise: whatever is done here is post-processing.
+//! Inputs are public and answers are noisy: everything here is post-processing.
 
 use super::ight::{for_row, thresholded};
 use super::narrow::spread;
@@ -9,28 +9,28 @@ use privet_data::matrix::{CsrMatrix, Matrix};
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 
-/// The learner's half: public inputs and noised answers alone.
+/// The student's state: public inputs alone.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Student {
-    /// X̃; `None`: the unit matrix.
+    /// The inputs X̃; `None` for the unit matrix.
     pub inputs: Option<Inputs>,
-    /// s.
+    /// The number of columns s to keep.
     pub size: usize,
-    /// Whether the last column is the constant one, which is kept.
+    /// True if the last column is the constant one, which is kept.
     pub bias: bool,
-    /// ν.
+    /// The norm ν of the inputs.
     pub norm: f64,
-    /// Whether it is told weights, of a private teacher, and not answers.
+    /// True if the answer contains the weights of a private teacher, not answers on the inputs.
     pub told_weights: bool,
 }
 
-/// Public rows, written down.
+/// Public rows, serialised.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Inputs {
     columns: usize,
-    /// Where each row begins, and where the last one ends.
+    /// The start index of each row, and the end of the last one.
     starts: Vec<usize>,
     places: Vec<u32>,
     values: Vec<f32>,
@@ -89,7 +89,7 @@ pub(super) fn margin(rows: &Matrix, row: usize, theta: &[f64]) -> f64 {
     margin
 }
 
-/// The largest weights by size, and the constant column's.
+/// Keeps the largest weights by size, and the constant column's.
 fn largest(weights: Vec<f64>, size: usize, bias: bool) -> Vec<f64> {
     let open = weights.len() - usize::from(bias);
     let mut order: Vec<usize> = (0..open).collect();

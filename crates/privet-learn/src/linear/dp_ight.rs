@@ -1,32 +1,37 @@
-//! Iterative gradient hard thresholding under noise: a model of few columns of many.
+//! Iterative gradient hard thresholding under noise: a model of few columns out of many.
 //!
-//! **Theorem** (after Wang & Gu 2019; Wang 2021, Theorem 2.5.2). T steps on all columns, each from the sum of all
-//! gradients under N(0, σ²I), and T′ on the chosen columns, their rows clipped anew to R′, under N(0, σ′²I),
-//! have the curve of a Gaussian mechanism of multiplier **√(T·(Δ/σ)² + T′·(Δ′/σ′)²)**, Δ = 2kG under
-//! replace-one and kG under add-remove, G = S·R·√K for slopes clipped to S and K problems, Δ′ with R′ for R.
+//! **Theorem** (after Wang & Gu 2019; Wang 2021, Theorem 2.5.2). T steps on all columns, each from the
+//! sum of all gradients under N(0, σ²I), and T′ on the chosen columns, their rows clipped anew to R′,
+//! under N(0, σ′²I), have the curve of a Gaussian mechanism of multiplier **√(T·(Δ/σ)² + T′·(Δ′/σ′)²)**,
+//! Δ = 2kG under replace-one and kG under add-remove, G = S·R·√K for derivatives clipped to S and K
+//! problems, Δ′ with R′ for R.
 //!
-//! *Proof.* Step for step that of [`super::gd`]: at a given point a sum over records of terms of length at most G; what
-//! a step asks depends on noised answers alone; thresholding, step sizes and averaging are post-processing of them. The
-//! rows of the second stage are functions of a record and of the answers, of length at most R′ (`narrow.rs`). A product
-//! of Gaussian pairs is one of the root of the sum of squares (Dong, Roth & Su 2022, Corollary 2). ∎
+//! *Proof.* Step for step that of [`super::gd`]: at a given point a sum over records of terms of norm at
+//! most G; a step's query depends on noisy answers alone; thresholding, step sizes and averaging are
+//! post-processing of them. The rows of the second stage are functions of a record and of the answers,
+//! of norm at most R′ (`narrow.rs`). A product of Gaussian pairs is one of the root of the sum of
+//! squares (Dong, Roth & Su 2022, Corollary 2). ∎
 //!
-//! *Slopes clipped to S/2^h.* Such a sum is a 2^h-th of the length: it is answered in units 2^h as large, exactly (a
-//! power of two), so that every step has the sensitivity Δ and the event is one.
+//! *Derivatives clipped to S/2^h.* Such a sum has a 2^h-th of the norm: it is answered in units 2^h as
+//! large, exactly (a power of two), so that every step has the sensitivity Δ and the event is one.
 //!
-//! *In finite arithmetic.* As in [`super::gd`]: sums are exact whole numbers, the noise is discrete and charged as such.
+//! *In finite arithmetic.* As in [`super::gd`]: sums are exact integers, the noise is discrete and
+//! charged as such.
 //!
-//! - **Departs from print.** There σ² = TG²/(n²ρ) for the mean gradient, half of what ρ-zCDP needs under replace-one
-//!   (erratum DP-IGHT: 2TG²/(n²ρ)); here the exact Gaussian curve. G is enforced by clipping every record's slope. The
-//!   last point of a descent is noisy: here the last stage fits the chosen columns, whose rows are √(s/p) as long, and
-//!   its last points are averaged.
-//! - **Two ways to choose.** This file is `choice` `gradient`: noise on all coordinates. Where s·ln(2p) ≤ p the rule is
-//!   `peeled` (in `peeled.rs`): columns are chosen by the exponential mechanism, which is cheaper by far.
-//! - **Rules.** Columns s: √(nε)/4, from 1 to 500. `share` of μ² for the first stage: 0.85. Slopes: S = |ℓ′(0; ±1)|
-//!   for classes (⅜ for the logistic loss, as in `gd`); for numbers a quarter of it at first and a 16th at last, since
-//!   residuals are a fraction of the target's bounds and get smaller. η = 1/(c·x²), c the curvature and x the usual
-//!   size of an entry: right for columns that have little to do with each other, which is what the method is for;
-//!   steps that surely overshoot are shortened (`thresholding.rs`). Chosen on generated tables of Wang 2021, §2.6.
-//! - Probabilities are those of a model whose slopes were clipped and are not calibrated.
+//! - **Departs from print.** There σ² = TG²/(n²ρ) for the mean gradient, half of what ρ-zCDP needs under
+//!   replace-one (erratum DP-IGHT: 2TG²/(n²ρ)); here the exact Gaussian curve. G is enforced by clipping
+//!   every record's derivative. The last point of a descent is noisy: here the last stage fits the
+//!   chosen columns, whose rows have √(s/p) of the norm, and its last points are averaged.
+//! - **Two ways to choose.** This file is `choice` `gradient`: noise on all coordinates. Where
+//!   s·ln(2p) ≤ p the rule is `peeled` (in `peeled.rs`): columns are chosen by the exponential
+//!   mechanism, which is far cheaper.
+//! - **Rules.** Columns s: √(nε)/4, from 1 to 500. `share` of μ² for the first stage: 0.85. Derivatives:
+//!   S = |ℓ′(0; ±1)| for classes (⅜ for the logistic loss, as in `gd`); for numbers a quarter of it at
+//!   first and a 16th at last, since residuals are a fraction of the target's bounds and get smaller.
+//!   η = 1/(c·x²), c the curvature and x the usual size of an entry: right for columns that are hardly
+//!   correlated, for which the method is meant; steps that surely overshoot are shortened
+//!   (`thresholding.rs`). Chosen on generated tables of Wang 2021, §2.6.
+//! - Probabilities are those of a model with clipped derivatives and are not calibrated.
 //! - δ = 0 is refused. Tested by `tests/all/sparse.rs`.
 
 use super::Decision;
@@ -64,10 +69,10 @@ use super::frank_wolfe::CLIP;
 pub const FIT_STEPS: Range = Range::from("fit_steps", 1.0, 1_000_001.0);
 /// Limits on the rounds of choices.
 pub const ROUNDS: Range = Range::from("rounds", 1.0, 1_001.0);
-/// Limits on the length of a step, as a multiple of the rule's.
+/// Limits on the step size, as a multiple of the rule's.
 pub const PACE: Range = Range::open("pace", 0.0, 1e6);
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "dp-ight",
     summary: "lets a few columns join in each round, by their gradients under noise, and fits those that \
@@ -89,13 +94,13 @@ pub const INFO: Info<LearnerFacts> = Info {
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
-/// How columns are chosen.
+/// The way of choosing columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Choice {
     /// One by one, by the exponential mechanism (`peeled`).
     Peeled,
-    /// The largest after a noised step on all.
+    /// The largest after a noisy step on all.
     Gradient,
 }
 
@@ -126,18 +131,18 @@ settings! {
 const DEFAULT_SHARE: f64 = 0.85;
 const DEFAULT_STEPS: u32 = 6;
 const DEFAULT_FIT_STEPS: u32 = 12;
-/// Columns that the rule keeps at most.
+/// Largest number of columns that the rule keeps.
 const MOST: f64 = 500.0;
 
-/// How often slopes are halved, at first and at last.
+/// The number of times that the clipping bound is halved, at the first step and at the last.
 fn halved(facts: &Facts) -> (u32, u32) {
     if facts.loss.needs_classes() { (0, 0) } else { (2, 4) }
 }
 
-/// Δ of a stage.
+/// The sensitivity Δ of a stage.
 pub fn sensitivity(facts: &Facts) -> f64 {
     let together = f64::from(facts.problems).sqrt();
-    // Pays for the rounding of these few operations.
+    // The factor covers the rounding of these few operations.
     let one = separate_slope(facts) * facts.radius * together * (1.0 + 16.0 * f64::EPSILON);
     facts.relation().shift(one)
 }
@@ -169,7 +174,7 @@ pub(crate) fn plan(
     options.rounds.map(|rounds| ROUNDS.check(rounds.into())).transpose()?;
     options.steps.map(|steps| STEPS.check(steps.into())).transpose()?;
     options.clip.map(|clip| CLIP.check(clip)).transpose()?;
-    // Few of many: by one choice after the other.
+    // If few columns are kept of many, they are chosen one by one.
     let few = f64::from(count) * (2.0 * facts.columns as f64).ln() <= open as f64;
     let usual = if few && options.steps.is_none() { Choice::Peeled } else { Choice::Gradient };
     let choice = options.choice.unwrap_or(usual);
@@ -194,7 +199,7 @@ pub(crate) fn plan(
     let pace = PACE.check(options.pace.unwrap_or(1.0))?;
     let narrow = Narrow::new(facts, count as usize, options.fit_radius)?;
     let (first, second) = (sensitivity(facts), sensitivity(&narrow.fewer));
-    // What each stage needs of its own share, in relation to the other.
+    // The noise that each stage needs within its own share, relative to the other.
     let parts = [(first, steps, share), (second, fit_steps, 1.0 - share)]
         .map(|(shift, steps, share)| shift * (f64::from(steps) / share).sqrt());
     let gaussian = |facts: &Facts, sensitivity, noise_scale| Gaussian {
@@ -246,7 +251,7 @@ pub(crate) fn plan(
     })
 }
 
-/// Two descents, one after the other.
+/// The procedure: two descents, one after the other.
 #[derive(Debug, Clone)]
 struct Descending {
     first: Gaussian,
@@ -307,7 +312,8 @@ impl Procedure<super::Erm> for Descending {
             let unit = Gradient::of(facts, false, slope).at(&question.theta).unit;
             let gradient =
                 Gradient::of(facts, false, slope * 2_f64.powi(-(question.halved as i32)));
-            // In units of the full slope, a power of two as large: so much longer than it is.
+            // In units of the full clipping bound, a power of two as large: so the sum counts as that
+            // much longer.
             let questions = Questions { unit, ..gradient.at(&question.theta) };
             (gradient, questions)
         };

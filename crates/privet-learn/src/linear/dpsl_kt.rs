@@ -1,26 +1,30 @@
-//! Knowledge transfer: what a model says of public inputs, under noise, and a model of few columns learned from that.
+//! Knowledge transfer: a model of few columns learned from noisy answers of a teacher on public inputs.
 //!
-//! **Theorem.** Let θ̂ minimise Σℓ + (λ/2)‖θ‖² to a certified tolerance; between neighbours it moves by at most Δ_θ
-//! ([`super::output::sensitivity`]). For public inputs X̃, m rows with ‖X̃‖₂ ≤ ν, the answers X̃θ̂ move by at most **ν·Δ_θ** in
-//! ℓ2; under Gaussian noise of that sensitivity they have the exact Gaussian curve, and what is learned from X̃ and the
-//! answers is post-processing.
+//! **Theorem.** Let θ̂ minimise Σℓ + (λ/2)‖θ‖² to a certified tolerance; between neighbours it moves by
+//! at most Δ_θ ([`super::output::sensitivity`]). For public inputs X̃, m rows with ‖X̃‖₂ ≤ ν, the
+//! answers X̃θ̂ move by at most **ν·Δ_θ** in ℓ2; under Gaussian noise of that sensitivity they have the
+//! exact Gaussian curve, and learning from X̃ and the answers is post-processing.
 //!
-//! *Proof.* ‖X̃θ̂ − X̃θ̂′‖ ≤ ‖X̃‖₂·‖θ̂ − θ̂′‖. θ̂ is first brought into the ball of radius `BALL`/R, which moves no two
-//! points apart. *In finite arithmetic.* A product of p terms is rounded by at most p·2⁻⁵³ of the sum of their sizes, in all
-//! by at most p·2⁻⁵³·‖X̃‖_F·BALL/R, for each of the two: added to the sensitivity, ‖X̃‖_F ≤ √min(m, p)·ν. ∎
+//! *Proof.* ‖X̃θ̂ − X̃θ̂′‖ ≤ ‖X̃‖₂·‖θ̂ − θ̂′‖. θ̂ is first projected on the ball of radius `BALL`/R,
+//! which increases no distance. *In finite arithmetic.* A product of p terms is rounded by at most
+//! p·2⁻⁵³ of the sum of their sizes, in all by at most p·2⁻⁵³·‖X̃‖_F·BALL/R, for each of the two: added
+//! to the sensitivity, ‖X̃‖_F ≤ √min(m, p)·ν. ∎
 //!
-//! **Student.** Least squares on X̃ and the answers that keeps s columns (`ight`), whatever the teacher's loss.
+//! **Student.** Least squares on X̃ and the answers that keeps s columns (`ight`), for any loss of the
+//! teacher.
 //!
-//! **Inputs.** Public rows from a file ([`crate::Plan::with_public`]; `--public`), whose number m and norm ν the plan
-//! states; they are not protected. Without any, X̃ is the unit matrix: the answers are the weights, and this is `output`
-//! followed by a threshold. A file is better only in so far as it knows which directions matter: a well-spread X̃ is
-//! an isometry but for its length, and noise on its answers is noise on the weights.
+//! **Inputs.** Public rows from a file ([`crate::Plan::with_public`]; `--public`), whose number m and
+//! norm ν the plan states; they are not protected. Without any, X̃ is the unit matrix: the answers are
+//! the weights, and this is `output` followed by a threshold. A file is better only in so far as it
+//! shows which directions matter: a well-spread X̃ is an isometry up to scale, and noise on its answers
+//! is noise on the weights.
 //!
-//! **A private teacher** (`teacher = "private"`): [`super::ssp`] for squared loss, [`super::amp`] for others, charged in
-//! full; what it says of public inputs is then free, and no norm of theirs matters.
+//! **A private teacher** (`teacher = "private"`): [`super::ssp`] for squared loss, [`super::amp`] for
+//! others, charged in full; its answers on public inputs are then post-processing, and no norm of theirs
+//! matters.
 //!
-//! - **Departs from print** (Wang 2021, Algorithm 2, Theorem 3.3.3; erratum DPSL-KT). There the teacher is sparse,
-//!   and has no small sensitivity; no constants of it are offered.
+//! - **Departs from print** (Wang 2021, Algorithm 2, Theorem 3.3.3; erratum DPSL-KT). There the teacher
+//!   is sparse, and has no small sensitivity; no constants of it are offered.
 //! - One linear problem. δ = 0 is refused. Tested by `tests/all/sparse.rs`.
 
 use super::Decision;
@@ -57,12 +61,12 @@ use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Limits on m.
+/// Limits on the number of public rows m.
 pub const PUBLIC_ROWS: Range = Range::from("public_rows", 1.0, 10_000_001.0);
-/// Limits on ν.
+/// Limits on their norm ν.
 pub const PUBLIC_NORM: Range = Range::open("public_norm", 0.0, 1e60);
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "dpsl-kt",
     summary: "learns a model of few columns from what a teacher says of public inputs, under noise or by a private \
@@ -104,19 +108,19 @@ settings! {
     }
 }
 
-/// Who answers.
+/// The model that answers public inputs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Teacher {
-    /// A certified minimiser, whose answers are noised.
+    /// A certified minimiser, whose answers get noise.
     #[default]
     Minimum,
-    /// A private model, whose answers are free.
+    /// A private model, whose answers are post-processing.
     Private,
 }
 
-/// Whether these public rows, encoded by a model's schema, are as many and no longer than its settings state: what ties
-/// the norm that the noise was made for to a file.
+/// Checks that these public rows, encoded by a model's schema, are as many and of no larger norm than
+/// its settings state: this ties the norm that the noise was made for to a file.
 pub fn stated(method: &Method, rows: &Matrix) -> Check {
     let what = "the public rows are those that the certificate states";
     let Method::DpslKt(DpslKt { public_rows: Some(count), public_norm: Some(norm), .. }) = method
@@ -134,7 +138,7 @@ pub fn stated(method: &Method, rows: &Matrix) -> Check {
     Check { what, holds, detail }
 }
 
-/// What the noise takes for granted of a public file.
+/// The assumption of the noise about a public file.
 pub(crate) fn rests_on(method: &Method) -> Option<String> {
     let Method::DpslKt(DpslKt { public_rows: Some(count), public_norm: Some(norm), .. }) = method
     else {
@@ -145,13 +149,13 @@ pub(crate) fn rests_on(method: &Method) -> Option<String> {
     ))
 }
 
-/// Columns that the rule keeps at most.
+/// Largest number of columns that the rule keeps.
 const MOST: f64 = 500.0;
 
-/// Entries of public rows, at most: the student's half of a session is written down whole.
+/// Upper bound on the nonzero entries of public rows: the student's part of a session is stored whole.
 const MOST_ENTRIES: u64 = 10_000_000;
 
-/// What every such certificate says.
+/// The note in every such certificate.
 const UNPROTECTED: Condition = Condition::new(
     "public-inputs-unprotected",
     "the rows of the public file were taken for public: nothing is promised to those in it",
@@ -228,7 +232,7 @@ pub(crate) fn plan(
     })
 }
 
-/// The noise on answers to so many questions of that norm, and the ridge of who gives them.
+/// The mechanism of answers to `rows` inputs of this norm, and the ridge of the teacher.
 fn answers(
     facts: &Facts,
     budget: &Allowance<'_>,
@@ -260,13 +264,13 @@ fn answers(
 /// Public inputs of a plan that states some.
 #[derive(Debug, Clone)]
 enum Given {
-    /// Not handed over yet.
+    /// Not given yet.
     Awaited,
-    /// Their rows.
+    /// The rows.
     There(Arc<Matrix>),
 }
 
-/// What is noised of a minimiser.
+/// The noisy answers of a minimiser.
 #[derive(Debug, Clone)]
 struct Answers {
     gaussian: Gaussian,
@@ -274,14 +278,14 @@ struct Answers {
     ball: f64,
 }
 
-/// Who answers, and what that costs.
+/// The teacher, with its cost.
 #[derive(Debug, Clone)]
 enum Teaching {
     Minimum(Answers),
     Private(Arc<dyn Procedure<Erm>>),
 }
 
-/// A teacher, its answers, and a student.
+/// The procedure: a teacher, its answers, and a student.
 #[derive(Debug, Clone)]
 struct Transfer {
     teacher: Teaching,
@@ -289,7 +293,7 @@ struct Transfer {
     size: usize,
     bias: bool,
     norm: f64,
-    /// m.
+    /// The number of inputs m.
     inputs: usize,
     rows: u64,
     given: Option<Given>,
@@ -323,7 +327,7 @@ impl Procedure<Erm> for Transfer {
         if found.weights.iter().any(|row| used(row) > most) {
             return Some("more weights are not 0 than columns were kept");
         }
-        // Without public rows the noised answers are the weights.
+        // Without public rows the noisy answers are the weights.
         match (&self.teacher, &self.given) {
             (Teaching::Minimum(answers), None) => {
                 Support::gaussian(answers.gaussian.noise_scale).refuses(&found.weights)

@@ -1,4 +1,4 @@
-//! Public facts that every rule may read.
+//! Public facts of a request, which every rule may read.
 
 use crate::release::request::ROWS;
 use crate::{LearnError, Request};
@@ -8,22 +8,23 @@ use privet_data::schema::{Norm, TargetKind};
 use privet_dp::account::{Event, LossShape, Sign};
 use privet_optim::loss::Loss;
 
-/// Public facts that every rule may read.
+/// Public facts of a request, which every rule may read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Facts {
-    /// n, declared.
+    /// The declared number of rows n.
     pub rows: u64,
-    /// p, bias included.
+    /// The number of encoded columns p, bias included.
     pub columns: usize,
-    /// m: what there is to learn from before any number is unfolded ([`Encoding::columns_before_unfolding`]).
+    /// The number of columns m before any number is expanded in a basis
+    /// ([`Encoding::columns_before_unfolding`]).
     pub sources: usize,
     /// Linear problems to solve: 1, or one per class if there are more than two.
     pub problems: u32,
-    /// R ≥ ‖x‖₂, bias included.
+    /// Bound R on the norm ‖x‖₂ of a row, bias included.
     pub radius: f64,
-    /// A bound on every entry |xⱼ|.
+    /// Bound on every entry |xⱼ|.
     pub entry_bound: f64,
-    /// What an entry is expected to be: R spread evenly over the entries that a row has.
+    /// Expected size of an entry: R spread evenly over the entries of a row.
     pub entry_scale: f64,
     /// The neighbour relation.
     pub neighbours: Neighbours,
@@ -31,35 +32,36 @@ pub struct Facts {
     pub unit: Unit,
     /// The loss.
     pub loss: Loss,
-    /// What privacy needs to know of it.
+    /// The loss's constants that the accountant needs.
     pub shape: LossShape,
-    /// How much each class counts, the largest 1; empty if all count the same.
+    /// The weight of each class, the largest 1; empty if all are equal.
     pub weights: Vec<f64>,
-    /// Whether the last column is the constant one.
+    /// True if the last column is the constant one.
     pub bias: bool,
-    /// How many encoded columns belong together, in order ([`Encoding::groups`]).
+    /// The sizes of groups of encoded columns, in order ([`Encoding::groups`]).
     pub groups: Vec<u32>,
-    /// About how many entries of a row are not 0 ([`Encoding::expected_entries`]).
+    /// Expected number of nonzero entries of a row ([`Encoding::expected_entries`]).
     pub entries: f64,
-    /// Whether rows are those of images ([`privet_data::image`]).
+    /// True if rows are those of images ([`privet_data::image`]).
     pub image: bool,
-    /// Whether rows come in lengths of their own: none is filled, and none can be clipped.
+    /// True if rows keep norms of their own: none is scaled up, and none can be clipped.
     pub whole: bool,
-    /// Between what each entry of a row lies, where rows are whole and have columns ([`Encoding::ranges`]); else empty.
+    /// The range of each entry of a row, where rows are whole and have columns ([`Encoding::ranges`]);
+    /// else empty.
     pub ranges: Vec<(f64, f64)>,
-    /// How much wider the released noise is than what is charged: 1, or √(k/t) among parties whose servers each draw their own
-    /// ([`privet_dp::mechanism::shares`]).
+    /// The factor of the released noise over the noise charged: 1, or √(k/t) among parties whose servers
+    /// each draw their own ([`privet_dp::mechanism::shares`]).
     pub widening: f64,
-    /// Whether several parties hold the rows.
+    /// True if several parties hold the rows.
     pub shared: bool,
 }
 
-/// Rows up to which γ = 1/n of the sum form is what `f64` proves.
+/// Largest number of rows for which `f64` proves γ = 1/n of the sum form.
 const LARGE: u64 = 1 << 20;
-/// γ that a pass in `f64` proves, a row and LR.
+/// The tolerance γ that a pass in `f64` proves, per row and per LR.
 const PROVED: f64 = 1.0 / (1_u64 << 38) as f64;
 
-/// Whether a Poisson loss was made for the bounds of the target, which its rate is relative to.
+/// True if a Poisson loss was made for the bounds of the target, to which its rate is relative.
 fn bounds_fit(request: &Request) -> bool {
     match (request.task.loss, &request.schema.target().kind) {
         (Loss::Poisson { least, .. }, TargetKind::Number { low, high }) => {
@@ -70,7 +72,7 @@ fn bounds_fit(request: &Request) -> bool {
 }
 
 impl Facts {
-    /// Reads them off a request.
+    /// Derives the facts of a request, and refuses a loss that does not fit the target.
     pub fn of(request: &Request) -> Result<Self, LearnError> {
         ROWS.check(request.rows as f64)?;
         request.task.loss.check()?;
@@ -120,7 +122,7 @@ impl Facts {
                 lipschitz: request.task.loss.lipschitz(),
                 curvature: request.task.loss.curvature(),
                 sign: if request.task.loss.keeps_sign() { Sign::Fixed } else { Sign::Any },
-                // Weighted, it is no longer exactly the logistic loss.
+                // With class weights it is no longer exactly the logistic loss.
                 logistic: request.task.loss.logistic_like() && weights.is_empty(),
             },
             weights,
@@ -138,28 +140,28 @@ impl Facts {
         })
     }
 
-    /// Which tables are neighbours, counted in which unit.
+    /// The neighbouring relation and the unit.
     pub fn relation(&self) -> Relation {
         Relation::new(self.neighbours, self.unit)
     }
 
-    /// L·R: the largest gradient of one record.
+    /// The largest norm of a record's gradient: L·R.
     pub fn gradient_bound(&self) -> f64 {
         self.shape.lipschitz * self.radius
     }
 
-    /// How far Σ∇ℓ can move between neighbours: 2kLR or kLR.
+    /// The ℓ2 sensitivity of Σ∇ℓ: 2kLR or kLR.
     pub fn gradient_shift(&self) -> f64 {
         self.relation().shift(self.gradient_bound())
     }
 
-    /// γ of the sum form for the default γ = 1/n² of the mean form.
+    /// The tolerance γ of the sum form for the default γ = 1/n² of the mean form.
     pub fn default_tolerance(&self) -> f64 {
         1.0 / self.rows as f64
     }
 
-    /// γ of the sum form that a pass in `f64` proves with room to spare, from 2²⁰ rows on; 0 up to them, where 1/n is coarse
-    /// enough.
+    /// The tolerance γ of the sum form that a pass in `f64` proves with a margin, beyond 2²⁰ rows; 0 up
+    /// to them, where 1/n is coarse enough.
     pub(crate) fn provable_tolerance(&self) -> f64 {
         self.gradient_bound() * self.rows.saturating_sub(LARGE) as f64 * PROVED
     }

@@ -1,45 +1,50 @@
-//! What a plan is expected to be worth to people, from public facts, before any record is read.
+//! Forecast of a model's accuracy, from public facts, before any record is read.
 //!
-//! **The quantity.** *Cost*: of what the same model without privacy is right more often than the commonest class is, the
-//! share that privacy takes, from 0 to 1; where the target is a number, of its R². *Gain*: how many points of accuracy are
-//! left above the commonest class, on a table of middling signal. A plan is never told to lose more than there is.
+//! **The quantity.** *Cost*: the share that privacy takes, from 0 to 1, of the accuracy that the same
+//! model without privacy gains over always predicting the commonest class; for a numeric target, of its
+//! R². *Gain*: the points of accuracy left above the commonest class, on a table of medium signal. No
+//! plan is forecast to lose more than that gain.
 //!
-//! **Derivation.** Of m columns of about one size, the mean gradient of the loss at 0 has a length of about g·LR/√m along the
-//! best direction where all m matter alike (each holds one part in √m of a row's length R), g·LR where one does; LR is the
-//! largest gradient of a record. Noise that hides k records has in each direction the scale s·LR, s = 2k/(μn) where a
-//! budget is worth μ (half of that under add/remove; √p/ε in place of 1/μ at δ = 0, whose noise has p times its scale
-//! in all). A score along that gradient is of size gR²/m, or gR²/√m; the noise in a score is sR², in however
-//! many encoded columns a row is written. So noise beside signal is, in scores,
+//! **Derivation.** With m columns of about the same size, the mean gradient of the loss at 0 has a norm
+//! of about g·LR/√m along the best direction if all m matter alike (each holds one part in √m of a row's
+//! norm R), g·LR if one does; LR is the largest gradient of a record. Noise for k records has in each
+//! direction the scale s·LR, s = 2k/(μn) for a budget of Gaussian parameter μ (half of that under
+//! add/remove; √p/ε in place of 1/μ at δ = 0, whose noise has p times its scale in all). A score along
+//! that gradient is of size gR²/m, or gR²/√m; the noise in a score is sR², for any number of encoded
+//! columns. So the ratio of noise to signal is, in scores,
 //!
-//! x = c·m^a·s with a between ½ and 1,  and the correlation of scores with what is to be predicted ϱ/√(1 + x^(2h)), h = 1,
+//! x = c·m^a·s with a between ½ and 1,  and the correlation of scores with the target ϱ/√(1 + x^(2h)), h = 1,
 //!
-//! ϱ that of the best model's. c is all that a method adds, and g. Methods that put noise on the weights, or
-//! choose columns, lose more slowly and depend less on m: for them a and h are smaller (fitted, not derived).
+//! ϱ that of the best model's. c contains all that a method adds, and g. Methods that put noise on the
+//! weights, or choose columns, lose more slowly and depend less on m: for them a and h are smaller
+//! (fitted, not derived).
 //!
-//! Accuracy follows. Let what decides the class be a normal z, the class z > t with Φ(t) the base rate b, and a score u
-//! have the correlation κ with z. To say the likelier class is right with probability
+//! Accuracy follows. Let the class be that of a standard normal z, the class z > t with Φ(t) the base
+//! rate b, and let a score u have the correlation κ with z. The likelier class given u is right with
+//! probability
 //!
 //! A(κ) = E Φ(|κu − t|/√(1 − κ²)),  A(0) = max(b, 1 − b),  and for b = ½: ½ + arcsin(κ)/π.
 //!
-//! Of K > 2 classes: d = √2·Φ⁻¹ of the latter, and A = ∫ φ(u − d)·Φ(u)^(K−1) du, from 1/K on; a base rate above 1/K moves the
-//! range from [1/K, 1] to [b, 1]. Of a number: R² = κ². With κ = ϱ/√(1 + x^(2h)),
+//! Of K > 2 classes: d = √2·Φ⁻¹ of the latter, and A = ∫ φ(u − d)·Φ(u)^(K−1) du, from 1/K on; a base
+//! rate above 1/K moves the range from [1/K, 1] to [b, 1]. Of a number: R² = κ². With
+//! κ = ϱ/√(1 + x^(2h)),
 //!
 //! cost = 1 − (A(κ) − A(0))/(A(ϱ) − A(0)),  gain = 100·(A(κ) − A(0)).
 //!
-//! **Order.** μ grows with ε, and n·μ(ε, δ) with n, also at δ = 1/n²; A grows with κ, since a score of less correlation is
-//! one of more with noise added. So for a method, a schema and a base rate the cost falls with n and with ε, and the gain
-//! grows: by construction, for every method that is told of here. What settings do is not in it.
+//! **Order.** μ grows with ε, and n·μ(ε, δ) with n, also at δ = 1/n²; A grows with κ, since a score of
+//! less correlation is one of more with noise added. So for a method, a schema and a base rate the cost
+//! falls with n and with ε, and the gain grows: by construction, for every method forecast here. The
+//! effect of a method's settings is not included.
 //!
-//! **Calibration.** ϱ = 0.8, and a, h and c of each method (`CLASSES`, `NUMBERS`) were fitted on generated tables of 300 to
-//! 3,000 rows (numbers: to 10,000) and 3 to 50 columns, half of them with categories and columns that go together, at ε from 0.03 to 3, base rates
-//! of 50 and 80 % and signals of 0.5 to 0.95, wherever the model without privacy gains two points or more. On the same tables
-//! the cost is within a factor of two in nine of ten (`docs/learners.md`, "What a plan predicts"; `examples/forecast.rs`
-//! makes such tables and counts), on tables of other seeds, sizes and signals in 87 to 98 of 100, `auto` in 89. Signals are not known to a plan: they are what most of the factor is. At δ = 0 nothing was fitted anew, and
-//! for more than two classes only descents are told of. Nor are wide sparse rows, of which a schema does not say how
-//! many columns matter, and methods that were not looked at.
+//! **Calibration.** ϱ = 0.8, and a, h and c of each method (`CLASSES`, `NUMBERS`) were fitted on
+//! generated tables (`docs/tuning-log.md`; `examples/forecast.rs` makes such tables and counts). On them
+//! the cost is within a factor of two in nine of ten (`docs/learners.md`, "What a plan predicts"). Most
+//! of the error comes from the unknown signal. At δ = 0 nothing was fitted anew, and for more than two
+//! classes only descents are forecast. Wide sparse rows, of which a schema does not say how many columns
+//! matter, and methods that were not tested have no forecast.
 //!
-//! The number that [`crate::linear::auto`] compares methods by ([`crate::Procedure::predicted_excess`]) is another, a bound on the
-//! mean loss, and is shown to nobody: it has the order of methods right, not that of tables.
+//! The number by which [`crate::linear::auto`] compares methods ([`crate::Procedure::predicted_excess`])
+//! is another, a bound on the mean loss, and is not shown: it orders methods correctly, but not tables.
 //!
 //! - Tested by `tests/all/forecast.rs`.
 
@@ -55,13 +60,13 @@ use serde::Serialize;
 /// Limits on a declared base rate.
 pub const BASE_RATE: Range = Range::open("base rate", 0.0, 1.0);
 
-/// ϱ: the correlation that the best model has with what decides.
+/// The correlation ϱ of the best model's scores with the variable that decides.
 const SIGNAL: f64 = 0.8;
 
-/// c, a and h of a method.
+/// A method with its constants c, a and h.
 type Fitted = (&'static str, f64, f64, f64);
 
-/// For classes.
+/// Constants for classes.
 const CLASSES: [Fitted; 13] = [
     ("gd", 6.65, 0.875, 0.8),
     ("centred-gd", 6.65, 0.875, 0.8),
@@ -78,7 +83,7 @@ const CLASSES: [Fitted; 13] = [
     ("simplex", 275.0, 0.75, 1.0),
 ];
 
-/// For numbers and the squared loss.
+/// Constants for numbers and the squared loss.
 const NUMBERS: [Fitted; 7] = [
     ("ssp", 11.6, 1.0, 0.7),
     ("gd", 44.0, 1.0, 1.0),
@@ -89,35 +94,37 @@ const NUMBERS: [Fitted; 7] = [
     ("output", 646.0, 1.0, 0.5),
 ];
 
-/// Methods that are told of for more than two classes, which they fit at once.
+/// Methods with a forecast for more than two classes, which they fit jointly.
 const SEVERAL: [&str; 2] = ["gd", "centred-gd"];
 
-/// Methods that are told of at δ = 0.
+/// Methods with a forecast at δ = 0.
 const PURE: [&str; 3] = ["amp", "objective", "output"];
 
-/// Points of gain below which a model is said not to be worth having.
+/// Points of gain below which a note warns.
 const POINT: f64 = 1.0;
 
-/// x at which half of what can be learnt is still seen: what a note asks for.
+/// The ratio x at which half of the signal is kept, for the suggestions of a note.
 const HALF: f64 = 1.732_050_807_568_877;
 
-/// What a plan is expected to be worth.
+/// The expected accuracy of a plan.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Forecast {
-    /// Of what the model without privacy gains over the commonest class, the share that privacy takes; of its R² where the
-    /// target is a number.
+    /// The share that privacy takes of the gain over the commonest class without privacy, or of R² for a
+    /// numeric target.
     pub cost: f64,
-    /// Points of accuracy above the base rate that are left, on a table of middling signal; of R².
+    /// Points of accuracy left above the base rate, on a table of medium signal; of R² for a numeric
+    /// target.
     pub gain: f64,
-    /// How often the commonest class is right; `None` where the target is a number.
+    /// The accuracy of always predicting the commonest class; `None` for a numeric target.
     pub base_rate: Option<f64>,
-    /// Whether that was declared; else all classes are taken to be of one size.
+    /// True if that was declared; else all classes are assumed to be of equal size.
     pub declared: bool,
-    /// What to change, where the gain is below a point.
+    /// Suggested changes, if the gain is below a point.
     pub note: Option<String>,
 }
 
-/// Noise beside signal, x^h, and what power of the rows it falls with; `None` where nothing is known.
+/// The ratio of noise to signal, x^h, and the power of the rows that it falls with; `None` if there is
+/// no forecast.
 fn loudness(
     facts: &Facts,
     classes: Option<usize>,
@@ -130,7 +137,7 @@ fn loudness(
         None => &[],
     };
     let (name, factor, exponent, power) = fitted.iter().find(|(name, ..)| *name == method)?;
-    // Of rows that are mostly zeros it is not known how many columns matter.
+    // A schema of mostly zero rows does not say how many columns matter.
     let sparse = facts.entries * 4.0 < facts.sources as f64 && !facts.image;
     let several = facts.problems > 1 && !SEVERAL.contains(name);
     if sparse || several || (budget.is_pure() && !PURE.contains(name)) {
@@ -159,7 +166,7 @@ fn mean_over_normal(f: impl Fn(f64) -> f64) -> f64 {
     sum / weights
 }
 
-/// Φ⁻¹, by bisection.
+/// The normal quantile Φ⁻¹, by bisection.
 fn quantile(share: f64) -> f64 {
     let (mut low, mut high) = (-9.0, 9.0);
     for _ in 0..80 {
@@ -169,7 +176,7 @@ fn quantile(share: f64) -> f64 {
     low
 }
 
-/// A(κ).
+/// The accuracy A(κ).
 fn accuracy(correlation: f64, classes: u32, base: f64) -> f64 {
     let even = 0.5 + correlation.asin() / std::f64::consts::PI;
     if classes == 2 {
@@ -183,7 +190,7 @@ fn accuracy(correlation: f64, classes: u32, base: f64) -> f64 {
     base + (right - chance).max(0.0) / (1.0 - chance) * (1.0 - base)
 }
 
-/// Of a method's plan for so many classes, or a number.
+/// The forecast of a method's plan for this number of classes, or a number.
 pub(crate) fn of(
     facts: &Facts,
     classes: Option<usize>,
@@ -211,14 +218,14 @@ pub(crate) fn of(
     Some(Forecast { cost, gain, base_rate: base, declared, note })
 }
 
-/// Two digits: it is no better known.
+/// Rounds up to two digits, the precision of a forecast.
 fn about(value: f64) -> String {
     let power = 10_f64.powi(1 - value.log10().floor() as i32);
     let rounded = (value * power).ceil() / power;
     if rounded >= 1.0 { format!("{rounded:.0}") } else { format!("{rounded}") }
 }
 
-/// What to change, each enough for half of what can be learnt.
+/// The note: suggested changes, each enough to keep half of the signal.
 fn words(
     facts: &Facts,
     budget: Budget,
@@ -226,7 +233,7 @@ fn words(
     base: Option<f64>,
     declared: bool,
 ) -> String {
-    // Rows, or ε, by so much.
+    // The factor for rows, or ε.
     let beyond = (loudness / HALF).max(1.0).powf(1.0 / power);
     let mut told = match (base, declared) {
         (None, _) => {
@@ -266,15 +273,15 @@ fn words(
             ));
         }
     } else {
-        // No noise of privacy is in the way.
+        // Privacy noise is not the obstacle.
         told.push_str(": so common a class leaves little to gain. Rank records by their scores, or weight the classes");
     }
     told
 }
 
 impl Plan<Erm> {
-    /// What it is expected to be worth, given how common the commonest class is, or for classes of equal size; `None`
-    /// where nothing is known.
+    /// The expected accuracy, given the share of the commonest class, or for classes of equal size;
+    /// `None` if there is no forecast.
     pub fn forecast(&self, base_rate: Option<f64>) -> Result<Option<Forecast>, LearnError> {
         let (facts, classes) = (self.facts(), self.request().schema.classes().map(<[_]>::len));
         if let Some(base) = base_rate {
@@ -302,8 +309,8 @@ impl Plan<Erm> {
         Ok(budget.and_then(|budget| of(facts, classes, budget, method, base_rate)))
     }
 
-    /// The same with the notes of the plan, among which what is said of classes of equal size gives way to what is said of
-    /// the base rate.
+    /// The same with the notes of the plan, the note for classes of equal size replaced by that for the
+    /// base rate.
     pub fn forecast_and_notes(
         &self,
         base_rate: Option<f64>,

@@ -1,43 +1,45 @@
 //! Frank–Wolfe over the ℓ1 ball: at each step a signed column is chosen, and the model moves along it.
 //!
 //! **Theorem** (after Talwar, Thakurta & Zhang 2015; Thakkar 2019, Algorithm 5). Let entries be clamped
-//! to ±τ and slopes to ±S, and let a unit own at most k records. At any step the score of a column is
-//! Σ mᵢxᵢⱼ, a sum over records of terms of size at most Sτ that depend on the record and on what was
-//! chosen before; so a score moves by at most Δ = **2kSτ** under replace-one and **kSτ** under add/remove.
-//! T choices by the exponential mechanism at rate ρ have the curve of T mechanisms of bounded range
-//! **2Δρ**; by Laplace report-noisy-max of scale b, of T mechanisms that are **(2Δ/b)**-DP
+//! to ±τ and derivatives to ±S, and let a unit own at most k records. At any step the score of a column
+//! is Σ mᵢxᵢⱼ, a sum over records of terms of size at most Sτ that depend on the record and on the
+//! choices before; so a score moves by at most Δ = **2kSτ** under replace-one and **kSτ** under
+//! add/remove. T choices by the exponential mechanism at rate ρ have the curve of T mechanisms of
+//! bounded range **2Δρ**; by Laplace report-noisy-max of scale b, of T mechanisms that are **(2Δ/b)**-DP
 //! ([`privet_dp::mechanism::Selection`]). The model is a fixed function of the choices.
 //!
-//! *In finite arithmetic.* Slopes and entries are integers, truncated toward zero record by record
+//! *In finite arithmetic.* Derivatives and entries are integers, truncated toward zero record by record
 //! ([`privet_optim::vertex`]); scores are exact integers, Δ is one, and choices are drawn exactly.
 //!
-//! *Sparse rows.* After a choice only rows with an entry in that column are looked at. Where points shrink
-//! (`frank-wolfe` below) other rows would change as well: they keep their last slope until the
-//! accumulated shrink since all rows were looked at passes [`STALE`], a public schedule. Stale slopes are
-//! functions of the record and of the choices like fresh ones, and the theorem covers both.
+//! *Sparse rows.* After a choice only rows with an entry in that column are updated. Where points shrink
+//! (`frank-wolfe` below) other rows would change as well: they keep their last derivative until the
+//! accumulated shrink since the last update of all rows passes [`STALE`], a public schedule. Stale
+//! derivatives are functions of the record and of the choices like fresh ones, and the theorem covers
+//! both.
 //!
 //! **Paths**, both from θ = 0, C the radius:
 //! - `forward` (default): θ ← θ + (C/T)·s. Nothing shrinks. At a small T the first choices see full
 //!   gradients, and it is never worse than the other on synthetic tables.
 //! - `frank-wolfe`: θ ← (1 − η)θ + ηC·s, η = 1/(t + 1), as printed.
 //!
-//! **How far to go.** All from public facts. In units of τ the radius is κ = Cτ, and with u = kS·sides·ln(2p)/n
-//! a choice at range r is expected to miss the best vertex's score by at most 2u/r a record. T steps on a loss
-//! of curvature c leave an excess of about 2cκ²/T, and κ·2u/r(T) for the noise, where r(T) is ε/(KT) or, by
-//! concentration, √(8ρ/(KT)), whichever is larger. Balanced, with x = ε/(Ku):
+//! **Number of steps and radius.** All from public facts. In units of τ the radius is κ = Cτ, and with
+//! u = kS·sides·ln(2p)/n a choice at range r is expected to miss the best vertex's score by at most 2u/r
+//! a record. T steps on a loss of curvature c leave an excess of about 2cκ²/T, and κ·2u/r(T) for the
+//! noise, where r(T) is ε/(KT) or, by concentration, √(8ρ/(KT)), whichever is larger. Balanced, with
+//! x = ε/(Ku):
 //!
 //! T = max{ √(cκx), (2cκ√(8ρ)/(u√K))^⅔ },  κ = x^¾/12.
 //!
-//! - κ: with more data larger models can be told from noise; exponent and factor served synthetic tables from
-//!   400 to 30,000 rows (x from 19 to 5,700). They were chosen with Adult and Synthetic-L in view too, so
-//!   figures on those two are no held-out check.
-//! - For a number as target κ is at most 1: predictions reach ±κ, targets ±1. Signs forgive a model that is too long,
-//!   squares do not: on tables of 2,000 rows and 200 columns, five of weight, at ε = 1 the rule's 3.9 had R² −1.9, and
-//!   1 has 0.34 (means of 5).
-//! - c: ¼, for all losses: a sharper one gets no more steps. But κ/T is at most S/2c with the loss's own c, so
-//!   that a step does not overshoot.
-//! - τ: R over the root of the entries that a row is expected to have, at most the schema's bound; clamping
-//!   at an entry's usual size costs little and makes Δ small. S = |ℓ′(0; ±1)|, for the reason given in [`super::gd`].
+//! - κ: with more data larger models stand out from noise; exponent and factor served synthetic tables
+//!   from 400 to 30,000 rows (x from 19 to 5,700). They were chosen with Adult and Synthetic-L in view
+//!   too, so figures on those two are no held-out check.
+//! - For a number as target κ is at most 1: predictions reach ±κ, targets ±1. The sign of a prediction
+//!   does not depend on the model's norm, its squared error does (`docs/tuning-log.md`).
+//! - c: ¼, for all losses: a sharper one gets no more steps. But κ/T is at most S/2c with the loss's own
+//!   c, so that a step does not overshoot.
+//! - τ: R over the root of the expected number of entries of a row, at most the schema's bound; clamping
+//!   at an entry's usual size costs little and makes Δ small. S = |ℓ′(0; ±1)|, for the reason given in
+//!   [`super::gd`].
 //! - K problems, one class against the rest, run one after the other.
 //! - Departs from print: there b = √32·LτC√(T ln(1/δ))/(nε) for the mean form, claimed (ε, δ) but composing
 //!   to a little more (erratum PRIV-14); one-sided clamping (PRIV-15). `Printed` keeps b, S = L, both signs
@@ -74,10 +76,10 @@ use std::sync::Arc;
 
 /// Limits on the ℓ1 radius.
 pub const RADIUS: Range = Range::open("radius", 0.0, 1e60);
-/// Limits on what entries are clamped to.
+/// Limits on the bound to which entries are clamped.
 pub const CLIP: Range = Range::from("clip", 1e-60, 1e60);
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "frank-wolfe",
     summary: "chooses a signed column at each step and moves along it; for many columns of which few \
@@ -91,7 +93,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     more: LearnerFacts { scores: ClassScores::Separate, any_storage: true },
 };
 
-/// How choices become a point.
+/// The way choices become a point.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Path {
@@ -116,35 +118,36 @@ settings! {
     }
 }
 
-/// The shrink since all rows were looked at beyond which they are looked at again.
+/// The accumulated shrink beyond which the scores of all rows are updated.
 pub const STALE: f64 = 0.8;
-/// Steps that the rule takes at most.
+/// Largest number of steps of the rule.
 pub const MOST: f64 = 400.0;
 /// The largest κ of the rule.
 pub const LARGEST: f64 = 64.0;
-/// The same for a number as target: targets lie in [−1, 1], and predictions reach ±κ.
+/// The same for a numeric target: targets lie in [−1, 1], and predictions reach ±κ.
 pub const LARGEST_FOR_NUMBERS: f64 = 1.0;
-/// c of the rule.
+/// The rule's curvature c.
 const CURVATURE: f64 = 0.25;
 
-/// How many sides of the sum change: records leave and come, or one of the two.
+/// The number of sides of the sum that change: 2 if records are replaced, 1 if they are added or
+/// removed.
 pub(super) fn sides(facts: &Facts) -> f64 {
     facts.relation().sides()
 }
 
-/// What is summed, and how far a score can move.
+/// The terms of a score, and its sensitivity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Terms {
-    /// τ and its unit.
+    /// The bound τ and its unit.
     pub features: FeatureGrid,
-    /// S and its unit.
+    /// The bound S and its unit.
     pub slopes: SlopeGrid,
-    /// Δ in units of the score.
+    /// The sensitivity Δ in units of the score.
     pub sensitivity: u64,
 }
 
 impl Terms {
-    /// For entries clamped to ±`clip` and slopes to ±`slope`.
+    /// Terms for entries clamped to ±`clip` and derivatives to ±`slope`.
     pub fn new(facts: &Facts, clip: f64, slope: f64) -> Self {
         let (features, slopes) = (FeatureGrid::new(clip), SlopeGrid::new(slope));
         // Below 2³⁰ a record, 2³² records and two sides.
@@ -159,34 +162,34 @@ impl Terms {
     }
 }
 
-/// S: the largest slope of a model that knows nothing, where it has any.
+/// The clipping bound S: the largest |ℓ′| at score 0, if that is not tiny.
 pub fn slope(facts: &Facts) -> f64 {
     let (loss, most) = (facts.loss, facts.shape.lipschitz);
     let ends = loss.derivative(0.0, 1.0).abs().max(loss.derivative(0.0, -1.0).abs());
     if ends > 1e-3 * most { ends.min(most) } else { most }
 }
 
-/// S/2c: a step moves no margin by more than halves the slope.
+/// The step S/2c: it moves no margin by more than halves the derivative.
 fn longest_step(facts: &Facts) -> f64 {
     slope(facts) / (2.0 * facts.shape.curvature)
 }
 
-/// u of the rule.
+/// The miss u of the rule.
 fn miss(facts: &Facts, slope: f64) -> f64 {
     let records = f64::from(facts.unit.records());
     sides(facts) * records * slope * (2.0 * facts.columns as f64).ln() / facts.rows as f64
 }
 
-/// What the rule chooses.
+/// The rule's choice of steps and radius.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
-    /// T before it is rounded.
+    /// The number of steps T before it is rounded.
     pub steps: f64,
-    /// κ.
+    /// The radius κ in units of τ.
     pub reach: f64,
 }
 
-/// The rule above.
+/// The rule of the module.
 pub fn pace(facts: &Facts, budget: &Allowance<'_>) -> Pace {
     let (miss, problems) = (miss(facts, slope(facts)), f64::from(facts.problems));
     let ratio = budget.epsilon() / (problems * miss);
@@ -203,12 +206,12 @@ pub fn pace(facts: &Facts, budget: &Allowance<'_>) -> Pace {
     Pace { steps: basic.max(concentrated).clamp(1.0, MOST), reach }
 }
 
-/// What every choice does to the point: public numbers.
+/// The effect of every choice on the point: public numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Steps {
-    /// (shrink, add, whether all rows are looked at), a step each.
+    /// (shrink, add, true if all rows are updated), one per step.
     moves: Vec<(f64, f64, bool)>,
-    /// What each choice comes to in the end.
+    /// The final coefficient of each choice.
     coefficients: Vec<f64>,
 }
 
@@ -275,7 +278,7 @@ fn sound(
     let terms = Terms::new(facts, clip, slope(facts));
     let moves = Steps::new(path, steps, radius);
     let choosing = Choosing::new(facts, terms, moves, SelectionLaw::Exponential(1.0));
-    // The noise of a choice is told by one over its range.
+    // The noise scale of a choice is one over its range.
     let one = |scale: f64| choosing.selection.with_range(1.0 / scale);
     let least = floor(facts, budget, &terms, steps) / choosing.selection.range_of_rate(1.0);
     let scale = calibrated(facts, budget, least, |scale| {
@@ -294,14 +297,14 @@ fn sound(
     })
 }
 
-/// 1/rate, in units of the score, at four times the range that basic composition or concentration
-/// allows: lower noise is not looked at.
+/// The least 1/rate, in units of the score, at four times the range that basic composition or
+/// concentration allows: lower noise is not searched.
 pub(super) fn floor(facts: &Facts, budget: &Allowance<'_>, terms: &Terms, steps: u32) -> f64 {
     let count = f64::from(steps) * f64::from(facts.problems);
     terms.sensitivity as f64 / (2.0 * usual_range(budget, count))
 }
 
-/// The range that basic composition or concentration allows each of so many choices, about.
+/// The approximate range that basic composition or concentration allows for each of `count` choices.
 pub(crate) fn usual_range(budget: &Allowance<'_>, count: f64) -> f64 {
     let basic = budget.epsilon() / count;
     if budget.is_pure() {
@@ -311,7 +314,7 @@ pub(crate) fn usual_range(budget: &Allowance<'_>, count: f64) -> f64 {
     basic.max(budget.epsilon() * (2.0 / (tail * count)).sqrt())
 }
 
-/// The paper's noise; the certificate claims what the accountant proves.
+/// Plans with the paper's noise; the certificate claims what the accountant proves.
 fn printed(
     facts: &Facts,
     budget: &Allowance<'_>,
@@ -347,7 +350,7 @@ const PRINTED: Condition = Condition::new(
     "printed noise: see erratum PRIV-14 (it composes to a little more than claimed)",
 );
 
-/// A selection for each problem.
+/// The procedure: a selection for each problem.
 #[derive(Debug, Clone)]
 struct Choosing {
     selection: Selection,

@@ -1,43 +1,44 @@
-//! How much of the noise in the answers the mean of a descent keeps.
+//! The share of the answers' noise that the mean of a descent keeps.
 //!
-//! **Theorem.** Let a descent ([`super::descent`]: rate η, momentum m, ridge λ, T steps, the mean of the last A
-//! points) be told Hθ + b + ξₜ with H symmetric, all its eigenvalues in [0, 2(1 + m)/η], and independent noises ξₜ
-//! of covariance σ²I. Then, with u = 1/(1 + ηλ), the released mean has in every direction a a variance of at most
-//! σ²η²g²·‖a‖², where
+//! **Theorem.** Let a descent ([`super::descent`]: step size η, momentum m, ridge λ, T steps, the mean
+//! of the last A points) get the answers Hθ + b + ξₜ with H symmetric, all its eigenvalues in
+//! [0, 2(1 + m)/η], and independent noises ξₜ of covariance σ²I. Then, with u = 1/(1 + ηλ), the released
+//! mean has in every direction a a variance of at most σ²η²g²·‖a‖², where
 //!
 //! g² = Σₛ cₛ²,  cₛ = (1/A)·Σ r(t − s) over t from max(s, T − A + 1) to T,  r(k) = u·(uᵏ + uᵏ⁻¹m + … + mᵏ),
 //!
 //! and exactly that much where H = 0.
 //!
-//! *Proof.* In the eigenvectors of H all coordinates go their own way, and the noise is the same in all. Without v,
-//! the recursion of a coordinate of curvature h is θₜ = (u(1 − ηh) + m)·θₜ₋₁ − um·θₜ₋₂ − uη(b + ξₜ): a noise of 1
-//! at step s moves θ at step t by −η·q(t − s), q(k) = u·Σⱼ z₁ʲz₂ᵏ⁻ʲ, with z₁z₂ = um and z₁ + z₂ = u(1 − ηh) + m.
-//! It is enough that |q(k)| ≤ r(k) for every k. At h = 0 the roots are u and m, and q = r.
-//! - *Both real and positive*: Σ z₁ʲz₂ᵏ⁻ʲ = (um)^(k/2)·sinh((k + 1)x)/sinh x, where 2·(um)^½·cosh x = z₁ + z₂. It
-//!   grows with x, so with z₁ + z₂, which is largest at h = 0.
-//! - *Conjugate*: |Σ| ≤ (k + 1)·(um)^(k/2), which is k + 1 times the geometric mean of the uʲmᵏ⁻ʲ and no more than
-//!   their sum.
+//! *Proof.* In the eigenvectors of H the coordinates are independent recursions, and the noise is the
+//! same in all. Without v, the recursion of a coordinate of curvature h is
+//! θₜ = (u(1 − ηh) + m)·θₜ₋₁ − um·θₜ₋₂ − uη(b + ξₜ): a noise of 1 at step s moves θ at step t by
+//! −η·q(t − s), q(k) = u·Σⱼ z₁ʲz₂ᵏ⁻ʲ, with z₁z₂ = um and z₁ + z₂ = u(1 − ηh) + m. It is enough
+//! that |q(k)| ≤ r(k) for every k. At h = 0 the roots are u and m, and q = r.
+//! - *Both real and positive*: Σ z₁ʲz₂ᵏ⁻ʲ = (um)^(k/2)·sinh((k + 1)x)/sinh x, where
+//!   2·(um)^½·cosh x = z₁ + z₂. It grows with x, so with z₁ + z₂, which is largest at h = 0.
+//! - *Conjugate*: |Σ| ≤ (k + 1)·(um)^(k/2), which is k + 1 times the geometric mean of the uʲmᵏ⁻ʲ and no
+//!   more than their sum.
 //! - *Both real and negative*: as the first with |z₁| + |z₂| = u(ηh − 1) − m, which is at most u + m while
 //!   ηh ≤ 2(1 + m) ≤ 2 + 2m/u. ∎
 //!
-//! Curvature and ridge only take noise away. The losses here are no quadratics: along a descent the curvature
-//! changes, slowly, and for that nothing is proved; a bound from this is called one *to first order*. (By the
-//! Gaussian Poincaré inequality only the product of the steps' derivatives counts, not how large the noise is.) On
-//! Adult and Bank Marketing at ε = 0.1, 1 and 8 the spread of 100 models by `gd` was in no coordinate above the
-//! bound by more than so few tell (a factor of 1.17 among 150 coordinates), and 0.5 to 0.95 of it in the median.
+//! Curvature and ridge only reduce noise. The losses here are not quadratic: along a descent the
+//! curvature changes, slowly, and for that nothing is proved; a bound from this is called one *to first
+//! order*. (By the Gaussian Poincaré inequality only the product of the steps' derivatives counts, not
+//! the size of the noise.) Observed spreads of `gd` are within the bound up to sampling error
+//! (`docs/tuning-log.md`).
 //!
 //! - Tested by `no_curvature_keeps_more_noise` and `without_curvature_all_of_it_is_kept`.
 
 use super::descent::Schedule;
 
 impl Schedule {
-    /// ηg: what the standard deviation of the noise in the answers is multiplied by, at most, in the mean that is
-    /// released.
+    /// Bound on ηg, the factor from the standard deviation of the noise in the answers to that in the
+    /// released mean.
     pub(crate) fn gain(&self) -> f64 {
         let steps = self.steps as usize;
         let averaged = self.averaged.clamp(1, self.steps.max(1)) as usize;
         let shrink = 1.0 / (1.0 + self.rate * self.ridge);
-        // Sums of the first r.
+        // Cumulative sums of r.
         let (mut response, mut power) = (0.0, 1.0);
         let mut sums = vec![0.0; steps + 1];
         for k in 0..steps {
@@ -46,7 +47,7 @@ impl Schedule {
             power *= shrink;
             sums[k + 1] = sums[k] + shrink * response;
         }
-        // Of the noise in the answer before which `later` steps are left, that one included.
+        // The coefficient of the answer with `later` steps from it to the end, that one included.
         let kept = |later: usize| {
             let all = sums[later] - sums[later.saturating_sub(averaged)];
             (all / averaged as f64).powi(2)
@@ -54,12 +55,13 @@ impl Schedule {
         self.rate * (1..=steps).map(kept).sum::<f64>().sqrt()
     }
 
-    /// The same exactly, for a quadratic of this curvature of the sum form: η·√Σcₛ² with q in place of r.
+    /// The same exactly, for a quadratic of this curvature of the sum form: η·√Σcₛ² with q in place of
+    /// r.
     pub(crate) fn gain_at(&self, curvature: f64) -> f64 {
         self.kept_at(curvature).iter().map(|kept| kept * kept).sum::<f64>().sqrt()
     }
 
-    /// η·cₛ of each answer, the last one first.
+    /// The coefficient η·cₛ of each answer, the last one first.
     pub(crate) fn kept_at(&self, curvature: f64) -> Vec<f64> {
         let steps = self.steps as usize;
         let averaged = self.averaged.clamp(1, self.steps.max(1)) as usize;
@@ -85,7 +87,7 @@ impl Schedule {
         2.0 * (1.0 + self.momentum) / self.rate
     }
 
-    /// Whether the theorem covers curvatures up to this one, of the sum form.
+    /// True if the theorem covers curvatures up to this one, of the sum form.
     pub(crate) fn is_stable(&self, curvature: f64) -> bool {
         self.rate * curvature <= 2.0 * (1.0 + self.momentum)
     }
@@ -98,7 +100,7 @@ mod tests {
     use privet_dp::gate::{Next, Walk};
     use proptest::prelude::*;
 
-    /// What a noise of 1 at step `at` does to the mean that is released.
+    /// The effect of a noise of 1 at step `at` on the released mean.
     fn moved(schedule: Schedule, curvature: f64, at: u32) -> f64 {
         let mut walk = Descent::begin(Start { schedule, coordinates: 1 });
         let mut next = walk.next(None);
@@ -130,7 +132,7 @@ mod tests {
     }
 
     proptest! {
-        /// On the descent as it runs, for curvatures up to where it becomes unstable.
+        /// On the descent as implemented, for curvatures up to where it becomes unstable.
         #[test]
         fn no_curvature_keeps_more_noise(schedule in any_schedule(), share in 0.0..=1.0_f64) {
             let curvature = share * 2.0 * (1.0 + schedule.momentum) / schedule.rate;

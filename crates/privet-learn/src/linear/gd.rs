@@ -1,25 +1,26 @@
-//! Noisy gradient descent: every step sees all records through Gaussian noise.
+//! Noisy gradient descent: each step uses the sum of all records' gradients under Gaussian noise.
 //!
 //! **Theorem.** Let each record's gradient have norm at most G at every θ and let a unit own at most k
 //! records. T steps, each from the sum of all gradients plus N(0, σ²I), have the curve of a Gaussian
 //! mechanism of multiplier **√T·Δ/σ**, with Δ = **2kG** under replace-one and **kG** under add/remove.
 //!
 //! *Proof.* At a given θ the sum is over records, so between neighbours it loses at most k terms and
-//! gains at most k others (replace-one), or one of the two (add/remove): Δ. Given the answers before it, each answer is a Gaussian
-//! mechanism of sensitivity Δ whose dominating pair N(0, σ²), N(Δ, σ²) does not depend on them; adaptive
-//! composition keeps products of dominating pairs (Zhu, Dong & Wang 2022, Theorem 10), and a product of
-//! Gaussian pairs is one of the distance √T·Δ (Dong, Roth & Su 2022, Corollary 2). Step sizes, momentum, ridge, projection and averaging read
-//! public numbers and noised sums alone; under add/remove too, since they use the declared n. ∎
+//! gains at most k others (replace-one), or one of the two (add/remove): Δ. Given the answers before it,
+//! each answer is a Gaussian mechanism of sensitivity Δ whose dominating pair N(0, σ²), N(Δ, σ²) does
+//! not depend on them; adaptive composition keeps products of dominating pairs (Zhu, Dong & Wang 2022,
+//! Theorem 10), and a product of Gaussian pairs is one of the distance √T·Δ (Dong, Roth & Su 2022,
+//! Corollary 2). Step sizes, momentum, ridge, projection and averaging read public numbers and noisy
+//! sums alone; under add/remove too, since they use the declared n. ∎
 //!
 //! *In finite arithmetic.* Sums are exact integers ([`ExactGradient`], [`SoftmaxGradient`]): no term is
 //! rounded but by its own record's truncation toward zero, which keeps its norm below G. They reach the
 //! noise's grid in integers; that rounding and the discrete noise are charged.
 //!
-//! **Clipping.** A record's slope is clipped to S ≤ |ℓ′(0; 1)|, the slope of a model that knows nothing;
-//! for the logistic loss to ¾ of it, ⅜, against L = 1. Linear tails keep a loss convex, only records on
-//! the wrong side are affected (below |ℓ′(0; 1)| also those that are barely on the right one), and the
-//! noise shrinks with S. Where p > ½ the minimiser u > 0 has p·σ(−u) = (1 − p)·S: it keeps the right
-//! sign, and is ln(p/(S(1 − p)) − 1) instead of ln(p/(1 − p)).
+//! **Clipping.** A record's derivative ℓ′ is clipped to S ≤ |ℓ′(0; 1)|, its size at score 0; for the
+//! logistic loss to ¾ of it, ⅜, against L = 1. Linear tails keep a loss convex, only records on the
+//! wrong side are affected (below |ℓ′(0; 1)| also those that are barely on the right one), and the noise
+//! shrinks with S. Where p > ½ the minimiser u > 0 has p·σ(−u) = (1 − p)·S: it keeps the right sign, and
+//! is ln(p/(S(1 − p)) − 1) instead of ln(p/(1 − p)).
 //!
 //! | problem | statistic | S | G |
 //! |---|---|---|---|
@@ -28,35 +29,30 @@
 //! | K > 2 classes, logistic | (π − e_y)xᵀ, the joint softmax | ¾√(1 − 1/K) | SR |
 //! | K > 2 classes, other losses | one against the rest, all K side by side | ∣ℓ′(0; 1)∣ | √K·SR |
 //!
-//! **How far to go.** All from public facts. Let s = Δ/(μn), the noise on the
-//! mean gradient if one step got the whole budget μ; T steps get s√T each. Going for a time τ (steps
-//! times rate) leaves, by the standard analysis of descent, B²/(2τ) of bias for a best model of norm B.
-//! The noise spreads as a random walk of variance τ²s² where the curvature h is below 1/τ, and settles
-//! at τs²/(2h) where it is above, whatever T: it costs at most (s²/2)·min(τ²·tr H, τp/2). Balanced:
+//! **Length of the descent.** All from public facts. Let s = Δ/(μn), the noise on the mean gradient if
+//! one step got the whole budget μ; T steps get s√T each. A descent for a time τ (steps times step size)
+//! leaves, by the standard analysis of descent, B²/(2τ) of bias for a best model of norm B. The noise
+//! spreads as a random walk of variance τ²s² where the curvature h is below 1/τ, and settles at τs²/(2h)
+//! where it is above, for any T: it costs at most (s²/2)·min(τ²·tr H, τp/2). Balanced:
 //!
 //! τ = max{ (B²/(2s²·tr H))^⅓, B√2/(s√p) }.
 //!
-//! **How many steps.** T costs nothing but passes over the records: it is taken just large enough for the
-//! rate to be stable. The momentum's memory 1/(1 − m) is a fixed share 1/κ of the descent, κ =
-//! [`MEMORIES`], and the mean of the last A = T/4 points is released. Under a constant gradient that
-//! mean has gone τ = η·(T − (A − 1)/2 − m/(1 − m))/(1 − m), about ηT²(⅞ − 1/κ)/κ: T need only grow as √τ.
-//! The rate η is kept to 3(1 + m)/(2β), ¾ of where descent with momentum becomes unstable: there noise
-//! settles at 1/(1 − ηh/(2(1 + m))) ≤ 4 times what a small rate leaves, and only in directions whose
-//! curvature h is near β, of which there are at most tr H/β, one or two. So
+//! **Number of steps.** T costs nothing but passes over the records: it is taken just large enough for
+//! the step size to be stable. The momentum's memory 1/(1 − m) is a fixed share 1/κ of the descent,
+//! κ = [`MEMORIES`], and the mean of the last A = T/4 points is released. Under a constant gradient that
+//! mean has moved by τ = η·(T − (A − 1)/2 − m/(1 − m))/(1 − m), about ηT²(⅞ − 1/κ)/κ: T need only grow
+//! as √τ. The step size η is kept to 3(1 + m)/(2β), ¾ of where descent with momentum becomes unstable:
+//! there noise settles at 1/(1 − ηh/(2(1 + m))) ≤ 4 times its level at a small step size, and only in
+//! directions whose curvature h is near β, of which there are at most tr H/β, one or two. So
 //! T = √(κτ/(η(⅞ − 1/κ))), at least [`FEWEST`] (then η is smaller) and at most [`MOST`] (then so is τ).
 //!
 //! - B: 16/R for each problem, and less where s > 0.003·R, in proportion: few records under much noise
-//!   cannot tell a large model from a small one, and what they can tell, how common the classes are, drowns
-//!   in a long walk. On 40 generated tables of up to 20,000 rows at ε = 0.03 accuracy within a point of
-//!   the majority's rate, wherever its lead is 20/ε rows, went from one such table in four to 15 in 16.
-//! - B, κ, ¾ and T/4 are round numbers near which accuracy is flat. They were
-//!   chosen among some 120 settings by the mean over nine shapes of made-up tables and the test parts
-//!   of eight public sets (Adult, a9a, KDD Cup 99, Cod-RNA, Synthetic-L, MNIST, Fashion-MNIST,
-//!   Covertype); made-up tables alone would have B at 8 to 10. So accuracies on those eight are not
-//!   those of a rule that had never seen them. Later the rate was raised from half
-//!   to ¾ of what is stable, and 100 steps at least became 60, to save passes: on ten sets at ε from 0.05
-//!   to 1 no mean accuracy moved by more than two standard errors, up or down. Bank Marketing and
-//!   Diabetes 130, not looked at before, were among the ten.
+//!   cannot distinguish a large model from a small one, and a long random walk hides even the base
+//!   rates.
+//! - B, κ, ¾ and T/4 are round numbers near which accuracy is flat. They were chosen on made-up tables
+//!   and on the test parts of eight public sets (Adult, a9a, KDD Cup 99, Cod-RNA, Synthetic-L, MNIST,
+//!   Fashion-MNIST, Covertype): accuracies on those eight are not held-out results. Log:
+//!   `docs/tuning-log.md`.
 //! - β ≥ the mean Hessian: cR², for the softmax R²/2
 //! - tr H ≤ cR² a problem, for the softmax R²
 //! - `intervals = bought` spends a share of μ² on the curvature at the end ([`super::curvature`]).
@@ -94,7 +90,7 @@ use privet_optim::solver::Monitor;
 use privet_optim::sum::{Exact, ExactGradient, Labels, SoftmaxGradient, Table};
 use std::sync::Arc;
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "gd",
     summary: "gradient descent on all records, each gradient under Gaussian noise; several classes \
@@ -119,22 +115,22 @@ settings! {
         steps: u32 [STEPS] "noised steps; chosen from public facts unless given";
         /// λ of the sum form; none unless given.
         ridge: f64 = RIDGE_SETTING.meaning("strength of λ/2·‖θ‖² beside the sum of losses; none unless given");
-        /// Where intervals of the weights come from: bounds unless given.
+        /// The source of intervals of the weights: bounds unless given.
         intervals: Intervals = INTERVALS_SETTING;
     }
 }
 
-/// κ: how many memories of the momentum a descent lasts.
+/// The number κ of the momentum's memories that a descent lasts.
 pub const MEMORIES: f64 = 8.0;
-/// Steps that the rule takes at least.
+/// Least number of steps of the rule.
 pub const FEWEST: f64 = 60.0;
-/// Steps that the rule takes at most.
+/// Largest number of steps of the rule.
 pub const MOST: f64 = 300.0;
 
-/// S of two classes and the logistic loss.
+/// The clipping bound S of two classes and the logistic loss.
 pub(crate) const LOGISTIC_SLOPE: f64 = 0.5 * LOGISTIC_SHARE;
 
-/// Of the slope of a model that knows nothing, for the logistic loss.
+/// The share of |ℓ′(0)| to which derivatives are clipped, for the logistic loss.
 const LOGISTIC_SHARE: f64 = 0.75;
 
 /// Points are kept within this many times 1/R of 0: far beyond any model, and every margin is finite.
@@ -143,13 +139,13 @@ pub(super) const BALL: f64 = 1_048_576.0;
 /// Radii for which no unit or product leaves the range of `f64`.
 pub(super) const RADII: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
 
-/// B·R of the rule where there is little noise.
+/// The rule's B·R if there is little noise.
 const EXPECTED_NORM: f64 = 16.0;
 
-/// s/R above which a smaller model is expected.
+/// The ratio s/R above which a smaller model is expected.
 const QUIET: f64 = 0.003;
 
-/// S: what the slope of a record's loss is clipped to.
+/// The bound S to which the derivative of a record's loss is clipped.
 pub fn slope(facts: &Facts) -> f64 {
     if joint(facts) {
         // ‖π − e_y‖ at π = 1/K.
@@ -162,29 +158,29 @@ pub fn slope(facts: &Facts) -> f64 {
     at_zero(1.0).max(at_zero(-1.0)).min(facts.shape.lipschitz)
 }
 
-/// S where every problem is on its own.
+/// The bound S if every problem is fitted separately.
 pub(super) fn separate_slope(facts: &Facts) -> f64 {
     slope(&Facts { problems: 1, ..facts.clone() })
 }
 
-/// Whether the classes are fitted jointly.
+/// True if the classes are fitted jointly.
 pub(crate) fn joint(facts: &Facts) -> bool {
     facts.problems > 1 && facts.loss == Loss::Logistic
 }
 
-/// G.
+/// Bound G on the norm of a record's gradient.
 pub fn contribution(facts: &Facts) -> f64 {
     let together = if joint(facts) { 1.0 } else { f64::from(facts.problems).sqrt() };
-    // Pays for the rounding of these few operations.
+    // The factor covers the rounding of these few operations.
     slope(facts) * facts.radius * together * (1.0 + 16.0 * f64::EPSILON)
 }
 
-/// Δ of the theorem.
+/// The sensitivity Δ of the theorem.
 pub fn sensitivity(facts: &Facts) -> f64 {
     facts.relation().shift(contribution(facts))
 }
 
-/// β and tr H of all problems together.
+/// The smoothness β and tr H of all problems together.
 pub(super) fn shape(facts: &Facts) -> (f64, f64) {
     let square = facts.radius * facts.radius;
     if joint(facts) {
@@ -194,26 +190,26 @@ pub(super) fn shape(facts: &Facts) -> (f64, f64) {
     (curvature, f64::from(facts.problems) * curvature)
 }
 
-/// What the rule chooses.
+/// The rule's choice of steps and step size.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
-    /// T.
+    /// The number of steps T.
     pub steps: u32,
-    /// η of the mean form.
+    /// The step size η of the mean form.
     pub rate: f64,
-    /// m.
+    /// The momentum m.
     pub momentum: f64,
-    /// A, how many of the last points are averaged.
+    /// The number A of last points that are averaged.
     pub averaged: u32,
 }
 
-/// The rule above. `noise` is s.
+/// The rule of the module. `noise` is s.
 pub fn pace(facts: &Facts, noise: f64, steps: Option<u32>) -> Pace {
     let expected = EXPECTED_NORM * (QUIET * facts.radius / noise).min(1.0);
     pace_to(facts, noise, (steps, MOST), expected, shape(facts))
 }
 
-/// The same with at most so many steps, and how many times as many would have been taken.
+/// The same with at most `most` steps; also returns the factor by which unlimited steps would be more.
 pub(super) fn short_pace(facts: &Facts, noise: f64, steps: Option<u32>, most: f64) -> (Pace, f64) {
     let expected = EXPECTED_NORM * (QUIET * facts.radius / noise).min(1.0);
     let pace = pace_to(facts, noise, (steps, most), expected, shape(facts));
@@ -221,7 +217,7 @@ pub(super) fn short_pace(facts: &Facts, noise: f64, steps: Option<u32>, most: f6
     (pace, f64::from(wanted) / f64::from(pace.steps))
 }
 
-/// The same with steps at most, B·R, and with β and tr H, as given.
+/// The same with given limits on the steps, B·R, β and tr H.
 pub(super) fn pace_to(
     facts: &Facts,
     noise: f64,
@@ -245,7 +241,7 @@ pub(super) fn pace_to(
     Pace { steps, rate, momentum, averaged }
 }
 
-/// How far the mean of the last points goes under a constant gradient, in rates.
+/// The distance that the mean of the last points moves under a constant gradient, in step sizes.
 pub(super) fn reach(steps: u32, momentum: f64, averaged: u32) -> f64 {
     let middle = f64::from(steps) - (f64::from(averaged) - 1.0) / 2.0;
     (middle - momentum / (1.0 - momentum)) / (1.0 - momentum)
@@ -304,22 +300,22 @@ pub(crate) fn plan(
     let scale = calibrated(&single, budget, floor, |scale| descent(scale).event())?;
     Ok(Decision {
         procedure: Arc::new(descent(scale)),
-        // A ridge of 0 is none.
+        // A ridge of 0 is no ridge.
         settled: Method::Gd(Gd { steps: Some(pace.steps), ..*options }),
         arithmetic: Arithmetic::Finite,
         notes: vec![],
     })
 }
 
-/// A descent for all problems at once.
+/// The procedure: a descent for all problems at once.
 #[derive(Debug, Clone)]
 struct Descending {
-    /// What is done to each gradient; its sensitivity holds at every θ.
+    /// The mechanism on each gradient; its sensitivity holds at every θ.
     gaussian: Gaussian,
-    /// What is done with the answers.
+    /// The parameters of the descent.
     schedule: Schedule,
     columns: usize,
-    /// The curvature, where it is bought.
+    /// The curvature, if it is estimated.
     bought: Option<Purchase>,
 }
 
@@ -333,7 +329,7 @@ impl Descending {
         })
     }
 
-    /// The same with the curvature at its end.
+    /// Runs the descent and then estimates the curvature.
     fn run_measured(
         &self,
         bought: &Purchase,
@@ -444,15 +440,15 @@ impl Procedure<super::Erm> for Descending {
     }
 }
 
-/// Which sum is asked for at each step.
+/// The gradient sum of each step, as a query.
 pub(super) struct Question {
     loss: Loss,
     radius: f64,
     slope: f64,
     classes: Option<usize>,
-    /// Of the classes.
+    /// The weights of the classes.
     weights: Vec<f64>,
-    /// Of each pass over the rows.
+    /// The labels of each pass over the rows.
     labels: Vec<Labels>,
 }
 
@@ -461,7 +457,7 @@ impl Question {
         Self::of(facts, joint(facts), slope(facts))
     }
 
-    /// With S as given.
+    /// The query with S as given.
     pub(super) fn of(facts: &Facts, joint: bool, slope: f64) -> Self {
         let classes = joint.then_some(facts.problems as usize);
         let labels = match classes {
@@ -477,14 +473,14 @@ impl Question {
         Ok(Here(each.collect::<Result<_, _>>()?))
     }
 
-    /// The same, looked at once, for many questions.
+    /// The records, put on the grid once for many queries.
     pub(super) fn looked_at<'a>(&self, table: &'a dyn Table) -> Result<Here<'a>, LearnError> {
         let mut here = self.records(table)?;
         here.0.iter_mut().for_each(|records| records.look_at_grid(self.radius));
         Ok(here)
     }
 
-    /// The exact sum at θ over some of the records, by their places.
+    /// The exact sum at θ over some of the records, by their indices.
     pub(super) fn ask_some(
         &self,
         theta: &[f64],
@@ -495,8 +491,8 @@ impl Question {
         self.records(&rows).ok()?.sums(&self.at(theta))
     }
 
-    /// The exact sum at θ. There is none where a feature is off its grid, which no θ changes: so the first
-    /// question is refused, before any noise is drawn, or none.
+    /// The exact sum at θ. It is refused if a feature is off its grid, which does not depend on θ: so
+    /// the first query is refused, before any noise is drawn, or none.
     pub(super) fn at(&self, theta: &[f64]) -> Questions {
         let (loss, radius, slope) = (self.loss, self.radius, self.slope);
         if let Some(classes) = self.classes {

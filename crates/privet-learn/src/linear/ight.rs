@@ -1,8 +1,8 @@
-//! Iterative gradient hard thresholding without noise: what a private learner of few columns is held against.
+//! Iterative gradient hard thresholding without noise: the baseline for private learners of few columns.
 //!
-//! θ ← H_s(θ − η∇L(θ)) from θ = 0, H_s keeping the s largest weights by size, of equal ones the first, and the constant
-//! column always (Wang 2021, Algorithm 3). Steps that raise the loss are taken back and halved. The columns that remain
-//! are then fitted by the solver. Nothing is claimed of it.
+//! θ ← H_s(θ − η∇L(θ)) from θ = 0, H_s keeping the s largest weights by size, of equal ones the first,
+//! and the constant column always (Wang 2021, Algorithm 3). Steps that raise the loss are undone and
+//! halved. The columns that remain are then fitted by the solver. There is no guarantee.
 
 use super::minimum::{Ask, solve};
 use super::narrow::{filled, spread};
@@ -13,10 +13,10 @@ use privet_data::Dataset;
 use privet_data::matrix::Matrix;
 use privet_optim::solver::{Monitor, Penalty};
 
-/// Gradients looked at, at most.
+/// Upper bound on the gradients computed.
 const STEPS: usize = 80;
 
-/// Weights of one problem, of all columns.
+/// The weights of one problem, for all columns.
 pub(super) fn fitted(
     facts: &Facts,
     data: &Dataset,
@@ -33,7 +33,7 @@ pub(super) fn fitted(
     Ok(spread(vec![found], &columns, facts.columns).remove(0))
 }
 
-/// Calls `visit` with every entry of a row that is not 0.
+/// Calls `visit` with the entries of a row (of sparse rows the stored ones).
 pub(super) fn for_row(features: &Matrix, row: usize, mut visit: impl FnMut(usize, f64)) {
     match features {
         Matrix::Dense(dense) => {
@@ -58,7 +58,8 @@ fn chosen(facts: &Facts, data: &Dataset, labels: &[f64], size: usize) -> Vec<usi
     thresholded((&data.features, labels), loss, facts.bias, size, rate)
 }
 
-/// The same for any loss, told by its value and slope at a margin and a label, from this rate on.
+/// The same for any loss, given by its value and derivative at a margin and a label, from this step size
+/// on.
 pub(super) fn thresholded(
     (features, labels): (&Matrix, &[f64]),
     of: impl Fn(f64, f64) -> (f64, f64),
@@ -93,7 +94,7 @@ pub(super) fn thresholded(
     filled(|column| theta[column] != 0.0, open, size, bias)
 }
 
-/// H_s.
+/// Keeps the `size` largest weights by absolute value: the operator H_s.
 fn threshold(weights: &mut [f64], size: usize) {
     let mut order: Vec<usize> = (0..weights.len()).collect();
     order.sort_by(|a, b| weights[*b].abs().total_cmp(&weights[*a].abs()));

@@ -1,4 +1,4 @@
-//! Learners that minimise: one linear problem after the other, each through its mechanism.
+//! Learners that release minimisers: one linear problem after the other, each by its mechanism.
 
 use super::curvature::{self, Measured, Purchase};
 use super::part::Part;
@@ -26,38 +26,38 @@ use privet_optim::solver::{
 };
 use privet_optim::sum::Table;
 
-/// What is done for each linear problem, and for how many.
+/// The procedure of such a learner: a mechanism for each linear problem.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Minimum {
-    /// What is done.
+    /// The mechanism.
     pub step: Step,
-    /// How often.
+    /// The number of problems.
     pub problems: u32,
-    /// n, declared.
+    /// The declared number of rows n.
     pub rows: u64,
-    /// What is added to every objective.
+    /// The penalty or set added to every objective.
     pub penalty: Penalty,
-    /// The curvature, where it is bought.
+    /// The curvature, if it is estimated.
     pub bought: Option<Purchase>,
 }
 
-/// What is done for each linear problem.
+/// The mechanism for each linear problem.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Step {
     /// Minimise to the tolerance, then add Gaussian noise.
     OutputGaussian {
-        /// λ.
+        /// The ridge λ.
         ridge: f64,
-        /// γ of the sum form.
+        /// The tolerance γ of the sum form.
         tolerance: f64,
         /// The noise.
         mechanism: Gaussian,
     },
     /// Minimise to the tolerance, then add ℓ2-Laplace noise.
     OutputLaplace {
-        /// λ.
+        /// The ridge λ.
         ridge: f64,
-        /// γ of the sum form.
+        /// The tolerance γ of the sum form.
         tolerance: f64,
         /// The noise.
         mechanism: L2Laplace,
@@ -66,14 +66,14 @@ pub(crate) enum Step {
     Perturbed(PerturbedObjective),
 }
 
-/// What is asked of the solver.
+/// The request to the solver.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ask {
-    /// λ.
+    /// The ridge λ.
     pub ridge: f64,
-    /// γ of the sum form.
+    /// The tolerance γ of the sum form.
     pub tolerance: f64,
-    /// Bound on ‖b‖ that holds but for a probability that does not matter.
+    /// Bound on ‖b‖ that holds except with negligible probability.
     pub linear_norm: f64,
 }
 
@@ -86,9 +86,10 @@ pub(super) fn linear_norm(noise: ObjectiveNoise, columns: usize) -> f64 {
     }
 }
 
-/// What ‖b‖ exceeds in fewer than 3.7 of 100 draws, e^(−3.3): of p Gaussian coordinates ‖b‖² ≤ σ²(p + 2√(px) + 2x) but for
-/// e^(−x) (Laurent & Massart 2000, Lemma 1); of ℓ2-Laplace noise, whose length is Gamma(p), ‖b‖ ≤ s(p + √(2px) + x)
-/// (Boucheron, Lugosi & Massart 2013, §2.4).
+/// A bound that ‖b‖ exceeds in fewer than 3.7 of 100 draws, e^(−3.3): of p Gaussian coordinates
+/// ‖b‖² ≤ σ²(p + 2√(px) + 2x) except with probability e^(−x) (Laurent & Massart 2000, Lemma 1); of
+/// ℓ2-Laplace noise, whose norm is Gamma(p), ‖b‖ ≤ s(p + √(2px) + x) (Boucheron, Lugosi & Massart 2013,
+/// §2.4).
 fn beyond(noise: ObjectiveNoise, columns: f64) -> f64 {
     const X: f64 = 3.3;
     match noise {
@@ -101,7 +102,8 @@ fn beyond(noise: ObjectiveNoise, columns: f64) -> f64 {
     }
 }
 
-/// What output noise in one weight exceeds in at most 1 of 100: 2Φ(−2.6) = 0.0093; of ℓ2-Laplace noise by its length, e^(−5).
+/// A bound that output noise in one weight exceeds in at most 1 of 100 draws: 2Φ(−2.6) = 0.0093; of
+/// ℓ2-Laplace noise by its norm, e^(−5).
 fn beyond_output(noise: OutputLaw, columns: f64) -> f64 {
     match noise {
         OutputLaw::Gaussian(scale) => 2.6 * scale,
@@ -110,12 +112,12 @@ fn beyond_output(noise: OutputLaw, columns: f64) -> f64 {
 }
 
 impl Minimum {
-    /// For every problem of the facts.
+    /// The procedure for every problem of the facts.
     pub fn new(facts: &Facts, step: Step, penalty: Penalty) -> Self {
         Self { step, problems: facts.problems, rows: facts.rows, penalty, bought: None }
     }
 
-    /// With the curvature at the end, of its one problem.
+    /// Adds the estimate of the curvature at the end, of its one problem.
     pub fn measured(self, bought: Option<Purchase>) -> Self {
         Self { bought, ..self }
     }
@@ -144,7 +146,7 @@ impl Step {
         }
     }
 
-    /// One problem through its mechanism.
+    /// Solves one problem and releases the result by its mechanism.
     fn run(
         &self,
         penalty: &Penalty,
@@ -229,8 +231,8 @@ impl Procedure<super::Erm> for Minimum {
         }
     }
 
-    /// Each party minimises on its own rows ([`super::part`]); b inside an objective is nobody's to share, and
-    /// ℓ2-Laplace noise has no sum.
+    /// Each party minimises on its own rows ([`super::part`]); b inside an objective cannot be shared,
+    /// and ℓ2-Laplace noise has no sum.
     fn among_parties(&self) -> bool {
         matches!(self.step, Step::OutputGaussian { .. })
     }
@@ -242,15 +244,15 @@ impl Procedure<super::Erm> for Minimum {
     fn weight_noise(&self, facts: &Facts) -> Option<f64> {
         match &self.step {
             Step::OutputGaussian { mechanism, .. } => Some(mechanism.noise_scale * facts.widening),
-            // How noise inside the objective moves its minimum depends on the records.
+            // The effect of noise inside the objective on its minimum depends on the records.
             Step::OutputLaplace { .. } | Step::Perturbed(_) => None,
         }
     }
 
-    /// Noise on the weights has its own law. Of b inside the objective the minimiser θ(b) is a function that is
-    /// 1/λ-Lipschitz (F is λ-strongly convex, on a convex set too), so that |θⱼ(b) − θⱼ(0)| ≤ ‖b‖/λ: a bound around the
-    /// weight without noise, whatever the curvature ([`beyond`]). What is released is within γ/λ of θ(b), and has its output
-    /// noise.
+    /// Noise on the weights has its own distribution. The minimiser θ(b) is a 1/λ-Lipschitz function of
+    /// b inside the objective (F is λ-strongly convex, on a convex set too), so
+    /// that |θⱼ(b) − θⱼ(0)| ≤ ‖b‖/λ: a bound around the weight without noise, for any curvature
+    /// ([`beyond`]). The release is within γ/λ of θ(b), and has its output noise.
     fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightLaws> {
         let alike = |deviation: f64, beyond: f64, surety: Surety| WeightLaws {
             deviations: vec![vec![deviation]],
@@ -262,7 +264,8 @@ impl Procedure<super::Erm> for Minimum {
             Step::OutputGaussian { mechanism, .. } => {
                 alike(mechanism.noise_scale * facts.widening, NORMAL, Surety::Exact)
             }
-            // E‖b‖²/p = s²(p + 1); beyond that of one coordinate, which is Laplace at p = 1, in 5 of 100 at most.
+            // E‖b‖²/p = s²(p + 1); a coordinate exceeds its interval, that of a Laplace variable (the
+            // law at p = 1), in at most 5 of 100 draws.
             Step::OutputLaplace { mechanism, .. } => {
                 let deviation = mechanism.noise_scale * (columns + 1.0).sqrt();
                 alike(deviation, LAPLACE, Surety::Exact)
@@ -290,7 +293,7 @@ impl Procedure<super::Erm> for Minimum {
 
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
         if self.penalty != Penalty::None {
-            // What a penalty costs depends on the best model, which is not known.
+            // The cost of a penalty depends on the best model, which is not known.
             return None;
         }
         let ridge = self.step.ask().ridge;
@@ -346,7 +349,7 @@ impl Procedure<super::Erm> for Minimum {
     }
 }
 
-/// What a party adds of its own minimum; `None` where it has declared no rows.
+/// A party's weighted minimiser; `None` if it has declared no rows.
 fn own_minimum(
     part: Part,
     ask: Ask,
@@ -374,14 +377,14 @@ pub(super) fn solve(
     let records = admit::records(table, &labels)?;
     let Ask { ridge, tolerance, .. } = ask;
     let problem = Problem { records: records.as_ref(), loss: facts.loss, ridge, linear, penalty };
-    // A little more is asked for than the plan needs: rounding θ to `f64` must fit into the rest.
+    // The tolerance is a little finer than the plan needs: rounding θ to `f64` must fit into the rest.
     let start = warm_start::start(&problem, table, &labels);
     let options =
         SolverOptions { monitor: Some(monitor), start: start.as_deref(), ..Default::default() };
     minimise(&problem, tolerance * SOLVER_SHARE, &options).map_err(withheld)
 }
 
-/// A solver's refusal, without the numbers that it read off the records or the noise.
+/// Returns a solver's refusal without the numbers that it read off the records or the noise.
 fn withheld(error: SolveError) -> LearnError {
     match error {
         SolveError::Stopped | SolveError::Setting(_) => LearnError::Solve(error),
@@ -389,7 +392,7 @@ fn withheld(error: SolveError) -> LearnError {
     }
 }
 
-/// The minimiser, if it is proved to be within γ/λ of the exact one.
+/// Returns the minimiser if it is proved to be within γ/λ of the exact one.
 fn certified(solved: Certified, ask: Ask) -> Result<Vec<f64>, LearnError> {
     if solved.distance_bound() <= ask.tolerance / ask.ridge {
         Ok(solved.into_theta())

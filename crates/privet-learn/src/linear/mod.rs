@@ -3,8 +3,8 @@
 //! | file | learner |
 //! |---|---|
 //! | [`gd`] | noisy gradient descent, `--method gd` |
-//! | [`centred_gd`] | the same on rows less their noised mean, `--method centred-gd` |
-//! | [`sgd`] | the same on a random part of the records at each step, `--method sgd` |
+//! | [`centred_gd`] | the same on rows less their noisy mean, `--method centred-gd` |
+//! | [`sgd`] | the same on a random sample of the records at each step, `--method sgd` |
 //! | [`psgd`] | permutation descent, noise on the result, `--method psgd` |
 //! | [`psgd_strong`] | the same with a ridge, `--method psgd-strong` |
 //! | [`averaged`] | implicit steps over the rows in order, noise on the mean, `--method averaged` |
@@ -12,22 +12,22 @@
 //! | [`simplex`] | entropy-regularised, released by sampling, `--method simplex` |
 //! | [`amp`] | Approximate Minima Perturbation, `--method amp` |
 //! | [`chosen_amp`] | the same on a few columns, chosen privately, `--method chosen-amp` |
-//! | [`dpsl_kt`] | noised answers to public inputs, then few columns, `--method dpsl-kt` |
+//! | [`dpsl_kt`] | noisy answers to public inputs, then few columns, `--method dpsl-kt` |
 //! | [`dp_ight`] | noisy descent that keeps the largest weights, `--method dp-ight` |
-//! | [`two_stage`] | columns chosen by any selector, then a fit on them ([`second_stage`]), `--method two-stage` |
+//! | [`two_stage`] | columns chosen by any selector, then a fit ([`second_stage`]), `--method two-stage` |
 //! | [`objective`] | objective perturbation, `--method objective` |
 //! | [`output`] | output perturbation, `--method output` |
-//! | [`ssp`] | least squares from noised moments, `--method ssp` |
+//! | [`ssp`] | least squares from noisy moments, `--method ssp` |
 //! | [`regression`] | linear regression in a ball, `--method linear` |
-//! | [`rotated`] | the same with a regulariser made of the data, `--method linear-rotated` |
+//! | [`rotated`] | the same with a data-dependent regulariser, `--method linear-rotated` |
 //! | [`sample_aggregate`] | the mean of many small fits, `--method sample-aggregate` |
 //! | [`baseline`] | no noise at all, `--method non-private` |
-//! | `predicted` | by what `auto` compares plans; what people are told is in [`crate::linear::forecast`] |
-//! | `descent`, `thresholding` | how noised gradients become a model |
+//! | `predicted` | excess risk, by which `auto` compares plans; [`crate::linear::forecast`] is for users |
+//! | `descent`, `thresholding` | steps, averaging and thresholding of noisy gradients |
 //! | `narrow` | a table of a few chosen columns, for a second stage |
-//! | `gain` | how much of the noise a descent keeps |
-//! | [`curvature`] | what narrows the intervals of weights, bought |
-//! | [`ridge`] | how much to regularise, from public facts |
+//! | `gain` | the share of the noise that a descent keeps |
+//! | [`curvature`] | narrower intervals of weights, from a private estimate of the curvature |
+//! | [`ridge`] | default strength of regularisation, from public facts |
 //!
 //! All of them minimise, for each linear problem,
 //! F(θ) = Σℓ(⟨xᵢ,θ⟩; yᵢ) + (λ/2)‖θ‖² (+ ⟨b,θ⟩), in the sum form, the intercept being an ordinary
@@ -110,7 +110,7 @@ use std::sync::Arc;
 
 pub(crate) use descent::keep_within;
 
-/// A linear model that minimises a loss.
+/// The task: a linear model that minimises a loss.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Erm {
@@ -120,16 +120,16 @@ pub struct Erm {
     pub method: Method,
 }
 
-/// What a learner decides.
+/// A learner's plan.
 #[derive(Debug, Clone)]
 pub(crate) struct Decision {
-    /// What to do.
+    /// The procedure to run.
     pub procedure: Arc<dyn Procedure<Erm>>,
-    /// The method with every choice that a rule made written down.
+    /// The method with every choice of its rules written down.
     pub settled: Method,
-    /// In which arithmetic the guarantee is proved.
+    /// The arithmetic in which the guarantee is proved.
     pub arithmetic: Arithmetic,
-    /// Conditions and gaps.
+    /// Conditions and gaps of the guarantee, as printed in the certificate.
     pub notes: Vec<Note>,
 }
 
@@ -236,7 +236,7 @@ pub(crate) fn calibrated(
     allowance.least(floor, |scale| Ok(facts.repeated(event_for(scale)?)))
 }
 
-/// The papers split a budget evenly between the problems.
+/// The budget of each problem under the papers' even split.
 pub(crate) fn evenly_split(facts: &Facts, budget: &Allowance<'_>) -> (f64, f64) {
     let share = f64::from(facts.problems);
     (budget.epsilon() / share, budget.delta() / share)

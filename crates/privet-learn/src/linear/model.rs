@@ -1,4 +1,4 @@
-//! What is released: linear weights, and how they predict.
+//! Released linear models: weights, and predictions.
 
 use crate::Released;
 use crate::error::LearnError;
@@ -22,32 +22,35 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinearWeights {
-    /// A row a problem, a column an encoded column (bias last, if any).
+    /// A row per problem, an entry per encoded column (bias last, if any).
     pub weights: Vec<Vec<f64>>,
-    /// What is taken from every row before it is weighed, under noise as well
+    /// The centre subtracted from every row before scoring, a noisy mean
     /// ([`crate::linear::centred_gd`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub centre: Option<Vec<f64>>,
-    /// How an error is spread over the weights ([`crate::linear::ssp`], [`crate::linear::curvature`]), under noise as well.
+    /// The effect of noise on the weights ([`crate::linear::ssp`], [`crate::linear::curvature`]), itself
+    /// noisy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
 }
 
-/// How an error is spread over weights: of `ssp`, M the noised, filtered inverse of Σxxᵀ that the weights are made with; of
-/// other methods, from the curvature that was bought ([`crate::linear::curvature`]).
+/// The effect of noise on the weights: for `ssp`, M is the noisy, filtered inverse of Σxxᵀ that the
+/// weights are computed with; for other methods it is from the estimated curvature
+/// ([`crate::linear::curvature`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Spread {
-    /// (M·θ)ⱼ, a row a problem; only of `ssp`.
+    /// (M·θ)ⱼ, a row per problem; only of `ssp`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub along: Vec<Vec<f64>>,
-    /// ‖M·eⱼ‖₂, a column each.
+    /// ‖M·eⱼ‖₂, an entry per column.
     pub length: Vec<f64>,
 }
 
 impl Spread {
-    /// Whether a method keeps such a one beside its weights, or none where it keeps none: nothing else rides along. (M is
-    /// positive semidefinite, so that ⟨θ, Mθ⟩ ≥ 0.)
+    /// True if the model has a spread, of the right form, only if its method keeps one, and always if it
+    /// estimates the curvature (a model of `ssp` may lack it). (M is positive semidefinite, so that
+    /// ⟨θ, Mθ⟩ ≥ 0.)
     pub(crate) fn fits(model: &LinearWeights, method: &Method, columns: usize) -> bool {
         let bought = method.buys_intervals();
         let ssp = matches!(method, Method::Ssp(_));
@@ -73,7 +76,7 @@ impl Spread {
 pub type Model = Released<Erm>;
 
 impl LinearWeights {
-    /// A row a problem.
+    /// Weights without centre and spread, a row per problem.
     pub fn of(weights: Vec<Vec<f64>>) -> Self {
         Self { weights, centre: None, spread: None }
     }
@@ -92,12 +95,12 @@ impl Artefact for LinearWeights {
 pub enum Predictions {
     /// Class codes, in the order of the schema.
     Classes(Vec<u32>),
-    /// Numbers in the target's own unit.
+    /// Numbers in the target's unit.
     Numbers(Vec<f64>),
 }
 
 impl Predictions {
-    /// In words: the names of a schema's classes, or numbers.
+    /// Predictions in words: the names of a schema's classes, or numbers.
     pub fn in_words(&self, schema: &Schema) -> Vec<String> {
         let classes = schema.classes().unwrap_or_default();
         match self {
@@ -132,8 +135,8 @@ impl Model {
         load_predictor(path.as_ref(), Seal::Required)
     }
 
-    /// Writes model and certificate into one file, readable by its owner alone. A file that is there is kept: then, or
-    /// where it cannot be written, it goes to another place, which the answer names.
+    /// Writes model and certificate into one file, readable by its owner alone. An existing file is
+    /// kept: then, or if it cannot be written, the model goes to another path, which is returned.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<Kept, LearnError> {
         file::save(self, path.as_ref(), None, Existing::Keep)
     }
@@ -143,23 +146,24 @@ impl Model {
         self.artefact()
     }
 
-    /// The loss that it minimises.
+    /// The loss that was minimised.
     pub fn loss(&self) -> Loss {
         self.request().task.loss
     }
 
-    /// How it was learnt.
+    /// The method that trained it.
     pub fn method(&self) -> &Method {
         &self.request().task.method
     }
 
-    /// ⟨x, θ⟩ for each row and problem, problems innermost; x is centred first where the model has a centre.
+    /// ⟨x, θ⟩ for each row and problem, problems innermost; x is centred first if the model has a
+    /// centre.
     pub fn scores(&self, features: &Matrix) -> Vec<f64> {
         let radius = || Encoding::new(&self.request().schema).l2_radius();
         let centred = self.weights().centre.as_ref();
         let mut scores = Vec::with_capacity(features.rows() * self.weights().weights.len());
         if let Some(mean) = centred {
-            // Centred rows are those that were learnt from, each as long as the radius where rows are filled.
+            // Centred rows are the training rows, each scaled up to the radius if rows are filled.
             let clip = self.request().schema.clip();
             let filled = (clip.rows == Rows::Fill).then(|| filled(features, clip));
             let (rows, centre) = (filled.as_ref().unwrap_or(features), Centre::new(mean, radius()));
@@ -178,7 +182,7 @@ impl Model {
         scores
     }
 
-    /// The rows whose products with the weights the scores are, entries innermost.
+    /// The rows whose products with the weights are the scores, entries innermost.
     pub fn scored_rows(&self, features: &Matrix) -> Vec<f64> {
         let Some(mean) = self.weights().centre.as_ref() else {
             return (0..features.rows())
@@ -201,7 +205,7 @@ impl Model {
             None => Predictions::Numbers(
                 scores
                     .iter()
-                    // The target's bounds are public: nothing beyond them can be right.
+                    // The target's bounds are public: no number outside them can be right.
                     .map(|score| self.loss().prediction(*score).clamp(-1.0, 1.0))
                     .map(|number| encoding.decode_target(number))
                     .collect(),
@@ -213,17 +217,17 @@ impl Model {
         }
     }
 
-    /// How well the scores rank records of two classes, given their codes: the area under the ROC curve.
-    /// `None` for other targets, or where one class is absent.
+    /// The area under the ROC curve of the scores, of two classes, given the codes of the records.
+    /// `None` for other targets, or if one class is absent.
     pub fn ranking(&self, features: &Matrix, codes: &[u32]) -> Option<f64> {
         let two = self.request().schema.classes().is_some_and(|classes| classes.len() == 2);
         let positive: Vec<bool> = codes.iter().map(|code| *code == 1).collect();
         two.then(|| crate::statistics::ranking::area(&self.scores(features), &positive)).flatten()
     }
 
-    /// A probability for each row and class, classes innermost: σ(score) for two, normalised σ for
-    /// more; where slopes were clipped or classes fitted jointly, what that estimates. `None` unless the
-    /// loss is logistic.
+    /// A probability for each row and class, classes innermost: σ(score) for two, normalised σ for more;
+    /// if derivatives were clipped or classes fitted jointly, the probabilities that such a model
+    /// estimates. `None` unless the loss is logistic.
     pub fn probabilities(&self, features: &Matrix) -> Option<Vec<f64>> {
         if self.loss() != Loss::Logistic {
             return None;
@@ -235,7 +239,7 @@ impl Model {
         // e^z = p/(S(1 − p)) − 1 for p > ½ ([`crate::linear::gd`]), so that 1 − p = 1/(1 + S(1 + e^z)).
         let clipped = |score: f64| {
             let odds = crate::linear::gd::LOGISTIC_SLOPE * (1.0 + score.abs().exp());
-            // Where clipping leaves no more to say than ½, the predicted class is still the likelier one.
+            // Where clipping leaves ½ on both sides, the predicted class is still the likelier one.
             let even = if score == 0.0 { 0.5 } else { 0.5 - f64::EPSILON };
             let wrong = (1.0 / (1.0 + odds)).min(even);
             if score > 0.0 { 1.0 - wrong } else { wrong }
@@ -260,16 +264,16 @@ impl Model {
     }
 }
 
-/// ⟨x, θ⟩ of rows that a model was learnt from, row by row: x is centred first where the model has a centre.
-/// What a row gets is added up in the order of its columns, so that it has the same bits in whichever storage
-/// and beside whichever other rows.
+/// ⟨x, θ⟩ of training rows, row by row: x is centred first if the model has a centre. A row's score is
+/// added up in the order of its columns, so that it has the same bits in any storage and beside any
+/// other rows.
 pub(crate) struct RowScores<'a> {
     weights: &'a [Vec<f64>],
     centre: Option<(Centre, Vec<f64>)>,
 }
 
 impl<'a> RowScores<'a> {
-    /// Of rows of this radius.
+    /// For rows of this radius.
     pub(crate) fn new(model: &'a LinearWeights, radius: f64) -> Self {
         let centre = model.centre.as_ref().map(|mean| {
             let centre = Centre::new(mean, radius);
@@ -288,7 +292,7 @@ impl<'a> RowScores<'a> {
     }
 }
 
-/// The rows, each as long as the clip allows.
+/// The rows, each scaled up to the largest norm that the clip allows.
 fn filled(features: &Matrix, clip: ClipFacts) -> Matrix {
     let (rows, columns) = (features.rows(), features.columns());
     let values: Vec<f64> =
@@ -309,7 +313,7 @@ fn dot(features: &Matrix, row: usize, weights: &[f64]) -> f64 {
     }
 }
 
-/// The first of the largest.
+/// The index of the first of the largest.
 pub(crate) fn largest(scores: &[f64]) -> u32 {
     let mut best = 0;
     for (place, score) in scores.iter().enumerate() {

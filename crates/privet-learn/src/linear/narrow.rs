@@ -1,14 +1,14 @@
-//! A table of a few chosen columns, its rows clipped anew: what a second stage fits.
+//! A table of a few chosen columns, its rows clipped anew, for a second stage.
 //!
-//! **Claim.** Row i of it is a function of record i and of the choice alone, of length at most R′; so a second
-//! stage with the facts of [`Narrow::fewer`] has the sensitivities that its own theorem states, whichever columns
-//! were chosen, and whatever the choice cost it may read it.
+//! **Claim.** Row i of it is a function of record i and of the choice alone, of norm at most R′; so a
+//! second stage with the facts of [`Narrow::fewer`] has the sensitivities that its own theorem states,
+//! for any choice of columns, and may depend on the choice at no further cost.
 //!
-//! *Proof.* Leaving out entries and [`Clip`] look at one row at a time; `Clip` proves its bound in whole
-//! numbers. ∎
+//! *Proof.* Leaving out entries and [`Clip`] are functions of one row at a time; `Clip` proves its bound
+//! in integers. ∎
 //!
-//! Clipping anew is what makes a second stage worth while: k of p columns of a row of length R have about R√(k/p),
-//! and noise grows with the bound on the length, not with the length.
+//! Clipping anew makes a second stage pay: k of p columns of a row of norm R have about R√(k/p), and
+//! noise grows with the bound on the norm, not with the norm.
 
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -18,22 +18,22 @@ use privet_data::bound::Clip;
 use privet_data::matrix::Matrix;
 use privet_data::schema::{ClipFacts, Norm, RADIUS, Rows};
 
-/// Limits on R′.
+/// Limits on the radius R′.
 pub const FIT_RADIUS: Range = Range::from("fit_radius", 1e-6, 1e6);
 
-/// How much longer than usual a row of the chosen columns may be.
+/// Bound on the norm of a row of the chosen columns, as a multiple of the usual one.
 const ROOM: f64 = 1.5;
 
-/// What is known of a table of so many columns of another one, whichever they are.
+/// The facts and the clip of a table of a fixed number of columns, for any choice.
 #[derive(Debug, Clone)]
 pub(super) struct Narrow {
-    /// Facts of the second stage.
+    /// The facts of the second stage.
     pub fewer: Facts,
     clip: Clip,
 }
 
 impl Narrow {
-    /// Of `count` columns and the constant one.
+    /// For `count` columns and the constant one.
     pub fn new(facts: &Facts, count: usize, radius: Option<f64>) -> Result<Self, LearnError> {
         let bias = usize::from(facts.bias);
         // The constant column may be twice as large as others.
@@ -53,12 +53,12 @@ impl Narrow {
         Ok(Self { fewer, clip })
     }
 
-    /// R′.
+    /// The radius R′.
     pub fn radius(&self) -> f64 {
         self.clip.radius()
     }
 
-    /// The table itself: these columns, ascending, the constant one last if there is one.
+    /// The table of these columns, ascending, the constant one last if there is one.
     pub fn table(&self, data: &Dataset, columns: &[usize]) -> Dataset {
         let part = data.features.only(columns);
         let rows = part.rows();
@@ -69,7 +69,7 @@ impl Narrow {
     }
 }
 
-/// Chosen columns filled up to so many by the first others, ascending; then the constant one.
+/// Chosen columns filled up to `count` by the first others, ascending; then the constant one.
 pub(super) fn filled(
     chosen: impl Fn(usize) -> bool,
     open: usize,
@@ -84,7 +84,7 @@ pub(super) fn filled(
     columns
 }
 
-/// Weights of some columns as weights of all of them.
+/// Extends weights of some columns to all of them, with zeros.
 pub(super) fn spread(rows: Vec<Vec<f64>>, columns: &[usize], width: usize) -> Vec<Vec<f64>> {
     let one = |row: Vec<f64>| {
         let mut all = vec![0.0; width];

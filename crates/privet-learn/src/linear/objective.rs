@@ -5,18 +5,20 @@
 //! exact minimiser has the privacy curve of the table there; for density ∝ exp(−‖b‖/s) it is pure
 //! with ε = ln(1 + β/λ) + 2LR/s under replace-one and ln(1 + β/λ) + LR/s under add/remove.
 //!
-//! What a solver finds is a θ̃ with ‖∇J(θ̃)‖ ≤ γ, for a b that lies on a grid. No theorem about the
-//! exact minimiser covers it, and released as it is it gives the records away
-//! ([`privet_dp::mechanism::PerturbedObjective`]). So a little noise is added to it, as by [`super::amp`],
-//! whose theorem holds for the program as executed; that noise is kept far below what b does:
+//! A solver returns a θ̃ with ‖∇J(θ̃)‖ ≤ γ, for a b that lies on a grid. No theorem about the exact
+//! minimiser covers it, and released unchanged it gives the records away
+//! ([`privet_dp::mechanism::PerturbedObjective`]). So a little noise is added to it, as by
+//! [`super::amp`], whose theorem holds for the program as executed; that noise is kept far below the
+//! effect of b:
 //!
 //! - γ `gamma` is σ·2⁻²⁸ in the sum form, or the least power of two times that which a solver is sure to
-//!   reach (`super::reach`), at most the larger of σ·2⁻²⁰ and 1/n. σ here is what the budget alone asks for;
+//!   reach (`super::reach`), at most the larger of σ·2⁻²⁰ and 1/n. σ here is the scale for the budget
+//!   alone;
 //! - ν² is a share of 10⁻³ (`split`) of μ² + ν², which costs 0.05 % of σ. The output noise is then about
 //!   2⁻²² / μ of σ/λ, the scale at which b moves θ where the records say little; and for δ = 0 its ε is that
 //!   share of all.
 //!
-//! Beside those two numbers and its printed constants it is [`super::amp`]. For δ = 0 the noise is
+//! Apart from those two numbers and its printed constants it is [`super::amp`]. For δ = 0 the noise is
 //! continuous: certificates say *real arithmetic*.
 //!
 //! A penalty or set on top of the ridge changes nothing of this: the limit theorem of
@@ -48,7 +50,7 @@ use privet_dp::mechanism::{OutputLaw, PerturbedObjective};
 use privet_optim::solver::Penalty;
 use std::sync::Arc;
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "objective",
     summary: "perturbs the objective and releases its minimiser, with next to no noise on top",
@@ -61,7 +63,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
-/// γ, for this method and [`super::regression`].
+/// The setting γ, for this method and [`super::regression`].
 pub(super) const GAMMA_SETTING: SettingInfo = SettingInfo::number(
     GAMMA,
     "gradient norm of the mean objective at which to stop; what a solver can reach unless given",
@@ -73,7 +75,7 @@ pub(super) const SPLIT_SETTING: SettingInfo = SettingInfo::number(
     "share of the noise budget for the output noise; 0.001 unless given",
 );
 
-/// Share of the noise budget for the output noise.
+/// Default share of the noise budget for the output noise.
 pub const DEFAULT_SPLIT: f64 = 1e-3;
 
 settings! {
@@ -143,7 +145,7 @@ pub(super) fn shared(
     perturbed(facts, ridge, law(budget, scale), tolerance, output)
 }
 
-/// About how much noise the budget asks for, before regularisation is known: (scale, norm).
+/// The approximate scale and norm of the noise for the budget, before regularisation is known.
 pub(super) fn expected_noise(
     facts: &Facts,
     budget: &Allowance<'_>,
@@ -160,7 +162,7 @@ pub(super) fn expected_noise(
     })
 }
 
-/// The law of b at a given scale: Gaussian, or ℓ2-Laplace for δ = 0.
+/// The distribution of b at a given scale: Gaussian, or ℓ2-Laplace for δ = 0.
 pub(super) fn law(budget: &Allowance<'_>, noise_scale: f64) -> ObjectiveNoise {
     if budget.is_pure() {
         ObjectiveNoise::L2Laplace { noise_scale }
@@ -169,7 +171,7 @@ pub(super) fn law(budget: &Allowance<'_>, noise_scale: f64) -> ObjectiveNoise {
     }
 }
 
-/// γ of the sum form: the one given, or the finest that is worth its while and sure to be reached.
+/// The tolerance γ of the sum form: the one given, or the finest that is useful and sure to be reached.
 fn sum_tolerance(
     facts: &Facts,
     gamma: Option<f64>,
@@ -183,7 +185,7 @@ fn sum_tolerance(
     }
 }
 
-/// Constants that are proved.
+/// Plans with proved constants.
 fn plan_sound(
     facts: &Facts,
     budget: &Allowance<'_>,
@@ -203,7 +205,7 @@ fn plan_sound(
     Ok(planned(facts, budget, build(scale), penalty, settled))
 }
 
-/// The thesis's constants.
+/// Plans with the thesis's constants.
 fn plan_printed(
     facts: &Facts,
     budget: &Allowance<'_>,

@@ -14,8 +14,8 @@
 //! ([`privet_dp::mechanism`]). No smoothness is needed.
 //!
 //! The same bound holds with any convex penalty or set that does not depend on the data on top of the
-//! ridge; the proof is in [`super::penalty`]. Among parties each minimises on its own rows, and the mean of
-//! their minimisers, weighted by declared rows, has the same bound (`part.rs`).
+//! ridge; the proof is in [`super::penalty`]. Among parties each minimises on its own rows, and the mean
+//! of their minimisers, weighted by declared rows, has the same bound (`part.rs`).
 //!
 //! - λ `ridge` (of the sum, not the mean; plus the elastic net's l2), L `loss.lipschitz()`, R `Facts::radius`
 //! - γ `tolerance`, 1/n, fixed before any record is read
@@ -43,7 +43,7 @@ use privet_dp::mechanism::{Gaussian, L2Laplace};
 use privet_optim::solver::Penalty;
 use std::sync::Arc;
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "output",
     summary: "minimises a regularised objective and adds noise to the result",
@@ -87,11 +87,11 @@ pub fn sensitivity(facts: &Facts, ridge: f64, tolerance: f64) -> f64 {
         Neighbours::ReplaceOne | Neighbours::ReplaceLabel => 2.0 * (shift + tolerance) / ridge,
         Neighbours::AddRemove => (shift + 2.0 * tolerance) / ridge,
     };
-    // Pays for the rounding of these few operations.
+    // The factor covers the rounding of these few operations.
     bound * (1.0 + 16.0 * f64::EPSILON)
 }
 
-/// Constants that are proved.
+/// Plans with proved constants.
 fn plan_sound(
     facts: &Facts,
     budget: &Allowance<'_>,
@@ -124,7 +124,7 @@ fn plan_sound(
     Ok(work.gaussian(mechanism(scale), settled))
 }
 
-/// The papers' constants.
+/// Plans with the papers' constants.
 fn plan_printed(
     facts: &Facts,
     budget: &Allowance<'_>,
@@ -167,10 +167,10 @@ fn laplace(facts: &Facts, sensitivity: f64, noise_scale: f64) -> L2Laplace {
     }
 }
 
-/// What is minimised, and how far.
+/// The objective to minimise, and its tolerance.
 struct Work<'a> {
     facts: &'a Facts,
-    /// λ, the elastic net's part included.
+    /// The ridge λ, the elastic net's part included.
     ridge: f64,
     tolerance: f64,
     penalty: Penalty,

@@ -1,30 +1,34 @@
 //! Output perturbation among parties: the mean of their minimisers, each weighted by its rows.
 //!
 //! **Theorem** (after Wang 2021, Theorem 6.3.1). Party j declares nⱼ of n rows, f = nⱼ/n, and minimises
-//! Fⱼ(θ) = Σℓ over its own rows + (fλ/2)‖θ‖² + f·r(θ), with the notation of [`super::output`] and [`super::penalty`], until
-//! ‖∇Fⱼ(θ̃ⱼ)‖₂ ≤ γ. Between neighbours Σⱼ fⱼθ̃ⱼ moves by no more than is proved there of one table at ridge λ:
-//! **2(LR + γ)/λ** under replace-one and **(LR + 2γ)/λ** under add/remove, however the rows are dealt out.
+//! Fⱼ(θ) = Σℓ over its own rows + (fλ/2)‖θ‖² + f·r(θ), with the notation of [`super::output`] and
+//! [`super::penalty`], until ‖∇Fⱼ(θ̃ⱼ)‖₂ ≤ γ. Between neighbours Σⱼ fⱼθ̃ⱼ moves by no more than the
+//! bound proved there for one table at ridge λ: **2(LR + γ)/λ** under replace-one and **(LR + 2γ)/λ**
+//! under add/remove, for any division of the rows.
 //!
-//! *Proof.* A record lies at one party, j; of the others' terms none depends on it. By that theorem for Fⱼ, whose ridge is
-//! fλ, θ̃ⱼ moves by at most 2(LR + γ)/(fλ), or (LR + 2γ)/(fλ), and it counts f times. ∎
+//! *Proof.* A record lies at one party, j; the others' terms do not depend on it. By that theorem for
+//! Fⱼ, whose ridge is fλ, θ̃ⱼ moves by at most 2(LR + γ)/(fλ), or (LR + 2γ)/(fλ), and it counts f times.
+//! ∎
 //!
-//! The weights are public: f is of what the agreement declares, not of what a table has, and under add/remove stays when
-//! a record comes or goes. A party that declares no rows adds nothing. Only the noised sum is opened
-//! ([`privet_dp::mechanism::shares`]).
+//! The weights are public: f is from the agreement's declaration, not from the table, and under
+//! add/remove is the same with a record more or less. A party that declares no rows adds nothing. Only
+//! the noisy sum is opened ([`privet_dp::mechanism::shares`]).
 //!
-//! *In finite arithmetic.* f is one `f64`. Its product with λ, and what else is rounded here once, is in what
-//! [`super::output::sensitivity`] is rounded up by. fθ̃ is rounded by u‖fθ̃‖ at most, u = 2⁻⁵³, as if θ̃ were u‖θ̃‖ further
-//! from the minimiser: that must fit into γ/(fλ) beside what the solver proves ([`Part::counted`]). It does where
-//! [`super::reach`] admits the plan: with nⱼ ≤ n rows at fλ all that is bounded there is as small as for one table, and of
-//! γ/(fλ) a twentieth is left.
+//! *In finite arithmetic.* f is one `f64`. Its product with λ, and the other single roundings here, are
+//! covered by the factor of [`super::output::sensitivity`]. fθ̃ is rounded by u‖fθ̃‖ at most, u = 2⁻⁵³,
+//! as if θ̃ were u‖θ̃‖ further from the minimiser: that must fit into γ/(fλ) beside the solver's proved
+//! distance ([`Part::counted`]). It does where [`super::reach`] admits the plan: with nⱼ ≤ n rows at fλ
+//! all that is bounded there is as small as for one table, and of γ/(fλ) a twentieth is left.
 //!
-//! - Departs from print: there each party counts 1/m and the noise is that of the smallest, 2G/(m·min nⱼ·λ); γ = 0; and
-//!   noise is Laplace a coordinate, for a sensitivity in ℓ2. ℓ2-Laplace noise has no exact sampler, and a sum of
-//!   draws of several servers would have no law that is charged: Gaussian noise alone is offered.
-//! - What it costs: the mean of minimisers is not the minimiser of all rows. Parties of few rows each lose by that, noise
-//!   or none; `gd` does not.
-//! - How long a party takes to minimise depends on its rows, and servers can see it wait.
-//! - Tested by `a_record_moves_the_weighted_minimiser_within_the_bound` and `tests/parties/together.rs` of `privet-parties`.
+//! - Departs from print: there each party counts 1/m and the noise is that of the smallest,
+//!   2G/(m·min nⱼ·λ); γ = 0; and noise is Laplace a coordinate, for a sensitivity in ℓ2. ℓ2-Laplace
+//!   noise has no exact sampler, and a sum of draws of several servers would have no distribution that
+//!   is charged: Gaussian noise alone is offered.
+//! - Its price: the mean of minimisers is not the minimiser of all rows. Parties of few rows each lose
+//!   accuracy by that, with or without noise; `gd` does not.
+//! - A party's time to minimise depends on its rows, and servers can observe it.
+//! - Tested by `a_record_moves_the_weighted_minimiser_within_the_bound` and `tests/parties/together.rs`
+//!   of `privet-parties`.
 
 use super::minimum::Ask;
 use crate::LearnError;
@@ -32,34 +36,34 @@ use crate::linear::facts::Facts;
 use privet_dp::gate::{GateError, Session};
 use privet_optim::solver::{Certified, Penalty};
 
-/// f: which part of all rows a party has declared; 1 alone.
+/// The fraction f of all rows that a party has declared; 1 without parties.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Part(f64);
 
 impl Part {
-    /// Of whoever carries out this session.
+    /// The fraction of the party that runs this session.
     pub fn of(session: &Session<'_>, facts: &Facts) -> Self {
         let own = session.declared_rows();
         Self(own.map_or(1.0, |own| (own as f64 / facts.rows as f64).min(1.0)))
     }
 
-    /// Whether it has declared any rows.
+    /// True if it has declared any rows.
     pub fn is_some(self) -> bool {
         self.0 > 0.0
     }
 
-    /// What is asked of its solver, where this is asked for one table.
+    /// The request to its solver, given that for one table.
     pub fn ask(self, ask: Ask) -> Ask {
         Ask { ridge: ask.ridge * self.0, ..ask }
     }
 
-    /// The same of a penalty.
+    /// Its penalty, given that for one table.
     pub fn penalty(self, penalty: &Penalty) -> Penalty {
         penalty.clone().weighted(self.0)
     }
 
-    /// fθ̃, if θ̃ with the rounding of that product is proved to be within γ/(fλ) of the minimiser. `ask` is what was
-    /// asked of its solver.
+    /// fθ̃, if θ̃ with the rounding of that product is proved to be within γ/(fλ) of the minimiser.
+    /// `ask` is the request to its solver.
     pub fn counted(self, solved: Certified, ask: Ask) -> Result<Vec<f64>, LearnError> {
         let distance = solved.distance_bound();
         let mut theta = solved.into_theta();
@@ -106,7 +110,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
-        /// Parties of any size, down to a single row, with extreme and with random records exchanged, added or removed.
+        /// For parties of any size, down to a single row, with extreme and with random records replaced,
+        /// added or removed.
         #[test]
         fn a_record_moves_the_weighted_minimiser_within_the_bound(
             own in prop_oneof![Just(1_u64), 2..60_u64, Just(400_u64)],
@@ -137,7 +142,8 @@ mod tests {
         }
     }
 
-    /// The bound is attained, whatever the party's size: rows in the linear part of the loss, one of whose labels is turned.
+    /// The bound is attained, for parties of any size: rows in the linear part of the loss, with one
+    /// label flipped.
     #[test]
     fn the_bound_is_attained() {
         let target = "classes = [\"a\", \"b\"]";

@@ -1,31 +1,32 @@
-//! `dp-ight` with columns chosen by the exponential mechanism: what noise on few coordinates is worth.
+//! `dp-ight` with columns chosen by the exponential mechanism, cheaper than noise on all coordinates.
 //!
 //! **Theorem** (after Cai, Wang & Zhang 2021; Dwork, Su & Zhang 2021). Rounds r, each of
-//! - sᵣ choices among the columns that are left, by scores Σᵢ mᵢxᵢⱼ in whole numbers, entries clamped to ±τ and slopes mᵢ
-//!   at the point reached to S/2^h: sᵣ mechanisms of **bounded range 2Δ·rate** each, Δ = 2kMK (replace-one) or kMK
-//!   (add-remove) in units ([`super::frank_wolfe::Terms`], [`Selection`]);
+//! - sᵣ choices among the columns that are left, by scores Σᵢ mᵢxᵢⱼ in integers, entries clamped to ±τ
+//!   and derivatives mᵢ at the current point to S/2^h: sᵣ mechanisms of **bounded range 2Δ·rate** each,
+//!   Δ = 2kMK (replace-one) or kMK (add-remove) in units ([`super::frank_wolfe::Terms`], [`Selection`]);
 //! - T′ gradients on the columns chosen so far, rows clipped anew to R′ᵣ: Gaussian mechanisms as in
 //!   [`super::dp_ight`], Δ′ᵣ = 2kSR′ᵣ√K or half of it;
 //!
-//! are charged as one list, which adaptive composition allows: **how many** columns join in a round is public, and
-//! which ones is known to both worlds from the answers.
+//! are charged as one list, which adaptive composition allows: the **number** of columns that join in a
+//! round is public, and the columns are known to both worlds from the answers.
 //!
-//! *Proof.* A slope mᵢ is a function of record i (its entries in the columns chosen, clipped anew by themselves, and its
-//! label) and of the answers before it, of size at most M; so one record changes a score by at most MK, and both worlds
-//! choose among the same columns. The rest is the theorem of [`Selection`], that of `dp_ight.rs`, and composition of
-//! dominating pairs (Zhu, Dong & Wang 2022, Theorem 10). ∎
+//! *Proof.* A derivative mᵢ is a function of record i (its entries in the columns chosen, clipped anew
+//! by themselves, and its label) and of the answers before it, of size at most M; so one record changes
+//! a score by at most MK, and both worlds choose among the same columns. The rest is the theorem of
+//! [`Selection`], that of `dp_ight.rs`, and composition of dominating pairs (Zhu, Dong & Wang 2022,
+//! Theorem 10). ∎
 //!
-//! **Why.** To tell the s largest of p coordinates, noise on all of them must cover a row of length R = τ√p; s choices
-//! cost as if the row had √s·τ·ln(2p). With s·ln(2p) ≤ p this way is the rule.
+//! **Motivation.** To find the s largest of p coordinates, noise on all of them must cover a row of norm
+//! R = τ√p; s choices cost as if the row had norm √s·τ·ln(2p). With s·ln(2p) ≤ p this way is the rule.
 //!
-//! *Rules.* Four rounds, of about s/4 columns; before them one for the constant column alone. Half of the budget (as μ²,
-//! a choice of range r counting r²/4) for the choices; of the rest half for the last round. T′ = 8. Slopes of numbers are
-//! clipped to S/4, S/8, S/16, S/16: residuals are a fraction of the target's bounds, and a slope clipped too much
-//! still points the right way. Those of the logistic loss are clipped to ½, in the last round to 1, which is no clipping: its
-//! weights are then about those of the law that the records follow. τ: the usual size of an entry. Chosen on generated tables (those of Wang 2021, §2.6, n = p
-//! = 1,000; and n from 2,000 to 20,000 with 100 to 500 columns, alone or correlated, bounds 2 to 10 standard deviations
-//! wide). That of the logistic loss was set with the distance on the bench's own table `sparse-logistic` in view, so
-//! that figures on that one table are no held-out check of it.
+//! *Rules.* Four rounds, of about s/4 columns; before them one for the constant column alone. Half of
+//! the budget (as μ², a choice of range r counting r²/4) for the choices; of the rest half for the last
+//! round. T′ = 8. Derivatives of numbers are clipped to S/4, S/8, S/16, S/16: residuals are a fraction
+//! of the target's bounds, and a derivative clipped too much keeps its sign. Those of the logistic loss
+//! are clipped to ½, in the last round to 1, which is no clipping: its weights are then about those of
+//! the records' distribution. τ: the usual size of an entry. Chosen on generated tables; the logistic
+//! clipping with the bench's `sparse-logistic` in view, so that figures on that one table are no
+//! held-out check (`docs/tuning-log.md`).
 
 use super::Decision;
 use super::dp_ight::{DpIght, FIT_STEPS, INFO, PACE, ROUNDS};
@@ -55,21 +56,21 @@ use privet_optim::sum::Table;
 use privet_optim::vertex::GridMatrix;
 use std::sync::Arc;
 
-/// Share of μ² for the choices.
+/// Default share of μ² for the choices.
 pub(super) const DEFAULT_SHARE: f64 = 0.5;
-/// Rounds of choices.
+/// Default number of rounds of choices.
 const DEFAULT_ROUNDS: u32 = 4;
 const DEFAULT_FIT_STEPS: u32 = 8;
-/// Share of what is left for the round of the constant column, and for the last round.
+/// Shares of the remaining budget for the round of the constant column, and for the last round.
 const FIRST: f64 = 0.04;
 const LAST: f64 = 0.5;
 
-/// S.
+/// The clipping bound S.
 fn slope(facts: &Facts) -> f64 {
     if facts.loss == Loss::Logistic { facts.shape.lipschitz } else { separate_slope(facts) }
 }
 
-/// How often slopes are halved in round r of all.
+/// The number of times that the clipping bound is halved in this round.
 fn halved(facts: &Facts, round: u32, rounds: u32) -> u32 {
     match facts.loss.needs_classes() {
         true => u32::from(facts.loss == Loss::Logistic && round + 1 < rounds),
@@ -77,19 +78,19 @@ fn halved(facts: &Facts, round: u32, rounds: u32) -> u32 {
     }
 }
 
-/// Δ′ of gradients.
+/// The sensitivity Δ′ of gradients.
 fn sensitivity(facts: &Facts) -> f64 {
     let together = f64::from(facts.problems).sqrt();
-    // Pays for the rounding of these few operations.
+    // The factor covers the rounding of these few operations.
     facts.relation().shift(slope(facts) * facts.radius * together * (1.0 + 16.0 * f64::EPSILON))
 }
 
-/// Columns that join in each round of choices: as even as may be, the first ones more.
+/// The number of columns that join in each round of choices: as even as possible, the first ones more.
 fn sizes(count: u32, rounds: u32) -> Vec<usize> {
     (0..rounds).map(|round| (count / rounds + u32::from(round < count % rounds)) as usize).collect()
 }
 
-/// Decides everything from public facts; `count` and the calibration were looked at.
+/// Decides everything from public facts; `count` and the calibration are checked already.
 pub(super) fn plan(
     facts: &Facts,
     budget: &Allowance<'_>,
@@ -139,7 +140,7 @@ pub(super) fn plan(
         fit_steps,
         rate: pace / (facts.rows as f64 * facts.shape.curvature * square),
     };
-    // Told by one over the range; four times what is usual is not looked at.
+    // The noise is one over the range; ranges above four times the usual one are not searched.
     let floor = 0.25 / usual_range(budget, f64::from(count));
     let scale = budget.least(floor, |scale| at(scale).event())?;
     Ok(Decision {
@@ -163,22 +164,22 @@ pub(super) fn plan(
 /// A round: choices, then gradients.
 #[derive(Debug, Clone)]
 struct Stage {
-    /// Columns chosen before it.
+    /// The number of columns chosen before it.
     before: usize,
     size: usize,
     halved: u32,
-    /// Of what is left of the budget for gradients.
+    /// Its share of the budget for gradients.
     part: f64,
     narrow: Narrow,
 }
 
-/// All rounds.
+/// The procedure: all rounds.
 #[derive(Debug, Clone)]
 struct Rising {
     clip: f64,
-    /// Of each choice.
+    /// The range of each choice.
     range: f64,
-    /// σ/Δ of a gradient that had all of what is left for its round.
+    /// The multiplier σ/Δ of a gradient if its round had the whole budget for gradients.
     spread: f64,
     facts: Facts,
     stages: Vec<Stage>,
@@ -192,7 +193,7 @@ impl Rising {
         Terms::new(&self.facts, self.clip, slope)
     }
 
-    /// Among the columns that are left.
+    /// The mechanism of a round's choices among the columns that are left.
     fn selection(&self, stage: &Stage) -> Selection {
         let facts = &self.facts;
         let left = facts.columns - usize::from(facts.bias) - stage.before;
@@ -236,7 +237,7 @@ impl Rising {
         self.stages.last().map_or(0, |stage| stage.narrow.fewer.columns)
     }
 
-    /// mᵢ of every record in the direction of a step, problem after problem.
+    /// The derivatives mᵢ of every record in the direction of a step, problem after problem.
     fn slopes(
         &self,
         facts: &Facts,
@@ -331,7 +332,7 @@ impl Procedure<super::Erm> for Rising {
                 return Err(LearnError::from(GateError::Unanswered));
             }
             let stage = self.stages.get(question.round).ok_or(GateError::NotAsPlanned)?;
-            // A choice is made at the point of the round before, by the rows of that round.
+            // A choice is made at the point of the round before, with the rows of that round.
             let before = question.round.checked_sub(usize::from(question.choose));
             let narrow = &before.and_then(|at| self.stages.get(at)).unwrap_or(stage).narrow;
             if held.as_ref().is_none_or(|(columns, _)| *columns != question.columns) {
@@ -348,7 +349,8 @@ impl Procedure<super::Erm> for Rising {
             let fewer = &stage.narrow.fewer;
             let unit = Gradient::of(fewer, false, slope).at(&question.theta).unit;
             let asked = Gradient::of(fewer, false, slope * 2_f64.powi(-(stage.halved as i32)));
-            // In units of the full slope, a power of two as large: so much longer than it is.
+            // In units of the full clipping bound, a power of two as large: so the sum counts as that
+            // much longer.
             let questions = Questions { unit, ..asked.at(&question.theta) };
             let noise = SumNoise::Gaussian(self.gaussian(stage));
             asked.records(part)?.answer(&questions, &noise, session)
@@ -376,7 +378,7 @@ impl Scores for AtPoint<'_> {
     }
 }
 
-/// Σᵢ mᵢkᵢⱼ of these columns, problem after problem.
+/// The scores Σᵢ mᵢkᵢⱼ of these columns, problem after problem.
 fn scores(features: &GridMatrix, slopes: &[Vec<i32>], left: &[usize]) -> Vec<i64> {
     let (mut all, mut sums) = (Vec::new(), vec![0; features.columns()]);
     for slopes in slopes {

@@ -3,8 +3,8 @@
 //! Let r be convex, lower semicontinuous, finite somewhere, and the same for all data sets: a penalty,
 //! or 0 on a closed convex set and ∞ outside. F is as in [`super::output`]; F + r is minimised.
 //!
-//! **Theorem (output perturbation).** The minimisers of F_D + r and F_D′ + r are as near as those of
-//! F_D and F_D′ are proved to be: within 2kLR/λ under replace-one, kLR/λ under add/remove.
+//! **Theorem (output perturbation).** The minimisers of F_D + r and F_D′ + r satisfy the bound proved
+//! for those of F_D and F_D′: within 2kLR/λ under replace-one, kLR/λ under add/remove.
 //!
 //! *Proof.* At the minimisers θ, θ′ there are s ∈ ∂r(θ), s′ ∈ ∂r(θ′) with ∇F_D(θ) = −s and
 //! ∇F_D′(θ′) = −s′. Subgradients are monotone: ⟨s − s′, θ − θ′⟩ ≥ 0, so
@@ -26,9 +26,10 @@
 //! It covers no non-smooth *loss*: that one differs between data sets.
 //!
 //! **Inexact minima.** θ̃ is proved within γ/λ of the minimiser by a subgradient of norm at most γ
-//! (`privet_optim::solver`), which is all that [`super::output`] and [`super::amp`] use of it: AMP with a
-//! penalty certifies the distance, not ∇J, which does not vanish. Output noise is added on top, so that
-//! with `output` and `amp` the released weights need not lie in the set; projecting them is free.
+//! (`privet_optim::solver`), which is all that [`super::output`] and [`super::amp`] use of it: AMP with
+//! a penalty certifies the distance, not ∇J, which does not vanish. Output noise is added on top, so
+//! that with `output` and `amp` the released weights need not lie in the set; projecting them is
+//! post-processing.
 //!
 //! - λ is `ridge`, and with the elastic net `ridge` + l2: its square counts for the theorem.
 //! - Weights are of the sum form, as the ridge is. They act on every coordinate, the intercept too.
@@ -44,7 +45,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
 
-/// The setting, for every learner that has it.
+/// The setting `penalty`, for every learner that has it.
 pub(crate) const PENALTY_SETTING: SettingInfo = SettingInfo::words(
     "penalty",
     ACCEPTED,
@@ -54,7 +55,7 @@ pub(crate) const PENALTY_SETTING: SettingInfo = SettingInfo::words(
 const ACCEPTED: &str = "l1:WEIGHT, elastic-net:L1,L2, group:WEIGHT, box:LOW,HIGH, ball:RADIUS or \
      simplex:SUM, such as l1:0.5";
 
-/// A penalty as it stands in settings, e.g. `l1:0.5` or `box:-1,1`.
+/// A penalty as written in settings, e.g. `l1:0.5` or `box:-1,1`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Regulariser {
@@ -73,7 +74,7 @@ pub enum Regulariser {
 }
 
 impl Regulariser {
-    /// As the solver knows it, and what it adds to λ. Refuses numbers outside their limits.
+    /// The solver's form of the penalty, and its addition to λ. Refuses numbers outside their limits.
     pub(crate) fn resolved(self, facts: &Facts) -> Result<(Penalty, f64), LearnError> {
         let penalty = match self {
             Self::L1(weight) => Penalty::L1 { weight },
@@ -91,7 +92,7 @@ impl Regulariser {
     }
 }
 
-/// What a learner's optional setting stands for.
+/// The penalty of a learner's optional setting.
 pub(crate) fn resolved(
     setting: Option<Regulariser>,
     facts: &Facts,

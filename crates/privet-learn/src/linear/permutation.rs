@@ -1,10 +1,10 @@
-//! What the permutation methods share: slots, rates, sensitivity, and the run.
+//! The common part of the permutation methods: slots, step sizes, sensitivity, and the run.
 //!
-//! **Algorithm.** M = k·N slots are filled with records in a secret random order
-//! ([`ShuffledGaussian`]), N = ⌊n/k⌋ for the declared n. T times over the N batches of k slots, in
-//! their order, θ ← r_tθ − (η_t/k)·Σ_{i in the batch} mᵢ(θ)xᵢ, t counting *updates*. An empty slot adds
-//! nothing; records beyond the slots, chosen by the order and by nothing else, are left out. θ plus
-//! Gaussian noise is released.
+//! **Algorithm.** M = k·N slots are filled with records in a secret random order ([`ShuffledGaussian`]),
+//! N = ⌊n/k⌋ for the declared n. T times over the N batches of k slots, in their order,
+//! θ ← r_tθ − (η_t/k)·Σ_{i in the batch} mᵢ(θ)xᵢ, t counting *updates*. An empty slot adds nothing;
+//! records beyond the slots, determined by the order alone, are left out. θ plus Gaussian noise is
+//! released.
 //!
 //! **Theorem.** Let η_t·cR² ≤ 2r_t ≤ 2 for every t, with c ≥ ℓ″ and ‖x‖₂ ≤ R, let |mᵢ| ≤ S, and let a
 //! unit own at most m records. Under *both* relations the result moves, between neighbours and under
@@ -21,14 +21,14 @@
 //! each pass; unrolled, with r ≤ 1, that is 2mSR·W/k + 2Σρ_t. The K problems see the same slots, one
 //! block of coordinates each. ∎
 //!
-//! Under add/remove a slot may be exchanged rather than emptied (where there are more records than
-//! slots), so that the factor 2 stays: no less noise than under replace-one.
+//! Under add/remove a slot may be exchanged rather than emptied (if there are more records than slots),
+//! so that the factor 2 stays: no less noise than under replace-one.
 //!
 //! *In finite arithmetic.* ρ_t is Lemma 2 of [`privet_optim::passes`], with A = 1.01 times the smaller
 //! of TNη₁SR and of SR/ξ where there is a ridge: points stay within A as long as ρ_t is below 1 % of
 //! η_tSR, which is checked when planning. s_t = η_t/k is rounded down.
 //!
-//! - Slopes are clipped to S as in [`super::gd`]; that keeps ℓ convex and ℓ″ ≤ c.
+//! - Derivatives are clipped to S as in [`super::gd`]; that keeps ℓ convex and ℓ″ ≤ c.
 //! - Departs from print: slots (there batches overlap by an index, PRIV-8, and a short last batch weighs
 //!   more, PRIV-10), S for L, exact Gaussian noise for √(2 ln(2/δ))/ε (PRIV-11).
 //! - Tested by `tests.rs` beside this file and by `tests/all/permutation.rs`.
@@ -63,38 +63,38 @@ pub use rates::Rates;
 
 /// Limits on the number of passes.
 pub const PASSES: Range = Range::from("passes", 1.0, 100_001.0);
-/// Limits on the rows of a batch; there must be as many.
+/// Limits on the rows of a batch; there must be that many rows.
 pub const BATCH: Range = Range::from("batch", 1.0, 9_007_199_254_740_992.0);
-/// Limits on a rate of the mean form; theorems may demand less.
+/// Limits on a step size of the mean form; theorems may demand less.
 pub const RATE: Range = Range::open("rate", 0.0, f64::INFINITY);
 
-/// Rows for which an order can be kept in memory.
+/// Largest number of rows for which an order can be kept in memory.
 const MOST_ROWS: u64 = 1 << 30;
-/// By which s is rounded down, so that η ≤ 2/β holds for the numbers computed with.
+/// The factor by which s is rounded down, so that η ≤ 2/β holds for the numbers computed with.
 const DOWN: f64 = 1.0 - 4.0 * f64::EPSILON;
 /// The share of η_tSR that ρ_t may reach.
 const SLACK: f64 = 0.01;
 
-/// All that decides the sensitivity.
+/// The parameters of the walk, which determine the sensitivity.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Walk {
-    /// η_t and r_t.
+    /// Step sizes η_t and contractions r_t.
     pub rates: Rates,
-    /// T.
+    /// The number of passes T.
     pub passes: u32,
-    /// k.
+    /// The number of slots of a batch k.
     pub batch: u64,
-    /// S.
+    /// The bound S to which derivatives are clipped.
     pub slope: f64,
 }
 
 impl Walk {
-    /// N.
+    /// The number of batches N.
     pub fn batches(&self, facts: &Facts) -> u64 {
         facts.rows / self.batch.max(1)
     }
 
-    /// Δ of the theorem; refused where rounding cannot be bounded.
+    /// The sensitivity Δ of the theorem; refused if rounding cannot be bounded.
     pub fn sensitivity(&self, facts: &Facts) -> Result<f64, LearnError> {
         let (batch, batches) = (self.batch as f64, self.batches(facts));
         let updates = f64::from(self.passes) * batches as f64;
@@ -122,7 +122,7 @@ impl Walk {
         Ok(together * (moved + 2.0 * updates * largest) * (1.0 + 16.0 * f64::EPSILON))
     }
 
-    /// Σ of the rates that the papers count: of each pass's first update.
+    /// The sum of step sizes in the papers: of each pass's first update.
     pub(super) fn printed_weight(&self, facts: &Facts) -> f64 {
         self.rates.weight(self.passes, self.batches(facts))
     }
@@ -160,7 +160,7 @@ impl Walk {
     }
 }
 
-/// What all of them refuse, and S.
+/// Refuses tables that no permutation method covers; returns the clipping bound S.
 pub(super) fn admitted(
     facts: &Facts,
     calibration: Calibration,
@@ -191,11 +191,11 @@ pub(super) fn checked_passes(given: Option<u32>) -> Result<u32, LearnError> {
     Ok(passes)
 }
 
-/// The passes of the rules: the noise does not depend on them for a given time, and the variance of
+/// Default number of passes: the noise does not depend on them for a given time, and the variance of
 /// batches falls as 1/T.
 pub const DEFAULT_PASSES: u32 = 10;
 
-/// The batch, given or `wanted` within limits that no table jumps at.
+/// The batch size: given, or `wanted` within limits that vary smoothly with the table.
 pub(super) fn checked_batch(
     facts: &Facts,
     given: Option<u64>,
@@ -221,13 +221,13 @@ pub(super) fn printed_factor(facts: &Facts, budget: &Allowance<'_>) -> f64 {
     (2.0 * (2.0 / delta).ln()).sqrt() / epsilon
 }
 
-/// Passes over shuffled records for all problems at once.
+/// The procedure: passes over shuffled records for all problems at once.
 #[derive(Debug, Clone)]
 pub(super) struct Shuffled {
     mechanism: ShuffledGaussian,
     walk: Walk,
     columns: usize,
-    /// n, declared.
+    /// The declared number of rows n.
     rows: f64,
 }
 
@@ -236,7 +236,7 @@ impl Shuffled {
         self.mechanism.gaussian.noise_scale
     }
 
-    /// Rows and labels in the order of the slots, and where batches end.
+    /// The passes over rows and labels in the order of the slots, before noise; `None` if stopped.
     fn compute(
         &self,
         loss: Loss,

@@ -3,12 +3,13 @@
 //! After Wu, Li, Kumar, Chaudhuri, Jha & Naughton, SIGMOD 2017, Algorithm 1; Thakkar 2019, Algorithm 2.
 //!
 //! **Theorem.** Let ℓ be convex with ℓ″ ≤ c, β = cR², and **η_t ≤ 2/β**. The result of T passes moves by
-//! at most the Δ of [`super::permutation`] with r = 1. For a constant rate and one problem that is
-//! **2mTηSR/k** and a charge for rounding; for rates that fall, 2mSR/k times the sum of the rates of each
-//! pass's first update. *Proof.* η_t·cR² ≤ 2 makes every update non-expansive; the rest is there. ∎
+//! at most the Δ of [`super::permutation`] with r = 1. For a constant step size and one problem that is
+//! **2mTηSR/k** and a charge for rounding; for step sizes that fall, 2mSR/k times the sum of the step
+//! sizes of each pass's first update. *Proof.* η_t·cR² ≤ 2 makes every update non-expansive; the rest is
+//! there. ∎
 //!
-//! Without η ≤ 2/β the steps can drive two points apart, and the theorem is false (PRIV-9): such a
-//! rate is refused when planning.
+//! Without η ≤ 2/β the steps can drive two points apart, and the theorem is false (PRIV-9): such a step
+//! size is refused when planning.
 //!
 //! | `schedule` | η_t | offset o |
 //! |---|---|---|
@@ -16,15 +17,15 @@
 //! | `decreasing` | 2/(β(t + o)) | 2/(βη) − 1, so that η₁ = η |
 //! | `square-root` | 2/(β(√t + o)) | the same |
 //!
-//! **How far to go.** Δ/σ = μ gives σ = 2SRτ/(nμ) for a constant rate and a time τ = TNη: neither T nor
-//! k has an influence. That noise costs ½σ²·tr H, the distance B²/(2τ); balanced,
+//! **Length of the descent.** Δ/σ = μ gives σ = 2SRτ/(nμ) for a constant step size and a time τ = TNη:
+//! neither T nor k has an influence. That noise costs ½σ²·tr H, the remaining bias B²/(2τ); balanced,
 //! τ = (B²/(2s²·tr H))^⅓ with s = 2√K·SR/(nμ), the formula of [`super::gd`] without its second part,
 //! since noise that is added at the end does not settle. T = [`DEFAULT_PASSES`], k so that η is about
 //! 1/(2β), and η so that the time is τ, at most 1/β.
 //!
 //! - η `rate`, of the mean form; k `batch`; T `passes`; tr H ≤ KcR²; B as there
-//! - `Printed`: σ = √(2 ln(2/δ))·2TηLR/(kε) (of falling rates, the sum), S = L, the budget split evenly
-//!   between problems; the certificate claims what the exact curve proves for Δ.
+//! - `Printed`: σ = √(2 ln(2/δ))·2TηLR/(kε) (of falling step sizes, the sum), S = L, the budget split
+//!   evenly between problems; the certificate claims what the exact curve proves for Δ.
 //! - Tested by `tests/all/permutation.rs`.
 
 use super::Decision;
@@ -46,16 +47,16 @@ use privet_dp::gate::Arithmetic;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The passes, for both permutation methods.
+/// The setting `passes`, for both permutation methods.
 pub(super) const PASSES_SETTING: SettingInfo =
     SettingInfo::whole(PASSES, "passes over the records; 10 unless given");
 
-/// The batch, for both permutation methods.
+/// The setting `batch`, for both permutation methods.
 pub(super) const BATCH_SETTING: SettingInfo =
     SettingInfo::whole(BATCH, "rows of a batch; chosen from public facts unless given")
         .also("at most the number of rows");
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "psgd",
     summary: "passes over the records in a secret random order, batch by batch, and adds noise to the \
@@ -87,21 +88,21 @@ settings! {
     }
 }
 
-/// How rates go on from the first.
+/// The course of step sizes after the first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Schedule {
-    /// They stay.
+    /// Constant.
     #[default]
     Constant,
-    /// As 1/t.
+    /// Falling as 1/t.
     Decreasing,
-    /// As 1/√t.
+    /// Falling as 1/√t.
     SquareRoot,
 }
 
 impl Schedule {
-    /// The rates that begin with `first`, which is at most 2/β.
+    /// The step sizes that begin with `first`, which is at most 2/β.
     pub fn rates(self, smoothness: f64, first: f64) -> Rates {
         let offset = (2.0 / (smoothness * first) - 1.0).max(0.0);
         match self {
@@ -112,7 +113,7 @@ impl Schedule {
     }
 }
 
-/// τ of the rule.
+/// The time τ of the rule.
 fn time(facts: &Facts, budget: &Allowance<'_>, slope: f64) -> f64 {
     let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
     let problems = f64::from(facts.problems);
@@ -121,7 +122,7 @@ fn time(facts: &Facts, budget: &Allowance<'_>, slope: f64) -> f64 {
     predicted::walking_time(facts, noise, problems * facts.loss.smoothness(facts.radius))
 }
 
-/// The first rate at which the rates add up to `time`, at most 1/β.
+/// The first step size at which the time is `time`, at most 1/β.
 fn first_rate(schedule: Schedule, smoothness: f64, updates: f64, time: f64) -> f64 {
     let (mut low, mut high) = (0.0, 1.0 / smoothness);
     for _ in 0..60 {

@@ -13,7 +13,7 @@
 //! update of the second kind, w_{t₁−1} = (t₁ − 1)/((β + ξ)TN) < 1/(ξTN). If the second kind never
 //! comes, w_t ≤ 1/(β + ξ) < 1/(ξTN). So no update weighs more than the minimum stated. ∎
 //!
-//! The ridge's own gradient ξθ does not depend on records: S, and not S + ξ‖θ‖, is what counts, and no
+//! The ridge's own gradient ξθ does not depend on records: S, and not S + ξ‖θ‖, counts, and no
 //! projection is needed. (In print the Lipschitz constant of the regularised loss is used, which needs
 //! one.) The noise is that of output perturbation, without a minimiser to be proved; but θ is not the
 //! minimiser until TN is well above β/ξ.
@@ -40,7 +40,7 @@ use privet_dp::account;
 use privet_dp::gate::Arithmetic;
 use std::sync::Arc;
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "psgd-strong",
     summary: "passes over the records in a secret random order with a ridge and falling rates, and \

@@ -1,10 +1,10 @@
-//! A bound on the spectral norm of public rows, which the answers of a teacher are noised by.
+//! A bound on the spectral norm of public rows, which scales the noise on a teacher's answers.
 
 use super::ight::for_row;
 use privet_data::matrix::{DenseMatrix, Matrix};
 
-/// A number that ‖X‖₂ does not pass, of public rows: the smallest of three bounds, the last a factorisation of
-/// c²I − K for the smaller Gram matrix K, where that has at most `FACTORISED` rows.
+/// Upper bound on ‖X‖₂ of public rows: the smallest of three bounds, the last a factorisation of c²I − K
+/// for the smaller Gram matrix K, if that has at most `FACTORISED` rows.
 pub fn norm_bound(rows: &Matrix) -> f64 {
     let (mut square, mut longest) = (0.0, 0.0_f64);
     let mut sums = vec![0.0; rows.columns()];
@@ -25,7 +25,7 @@ pub fn norm_bound(rows: &Matrix) -> f64 {
     }
     let dense = dense(rows);
     let gram = gram(&dense, rows.rows(), rows.columns());
-    // At first about what a few powers give from below.
+    // The power method's estimate from below is the start.
     let mut vector = vec![1.0; least];
     let mut value = 0.0;
     for _ in 0..60 {
@@ -38,7 +38,7 @@ pub fn norm_bound(rows: &Matrix) -> f64 {
         value = if before > 0.0 { length / before } else { 0.0 };
         vector = next.into_iter().map(|x| x / length.max(f64::MIN_POSITIVE)).collect();
     }
-    // An entry of the diagonal is a bound from below, and above 0.
+    // An entry of the diagonal is a lower bound, above 0.
     let largest = (0..least).map(|at| gram[at * least + at]).fold(0.0, f64::max);
     let mut bound = (value * 1.01).max(largest);
     while bound.sqrt() < simple {
@@ -50,7 +50,7 @@ pub fn norm_bound(rows: &Matrix) -> f64 {
     simple
 }
 
-/// Rows of the Gram matrix that is factorised, at most.
+/// Largest number of rows of the Gram matrix that is factorised.
 const FACTORISED: usize = 2_000;
 
 fn dense(rows: &Matrix) -> DenseMatrix {
@@ -58,7 +58,7 @@ fn dense(rows: &Matrix) -> DenseMatrix {
     DenseMatrix::new(values, rows.rows(), rows.columns())
 }
 
-/// XXᵀ or XᵀX, whichever is smaller.
+/// The smaller of XXᵀ and XᵀX.
 fn gram(rows: &DenseMatrix, count: usize, columns: usize) -> Vec<f64> {
     let wide = count <= columns;
     let size = count.min(columns);
@@ -83,7 +83,7 @@ fn gram(rows: &DenseMatrix, count: usize, columns: usize) -> Vec<f64> {
     gram
 }
 
-/// Whether cI − K is positive, by Cholesky, with room for its rounding.
+/// True if cI − K is positive definite, by Cholesky, with a margin for its rounding.
 fn is_above(gram: &[f64], size: usize, bound: f64) -> bool {
     let mut lower = vec![0.0; size * size];
     for row in 0..size {

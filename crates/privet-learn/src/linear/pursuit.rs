@@ -1,15 +1,16 @@
-//! How choices of columns and noised gradients become a model of few columns, in rounds.
+//! A model of few columns from private choices of columns and noisy gradients, in rounds.
 //!
-//! The learner's half of [`super::peeled`], a [`Walk`]. In each round some columns join those chosen before, by their
-//! scores at the point that was reached; then a descent on all of them, whose later half is averaged, goes on from
-//! there. Columns that joined stay: choosing them anew would cost as much as choosing others.
+//! The learner's part of [`super::peeled`], a [`Walk`]. In each round some columns join those chosen
+//! before, by their scores at the current point; then a descent on all of them, whose later half is
+//! averaged, continues from there. Columns that joined stay: choosing them anew would cost as much as
+//! choosing others.
 //!
-//! *Steps that overshoot.* A step's curvature is what the gradient changed along it, λ = 1/η + ⟨a, d⟩/|d|² for the step
-//! d before and the gradient a after. Where ⟨a, d⟩ is above [`SURE`] standard deviations of its noise, which is a public
-//! number, the rate is 1/λ from then on. The constant column, whose entries may be twice those of others, moves at a
-//! quarter of the rate.
+//! *Steps that overshoot.* A step's curvature is the change of the gradient along it,
+//! λ = 1/η + ⟨a, d⟩/|d|² for the step d before and the gradient a after. If ⟨a, d⟩ is above [`SURE`]
+//! standard deviations of its noise, which is a public number, the step size is 1/λ from then on. The
+//! constant column, whose entries may be twice those of others, moves at a quarter of the step size.
 //!
-//! All of it reads public numbers and noised answers alone.
+//! All of it reads public numbers and noisy answers alone.
 
 use super::descent::keep_within;
 use super::narrow::spread;
@@ -17,65 +18,65 @@ use crate::linear::model::LinearWeights;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 
-/// How many standard deviations are no chance.
+/// The significance threshold, in standard deviations.
 const SURE: f64 = 2.0;
-/// Share of the rate at which the constant column moves.
+/// The constant column's fraction of the step size.
 const CONSTANT: f64 = 0.25;
 
-/// What a round does: public numbers.
+/// The parameters of a round: public numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Round {
-    /// How many columns join.
+    /// The number of columns that join.
     pub size: usize,
-    /// How often slopes are halved.
+    /// The number of times that the clipping bound is halved.
     pub halved: u32,
-    /// Standard deviation of the noise on an answered gradient, in units that are not halved.
+    /// Standard deviation of the noise on a gradient, in units of the full clipping bound.
     pub noise: f64,
 }
 
-/// Public numbers, fixed before any record is read.
+/// Parameters of the walk: public numbers, fixed before any record is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Start {
-    /// Columns of the table, the constant one included.
+    /// The number of columns of the table, the constant one included.
     pub columns: usize,
-    /// Linear problems.
+    /// The number of linear problems.
     pub problems: usize,
-    /// Whether the last column is the constant one.
+    /// True if the last column is the constant one.
     pub bias: bool,
-    /// One after the other.
+    /// The rounds, in order.
     pub rounds: Vec<Round>,
-    /// Steps of each descent.
+    /// The number of steps of each descent.
     pub fit_steps: u32,
-    /// η of the sum form.
+    /// The step size η of the sum form.
     pub rate: f64,
-    /// Radius of the ball that points are kept in.
+    /// The radius of the ball that points are kept in.
     pub ball: f64,
 }
 
-/// What is asked, at a point of the columns chosen so far (ascending, the constant one last).
+/// A query at a point of the columns chosen so far (ascending, the constant one last).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Question {
-    /// Which round.
+    /// The index of the round.
     pub round: usize,
-    /// Whether a choice among the other columns is asked for, and not the gradient of these.
+    /// True for a choice among the other columns, false for the gradient of these.
     pub choose: bool,
-    /// Chosen so far.
+    /// The columns chosen so far.
     pub columns: Vec<usize>,
-    /// θ of those, problem after problem.
+    /// The weights θ of those, problem after problem.
     pub theta: Vec<f64>,
 }
 
-/// Where it is.
+/// The state of the walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Pursuit {
     start: Start,
     round: usize,
-    /// Steps of this round's descent; `None` before its choice.
+    /// The steps of this round's descent so far; `None` before its choice.
     heard: Option<u32>,
-    /// Ascending, the constant one last.
+    /// The chosen columns: ascending, the constant one last.
     chosen: Vec<usize>,
     point: Vec<f64>,
     moved: Vec<f64>,
@@ -83,7 +84,7 @@ pub(super) struct Pursuit {
     rate: f64,
 }
 
-/// The columns that a choice is among, ascending.
+/// The other columns, among which a choice is made, ascending.
 pub(super) fn others(open: usize, chosen: &[usize]) -> Vec<usize> {
     (0..open).filter(|column| chosen.binary_search(column).is_err()).collect()
 }
@@ -93,7 +94,7 @@ impl Pursuit {
         self.start.columns - usize::from(self.start.bias)
     }
 
-    /// Lets the chosen columns join, so many whatever the answer is, at weight 0.
+    /// Adds the chosen columns at weight 0: the round's number of them for any answer.
     fn join(&mut self, answer: &[f64]) {
         let left = others(self.open(), &self.chosen);
         let named = |place: usize| {
@@ -156,7 +157,7 @@ impl Pursuit {
         }
     }
 
-    /// The next round, if there is one.
+    /// Goes to the next round; false if there is none.
     fn go_on(&mut self) -> bool {
         self.point = std::mem::take(&mut self.mean);
         self.round += 1;
@@ -265,7 +266,7 @@ mod tests {
         assert_eq!(released, Next::Release(expected));
     }
 
-    /// Two problems share their columns, and a choice for either is one.
+    /// Two problems share their columns, and a column chosen for either joins for both.
     #[test]
     fn problems_share_columns() {
         let rounds = vec![Round { size: 2, halved: 0, noise: 0.0 }];

@@ -1,8 +1,8 @@
-//! Whether a solver will reach the planned tolerance, from public facts alone.
+//! Refuses plans whose tolerance a solver might not reach, from public facts alone.
 //!
-//! A solver that gives up says something about the records, after the noise was drawn at that. So a
-//! plan whose tolerance might be out of reach is refused before a record is read. Two things can keep
-//! a point θ̃, rounded to `f64`, from being *proved* within γ/λ of the minimiser θ*:
+//! A solver that gives up discloses something about the records, even after the noise was drawn. So a
+//! plan whose tolerance might be out of reach is refused before a record is read. Two things can keep a
+//! point θ̃, rounded to `f64`, from being *proved* within γ/λ of the minimiser θ*:
 //!
 //! 1. the gradient's own error in double-double arithmetic ([`Sizes::finest_tolerance`]), which grows
 //!    with every size, so upper bounds from the plan serve;
@@ -14,8 +14,8 @@
 //! - ‖b‖: at most σ(√p + 40), or s(2p + 1000), except with probability below e⁻⁵⁰⁰
 //! - γ: of the sum form; the solver is asked for 0.9γ, and half of the rest is for rounding
 //!
-//! What is left visible: a table with more than [`SPARE`] times the declared rows, at a γ that is
-//! nearly out of reach as it is.
+//! Remaining leak: a table with more than [`SPARE`] times the declared rows, at a γ that is nearly out
+//! of reach anyway.
 
 use super::minimum::{Ask, linear_norm};
 use crate::LearnError;
@@ -23,20 +23,20 @@ use crate::linear::facts::Facts;
 use privet_dp::account::ObjectiveNoise;
 use privet_optim::solver::{Penalty, Sizes};
 
-/// How many times the declared rows a table may have where the count is private.
+/// The assumed bound on a table's rows if the count is private, as a multiple of the declared rows.
 pub const SPARE: f64 = 16.0;
 
-/// Share of γ that the solver is asked for; the rest pays for rounding.
+/// The solver's share of γ; the rest covers rounding.
 pub(super) const SOLVER_SHARE: f64 = 0.9;
 
-/// The finest γ worth its while, in scales of b; and the coarsest that is looked at before 1/n.
+/// The finest useful γ, as a multiple of the scale of b, and the coarsest that is tried before 1/n.
 const FINEST: f64 = 1.0 / (1 << 28) as f64;
 const COARSEST: f64 = 1.0 / (1 << 20) as f64;
-/// b may come out larger than expected by this, once determinants are paid for.
+/// The factor by which b may exceed its expected size, once determinants are paid for.
 const LARGER: f64 = 4.0;
 
-/// γ of the sum form that is far below the scale of b and still sure to be reached; where none is, one
-/// that [`check`] refuses.
+/// A tolerance γ of the sum form that is far below the scale of b and still sure to be reached; if there
+/// is none, one that [`check`] refuses.
 pub(super) fn finest_tolerance(
     facts: &Facts,
     ridge: f64,
@@ -54,7 +54,7 @@ pub(super) fn finest_tolerance(
     looked_at.find(|tolerance| is_reached(*tolerance)).unwrap_or(coarsest)
 }
 
-/// Refuses to ask a solver for a tolerance that might be out of reach.
+/// Refuses a tolerance that might be out of reach.
 pub(super) fn check(facts: &Facts, ask: Ask, penalty: &Penalty) -> Result<(), LearnError> {
     if reached(facts, ask, penalty) {
         return Ok(());
@@ -69,7 +69,7 @@ pub(super) fn check(facts: &Facts, ask: Ask, penalty: &Penalty) -> Result<(), Le
     })
 }
 
-/// Whether a solver is sure to reach the tolerance.
+/// True if a solver is sure to reach the tolerance.
 fn reached(facts: &Facts, ask: Ask, penalty: &Penalty) -> bool {
     let Ask { ridge, tolerance, linear_norm } = ask;
     let spare = if facts.relation().count_is_public() { 1.0 } else { SPARE };

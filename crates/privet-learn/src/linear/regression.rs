@@ -9,16 +9,16 @@
 //! generalised linear model. The ball, a data-independent convex set, changes nothing: the limit theorem
 //! of [`super::penalty`]. ∎
 //!
-//! Unlike [`super::objective`] with its loss clipped at 2, the square is a plain one; the noise pays for
+//! Unlike [`super::objective`] with its loss clipped at 2, the square is not clipped; the noise covers
 //! that with L = 1 + RB.
 //!
 //! - B `norm`: 2/R unless given: predictions in [−2, 2] for targets in [−1, 1]
 //! - λ `ridge` and noise, `Sound` and `Printed`, as [`super::objective`] with that L: printed are λ = 2R²/ε
 //!   and σ² = ζ²(8 ln(2/δ) + 4ε)/ε² with ζ = LR, doubled under replace-one
-//! - Departs from print: there C is the box ‖θ‖∞ ≤ 1 with ‖x‖ ≤ √p and |y| ≤ p, for ζ = 2p^(3/2), which is
-//!   that of the ball of radius √p around the box. Here the ball itself, of a radius of its own.
-//! - γ `gamma`, `split` and the noise on the result are those of [`super::objective`]. That noise may carry
-//!   weights out of the ball, by about its own size; what is proved does not need them in it.
+//! - Departs from print: there C is the box ‖θ‖∞ ≤ 1 with ‖x‖ ≤ √p and |y| ≤ p, for ζ = 2p^(3/2), which
+//!   is that of the ball of radius √p around the box. Here the ball itself, of any radius.
+//! - γ `gamma`, `split` and the noise on the result are those of [`super::objective`]. That noise may
+//!   move weights out of the ball, by about its own size; the proof does not need them in it.
 //! - Tested by `tests/all/linear.rs`.
 
 use super::Decision;
@@ -45,7 +45,7 @@ use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::sync::Arc;
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "linear",
     summary: "linear regression: perturbs plain least squares and minimises in a ball",
@@ -58,7 +58,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
 };
 
-/// B, for both algorithms.
+/// The setting B, for both algorithms.
 pub(super) const NORM_SETTING: SettingInfo = SettingInfo::number(
     REACH,
     "radius of the ball that weights are kept in; 2 / clipping radius unless given",
@@ -66,10 +66,10 @@ pub(super) const NORM_SETTING: SettingInfo = SettingInfo::number(
 .named("norm")
 .also("over the clipping radius");
 
-/// Limits on RB.
+/// Limits on the product RB.
 pub const REACH: Range = Range::open("norm times clipping radius", 0.0, 1e5);
 
-/// B·R of the rule.
+/// The product B·R of the rule.
 const EXPECTED_REACH: f64 = 2.0;
 
 settings! {
@@ -86,7 +86,7 @@ settings! {
     }
 }
 
-/// B, checked; refuses what is not least squares.
+/// The radius B, checked; refuses other losses than the squared one.
 pub(super) fn norm(facts: &Facts, norm: Option<f64>) -> Result<f64, LearnError> {
     if !matches!(facts.loss, Loss::Squared { .. }) {
         return Err(LearnError::NotCovered {
@@ -101,7 +101,7 @@ pub(super) fn norm(facts: &Facts, norm: Option<f64>) -> Result<f64, LearnError> 
 
 /// The facts of the square in the ball.
 pub fn in_ball(facts: &Facts, norm: f64) -> Facts {
-    // Pays for the rounding of these few operations.
+    // The factor covers the rounding of these few operations.
     let slope = (1.0 + facts.radius * norm) * (1.0 + 16.0 * f64::EPSILON);
     let loss = Loss::Squared { clip: slope };
     let mut facts = Facts { loss, ..facts.clone() };
@@ -140,11 +140,11 @@ pub(crate) fn plan(
 /// Objective perturbation with the facts of the square in the ball.
 #[derive(Debug, Clone)]
 pub(super) struct InBall {
-    /// [`in_ball`].
+    /// The facts by [`in_ball`].
     pub facts: Facts,
-    /// B.
+    /// The radius B.
     pub norm: f64,
-    /// What is done with them.
+    /// The objective perturbation with these facts.
     pub procedure: Arc<dyn Procedure<super::Erm>>,
 }
 

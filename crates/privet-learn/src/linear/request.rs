@@ -1,5 +1,5 @@
-//! A request as people ask for it, in words and numbers: the one way from a command line, from Python and from
-//! anywhere else to a [`Request`].
+//! Requests in words and numbers: the common way from a command line, Python or elsewhere to a
+//! [`Request`].
 
 use crate::linear::Erm;
 use crate::linear::learners::{Method, Scores};
@@ -10,27 +10,27 @@ use privet_data::Schema;
 use privet_data::schema::TargetKind;
 use privet_optim::loss::{Loss, RATE_SHARE_AT_ZERO};
 
-/// The width over which corners are rounded where none is given.
+/// The default width over which a loss's corners are rounded.
 pub const DEFAULT_HUBER_WIDTH: f64 = 0.1;
-/// The quantile where none is given: the median.
+/// The default quantile: the median.
 pub const DEFAULT_QUANTILE: f64 = 0.5;
 
-/// A loss that can be asked for by its name.
+/// A loss that can be requested by name.
 #[derive(Debug, Clone, Copy)]
 pub struct LossInfo {
-    /// The word for it.
+    /// Its name in requests.
     pub name: &'static str,
-    /// What it is, in one sentence.
+    /// Its meaning, in one sentence.
     pub meaning: &'static str,
-    /// Whether it is for classes.
+    /// True if it is for classes.
     pub classes: bool,
-    /// Whether it is for numbers.
+    /// True if it is for numbers.
     pub numbers: bool,
-    /// Whether it has a corner that is rounded over a width.
+    /// True if it has a corner that is rounded over a width.
     pub has_width: bool,
 }
 
-/// Every loss that can be asked for.
+/// Every loss that can be requested.
 pub const LOSSES: &[LossInfo] = &[
     LossInfo {
         name: "logistic",
@@ -76,33 +76,33 @@ pub const LOSSES: &[LossInfo] = &[
     },
 ];
 
-/// The loss that predicts a quantile.
+/// The name of the loss that predicts a quantile.
 pub const QUANTILE: &str = "quantile";
-/// The loss of rates.
+/// The name of the loss that predicts a rate.
 pub const POISSON: &str = "poisson";
 
-/// What is asked for. Whatever is `None` is chosen from public facts, or is not needed.
+/// A request in words. Every `None` is chosen from public facts, or is not needed.
 #[derive(Debug, Clone)]
 pub struct Words {
-    /// ε; needed by every private method.
+    /// The budget ε; needed by every private method.
     pub epsilon: Option<f64>,
-    /// δ; 1/rows² unless given.
+    /// The budget δ; 1/rows² unless given.
     pub delta: Option<f64>,
-    /// Which tables are neighbours.
+    /// The neighbouring relation.
     pub neighbours: Neighbours,
     /// A name of [`LOSSES`]; by the target unless given.
     pub loss: Option<String>,
-    /// Of losses that have one.
+    /// The width of rounded corners, for losses that have one.
     pub huber_width: Option<f64>,
-    /// Of loss quantile.
+    /// The quantile, for loss quantile.
     pub quantile: Option<f64>,
-    /// Of loss poisson.
+    /// The rate at score 0, for loss poisson.
     pub rate_at_zero: Option<f64>,
     /// The learner.
     pub method: Method,
-    /// Its own settings, by name.
+    /// The learner's own settings: names and values.
     pub settings: Vec<(String, String)>,
-    /// Whose constants.
+    /// The constants: proved, or as printed in the papers.
     pub calibration: Calibration,
 }
 
@@ -111,7 +111,7 @@ fn asked<T>(name: &'static str, what: impl Into<String>) -> Result<T, LearnError
 }
 
 impl Words {
-    /// A method with everything else left to rules, under replace-one neighbours.
+    /// A method with every other choice left to its rules, under replace-one neighbours.
     pub fn of(method: Method) -> Self {
         Self {
             epsilon: None,
@@ -200,7 +200,7 @@ impl Words {
 }
 
 impl Request<Erm> {
-    /// Everything a plan depends on, from words.
+    /// The full request, from words.
     pub fn build(schema: &Schema, rows: u64, words: &Words) -> Result<Self, LearnError> {
         let set = |method: Method, (name, value): &(String, String)| method.with(name, value);
         let method = words.settings.iter().try_fold(words.method.clone(), set)?;
@@ -263,7 +263,7 @@ mod tests {
                     assert_eq!(request.task.loss.name(), info.name);
                     crate::plan(&request)
                 });
-                // Nobody is kept from taking classes for −1 and +1 with this one.
+                // The Huber loss is defined for classes as well, as −1 and +1.
                 let defined = info.name == "huber";
                 assert_eq!(built.is_ok(), fits || defined, "{}: {built:?}", info.name);
             }

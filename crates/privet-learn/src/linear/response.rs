@@ -1,57 +1,67 @@
-//! From a noised curvature to how far noise moves each weight: what [`super::curvature`] makes of what it bought.
+//! From a noisy curvature to the effect of noise on each weight: post-processing of
+//! [`super::curvature`].
 //!
-//! **What the noise does to eigenvalues.** Let N have p² independent entries of deviation σ. Ĥ = H + E, E = (N + Nᵀ)/2: entries of
-//! deviation σ on the diagonal and σ/√2 beside it.
-//! 1. *E‖E‖₂ ≤ σ√(2p) from above, and no more than tσ beyond but for a probability of e^(−t²/2).* Proof: for unit vectors
-//!    uᵀNu is a Gaussian process with E(uᵀNu − vᵀNv)² = σ²‖uuᵀ − vvᵀ‖² = 2σ²(1 − ⟨u, v⟩²) ≤ 4σ²(1 − ⟨u, v⟩) = 2σ²‖u − v‖², that of
-//!    √2·σ⟨g, u⟩; by Sudakov and Fernique the mean of its largest value, λ₁(E), is at most √2·σ·E‖g‖ ≤ σ√(2p). λ₁(E) is 1-Lipschitz in
-//!    N. ∎ So with many columns eigenvalues of up to σ√(2p) are made of nothing, and a caution of a few σ is not enough.
-//! 2. *An eigenvalue h of H that stands alone is seen at h + pσ²/(2h)*, give or take σ, if h > σ√(p/2), and else is lost in what the noise makes
-//!    (Benaych-Georges & Nadakuditi 2011, Theorem 2.1, for p → ∞; the overlap of its vector with the true one is then
-//!    1 − pσ²/(2h²)). Solved for h: **h = (ĥ + √(ĥ² − 2pσ²))/2** where ĥ > σ√(2p), and 0 where not.
+//! **Effect of the noise on eigenvalues.** Let N have p² independent entries of deviation σ. Ĥ = H + E,
+//! E = (N + Nᵀ)/2: entries of deviation σ on the diagonal and σ/√2 off it.
+//! 1. *E‖E‖₂ ≤ σ√(2p) from above, and exceeded by more than tσ with probability at most e^(−t²/2).*
+//!    Proof: for unit vectors uᵀNu is a Gaussian process with
+//!    E(uᵀNu − vᵀNv)² = σ²‖uuᵀ − vvᵀ‖² = 2σ²(1 − ⟨u, v⟩²) ≤ 4σ²(1 − ⟨u, v⟩) = 2σ²‖u − v‖², that of
+//!    √2·σ⟨g, u⟩; by Sudakov and Fernique the mean of its largest value, λ₁(E), is at most
+//!    √2·σ·E‖g‖ ≤ σ√(2p). λ₁(E) is 1-Lipschitz in N. ∎ So with many columns eigenvalues of up to σ√(2p)
+//!    are pure noise, and a margin of a few σ is not enough.
+//! 2. *An isolated eigenvalue h of H is observed at h + pσ²/(2h)*, give or take σ, if h > σ√(p/2), and
+//!    else is lost in the spectrum of the noise (Benaych-Georges & Nadakuditi 2011, Theorem 2.1, for
+//!    p → ∞; the overlap of its vector with the true one is then 1 − pσ²/(2h²)). Solved for h:
+//!    **h = (ĥ + √(ĥ² − 2pσ²))/2** if ĥ > σ√(2p), and 0 if not.
 //!
-//! From that, one σ more is taken ([`CAUTION`]), and what is negative counts as 0. Of a minimiser, a curvature that is thought too small makes an
-//! interval too wide, never too narrow. What a descent keeps of noise falls with h too, but swings as it does: at one rate the most that it keeps
-//! between h and what is seen is taken; at rates of their own h alone is, which can be too narrow by up to a half in strongly
-//! curved directions. Where many eigenvalues are alike and the noise is not small beside them, 2. does not hold; they are then seen spread out to
-//! both sides. To take σ√(2p) from all eigenvalues would be below H by 1., whatever H is, and makes intervals
-//! up to 4 times as wide where 2. is right. Of how often an interval holds nothing is proved either way.
+//! From that, one σ more is subtracted ([`CAUTION`]), and negative values count as 0. For a minimiser, a
+//! curvature estimated too small makes an interval too wide, never too narrow. The gain of a descent
+//! falls with h too, but oscillates: at one step size the largest gain between h and the observed value
+//! is taken; at step sizes per column the gain at h alone is, which can be too narrow by up to a half in
+//! strongly curved directions. If many eigenvalues are alike and the noise is not small beside them, 2.
+//! does not hold; they are then observed spread out to both sides. Subtracting σ√(2p) from all
+//! eigenvalues would be below H by 1., for any H, and makes intervals up to 4 times as wide where 2. is
+//! right. The coverage of intervals is not proved either way.
 //!
-//! **What the curvature does to noise**, to first order:
-//! - of a minimiser under a linear term b of scale σ ([`super::amp`]): θ(b) − θ(0) = −(H + λ)⁻¹b, so that weight j has the standard
-//!   deviation σ·‖(H + λ)⁻¹eⱼ‖, and the output noise beside it;
-//! - of a descent ([`super::gd`]): in the direction of an eigenvalue h the mean that is released keeps cₛ(h) of the noise in the answer of step
-//!   s (exact for a quadratic, by the recursion in `gain`), so that weight j has σ·√(Σᵢ Qⱼᵢ²·Σₛcₛ(hᵢ)²). What is seen above the largest
-//!   curvature that the rates were chosen for counts as that;
-//! - with rates D of its own for each column ([`super::centred_gd`]): θ = D^½θ′ goes as a descent of curvature D^½HD^½ = QΛQᵀ under noise D^½ξ,
-//!   so that weight j has σ·√(Dⱼ·Σᵢₖ Qⱼᵢ·Qⱼₖ·(QᵀDQ)ᵢₖ·Σₛcₛ(λᵢ)cₛ(λₖ)).
+//! **Effect of the curvature on noise**, to first order:
+//! - of a minimiser under a linear term b of scale σ ([`super::amp`]): θ(b) − θ(0) = −(H + λ)⁻¹b, so
+//!   that weight j has the standard deviation σ·‖(H + λ)⁻¹eⱼ‖, and the output noise beside it;
+//! - of a descent ([`super::gd`]): in the direction of an eigenvalue h the released mean keeps cₛ(h) of
+//!   the noise in the answer of step s (exact for a quadratic, by the recursion in `gain`), so that
+//!   weight j has σ·√(Σᵢ Qⱼᵢ²·Σₛcₛ(hᵢ)²). Values observed above the largest curvature that the step
+//!   sizes were chosen for count as that;
+//! - with step sizes D per column ([`super::centred_gd`]): θ = D^½θ′ moves as a descent of curvature
+//!   D^½HD^½ = QΛQᵀ under noise D^½ξ, so that weight j has σ·√(Dⱼ·Σᵢₖ Qⱼᵢ·Qⱼₖ·(QᵀDQ)ᵢₖ·Σₛcₛ(λᵢ)cₛ(λₖ)).
 
 use super::descent::Schedule;
 use privet_optim::spectrum::Spectrum;
 use serde::{Deserialize, Serialize};
 
-/// How many standard deviations of the noise are taken from each eigenvalue, besides what 2. of the module takes.
+/// Standard deviations of the noise subtracted from each eigenvalue, besides the correction 2. of the
+/// module.
 pub const CAUTION: f64 = 1.0;
 
-/// Of what a descent is stable at, the largest curvature that its rates were chosen for: at one rate, and at rates of their own.
+/// Largest curvature for which the step sizes were chosen, as a fraction of the stable one: at one step
+/// size, and at step sizes per column.
 const STABLE: (f64, f64) = (0.75, 0.975);
 
-/// At how many steps between what is taken for the curvature and what is seen the gain of a descent is looked at.
+/// The number of points between the estimated and the observed curvature at which the gain of a descent
+/// is evaluated.
 const BETWEEN: u32 = 8;
 
-/// How noise becomes an error of the weights, given the curvature.
+/// The effect of noise on the weights, given the curvature.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Response {
-    /// Of a linear term in an objective with this ridge.
+    /// For a linear term in an objective with this ridge.
     Minimum { ridge: f64 },
-    /// Of the answers of a descent.
+    /// For the answers of a descent.
     Descent { schedule: Schedule },
 }
 
 impl Response {
-    /// What a deviation of 1 in b, or in an answer, does to each weight, given a noised p × p matrix; a descent's columns go at these
-    /// rates, times η, or all at η where there are none.
+    /// The effect of a deviation of 1 in b, or in an answer, on each weight, given a noisy p × p matrix;
+    /// a descent's columns have these step sizes, times η, or all η if there are none.
     pub fn lengths(
         &self,
         noised: &[f64],
@@ -66,7 +76,7 @@ impl Response {
         };
         let symmetric: Vec<f64> = (0..columns * columns).map(mean).collect();
         let Some(spectrum) = Spectrum::of(&symmetric, columns) else {
-            // Which it cannot fail to be on finite numbers.
+            // The decomposition cannot fail on finite numbers.
             return self.without_curvature(columns, rates);
         };
         let true_one = |seen: f64| shrunk(seen, noise_scale, columns);
@@ -99,7 +109,7 @@ impl Response {
         }
     }
 
-    /// The same where there is no curvature at all, which is the worst.
+    /// The same without any curvature, which is the worst case.
     fn without_curvature(&self, columns: usize, rates: &[f64]) -> Vec<f64> {
         let (own, largest) = match self {
             Self::Minimum { ridge } => (1.0 / ridge, 1.0),
@@ -114,10 +124,10 @@ impl Response {
     }
 }
 
-/// The eigenvalue of H that is seen as `seen` in Ĥ, with caution.
+/// The eigenvalue of H estimated from the value `seen` of Ĥ, with a margin.
 fn shrunk(seen: f64, noise_scale: f64, columns: usize) -> f64 {
     let made_of_nothing = noise_scale * (2.0 * columns as f64).sqrt();
-    // Asks "above?", so that what is no number counts as none.
+    // Asks "above?", so that NaN gives 0.
     if seen > made_of_nothing {
         let beyond = ((seen - made_of_nothing) * (seen + made_of_nothing)).sqrt();
         return ((seen + beyond) / 2.0 - CAUTION * noise_scale).max(0.0);
@@ -142,7 +152,8 @@ mod tests {
         assert_eq!(Response::Minimum { ridge: 2.0 }.lengths(&[-5.0], 1, 0.0, &[]), [0.5]);
     }
 
-    /// Moments of a descent as it runs: a unit of noise in each column of each answer, one after the other.
+    /// Moments of a descent as implemented: a unit of noise in each column of each answer, one after the
+    /// other.
     #[test]
     fn rates_of_their_own_do_to_noise_what_the_descent_does() {
         let schedule =
@@ -179,7 +190,7 @@ mod tests {
         }
     }
 
-    /// Of a table of few rows the noise is far above any curvature that a descent is stable at.
+    /// For a table of few rows the noise is far above any curvature at which a descent is stable.
     #[test]
     fn what_no_descent_could_stand_is_not_believed() {
         let schedule =
@@ -195,7 +206,8 @@ mod tests {
         }
     }
 
-    /// 1. and 2. of the module, at p = 60: of a matrix of nothing hardly an eigenvalue is left, and one that stands alone is found. Seeds are fixed.
+    /// Claims 1. and 2. of the module, at p = 60: of a zero matrix hardly an eigenvalue is left, and an
+    /// isolated one is found. Seeds are fixed.
     #[test]
     fn what_noise_makes_is_taken_for_nothing_and_what_stands_alone_is_found() {
         let columns = 60;

@@ -1,25 +1,25 @@
 //! Linear regression with a regulariser that leaves large eigenvalues alone (Thakurta 2013,
 //! Algorithm 4.2). *Experimental.*
 //!
-//! The theorem, its proof and what is open are those of [`RotatedObjective`]: ½θᵀf(XᵀX)θ − ⟨Xᵀy, θ⟩ + ⟨b, θ⟩
-//! over ‖θ‖ ≤ B, where f raises eigenvalues below Δ to Δ. Directions in which the data say much are not
-//! regularised at all.
+//! The theorem, its proof and open points are those of [`RotatedObjective`]:
+//! ½θᵀf(XᵀX)θ − ⟨Xᵀy, θ⟩ + ⟨b, θ⟩ over ‖θ‖ ≤ B, where f raises eigenvalues below Δ to Δ. Directions that
+//! the data determine well are not regularised at all.
 //!
 //! With XᵀX = QΛQᵀ the minimiser is Q·diag(1/(max(Λ, Δ) + ν))·Qᵀ(Xᵀy − b), ν ≥ 0 the least number for
 //! which it lies in the ball ([`Raised`]).
 //!
-//! *In finite arithmetic.* XᵀX and Xᵀy are exact integers, as for [`super::ssp`] (labels truncated toward
-//! zero, record by record). What is found is proved to be within e of the exact minimiser, e from public
-//! sizes ([`Sizes::largest_distance`], n times 16 where it is private); the noise added to it, for which a
-//! hundredth of ε and of δ is set aside, covers that and the grid of b. That every table is solved to
-//! within e rests on the backward error of the eigenvalue decomposition, which is not proved; a run that
-//! fell short would end without a release.
+//! *In finite arithmetic.* XᵀX and Xᵀy are exact integers, as for [`super::ssp`] (labels truncated
+//! toward zero, record by record). The solution is proved to be within e of the exact minimiser, e from
+//! public sizes ([`Sizes::largest_distance`], n times 16 if it is private); the noise added to it, for
+//! which a hundredth of ε and of δ is reserved, covers that and the grid of b. That every table is
+//! solved to within e depends on the backward error of the eigenvalue decomposition, which is not
+//! proved; a run that fell short would end without a release.
 //!
 //! - Δ `ridge`: √p·a/(ε/10) unless given, so that the determinants take a tenth of ε; b takes the rest
 //! - B `norm`: 2/R unless given
-//! - `Printed`: Δ = 2R²/ε and ζ = 4·(LR)/ε in σ² = ζ²(8 ln(2/δ) + 4ε)/ε², L = 1 + RB, doubled under replace-one.
-//!   The certificate claims what the theorem proves for those numbers, a larger ε: about √p/2 of it
-//!   for the determinants alone.
+//! - `Printed`: Δ = 2R²/ε and ζ = 4·(LR)/ε in σ² = ζ²(8 ln(2/δ) + 4ε)/ε², L = 1 + RB, doubled under
+//!   replace-one. The certificate claims what the theorem proves for those numbers, a larger ε: about
+//!   √p/2 of it for the determinants alone.
 //! - δ = 0 and more than two classes are refused: the theorem is for one Gaussian b.
 //! - Tested by `tests/all/linear.rs`.
 
@@ -49,7 +49,7 @@ use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::sync::Arc;
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "linear-rotated",
     summary: "experimental: linear regression that regularises only where the data say little",
@@ -169,7 +169,7 @@ pub(crate) fn plan(
     })
 }
 
-/// What is known of the problem before its records.
+/// The public sizes of the problem.
 fn sizes(facts: &Facts, rotated: &RotatedObjective) -> Sizes {
     let spare = if facts.relation().count_is_public() { 1.0 } else { SPARE };
     let rows = facts.rows as f64 * spare;
@@ -183,7 +183,7 @@ fn sizes(facts: &Facts, rotated: &RotatedObjective) -> Sizes {
     }
 }
 
-/// A quadratic in a ball.
+/// The procedure: a quadratic, minimised in a ball.
 #[derive(Debug, Clone)]
 struct Rotating {
     rotated: RotatedObjective,
@@ -194,7 +194,7 @@ impl Procedure<super::Erm> for Rotating {
         Ok(self.rotated.event()?)
     }
 
-    /// σ stays the plan's: the theorem's ε and the tolerance follow from it.
+    /// The noise scale is the plan's: the theorem's ε and the tolerance follow from it.
     fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
         let support = Support::gaussian(self.rotated.output_noise);
         support.refuses(&found.weights)

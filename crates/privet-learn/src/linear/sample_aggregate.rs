@@ -1,16 +1,16 @@
 //! Sample and aggregate: a model for each of m blocks of records, their mean under noise.
 //!
-//! **Theorem.** Let f map a table to ℝᵈ in whatever way, clipped to a ball of radius B or to a box of
-//! half width c. Every unit draws one of m blocks independently. Between neighbours, under either
-//! relation and however many records a unit owns, the mean of the m values of f moves by at most
+//! **Theorem.** Let f be any map from tables to ℝᵈ, clipped to a ball of radius B or to a box of half
+//! width c. Every unit draws one of m blocks independently. Between neighbours, under either relation
+//! and for any number of records per unit, the mean of the m values of f moves by at most
 //!
 //! - **2B/m** in the Euclidean norm (ball),
 //! - **2cd/m** in ℓ1 (box).
 //!
 //! *Proof.* Let common units, and a unit with the one that replaces it, draw the same block
 //! ([`privet_dp::mechanism::independent_blocks`] says why that may be assumed). Then one block's table
-//! differs, and its clipped value is anywhere in the ball or box, of diameter 2B and ℓ1 diameter
-//! 2cd. ∎ An empty block, or one whose solver gives up, counts as 0: nothing is asked of f, not even
+//! differs, and its clipped value is anywhere in the ball or box, of diameter 2B and ℓ1 diameter 2cd. ∎
+//! An empty block, or one whose solver gives up, counts as 0: the theorem assumes nothing of f, not even
 //! that it finds a minimum.
 //!
 //! *In finite arithmetic.* The mean of m numbers of size at most B errs by at most (m + 1)·2⁻⁵³·B a
@@ -18,17 +18,17 @@
 //! Gaussian noise, δ = 0 the box and Laplace noise on a grid.
 //!
 //! **Choices**, from public facts alone. Relative to B, noise moves the mean by about √d·2/(mμ), and the
-//! bias of a fit to n/m records is about pm/(4n), the 4 a round number (chosen with Adult and California in view): balanced at
-//! **m = √(8nK/(μ√d))**, between 1 and n/2, d = Kp for K problems. B = 4√K/R. Sampling error averages out
-//! over the blocks and bias does not, so that a block is regularised no more than its share of all
-//! records would be: **λ = LR√n·√K/(B·m)**, the scale of the whole gradient's sampling error over the
-//! norm that may be reached, divided by m.
+//! bias of a fit to n/m records is about pm/(4n), the 4 a round number (chosen with Adult and California
+//! in view): balanced at **m = √(8nK/(μ√d))**, between 1 and n/2, d = Kp for K problems. B = 4√K/R.
+//! Sampling error averages out over the blocks and bias does not, so that a block is regularised no more
+//! than its share of all records would be: **λ = LR√n·√K/(B·m)**, the scale of the whole gradient's
+//! sampling error over the norm that may be reached, divided by m.
 //!
 //! - d: all problems' weights together, one vector and one event
 //! - m `blocks`, B `bound` (of all problems together; box: c = B/√d)
-//! - Departs from print (Thakurta 2013, §3.2.1, after Smith 2011): there blocks of equal size by a random
-//!   partition, which is not defined for add/remove; the range ζ = 2c is left to a "widened winsorised
-//!   mean" that is not given. Noise Lap(ζp/(mε)) is the same as here for δ = 0.
+//! - Departs from print (Thakurta 2013, §3.2.1, after Smith 2011): there blocks of equal size by a
+//!   random partition, which is not defined for add/remove; the range ζ = 2c is left to a "widened
+//!   winsorised mean" that is not specified. Noise Lap(ζp/(mε)) is the same as here for δ = 0.
 //! - Tested by `tests/all/sample_aggregate.rs`.
 
 use super::Decision;
@@ -56,7 +56,7 @@ use privet_optim::solver::{Monitor, Problem, SolveError, SolverOptions as Solver
 use privet_optim::sum::{InMemory, Table};
 use std::sync::Arc;
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "sample-aggregate",
     summary: "fits a model to each of many blocks of records and releases the mean under noise",
@@ -75,13 +75,13 @@ pub const INFO: Info<LearnerFacts> = Info {
 
 /// Limits on the number of blocks.
 pub const BLOCKS: Range = Range::from("blocks", 1.0, 1_000_001.0);
-/// Limits on the length of a block's model: the sum over all blocks must not overflow, since that
-/// would show.
+/// Limits on the norm of a block's model: the sum over all blocks must not overflow, since that would be
+/// visible.
 pub const BOUND: Range = Range::open("bound", 0.0, 1e100);
 
-/// B·R of the rule, for one problem.
+/// The product B·R of the rule, for one problem.
 const EXPECTED_NORM: f64 = 4.0;
-/// A block's minimum is looked for to this part of its length.
+/// The precision of a block's minimum, relative to its norm.
 const PRECISION: f64 = 1e-6;
 
 settings! {
@@ -91,22 +91,22 @@ settings! {
         blocks: u32 [BLOCKS] "blocks of records; chosen from public facts unless given";
         bound: f64 [BOUND]
             "length that a block's model is clipped to; 4√problems / clipping radius unless given";
-        /// λ of a block's sum form.
+        /// The ridge λ of a block's sum form.
         ridge: f64 = RIDGE_SETTING.meaning( "strength of λ/2·‖θ‖² beside the sum of losses of one block; chosen from public facts unless given", );
     }
 }
 
-/// What a block's model is clipped to.
+/// The set to which a block's model is clipped.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Clip {
-    /// ‖θ‖₂ ≤ this.
+    /// The ball ‖θ‖₂ ≤ radius.
     Ball(f64),
-    /// |θⱼ| ≤ this for every j.
+    /// The box |θⱼ| ≤ half width for every j.
     Box(f64),
 }
 
 impl Clip {
-    /// The nearest point of the ball (along the ray) or box; 0 for what is not finite.
+    /// The nearest point of the ball (along the ray) or box; 0 if any entry is not finite.
     pub fn apply(self, theta: &mut [f64]) {
         if !theta.iter().all(|t| t.is_finite()) {
             theta.fill(0.0);
@@ -153,7 +153,7 @@ pub(crate) fn plan(
     let (d, pure) = (coordinates as f64, budget.is_pure());
     let bound =
         BOUND.check(options.bound.unwrap_or(EXPECTED_NORM * problems.sqrt() / facts.radius))?;
-    // What the noise's norm is per sensitivity, over √d.
+    // The noise's norm per sensitivity, over √d.
     let per_sensitivity = if pure {
         (2.0 * d).sqrt() / budget.epsilon()
     } else {
@@ -199,7 +199,7 @@ pub(crate) fn plan(
     })
 }
 
-/// Fits, clips, averages.
+/// The procedure: fits, clips, averages.
 #[derive(Debug, Clone)]
 struct Aggregate {
     facts: Facts,
@@ -211,7 +211,7 @@ struct Aggregate {
     noise_scale: f64,
 }
 
-/// The noise on the mean.
+/// The mechanism on the mean.
 enum Law {
     Gaussian(Gaussian),
     Laplace(Laplace),
@@ -252,7 +252,7 @@ impl Aggregate {
         }
     }
 
-    /// A block's clipped model, all problems in a row; `None` when the user wants to stop.
+    /// A block's clipped model, all problems in one vector; `None` if the user stopped the run.
     fn fit(&self, block: &Dataset, monitor: &dyn Monitor) -> Option<Vec<f64>> {
         let columns = self.facts.columns;
         let mut all = Vec::with_capacity(columns * self.facts.problems as usize);
@@ -260,7 +260,7 @@ impl Aggregate {
             match self.minimum(block, problem, monitor) {
                 Ok(theta) if theta.len() == columns => all.extend(theta),
                 Err(SolveError::Stopped) => return None,
-                // Says something of the records: not to be told.
+                // A failure depends on the records, so it is not disclosed.
                 _ => all.extend(vec![0.0; columns]),
             }
         }

@@ -1,13 +1,13 @@
-//! What a second stage fits to the columns that a first one chose.
+//! Private fits of the columns that a first stage chose.
 //!
 //! | `fit` | | loss |
 //! |---|---|---|
-//! | `ssp` | noised second moments ([`super::ssp`]) | squared |
+//! | `ssp` | noisy second moments ([`super::ssp`]) | squared |
 //! | `amp` | approximate minima of a perturbed objective ([`super::amp`]) | any |
 //! | `linear` | plain squares perturbed, in a ball (Algorithm 4.1, [`super::regression`]) | squared |
 //!
-//! Each is the learner of that name with the facts of the narrow table, at a noise scale that the accountant finds for both
-//! stages together.
+//! Each is the learner of that name with the facts of the narrow table, at a noise scale that the
+//! accountant finds for both stages together.
 
 use super::Erm;
 use super::amp::DEFAULT_SPLIT;
@@ -24,11 +24,11 @@ use privet_optim::solver::Penalty;
 use serde::{Deserialize, Serialize};
 use std::{fmt, sync::Arc};
 
-/// Which fit.
+/// The fit of the second stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fit {
-    /// Noised second moments.
+    /// Noisy second moments.
     Ssp,
     /// A perturbed objective.
     Amp,
@@ -49,7 +49,7 @@ impl fmt::Display for Fit {
 /// A fit at a noise scale, and its ridge.
 pub(super) type Fitting<'a> = Box<dyn Fn(f64) -> (Arc<dyn Procedure<Erm>>, f64) + 'a>;
 
-/// The least noise that a fit needs, and what it does at any.
+/// The least noise that a fit needs, and the fit at any noise scale.
 pub(super) fn second<'a>(
     fit: Fit,
     fewer: &'a Facts,

@@ -1,39 +1,42 @@
-//! Noisy descent on a random part of the records at each step.
+//! Noisy gradient descent on a random sample of the records at each step.
 //!
 //! After Bassily, Smith & Thakurta 2014 and Abadi et al. 2016; Thakkar 2019, Algorithm 4.
 //!
-//! **Theorem.** Let each record's gradient have norm at most G at every θ ([`super::gd`]: table of S and G)
-//! and let the unit be one record. T steps, each from the sum over a fresh secret sample of the records
-//! plus N(0, σ²I), cost T sampled Gaussian releases of contribution G
-//! ([`privet_dp::mechanism::SampledGaussian`]). *Proof.* There. Sums are exact integers, whose rounding to
-//! the noise's grid is charged; step sizes, momentum, ridge and averaging read public numbers and noised
-//! sums alone. Sums are divided by the *expected* size of a sample, a public number. ∎
+//! **Theorem.** Let each record's gradient have norm at most G at every θ ([`super::gd`]: table of S and
+//! G) and let the unit be one record. T steps, each from the sum over a fresh secret sample of the
+//! records plus N(0, σ²I), cost T sampled Gaussian releases of contribution G
+//! ([`privet_dp::mechanism::SampledGaussian`]). *Proof.* There. Sums are exact integers, whose rounding
+//! to the noise's grid is charged; step sizes, momentum, ridge and averaging read public numbers and
+//! noisy sums alone. Sums are divided by the *expected* size of a sample, a public number. ∎
 //!
-//! | `sampling` | sample | relations | why |
-//! |---|---|---|---|
-//! | `poisson` (default) | each record with probability q = batch/n | both | under replace-one its pair loses 4q²·sinh(μ²) to second order, less than q²(e^{4μ²} − 1) of the other, μ = G/σ |
-//! | `without-replacement` | `batch` of the n records | replace-one | fixed size |
+//! | `sampling` | sample | relations |
+//! |---|---|---|
+//! | `poisson` (default) | each record with probability q = batch/n | both |
+//! | `without-replacement` | `batch` of the n records | replace-one: the number of rows is public |
 //!
-//! A unit of several records is refused: sampling *records* brings a group in with a probability that is
+//! Poisson is the default under replace-one too: its pair loses 4q²·sinh(μ²) to second order, less than
+//! q²(e^{4μ²} − 1) of the other, μ = G/σ.
+//!
+//! A unit of several records is refused: sampling *records* includes a group with a probability that is
 //! not q, and the theorems of the accountant are for one record.
 //!
-//! **How much to sample.** With s = Δ/(μn) as in [`super::gd`], a time τ gathers a variance of ps²τ² from the
-//! noise, whatever T and q, while amplification is nearly free; that is, while the noise multiplier
+//! **Batch and steps.** With s = Δ/(μn) as in [`super::gd`], a time τ gathers a variance of ps²τ² from
+//! the noise, for any T and q, while amplification is nearly free; that is, while the noise multiplier
 //! σ/G ≈ Ew/√T is above [`MULTIPLIER`], E = qT the epochs and w = Δ/(μG). Hence T = 200w within
-//! [`STEPS_TAKEN`] and E = 20, or more where w is so small that the multiplier would not be reached, within
-//! [`EPOCHS`]. Both depend on budget and relation alone, so that a sample is a fixed share of the rows.
-//! Sampling gathers a variance of at most G²τ²/(En): the time τ is that of [`super::gd`]'s balance for a
-//! noise of √(s² + G²/(pEn)). With momentum m = 0.9 and the mean of the last half of the points the rate is
-//! (1 − m)τ/(¾T), at most 1/β.
+//! [`STEPS_TAKEN`] and E = 20, or more where w is so small that the multiplier would not be reached,
+//! within [`EPOCHS`]. Both depend on budget and relation alone, so that a sample is a fixed share of the
+//! rows. Sampling gathers a variance of at most G²τ²/(En): the time τ is that of [`super::gd`]'s balance
+//! for a noise of √(s² + G²/(pEn)). With momentum m = 0.9 and the mean of the last half of the points
+//! the step size is (1 − m)τ/(¾T), at most 1/β.
 //!
-//! - `Printed`: σ² = 16(LR)²T·ln(1/δ)/(nε)² on the *mean* gradient, S = L, one against the rest with an evenly
-//!   split budget, k = 50 and T = 1000 unless given. There samples are drawn *with* replacement; here they
-//!   are `poisson` or `without-replacement`, which the accountant knows. The formula's conditions
-//!   (ε < c₁q²T, σk/LR ≥ 1) are not in print and often fail (PRIV-13): the certificate claims what the
-//!   accountant proves.
+//! - `Printed`: σ² = 16(LR)²T·ln(1/δ)/(nε)² on the *mean* gradient, S = L, one against the rest with an
+//!   evenly split budget, k = 50 and T = 1000 unless given. There samples are drawn *with* replacement;
+//!   here they are `poisson` or `without-replacement`, which the accountant knows. The formula's
+//!   conditions (ε < c₁q²T, σk/LR ≥ 1) are not in print and often fail (PRIV-13): the certificate claims
+//!   what the accountant proves.
 //! - δ = 0 is refused: Gaussian noise has no finite ε there. So is q ≥ 1: that is [`super::gd`]. So are
-//!   ε > 100 and δ > 0.1, which promise next to nothing and take long to account for, as do δ < 10⁻³⁰. For the same reason
-//!   σ/G is at least [`LEAST_MULTIPLIER`].
+//!   ε > 100 and δ > 0.1, which promise next to nothing and take long to account for, as do δ < 10⁻³⁰.
+//!   For the same reason σ/G is at least [`LEAST_MULTIPLIER`].
 //! - Tested by `tests/all/sampled.rs`.
 
 use super::Decision;
@@ -64,7 +67,7 @@ use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "sgd",
     summary: "gradient descent, at each step on a fresh secret sample of the records under Gaussian \
@@ -101,44 +104,44 @@ settings! {
     }
 }
 
-/// How samples are drawn.
+/// The sampling scheme.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sampling {
-    /// Each record on its own.
+    /// Each record independently.
     #[default]
     Poisson,
     /// A fixed number of records.
     WithoutReplacement,
 }
 
-/// Epochs that the rule takes.
+/// Limits on the rule's epochs.
 pub const EPOCHS: RangeInclusive<f64> = 20.0..=100.0;
-/// Steps that the rule takes.
+/// Limits on the rule's steps.
 pub const STEPS_TAKEN: RangeInclusive<f64> = 200.0..=1000.0;
-/// σ/G that the rule does not go below if it can.
+/// The ratio σ/G that the rule does not go below if possible.
 pub const MULTIPLIER: f64 = 2.0;
 
-/// m.
+/// The momentum m.
 const MOMENTUM: f64 = 0.9;
-/// With the mean of the last half of the points, time counts this much.
+/// The ratio of the time with the mean of the last half of the points to the whole time.
 const AVERAGED_SHARE: f64 = 0.75;
-/// k and T of `Printed`.
+/// The batch k and steps T of `Printed`.
 const PRINTED: (u64, u32) = (50, 1000);
-/// Noise far below what an unsampled descent needs, from which on scales are looked at.
+/// The least noise searched, as a fraction of an unsampled descent's.
 const FLOOR: f64 = 1e-3;
 
-/// σ/G below which no plan goes. Where next to no record is ever sampled, less would do; the losses of the
-/// steps would spread over thousands then, and composing them take minutes, which whoever hands a file to
-/// a verifier could ask for.
+/// The least σ/G of a plan. If records are hardly ever sampled, less would do; but the privacy losses of
+/// the steps would then spread over thousands, and composing them take minutes, a cost that a submitted
+/// file could impose on a verifier.
 pub const LEAST_MULTIPLIER: f64 = 0.1;
-/// ε and δ up to which a plan is made, for the same reason.
+/// The largest ε and δ of a plan, for the same reason.
 const LARGEST_EPSILON: f64 = 100.0;
 const LARGEST_DELTA: f64 = 0.1;
-/// And δ from which on.
+/// The least δ of a plan.
 const LEAST_DELTA: f64 = 1e-30;
 
-/// T and the batch of the rule; `noise` is s.
+/// The steps T and the batch of the rule; `noise` is s.
 pub fn sampled_pace(facts: &Facts, noise: f64) -> (u32, u64) {
     let rows = facts.rows as f64;
     let within = |x: f64, range: &RangeInclusive<f64>| x.clamp(*range.start(), *range.end());
@@ -149,14 +152,14 @@ pub fn sampled_pace(facts: &Facts, noise: f64) -> (u32, u64) {
     (steps as u32, batch as u64)
 }
 
-/// s, and what sampling adds to it.
+/// The noise s with the variance of sampling.
 fn total_noise(facts: &Facts, noise: f64, steps: u32, batch: u64) -> f64 {
     let coordinates = facts.columns as f64 * f64::from(facts.problems);
     let sampled = gd::contribution(facts).powi(2) / (f64::from(steps) * batch as f64);
     (noise * noise + sampled / coordinates).sqrt()
 }
 
-/// The rate at which T steps take the time that balances noise and what is left to learn, at most 1/β.
+/// The step size at which T steps take the time that balances noise and remaining bias, at most 1/β.
 fn usual_rate(facts: &Facts, noise: f64, steps: u32) -> f64 {
     let (smoothness, trace) = gd::shape(facts);
     let time = predicted::settling_time(facts, noise, trace);
@@ -213,7 +216,7 @@ pub(crate) fn plan(
             steps,
             rate: rate / batch as f64,
             momentum: MOMENTUM,
-            // Of the sum over all records, of which a sample sees a share.
+            // Of the sum over all records, of which a sample has a fraction.
             ridge: ridge * batch as f64 / rows,
             averaged: steps.div_ceil(2),
             ball: BALL / facts.radius,
@@ -256,14 +259,15 @@ pub(crate) fn plan(
     })
 }
 
-/// What a certificate with printed constants says.
+/// The note in a certificate with printed constants.
 const PRINTED_NOTE: Condition = Condition::new(
     "printed-sampling",
     "printed noise; samples are drawn as the events say, not with replacement as \
      in print, and the claim is the accountant's",
 );
 
-/// Refuses budgets whose sampled steps would take long to account for; methods over all records take them.
+/// Refuses budgets whose sampled steps would take long to account for; methods over all records accept
+/// them.
 pub(crate) fn accountable(
     budget: &Allowance<'_>,
     method: &str,
@@ -294,7 +298,7 @@ pub(crate) fn accountable(
     Ok(())
 }
 
-/// Refuses what no theorem covers, and what would take long to account for.
+/// Refuses plans that no theorem covers, or that would take long to account for.
 fn covered(facts: &Facts, budget: &Allowance<'_>) -> Result<(), LearnError> {
     let instead = ["give a smaller budget, or method gd", "give a larger delta, or method gd"];
     accountable(budget, "sgd", instead)?;
@@ -336,12 +340,12 @@ pub(crate) fn sampler(facts: &Facts, sampling: Sampling, batch: u64) -> Result<D
     }
 }
 
-/// A descent on samples for all problems at once.
+/// The procedure: a descent on samples for all problems at once.
 #[derive(Debug, Clone)]
 struct Sampled {
-    /// What is done to each gradient.
+    /// The mechanism on each gradient.
     sampled: SampledGaussian,
-    /// What is done with the answers.
+    /// The parameters of the descent.
     schedule: Schedule,
     columns: usize,
     batch: u64,
@@ -405,8 +409,8 @@ impl Procedure<super::Erm> for Sampled {
         monitor: &dyn Monitor,
     ) -> Result<Noised<LinearWeights>, LearnError> {
         let question = Question::of(facts, self.joint, self.slope);
-        // Every record is asked for once, unsampled and unreleased: one that cannot be summed exactly
-        // must be refused now, not when a sample brings it in.
+        // Sums every record once, unsampled and unreleased: one that cannot be summed exactly must be
+        // refused now, not when a sample includes it.
         let start = vec![0.0; self.sampled.coordinates];
         question.records(table)?.sums(&question.at(&start)).ok_or(GateError::Malformed)?;
         let watch = StepWatch::new(monitor);

@@ -3,31 +3,32 @@
 //! θ = C(w⁺ − w⁻), the weights w in the simplex of 2p signed columns; ŵ minimises Σℓ(⟨xᵢ, θ⟩; yᵢ) + λΣw ln w.
 //! m columns are drawn from (nearly) ŵ, and their mean is released: at most m weights that are not 0.
 //!
-//! **Theorem** (after Jain & Thakurta 2014, §5.1; constants re-derived). Let entries be clamped to ±τ, slopes to
-//! ±S, ℓ″ ≤ c, κ = Cτ; one of n records is replaced, n public. If the weights found are within e of ŵ in
-//! ‖·‖₁, and columns are drawn with probability ∝ e^(∓(C/λ)qⱼ), q = Σℓ′xᵢ there, then a draw has bounded
-//! range **2(C/λ)Δ**, Δ = 2Sτ + ncτκ·(2Sκ/λ + 2e).
+//! **Theorem** (after Jain & Thakurta 2014, §5.1; constants re-derived). Let entries be clamped to ±τ,
+//! derivatives to ±S, ℓ″ ≤ c, κ = Cτ; one of n records is replaced, n public. If the weights found are
+//! within e of ŵ in ‖·‖₁, and columns are drawn with probability ∝ e^(∓(C/λ)qⱼ), q = Σℓ′xᵢ there, then a
+//! draw has bounded range **2(C/λ)Δ**, Δ = 2Sτ + ncτκ·(2Sκ/λ + 2e).
 //!
-//! *Proof.* Σℓ + λΣw ln w is λ-strongly convex in ‖·‖₁, and replacing a record moves its gradient by at most 2Sκ
-//! in ‖·‖∞: the two ŵ are within 2Sκ/λ, what is found within 2e more. So margins differ by at most
-//! κ(2Sκ/λ + 2e), slopes of the n − 1 records in common by c times that, and qⱼ by Δ. A draw is an exponential
-//! mechanism of these scores ([`privet_dp::mechanism::Selection`]). ∎
+//! *Proof.* Σℓ + λΣw ln w is λ-strongly convex in ‖·‖₁, and replacing a record moves its gradient by at
+//! most 2Sκ in ‖·‖∞: the two ŵ are within 2Sκ/λ, the weights found within 2e more. So margins differ by
+//! at most κ(2Sκ/λ + 2e), derivatives of the n − 1 records in common by c times that, and qⱼ by Δ. A
+//! draw is an exponential mechanism of these scores ([`privet_dp::mechanism::Selection`]). ∎
 //!
 //! With e = 0 the range is (4Sκ/λ)(1 + ncκ²/λ): ε₀ of the digest. At ŵ itself the law *is* ŵ, because
 //! ŵ ∝ e^(∓(C/λ)qⱼ); elsewhere it is closer to ŵ than the weights found.
 //!
-//! *In finite arithmetic.* Scores are integers; what truncation and rounding move between neighbours, at most
-//! twice [`Entropic::slope_error`] a record, is added to Δ, and their part in e to e
-//! ([`Entropic::slack`]). e is a hundredth of a record's weight, fixed beforehand, and proved before anything is
-//! drawn. It is reached in a known number of rounds ([`Entropic::rounds`]) if the rounds are exact;
-//! rounded slopes may keep the iteration (4B/λ + 2)·n·slope_error·κ/λ away, which is above e for large n,
-//! and no table is known on which they do. Such a table would end in an error, without a draw: the
-//! certificate's note says that this is not proved impossible.
+//! *In finite arithmetic.* Scores are integers; the effect of truncation and rounding between
+//! neighbours, at most twice [`Entropic::slope_error`] a record, is added to Δ, and their part in e to e
+//! ([`Entropic::slack`]). e is a hundredth of a record's weight, fixed beforehand, and proved before
+//! anything is drawn. It is reached in a known number of rounds ([`Entropic::rounds`]) if the rounds are
+//! exact; rounded derivatives may keep the iteration (4B/λ + 2)·n·slope_error·κ/λ away, which is above e
+//! for large n, and no table is known on which they do. Such a table would end in an error, without a
+//! draw: the certificate's note says that this is not proved impossible.
 //!
-//! **Choices.** λ by calibration; or, where λ is given, m as large as the budget allows. Without either, with
-//! λ ≈ √(4Scnκ³m/ε): a column whose slope is s₀ = [`SIGNAL`] a record stands out, ns₀κ/λ ≥ 2 ln 2p, as long as
-//! κ ≤ A/m, A = nεs₀²/(16Sc·ln² 2p), and so large it is taken (at most [`LARGEST`]). m draws leave (c/2)κ²/m, entropy
-//! costs λ ln(2p)/n; they balance at m = (A·cnε/S)^¼/(2√ln 2p), at least 1. K problems get ε/K each.
+//! **Choices.** λ by calibration; or, if λ is given, m as large as the budget allows. Without either,
+//! with λ ≈ √(4Scnκ³m/ε): a column whose derivative is s₀ = [`SIGNAL`] a record stands out,
+//! ns₀κ/λ ≥ 2 ln 2p, as long as κ ≤ A/m, A = nεs₀²/(16Sc·ln² 2p), and the largest such κ is taken (at
+//! most [`LARGEST`]). m draws leave (c/2)κ²/m, entropy costs λ ln(2p)/n; they balance at
+//! m = (A·cnε/S)^¼/(2√ln 2p), at least 1. K problems get ε/K each.
 //!
 //! - n must be public: replace-one neighbours, a record a unit. Otherwise refused.
 //! - K problems, one class against the rest, one after the other.
@@ -62,18 +63,18 @@ use privet_optim::sum::Table;
 use privet_optim::vertex::{Entropic, FeatureGrid, GridMatrix, SlopeGrid};
 use std::sync::Arc;
 
-/// Limits on λ.
+/// Limits on the entropy term's strength λ.
 pub const ENTROPY: Range = Range::open("entropy", 0.0, 1e100);
-/// Limits on m.
+/// Limits on the number of draws m.
 pub const DRAWS: Range = Range::from("draws", 1.0, 1_000_001.0);
 
-/// Why it needs a public number of rows.
+/// The reason that it needs a public number of rows.
 const PUBLIC_COUNT: Cover = Cover::No {
     why: "has a theorem that needs a public number of rows",
     instead: "give replace-one neighbours and a record as the unit, or method frank-wolfe",
 };
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "simplex",
     summary: "minimises with an entropy term over signed columns and releases the mean of columns drawn \
@@ -114,21 +115,21 @@ const UNPROVED: Condition = Condition::new(
      to the distance planned, with rounded slopes, is observed and not proved",
 );
 
-/// s₀ of the rule.
+/// The derivative s₀ of the rule.
 pub const SIGNAL: f64 = 0.2;
 /// The largest κ of the rule.
 pub const LARGEST: f64 = 8.0;
 
-/// What the rule chooses.
+/// The rule's choice of draws and radius.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
-    /// m before it is rounded.
+    /// The number of draws m before it is rounded.
     pub draws: f64,
-    /// m·κ.
+    /// The product m·κ.
     pub reach: f64,
 }
 
-/// The rule above.
+/// The rule of the module.
 pub fn pace(facts: &Facts, budget: &Allowance<'_>) -> Pace {
     let (slope, curvature) = (slope(facts), facts.shape.curvature);
     let known = facts.rows as f64 * budget.epsilon() / f64::from(facts.problems);
@@ -138,21 +139,21 @@ pub fn pace(facts: &Facts, budget: &Allowance<'_>) -> Pace {
     Pace { draws: draws.clamp(1.0, 10_000.0), reach }
 }
 
-/// The problem at some λ, with what its theorem needs.
+/// The problem at some λ, with the constants of its theorem.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Terms {
     /// The problem.
     pub problem: Entropic,
-    /// What entries are rounded to.
+    /// The grid to which entries are rounded.
     pub features: FeatureGrid,
-    /// e.
+    /// The distance e.
     pub distance: f64,
-    /// Δ, in units of the score.
+    /// The sensitivity Δ, in units of the score.
     pub sensitivity: u64,
 }
 
 impl Terms {
-    /// From public facts; `None` where numbers leave their range.
+    /// The terms from public facts; `None` if numbers leave their range.
     pub fn new(facts: &Facts, clip: f64, radius: f64, entropy: f64) -> Option<Self> {
         let features = FeatureGrid::new(clip);
         let slopes = SlopeGrid::for_rows(slope(facts), facts.rows);
@@ -176,7 +177,7 @@ impl Terms {
         fits.then(|| Self { problem, features, distance, sensitivity: units.ceil() as u64 })
     }
 
-    /// C/λ for a unit of the score.
+    /// The rate C/λ for a unit of the score.
     pub fn rate(&self) -> f64 {
         let unit = self.problem.slopes.unit() * self.features.unit();
         self.problem.radius / self.problem.entropy * unit
@@ -276,7 +277,7 @@ fn most(
     Ok(low)
 }
 
-/// Draws for each problem.
+/// The procedure: draws for each problem.
 #[derive(Debug, Clone)]
 struct Drawing {
     selection: Selection,

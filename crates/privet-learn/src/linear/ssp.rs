@@ -1,4 +1,4 @@
-//! Sufficient-statistics perturbation: least squares from noised second moments.
+//! Sufficient-statistics perturbation: least squares from noisy second moments.
 //!
 //! **Theorem.** Let a record be (x, y), ‖x‖₂ ≤ R, y a label vector with ‖y‖₂ ≤ Y, and let
 //! s(x, y) = (xxᵀ, w·xyᵀ). Between neighbours Σs moves in the Euclidean norm by at most
@@ -9,9 +9,9 @@
 //! k records a unit. Both are attained, for replace-one if w²Y² ≤ 2R².
 //!
 //! *Proof.* ‖s(x, y)‖² = ‖x‖⁴ + w²‖y‖²‖x‖²: the first. With t = ⟨x, x′⟩ and q = ⟨y, y′⟩, |q| ≤ Y²,
-//! ⟨s, s′⟩ = t² + w²qt ≥ −w⁴q²/4 ≥ −w⁴Y⁴/4, so ‖s − s′‖² ≤ 2(R⁴ + w²Y²R²) + w⁴Y⁴/2 = 2(R² + w²Y²/2)². It is
-//! attained at norms R, y′ = −y and t = w²Y²/2. A unit of k records is k such exchanges; one that has
-//! fewer exchanges a record for none, which moves less. ∎
+//! ⟨s, s′⟩ = t² + w²qt ≥ −w⁴q²/4 ≥ −w⁴Y⁴/4, so ‖s − s′‖² ≤ 2(R⁴ + w²Y²R²) + w⁴Y⁴/2 = 2(R² + w²Y²/2)². It
+//! is attained at norms R, y′ = −y and t = w²Y²/2. A unit of k records is k such replacements; one with
+//! fewer records replaces some by none, which moves less. ∎
 //!
 //! The triangle inequality alone gives 2√(R⁴ + w²Y²R²): a third more at w = R. With one Gaussian noise
 //! σ for all of it ([`NoisyMoments`]) the event is that of a Gaussian mechanism. δ = 0: Laplace noise on
@@ -19,21 +19,22 @@
 //! being 2 or 1 and Y₁ ≥ ‖y‖₁.
 //!
 //! *In finite arithmetic.* Σxxᵀ and Σxyᵀ are exact integers ([`ExactGram`], [`ExactGradient`] at θ = 0),
-//! labels truncated toward zero; w is a power of two. They reach the noise's grid in integers. What
-//! follows is post-processing.
+//! labels truncated toward zero; w is a power of two. They reach the noise's grid in integers. The rest
+//! is post-processing.
 //!
-//! **Solving.** θ = Q·h(Λ)·Qᵀ·b̂ with QΛQᵀ the noised matrix and h(λ) = 1/(max(λ, 0) + κ): negative
+//! **Solving.** θ = Q·h(Λ)·Qᵀ·b̂ with QΛQᵀ the noisy matrix and h(λ) = 1/(max(λ, 0) + κ): negative
 //! eigenvalues are noise. κ, the ridge, follows from the noise alone. The normal equations read
-//! b̂ = Âθ + n − Nθ, where N has off-diagonal scale τ = σ/√2 and n has σ/w: in each direction an error of
-//! variance τ²‖θ‖² + σ²/w². Against a θ of p equal parts, ‖θ‖ = B, the linear estimate that errs least
-//! at the smallest eigenvalues has κ² = p(τ² + σ²/(w²B²)), that is κ between τ√p and, for B = 1/w,
-//! √3·τ√p. Taken is **κ = τ√p**, half the edge of the spectrum of N: no norm needs to be guessed.
+//! b̂ = Âθ + n − Nθ, where N has off-diagonal scale τ = σ/√2 and n has σ/w: in each direction an error
+//! of variance τ²‖θ‖² + σ²/w². Against a θ of p equal parts, ‖θ‖ = B, the linear estimate that errs
+//! least at the smallest eigenvalues has κ² = p(τ² + σ²/(w²B²)), that is κ between τ√p and, for B = 1/w,
+//! √3·τ√p. The rule is **κ = τ√p**, half the edge of the spectrum of N: no norm needs to be guessed.
 //!
-//! **What the noise does to θ.** With M = h(Â) and θ the solution without noise at the same κ, (Â + κ)(θ̂ − θ) =
-//! n − Nθ where no eigenvalue was cut, so that θ̂ⱼ − θⱼ = uᵀ(n − Nθ), u = M·eⱼ. N is symmetric with variance τ² off its
-//! diagonal and 2τ² on it (Laplace: τ² everywhere, and bounded by this), so that uᵀNθ has variance
-//! τ²(‖u‖²‖θ‖² + ⟨u, θ⟩²): the standard deviation of θ̂ⱼ is about √(‖u‖²(τ²‖θ̂‖² + ν²) + τ²⟨u, θ̂⟩²), ν that of an
-//! entry of n. The model keeps ‖u‖ and ⟨u, θ̂⟩ ([`Spread`]). To first order: M is itself noised.
+//! **Effect of the noise on θ.** With M = h(Â) and θ the solution without noise at the same κ,
+//! (Â + κ)(θ̂ − θ) = n − Nθ where no eigenvalue was cut, so that θ̂ⱼ − θⱼ = uᵀ(n − Nθ), u = M·eⱼ. N is
+//! symmetric with variance τ² off its diagonal and 2τ² on it (Laplace: τ² everywhere, and bounded by
+//! this), so that uᵀNθ has variance τ²(‖u‖²‖θ‖² + ⟨u, θ⟩²): the standard deviation of θ̂ⱼ is about
+//! √(‖u‖²(τ²‖θ̂‖² + ν²) + τ²⟨u, θ̂⟩²), ν that of an entry of n. The model keeps ‖u‖ and ⟨u, θ̂⟩
+//! ([`Spread`]). To first order: M is itself noisy.
 //!
 //! | target | y | Y | Y₁ |
 //! |---|---|---|---|
@@ -41,13 +42,14 @@
 //! | two classes | ∓1 | 1 | 1 |
 //! | K > 2 classes | e_c − 1/K | √(1 − 1/K) | 2(1 − 1/K) |
 //!
-//! All classes share one matrix and one event; their common part 1/K changes no comparison of scores.
+//! All classes share one matrix and one event; their common part 1/K does not affect comparisons of
+//! scores.
 //!
 //! - w: the power of two nearest to R, so that noise is shared about evenly
 //! - Departs from print (Wang 2018, AdaSSP): three releases at (ε/3, δ/3) each, one of them of the least
-//!   eigenvalue, for a ridge of about √(p·ln(6/δ)·ln(2p²/ϱ))·3R²/ε less that eigenvalue. Here one release,
-//!   exact curves, and no eigenvalue is asked for: a matrix that is large against the noise is hardly
-//!   moved by κ, which is several times smaller. See `docs/errata.md`, SSP.
+//!   eigenvalue, for a ridge of about √(p·ln(6/δ)·ln(2p²/ϱ))·3R²/ε less that eigenvalue. Here one
+//!   release, exact curves, and no query of an eigenvalue: a matrix that is large against the noise is
+//!   hardly moved by κ, which is several times smaller. See `docs/errata.md`, SSP.
 //! - Tested by `tests/all/ssp.rs`.
 
 use super::Decision;
@@ -76,7 +78,7 @@ use privet_optim::spectrum::Spectrum;
 use privet_optim::sum::{ExactGradient, ExactGram, Labels, Sums, Table};
 use std::sync::Arc;
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "ssp",
     summary: "least squares from second moments under noise, all classes from one release",
@@ -100,18 +102,18 @@ settings! {
     }
 }
 
-/// Columns for which the matrix is kept and decomposed.
+/// Largest number of columns for which the matrix is kept and decomposed.
 pub const WIDEST: usize = 4096;
 
 /// Radii for which no unit or product leaves the range of `f64`.
 pub(super) const RADII: std::ops::RangeInclusive<f64> = 1e-60..=1e60;
 
-/// w.
+/// The weight w of the cross products.
 pub fn weight(facts: &Facts) -> f64 {
     2_f64.powi(facts.radius.log2().round() as i32)
 }
 
-/// Y² and Y₁.
+/// The squared norm bound Y² and the ℓ1 bound Y₁ of label vectors.
 fn label_sizes(facts: &Facts) -> (f64, f64) {
     match facts.problems {
         1 => (1.0, 1.0),
@@ -122,7 +124,7 @@ fn label_sizes(facts: &Facts) -> (f64, f64) {
     }
 }
 
-/// Pays for the rounding of a few operations.
+/// Rounds up to cover the rounding of a few operations.
 fn up(value: f64) -> f64 {
     value * (1.0 + 16.0 * f64::EPSILON)
 }
@@ -190,7 +192,7 @@ pub(crate) fn plan(
     })
 }
 
-/// The least noise that any plan needs.
+/// Lower bound on the noise scale of any plan.
 pub(super) fn floor(facts: &Facts, budget: &Allowance<'_>) -> f64 {
     if budget.is_pure() {
         absolute_sensitivity(facts) / budget.epsilon()
@@ -199,7 +201,7 @@ pub(super) fn floor(facts: &Facts, budget: &Allowance<'_>) -> f64 {
     }
 }
 
-/// What is done at a noise scale, with the rule's ridge unless one is given.
+/// The procedure at a noise scale, with the rule's ridge unless one is given.
 pub(super) fn at(facts: &Facts, pure: bool, scale: f64, ridge: Option<f64>) -> Solving {
     // τ: the standard deviation off the diagonal.
     let spread = facts.widening
@@ -213,7 +215,7 @@ fn moments(facts: &Facts, pure: bool, noise_scale: f64, ridge: f64) -> NoisyMome
     let (neighbours, unit, columns) = (facts.neighbours, facts.unit, facts.columns);
     let cross = columns * facts.problems as usize;
     let law = if pure {
-        // Fine enough that rounding is nothing beside the noise, whose law is exact on any grid.
+        // Fine enough that rounding is negligible beside the noise, whose law is exact on any grid.
         let step = 2_f64.powi(noise_scale.log2().floor() as i32 - 40);
         MomentsLaw::Laplace(Laplace {
             neighbours,
@@ -236,7 +238,7 @@ fn moments(facts: &Facts, pure: bool, noise_scale: f64, ridge: f64) -> NoisyMome
     NoisyMoments { law, columns, weight: weight(facts), ridge }
 }
 
-/// Moments, noise, a linear solve.
+/// The procedure: moments, noise, a linear solve.
 #[derive(Debug, Clone)]
 pub(super) struct Solving {
     moments: NoisyMoments,
@@ -256,7 +258,7 @@ impl Solving {
         }
     }
 
-    /// What is added to every eigenvalue.
+    /// The ridge, added to every eigenvalue.
     pub fn ridge(&self) -> f64 {
         self.moments.ridge
     }
@@ -294,7 +296,7 @@ impl Procedure<super::Erm> for Solving {
         Some(WeightLaws { deviations, beyond: NORMAL, surety: Surety::Estimated })
     }
 
-    /// As of a linear term: the error n − Nθ of the normal equations, at the norm that is expected.
+    /// As of a linear term: the error n − Nθ of the normal equations, at the expected norm.
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
         let (matrix, cross) = self.deviations();
         let noise = facts.widening
@@ -342,7 +344,7 @@ pub fn stacked(facts: &Facts, table: &dyn Table) -> Result<ExactCounts, LearnErr
     Ok(all)
 }
 
-/// y of the table above, one of its coordinates.
+/// One coordinate of the label vector y of the table above.
 fn labels(facts: &Facts, problem: u32) -> Labels {
     match facts.problems {
         1 => problems::problem(facts, problem),
@@ -350,8 +352,8 @@ fn labels(facts: &Facts, problem: u32) -> Labels {
     }
 }
 
-/// Post-processing: θ for each problem, and how it takes an error of the moments. Should the decomposition fail, which
-/// it cannot on finite numbers, the model is 0.
+/// Post-processing: θ for each problem, and the effect of an error of the moments. Should the
+/// decomposition fail, which it cannot on finite numbers, the model is 0.
 fn solved(moments: Moments) -> LinearWeights {
     let Moments { columns, gram, cross, ridge } = moments;
     let filter = |value: f64| 1.0 / (value.max(0.0) + ridge);

@@ -1,4 +1,4 @@
-//! Tables and schemas that tests of learners share.
+//! Tables and schemas for tests of learners.
 
 use crate::{Erm, Method, Request};
 use privet_core::{Budget, Neighbours};
@@ -6,10 +6,11 @@ use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::{FixedSeed, Source};
 use privet_optim::loss::Loss;
 
-/// Columns of a table, the constant one not counted.
+/// The number of columns of a table, the constant one not counted.
 pub const COLUMNS: usize = 6;
 
-/// Six numbers within ±1, a constant column, and a target; a unit of that many records, or a record a unit.
+/// A request for six numbers within ±1, a constant column, and a target; a unit of at most `most`
+/// records, or a record a unit.
 pub fn request(
     target: &str,
     method: Method,
@@ -33,7 +34,7 @@ pub fn request(
         .within(Budget::new(1.0, 1e-6).unwrap())
 }
 
-/// Random rows, each a unit of its own, and last lines as they are given.
+/// Random rows, each a unit of its own, and the given last lines.
 pub fn table(request: &Request, rows: std::ops::Range<usize>, seed: u64, last: &str) -> Dataset {
     let mut source = FixedSeed::new(seed);
     let mut cell = |low: f64, high: f64| low + (high - low) * source.below(1001) as f64 / 1000.0;

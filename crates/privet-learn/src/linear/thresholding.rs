@@ -1,19 +1,22 @@
-//! How noised gradients become a model of few columns: steps that keep the largest weights, then steps on those.
+//! A model of few columns from noisy gradients: steps that keep the largest weights, then steps on
+//! those.
 //!
-//! The learner's half of [`super::dp_ight`], a [`Walk`]. First stage, from θ = 0, on all columns:
+//! The learner's part of [`super::dp_ight`], a [`Walk`]. First stage, from θ = 0, on all columns:
 //!
 //! θ ← H_s(mean of θₜ − η·aₜ so far, weighted by 4^hₜ),
 //!
-//! each of them an estimate under fresh noise, the variance of which falls as 4^(−hₜ); H_s keeping the s columns whose weights (of all problems together) are longest, of equal ones the first, and the
-//! constant column always. Second stage, from there, on these columns alone, their rows clipped anew: θ ← θ − η·aₜ,
-//! and the mean of the last half of the points is released.
+//! each of them an estimate under fresh noise, the variance of which falls as 4^(−hₜ); H_s keeping the s
+//! columns whose weights (of all problems together) have the largest norms, of equal ones the first, and
+//! the constant column always. Second stage, from there, on these columns alone, their rows clipped
+//! anew: θ ← θ − η·aₜ, and the mean of the last half of the points is released.
 //!
-//! *Steps that overshoot.* A step's curvature is what the gradient changed along it, λ = 1/η + ⟨a, d⟩/|d|² for the step
-//! d before and the gradient a after. Where ⟨a, d⟩ is above [`SURE`] standard deviations of its noise, a public number,
-//! η is 1/λ from then on, and means begin anew. It reads noised answers alone, so it costs nothing.
+//! *Steps that overshoot.* A step's curvature is the change of the gradient along it,
+//! λ = 1/η + ⟨a, d⟩/|d|² for the step d before and the gradient a after. If ⟨a, d⟩ is above [`SURE`]
+//! standard deviations of its noise, a public number, η is 1/λ from then on, and means restart. It reads
+//! noisy answers alone, so it is post-processing.
 //!
-//! *Slopes.* Step t asks for slopes clipped to S/2^hₜ, a public schedule, and is answered in units that much larger:
-//! the answer is divided by 2^hₜ.
+//! *Clipping.* Step t queries derivatives clipped to S/2^hₜ, a public schedule, and is answered in units
+//! that much larger: the answer is divided by 2^hₜ.
 
 use super::descent::keep_within;
 use super::narrow::{filled, spread};
@@ -21,37 +24,37 @@ use crate::linear::model::LinearWeights;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 
-/// Public numbers, fixed before any record is read.
+/// Parameters of the walk: public numbers, fixed before any record is read.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Start {
-    /// Columns of the table, the constant one included.
+    /// The number of columns of the table, the constant one included.
     pub columns: usize,
-    /// Linear problems.
+    /// The number of linear problems.
     pub problems: usize,
-    /// Whether the last column is the constant one.
+    /// True if the last column is the constant one.
     pub bias: bool,
-    /// s.
+    /// The number of columns s to keep.
     pub size: usize,
-    /// Steps of the first stage.
+    /// The number of steps of the first stage.
     pub steps: u32,
-    /// Steps of the second.
+    /// The number of steps of the second.
     pub fit_steps: u32,
-    /// η of the sum form.
+    /// The step size η of the sum form.
     pub rate: f64,
-    /// Radius of the ball that points are kept in.
+    /// The radius of the ball that points are kept in.
     pub ball: f64,
-    /// How often slopes are halved at the first step, and at the last.
+    /// The number of times that the clipping bound is halved at the first step, and at the last.
     pub halved: (u32, u32),
     /// Standard deviation of the noise on an answer, of the first stage and of the second.
     pub noise: [f64; 2],
 }
 
-/// How many standard deviations are no chance.
+/// The significance threshold, in standard deviations.
 const SURE: f64 = 2.0;
 
 impl Start {
-    /// hₜ of a step of the first stage; the second stage keeps the last one.
+    /// The halvings hₜ at a step of the first stage; the second stage keeps the last number.
     pub fn halved_at(&self, step: u32) -> u32 {
         let (first, last) = self.halved;
         if step >= self.steps {
@@ -61,18 +64,18 @@ impl Start {
     }
 }
 
-/// What is asked: a gradient at a point, of all columns or of the chosen ones.
+/// A query: the gradient at a point, of all columns or of the chosen ones.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(super) struct Question {
-    /// `None`: all columns.
+    /// The columns; `None` for all of them.
     pub columns: Option<Vec<usize>>,
-    /// θ, problem after problem.
+    /// The point θ, problem after problem.
     pub theta: Vec<f64>,
-    /// h.
+    /// The halvings h of the clipping bound.
     pub halved: u32,
 }
 
-/// Where it is.
+/// The state of the walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Thresholding {
@@ -84,7 +87,7 @@ pub(super) struct Thresholding {
     /// The step before.
     moved: Vec<f64>,
     mean: Vec<f64>,
-    /// Of all estimates in the mean of the first stage.
+    /// The weight of all estimates in the mean of the first stage.
     weight: f64,
 }
 
@@ -115,7 +118,7 @@ impl Thresholding {
         self.point = next;
     }
 
-    /// Columns by the length of their weights, and whether each is among the longest.
+    /// For each column, true if the norm of its weights is among the largest.
     fn longest(&self, point: &[f64]) -> Vec<bool> {
         let open = self.start.columns - usize::from(self.start.bias);
         let length = |column: usize| {
@@ -148,7 +151,7 @@ impl Thresholding {
         }
     }
 
-    /// Goes over to the chosen columns.
+    /// Restricts the walk to the chosen columns.
     fn choose(&mut self) {
         let Start { columns, size, bias, .. } = self.start;
         let kept = self.longest(&self.point);
@@ -240,20 +243,22 @@ mod tests {
             walk.next(Some(vec![-1.0, 4.0, 3.0, -2.0])),
             ask(None, &[0.0, -4.0, 0.0, 2.0], 1)
         );
-        // Half of the answer; it points back along the step before, by 20 of a square of 20: half of the rate, and
-        // the mean begins anew.
+        // Half of the answer; it points back along the step before, by 20 of a square of 20: half of the
+        // step size, and the mean restarts.
         let text = serde_json::to_string(&walk).unwrap();
         let mut walk: Thresholding = serde_json::from_str(&text).unwrap();
         let asked = walk.next(Some(vec![0.0, -10.0, 48.0, 0.0]));
         assert_eq!(asked, ask(Some(vec![2, 3]), &[-12.0, 2.0], 1));
         assert_eq!(walk.next(Some(vec![2.0, 0.0])), ask(Some(vec![2, 3]), &[-13.0, 2.0], 1));
-        // The last half of two points is the last one: back along the step, at a quarter of the rate.
+        // The last half of two points is the last one: back along the step, at a quarter of the step
+        // size.
         let released = walk.next(Some(vec![-6.0, 0.0]));
         let expected = LinearWeights::of(vec![vec![0.0, 0.0, -12.25, 2.0]]);
         assert_eq!(released, Next::Release(expected));
     }
 
-    /// Two estimates of the first stage count as their noise says, and noise alone does not shorten steps.
+    /// Two estimates of the first stage are weighted by their noise, and noise alone does not shorten
+    /// steps.
     #[test]
     fn estimates_are_averaged_before_the_threshold() {
         let start = Start { size: 3, fit_steps: 1, noise: [10.0; 2], ..start() };

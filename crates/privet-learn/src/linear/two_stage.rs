@@ -1,22 +1,23 @@
 //! `two-stage`: columns chosen by any selector, then a private fit on them alone.
 //!
-//! **Theorem** (after Kifer, Smith & Thakurta 2012; Thakurta 2013, Algorithm 6.2). Stage one is a selector of
-//! [`crate::selection`], which is charged in full, so that stage two may read which columns were chosen: a fit
-//! (`second_stage.rs`) on rows of these columns clipped anew to R′ (`narrow.rs`), whose events depend on **how many**
-//! columns there are, never on which. Both are composed by the accountant as one list, which holds for any adaptive choice.
+//! **Theorem** (after Kifer, Smith & Thakurta 2012; Thakurta 2013, Algorithm 6.2). Stage one is a
+//! selector of [`crate::selection`], which is charged in full, so that stage two may depend on the
+//! chosen columns: a fit (`second_stage.rs`) on rows of these columns clipped anew to R′ (`narrow.rs`),
+//! whose events depend on **how many** columns there are, never on which. Both are composed by the
+//! accountant as one list, which holds for any adaptive choice.
 //!
-//! *No answer.* Where a selector finds none stable enough, the first s columns are fitted: a fixed default, which the
-//! certificate states. (The thesis says FAIL, after the budget is spent.)
+//! *No answer.* If a selector finds none stable enough, the first s columns are fitted: a fixed default,
+//! which the certificate states. (The thesis says FAIL, after the budget is spent.)
 //!
-//! Unlike [`super::chosen_amp`] a column is chosen once, by pairs of records where their number is public, and the rows
-//! of the second stage are as short as a few columns are.
+//! Unlike [`super::chosen_amp`] a column is chosen once, by pairs of records if their number is public,
+//! and the rows of the second stage have the small norm of a few columns.
 //!
-//! **Settings.** `columns` s, by rule √(nε)/4, from 1 to 50; `share` of ε and δ for stage one, 0.3; `selector`, by rule
-//! `correlation`, whose `association` and `clip` can be given (that of others is chosen by their rules, and written
-//! down); `fit`; `fit_radius` R′; `ridge` of stage two.
+//! **Settings.** `columns` s, by rule √(nε)/4, from 1 to 50; `share` of ε and δ for stage one, 0.3;
+//! `selector`, by rule `correlation`, whose `association` and `clip` can be given (the settings of
+//! others are chosen by their rules, and written down); `fit`; `fit_radius` R′; `ridge` of stage two.
 //!
-//! **Conditions.** One linear problem; rows in memory; δ > 0 except for `correlation` or `exponential` before `ssp`, which
-//! have a pure ε. Finite arithmetic. Tested by `tests/all/sparse.rs`.
+//! **Conditions.** One linear problem; rows in memory; δ > 0 except for `correlation` or `exponential`
+//! before `ssp`, which have a pure ε. Finite arithmetic. Tested by `tests/all/sparse.rs`.
 
 use super::chosen_amp::{COLUMNS, Question, SHARE, Start};
 use super::frank_wolfe::CLIP;
@@ -46,7 +47,7 @@ use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A line about it.
+/// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "two-stage",
     summary: "chooses a few columns by any selector, then fits them alone, by ssp, amp or linear, their rows \
@@ -84,7 +85,7 @@ settings! {
         clip: f64 [CLIP] "what entries are clamped to for products; from the schema unless given";
         fit_radius: f64 [FIT_RADIUS]
             "length that rows of the columns chosen are clipped to; from the schema unless given";
-        /// Of stage two.
+        /// The ridge of stage two.
         ridge: f64 = RIDGE_SETTING;
     }
 }
@@ -105,18 +106,18 @@ pub enum Chooser {
 pub enum Word {
     /// By association with the target.
     Correlation,
-    /// By how well a set of columns fits.
+    /// By the fit of sets of columns.
     Exponential,
-    /// What most chunks of the records choose.
+    /// By the votes of chunks of the records.
     Distance,
-    /// What most random parts of the records choose.
+    /// By the votes of random parts of the records.
     Subsample,
-    /// What the LASSO keeps.
+    /// By the support of the LASSO, if it is proved stable.
     LassoStability,
 }
 
 impl TwoStage {
-    /// Stage one.
+    /// The selector of stage one.
     fn chooser(&self) -> Result<Selector, LearnError> {
         let Self { association, clip, .. } = *self;
         let selector = match self.selector {
@@ -141,9 +142,9 @@ impl TwoStage {
     }
 }
 
-/// Share of the budget for the choice.
+/// Default share of the budget for the choice.
 const DEFAULT_SHARE: f64 = 0.3;
-/// Columns that the rule takes at most.
+/// Largest number of columns that the rule takes.
 const MOST: f64 = 50.0;
 
 /// Decides everything from public facts.
@@ -227,14 +228,14 @@ pub(crate) fn plan(
     })
 }
 
-/// What a release says whose selector may find nothing stable enough.
+/// The note in a release whose selector may find nothing stable enough.
 const OTHERWISE: Condition = Condition::new(
     "first-columns-otherwise",
     "where no choice of columns is stable enough the first ones are fitted, which spends the \
                          budget as well",
 );
 
-/// A choice of columns, then a fit.
+/// The procedure: a choice of columns, then a fit.
 #[derive(Debug, Clone)]
 struct Staged {
     first: Arc<dyn Asks>,
@@ -301,7 +302,7 @@ impl Procedure<Erm> for Staged {
     }
 }
 
-/// What the two stages begin from.
+/// The public numbers that both stages start from.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Begin {
@@ -309,15 +310,15 @@ struct Begin {
     naming: Naming,
 }
 
-/// What comes back.
+/// The answer to a query.
 enum Reply {
-    /// Of the selector.
+    /// The selector's answer.
     Chosen(Heard),
-    /// Weights.
+    /// The weights fitted.
     Fitted(Vec<Vec<f64>>),
 }
 
-/// The two stages: which columns were chosen, once they were.
+/// The state of both stages, with the chosen columns once they are known.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Stages {
     begin: Begin,

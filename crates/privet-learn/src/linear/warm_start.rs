@@ -1,30 +1,30 @@
-//! Where a solver of a large table begins: at the minimum of a small part of the rows.
+//! The starting point of a solver of a large table: the minimum for a small part of the rows.
 //!
-//! From 0 a solver takes a dozen passes over all rows, half of them on the way to where a part of the rows would have led
-//! it. So where there are [`MANY`] rows or more, the same objective of a 64th of them (fewer, where rows are long) is
-//! minimised in memory first, with λ and b scaled down alike. The rows are stretches at even distances, so that a sorted
-//! table shows its classes, and few blocks of a file are read.
+//! From 0 a solver takes a dozen passes over all rows, half of them on the way to the minimum of a part
+//! of the rows. So for [`MANY`] rows or more, the same objective of a 64th of them (fewer, if rows have
+//! many entries) is minimised in memory first, with λ and b scaled down alike. The rows are stretches at
+//! even distances, so that a sorted table shows its classes, and few blocks of a file are read.
 //!
-//! **Privacy.** Nothing rests on it. What is released is within a proved distance of *the* minimum of all rows
-//! ([`Certified`](privet_optim::solver::Certified)), wherever the solver began; that a start follows from records is as
-//! harmless as that every later point does. Nor can it fail: where no part can be had, or is not solved, the start is 0, and
-//! whatever is wrong with the rows is met by the first pass over all of them.
+//! **Privacy** does not depend on it. The release is within a proved distance of *the* minimum of all
+//! rows ([`Certified`](privet_optim::solver::Certified)), for any start; a start that depends on records
+//! is as harmless as every later point, which does too. Nor can it fail: if no part can be read or
+//! solved, the start is 0, and the first pass over all rows finds any fault in them.
 //!
-//! The part is the same from memory, files and other machines, and so are the bits of what follows.
+//! The part is the same from memory, files and other machines, and so are all later bits.
 
 use privet_optim::solver::{Penalty, Problem, SolverOptions, minimise};
 use privet_optim::sum::{Labels, Records, Table};
 
-/// Rows from which on a part of them is looked at first.
+/// The least number of rows for which a part of them is solved first.
 const MANY: usize = 1 << 20;
-/// One row in so many, at most.
+/// The part is at most one row in this many.
 const ONE_IN: usize = 64;
-/// In so many stretches.
+/// The number of stretches of the part.
 const STRETCHES: usize = 64;
-/// Bytes of the part, about, at most.
+/// Approximate upper bound on the bytes of the part.
 const MOST: usize = 1 << 26;
 
-/// A point near the minimum of a problem, where the table is large; `labels` are the problem's.
+/// A point near the minimum of a problem, if the table is large; `labels` are the problem's.
 pub(super) fn start<R: Records + ?Sized>(
     problem: &Problem<'_, R>,
     table: &dyn Table,
@@ -45,13 +45,13 @@ pub(super) fn start<R: Records + ?Sized>(
         linear: linear.as_deref(),
         penalty: problem.penalty,
     };
-    // Well within what another part of the rows would have differed by.
+    // Well within the variation between parts of the rows.
     let tolerance = problem.records.radius() * (records.rows() as f64).sqrt() / 100.0;
     let found = minimise(&small, tolerance, &SolverOptions::default()).ok()?;
     Some(found.into_theta())
 }
 
-/// Which rows.
+/// The indices of the rows of the part.
 fn places<R: Records + ?Sized>(records: &R) -> Vec<usize> {
     let rows = records.rows();
     let a_row = 8 * (records.entries() / rows + 1);

@@ -1,11 +1,11 @@
-//! Whether a run goes on, and whether it was stopped.
+//! The user's request to stop a run.
 
 use crate::LearnError;
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Asks the monitor before each step and remembers its answer. It is told how many steps were taken,
-/// which is public, and nothing else.
+/// Asks the monitor before each step and keeps its answer. The monitor sees the number of steps, which
+/// is public, and nothing else.
 pub(crate) struct StepWatch<'a> {
     monitor: &'a dyn Monitor,
     taken: AtomicU32,
@@ -17,20 +17,21 @@ impl<'a> StepWatch<'a> {
         Self { monitor, taken: AtomicU32::new(0), stopped: AtomicBool::new(false) }
     }
 
-    /// Whether to take one more step.
+    /// Counts a step; false if the run should stop.
     pub fn step(&self) -> bool {
         let iteration = self.taken.fetch_add(1, Ordering::Relaxed) + 1;
         let (gradient_norm, tolerance) = (f64::INFINITY, 0.0);
         self.proceed(Progress { iteration, gradient_norm, tolerance, precise: false })
     }
 
-    /// Whether to go on, where how many steps there were is no public number: nothing is told.
+    /// False if the run should stop, for runs whose number of steps is not public: no progress is passed
+    /// on.
     pub fn goes_on(&self) -> bool {
         let (gradient_norm, tolerance) = (f64::INFINITY, 0.0);
         self.proceed(Progress { iteration: 1, gradient_norm, tolerance, precise: false })
     }
 
-    /// An error if the run was stopped.
+    /// Returns an error if the run was stopped.
     pub fn went_on(&self) -> Result<(), LearnError> {
         match self.stopped.load(Ordering::Relaxed) {
             true => Err(LearnError::Solve(SolveError::Stopped)),

@@ -1,11 +1,12 @@
-//! What answers say: the class or number of each question, from noised votes.
+//! Predictions from noisy votes: a class or number for each question.
 //!
-//! **The rule**, post-processing of what was released; σ is the noise on a count. *Classes*: the class with the most votes in
-//! all answers together is the commonest, and another is named where it leads that by more than √2σ, one standard
-//! deviation of the noise on a lead. Where nobody is near, noise alone would name any class; where many are, they decide.
-//! *Numbers*: to the votes of a question are added those of [`PRIOR`]·σ voters who vote as all answers together do, so that
-//! where nobody is near the answer is the mean. What all answers say has noise that is smaller by the root of their number.
-//! The margin was chosen with Adult and Covertype in view.
+//! **The rule**, post-processing of the release; σ is the noise scale of a count. *Classes*: the
+//! commonest class is the one with the most votes in all answers together; another is predicted where it
+//! leads that one by more than √2σ, one standard deviation of the noise on a lead. With no record near,
+//! noise alone would pick the class; with many, their votes decide. *Numbers*: [`PRIOR`]·σ pseudo-votes,
+//! divided as the votes of all answers together are, are added to each question's own, so that a
+//! question with no record near is answered with the mean. The shares over all answers have noise that
+//! is smaller by the root of their number. The margin was chosen with Adult and Covertype in view.
 
 use super::Answered;
 use crate::linear::model::Predictions;
@@ -13,16 +14,16 @@ use privet_data::Schema;
 use privet_data::encode::Encoding;
 use std::f64::consts::SQRT_2;
 
-/// Voters for each unit of noise whose number is the mean of all.
+/// Pseudo-votes for the mean per unit of noise.
 const PRIOR: f64 = 4.0;
 
 impl Answered {
-    /// About how many voted, question by question; under noise, so that it may be below 0.
+    /// Noisy number of voters of each question; may be below 0.
     pub fn counts(&self) -> Vec<f64> {
         self.votes.iter().map(|votes| votes.iter().sum()).collect()
     }
 
-    /// The share of each class, or end, among all votes; all the same where nobody seems to have voted.
+    /// Each class's (or end's) share of all votes; equal shares where no votes are left above 0.
     fn shares(&self) -> Vec<f64> {
         let ends = self.votes.first().map_or(0, Vec::len);
         let mut sums = vec![0.0_f64; ends];
@@ -35,8 +36,8 @@ impl Answered {
         sums.into_iter().map(share).collect()
     }
 
-    /// The class of each question, or where between its bounds its number lies, by this rule; `noise` is the scale of the
-    /// noise on votes, which the settled request of a release has.
+    /// The predicted class of each question, or its number between the bounds, by this rule; `noise` is
+    /// the noise scale of the votes, which the settled request of a release holds.
     pub fn predictions(&self, schema: &Schema, noise: f64) -> Predictions {
         let noise = noise.max(0.0);
         let shares = self.shares();
@@ -75,7 +76,8 @@ mod tests {
     const CLASSES: &str = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n\
          classes = [\"a\", \"b\"]\n[[columns]]\nname = \"x\"\ntype = \"number\"\nbounds = [0, 1]\n";
 
-    /// Noise of 10. Questions that many are near decide for themselves; a lead within the noise is for the commonest class.
+    /// Noise of 10. Many near records decide for themselves; a lead within the noise goes to the
+    /// commonest class.
     #[test]
     fn where_nobody_is_near_the_commonest_class_wins() {
         let schema = Schema::from_toml(CLASSES).unwrap();
@@ -87,7 +89,7 @@ mod tests {
         };
         assert_eq!(found(0.0), [0, 1, 1, 0]);
         assert_eq!(found(10.0), [0, 1, 0, 0]);
-        // One question alone has nothing beside it.
+        // A single question has no others to take the commonest class from.
         let alone = Answered { votes: vec![vec![-3.0, 9.0]], first: 0, questions: vec![] };
         assert!(
             matches!(alone.predictions(&schema, 10.0), Predictions::Classes(codes) if codes == [1])
@@ -98,7 +100,7 @@ mod tests {
         );
     }
 
-    /// A number where nobody is near is the mean of all, and never beyond its bounds.
+    /// With no record near, the number is the mean over all answers, and never outside its bounds.
     #[test]
     fn numbers_go_to_the_mean_of_all() {
         let text = CLASSES.replace("classes = [\"a\", \"b\"]", "bounds = [0, 10]");

@@ -1,4 +1,4 @@
-//! The answers of a plan: what it charges, and how it is carried out.
+//! The answers of a plan: their cost, and their computation.
 
 use super::{Answered, Nearby, VOTES, WITHIN, ends, parts, rule};
 use crate::linear::facts::Facts;
@@ -17,23 +17,23 @@ use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
 use std::sync::Arc;
 
-/// Answers under noise.
+/// The mechanism that answers the questions with noisy votes.
 #[derive(Debug, Clone)]
 pub(super) struct Answering {
     sums: Individual,
     questions: Arc<Vec<Vec<f64>>>,
     within: f64,
-    /// Whether questions come in batches.
+    /// True if questions come in batches.
     stream: bool,
 }
 
-/// Votes, of a release of all of them.
+/// The release that holds all votes.
 fn whole(votes: Vec<Vec<f64>>) -> Answered {
     Answered { votes, first: 0, questions: Vec::new() }
 }
 
 impl Answering {
-    /// Distance, K and noise from public facts and the budget.
+    /// Distance, K and noise scale from public facts and the budget.
     pub fn planned(
         task: &Nearby,
         facts: &Facts,
@@ -50,11 +50,11 @@ impl Answering {
         })?;
         let all = task.in_all() as u32;
         let votes = task.votes.unwrap_or_else(|| {
-            // Of a stream those of a part are known, and the others are taken to be like them.
+            // Of a stream only the first questions are known; later ones are assumed to be like them.
             let times = f64::from(all) / task.questions.len().max(1) as f64;
             (f64::from(rule::votes(&task.questions, within)) * times.max(1.0)).ceil() as u32
         });
-        // More than one for each question nobody can use.
+        // More votes than questions cannot be used.
         let votes = (VOTES.check(f64::from(votes))? as u32).min(all);
         let at = |noise_scale| Individual {
             neighbours: facts.neighbours,
@@ -71,7 +71,7 @@ impl Answering {
         Ok(Self { sums, questions, within, stream: task.stream.is_some() })
     }
 
-    /// A warning where even the widest share of the records would leave too few voters for the noise.
+    /// A warning if even the largest share of the records gives too few voters for the noise.
     pub fn few(&self, facts: &Facts) -> Option<String> {
         let wanted = rule::ENOUGH * self.sums.noise_scale;
         let most = rule::WIDEST * facts.rows as f64;
@@ -91,14 +91,15 @@ impl Answering {
         Nearby { within: Some(self.within), votes: Some(votes), ..task.clone() }
     }
 
-    /// That of a settled plan, made again.
+    /// Rebuilds the mechanism of a settled plan.
     pub fn settled(plan: &Plan<Nearby>) -> Result<Self, LearnError> {
         let request = plan.request();
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         Self::planned(&request.task, plan.facts(), &Allowance::new(budget, &request.noise))
     }
 
-    /// The votes on questions, after those of a session before, under noise.
+    /// Noisy votes on `questions`, after replaying (without noise) those on the questions `before` of
+    /// earlier sessions.
     pub fn votes(
         &self,
         (facts, table): (&Facts, &dyn Table),
@@ -115,7 +116,7 @@ impl Answering {
                 return Err(LearnError::Solve(SolveError::Stopped));
             }
             let mut near = parts::near(&data.features, question, self.within);
-            // A null record holds nothing, and has no vote.
+            // A null record has no vote.
             near.retain(|row| data.report.null_rows.binary_search(row).is_err());
             let own = parts::own(&near, &data.target, &owners, self.sums.coordinates);
             Ok(Private::new(own.ok_or(GateError::Malformed)?))

@@ -1,37 +1,42 @@
-//! Private prediction by the votes of records near a question: no model is trained, and records that are near to
-//! nothing that is asked pay nothing.
+//! Private prediction by the votes of records near a question: no model is trained, and records near no
+//! question pay nothing.
 //!
-//! A question is a public row without its target. Every record within a public distance r of it votes: for its class,
-//! or where the target is a number for the low and the high end in proportion. Votes are summed, noised and released,
-//! a number for each class; the answer is the class with the most (`answered`), and how many voted is their sum, noised
-//! like them.
+//! A question is a query point: a public row without its target. Every record within a public distance r
+//! of it votes: for its class, or for a numeric target for the low and the high end in proportion. The
+//! release holds the noisy sums of the votes, one per class; the prediction is the class with the most
+//! (`answered`), and the noisy number of voters is their sum.
 //!
-//! **Theorem.** The votes of one unit for one question are a vector v ≥ 0 with ‖v‖₂ ≤ 1 (those of a unit with several
-//! records near are scaled down), a function of its own records and the question alone. A unit takes part while the
-//! squares of its own votes add up to at most K, and stays out of what would exceed that. All m answers together have the
-//! curve of one Gaussian release of sensitivity √K (add/remove) or √(2K) (replace-one), however large m is:
-//! [`privet_dp::mechanism::Individual`], with its proof (an individual filter: Feldman & Zrnic 2021; Koskela, Tobaben &
-//! Honkela 2023).
+//! **Theorem.** The votes of one unit for one question are a vector v ≥ 0 with ‖v‖₂ ≤ 1 (clipped to this
+//! norm if a unit has several records near), a function of its own records and the question alone. A
+//! unit takes part while the squares of its own votes add up to at most K, and stays out of any answer
+//! that would exceed K. All m answers together have the curve of one Gaussian release of sensitivity √K
+//! (add/remove) or √(2K) (replace-one), however large m is: [`privet_dp::mechanism::Individual`], with
+//! its proof (an individual filter: Feldman & Zrnic 2021; Koskela, Tobaben & Honkela 2023).
 //!
-//! **Never the k nearest.** With a fixed number of voters one record's leaving lets another in, which then votes and
-//! pays: what one unit does would depend on others, and the proof fails. A fixed *distance* asks each record about
-//! itself alone. A question with nobody near gets noise, and its count says so.
+//! **Never the k nearest.** With a fixed number of voters, one record's leaving lets another in, which
+//! then votes and pays: one unit's contribution would depend on other units, and the proof fails. With a
+//! fixed *distance* each contribution depends on the record and the question alone. A question with no
+//! record near gets noise, and its count shows it.
 //!
-//! **Who has used up their votes is never shown**; answers get no worse notice than smaller counts.
+//! **Units that have used up their votes are never disclosed**; the only effect on answers is smaller
+//! counts.
 //!
-//! **Deletion.** Once a person's records are taken out of the table, answers to come are those of a table without them,
-//! at no cost to anyone. Answers already given stay what they were.
+//! **Deletion.** Once a person's records are taken out of the table, later answers are those of a table
+//! without them, at no cost to other units. Earlier answers stay as they are.
 //!
-//! **Conditions.** Questions are public and chosen without looking at the records. r and K come from the questions,
-//! the declared number of rows and the budget, unless given: r is the distance within which a share of the pairs of
-//! questions lie, so small a share as the noise allows (`rule`), K how many questions 9 in 10 of the questions have
-//! within it. The noise grows with √K: a record that is near to more questions is better kept for the first K.
+//! **Conditions.** Questions are public and chosen without reading the records. r and K are computed
+//! from the questions, the declared number of rows and the budget, unless given: r is the distance
+//! within which a share of the pairs of questions lie, the smallest share that the noise allows
+//! (`rule`); K is the number of questions that 9 in 10 of the questions have within r. The noise grows
+//! with √K, so it pays to let a record near more questions than K vote on the first K only.
 //!
-//! **In batches** ([`stream`]): questions that come later, from one budget, by processes that come and go.
+//! **In batches** ([`stream`]): questions that arrive later, answered from one budget by successive
+//! processes.
 //!
-//! *In finite arithmetic.* Votes are whole numbers of 2⁻²⁰, scaled toward 0; the filter compares whole numbers. Distances
-//! are floating-point numbers, the same for any storage of rows: whatever they round to, a record decides for itself.
-//! How long a run takes depends on the records and is not hidden. Tested by `tests/all/neighbours.rs`.
+//! *In finite arithmetic.* Votes are integers in units of 2⁻²⁰, scaled toward 0; the filter compares
+//! integers. Distances are floating-point numbers, the same for any storage of rows: however they round,
+//! a record's vote depends on that record alone. The running time depends on the records and is not
+//! hidden. Tested by `tests/all/neighbours.rs`.
 
 mod answered;
 mod answering;
@@ -64,38 +69,39 @@ pub const WITHIN: Range = Range::open("within", 0.0, 1e9);
 pub const VOTES: Range = Range::from("votes", 1.0, 1_000_001.0);
 /// Limits on the number of questions.
 pub const QUESTIONS: Range = Range::from("questions", 1.0, 1_000_001.0);
-/// Numbers that all questions together may have: they are kept in the certificate.
+/// Limit on the numbers in all questions together, since the certificate keeps them.
 const NUMBERS: usize = 2_000_000;
 
 /// Public questions to be answered by the records near them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Nearby {
-    /// Each question, encoded by the schema as records are; of a stream those that distance and votes are chosen from, as
-    /// the first batch.
+    /// Each question, encoded by the schema as records are; of a stream the questions that distance and
+    /// votes are chosen from, such as the first batch.
     pub questions: Vec<Vec<f64>>,
-    /// r; chosen from the questions unless given.
+    /// The distance r; chosen from the questions unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<f64>,
-    /// K: how many answers a unit takes part in with its full vote; chosen from the questions unless given.
+    /// K: the number of answers that a unit takes part in with its full vote; chosen from the questions
+    /// unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub votes: Option<u32>,
-    /// How many questions there are in all, where they come in batches ([`stream`]).
+    /// The number of questions in all, where they come in batches ([`stream`]).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stream: Option<u32>,
 }
 
-/// Noised votes for each question: a number for each class, or for the low and the high end of a numeric target. They
-/// may be below 0 where next to nobody is near.
+/// Noisy votes for each question: a number for each class, or for the low and the high end of a numeric
+/// target; may be below 0 where few or no records are near.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Answered {
-    /// In the order of the questions.
+    /// One vector of votes per question, in order.
     pub votes: Vec<Vec<f64>>,
-    /// Of a stream: how many questions were asked before these.
+    /// Of a stream: the number of questions asked in earlier batches.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub first: u64,
-    /// Of a stream: these questions, encoded.
+    /// Of a stream: the questions of this batch, encoded.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub questions: Vec<Vec<f64>>,
 }
@@ -113,15 +119,15 @@ impl Artefact for Answered {
 }
 
 impl Nearby {
-    /// Questions in the rows of a matrix, encoded by the schema of the request.
+    /// Takes the rows of a matrix, encoded by the schema of the request, as questions.
     pub fn of(rows: &Matrix) -> Self {
         let one = |row| rows.dense_row(row).into_iter().map(f64::from).collect();
         let questions = (0..rows.rows()).map(one).collect();
         Self { questions, within: None, votes: None, stream: None }
     }
 
-    /// Answers of a table with this schema, which leaves nothing of its encoding open, within a budget; δ is
-    /// 1/rows² unless given.
+    /// A request for answers from a table with this schema (its encoding fully specified), within a
+    /// budget; δ is 1/rows² unless given.
     pub fn request(
         self,
         schema: &Schema,
@@ -133,17 +139,17 @@ impl Nearby {
         Ok(Request::new(schema.clone(), rows, neighbours, self).within(budget))
     }
 
-    /// The scale of the noise on votes, of a request that a plan has settled; 0 of another.
+    /// The noise scale of the votes, of a request that a plan has settled; 0 otherwise.
     pub fn noise(settled: &Request<Self>) -> f64 {
         settled.noise.first().copied().unwrap_or(0.0)
     }
 
-    /// How many questions there are in all.
+    /// The number of questions in all batches together.
     pub fn in_all(&self) -> usize {
         self.stream.map_or(self.questions.len(), |all| all as usize)
     }
 
-    /// Refuses questions that are none.
+    /// Refuses malformed questions: too many, of another width, or not finite.
     fn check(&self, facts: &Facts) -> Result<(), LearnError> {
         QUESTIONS.check(self.questions.len() as f64)?;
         QUESTIONS.check(self.in_all() as f64)?;
@@ -192,7 +198,7 @@ impl Task for Nearby {
             Some(_) => Loss::Logistic,
             None => Loss::SQUARED,
         };
-        // The learner is no matter: facts are those of rows and target.
+        // The method does not matter: only facts of rows and target are used.
         let task = Erm { loss, method: Method::Auto(Default::default()) };
         let of_rows = Request::new(request.schema.clone(), request.rows, request.neighbours, task);
         Facts::of(&of_rows)
@@ -288,7 +294,7 @@ impl Task for Nearby {
     }
 }
 
-/// Whose votes are counted, in words.
+/// The unit whose votes are counted, in words.
 fn whose(facts: &Facts) -> &'static str {
     match facts.unit {
         Unit::Record => "a record",
@@ -296,7 +302,7 @@ fn whose(facts: &Facts) -> &'static str {
     }
 }
 
-/// How many numbers an answer has: the classes, or the two ends of a number.
+/// The number of entries of an answer: the classes, or the two ends of a number.
 fn ends(facts: &Facts) -> usize {
     (facts.problems as usize).max(2)
 }

@@ -1,9 +1,10 @@
-//! Who is near a question, and with what each unit votes.
+//! Records near a question, and the votes of each unit.
 //!
-//! **Claim.** What [`own`] gives for a unit is a function of that unit's own near rows, in whole numbers none below 0 whose
-//! squares add up to at most [`FULL_SQUARE`]. *Proof.* One row: a class votes with [`FULL`] in one place; a number y of [−1, 1] with
-//! ⌊FULL·(1−y)/2⌋ and ⌊FULL·(1+y)/2⌋, whose sum, hence length, is at most FULL. Several rows: their sum, and where its length is more, each
-//! entry times a factor, rounded down, until the squares, added as whole numbers, are within; 0 is. ∎
+//! **Claim.** The vector that [`own`] returns for a unit is a function of that unit's own near rows,
+//! with integer entries ≥ 0 whose squares add up to at most [`FULL_SQUARE`]. *Proof.* One row: a class
+//! votes with [`FULL`] in one entry; a number y of [−1, 1] with ⌊FULL·(1−y)/2⌋ and ⌊FULL·(1+y)/2⌋, whose
+//! sum, hence norm, is at most FULL. Several rows: their sum, and where its norm is more, each entry
+//! times a factor, rounded down, until the squares, added as integers, are within; 0 is. ∎
 
 use privet_data::Target;
 use privet_data::matrix::Matrix;
@@ -11,17 +12,17 @@ use privet_dp::mechanism::OwnPart;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// A whole vote, in units of [`RESOLUTION`].
+/// A full vote, in units of [`RESOLUTION`].
 pub const FULL: u32 = 1 << 20;
-/// The square of its length.
+/// The square of a full vote's norm.
 pub const FULL_SQUARE: u128 = 1 << 40;
-/// What votes are whole numbers of.
+/// The unit of votes: 2⁻²⁰.
 pub const RESOLUTION: f64 = 1.0 / 1_048_576.0;
 
-/// Entries of a row between two looks whether it is too far already.
+/// Entries of a row summed between two checks of whether the distance is exceeded already.
 const LOOK: usize = 32;
 
-/// Whether a row is within the distance: the same for any storage, since it is looked at entry by entry.
+/// True if a row is within the distance. The same for any storage, since entries are read in order.
 fn is_near(row: &[f32], question: &[f64], limit: f64) -> bool {
     let mut sum = 0.0;
     for (entries, asked) in row.chunks(LOOK).zip(question.chunks(LOOK)) {
@@ -35,7 +36,7 @@ fn is_near(row: &[f32], question: &[f64], limit: f64) -> bool {
     sum <= limit
 }
 
-/// The rows within a distance of a question, in order.
+/// The indices of the rows within a distance of a question, in order.
 pub fn near(features: &Matrix, question: &[f64], within: f64) -> Vec<usize> {
     let limit = within * within;
     let columns = features.columns();
@@ -53,7 +54,7 @@ pub fn near(features: &Matrix, question: &[f64], within: f64) -> Vec<usize> {
     (0..close.len()).filter(|row| close[*row]).collect()
 }
 
-/// What each unit votes, the units in order; `None` where a class is not one of `ends`.
+/// The votes of each unit, in order of units; `None` if a class is not one of `ends`.
 pub fn own(near: &[usize], target: &Target, owners: &[usize], ends: usize) -> Option<Vec<OwnPart>> {
     let mut sums: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
     for row in near {
@@ -74,7 +75,7 @@ pub fn own(near: &[usize], target: &Target, owners: &[usize], ends: usize) -> Op
     Some(clipped.collect())
 }
 
-/// A vector whose length is at most [`FULL`], in the direction of this one.
+/// A vector of norm at most [`FULL`], in the direction of this one.
 fn within_full(sum: &[u64]) -> Vec<u32> {
     let square = |part: &[u64]| part.iter().map(|x| u128::from(*x) * u128::from(*x)).sum::<u128>();
     let mut part = sum.to_vec();
@@ -97,7 +98,7 @@ mod tests {
     }
 
     proptest! {
-        /// Nobody votes with more than one vote, however many rows are near and whatever their targets.
+        /// No unit has more than one full vote, whatever the number of near rows and their targets.
         #[test]
         fn no_unit_votes_with_more_than_one_vote(
             codes in proptest::collection::vec(0_u32..3, 1..40),
@@ -116,7 +117,7 @@ mod tests {
             }
         }
 
-        /// What a unit votes does not depend on who else is near.
+        /// The votes of a unit do not depend on other near units.
         #[test]
         fn a_vote_is_the_units_own(codes in proptest::collection::vec(0_u32..2, 6..20)) {
             let rows: Vec<usize> = (0..codes.len()).collect();

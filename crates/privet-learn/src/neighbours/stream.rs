@@ -1,18 +1,21 @@
-//! Questions that come in batches, answered by the records nearby from one budget, by processes that come and go.
+//! Questions that come in batches, answered by the records nearby from one budget, by successive
+//! processes.
 //!
-//! The first process plans for so many questions in all, with a distance and K that every batch keeps to, reserves the
-//! whole in a journal and writes the state of the session beside it. Every later one takes the state up, answers its
-//! questions, and puts the state aside. Every certificate claims the whole.
+//! The first process plans for a number of questions in all, with one distance and K for every batch,
+//! reserves the whole cost in a journal and writes the state of the session beside it. Every later
+//! process resumes the state, answers its questions, and suspends again. Every certificate claims the
+//! whole cost.
 //!
-//! **Nothing secret is kept between batches.** Who has used up their votes is found again from the records and the questions
-//! before, which are public and stand in the state ([`privet_dp::mechanism::Individual`], with the proof). They are
-//! written down before the first draw of their batch: were a process to end before its answers are let out, records
-//! count as having voted, and draws as made.
+//! **Nothing secret is kept between batches.** The votes used up by each unit are recomputed from the
+//! records and the earlier questions, which are public and stored in the state
+//! ([`privet_dp::mechanism::Individual`], with the proof). A batch's questions are stored before its
+//! first draw: if a process ends before releasing its answers, records count as having voted, and draws
+//! as made.
 //!
-//! **Tables may lose and gain records** between two batches: whoever is taken out has no part in answers to come, and
-//! nobody else pays for it. A record that is *changed* is another record, which may vote K times of its own: the
-//! certificate says so. A person with several records may change without anybody's noticing; what such a person has
-//! spent could not be found again, and a stream of persons is refused.
+//! **Tables may lose and gain records** between two batches: records taken out have no part in later
+//! answers, at no cost to other units. A *changed* record is another record, with K votes of its own:
+//! the certificate says so. A person with several records may change undetected; the votes such a person
+//! has used could not be recomputed, so a stream with persons as units is refused.
 
 use super::answering::Answering;
 use super::{Answered, Nearby};
@@ -31,7 +34,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
-/// What every certificate of a stream says.
+/// The note in every certificate of a stream.
 pub(super) const CHANGED: Condition = Condition::new(
     "table-changed-between-batches",
     "questions came in batches, and the table may have lost and gained records between them: a \
@@ -39,19 +42,20 @@ pub(super) const CHANGED: Condition = Condition::new(
      record was changed b times the noise hides √(b + 1) times less",
 );
 
-/// The learner's half: questions and noised votes alone.
+/// The learner's part of the state: questions and noisy votes alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Asking {
     /// Every question so far.
     asked: Vec<Vec<f64>>,
-    /// How many of them came before this batch.
+    /// The number of questions before this batch.
     before: usize,
-    /// SHA-256 of the settled request: the distance and the schema, by which votes are replayed, stay what they were.
+    /// SHA-256 of the settled request: guarantees that the distance and the schema, by which votes are
+    /// replayed, are unchanged.
     request: String,
 }
 
-/// By what a request is known again.
+/// A request's fingerprint.
 fn print_of(request: &Request<Nearby>) -> Result<String, LearnError> {
     let written = serde_json::to_vec(request).map_err(|_| GateError::Malformed)?;
     Ok(Sha256::digest(written).iter().map(|byte| format!("{byte:02x}")).collect())
@@ -88,7 +92,7 @@ impl Informed for Asking {
     }
 }
 
-/// A stream of questions.
+/// A stream of questions: answers batch after batch from one budget.
 #[derive(Debug)]
 pub struct Answers {
     path: PathBuf,
@@ -97,7 +101,8 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Plans, reserves everything in a new journal and writes the first state. Refused if either file is there already.
+    /// Plans, reserves the whole cost in a new journal and writes the first state. Refused if either
+    /// file exists.
     pub fn begin(
         plan: &Plan<Nearby>,
         path: &Path,
@@ -127,30 +132,30 @@ impl Answers {
     pub fn read(path: &Path) -> Result<Self, LearnError> {
         let state = State::<Nearby, Asking>::read(path)?;
         let plan = state.plan(path)?;
-        // The journal vouches for the session, and so for this print, not for what lies beside it.
+        // The journal authenticates the session, and so this fingerprint, but not the rest of the file.
         if state.session.walk().request != print_of(plan.request())? {
             return Err(refused(path, "its request is not the one that it was begun with"));
         }
         Ok(Self { path: path.into(), plan, session: state.session })
     }
 
-    /// Where a ledger has spent it; `None` where none was kept.
+    /// The ledger entry that records the spending; `None` if no ledger was kept.
     pub fn entered(&self) -> Option<&Entered> {
         self.session.entered()
     }
 
-    /// What it is a stream of.
+    /// The plan that all batches share.
     pub fn plan(&self) -> &Plan<Nearby> {
         &self.plan
     }
 
-    /// How many questions may still be asked.
+    /// The number of questions left.
     pub fn left(&self) -> u64 {
         let asked = self.session.walk().asked.len();
         self.plan.request().task.in_all().saturating_sub(asked) as u64
     }
 
-    /// Answers a batch, and puts the session aside for the next one; says how many questions are left.
+    /// Answers a batch and suspends the session; also returns the number of questions left.
     pub fn next(
         self,
         table: &dyn Table,
@@ -195,8 +200,7 @@ impl Answers {
         let votes = votes?.ok_or(GateError::NotAsPlanned)?;
         let release = session.emit(votes, plan.statement(claim)?)?;
         let session = session.suspend(walk, generation)?;
-        // The state that was kept before the draws is good enough: it has the questions, and the journal knows of the
-        // draws.
+        // The state kept before the draws suffices: it has the questions, and the journal has the draws.
         let _ = keep(&path, plan.request(), &session);
         let left = Self { path, plan, session }.left();
         Ok((Released::from_release(release)?, left))

@@ -1,18 +1,18 @@
 //! Private counts of declared categories.
 //!
-//! **Theorem.** Records are counted by one column under a schema of [`Schema::counting`], and a record is in
-//! at most one cell ([`Occupied`]). A unit with at most k records adds a vector c ≥ 0 of whole numbers with
-//! ‖c‖₁ ≤ k to the counts. Between neighbours they move by c or −c (add or remove), or by c′ − c (replace one):
-//! ℓ1 by at most k or 2k, ℓ2 by at most k or √(‖c‖² + ‖c′‖²) ≤ √2·k.
-//! - **Laplace**: discrete Laplace noise of scale s on whole numbers is (Δ₁/s)-DP, exactly, for the program as
-//!   executed ([`privet_dp::mechanism::Laplace`]).
+//! **Theorem.** Records are counted by one column under a schema of [`Schema::counting`], and a record
+//! is in at most one cell ([`Occupied`]). A unit with at most k records adds an integer vector c ≥ 0
+//! with ‖c‖₁ ≤ k to the counts. Between neighbours they move by c or −c (add or remove), or by c′ − c
+//! (replace one): ℓ1 by at most k or 2k, ℓ2 by at most k or √(‖c‖² + ‖c′‖²) ≤ √2·k.
+//! - **Laplace**: discrete Laplace noise of scale s on integers is (Δ₁/s)-DP, exactly, for the program
+//!   as executed ([`privet_dp::mechanism::Laplace`]).
 //! - **Gaussian**: discrete Gaussian noise on a fine grid ([`privet_dp::mechanism::Gaussian`]).
 //!
-//! Which one is a rule on public facts: the one whose noise has the smaller standard deviation at the budget,
-//! Laplace where δ = 0. For one release that is nearly always Laplace; for many (`times`) it is Gaussian.
+//! The choice is a rule on public facts: the noise with the smaller standard deviation at the budget,
+//! Laplace if δ = 0. For one release that is nearly always Laplace; for many (`times`) it is Gaussian.
 //!
-//! **Conditions.** Categories are declared in the schema, not read from the records, so that a category that
-//! nobody is in has a (noisy) count as well. The number of rows is public under replace-one neighbours with
+//! **Conditions.** Categories are declared in the schema, not read from the records, so that an empty
+//! category has a (noisy) count as well. The number of rows is public under replace-one neighbours with
 //! records as units, and private otherwise. Tested by `tests/all/count.rs`.
 
 use crate::release::admit;
@@ -42,53 +42,53 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Count {
-    /// The column.
+    /// The column to count by.
     pub by: String,
-    /// How often counts may be released at most; once unless given.
+    /// Upper bound on the number of releases; 1 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub times: Option<u32>,
-    /// The law of the noise; chosen from public facts unless given.
+    /// The distribution of the noise; chosen from public facts unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub law: Option<Law>,
 }
 
-/// The law of the noise.
+/// The distribution of the noise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
-    /// Discrete Laplace, on whole numbers.
+    /// Discrete Laplace, on the integers.
     Laplace,
     /// Discrete Gaussian, on a fine grid.
     Gaussian,
 }
 
-/// Limits on how often counts may be released.
+/// Limits on the number of releases.
 pub const TIMES: Range = Range::from("times", 1.0, 1_000_001.0);
 
-/// What is public of the counts.
+/// The public facts of the counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cells {
-    /// n, declared.
+    /// The declared number of rows n.
     pub rows: u64,
-    /// Encoded columns of the table.
+    /// The number of encoded columns of the table.
     pub columns: usize,
     /// Neighbours and unit.
     pub relation: Relation,
     /// The categories, in order.
     pub names: Vec<String>,
-    /// How records are counted.
+    /// The exact sum that counts the records.
     pub question: Occupied,
-    /// How their targets are read.
+    /// The encoding of targets in that sum.
     pub labels: Labels,
-    /// How much wider the released noise is than what is charged: 1, or √(k/t) among parties.
+    /// The factor of the released noise over the noise charged: 1, or √(k/t) among parties.
     pub widening: f64,
 }
 
-/// Noised counts. They may be below 0 where next to nobody is.
+/// Noisy counts. They may be below 0 where few or no records are.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// The column.
+    /// The column counted by.
     pub by: String,
     /// Each category with its count.
     pub cells: Vec<Cell>,
@@ -102,7 +102,7 @@ pub struct Counts {
 pub struct Cell {
     /// The category.
     pub category: String,
-    /// About how many records are in it.
+    /// Noisy number of records in it.
     pub count: f64,
 }
 
@@ -122,7 +122,7 @@ impl Cells {
         relation: Relation,
     ) -> Result<Self, LearnError> {
         ROWS.check(rows as f64)?;
-        // Only then are rows what the theorem counts.
+        // The theorem counts rows of exactly this schema.
         if schema.counting(by).map_err(|error| LearnError::Schema(error.to_string()))? != *schema {
             return Err(LearnError::NotCovered {
                 what: format!("counts by '{}' are taken of a table of that column", printed(by)),
@@ -158,19 +158,19 @@ impl Cells {
         Ok(Self { rows, columns, relation, names, question, labels, widening: 1.0 })
     }
 
-    /// Δ₁, a whole number.
+    /// The ℓ1 sensitivity Δ₁, an integer.
     pub fn absolute_shift(&self) -> f64 {
         self.relation.records()
     }
 
-    /// Δ₂.
+    /// The ℓ2 sensitivity Δ₂.
     pub fn shift(&self) -> f64 {
-        // The factor pays for the rounding of the root.
+        // The factor covers the rounding of the root.
         self.relation.records() / self.relation.sides().sqrt() * (1.0 + 4.0 * f64::EPSILON)
     }
 }
 
-/// What the certificate of one of several releases says of the others.
+/// The note in the certificate of one of several releases about the others.
 const ONE_OF_SEVERAL: Condition = Condition::new(
     "one-of-several",
     "one of up to {times} releases: the guarantee is that of all of them together",
@@ -181,7 +181,7 @@ fn printed(text: &str) -> String {
 }
 
 impl Count {
-    /// Counts by a column of a table with this schema, of which it needs a part.
+    /// A request for counts by a column of a table; takes the part of its schema that counting needs.
     pub fn request(
         self,
         schema: &Schema,
@@ -229,7 +229,7 @@ impl Task for Count {
                 Law::Laplace if budget.is_pure() => {
                     cells.absolute_shift() * f64::from(times) / budget.epsilon()
                 }
-                // What Gaussian noise needs; Laplace noise needs at least a fraction of that.
+                // The least scale for Gaussian noise; Laplace noise needs at least a fraction of it.
                 Law::Gaussian => unit(),
                 Law::Laplace => 0.01 * unit(),
             };
@@ -288,19 +288,19 @@ impl Task for Count {
     }
 }
 
-/// Counts under noise.
+/// The mechanism that counts with noise.
 #[derive(Debug, Clone)]
 pub(crate) struct Counting {
     by: String,
     cells: Cells,
     law: Law,
     noise_scale: f64,
-    /// How often at most.
+    /// Upper bound on the number of releases.
     pub times: u32,
 }
 
 impl Counting {
-    /// Of a request in which everything is settled.
+    /// Rebuilds the mechanism of a settled request.
     pub(crate) fn settled(request: &Request<Count>, cells: &Cells) -> Option<Self> {
         let Count { by, times, law } = request.task.clone();
         let noise_scale = *request.noise.first()?;
@@ -329,7 +329,7 @@ impl Counting {
         }
     }
 
-    /// All releases together.
+    /// The event of all releases together.
     fn events(&self) -> Result<Event, GateError> {
         let one = match self.law {
             Law::Laplace => self.laplace().event(),
@@ -352,7 +352,7 @@ impl Counting {
         }
     }
 
-    /// One release.
+    /// Draws one release.
     pub(crate) fn once(
         &self,
         table: &dyn Table,
@@ -367,7 +367,7 @@ impl Counting {
         here.answer(&questions, &noise, session)
     }
 
-    /// What is done with noised counts.
+    /// The post-processing of noisy counts.
     pub(crate) fn start(&self) -> Tabulating {
         let (names, noise) = (self.cells.names.clone(), self.deviation());
         Tabulating { by: self.by.clone(), names, noise }
@@ -417,7 +417,7 @@ impl Procedure<Count> for Counting {
     }
 }
 
-/// Noised counts put beside their names, each time they are asked for.
+/// Puts noisy counts beside the names of their cells, once per release.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tabulating {

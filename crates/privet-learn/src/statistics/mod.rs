@@ -1,13 +1,13 @@
-//! Looking at a table: counts, descriptions of its columns, and what a model is worth on it.
+//! Queries of a table: counts, descriptions of its columns, and the evaluation of a model on it.
 //!
-//! | file | what |
+//! | file | content |
 //! |---|---|
-//! | [`count`] | how many records are in each declared category, `privet count` |
-//! | [`describe`] | counts, means, quantiles, histograms and correlations of its columns, `privet describe` |
-//! | [`evaluate`] | how well a public model does on its records, `privet evaluate --epsilon` |
-//! | [`outline`] | what stands in columns that no schema describes yet, `privet schema new --epsilon` |
+//! | [`count`] | the number of records in each declared category, `privet count` |
+//! | [`describe`] | counts, means, quantiles, histograms and correlations of columns, `privet describe` |
+//! | [`evaluate`] | a public model's accuracy and other metrics on the records, `privet evaluate --epsilon` |
+//! | [`outline`] | contents of columns that have no schema yet, `privet schema new --epsilon` |
 //! | `sums` | the sums of a description or an evaluation, and their noise |
-//! | [`stream`] | the same again and again, from one budget, by processes that come and go |
+//! | [`stream`] | counts released repeatedly, from one budget, by successive processes |
 
 pub mod count;
 pub mod describe;

@@ -1,8 +1,8 @@
-//! How far a noised count is from the truth.
+//! The margin of error of a noisy count.
 
 use super::count::Law;
 
-/// Φ⁻¹(0.975).
+/// The normal quantile Φ⁻¹(0.975).
 const TWO_SIDED: f64 = 1.959_963_984_540_054;
 
 impl Law {
@@ -15,7 +15,7 @@ impl Law {
     }
 
     /// The least m for which noise of this standard deviation is within ±m in at least 95 of 100 draws;
-    /// a whole number for Laplace noise, to rounding for Gaussian.
+    /// an integer for Laplace noise, to rounding for Gaussian.
     pub fn margin(self, deviation: f64) -> f64 {
         match self {
             // Pr[k] ∝ qᵏ, q = e^(−1/s): its deviation is √½ / sinh(1/2s), and Pr[|k| > m] = 2qᵐ⁺¹/(1 + q).

@@ -1,4 +1,4 @@
-//! How well scores rank: the area under the ROC curve.
+//! The area under the ROC curve.
 
 /// The share of pairs of a positive and another record in which the positive one has the higher score, ties
 /// counting half; `None` unless there are both kinds and every score is a number.
@@ -11,7 +11,7 @@ pub fn area(scores: &[f64], positive: &[bool]) -> Option<f64> {
     let mut order: Vec<(f64, bool)> =
         scores.iter().copied().zip(positive.iter().copied()).collect();
     order.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-    // Twice the wins, so that a tie is a whole number. −0 and 0 are one score.
+    // Twice the wins, so that a tie is an integer. −0 and 0 are one score.
     let (mut below, mut wins) = (0_u128, 0_u128);
     for tied in order.chunk_by(|a, b| a.0 == b.0) {
         let own = tied.iter().filter(|(_, positive)| *positive).count() as u128;

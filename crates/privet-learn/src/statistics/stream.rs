@@ -1,17 +1,18 @@
-//! Counts released again and again from one budget, by processes that come and go.
+//! Counts released repeatedly from one budget, by successive processes.
 //!
-//! The first process plans for at most so many releases ([`privet_dp::account::Event::UpTo`]), reserves all of them in a journal
-//! and writes the state of the session beside it. Every later one takes the state up, counts the table as it
-//! is then, releases, and puts the state aside. Every certificate claims the whole: whoever has seen one
-//! release may see all of them.
+//! The first process plans for at most a number of releases ([`privet_dp::account::Event::UpTo`]),
+//! reserves all of them in a journal and writes the state of the session beside it. Every later process
+//! resumes the state, counts the table as it is then, releases, and suspends again. Every certificate
+//! claims the cost of all releases: a reader of one may see them all.
 //!
-//! **What is protected.** A unit's records may be in every table that is counted: each release is charged in
-//! full, and composition is adaptive, so that tables may be corrected from one to the next; they may grow or
-//! shrink where the number of rows is private.
+//! **Protection.** A unit's records may be in every table that is counted: each release is charged in
+//! full, and composition is adaptive, so that tables may be corrected from one to the next; they may
+//! grow or shrink if the number of rows is private.
 //!
-//! **Copies.** The journal (`FILE.journal`) commits the generation before a draw, and refuses a state that is older or a
-//! copy of one that was gone on from. Whoever copies *both* files, or brings both back from a backup, goes on twice, and
-//! nothing can tell: a ledger has paid once, when the stream began, and both copies state its entry.
+//! **Copies.** The journal (`FILE.journal`) commits the generation before a draw, and refuses a state
+//! that is older, or a copy of one that was resumed already. Copying *both* files, or restoring both
+//! from a backup, continues the stream twice undetected: a ledger was charged once, when the stream
+//! began, and both copies state its entry.
 
 use super::count::{Count, Counting, Tabulating};
 use crate::release::plan::plan;
@@ -25,7 +26,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
-/// A file of a stream: what it is for, and the session that was put aside.
+/// A stream's state file: its request and the suspended session.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound = "T: Task, W: Serialize + DeserializeOwned")]
 pub(crate) struct State<T, W> {
@@ -35,7 +36,7 @@ pub(crate) struct State<T, W> {
 }
 
 impl<T: Task, W: Walk> State<T, W> {
-    /// Reads one; nothing is committed yet.
+    /// Reads a state file; nothing is committed yet.
     pub fn read(path: &Path) -> Result<Self, LearnError> {
         let failed = |source| LearnError::File { path: path.display().to_string(), source };
         let bytes = std::fs::read(path).map_err(failed)?;
@@ -47,7 +48,7 @@ impl<T: Task, W: Walk> State<T, W> {
         }
     }
 
-    /// The plan of its request, if that is what it may spend.
+    /// The plan of its request, if it has the event that the session may spend.
     pub fn plan(&self, path: &Path) -> Result<Plan<T>, LearnError> {
         let plan = plan(&self.request)?;
         let planned = plan.events().cloned().map(Spend::Exactly);
@@ -58,7 +59,7 @@ impl<T: Task, W: Walk> State<T, W> {
     }
 }
 
-/// A journal for a new stream; refused if the stream or its journal is there already.
+/// Creates the journal of a new stream; refused if the stream or its journal exists.
 pub(crate) fn new_journal(path: &Path) -> Result<Journal, LearnError> {
     if path.exists() {
         let why = "there is one already: go on with it, or name another";
@@ -73,14 +74,14 @@ pub(crate) fn new_journal(path: &Path) -> Result<Journal, LearnError> {
     Ok(Journal::create(&journal).map_err(GateError::from)?)
 }
 
-/// Why nothing more is released.
+/// The refusal of a further release.
 const ENDED: &str = "all its releases are made (one that a process lost counts as made): more of them \
                      need another budget";
 
-/// The form of such files.
+/// The format of state files.
 const FORMAT: &str = "privet-stream-1";
 
-/// Counts that are released several times.
+/// A stream of counts: released several times from one budget.
 #[derive(Debug)]
 pub struct Stream {
     path: PathBuf,
@@ -89,8 +90,8 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// Plans, reserves everything in a new journal and writes the first state. Refused if either file is
-    /// there already.
+    /// Plans, reserves the whole cost in a new journal and writes the first state. Refused if either
+    /// file exists.
     pub fn begin(
         plan: &Plan<Count>,
         path: &Path,
@@ -118,23 +119,23 @@ impl Stream {
         Ok(Self { path: path.into(), plan, session: state.session })
     }
 
-    /// What is released each time.
+    /// The plan that all releases share.
     pub fn plan(&self) -> &Plan<Count> {
         &self.plan
     }
 
-    /// Where a ledger has spent it; `None` where none was kept.
+    /// The ledger entry that records the spending; `None` if no ledger was kept.
     pub fn entered(&self) -> Option<&Entered> {
         self.session.entered()
     }
 
-    /// How many releases are left, by this state; a process that ended early may have used one more.
+    /// The number of releases left, by this state; a process that ended early may have used one more.
     pub fn left(&self) -> u64 {
         let times = self.plan.request().task.times.unwrap_or(1);
         u64::from(times).saturating_sub(self.session.draws())
     }
 
-    /// Counts the table, releases, and puts the session aside for the next time.
+    /// Counts the table, releases, and suspends the session; also returns the number of releases left.
     pub fn next(
         self,
         table: &dyn Table,
@@ -155,27 +156,27 @@ impl Stream {
         let (mut session, mut walk) = session.resume(source, &mut journal, kept)?;
         let counts = session.walk(&mut walk, |(), session| counting.once(table, session));
         let counts = match counts {
-            // The journal knows of more draws than the state.
+            // The journal has more draws than the state.
             Err(LearnError::Gate(GateError::NotAsPlanned)) => return Err(refused(&path, ENDED)),
             counts => counts?.ok_or(GateError::NotAsPlanned)?,
         };
         let release = session.emit(counts, plan.statement(claim)?)?;
         let session = session.suspend(walk, generation)?;
-        // The state that was kept before the draw is good enough: the journal knows of the draw.
+        // The state kept before the draw suffices: the journal has the draw.
         let _ = keep(&path, request, &session);
         let left = u64::from(counting.times).saturating_sub(session.draws());
         Ok((Released::from_release(release)?, left))
     }
 }
 
-/// Where the journal of a stream is kept.
+/// The path of a stream's journal.
 pub(crate) fn journal_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".journal");
     name.into()
 }
 
-/// Writes the state of a stream in place of the one before it, whole or not at all.
+/// Replaces the state file of a stream, atomically.
 pub(crate) fn keep<T: Task, W: Walk>(
     path: &Path,
     request: &Request<T>,
@@ -194,7 +195,7 @@ pub(crate) fn keep<T: Task, W: Walk>(
 }
 
 fn counting(plan: &Plan<Count>) -> Result<Counting, LearnError> {
-    // A stream draws its own noise; among parties the servers do.
+    // A stream draws its own noise; among parties the servers draw it.
     if plan.request().among.is_some() {
         return Err(GateError::Alone.into());
     }

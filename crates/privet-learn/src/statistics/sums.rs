@@ -1,8 +1,8 @@
-//! Many sums under one noise: what descriptions and evaluations have in common.
+//! Many sums under one noise: the common part of descriptions and evaluations.
 //!
-//! **Theorem.** A record adds to the vector of sums ([`Described`]) in *parts* ([`Part`]): 1 to one cell of several,
-//! or to none; a number in [0, 1]; a number in [−1, 1]. A unit has at most k records. Between neighbours the sums
-//! move
+//! **Theorem.** A record adds to the vector of sums ([`Described`]) in *parts* ([`Part`]): 1 to one cell
+//! of several, or to none; a number in [0, 1]; a number in [−1, 1]. A unit has at most k records.
+//! Between neighbours the sums move
 //!
 //! | part | add or remove, ℓ1 and ℓ2 | replace one, ℓ1 | replace one, ℓ2 |
 //! |---|---|---|---|
@@ -16,12 +16,12 @@
 //! - **Laplace** (δ = 0): one discrete Laplace vector on multiples of 2⁻²⁰
 //!   ([`privet_dp::mechanism::Laplace`]) at Δ₁ and the rounding to that grid.
 //!
-//! *Proof.* Cells: the unit's counts c ≥ 0 have ‖c‖₁ ≤ k, so ‖c‖₂ ≤ k, and ‖c′ − c‖₂² ≤ ‖c‖² + ‖c′‖² ≤ 2k²
-//! since no entry is negative; ‖c′ − c‖₁ ≤ 2k. A sum of at most k numbers of [0, 1] lies in [0, k], and so
-//! two of them are at most k apart; of [−1, 1] likewise 2k. Parts stand in different coordinates, so their
-//! squares add. The parts hold for whatever stands in the rows: numbers are clamped and truncated inside the
-//! sum, which is exact. ∎ Tested by `tests/all/describe.rs` and `tests/all/evaluate.rs` on random and extreme
-//! neighbours.
+//! *Proof.* Cells: the unit's counts c ≥ 0 have ‖c‖₁ ≤ k, so ‖c‖₂ ≤ k, and
+//! ‖c′ − c‖₂² ≤ ‖c‖² + ‖c′‖² ≤ 2k² since no entry is negative; ‖c′ − c‖₁ ≤ 2k. A sum of at most k
+//! numbers of [0, 1] lies in [0, k], and so two of them are at most k apart; of [−1, 1] likewise 2k.
+//! Parts occupy different coordinates, so their squares add. The bounds hold for any rows: numbers are
+//! clamped and truncated inside the sum, which is exact. ∎ Tested by `tests/all/describe.rs` and
+//! `tests/all/evaluate.rs` on random and extreme neighbours.
 
 use super::count::Law;
 use super::describe::estimate::Noise;
@@ -39,10 +39,10 @@ use privet_dp::gate::{GateError, Noised, Session};
 use privet_dp::mechanism::{Gaussian, Laplace};
 use privet_optim::sum::{Described, Exact, Labels, Part, Table};
 
-/// Laplace noise is on multiples of this.
+/// The grid of Laplace noise: multiples of 2⁻²⁰.
 const STEP: f64 = 1.0 / 1_048_576.0;
 
-/// Δ₁: see the theorem.
+/// The ℓ1 sensitivity Δ₁ by the theorem.
 pub(super) fn absolute_shift(question: &Described, relation: Relation) -> f64 {
     let each = |part: &Part| match (part, relation.neighbours) {
         (_, Neighbours::AddRemove) | (Part::Share, _) => 1.0,
@@ -52,7 +52,7 @@ pub(super) fn absolute_shift(question: &Described, relation: Relation) -> f64 {
     f64::from(relation.unit.records()) * parts
 }
 
-/// Δ₂: see the theorem.
+/// The ℓ2 sensitivity Δ₂ by the theorem.
 pub(super) fn shift(question: &Described, relation: Relation) -> f64 {
     let squares = |part: &Part| match (part, relation.neighbours) {
         (_, Neighbours::AddRemove) | (Part::Share, _) => 1.0,
@@ -60,11 +60,11 @@ pub(super) fn shift(question: &Described, relation: Relation) -> f64 {
         (Part::Signed, _) => 4.0,
     };
     let squares: f64 = question.parts().iter().map(squares).sum();
-    // Whole numbers; the factor pays for the rounding of root and product.
+    // The sum is an integer; the factor covers the rounding of root and product.
     f64::from(relation.unit.records()) * squares.sqrt() * (1.0 + 4.0 * f64::EPSILON)
 }
 
-/// All sums under noise.
+/// The mechanism that releases all sums with noise.
 #[derive(Debug, Clone)]
 pub(super) struct Summing {
     question: Described,
@@ -75,7 +75,8 @@ pub(super) struct Summing {
 }
 
 impl Summing {
-    /// With the least noise that the budget of a request allows. `what` is what is made of the sums.
+    /// Plans the least noise that the budget of a request allows. `what` names the sums' purpose in
+    /// errors.
     pub fn planned<T: Task>(
         request: &Request<T>,
         question: &Described,
@@ -97,7 +98,7 @@ impl Summing {
             law,
             noise_scale,
         };
-        // Rounding to the grid is charged as well.
+        // The rounding to the grid is charged as well.
         let absolute = absolute_shift(question, relation) + STEP * question.length() as f64;
         let floor = match law {
             Law::Laplace => absolute / budget.epsilon(),
@@ -131,7 +132,7 @@ impl Summing {
         }
     }
 
-    /// What it costs.
+    /// The event charged.
     pub fn events(&self) -> Result<Event, GateError> {
         match self.law {
             Law::Laplace => Ok(self.laplace().event()),
@@ -144,12 +145,12 @@ impl Summing {
         Noise { law: self.law, scale: self.noise_scale }.deviation()
     }
 
-    /// How many sums.
+    /// The number of sums.
     pub fn sums(&self) -> usize {
         self.question.length()
     }
 
-    /// Whether a sum is none that this noise can leave.
+    /// True if a sum is not on the grid of this noise.
     pub fn off_grid(&self, sums: &[f64]) -> bool {
         let support = match self.law {
             Law::Laplace => Support::Grid(STEP),
@@ -158,7 +159,7 @@ impl Summing {
         support.refuses(&[sums.to_vec()]).is_some()
     }
 
-    /// The sums of a table.
+    /// The noisy sums of a table.
     pub fn of(
         &self,
         table: &dyn Table,
@@ -175,7 +176,7 @@ impl Summing {
     }
 }
 
-/// Gaussian where there is a δ.
+/// Gaussian if δ > 0, else Laplace.
 fn law(pure: bool) -> Law {
     if pure { Law::Laplace } else { Law::Gaussian }
 }

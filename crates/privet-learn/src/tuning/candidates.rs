@@ -1,4 +1,4 @@
-//! Which candidates there are: lists of settings multiplied out, from words or from a file.
+//! Candidates for tuning: grids of settings, from words or from a file.
 //!
 //! ```toml
 //! [[candidates]]
@@ -13,7 +13,7 @@
 use crate::LearnError;
 use crate::linear::learners::Method;
 
-/// At most so many candidates.
+/// Upper bound on the number of candidates.
 pub const LARGEST: usize = 64;
 
 /// Every combination of these values of a method's settings.
@@ -67,7 +67,7 @@ pub fn candidates_of_toml(text: &str) -> Result<Vec<Method>, LearnError> {
     Ok(all)
 }
 
-/// A value, or a list of them, in words.
+/// A value, or each value of a list, as a word.
 fn values(value: toml::Value) -> Result<Vec<String>, String> {
     let one = |value: &toml::Value| match value {
         toml::Value::String(text) => Ok(text.clone()),
@@ -86,7 +86,7 @@ fn one_line(text: &str) -> String {
     text.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// Refuses what cannot be a candidate.
+/// Refuses lists of candidates that cannot be tuned over.
 pub(super) fn check(candidates: &[Method]) -> Result<(), LearnError> {
     if candidates.is_empty() {
         return Err(asked("are missing: give at least one method, better several".into()));

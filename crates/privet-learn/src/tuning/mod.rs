@@ -1,9 +1,9 @@
-//! Tuning that is paid for: the best of a secret random number of trainings, each of one of several
-//! candidates.
+//! Private hyperparameter tuning: the best of a secret random number of trainings, each of one of
+//! several candidates.
 //!
-//! A candidate is a method with settings. A *trial* draws one of them by an even lot, trains it on the
-//! records, and scores the model on the same records, under noise; only the model of the best trial is
-//! released, and which candidate it is of.
+//! A candidate is a method with settings. A *trial* draws one of them uniformly, trains it on the
+//! records, and scores the model on the same records, under noise; the release is the model of the best
+//! trial alone, and the index of its candidate.
 //!
 //! **Theorem.** Let candidate j, its training and its score together, cost the event Eⱼ. The release costs
 //! [`Event::BestOf`]: the best of K runs (Papernot & Steinke, ICLR 2022, Theorems 2 and 6) of a mechanism
@@ -11,21 +11,20 @@
 //! theirs at every ε ([`privet_dp::account::selected`], with the proof). K is drawn from its law in the gate,
 //! independently of the records.
 //!
-//! **The score** of a record is 1 where its class is predicted rightly (times how much its class counts, at
-//! most 1), else 0; of a number 1 − (ŷ − y)²/4, both within [−1, 1], truncated to multiples of 2⁻²⁰. So it
-//! lies in [0, 1], and between neighbours the sum over records moves by at most k, the records of a unit,
-//! under both relations: two sums of at most k numbers of [0, 1] are at most k apart. It is summed in whole
-//! numbers; margins are added up entry by entry in the order of columns, so that no score depends on other
-//! records or on how rows are stored. Gaussian noise is added ([`Gaussian`]).
+//! **The score** of a record is 1 if its class is predicted correctly (times the weight of its class, at
+//! most 1), else 0; of a number 1 − (ŷ − y)²/4, both within [−1, 1], truncated to multiples of 2⁻²⁰. So
+//! it lies in [0, 1], and between neighbours the sum over records moves by at most k, the records of a
+//! unit, under both relations: two sums of at most k numbers of [0, 1] are at most k apart. It is summed
+//! in integers; margins are added up entry by entry in the order of columns, so that no score depends on
+//! other records or on how rows are stored. Gaussian noise is added ([`Gaussian`]).
 //!
-//! **Conditions.** Every trial has a session of its own from which nothing is let out; the losers, their
-//! scores and K stay in the process. *The running time tells K* to whoever can measure it, and is not hidden:
-//! whoever may learn of it must not see when a tuning began and ended. No progress is shown but that it goes
-//! on.
+//! **Conditions.** Every trial has a session of its own that releases nothing; the other trials, their
+//! scores and K stay in the process. *The running time discloses K* and is not hidden: keep the start
+//! and end of a tuning private. The progress shown carries no count of steps.
 //!
-//! **Split of the budget.** Each trial is planned for (ε₁, δ), the largest ε₁ with which the whole meets (ε,
-//! δ); the score has a Gaussian μ of a third of that which (ε₁, δ) allows, a tenth of what is spent in the
-//! squares that add up.
+//! **Split of the budget.** Each trial is planned for (ε₁, δ), the largest ε₁ with which the whole meets
+//! (ε, δ); the score's Gaussian μ is a third of the μ that (ε₁, δ) allows, a tenth of the sum of
+//! squares.
 
 mod candidates;
 mod score;
@@ -63,31 +62,31 @@ use search::Found;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The best of several candidates.
+/// The task: the best of several candidates.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tune {
-    /// The loss of all of them.
+    /// The loss shared by all candidates.
     pub loss: Loss,
     /// Methods with their settings.
     pub candidates: Vec<Method>,
-    /// Trials expected; twice the candidates and at least 10 unless given.
+    /// The expected number of trials; twice the candidates and at least 10 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trials: Option<f64>,
-    /// The law of their number; unless given, of Poisson and geometric the one that leaves a trial more, and
-    /// geometric where a candidate's noise is not Gaussian alone.
+    /// The distribution of the number of trials; unless given, of Poisson and geometric the one that
+    /// allows the larger ε₁, and geometric if a candidate has other than Gaussian noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub law: Option<Law>,
-    /// ε₁, once a plan has settled it.
+    /// The budget ε₁ of a trial, once a plan has settled it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trial_epsilon: Option<f64>,
 }
 
-/// The law of the number of trials.
+/// The distribution of the number of trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Law {
-    /// Poisson: close to what is expected.
+    /// Poisson: close to its mean.
     Poisson,
     /// Logarithmic, the truncated negative binomial of η = 0: often few, sometimes very many.
     Logarithmic,
@@ -95,17 +94,17 @@ pub enum Law {
     Geometric,
 }
 
-/// Limits on the trials expected.
+/// Limits on the expected number of trials.
 pub const TRIALS: Range = Range::from("trials", 2.0, 1001.0);
 /// Limits on ε₁.
 const TRIAL_EPSILON: Range = Range::open("trial_epsilon", 0.0, f64::INFINITY);
 
 impl Law {
-    /// With so many expected.
+    /// The distribution with this mean.
     fn runs(self, trials: f64) -> Runs {
         match self {
             Self::Poisson => Runs::Poisson { mean: trials },
-            // Of mean 1/γ.
+            // The mean is 1/γ.
             Self::Geometric => Runs::NegativeBinomial { eta: 1.0, gamma: 1.0 / trials },
             Self::Logarithmic => Runs::NegativeBinomial { eta: 0.0, gamma: logarithmic(trials) },
         }
@@ -123,21 +122,21 @@ fn logarithmic(trials: f64) -> f64 {
     high
 }
 
-/// The model of the best trial.
+/// The released model of the best trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tuned {
-    /// `None` where the law gave no trial at all.
+    /// `None` if the number of trials drawn was 0.
     pub best: Option<Best>,
 }
 
-/// What was best.
+/// The best candidate and its model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Best {
-    /// Which candidate, counted from 0.
+    /// The index of the candidate, from 0.
     pub candidate: u32,
-    /// Its model.
+    /// The model trained.
     pub model: LinearWeights,
 }
 
@@ -150,8 +149,8 @@ impl Artefact for Tuned {
 }
 
 impl Tune {
-    /// Of a table with this schema; budget, neighbours and loss are as these words say, whose method is no
-    /// matter.
+    /// A request for a table with this schema; budget, neighbours and loss are taken from these words,
+    /// the method is ignored.
     pub fn request(
         schema: &Schema,
         rows: u64,
@@ -176,7 +175,7 @@ impl Request<Tune> {
         Ok(request.within(Budget::new(epsilon, delta)?))
     }
 
-    /// The first candidate's, which says how columns are encoded.
+    /// The request of the first candidate, which determines the encoding of columns.
     fn first(&self) -> Option<Request<Erm>> {
         let method = self.task.candidates.first()?.clone();
         let task = Erm { loss: self.task.loss, method };
@@ -186,8 +185,8 @@ impl Request<Tune> {
 }
 
 impl Released<Tune> {
-    /// What was released as a model that predicts; `None` where the law gave no trial. Its certificate is
-    /// that of the tuning, which alone can be verified.
+    /// The release as a model that predicts; `None` if there was no trial. Its certificate is that of
+    /// the tuning, which alone can be verified.
     pub fn model(&self) -> Option<Model> {
         let best = self.artefact().best.as_ref()?;
         let task = &self.request().task;
@@ -205,7 +204,7 @@ impl Task for Tune {
     type Facts = Facts;
     type Artefact = Tuned;
 
-    /// As the first candidate would have it.
+    /// The encoding of the first candidate.
     fn encoding(request: &Request<Self>) -> Schema {
         request.first().map_or_else(|| request.schema.linear(), |first| Erm::encoding(&first))
     }
@@ -292,14 +291,14 @@ impl Task for Tune {
     }
 }
 
-/// What the theorem needs of whoever runs it.
+/// The theorem's condition on secrecy.
 const SECRET: Condition = Condition::new(
     "trials-secret",
     "all trials but the best, their scores and their number must stay secret; how long a tuning took \
      tells about how many there were",
 );
 
-/// Whether `auto` with the whole budget is the better buy, as far as public facts say.
+/// Compares the candidates with `auto` on the whole budget, by public facts alone.
 fn worth(
     request: &Request<Tune>,
     facts: &Facts,
@@ -337,8 +336,8 @@ fn worth(
     })
 }
 
-/// Whether Gaussian noise is all that it has: then its δ, which a Poisson law asks for at every order, is
-/// known at once.
+/// True if all noise is Gaussian: then δ, which a Poisson distribution needs at every order, is known in
+/// closed form.
 fn gaussian_alone(event: &Event) -> bool {
     match event {
         Event::Use { cost, .. } => matches!(cost, Cost::Gaussian { .. }),
@@ -348,7 +347,7 @@ fn gaussian_alone(event: &Event) -> bool {
     }
 }
 
-/// A number in words: two digits, the same on every platform.
+/// A number in words, with two digits, the same on every platform.
 fn short(value: f64) -> String {
     if (0.01..100.0).contains(&value) {
         let digits = if value < 1.0 { 3 } else { 2 };
@@ -358,20 +357,20 @@ fn short(value: f64) -> String {
     }
 }
 
-/// A candidate as it was planned.
+/// A planned candidate.
 #[derive(Debug, Clone)]
 struct One {
     method: Method,
     procedure: Arc<dyn Procedure<Erm>>,
     arithmetic: Arithmetic,
     notes: Vec<Note>,
-    /// Training and score.
+    /// The cost of training and score.
     event: Event,
 }
 
 impl One {
-    /// Plans a candidate within ε₁, with the noise that is settled, if any is; and how many scales are its
-    /// own.
+    /// Plans a candidate within ε₁, with the settled noise scales, if any; also returns the number of
+    /// scales it uses.
     fn plan(
         request: &Request<Tune>,
         facts: &Facts,
@@ -399,7 +398,7 @@ impl One {
     }
 }
 
-/// The best of many trials.
+/// The procedure of the best of many trials.
 #[derive(Debug, Clone)]
 struct Tuning {
     law: Runs,
@@ -454,12 +453,12 @@ impl Procedure<Tune> for Tuning {
     }
 }
 
-/// What is charged for the best of these.
+/// The event charged for the best of these candidates.
 fn best_of(law: Runs, ones: &[One]) -> Event {
     Event::BestOf { law, candidates: ones.iter().map(|one| one.event.clone()).collect() }
 }
 
-/// What a trial may read.
+/// The data and settings that a trial reads.
 struct Room<'a> {
     tuning: &'a Tuning,
     facts: &'a Facts,
@@ -488,7 +487,7 @@ impl Room<'_> {
     }
 }
 
-/// Asks whether to go on and says nothing of how far it is: steps would tell of the trials.
+/// Passes on the request to stop but no progress: the number of steps would disclose the trials.
 struct Quiet<'a>(&'a dyn Monitor);
 
 impl Monitor for Quiet<'_> {

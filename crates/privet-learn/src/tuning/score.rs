@@ -1,4 +1,4 @@
-//! How good a model is on the records, under noise: see the theorem in [`super`].
+//! Noisy score of a model on the records: see the theorem in [`super`].
 
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -8,12 +8,12 @@ use privet_dp::account::gaussian;
 use privet_dp::gate::{GateError, Noised, Private, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian};
 
-/// μ of the score, as a part of what a trial's (ε₁, δ) allows.
+/// The score's μ as a fraction of the μ that a trial's (ε₁, δ) allows.
 pub(super) const SHARE: f64 = 1.0 / 3.0;
-/// Scores are multiples of 2 to minus this.
+/// Scores are multiples of 2 to the minus `BITS`.
 const BITS: i32 = 20;
 
-/// The noise on a sum of scores.
+/// The Gaussian mechanism on a sum of scores.
 pub(super) fn mechanism(facts: &Facts, delta: f64, epsilon: f64) -> Gaussian {
     let sensitivity = f64::from(facts.unit.records());
     let noise_scale = sensitivity / (SHARE * gaussian::mu(epsilon, delta));
@@ -26,7 +26,7 @@ pub(super) fn mechanism(facts: &Facts, delta: f64, epsilon: f64) -> Gaussian {
     }
 }
 
-/// The sum of scores, under noise.
+/// The noisy sum of scores.
 pub(super) fn noised(
     facts: &Facts,
     data: &Dataset,
@@ -40,7 +40,7 @@ pub(super) fn noised(
     Ok(noised.map(|sums| sums.first().copied().unwrap_or(f64::NEG_INFINITY)))
 }
 
-/// The sum of scores in whole numbers of 2⁻²⁰; `None` where the target is of another kind.
+/// The sum of scores as an integer in units of 2⁻²⁰; `None` if the target is of another kind.
 pub(super) fn units(facts: &Facts, data: &Dataset, model: &LinearWeights) -> Option<i128> {
     let problems = model.weights.len();
     let rows = RowScores::new(model, facts.radius);
@@ -67,7 +67,7 @@ pub(super) fn units(facts: &Facts, data: &Dataset, model: &LinearWeights) -> Opt
     Some(sum)
 }
 
-/// A score in whole numbers; 0 for what is none.
+/// A score as an integer; 0 for NaN.
 fn whole(score: f64) -> i64 {
     if score.is_nan() { 0 } else { (score.clamp(0.0, 1.0) * 2_f64.powi(BITS)) as i64 }
 }
@@ -104,8 +104,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the model, finite or not, a record adds from 0 to 1 and nothing to the others; sparse
-        /// rows are scored as dense ones are.
+        /// For any model, finite or not, a record adds between 0 and 1 and changes no other record's
+        /// score; sparse rows are scored as dense ones are.
         #[test]
         fn a_record_adds_from_zero_to_one(
             rows in prop::collection::vec((-1.0..1.0_f64, -1.0..1.0_f64, 0..2_usize), 1..12),

@@ -7,18 +7,19 @@ use crate::{LearnError, Request};
 use privet_core::Budget;
 use privet_dp::account::{self, Cost, Event, Runs, gaussian};
 
-/// What was found.
+/// The result of the search.
 pub(super) struct Found {
-    /// ε₁.
+    /// The budget ε₁ of a trial.
     pub trial_epsilon: f64,
-    /// The candidates within it.
+    /// The candidates planned within it.
     pub ones: Vec<One>,
 }
 
-/// By how much ε₁ is lowered where candidates need more than Gaussian noise does, and how often.
+/// Factor by which ε₁ is lowered if candidates need more than Gaussian noise does, and the largest
+/// number of times.
 const LOWER: (f64, u32) = (0.96, 60);
 
-/// Plans every candidate: at the ε₁ that is settled, or at the largest that is found.
+/// Plans every candidate, at the settled ε₁ or at the largest found.
 pub(super) fn search(
     request: &Request<Tune>,
     facts: &Facts,
@@ -44,7 +45,7 @@ pub(super) fn search(
         }
         trial_epsilon = rounded_down(trial_epsilon * LOWER.0);
     }
-    // Which of them it is: samples, for one, have no moments of large orders.
+    // Finds the candidate at fault: samples, for one, have no moments of large orders.
     for one in planned(request, facts, trial_epsilon)? {
         if !account::meets(&best_of(law, std::slice::from_ref(&one)), budget)? {
             return Err(LearnError::NotCovered {
@@ -56,8 +57,9 @@ pub(super) fn search(
     Err(out_of_reach())
 }
 
-/// Of the two laws that seldom give few trials, the one that leaves each of them more: Poisson up to 15 or
-/// so, as a rule, geometric beyond, and where a candidate's noise is not Gaussian alone.
+/// Of the two distributions that seldom give few trials, the one that allows the larger ε₁: as a rule
+/// Poisson up to about 15 trials, geometric beyond, and geometric if a candidate has other than Gaussian
+/// noise.
 pub(super) fn cheaper(
     request: &Request<Tune>,
     facts: &Facts,
@@ -84,7 +86,7 @@ fn out_of_reach() -> LearnError {
     }
 }
 
-/// All candidates within ε₁, each with its part of the noise that is settled, if any is.
+/// Plans all candidates within ε₁, each with its part of the settled noise scales, if any.
 fn planned(request: &Request<Tune>, facts: &Facts, epsilon: f64) -> Result<Vec<One>, LearnError> {
     let mut left = &request.noise[..];
     let mut ones = Vec::new();
@@ -116,10 +118,10 @@ fn of_gaussian(facts: &Facts, law: Runs, budget: Budget) -> Result<f64, LearnErr
     Ok(rounded_down(low))
 }
 
-/// To four digits, so that what is written down is short.
+/// Rounds down to four digits, so that the certificate is short.
 fn rounded_down(epsilon: f64) -> f64 {
     let unit = 10_f64.powf(epsilon.log10().floor() - 3.0);
     let rounded = (epsilon / unit).floor() * unit;
-    // What is printed in decimals is read back as it is.
+    // Decimal output reads back as the same number.
     format!("{rounded:.12e}").parse().unwrap_or(rounded)
 }

@@ -13,7 +13,7 @@ impl Functional {
         all
     }
 
-    /// With so many times another one added.
+    /// Adds `factor` times another sum.
     pub(super) fn plus(mut self, factor: f64, other: &Self) -> Self {
         self.add(factor, other);
         self
@@ -33,7 +33,7 @@ impl Functional {
         self.0.iter().map(|(at, value)| value * weights[*at as usize]).sum()
     }
 
-    /// Its Euclidean length, each entry times that of its column.
+    /// The Euclidean norm of its coefficients, each times the entry of its column.
     pub(super) fn length(&self, columns: &[f64]) -> f64 {
         self.0.iter().map(|(at, value)| (value * columns[*at as usize]).powi(2)).sum::<f64>().sqrt()
     }

@@ -1,32 +1,32 @@
-//! What a released model says of each column: shape functions.
+//! Shape functions: the additive effect of each column on the scores of a released model.
 //!
-//! A linear model of encoded columns is an additive model of the columns themselves: its score is an intercept plus
-//! what each column says, plus what each declared pair says beyond its two columns. [`Shapes`] are these functions,
-//! at the points that tell them (knots, bounds, categories), made of the released weights and the public schema
-//! alone. That is post-processing: it costs nothing and reveals nothing that the model does not.
+//! A linear model of encoded columns is an additive model of the columns themselves: its score is an
+//! intercept plus a function of each column, plus for each declared pair an interaction beyond its two
+//! columns. [`Shapes`] are these functions, at the points that determine them (knots, bounds,
+//! categories), computed from the released weights and the public schema alone: post-processing, at no
+//! cost.
 //!
-//! - **The sum holds** for every row where [`Shapes::exact`]; elsewhere for rows that are not clipped, and a clipped
-//!   row's score is the sum scaled down with the row ([`privet_data::encode::Encoding::is_additive`]). Of a centred model
-//!   the score is the sum divided by the row's own length ([`Shapes::divided`]): what it predicts is what the sum says.
-//! - **Centred.** Each function is 0 on average evenly over its bounds or listed categories, each pair over each of
-//!   its columns alone; what that takes away is in the intercept and in the columns of the pair. Averages over the
-//!   records would be a look at them. So of a pair only what its two columns do not say each for itself is left.
-//! - **Several classes fitted jointly** (`gd` and `sgd` with the logistic loss) are told apart by differences of their
-//!   scores alone. What all have in common changes no prediction and no probability, has no curvature, and is noise:
-//!   it is left out, so that at each point the classes add up to 0 ([`Shapes::relative`]).
-//! - **Bands.** A point of a function is a weighted sum of weights, with known coefficients. Where the noise of a
-//!   released weight has a known bound ([`crate::Plan::weight_noise`]) the standard deviation of the privacy noise in
-//!   the point is at most that times the length of the coefficients: for `gd` and `sgd` a bound to first order
-//!   ([`crate::linear`], `gain`), for `output` and `psgd` with Gaussian noise the exact value. For other learners none
-//!   is known, and none is given. It is the noise of privacy alone: how another sample of people would differ, and
-//!   what clipping, early stopping and a ridge hold back, is not in it.
+//! - **The sum holds** for every row where [`Shapes::exact`]; elsewhere for rows that are not clipped,
+//!   and a clipped row's score is the sum scaled down with the row
+//!   ([`privet_data::encode::Encoding::is_additive`]). Of a centred model the score is the sum divided
+//!   by the row's own norm ([`Shapes::divided`]): with the same prediction as the sum.
+//! - **Centred.** Each function is 0 on average evenly over its bounds or listed categories, each pair
+//!   over each of its columns alone; the averages removed are in the intercept and in the columns of the
+//!   pair. Averages over the records would be a query of them. So a pair contains only the interaction
+//!   beyond its two columns.
+//! - **Several classes fitted jointly** (`gd` and `sgd` with the logistic loss) are distinguished by
+//!   differences of their scores alone. Their common part changes no prediction and no probability, has
+//!   no curvature, and is noise: it is left out, so that at each point the classes add up to 0
+//!   ([`Shapes::relative`]).
+//! - **Bands.** A point of a function is a weighted sum of weights, with known coefficients. If the
+//!   noise of a released weight has a known bound ([`crate::Plan::weight_noise`]) the standard deviation
+//!   of the privacy noise in the point is at most that times the norm of the coefficients: for `gd` and
+//!   `sgd` a bound to first order ([`crate::linear`], `gain`), for `output` and `psgd` with Gaussian
+//!   noise the exact value. For other learners none is known, and none is given. It covers the noise of
+//!   privacy alone: not sampling error, nor the effect of clipping, early stopping and a ridge.
 //!
-//! **Not smoothed.** Shrinking neighbouring hats together by the same bound would be free as well. Measured on Adult
-//! and Bank Marketing (with and without the call's duration) at ε = 0.1 and 1, ten splits each, with first and second
-//! differences, the strength from the released weights or fixed: it loses ranking nearly everywhere (Adult, ε = 1,
-//! second differences, strength by moments: AUC −0.24 ± 0.04, accuracy −0.5; Bank −1.6), and nowhere gains more than
-//! its standard error. The noise is largest where curvature is small, that is where few records are, and scores
-//! hardly depend on it there; what differences remain between neighbours is mostly signal. So it is left out.
+//! **Not smoothed.** Shrinking neighbouring hats together by the same bound would be free as well, but
+//! loses ranking on Adult and Bank Marketing (`docs/tuning-log.md`).
 
 mod functional;
 
@@ -39,60 +39,62 @@ use privet_data::encode::{Axis, Encoding, Level, Part};
 use privet_data::schema::TargetKind;
 use privet_optim::loss::Loss;
 
-/// Sparse files have columns without names; of so many the functions are made, those with the largest weights.
+/// Upper bound on the functions made of a sparse file, whose columns have no names: those with the
+/// largest weights.
 pub const MOST_FEATURES: usize = 1000;
 
-/// How many standard deviations a band is wide to either side.
+/// Half width of a band, in standard deviations.
 pub const BAND: f64 = 2.0;
 
 /// The functions of a model, with the scale that they are on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shapes {
-    /// What the numbers are.
+    /// The unit of the numbers.
     pub scale: Scale,
-    /// For several classes the class that each problem speaks for; for two the second one; for a number nothing.
+    /// The class that each problem's score is for, of several classes; the second of two; empty for a
+    /// number.
     pub classes: Vec<String>,
-    /// Whether the sum holds for every row, or only for those that are not clipped.
+    /// True if the sum holds for every row, not only for those that are not clipped.
     pub exact: bool,
-    /// Whether what all classes have in common is left out of their scores.
+    /// True if the common part of all classes is left out of their scores.
     pub relative: bool,
-    /// What is said of a row before its columns are looked at, a problem each.
+    /// The constant part of the score, one per problem.
     pub intercept: Vec<f64>,
-    /// A bound on the standard deviation of the privacy noise in each of those.
+    /// Bound on the standard deviation of the privacy noise in each intercept.
     pub intercept_noise: Option<f64>,
     /// Columns in the order of the schema, then pairs.
     pub shapes: Vec<Shape>,
-    /// Features of a sparse file that are not among them.
+    /// The number of features of a sparse file left out.
     pub left_out: usize,
-    /// Whether the score has parts that belong to no column: waves, features of images, a centre taken from rows that
-    /// are clipped or filled first. Then the functions do not add up to it for any row.
+    /// True if the score has parts that belong to no column: waves, features of images, a centre taken
+    /// from rows that are clipped or filled first. Then the functions add up to it for no row.
     pub unexplained: bool,
-    /// Whether the score is the sum divided by the length of the row's own features less a centre
-    /// ([`crate::linear::centred_gd`]): of the same sign, and the same class is the largest, but other rows have other
-    /// lengths. (A row without any entry, which says nothing, has the score 0.)
+    /// True if the score is the sum divided by the norm of the row's own features less a centre
+    /// ([`crate::linear::centred_gd`]): of the same sign, and the same class is the largest, but other
+    /// rows have other norms. (A row without any nonzero entry has the score 0.)
     pub divided: bool,
 }
 
-/// What the numbers of shape functions are.
+/// The unit of the numbers of shape functions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Scores of classes: positive speaks for the class. Of the logistic loss they are log-odds, or what clipped
-    /// slopes and scaled rows make of them.
+    /// Scores of classes: positive favours the class. Of the logistic loss they are log-odds, but for
+    /// the effect of clipped derivatives and scaled rows.
     Score,
-    /// The target's own unit.
+    /// The target's unit.
     Target,
     /// The logarithm of a rate, up to a constant.
     LogRate,
 }
 
-/// What one column or pair says.
+/// The effect of one column or pair.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
     /// One or two columns, with their levels.
     pub axes: Vec<Axis>,
-    /// For each problem what is added at each level; of a pair the second axis varies fastest.
+    /// The amount added at each level, a row per problem; of a pair the second axis varies fastest.
     pub effects: Vec<Vec<f64>>,
-    /// A bound on the standard deviation of the privacy noise in each of those; `None` where none is known.
+    /// Bound on the standard deviation of the privacy noise in each of those; `None` if unknown.
     pub noise: Option<Vec<f64>>,
 }
 
@@ -103,7 +105,7 @@ impl Shape {
         names.join(" × ")
     }
 
-    /// How far it moves a score beyond its band, at most; below 0 where it stays within.
+    /// The largest excess of an effect's size over its band; below 0 if all effects stay within.
     pub fn beyond(&self) -> f64 {
         let beyond = |(place, effect): (usize, &f64)| {
             effect.abs() - self.noise.as_ref().map_or(0.0, |noise| BAND * noise[place])
@@ -114,7 +116,7 @@ impl Shape {
 }
 
 impl Model {
-    /// What it says of each column.
+    /// Computes the shape functions.
     pub fn shapes(&self) -> Shapes {
         let columns = Encoding::new(&self.request().schema).width();
         let plan = crate::plan(self.request()).ok();
@@ -124,8 +126,9 @@ impl Model {
 }
 
 impl Shapes {
-    /// Of a settled request and the weights that were released for it; `noise` bounds the standard deviation of the
-    /// noise in the weights of each column, as [`crate::Plan::weight_noises`] does.
+    /// The shape functions of a settled request and the weights released for it; `noise` bounds the
+    /// standard deviation of the noise in the weights of each column, as [`crate::Plan::weight_noises`]
+    /// does.
     pub fn of(request: &Request<Erm>, weights: &LinearWeights, noise: Option<&[f64]>) -> Self {
         let encoding = Encoding::new(&request.schema);
         let classes = match request.schema.classes() {
@@ -145,7 +148,8 @@ impl Shapes {
         let parts = encoding.parts(|feature| largest(weights, feature as usize) >= least);
         let left_out = features.saturating_sub(parts.len());
         let centre = weights.centre.as_ref();
-        // Of rows that are clipped or filled before they are centred, and of numbers, a sum does not even tell the sign.
+        // For rows clipped or filled before they are centred, and for numbers, not even the sign of the
+        // sum is that of the score.
         let divided = centre.is_some() && encoding.is_whole() && !classes.is_empty();
         let unexplained = encoding.of_no_column() > 0 || (centre.is_some() && !divided);
         let (mut constant, functionals) = centred(&encoding, &parts);
@@ -198,7 +202,7 @@ fn largest(weights: &LinearWeights, column: usize) -> f64 {
     weights.weights.iter().map(|row| row[column].abs()).fold(0.0, f64::max)
 }
 
-/// The weight from which on a feature of a sparse file is shown.
+/// The least weight of a feature of a sparse file that is shown.
 fn least_shown(weights: &LinearWeights, features: usize) -> f64 {
     if features <= MOST_FEATURES {
         return 0.0;
@@ -223,10 +227,12 @@ fn grid(axes: &[Axis]) -> Vec<(Vec<&Level>, f64)> {
     all
 }
 
-/// The constant, and each part at each of its levels, so that the averages that the module speaks of are 0.
+/// The constant, and each part at each of its levels, centred so that the averages of the module header
+/// are 0.
 ///
-/// f(a, b) of a pair is f̃(a, b) + (f₁(a) − c) + (f₂(b) − c) + c, with f₁ and f₂ its averages over the other column and
-/// c over both: the middle terms go to the columns, c to the constant, at every level, missing ones included.
+/// f(a, b) of a pair is f̃(a, b) + (f₁(a) − c) + (f₂(b) − c) + c, with f₁ and f₂ its averages over the
+/// other column and c over both: the middle terms go to the columns, c to the constant, at every level,
+/// missing ones included.
 fn centred(encoding: &Encoding, parts: &[Part]) -> (Functional, Vec<Vec<Functional>>) {
     let at = |part: &Part, levels: &[&Level]| Functional::of(encoding.part_entries(part, levels));
     let average = |all: &mut dyn Iterator<Item = (Functional, f64)>| {

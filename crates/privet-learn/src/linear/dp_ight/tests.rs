@@ -13,13 +13,14 @@ fn request(target: &str, neighbours: Neighbours) -> Request {
     testing::request(target, Method::DpIght(method), (ROWS, None), neighbours)
 }
 
-/// Rows, and last ones as they are given.
+/// Random rows, and the given last lines.
 fn table(request: &Request, seed: u64, last: &str) -> Dataset {
     testing::table(request, 1..ROWS, seed, last)
 }
 
-/// Sums of both stages, with slopes halved or not, move by at most what is charged: on random points, for
-/// records at the ends of their ranges, exchanged and added, and for every kind of target.
+/// Sums of both stages, with the clipping bound halved or not, move by at most what is charged: at
+/// random points, for records at the ends of their ranges, replaced and added, and for every kind of
+/// target.
 #[test]
 fn sums_of_both_stages_move_within_what_is_charged() {
     let targets = [
@@ -81,7 +82,7 @@ fn sums_of_both_stages_move_within_what_is_charged() {
     assert!(nearest > 0.9, "{nearest}");
 }
 
-/// What is charged is the root of the sum of squares, of both stages in their shares.
+/// The total charged is the root of the sum of squares, of both stages in their shares.
 #[test]
 fn both_stages_are_charged_in_their_shares() {
     let request = request("bounds = [-2, 2]", Neighbours::ReplaceOne);

@@ -1,4 +1,4 @@
-//! Sensitivities of both stages, and what is chosen.
+//! Sensitivities of both stages, and their charges.
 
 use super::*;
 use crate::Request;
@@ -25,13 +25,13 @@ fn rising(request: &Request) -> Rising {
     Rising { clip: 0.3, range: 0.1, spread: 10.0, facts, stages, fit_steps: 2, rate: 1.0 }
 }
 
-/// Rows, and last ones as they are given.
+/// Random rows, and the given last lines.
 fn table(request: &Request, seed: u64, last: &str) -> Dataset {
     testing::table(request, 2..ROWS, seed, last)
 }
 
-/// Scores at random points, of units of one record or two at the ends of their ranges, exchanged or added,
-/// move by at most what is charged; and by nearly all of it.
+/// Scores at random points, of units of one record or two at the ends of their ranges, replaced or
+/// added, move by at most what is charged; and by nearly all of it.
 #[test]
 fn scores_move_within_what_is_charged() {
     let targets = [
@@ -81,7 +81,7 @@ fn scores_move_within_what_is_charged() {
     assert!(nearest > 0.9, "{nearest}");
 }
 
-/// What is charged: as many choices as columns, as many gradients as steps, in their shares of μ².
+/// The charges: as many choices as columns, as many gradients as steps, in their shares of μ².
 #[test]
 fn choices_and_gradients_are_charged_in_their_shares() {
     use privet_dp::account::Cost;

@@ -1,37 +1,37 @@
-//! Rates of the permutation methods, and what they weigh in the sensitivity.
+//! Step sizes of the permutation methods, and their weight in the sensitivity.
 
 use super::SLACK;
 
-/// η_t and r_t, t from 1.
+/// Step sizes η_t and contractions r_t, t from 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Rates {
-    /// η.
+    /// The same η for every update.
     Constant(f64),
-    /// 2/(β(t + offset)).
+    /// η_t = 2/(β(t + offset)).
     Decreasing {
-        /// β.
+        /// The smoothness β.
         smoothness: f64,
-        /// At least 0.
+        /// The offset, at least 0.
         offset: f64,
     },
-    /// 2/(β(√t + offset)).
+    /// η_t = 2/(β(√t + offset)).
     SquareRoot {
-        /// β.
+        /// The smoothness β.
         smoothness: f64,
-        /// At least 0.
+        /// The offset, at least 0.
         offset: f64,
     },
-    /// min{1/(β + ξ), 1/(ξt)}, and r_t = 1 − η_tξ.
+    /// η_t = min{1/(β + ξ), 1/(ξt)}, and r_t = 1 − η_tξ.
     Strong {
-        /// β, without the ridge.
+        /// The smoothness β, without the ridge.
         smoothness: f64,
-        /// ξ, of the mean form.
+        /// The ridge ξ, of the mean form.
         ridge: f64,
     },
 }
 
 impl Rates {
-    /// η_t.
+    /// The step size η_t of an update.
     pub fn rate(self, update: u64) -> f64 {
         let t = update as f64;
         match self {
@@ -44,7 +44,7 @@ impl Rates {
         }
     }
 
-    /// r_t, without cancellation.
+    /// The contraction r_t of an update, without cancellation.
     pub fn shrink(self, update: u64) -> f64 {
         let t = update as f64;
         match self {
@@ -54,7 +54,7 @@ impl Rates {
         }
     }
 
-    /// Σ_{t ≤ updates} η_t, about.
+    /// The approximate time Σ_{t ≤ updates} η_t.
     pub fn time(self, updates: f64) -> f64 {
         match self {
             Self::Constant(rate) => rate * updates,
@@ -72,8 +72,8 @@ impl Rates {
         }
     }
 
-    /// W of the theorem, rounded up. Rates never rise, so that without a ridge the first update of each
-    /// pass counts most; with one every update counts at most min{1/(β + ξ), 1/(ξTN)}
+    /// The weight W of the theorem, rounded up. Step sizes never rise, so that without a ridge the first
+    /// update of each pass counts most; with one every update counts at most min{1/(β + ξ), 1/(ξTN)}
     /// ([`crate::linear::psgd_strong`]).
     pub(super) fn weight(self, passes: u32, batches: u64) -> f64 {
         let updates = f64::from(passes) * batches as f64;
@@ -87,7 +87,7 @@ impl Rates {
         sum * (1.0 + 4.0 * f64::EPSILON * (f64::from(passes) + updates))
     }
 
-    /// A of the theorem, for gradients of at most `bound`.
+    /// Bound A of the theorem on the norm of points, for gradients of at most `bound`.
     pub(super) fn norm(self, updates: f64, bound: f64) -> f64 {
         let walked = updates * self.rate(1) * bound;
         (1.0 + SLACK)

@@ -1,5 +1,4 @@
-//! The sensitivity, attacked: what comes out before the noise, for orders that differ as the theorem
-//! allows.
+//! Attacks on the sensitivity: results before the noise, for orders that differ as the theorem allows.
 
 use super::*;
 use crate::linear::psgd::Schedule;
@@ -86,7 +85,7 @@ fn sparse(matrix: &Matrix) -> Matrix {
     Matrix::Csr(CsrMatrix::new(starts, indices, values, COLUMNS))
 }
 
-/// What is computed from slots, before noise.
+/// The result of the passes over slots, before noise.
 fn result(walk: Walk, facts: &Facts, data: &Dataset, slots: &[usize]) -> Vec<f64> {
     let mechanism = ShuffledGaussian {
         gaussian: Gaussian {
@@ -109,7 +108,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| (x - y).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Every schedule at its fastest, and the strong one.
+/// Every schedule at its largest step size, and the strong one.
 fn rates(kind: usize, smoothness: f64, share: f64, ridge: f64) -> Rates {
     let first = 2.0 / smoothness * share;
     match kind {
@@ -160,9 +159,8 @@ proptest! {
     }
 }
 
-/// Where the exchanged record's gradient is extreme and opposite the bound is met to a few per cent, so
-/// that it is not attacked in vain: one pass, the record in the last batch, whose update nothing
-/// follows.
+/// If the replaced record's gradient is extreme and opposite, more than half of the bound is reached, so
+/// that it is not attacked in vain: one pass, the record in the last batch, whose update is the last.
 #[test]
 fn the_bound_is_nearly_attained() {
     let facts = facts(Loss::Logistic, 10, 1, 1);
@@ -187,8 +185,8 @@ fn the_bound_is_nearly_attained() {
     }
 }
 
-/// PRIV-9: with a rate above 2/β the stated sensitivity 2TηL/k is exceeded. All labels are 0, where the
-/// descent starts and stays; the one record with another label sets it swinging.
+/// PRIV-9: with a step size above 2/β the stated sensitivity 2TηL/k is exceeded. All labels are 0, where
+/// the descent starts and stays; the one record with another label makes it oscillate.
 #[test]
 fn priv_9_a_rate_above_two_over_beta_breaks_the_theorem() {
     let facts = facts(Loss::SQUARED, 400, 1, 1);

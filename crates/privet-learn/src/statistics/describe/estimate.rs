@@ -1,9 +1,9 @@
-//! Ratios of noised sums, with intervals that come of the noise alone.
+//! Ratios of noisy sums, with intervals for the noise alone.
 //!
-//! An interval says where the same number without noise lies, in at least 95 of 100 releases (of means and
-//! counts), or in about 95 (of spreads and correlations, by linearising; where the noise is too large for
-//! that the interval is all there is). It says nothing of how far a sample is from a population: that is the
-//! same with and without privacy.
+//! An interval contains the same number without noise in at least 95 of 100 releases (of means and
+//! counts), or in about 95 (of spreads and correlations, by linearising; if the noise is too large for
+//! that, the interval is the whole range). It does not cover sampling error, which is the same with and
+//! without privacy.
 
 use super::super::count::Law;
 use super::summary::Estimate;
@@ -12,26 +12,26 @@ use super::summary::Estimate;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::statistics) struct Noise {
     pub law: Law,
-    /// Of the law.
+    /// The scale of the distribution.
     pub scale: f64,
 }
 
-/// A sum that may be known exactly.
+/// A noisy or exact sum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::statistics) struct Sum {
     pub value: f64,
-    /// The variance of its noise, in that of one sum.
+    /// The variance of its noise, in units of one sum's noise variance.
     pub noises: f64,
 }
 
-/// What a number's sums are.
+/// The sums of a numeric column.
 #[derive(Debug, Clone, Copy)]
 pub(in crate::statistics) struct Moments {
-    /// Records.
+    /// The number of records.
     pub count: Sum,
-    /// Σz.
+    /// The sum Σz.
     pub sum: f64,
-    /// Σz².
+    /// The sum of squares Σz².
     pub squares: f64,
 }
 
@@ -50,21 +50,23 @@ impl Sum {
 }
 
 impl Noise {
-    /// The standard deviation.
+    /// The standard deviation of the noise.
     pub fn deviation(self) -> f64 {
         match self.law {
-            // Steps of 2⁻²⁰ are far below it: the discrete law's differs by less than 1e-12 of it.
+            // The grid of 2⁻²⁰ is far below the scale: the discrete law's deviation differs by less than
+            // 1e-12 of it.
             Law::Laplace => std::f64::consts::SQRT_2 * self.scale,
             Law::Gaussian => self.scale,
         }
     }
 
-    /// How far off a sum of several noises with this many variances is, in at least 95 of 100 draws.
+    /// Margin of error of a sum of independent noises with `noises` unit variances, in at least 95 of
+    /// 100 draws.
     pub fn margin(self, noises: f64) -> f64 {
         self.beyond(noises, 1.959_963_984_540_054, 20_f64.ln())
     }
 
-    /// The same for two sums at once, both in 95 of 100.
+    /// The same for two sums at once, both within the margin in 95 of 100 draws.
     fn wide_margin(self, noises: f64) -> f64 {
         self.beyond(noises, 2.241_402_727_604_947, 40_f64.ln())
     }
@@ -79,20 +81,20 @@ impl Noise {
         factor * self.deviation() * noises.sqrt()
     }
 
-    /// A count.
+    /// The estimate of a count.
     pub fn count(self, sum: Sum) -> Estimate {
         let margin = self.margin(sum.noises);
         Estimate { value: sum.value, low: sum.value - margin, high: sum.value + margin }
     }
 
-    /// The same for each of so many sums at once, all of them in 95 of 100: of a normal variable
+    /// The margin for each of `among` sums at once, all of them in 95 of 100 draws: of a normal variable
     /// Pr[|x| > t·σ] ≤ 2·exp(−t²/2), of a Laplace one e⁻ᵗ.
     pub fn margin_among(self, noises: f64, among: usize) -> f64 {
         let each = 20.0 * among.max(1) as f64;
         self.beyond(noises, (2.0 * (2.0 * each).ln()).sqrt(), each.ln())
     }
 
-    /// A part of a whole, from 0 to 1: of all pairs within their margins the least and the largest.
+    /// A part as a share of a whole, from 0 to 1; the interval spans all pairs within their margins.
     pub fn share(self, part: Sum, whole: Sum) -> Estimate {
         let (own, of) = match whole.noises > 0.0 {
             true => (self.wide_margin(part.noises), self.wide_margin(whole.noises)),
@@ -108,7 +110,7 @@ impl Noise {
         Estimate { value, low, high: clamped((part.value + own) / least) }
     }
 
-    /// Σz/n for z in [−1, 1]: of all pairs of sum and count within their margins the least and the largest.
+    /// Σz/n for z in [−1, 1]; the interval spans all pairs of sum and count within their margins.
     pub fn mean(self, moments: &Moments) -> Estimate {
         let Moments { count, sum, .. } = moments;
         let (most, least) = match count.noises > 0.0 {
@@ -129,8 +131,8 @@ impl Noise {
         Estimate { value, low, high: ends[0].max(ends[1]).clamp(-1.0, 1.0) }
     }
 
-    /// The variance of z, at least 0 and at most 1, and the deviation of the noise in it; `None` where nobody
-    /// may be there.
+    /// The variance of z (before clamping to [0, 1]) and the standard deviation of its noise; `None` if
+    /// the number of records may be 0.
     fn variance(self, moments: &Moments) -> Option<(f64, f64)> {
         let n = moments.count.value;
         if n - 3.0 * self.deviation() * moments.count.noises.sqrt() < 1.0 {
@@ -149,7 +151,7 @@ impl Noise {
             return Estimate { value: 0.0, low: 0.0, high: 1.0 };
         };
         let root = |variance: f64| variance.clamp(0.0, 1.0).sqrt();
-        // Without noise there is none.
+        // Without noise the margin is 0.
         let margin = match self.deviation() > 0.0 {
             true => self.margin(1.0) / self.deviation() * noise,
             false => 0.0,
@@ -178,7 +180,7 @@ impl Noise {
         let root = (a * b).sqrt();
         let r = c / root;
         let value = r.clamp(-1.0, 1.0);
-        // Beyond that a straight line says little of a ratio.
+        // With more noise, linearising a ratio is no longer accurate.
         if a < 4.0 * a_noise || b < 4.0 * b_noise {
             return unknown(value);
         }
@@ -202,7 +204,7 @@ impl Noise {
 mod tests {
     use super::*;
 
-    /// By adding noise of a simple generator to known sums: intervals hold the truth in at least 93 of 100
+    /// Adds noise of a simple generator to known sums: intervals hold the truth in at least 93 of 100
     /// draws. 4,000 draws, and a share of 95 of 100: a false failure has a probability below
     /// exp(−2·4000·0.02²) = 4 % by Hoeffding, but the seed is fixed, so that it fails always or never.
     #[test]

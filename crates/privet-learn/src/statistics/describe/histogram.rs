@@ -1,15 +1,15 @@
-//! Histograms made consistent, and quantiles read off them.
+//! Consistent histograms, and quantiles read off them.
 
 use super::estimate::Noise;
 use super::summary::Quantile;
 
-/// The nearest counts with the same total of which none is below 0; all 0 where the total is not above.
+/// The Euclidean projection onto counts ≥ 0 with the same total; all 0 if the total is not above 0.
 pub(in crate::statistics) fn consistent(noised: &[f64]) -> Vec<f64> {
     let total: f64 = noised.iter().sum();
     if total <= 0.0 {
         return vec![0.0; noised.len()];
     }
-    // Projection onto a simplex: what is taken from each is the same, and what falls below 0 is cut.
+    // Projection onto a simplex: the same amount is taken from each, and the result is cut at 0.
     let mut sorted = noised.to_vec();
     sorted.sort_by(|a, b| b.total_cmp(a));
     let (mut sum, mut taken) = (0.0, 0.0);
@@ -23,13 +23,13 @@ pub(in crate::statistics) fn consistent(noised: &[f64]) -> Vec<f64> {
     noised.iter().map(|value| (value - taken).max(0.0)).collect()
 }
 
-/// A quantile of a number in `low..=high` whose noised histogram has even bins.
+/// A quantile of a number in `low..=high` whose noisy histogram has bins of equal width.
 ///
-/// The interval holds every bin that the noise does not speak against. Of bin b it would, if q of the records
-/// lay beyond it: T_b = (1 − q)·Σ_{i ≤ b} hᵢ − q·Σ_{i > b} hᵢ is at least 0 for the bin of the quantile and
-/// at most 0 for the one before it; each is refused where its noised value is off by more than its margin. So
-/// the bin that the quantile lies in is among them in at least 95 of 100 releases, and nothing is said of
-/// where in a bin it lies.
+/// The interval holds every bin that the noise does not rule out. If q of the records lie up to the
+/// quantile, T_b = (1 − q)·Σ_{i ≤ b} hᵢ − q·Σ_{i > b} hᵢ is at least 0 for the bin b of the quantile and
+/// at most 0 for the one before it; a bin is ruled out if its noisy value contradicts that by more than
+/// its margin. So the bin of the quantile is among those kept in at least 95 of 100 releases; its
+/// position within a bin is not estimated.
 pub(in crate::statistics) fn quantile(
     level: f64,
     noised: &[f64],
@@ -59,7 +59,8 @@ pub(in crate::statistics) fn quantile(
     Quantile { level, value: reached(level, counts, edge).clamp(from, to), low: from, high: to }
 }
 
-/// Where so much of consistent counts lies below, evenly within a bin; the middle where nobody is.
+/// The point below which this share of consistent counts lies, evenly within a bin; the middle if all
+/// counts are 0.
 fn reached(level: f64, counts: &[f64], edge: impl Fn(usize) -> f64) -> f64 {
     let total: f64 = counts.iter().sum();
     let wanted = level * total;
@@ -89,7 +90,7 @@ mod tests {
             prop_assert!((kept - total.max(0.0)).abs() < 1e-6 * (1.0 + total.abs()), "{} {}", kept, total);
         }
 
-        /// They rise with their level, and each lies in its interval.
+        /// Each quantile lies in its interval.
         #[test]
         fn quantiles_rise(noised in prop::collection::vec(-50.0..200.0_f64, 2..40), scale in 0.1..100.0_f64) {
             let counts = consistent(&noised);

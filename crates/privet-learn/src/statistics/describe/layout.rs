@@ -1,4 +1,4 @@
-//! Where each column's sums stand, and how far they move between neighbours.
+//! The index of each column's sums, and their sensitivity.
 
 use super::{BINS, CORRELATED, Describe, LARGEST, USUAL_BINS};
 use crate::release::request::ROWS;
@@ -10,12 +10,12 @@ use privet_data::schema::{Categories, ColumnKind, Invalid, Missing, TargetKind, 
 use privet_optim::sum::{Described, Labels, Slot};
 use std::collections::HashSet;
 
-/// What is public of a description.
+/// The public facts of a description.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
-    /// n, declared.
+    /// The declared number of rows n.
     pub rows: u64,
-    /// Encoded columns of the table.
+    /// The number of encoded columns of the table.
     pub encoded_columns: usize,
     /// Neighbours and unit.
     pub relation: Relation,
@@ -23,33 +23,33 @@ pub struct Layout {
     pub columns: Vec<Field>,
     /// Bins of each histogram.
     pub bins: u32,
-    /// What is asked.
+    /// The sums to compute.
     pub question: Described,
-    /// How the targets of records are read.
+    /// The encoding of the records' targets.
     pub labels: Labels,
 }
 
-/// A column that is described.
+/// A described column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
     /// Its name.
     pub name: String,
-    /// What it holds.
+    /// Its content: categories or a number.
     pub holds: Holds,
 }
 
-/// What a column holds.
+/// The content of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Holds {
-    /// These categories.
+    /// The categories, one cell each.
     Cells(Vec<String>),
     /// A number within bounds.
     Number {
-        /// The lower.
+        /// The lower bound.
         low: f64,
-        /// The upper.
+        /// The upper bound.
         high: f64,
-        /// Whether it can be missing.
+        /// True if it can be missing.
         missing: bool,
     },
 }
@@ -60,7 +60,7 @@ impl Layout {
         let Describe { columns, bins, correlations } = &request.task;
         let schema = &request.schema;
         let names = columns.clone().unwrap_or_else(|| schema.describable());
-        // Only then are rows what the theorem is about.
+        // The theorem is about rows of exactly this schema.
         let part = schema.describing(&names);
         if part.map_err(|error| LearnError::Schema(error.to_string()))? != *schema {
             return Err(LearnError::NotCovered {
@@ -133,18 +133,18 @@ impl Layout {
         self.columns.iter().map(|column| column.name.clone()).collect()
     }
 
-    /// Δ₁: see `sums`.
+    /// The ℓ1 sensitivity Δ₁: see `sums`.
     pub fn absolute_shift(&self) -> f64 {
         sums::absolute_shift(&self.question, self.relation)
     }
 
-    /// Δ₂: the same.
+    /// The ℓ2 sensitivity Δ₂: see `sums`.
     pub fn shift(&self) -> f64 {
         sums::shift(&self.question, self.relation)
     }
 }
 
-/// What a column of a describing schema holds, its slot, and how many encoded columns it takes.
+/// The content of a column of a describing schema, its slot, and the number of encoded columns it takes.
 fn place(kind: &ColumnKind, at: usize, bins: u32) -> Option<(Holds, Slot, usize)> {
     Some(match kind {
         ColumnKind::Number { low, high, missing, .. } => {
@@ -167,7 +167,7 @@ fn place(kind: &ColumnKind, at: usize, bins: u32) -> Option<(Holds, Slot, usize)
 
 /// The cell of categories that are not listed.
 const OTHER: &str = "(other)";
-/// The cell of records without one.
+/// The cell of records whose value is missing.
 const MISSING: &str = "(missing)";
 
 /// Refuses cells of the same name.
@@ -199,7 +199,7 @@ mod tests {
          unknown = \"other\"\nmissing = \"category\"\n\
          [[columns]]\nname = \"hours\"\ntype = \"number\"\nbounds = [0, 80]\n";
 
-    /// Names of cells and places of encoded columns are those of the encoder.
+    /// Names of cells and indices of encoded columns are those of the encoder.
     #[test]
     fn slots_are_where_the_encoder_puts_columns() {
         let schema = Schema::from_toml(TABLE).unwrap();
@@ -230,7 +230,7 @@ mod tests {
         assert_eq!(data.features.columns(), layout.encoded_columns);
     }
 
-    /// The table of the theorem, added up.
+    /// Adds up the table of the theorem.
     #[test]
     fn shifts_by_hand() {
         let schema = Schema::from_toml(TABLE).unwrap();
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(replaced.absolute_shift(), 4.0 * 2.0 + 2.0 * 3.0 + 1.0 + 2.0 * 3.0 + 2.0);
         let squares: f64 = 4.0 * 2.0 + 2.0 * 5.0 + 1.0 + 2.0 * 5.0 + 4.0;
         assert!((replaced.shift() - squares.sqrt()).abs() < 1e-12);
-        // One more: how many records there are.
+        // One more: the number of records.
         let added = layout(Neighbours::AddRemove);
         assert_eq!(added.absolute_shift(), 15.0);
         assert!((added.shift() - 15_f64.sqrt()).abs() < 1e-12);

@@ -1,21 +1,22 @@
 //! A private description of a table: counts, means, spreads, quantiles, histograms and correlations, in one
 //! release.
 //!
-//! The sums, how far they move between neighbours and their noise: `sums`. Tested by
-//! `tests/all/describe.rs` on random and extreme neighbours.
+//! The sums, their sensitivity and their noise: `sums`. Tested by `tests/all/describe.rs` on random and
+//! extreme neighbours.
 //!
-//! **Split of the budget.** All sums get the same noise. Under add-remove that is the split with the least
-//! sum of variances, since every part costs the same there. What is not asked for costs nothing: leave out
-//! columns or correlations and the rest gets less noise.
+//! **Split of the budget.** All sums get the same noise. Under add-remove that is the split with the
+//! least sum of variances, since every part costs the same there. Columns or correlations left out cost
+//! nothing, and the rest gets less noise.
 //!
-//! **Everything shown is made of those sums and the schema alone** ([`Summary`]): means, spreads and
-//! correlations are ratios of them; quantiles are read off the histogram's cumulative sums, made consistent
-//! (no cell below 0). Quantiles by the exponential mechanism would be closer for one quantile of one column,
-//! but each would cost its own part of the budget; those of a histogram that is released anyway cost nothing.
+//! **Everything shown is post-processing of those sums and the schema** ([`Summary`]): means, spreads
+//! and correlations are ratios of them; quantiles are read off the histogram's cumulative sums, made
+//! consistent (no cell below 0). Quantiles by the exponential mechanism would be closer for one quantile
+//! of one column, but each would cost its own part of the budget; those of a histogram that is released
+//! anyway cost nothing.
 //!
-//! **Conditions.** Bounds, categories and bins come from the schema and the request, never from the records.
-//! The number of rows is public under replace-one neighbours with records as units, where no record can be
-//! left out as unreadable; otherwise it is one of the sums.
+//! **Conditions.** Bounds, categories and bins come from the schema and the request, never from the
+//! records. The number of rows is public under replace-one neighbours with records as units, if no
+//! record can be left out as unreadable; otherwise it is one of the sums.
 
 pub(super) mod estimate;
 pub(super) mod histogram;
@@ -47,32 +48,33 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Describe {
-    /// Which columns, the target among them if it is named; all that can be, unless given.
+    /// The columns to describe, the target among them if it is named; all that can be described unless
+    /// given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columns: Option<Vec<String>>,
     /// Bins of each number's histogram, evenly over its bounds; 32 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bins: Option<u32>,
-    /// Whether numbers are correlated with each other; unless given, if there are from 2 to 24 of them.
+    /// True to correlate numbers with each other; unless given, true if there are from 2 to 24 of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub correlations: Option<bool>,
 }
 
 /// Limits on the bins of a histogram.
 pub const BINS: Range = Range::from("bins", 2.0, 1025.0);
-/// Bins unless given: a quantile is known to about 3 % of the bounds, and at most as many noises add up in
-/// it.
+/// Default number of bins: a quantile is known to about 3 % of the bounds, and at most as many noises
+/// add up in it.
 const USUAL_BINS: u32 = 32;
-/// Up to so many numbers are correlated unless told: the noise grows like their number.
+/// Largest number of numeric columns that are correlated by default: the noise grows like their number.
 const CORRELATED: usize = 24;
-/// Up to so many sums are released at once.
+/// Upper bound on the number of sums released at once.
 const LARGEST: usize = 1 << 20;
 
-/// Noised sums of a table's columns; [`Summary::of`] says what they mean.
+/// Noisy sums of a table's columns; [`Summary::of`] interprets them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
-    /// In the order of [`Layout`].
+    /// The sums, in the order of [`Layout`].
     pub sums: Vec<f64>,
 }
 
@@ -85,7 +87,8 @@ impl Artefact for Description {
 }
 
 impl Describe {
-    /// Of a table with this schema, of which it needs a part; δ is 1/rows² unless given.
+    /// A request for a description of a table; takes the part of its schema that is described. δ is
+    /// 1/rows² unless given.
     pub fn request(
         self,
         schema: &Schema,
@@ -151,7 +154,7 @@ impl Task for Describe {
     }
 }
 
-/// All sums under noise.
+/// The mechanism that releases all sums with noise.
 #[derive(Debug, Clone)]
 struct Describing {
     layout: Layout,

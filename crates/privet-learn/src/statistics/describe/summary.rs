@@ -1,4 +1,4 @@
-//! What noised sums say of a table: a function of them and of public facts alone.
+//! The statistics of a description: a function of noisy sums and public facts alone.
 
 use super::estimate::{Moments, Noise, Sum};
 use super::histogram::{consistent, quantile};
@@ -13,64 +13,64 @@ use serde::Serialize;
 /// The quantiles of every number.
 pub const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
 
-/// A number with an interval in which it lies without the noise, in 95 of 100 releases.
+/// A noisy number with an interval that contains the number without noise in 95 of 100 releases.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Estimate {
-    /// The number.
+    /// The noisy number.
     pub value: f64,
-    /// From here.
+    /// The lower end of the interval.
     pub low: f64,
-    /// To here.
+    /// The upper end of the interval.
     pub high: f64,
 }
 
-/// A table as it was described.
+/// The statistics of a described table.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Summary {
-    /// How many records were looked at; exact where that is public.
+    /// The number of records; exact if it is public.
     pub rows: Estimate,
     /// The standard deviation of the noise on every sum.
     pub noise: f64,
-    /// A count is within this of the truth in 95 of 100 releases.
+    /// Margin of error of a count in 95 of 100 releases.
     pub margin: f64,
-    /// Each column.
+    /// The statistics of each column.
     pub columns: Vec<ColumnSummary>,
-    /// Each pair of numbers, over records in which no number is missing.
+    /// The correlation of each pair of numbers, over records in which no number is missing.
     pub correlations: Vec<Correlation>,
 }
 
-/// A column as it was described.
+/// The statistics of a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ColumnSummary {
     /// Its name.
     pub name: String,
-    /// What it holds.
+    /// Its content: categories or a number.
     #[serde(flatten)]
     pub kind: Kind,
 }
 
-/// What a column holds.
+/// The content of a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Kind {
     /// Categories.
     Category {
-        /// Each with its count as it was noised.
+        /// Each category with its noisy count.
         cells: Vec<CellCount>,
     },
     /// A number.
     Number {
         /// Its declared bounds.
         bounds: [f64; 2],
-        /// In how many records it is missing; `None` where it cannot be.
+        /// The number of records in which it is missing; `None` if it cannot be.
         missing: Option<Estimate>,
-        /// The mean of values moved into the bounds.
+        /// The mean of values clamped to the bounds.
         mean: Estimate,
         /// Their standard deviation.
         deviation: Estimate,
-        /// [`QUANTILES`].
+        /// The quantiles at the levels [`QUANTILES`].
         quantiles: Vec<Quantile>,
-        /// Even parts of the bounds, each with its count as it was noised.
+        /// Bins of equal width over the bounds, each with its noisy count.
         histogram: Vec<Bin>,
     },
 }
@@ -80,48 +80,48 @@ pub enum Kind {
 pub struct CellCount {
     /// The category.
     pub category: String,
-    /// About how many records are in it; below 0 is noise around next to nobody.
+    /// Noisy number of records in it; may be below 0 where few or no records are.
     pub count: f64,
 }
 
-/// A part of a histogram.
+/// A bin of a histogram.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bin {
-    /// From here.
+    /// The lower edge.
     pub from: f64,
-    /// To here, which belongs to the next, but for the last.
+    /// The upper edge; it belongs to the next bin, except in the last.
     pub to: f64,
-    /// About how many records are in it.
+    /// Noisy number of records in it.
     pub count: f64,
 }
 
 /// A quantile.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Quantile {
-    /// Which.
+    /// The level, from 0 to 1.
     pub level: f64,
-    /// About where.
+    /// The estimated quantile.
     pub value: f64,
-    /// From the lower end of the first bin that it may lie in.
+    /// The lower edge of the first bin that it may lie in.
     pub low: f64,
-    /// To the upper end of the last.
+    /// The upper edge of the last bin that it may lie in.
     pub high: f64,
 }
 
 /// A correlation.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Correlation {
-    /// A number.
+    /// The name of one number.
     pub first: String,
-    /// Another.
+    /// The name of the other.
     pub second: String,
-    /// Of the two.
+    /// The correlation of the two.
     #[serde(flatten)]
     pub estimate: Estimate,
 }
 
 impl Summary {
-    /// What was described; `None` where the request is not settled or the sums are not its own.
+    /// Computes the statistics; `None` if the request is not settled or the sums do not fit it.
     pub fn of(request: &Request<Describe>, found: &Description) -> Option<Self> {
         let layout = Describe::facts(request).ok()?;
         Describe::fits(request, found).ok()?;
@@ -130,7 +130,7 @@ impl Summary {
     }
 }
 
-/// On the way through the sums.
+/// A cursor through the sums.
 struct Reading<'a> {
     layout: &'a Layout,
     noise: Noise,

@@ -1,4 +1,4 @@
-//! Where each sum of an evaluation stands.
+//! The layout of the sums of an evaluation.
 
 use super::{Evaluate, THRESHOLD};
 use crate::linear::model::Model;
@@ -13,54 +13,54 @@ use privet_optim::loss::Loss;
 use privet_optim::sum::{Described, Labels, Slot};
 use serde::{Deserialize, Serialize};
 
-/// Bins of a score.
+/// The number of bins of a score.
 pub const BINS: usize = 24;
-/// Up to so many classes are told apart.
+/// Upper bound on the number of classes.
 const CLASSES: usize = 1000;
-/// Bins are even in t(z) = ±ln(1 + |z|/[`FINE`]) of the log odds z, |z| ≤ [`FAR`]: narrow where models under noise are
-/// unsure, wide where they are sure.
+/// Bins are even in t(z) = ±ln(1 + |z|/[`FINE`]) of the log odds z, |z| ≤ [`FAR`]: narrow near z = 0,
+/// where noisy models' scores lie, and wide far from it.
 const FINE: f64 = 0.5;
 const FAR: f64 = 8.0;
-/// The digits of a digest.
+/// The number of hexadecimal digits of a digest.
 const DIGEST: usize = 64;
 
-/// What a model says of a record.
+/// The kind of a model's output for a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Says {
     /// A class.
     Classes,
-    /// One of two classes, and a score by which records can be ranked.
+    /// One of two classes, and a score that ranks records.
     Scores,
-    /// A class, and the probability of each.
+    /// A class, and the probability of each class.
     Probabilities,
     /// A number.
     Number,
 }
 
-/// What is public of an evaluation.
+/// The public facts of an evaluation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Form {
-    /// n, declared.
+    /// The declared number of rows n.
     pub rows: u64,
     /// Neighbours and unit.
     pub relation: Relation,
-    /// What the model says.
+    /// The kind of the model's output.
     pub says: Says,
-    /// The classes; none where the target is a number.
+    /// The classes; empty if the target is a number.
     pub classes: Vec<String>,
-    /// The bounds of a number.
+    /// The bounds of a numeric target.
     pub bounds: Option<(f64, f64)>,
-    /// Above which probability the second class is predicted.
+    /// The probability above which the second class is predicted.
     pub threshold: Option<f64>,
-    /// What is asked.
+    /// The sums to compute.
     pub question: Described,
-    /// How the targets of records are read: not at all, judgements hold them.
+    /// The encoding of the records' targets: not used, since judgements contain them.
     pub labels: Labels,
 }
 
 impl Says {
-    /// What a linear model says.
+    /// The output of a linear model.
     pub fn of_model(model: &Model) -> Self {
         match (model.request().schema.classes(), model.loss()) {
             (None, _) => Self::Number,
@@ -70,7 +70,7 @@ impl Says {
         }
     }
 
-    /// What a network says.
+    /// The output of a network.
     pub fn of_network(network: &TrainedNetwork) -> Self {
         match network.request().schema.classes() {
             None => Self::Number,
@@ -84,7 +84,7 @@ impl Form {
         ROWS.check(request.rows as f64)?;
         let schema = &request.schema;
         let Evaluate { model, says, threshold, declared_public: _ } = &request.task;
-        // Only then is the request what it says, whatever else the table has.
+        // Only the target and the unit matter, whatever other columns the table has.
         if schema.of_rows() != *schema {
             return Err(LearnError::NotCovered {
                 what: "an evaluation is asked for with the target and the unit of a table alone"
@@ -142,7 +142,7 @@ impl Form {
         Ok(form)
     }
 
-    /// That of an exact evaluation, for who may see the rows: records are counted one by one.
+    /// The form of an exact, non-private evaluation: records are counted one by one.
     pub fn exact(schema: &Schema, says: Says, threshold: Option<f64>) -> Result<Self, LearnError> {
         let model = "0".repeat(DIGEST);
         let task = Evaluate { model, says, threshold, declared_public: false };
@@ -150,7 +150,7 @@ impl Form {
         Self::of(&Request::new(schema.of_rows(), 1, neighbours, task))
     }
 
-    /// The slots, and the column that says that a record is there, which is the last.
+    /// The slots, and the last column, which marks records that are not null.
     fn slots(&self) -> (Vec<Slot>, usize) {
         let mut slots = Vec::new();
         let mut at = 0;
@@ -172,23 +172,23 @@ impl Form {
         (slots, at + shares)
     }
 
-    /// Columns of the table of judgements.
+    /// The number of columns of the table of judgements.
     pub fn columns(&self) -> usize {
         self.question.marker + 1
     }
 
-    /// Δ₁ of all sums: see `sums`.
+    /// The ℓ1 sensitivity Δ₁ of all sums: see `sums`.
     pub fn absolute_shift(&self) -> f64 {
         sums::absolute_shift(&self.question, self.relation)
     }
 
-    /// Δ₂.
+    /// The ℓ2 sensitivity Δ₂ of all sums: see `sums`.
     pub fn shift(&self) -> f64 {
         sums::shift(&self.question, self.relation)
     }
 }
 
-/// The bin of log odds.
+/// The index of the bin of log odds.
 pub(super) fn bin(log_odds: f64) -> usize {
     let far = (1.0 + FAR / FINE).ln();
     let t = (log_odds.abs() / FINE).ln_1p().copysign(log_odds);
@@ -196,7 +196,7 @@ pub(super) fn bin(log_odds: f64) -> usize {
     ((place * BINS as f64) as usize).min(BINS - 1)
 }
 
-/// The probability at a place between 0 and [`BINS`], on the scale of bins.
+/// The probability at a position from 0 to [`BINS`] on the scale of bins.
 pub(super) fn probability_at(place: f64) -> f64 {
     let far = (1.0 + FAR / FINE).ln();
     let t = far * (2.0 * place / BINS as f64 - 1.0);

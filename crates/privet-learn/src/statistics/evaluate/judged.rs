@@ -1,4 +1,5 @@
-//! What a model says of records, beside what is so: a row of judgements for each, made of that record alone.
+//! Judgements: for each record the model's output and the truth, in a row that is a function of that
+//! record alone.
 
 use super::Form;
 use super::form::{BINS, bin};
@@ -9,15 +10,15 @@ use privet_data::encode::Encoding;
 use privet_data::matrix::{CsrMatrix, Matrix};
 use privet_data::{Dataset, Target};
 
-/// The largest log loss that counts: a probability below 1 % counts as 1 %.
+/// The largest log loss of a record: a probability below 1 % counts as 1 %.
 pub(super) fn largest_log_loss() -> f64 {
     100_f64.ln()
 }
 
-/// Judgements, a row each. Derived from private data: nothing of them may be shown but under noise.
+/// Judgements, one row per record. Derived from private data: release nothing of them without noise.
 pub struct Judged {
     truth: Truth,
-    /// One row a record that is the null record: it is nowhere.
+    /// The rows of null records: they contribute to no sum.
     null_rows: Vec<usize>,
     units: Option<Vec<u64>>,
 }
@@ -26,19 +27,19 @@ enum Truth {
     Classes {
         truth: Vec<u32>,
         predicted: Vec<u32>,
-        /// Of two classes, by which they are ranked where nothing is cut into bins.
+        /// Scores of two classes, which rank records for the exact area under the ROC curve.
         scores: Option<Vec<f64>>,
         /// Of two classes the log odds of the second, of more those of the predicted one.
         log_odds: Option<Vec<f64>>,
-        /// For each row and class.
+        /// The probability of each row and class, row by row.
         probabilities: Option<Vec<f64>>,
     },
-    /// Places between the target's bounds, from 0 to 1.
+    /// Positions between the target's bounds, from 0 to 1.
     Number { truth: Vec<f64>, predicted: Vec<f64> },
 }
 
 impl Judged {
-    /// By a linear model.
+    /// Judges the predictions of a linear model.
     pub fn by_model(model: &Model, data: &Dataset, form: &Form) -> Result<Self, LearnError> {
         let features = &data.features;
         let probabilities = model.probabilities(features);
@@ -47,7 +48,7 @@ impl Judged {
         Self::of(said, &Encoding::new(&model.request().schema), data, form)
     }
 
-    /// By a network.
+    /// Judges the predictions of a network.
     pub fn by_network(
         network: &TrainedNetwork,
         data: &Dataset,
@@ -98,7 +99,7 @@ impl Judged {
         Ok(Self { truth, null_rows, units })
     }
 
-    /// How many records were judged, null records left out; for who may know it.
+    /// The exact number of records judged, null records left out: not private.
     pub fn rows(&self) -> usize {
         self.all_rows() - self.null_rows.len()
     }
@@ -110,7 +111,7 @@ impl Judged {
         }
     }
 
-    /// The table that a plan of this form is carried out on.
+    /// The table on which a plan of this form runs.
     pub fn table(&self, form: &Form) -> Dataset {
         let mut starts = vec![0];
         let (mut places, mut values) = (Vec::new(), Vec::new());
@@ -134,12 +135,12 @@ impl Judged {
         }
     }
 
-    /// What a record adds, in the order of columns.
+    /// A record's contribution to the sums, in the order of columns.
     fn entries(&self, row: usize, form: &Form) -> Vec<(usize, f64)> {
         match &self.truth {
             Truth::Number { truth, predicted } => {
-                // Weights of absurd sizes may predict no number at all: that counts as wrong by all there is. Whether a
-                // table can be asked must not depend on what stands in a record.
+                // Extreme weights may predict NaN, which counts as the largest error. Whether a table
+                // can be evaluated must not depend on the content of a record.
                 let (u, error) = (truth[row], (predicted[row] - truth[row]).abs());
                 let error = if error.is_nan() { 1.0 } else { error };
                 let all = [error, error * error, u, u * u];
@@ -171,7 +172,8 @@ impl Judged {
         }
     }
 
-    /// The sums without noise nor rounding to a grid, for who may see the rows: the number of rows, then a sum a column.
+    /// The sums without noise or rounding to a grid, not private: the number of rows, then one sum per
+    /// column.
     pub(super) fn exact_sums(&self, form: &Form) -> Vec<f64> {
         let mut sums = vec![0.0; form.columns()];
         let kept = |row: &usize| self.null_rows.binary_search(row).is_err();
@@ -184,7 +186,7 @@ impl Judged {
         sums
     }
 
-    /// The area under the ROC curve without noise, for who may see the rows.
+    /// The area under the ROC curve without noise, not private.
     pub(super) fn exact_area(&self) -> Option<f64> {
         let Truth::Classes { truth, scores, log_odds, .. } = &self.truth else { return None };
         let odds = scores.as_ref().or(log_odds.as_ref())?;

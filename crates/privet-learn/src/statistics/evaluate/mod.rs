@@ -1,25 +1,26 @@
-//! What a public model is worth on private records: all that is shown of it in one noised release.
+//! Evaluation of a public model on private records, in one noisy release.
 //!
-//! **Theorem.** The model is public, so that what it says of a record, and whether that is right, is a function of
-//! that record alone ([`Judged`]): a table of records becomes a table of such judgements row by row, and neighbours
-//! become neighbours. Of those a record adds to a vector of sums
-//! - *for classes* 1 to the cell of (its class, the class predicted); where the model scores, 1 to the cell of (its
-//!   class, the bin of its score), or for more than two classes of (right or wrong, the bin of its confidence); where
-//!   the model has probabilities, its log loss over ln 100, clipped, and half its squared distance from the truth,
-//!   both in [0, 1];
-//! - *for a number* |e|, e², u and u², where u in [0, 1] is its place between the target's bounds and e the distance
-//!   of the prediction, which is moved into the bounds, from it.
+//! **Theorem.** The model is public, so that its output for a record, and whether that is right, is a
+//! function of that record alone ([`Judged`]): a table of records becomes a table of such judgements row
+//! by row, and neighbours become neighbours. A record adds to a vector of sums
+//! - *for classes* 1 to the cell of (its class, the class predicted); if the model scores, 1 to the cell
+//!   of (its class, the bin of its score), or for more than two classes of (right or wrong, the bin of
+//!   its confidence); if the model has probabilities, its log loss over ln 100, clipped, and half its
+//!   squared distance from the truth, both in [0, 1];
+//! - *for a number* |e|, e², u and u², where u in [0, 1] is its position between the target's bounds and
+//!   e the error of the prediction, which is clamped to the bounds.
 //!
-//! How far those sums move between neighbours, and their noise: `sums`. Everything shown is made of the
-//! noised sums, the schema and the model file alone ([`Worth`]), the number of rows where that is private and the
-//! warnings included.
+//! The sensitivity of those sums, and their noise: `sums`. Everything shown is a function of the noisy
+//! sums, the schema and the model file alone ([`Worth`]), including the number of rows if that is
+//! private and the warnings.
 //!
-//! **Conditions.** The model was released before, and paid for, or made from public data: this release adds to that. Of a
-//! model that is neither, what it says of one record may be a function of all of them, and one record may move every
-//! cell: [`taken_for_public`] refuses those, unless whoever asks declares the model public, which the request states.
-//! Every certificate notes the condition.
-//! Records are read as for training, so that a unit has at most its declared number of them. A decision threshold is
-//! given, or computed from public costs; it is never read off the records unpaid. Tested by `tests/all/evaluate.rs`.
+//! **Conditions.** The model was released before, and paid for, or made from public data: the cost of
+//! this release adds to that. If a model is neither, its output for one record may be a function of all
+//! of them, and one record may move every cell: [`taken_for_public`] refuses such models, unless the
+//! caller declares the model public, which the request states. Every certificate notes the condition.
+//! Records are read as for training, so that a unit has at most its declared number of them. A decision
+//! threshold is given, or computed from public costs; it is never read off the records unpaid. Tested by
+//! `tests/all/evaluate.rs`.
 
 mod form;
 mod judged;
@@ -53,17 +54,19 @@ use std::sync::Arc;
 pub struct Evaluate {
     /// The digest of the model's file, in its certificate.
     pub model: String,
-    /// What the model says of a record.
+    /// The kind of the model's output for a record.
     pub says: Says,
-    /// Above which probability the second of two classes is predicted; the model's own rule unless given.
+    /// The probability above which the second of two classes is predicted; the model's own rule unless
+    /// given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub threshold: Option<f64>,
-    /// Whoever asks declares that the model is public, though no certificate of it says so.
+    /// True if the caller declares the model public, without a certificate that says so.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub declared_public: bool,
 }
 
-/// Refuses a model that may not be shown: one without a finite guarantee that holds, unless it is declared public.
+/// Refuses a model that is not public: one without a finite guarantee that holds, unless it is declared
+/// public.
 pub fn taken_for_public(guarantee: Option<&Guarantee>, declared: bool) -> Result<(), LearnError> {
     if declared || guarantee.is_some_and(|claim| claim.epsilon.is_finite()) {
         return Ok(());
@@ -77,7 +80,7 @@ pub fn taken_for_public(guarantee: Option<&Guarantee>, declared: bool) -> Result
     })
 }
 
-/// Under which condition an evaluation's claim holds.
+/// The condition under which an evaluation's claim holds.
 fn condition(task: &Evaluate) -> Note {
     let digest = task.model.get(..12).unwrap_or(&task.model);
     let condition = if task.declared_public { DECLARED_PUBLIC } else { TAKEN_FOR_PUBLIC };
@@ -95,11 +98,11 @@ const DECLARED_PUBLIC: Condition = Condition::new(
      it was learnt from the same records without privacy, nothing is promised",
 );
 
-/// Noised sums of judgements; [`Worth::of`] says what they mean.
+/// Noisy sums of judgements; [`Worth::of`] interprets them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Evaluation {
-    /// In the order of [`Form`].
+    /// The sums, in the order of [`Form`].
     pub sums: Vec<f64>,
 }
 
@@ -112,7 +115,8 @@ impl Artefact for Evaluation {
 }
 
 impl Evaluate {
-    /// On a table with the model's schema, of which target and unit count; δ is 1/rows² unless given.
+    /// A request for an evaluation on a table with the model's schema, of which target and unit count; δ
+    /// is 1/rows² unless given.
     pub fn request(
         self,
         schema: &Schema,
@@ -175,7 +179,7 @@ impl Task for Evaluate {
     }
 }
 
-/// All sums under noise.
+/// The mechanism that releases all sums with noise.
 #[derive(Debug, Clone)]
 struct Evaluating {
     sums: Summing,

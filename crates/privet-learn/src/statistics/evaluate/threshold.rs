@@ -8,11 +8,12 @@ pub const THRESHOLD: Range = Range::open("threshold", 0.0, 1.0);
 /// Limits on a cost.
 const COST: Range = Range::open("cost", 0.0, f64::INFINITY);
 
-/// The probability above which saying "second class" costs less than saying "first": with probability p a missed one
-/// costs p·m and a false alarm (1 − p)·a, which are equal at p = a/(a + m). No record has a part in it.
+/// The probability above which predicting the second class costs less than predicting the first: with
+/// probability p a missed one costs p·m and a false alarm (1 − p)·a, which are equal at p = a/(a + m).
+/// Uses no record.
 pub fn threshold_by_cost(missed: f64, false_alarm: f64) -> Result<f64, LearnError> {
     let (missed, false_alarm) = (COST.check(missed)?, COST.check(false_alarm)?);
-    // The same ratio, whatever their size.
+    // The same ratio, even if both numbers are large or small.
     let threshold = 1.0 / (1.0 + missed / false_alarm);
     Ok(THRESHOLD.check(threshold)?)
 }

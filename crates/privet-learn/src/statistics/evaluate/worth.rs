@@ -1,9 +1,9 @@
-//! What the sums of an evaluation say of a model: a function of them and of public facts alone.
+//! Metrics of a model from the sums of an evaluation: a function of them and of public facts alone.
 //!
-//! An interval says where the same number without the noise lies, in at least 95 of 100 releases; of the area under the
-//! ROC curve in about 95, by linearising. Two are made of two intervals, by the union bound: R² holds in at least 90 of 100,
-//! and `majority` in at least 92 where the number of rows is private. It says nothing of how far these rows are from others.
-//! Without noise it has no width.
+//! An interval contains the same number without the noise in at least 95 of 100 releases; for the area
+//! under the ROC curve in about 95, by linearising. Two combine two intervals, by the union bound: R²
+//! holds in at least 90 of 100, and `majority` in at least 92 if the number of rows is private.
+//! Intervals do not cover sampling error. Without noise they have no width.
 
 use super::form::{BINS, Form, Says, probability_at};
 use super::judged::{Judged, largest_log_loss};
@@ -17,62 +17,64 @@ use crate::statistics::describe::histogram::{consistent, quantile};
 use crate::statistics::sums::noise_of;
 use serde::Serialize;
 
-/// Calibration is told in at most so many groups of records.
+/// Upper bound on the number of groups of records in a calibration.
 const GROUPS: f64 = 10.0;
 
-/// What a model is worth.
+/// The metrics of a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Worth {
-    /// Whether all of it comes from a noised release.
+    /// True if all metrics come from a noisy release.
     pub private: bool,
-    /// How many records were judged; exact where that is public.
+    /// The number of records judged; exact if it is public.
     pub rows: Estimate,
-    /// The rest.
+    /// The metrics of classes or of a number.
     #[serde(flatten)]
     pub measures: Measures,
 }
 
-/// What is measured.
+/// The metrics of classes or of a number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum Measures {
-    /// Of classes.
+    /// For a target with classes.
     Classes(Box<ClassWorth>),
-    /// Of a number.
+    /// For a numeric target.
     Number(NumberWorth),
 }
 
-/// Of classes.
+/// The metrics of a classifier.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClassWorth {
-    /// How often the prediction is right.
+    /// The share of correct predictions.
     pub accuracy: Estimate,
     /// The largest class.
     pub majority_class: String,
-    /// How often always saying that class is right; where the number of rows is private its interval holds in at least 92
-    /// of 100 releases.
+    /// The accuracy of always predicting that class; if the number of rows is private its interval holds
+    /// in at least 92 of 100 releases.
     pub majority: Estimate,
-    /// Each class.
+    /// The metrics of each class.
     pub classes: Vec<OneClass>,
-    /// Records by class (rows) and prediction (columns); below 0 is noise around next to nobody.
+    /// Records by class (rows) and prediction (columns); may be below 0 where few or no records are.
     pub confusion: Vec<Vec<f64>>,
-    /// How far each of those may be off.
+    /// Margin of error of each entry of `confusion`.
     pub confusion_margin: f64,
-    /// Classes that are predicted for nobody, or for so few that the noise hides them.
+    /// Classes predicted for no record, or for so few that the noise hides them.
     pub never_predicted: Vec<String>,
     /// Area under the ROC curve, of two classes.
     pub auc: Option<Estimate>,
     /// Mean log loss; a probability below 1 % counts as 1 %.
     pub log_loss: Option<Estimate>,
-    /// That of always saying how frequent each class is.
+    /// The log loss of predicting each class with its share of the records.
     pub log_loss_of_shares: Option<f64>,
     /// Mean of half the squared distance of the probabilities from the truth.
     pub brier: Option<Estimate>,
-    /// That of always saying how frequent each class is.
+    /// The same of predicting each class with its share of the records.
     pub brier_of_shares: Option<f64>,
-    /// Predicted probabilities beside what came true: of the second class of two, of being right for more.
+    /// Predicted probabilities and observed shares: of the second class of two, of a correct prediction
+    /// for more.
     pub calibration: Vec<Calibrated>,
-    /// The scores' bins: records of the first class (or wrong), then of the second (or right), as they were noised.
+    /// The noisy counts of the scores' bins: records of the first class (or wrong), then of the second
+    /// (or right).
     #[serde(skip)]
     ranked: Option<(Vec<f64>, Vec<f64>)>,
     #[serde(skip)]
@@ -81,52 +83,52 @@ pub struct ClassWorth {
     law: Law,
 }
 
-/// One class.
+/// The metrics of one class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OneClass {
     /// Its name.
     pub class: String,
     /// Its share of the records.
     pub share: Estimate,
-    /// Of its records, how many are found.
+    /// The share of its records that are predicted to be of it.
     pub recall: Estimate,
-    /// Of those predicted to be of it, how many are.
+    /// The share of the records predicted to be of it that are.
     pub precision: Estimate,
 }
 
-/// Records whose predicted probability is alike.
+/// A group of records with similar predicted probabilities.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Calibrated {
-    /// Predicted probabilities from here.
+    /// The least predicted probability.
     pub from: f64,
-    /// To here.
+    /// The largest predicted probability.
     pub to: f64,
-    /// About what is predicted on average.
+    /// The mean predicted probability, approximately.
     pub predicted: f64,
-    /// What came true.
+    /// The observed share.
     pub observed: Estimate,
-    /// About how many records.
+    /// Noisy number of records.
     pub records: f64,
 }
 
-/// Of a number, in its own unit.
+/// The metrics of a numeric prediction, in the target's unit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NumberWorth {
     /// Root mean square error.
     pub rmse: Estimate,
-    /// That of always saying the mean.
+    /// The root mean square error of always predicting the mean.
     pub rmse_of_mean: Estimate,
     /// Mean absolute error.
     pub mae: Estimate,
-    /// The share of the variance that is explained, its interval in at least 90 of 100 releases; `None` where the noise
-    /// leaves no variance.
+    /// The share of the variance that is explained; its interval holds in at least 90 of 100 releases.
+    /// `None` if the noise leaves no variance.
     pub r2: Option<Estimate>,
-    /// The mean.
+    /// The mean of the target.
     pub mean: Estimate,
 }
 
 impl Worth {
-    /// What was evaluated; `None` where the request is not settled or the sums are not its own.
+    /// Computes the metrics; `None` if the request is not settled or the sums do not fit it.
     pub fn of(request: &Request<Evaluate>, found: &Evaluation) -> Option<Self> {
         let form = Evaluate::facts(request).ok()?;
         Evaluate::fits(request, found).ok()?;
@@ -134,7 +136,7 @@ impl Worth {
         Some(Reading { form: &form, noise, sums: &found.sums }.worth(true))
     }
 
-    /// The same without noise, of the form of [`Form::exact`]: not private, for who may see the rows.
+    /// The same without noise, by [`Form::exact`]: not private.
     pub fn exact(form: &Form, judged: &Judged) -> Self {
         let sums = judged.exact_sums(form);
         let noise = Noise { law: Law::Gaussian, scale: 0.0 };
@@ -145,15 +147,15 @@ impl Worth {
         worth
     }
 
-    /// The probability above which about this share of records lies, with the interval of the bins that it may be in;
-    /// `None` unless there are two classes with probabilities. A quantile of a release that is paid for costs nothing
-    /// more.
+    /// The probability above which about this share of records lies, with the interval of the bins that
+    /// it may be in; `None` unless there are two classes with probabilities. Post-processing of the
+    /// release, at no further cost.
     pub fn threshold_by_share(&self, share: f64) -> Option<Estimate> {
         let Measures::Classes(own) = &self.measures else { return None };
         let (first, second) = own.ranked.as_ref().filter(|_| own.classes.len() == 2)?;
         own.log_loss?;
         let all: Vec<f64> = first.iter().zip(second).map(|(a, b)| a + b).collect();
-        // Two noises a bin.
+        // Each bin has the noise of two counts.
         let noise = Noise { law: own.law, scale: own.noise * std::f64::consts::SQRT_2 };
         let found = quantile(1.0 - share, &all, &consistent(&all), (0.0, BINS as f64), noise);
         let at = |place: f64| probability_at(place);
@@ -165,7 +167,7 @@ fn known(value: f64) -> Estimate {
     Estimate { value, low: value, high: value }
 }
 
-/// The noised sums.
+/// Reads the noisy sums.
 struct Reading<'a> {
     form: &'a Form,
     noise: Noise,
@@ -231,7 +233,7 @@ impl<'a> Reading<'a> {
         let largest = (0..count).fold(0, |best, class| {
             if of_class(class).value > of_class(best).value { class } else { best }
         });
-        // Of the largest share: no less than any, and no more than the largest of the upper ends.
+        // The largest share is no less than any, and no more than the largest of the upper ends.
         let among = noise.margin_among(count as f64, count);
         let part = |value: f64| noise.share(Sum::known(value), rows);
         let majority = Estimate {
@@ -284,9 +286,10 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Σ_b p_b(Σ_{c<b} q_c + q_b/2) over the product of the totals, p records of the second class and q of the first.
-    /// By linearising, its noise has the variance Σ(∂/∂p_b)² + Σ(∂/∂q_b)² in that of one count; ties within a bin may
-    /// be ranked either way, so that the interval of the area of uncut scores is as much wider.
+    /// Σ_b p_b(Σ_{c<b} q_c + q_b/2) over the product of the totals, p records of the second class and q
+    /// of the first. By linearising, its noise has the variance Σ(∂/∂p_b)² + Σ(∂/∂q_b)² in units of one
+    /// count's noise variance; ties within a bin may be ranked either way, so the interval is widened by
+    /// their share.
     fn area(&self, (first, second): &(Vec<f64>, Vec<f64>)) -> Estimate {
         let total = |counts: &[f64]| counts.iter().sum::<f64>();
         let (others, positives) = (total(first), total(second));
@@ -317,12 +320,12 @@ impl<'a> Reading<'a> {
         Estimate { value: within(area), low: within(area - margin), high: within(area + margin) }
     }
 
-    /// Bins put together until each group has enough records to say something.
+    /// Merges bins until each group has enough records to stand out from the noise.
     fn calibration(&self, (first, second): &(Vec<f64>, Vec<f64>)) -> Vec<Calibrated> {
         let all: Vec<f64> = first.iter().zip(second).map(|(a, b)| a + b).collect();
         let counts = consistent(&all);
         let even = counts.iter().sum::<f64>() / GROUPS;
-        // Four times what the noise of so many bins may be.
+        // Four times the margin of the noise of so many bins.
         let enough = |bins: usize| even.max(4.0 * self.noise.margin(2.0 * bins as f64));
         let mut groups: Vec<(usize, usize)> = Vec::new();
         let (mut from, mut held) = (0, 0.0);
@@ -333,7 +336,7 @@ impl<'a> Reading<'a> {
                 (from, held) = (place + 1, 0.0);
             }
         }
-        // What is left over belongs to the last group.
+        // The remaining bins join the last group.
         if let Some(last) = groups.last_mut() {
             last.1 = BINS;
         }

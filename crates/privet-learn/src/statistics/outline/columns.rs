@@ -1,10 +1,10 @@
-//! What an outline suggests for a schema: a function of the release alone.
+//! Schema suggestions from an outline: a function of the release alone.
 //!
-//! A column is of the kind of which its total is largest: numbers, dates or texts. Bounds and years are suggested where
-//! the keys that were found are *most* of the column: where the sum of their counts is more than half of what its cells may
-//! say, which is the sum of those three totals (none below 0) and two standard deviations of the noise on one; texts that
-//! say that there is nothing aside. All of that is released. Otherwise nothing stood out: a few bins of many have bounds,
-//! but not those of the column.
+//! The kind of a column is the one with the largest total: numbers, dates or texts. Bounds and years are
+//! suggested if the keys released are *most* of the column: if the sum of their counts is more than half
+//! of the sum of those three totals (none below 0) plus two standard deviations of the noise on one.
+//! Texts for missing values do not count. All of these numbers are released. Otherwise the keys are too
+//! few: a few bins of many have bounds, but not those of the column.
 
 use super::kinds::kind;
 use super::{KINDS, Outline, Outlined};
@@ -12,51 +12,52 @@ use crate::Released;
 pub use privet_data::read::MISSING;
 use privet_data::read::{CellKey, bin_edges};
 
-/// The share of a column's numbers that may lie beyond each bound.
+/// The share of a column's numbers that may lie outside each bound.
 const BEYOND: f64 = 0.005;
-/// The keys found are most of a column if they hold more than this share of what its cells may say.
+/// The keys released are most of a column if they hold more than this share of its cells' total.
 const MOST: f64 = 0.5;
-/// By how many standard deviations of its noise a total may be too small.
+/// Allowance for the noise of a total, in standard deviations.
 const DEVIATIONS: f64 = 2.0;
 
-/// What a column seems to hold.
+/// The probable content of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Suggestion {
-    /// Numbers between these, but for a few.
+    /// Numbers between these bounds, but for a few.
     Number(f64, f64),
-    /// Dates of these years.
+    /// Dates from the first to the last of these years.
     Dates(i32, i32),
-    /// One of these texts, or others that few hold.
+    /// One of these texts, or others that few units hold.
     Category(Vec<String>),
-    /// Nothing that stands out of the noise, or not enough.
+    /// Unknown: nothing, or not enough, stands out from the noise.
     Nothing,
 }
 
-/// One column.
+/// The suggestion for one column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Suggested {
     /// Its name.
     pub name: String,
-    /// What it seems to hold.
+    /// Its probable content.
     pub what: Suggestion,
-    /// Texts of it that say that there is nothing.
+    /// Texts of the column that stand for a missing value.
     pub missing: Vec<String>,
-    /// Whether the keys found of this kind are most of the column; always in files of 0.2.0, which do not tell.
+    /// True if the keys released of this kind are most of the column; always true for files of 0.2.0,
+    /// which have no totals.
     pub most: bool,
 }
 
-/// What each column of an outline seems to hold: what most of its units hold. Bounds of a number leave half a per cent of
-/// the *released* counts beyond each (those of bins that few units hold are not released: some per cent more), and are
-/// rounded outwards to the grid of the release and to two digits.
+/// The probable content of each column of an outline, by what most of its units hold. Bounds of a number
+/// leave half a per cent of the *released* counts outside each (bins that few units hold are not
+/// released: some per cent more), and are rounded outwards to the grid of the release and to two digits.
 pub fn suggested(released: &Released<Outline>) -> Vec<Suggested> {
     let columns = &released.request().task.columns;
     let names = (0_u32..).zip(columns);
-    // The scales of a settled request: that of counts, then that of totals.
+    // The noise scales of a settled request: of counts, then of totals.
     let room = DEVIATIONS * released.request().noise.get(1).copied().unwrap_or(0.0);
     names.map(|(column, name)| one(name, released.artefact(), column, room)).collect()
 }
 
-/// Of one column, whose totals may be too small by `room`.
+/// The suggestion for one column, whose totals may be too small by `room`.
 fn one(name: &str, found: &Outlined, column: u32, room: f64) -> Suggested {
     let (mut bins, mut years, mut texts, mut missing) = (vec![], vec![], vec![], vec![]);
     let mut held = [0.0; KINDS];
@@ -85,7 +86,7 @@ fn one(name: &str, found: &Outlined, column: u32, room: f64) -> Suggested {
     Suggested { name: name.into(), what: what.unwrap_or(Suggestion::Nothing), missing, most }
 }
 
-/// The outer quantiles of noised counts of bins, in their order.
+/// The outer quantiles of the noisy counts of bins, given in order.
 fn bounds(bins: &[(i32, f64)]) -> Option<(f64, f64)> {
     let room = BEYOND * bins.iter().map(|bin| bin.1).sum::<f64>();
     let low = bin_edges(outer(bins.iter(), room)?).0;
@@ -94,7 +95,7 @@ fn bounds(bins: &[(i32, f64)]) -> Option<(f64, f64)> {
     (low < high).then_some((low, high))
 }
 
-/// The first bin at which more than this has been passed.
+/// The first bin at which the cumulative count exceeds `room`.
 fn outer<'a>(mut bins: impl Iterator<Item = &'a (i32, f64)>, room: f64) -> Option<i32> {
     let mut passed = 0.0;
     let found = bins.find(|bin| {
@@ -104,7 +105,7 @@ fn outer<'a>(mut bins: impl Iterator<Item = &'a (i32, f64)>, room: f64) -> Optio
     found.map(|bin| bin.0)
 }
 
-/// Two digits, rounded up or down.
+/// Rounds to two digits, up or down.
 fn outwards(value: f64, up: bool) -> f64 {
     if value == 0.0 {
         return 0.0;
@@ -112,7 +113,7 @@ fn outwards(value: f64, up: bool) -> f64 {
     let digits = 1 - value.abs().log10().floor() as i32;
     let power = 10_f64.powi(digits.abs());
     let scaled = if digits >= 0 { value * power } else { value / power };
-    // What rounding left of a round number is no reason to go on to the next.
+    // The rounding error of a round number does not move it to the next.
     let near = (scaled.round() - scaled).abs() < 1e-9;
     let whole = match (near, up) {
         (true, _) => scaled.round(),
@@ -146,7 +147,8 @@ mod tests {
         FoundKey { column: 0, key, count }
     }
 
-    /// 100 students with ten grades from 1 to 10 each: two bins of nine stood out, and are not what the column holds.
+    /// 100 students with ten grades from 1 to 10 each: two bins of nine stood out, and do not stand for
+    /// the column.
     #[test]
     fn a_few_bins_of_many_are_no_bounds() {
         let bin = |value: f64| CellKey::Bin(bin_of(value));
@@ -157,14 +159,14 @@ mod tests {
         let poor = of(&some, &[[190.0, -3.0, 4.0, 9.0]]);
         assert_eq!(poor.what, Suggestion::Nothing);
         assert!(!poor.most);
-        // In a file of 0.2.0 there is nothing to hold them against.
+        // A file of 0.2.0 has no totals to compare them with.
         assert_eq!(of(&some, &[]).what, Suggestion::Number(4.0, 4.8));
         let all: Vec<FoundKey> = (1..=10).map(|at| known(bin(f64::from(at)), 19.0)).collect();
         let rich = of(&all, &[[190.0, -3.0, 4.0, 400.0]]);
         assert!(matches!(rich.what, Suggestion::Number(low, high) if low <= 1.0 && high >= 10.0));
-        // As many that say nothing as say something take nothing from it; as many texts do.
+        // As many missing values as numbers change nothing; as many texts do.
         assert_eq!(of(&all, &[[190.0, 0.0, 191.0, 0.0]]).what, Suggestion::Nothing);
-        // Years likewise; a list of texts has a place for others, and stays.
+        // Years likewise; a list of texts has a category for others, and stays.
         let years = [known(CellKey::Year(2001), 40.0)];
         assert_eq!(of(&years, &[[0.0, 100.0, 2.0, 0.0]]).what, Suggestion::Nothing);
         assert_eq!(of(&years, &[[0.0, 60.0, 2.0, 0.0]]).what, Suggestion::Dates(2001, 2001));

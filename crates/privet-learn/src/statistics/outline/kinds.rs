@@ -1,20 +1,21 @@
-//! Of what kind the keys of a column are: numbers, dates, texts, or texts that say that there is nothing.
+//! Kinds of keys: numbers, dates, texts, and texts that stand for a missing value.
 //!
-//! How many keys of each kind units count for is released beside the keys that stand out, so that those can be held against
-//! all of them, and a column whose numbers are spread over many bins is still known to be one of numbers.
+//! The total of each kind is released beside the keys that stand out, so that those can be compared with
+//! it, and a column whose numbers are spread over many bins is still known to be numeric.
 
 use super::OutlineFacts;
 use privet_data::read::{CellKey, HeldKeys, MISSING};
 use privet_dp::mechanism::Gaussian;
 
-/// How many kinds there are, in the order of `kind`.
+/// The number of kinds.
 pub const KINDS: usize = 4;
 
-/// The noise on a total, as a multiple of that on a key's count for each key that a unit counts for. Large, since totals are:
-/// they take a ninth of what one key of a unit takes.
+/// The noise scale of a total, as a multiple of a key count's noise scale times the keys of a column
+/// that a unit contributes to. Large, since totals are large: they take a ninth of the share of one key
+/// of a unit.
 const NOISE: f64 = 3.0;
 
-/// Which of the kinds: numbers 0, dates 1, other texts 2, nothing 3.
+/// The index of a key's kind: numbers 0, dates 1, other texts 2, missing 3.
 pub(super) fn kind(key: &CellKey) -> usize {
     match key {
         CellKey::Bin(_) => 0,
@@ -24,7 +25,7 @@ pub(super) fn kind(key: &CellKey) -> usize {
     }
 }
 
-/// What adds the noise, where that on a key's count has this scale.
+/// The Gaussian mechanism for totals, given the noise scale of key counts.
 pub(super) fn mechanism(facts: &OutlineFacts, noise_scale: f64) -> Gaussian {
     Gaussian {
         neighbours: facts.relation.neighbours,
@@ -35,18 +36,18 @@ pub(super) fn mechanism(facts: &OutlineFacts, noise_scale: f64) -> Gaussian {
     }
 }
 
-/// c·√(sides·d), rounded up.
+/// The ℓ2 sensitivity c·√(sides·d), rounded up.
 fn sensitivity(facts: &OutlineFacts) -> f64 {
     let moved = (facts.relation.sides() * f64::from(facts.columns)).sqrt();
     f64::from(facts.keys_a_column) * moved * (1.0 + 4.0 * f64::EPSILON)
 }
 
-/// What the totals add to the square of Δ/σ, times the square of the scale of a count's noise.
+/// The totals' contribution to (Δ/σ)², times the square of a count's noise scale.
 pub(super) fn square(facts: &OutlineFacts) -> f64 {
     (sensitivity(facts) / (NOISE * f64::from(facts.keys_a_column))).powi(2)
 }
 
-/// How many keys of each kind units count for, of each column one after the other. Private, as what is held is.
+/// The number of contributed keys of each kind, column by column. Private, as `held` is.
 pub fn totals(held: &HeldKeys, columns: u32) -> Vec<i128> {
     let mut counts = vec![0_i128; KINDS * columns as usize];
     for ((column, key), count) in &held.counts {
@@ -63,7 +64,7 @@ mod tests {
     use privet_core::{Neighbours, Relation, Unit};
     use proptest::prelude::*;
 
-    /// The keys of one unit: at most so many of a column, of any kinds.
+    /// The keys of one unit: at most `most` of a column, of any kinds.
     fn unit(columns: u32, most: u32) -> impl Strategy<Value = Vec<(u32, usize)>> {
         let column = prop::collection::vec(0..4 * KINDS, 0..=most as usize);
         prop::collection::vec(column, columns as usize).prop_map(|all| {
@@ -119,7 +120,7 @@ mod tests {
         }
     }
 
-    /// Met where a unit's keys are all of one kind, and all of another's.
+    /// The bound is met if a unit's keys are all of one kind and are exchanged for all of another.
     #[test]
     fn the_farthest_neighbours_move_all_that_is_charged() {
         let all = |kind: usize| {

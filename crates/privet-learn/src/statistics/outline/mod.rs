@@ -1,31 +1,37 @@
-//! What stands in the columns of a table that has no schema yet: numbers by the bins of a public grid, dates by their years,
-//! everything else by its text, each key that enough units hold with its noised count.
+//! Private discovery of a table's columns before it has a schema: numbers by the bins of a public grid,
+//! dates by their years, everything else by its text; each key that enough units hold, with its noisy
+//! count.
 //!
-//! **Theorem.** A row holds at most one key a column ([`privet_data::read::held_keys`]), a unit of at most k rows at most k.
-//! It counts for at most c = min(k, `most_keys`) of them: those whose hash of (unit, column, key) under a secret key, drawn
-//! afresh and independent of the records, is smallest. Of d columns are released, s = 1 where neighbours differ in whether
-//! a unit is there and s = 2 where one is exchanged for another:
-//! - each key that enough units count for, with its count, by [`StableHistogram`] for m = c·d keys of a unit: between
-//!   neighbours s·c·d counts differ, each by 1, so that the shift is at most √(s·c·d) in ℓ2, under noise σ; and keys that
-//!   one unit alone counts for are named with probability at most δ/2, all together;
-//! - of each column how many keys units count for, by kind (numbers, dates, texts, nothing: `kinds`), under Gaussian noise
-//!   of scale 3·c·σ: between neighbours they move by at most c·√(s·d) in ℓ2.
+//! **Theorem.** A row holds at most one key a column ([`privet_data::read::held_keys`]), a unit of at
+//! most k rows at most k. It contributes to at most c = min(k, `most_keys`) of them: those whose hash of
+//! (unit, column, key) under a secret key, drawn afresh and independent of the records, is smallest. For
+//! d columns the release holds (s = 1 if neighbours differ by adding or removing a unit, s = 2 by
+//! replacing one):
+//! - each key that enough units contribute to, with its count, by [`StableHistogram`] for m = c·d keys
+//!   of a unit: between neighbours s·c·d counts differ, each by 1, so that the sensitivity is at most
+//!   √(s·c·d) in ℓ2, under noise σ; and all keys that one unit alone contributes to are released with
+//!   probability at most δ/2 together;
+//! - for each column the number of contributions, by kind (numbers, dates, texts, nothing: `kinds`),
+//!   under Gaussian noise of scale 3·c·σ: between neighbours they move by at most c·√(s·d) in ℓ2.
 //!
-//! Both together are (ε, δ)-differentially private for the σ that the accountant finds for those two Gaussian mechanisms and
-//! the leak: Δ/σ is √(s·d·(c + 1/9))/σ. Without the cap it would be √(s·d·k)/σ.
+//! Both together are (ε, δ)-differentially private for the σ that the accountant finds for those two
+//! Gaussian mechanisms and the leak: Δ/σ is √(s·d·(c + 1/9))/σ. Without the cap it would be √(s·d·k)/σ.
 //!
-//! *Proof.* Given the secret, which keys a unit counts for is a function of its own name and rows: what a unit adds between
-//! neighbours moves nothing of others. It adds 1 to at most c counts of a column. One that is taken out moves those; one that
-//! is put in its place as many more, at worst others. Of the totals of a column it adds n₁ + … + n₄ ≤ c: Σnᵢ² ≤ c² where
-//! it comes or goes, Σ(nᵢ − nᵢ′)² ≤ Σnᵢ² + Σnᵢ′² ≤ 2c² where it is exchanged, and d columns add up. So for every value of
-//! the secret the release is private; the mean over values that hang on no record is as well, whether or not the secret is
-//! known. The rest is [`StableHistogram`]'s theorem, [`privet_dp::mechanism::Gaussian`]'s and their composition. ∎
+//! *Proof.* Given the secret, the keys that a unit contributes to are a function of its own name and
+//! rows: neighbours differ in no other unit's contribution. A unit adds 1 to at most c counts of a
+//! column. Removing it moves those; its replacement moves as many more, at worst others. To the totals
+//! of a column it adds n₁ + … + n₄ ≤ c: Σnᵢ² ≤ c² if it is added or removed,
+//! Σ(nᵢ − nᵢ′)² ≤ Σnᵢ² + Σnᵢ′² ≤ 2c² if it is replaced, and d columns add up. So for every value of the
+//! secret the release is private; so is the mixture over values independent of the records, whether or
+//! not the secret is known. The rest is [`StableHistogram`]'s theorem,
+//! [`privet_dp::mechanism::Gaussian`]'s and their composition. ∎
 //!
-//! **Conditions.** Names of columns, which of them are read as text, unit and cap come from the header and the request.
-//! δ > 0: without it no text that nobody listed can be named. Everything that is made of it, a schema with bounds and
-//! categories ([`suggested`]), is post-processing. A request of 0.2.0 has no `most_keys`: c = k, and no totals. Tested by
-//! `tests/all/outline.rs`, neighbours by `privet_data`'s `one_unit_moves_as_many_counts_as_it_may_hold` and
-//! `the_farthest_neighbours_move_all_that_is_charged`, here and there.
+//! **Conditions.** Names of columns, the choice of those read as text, unit and cap come from the header
+//! and the request. δ > 0: without it no unlisted text can be released. A schema with bounds and
+//! categories made from the release ([`suggested`]) is post-processing. A request of 0.2.0 has no
+//! `most_keys`: c = k, and no totals. Tested by `tests/all/outline.rs`, neighbours by `privet_data`'s
+//! `one_unit_moves_as_many_counts_as_it_may_hold` and here by
+//! `the_farthest_neighbours_move_all_that_is_charged`.
 
 mod columns;
 mod kinds;
@@ -59,38 +65,40 @@ use std::sync::Arc;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outline {
-    /// Their names.
+    /// The names of the columns.
     pub columns: Vec<String>,
-    /// Those whose cells are read as text, also where they are numbers or dates.
+    /// Columns whose cells are read as text, even if they are numbers or dates.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub texts: Vec<String>,
-    /// For how many keys of a column a unit counts at most. None in files of 0.2.0: for all that its rows hold.
+    /// Upper bound on the keys of a column that a unit contributes to. `None` in files of 0.2.0: all
+    /// that its rows hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub most_keys: Option<u32>,
 }
 
-/// For how many keys of a column a unit counts unless something else is asked for.
+/// The default number of keys of a column that a unit contributes to.
 pub const MOST_KEYS: u32 = 2;
 
 /// One key that enough units hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FoundKey {
-    /// The place of its column in the request.
+    /// The index of its column in the request.
     pub column: u32,
-    /// What it is.
+    /// The key: a bin, a year or a text.
     pub key: CellKey,
-    /// By about how many units it is held.
+    /// Noisy number of units that hold it.
     pub count: f64,
 }
 
-/// Keys with their noised counts, by column.
+/// Keys with their noisy counts, by column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outlined {
-    /// In order.
+    /// The keys, sorted by column and key.
     pub keys: Vec<FoundKey>,
-    /// Of each column about how many keys units count for, by kind: numbers, dates, texts, nothing. None in files of 0.2.0.
+    /// For each column the noisy number of contributions by kind: numbers, dates, texts, missing. Empty
+    /// in files of 0.2.0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kinds: Vec<[f64; KINDS]>,
 }
@@ -104,33 +112,34 @@ impl Artefact for Outlined {
     }
 }
 
-/// The public facts.
+/// The public facts of an outline.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutlineFacts {
     relation: Relation,
     rows: u64,
-    /// d.
+    /// The number of columns d.
     columns: u32,
-    /// c.
+    /// The keys c of a column that a unit contributes to.
     keys_a_column: u32,
-    /// Whether totals of kinds are released.
+    /// True if totals of kinds are released.
     kinds: bool,
 }
 
 impl OutlineFacts {
-    /// m.
+    /// The keys m = c·d that a unit contributes to.
     fn keys(&self) -> u32 {
         self.columns * self.keys_a_column
     }
 }
 
 impl Outline {
-    /// Of these columns, those of `texts` read as text.
+    /// An outline of these columns, those of `texts` read as text.
     pub fn of(columns: Vec<String>, texts: Vec<String>) -> Self {
         Self { columns, texts, most_keys: Some(MOST_KEYS) }
     }
 
-    /// Of a file that is laid out so, whose rows belong to the people that `unit` names; δ is 1/rows² unless given.
+    /// A request for an outline of a file with this layout, whose rows belong to the people that `unit`
+    /// names; δ is 1/rows² unless given.
     pub fn request(
         self,
         file: &FileFacts,
@@ -141,7 +150,7 @@ impl Outline {
     ) -> Result<Request<Self>, LearnError> {
         let separator = char::from(file.separator).to_string();
         let ignored = |name: &String| ColumnDraft { name: name.clone(), ..ColumnDraft::default() };
-        // The head of a request has a schema; of this one only the unit and the names count.
+        // A request holds a schema; of this one only the unit and the names count.
         let draft = Draft {
             file: FileDraft { separator: Some(separator), ..FileDraft::default() },
             clip: ClipDraft { norm: Norm::Linf, radius: 1.0, rows: None },
@@ -161,7 +170,7 @@ impl Outline {
     }
 }
 
-/// Stands where a schema names its target; an outline has none.
+/// Placeholder for the target's name; an outline has no target.
 const NO_TARGET: &str = "(no target)";
 
 impl Task for Outline {
@@ -220,7 +229,7 @@ impl Task for Outline {
         let noise_scale = allowance.least(floor, |scale| outlining(scale).events())?;
         Ok(Planned {
             work: Work::Private(Arc::new(outlining(noise_scale))),
-            // No more than a unit's rows can hold: one number, whichever larger one was asked for.
+            // No more than a unit's rows can hold: every larger number settles to the same request.
             settled: Outline {
                 most_keys: request.task.most_keys.map(|_| facts.keys_a_column),
                 ..request.task.clone()
@@ -262,17 +271,17 @@ impl Task for Outline {
     }
 }
 
-/// The keys that enough units hold, and how many there are of each kind.
+/// The mechanism that releases the keys that enough units hold, and the totals of kinds.
 #[derive(Debug, Clone)]
 struct Outlining {
     histogram: StableHistogram,
     kinds: Option<Gaussian>,
-    /// Handed over before it is carried out.
+    /// The keys held, set by [`holding`] before the plan runs.
     held: Option<Arc<HeldKeys>>,
 }
 
 impl Outlining {
-    /// Half of δ is for keys that one unit alone holds.
+    /// Half of δ covers keys that one unit alone holds.
     fn of(facts: &OutlineFacts, budget: Budget, noise_scale: f64) -> Self {
         let histogram = StableHistogram {
             neighbours: facts.relation.neighbours,
@@ -297,13 +306,13 @@ impl Outlining {
     }
 }
 
-/// What is released, part by part.
+/// A part of the release.
 enum Part {
     Keys(Vec<FoundKey>),
     Kinds(Vec<f64>),
 }
 
-/// The parts as one.
+/// Merges the parts.
 fn together(parts: Vec<Part>) -> Outlined {
     let mut found = Outlined { keys: Vec::new(), kinds: Vec::new() };
     for part in parts {
@@ -371,8 +380,9 @@ impl Procedure<Outline> for Outlining {
     }
 }
 
-/// The plan with what the table holds, and the lines that it is carried out on. The keys must be those of the plan's columns
-/// and unit, in its order, of a unit no more than [`Plan::keys_a_column`].
+/// Adds the keys that a table holds to a plan; also returns a table with its number of lines, to run the
+/// plan on. The keys must be those of the plan's columns and unit, in its order, for each unit no more
+/// than [`Plan::keys_a_column`].
 pub fn holding(
     plan: Plan<Outline>,
     held: HeldKeys,
@@ -388,13 +398,14 @@ pub fn holding(
 }
 
 impl Plan<Outline> {
-    /// For how many keys of a column a unit may count; `None` for as many as its rows hold.
+    /// Upper bound on the keys of a column that a unit contributes to; `None` for as many as its rows
+    /// hold.
     pub fn keys_a_column(&self) -> Option<u32> {
         self.request().task.most_keys.map(|_| self.facts().keys_a_column)
     }
 }
 
-/// A table of which an outline asks nothing but how many lines it has.
+/// A table with a number of lines and nothing else, all that an outline reads.
 #[derive(Clone, Copy)]
 pub struct LineCount(usize);
 
