@@ -1,34 +1,35 @@
-//! What noise does to each released weight, as far as it is known from public numbers.
+//! The distribution of the noise in each released weight, as far as public numbers determine it.
 
 use serde::Serialize;
 
-/// Φ⁻¹(0.975).
+/// The normal quantile Φ⁻¹(0.975).
 pub const NORMAL: f64 = 1.959_963_984_540_054;
-/// Of a Laplace variable, in standard deviations: ln 20/√2.
+/// Half width of a 95 % interval of a Laplace variable, in standard deviations: ln 20/√2.
 pub const LAPLACE: f64 = 2.118_302_605_249_42;
 
-/// How well the noise of a weight is known.
+/// The precision to which the noise of a weight is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Surety {
-    /// Its law is that of the noise added.
+    /// The exact distribution: that of the noise added.
     Exact,
-    /// From noised numbers of the release, to first order in the noise.
+    /// Estimated from noisy numbers of the release, to first order in the noise.
     Estimated,
-    /// It is at most that to first order in the noise: proved where the loss is a square, observed where it is not.
+    /// An upper bound to first order in the noise: proved for a quadratic loss, observed for others.
     FirstOrder,
-    /// It is at most that.
+    /// A proved upper bound.
     Bound,
 }
 
 /// The noise in each released weight.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WeightLaws {
-    /// Standard deviations, a row a problem and a column each; one row, or one number, stands for all.
+    /// Standard deviations, a row per problem and an entry per column; a single row, or entry, stands
+    /// for all.
     pub deviations: Vec<Vec<f64>>,
-    /// How many of them an interval reaches to either side.
+    /// Half width of an interval, in standard deviations.
     pub beyond: f64,
-    /// How well they are known.
+    /// The precision to which they are known.
     pub surety: Surety,
 }
 
@@ -38,12 +39,12 @@ impl WeightLaws {
         Self { deviations: vec![vec![deviation]], beyond: NORMAL, surety: Surety::Exact }
     }
 
-    /// At most that on every weight, to first order.
+    /// Gaussian noise of at most this scale on every weight, to first order.
     pub fn first_order(deviation: f64) -> Self {
         Self { deviations: vec![vec![deviation]], beyond: NORMAL, surety: Surety::FirstOrder }
     }
 
-    /// Of one weight.
+    /// The standard deviation of one weight.
     pub fn deviation(&self, problem: usize, column: usize) -> Option<f64> {
         let row = self.deviations.get(problem).or(self.deviations.first())?;
         row.get(column).or(row.first().filter(|_| row.len() == 1)).copied()
