@@ -314,7 +314,7 @@ impl Procedure<super::Erm> for Averaging {
         monitor: &dyn Monitor,
     ) -> Result<Noised<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "rows in their order")?;
-        let watch = super::watch::StepWatch::new(monitor);
+        let watch = StepWatch::new(monitor);
         let mut means = Vec::with_capacity(self.gaussian.coordinates);
         for problem in 0..facts.problems {
             let labels = problems::labels(facts, data, problem)?;

@@ -61,7 +61,6 @@ use super::descent::{self, Descent, Schedule};
 use super::gd::{self, BALL};
 use super::predicted;
 use super::response::Response;
-use super::watch::StepWatch;
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
@@ -69,12 +68,14 @@ use crate::linear::model::{LinearWeights, Spread};
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, Here, Questions, SumNoise};
+use crate::release::ask::ask;
 use crate::release::covers::{Cover, Covers, NOT_PRINTED};
 use crate::release::registry::{FINITE, Info};
 use crate::release::request::{Calibration, RIDGE, STEPS};
 use crate::release::settings::{Shown, settings};
 use crate::release::support::Support;
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use crate::release::weight_laws::{NORMAL, Surety, WeightLaws};
 use privet_core::Range;
 use privet_data::centre::Centre;
@@ -408,8 +409,7 @@ impl Procedure<super::Erm> for Centring {
         let (moved, answers) =
             (OnceCell::<Box<dyn Table + '_>>::new(), OnceCell::<Here<'_>>::new());
         let watch = StepWatch::new(monitor);
-        let mut walk = session.begin::<Stages>()?;
-        let noised = session.walk(&mut walk, |question, session| {
+        ask::<Stages>(session, &watch, |question, session| {
             let (mean, theta, of_curvature) = match question {
                 Question::Sum if watch.step() => {
                     let records = Here(vec![admit::records(table, &Labels::Same)?]);
@@ -443,9 +443,7 @@ impl Procedure<super::Erm> for Centring {
             }
             let questions = Questions { less: Some(less), ..gradient.at(&points) };
             here.answer(&questions, &of_step, session)
-        });
-        watch.went_on()?;
-        Ok(noised?.ok_or(GateError::NotAsPlanned)?)
+        })
     }
 }
 

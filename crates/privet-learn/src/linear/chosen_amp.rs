@@ -25,7 +25,6 @@ use super::minimum::{Minimum, Step};
 use super::narrow::{filled, spread};
 use super::objective::{expected_noise, shared};
 use super::ridge as rule;
-use super::watch::StepWatch;
 use super::{Decision, Erm};
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -34,11 +33,13 @@ use crate::linear::model::LinearWeights;
 use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::{Allowance, scales};
+use crate::release::ask::ask;
 use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::release::registry::{FINITE, Info};
 use crate::release::request::{Calibration, GAMMA, RIDGE, SPLIT};
 use crate::release::settings::{Shown, settings};
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use privet_core::{Budget, Range};
 use privet_data::Dataset;
 use privet_dp::account::Event;
@@ -249,8 +250,7 @@ impl Procedure<Erm> for Chosen {
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         let labels = problems::labels(facts, data, 0)?;
         let watch = StepWatch::new(monitor);
-        let mut walk = session.begin::<Stages>()?;
-        let weights = session.walk(&mut walk, |question, session| match question {
+        ask::<Stages>(session, &watch, |question, session| match question {
             Question::Choose => {
                 let scores =
                     ColumnScores::new(&features, &labels, facts.loss, self.terms.slopes)
@@ -258,16 +258,14 @@ impl Procedure<Erm> for Chosen {
                 let bias = self.bias.then(|| facts.columns - 1);
                 let once = AtZero { scores: scores.scores().to_vec(), bias, watch: &watch };
                 let chosen = self.selection.run(Private::new(once), session);
-                watch.went_on()?;
-                Ok::<_, LearnError>(chosen?.map(|point| vec![point]))
+                Ok(chosen?.map(|point| vec![point]))
             }
             Question::Fit(columns) => {
                 let part = Dataset { features: data.features.only(columns), ..data.clone() };
                 let fitted = self.fit.run(&self.fewer, &part, session, monitor)?;
                 Ok(fitted.map(|fitted| fitted.weights))
             }
-        })?;
-        Ok(weights.ok_or(GateError::NotAsPlanned)?)
+        })
     }
 }
 

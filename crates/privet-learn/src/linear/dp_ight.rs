@@ -38,7 +38,6 @@ use super::Decision;
 use super::gd::{BALL, Question as Gradient, RADII, separate_slope};
 use super::narrow::{FIT_RADIUS, Narrow};
 use super::thresholding::{Question, Start, Thresholding};
-use super::watch::StepWatch;
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, Scores};
@@ -46,12 +45,14 @@ use crate::linear::model::LinearWeights;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, Questions, SumNoise};
+use crate::release::ask::ask_by_steps;
 use crate::release::covers::{Cover, Covers, Needs};
 use crate::release::registry::{FINITE, Info};
 use crate::release::request::{Calibration, STEPS};
 use crate::release::settings::{Shown, settings};
 use crate::release::support::Support;
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::{self, Event};
@@ -320,26 +321,18 @@ impl Procedure<super::Erm> for Descending {
         let whole = Gradient::of(facts, false, slope).looked_at(table)?;
         let watch = StepWatch::new(monitor);
         let mut part: Option<Dataset> = None;
-        let mut walk = session.begin::<Thresholding>()?;
-        let weights = session.walk(&mut walk, |question: &Question, session| {
-            if !watch.step() {
-                return Err(LearnError::from(GateError::Unanswered));
+        ask_by_steps::<Thresholding>(session, &watch, |question, session| match &question.columns {
+            None => {
+                let noise = SumNoise::Gaussian(self.first.clone());
+                whole.answer(&ask(facts, question).1, &noise, session)
             }
-            match &question.columns {
-                None => {
-                    let noise = SumNoise::Gaussian(self.first.clone());
-                    whole.answer(&ask(facts, question).1, &noise, session)
-                }
-                Some(columns) => {
-                    let part = part.get_or_insert_with(|| self.narrow.table(data, columns));
-                    let (gradient, questions) = ask(&self.narrow.fewer, question);
-                    let noise = SumNoise::Gaussian(self.second.clone());
-                    gradient.records(part)?.answer(&questions, &noise, session)
-                }
+            Some(columns) => {
+                let part = part.get_or_insert_with(|| self.narrow.table(data, columns));
+                let (gradient, questions) = ask(&self.narrow.fewer, question);
+                let noise = SumNoise::Gaussian(self.second.clone());
+                gradient.records(part)?.answer(&questions, &noise, session)
             }
-        });
-        watch.went_on()?;
-        Ok(weights?.ok_or(GateError::NotAsPlanned)?)
+        })
     }
 }
 

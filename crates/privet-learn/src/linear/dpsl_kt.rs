@@ -42,6 +42,7 @@ use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::allowance::Allowance;
+use crate::release::ask::ask;
 use crate::release::covers::{Cover, Covers};
 use crate::release::note::Condition;
 use crate::release::registry::{FINITE, Info};
@@ -49,6 +50,7 @@ use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::{Shown, settings};
 use crate::release::support::Support;
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use crate::{Check, Erm, LearnError};
 use privet_core::Range;
 use privet_data::matrix::Matrix;
@@ -390,11 +392,11 @@ impl Procedure<Erm> for Transfer {
                 return Err(LearnError::DataShape("the public rows of the plan are not there"));
             }
         };
-        let mut walk = session.begin::<Student>()?;
-        let found = session.walk(&mut walk, |(), session| match &self.teacher {
+        let watch = StepWatch::new(monitor);
+        ask::<Student>(session, &watch, |(), session| match &self.teacher {
             Teaching::Private(fit) => {
                 let fitted = fit.run(facts, table, session, monitor)?;
-                Ok::<_, LearnError>(fitted.map(only))
+                Ok(fitted.map(only))
             }
             Teaching::Minimum(Answers { gaussian, ask, ball }) => {
                 let solved = solve(facts, table, 0, *ask, &Penalty::None, None, monitor)?;
@@ -409,8 +411,7 @@ impl Procedure<Erm> for Transfer {
                 };
                 Ok(gaussian.run(Private::new(answers), session)?)
             }
-        })?;
-        Ok(found.ok_or(GateError::NotAsPlanned)?)
+        })
     }
 }
 

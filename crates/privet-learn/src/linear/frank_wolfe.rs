@@ -47,7 +47,6 @@
 //! - Tested by `tests/all/frank_wolfe.rs`.
 
 use super::Decision;
-use super::watch::StepWatch;
 use super::{calibrated, evenly_split, predicted};
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -64,6 +63,7 @@ use crate::release::settings::Shown;
 use crate::release::settings::settings;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, Noised, Private, Session};

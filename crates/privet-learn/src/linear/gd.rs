@@ -64,7 +64,6 @@ use super::Decision;
 use super::curvature::{self, INTERVALS_SETTING, Intervals, Measured, Purchase};
 use super::descent::{Descent, Schedule, Start};
 use super::response::Response;
-use super::watch::StepWatch;
 use super::{calibrated, predicted};
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -74,6 +73,7 @@ use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, Here, Questions, SumNoise};
+use crate::release::ask::{ask, ask_by_steps};
 use crate::release::covers::{Cover, Covers, NOT_PRINTED};
 use crate::release::registry::{FINITE, Info};
 use crate::release::request::{Calibration, RIDGE, STEPS};
@@ -81,6 +81,7 @@ use crate::release::settings::Shown;
 use crate::release::settings::settings;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use crate::release::weight_laws::{NORMAL, Surety, WeightLaws};
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Session};
@@ -338,22 +339,19 @@ impl Descending {
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<LinearWeights>, LearnError> {
-        let question = Question::new(facts);
-        let answers = question.looked_at(table)?;
+        let gradient = Question::new(facts);
+        let answers = gradient.looked_at(table)?;
         let noise = SumNoise::Gaussian(self.gaussian.clone());
         let watch = StepWatch::new(monitor);
-        let mut walk = session.begin::<Measured>()?;
-        let noised = session.walk(&mut walk, |asked, session| match asked {
+        ask::<Measured>(session, &watch, |question, session| match question {
             curvature::Question::Curvature(theta) => {
                 bought.ask(facts, table, (theta, None), session)
             }
             curvature::Question::Gradient(theta) if watch.step() => {
-                answers.answer(&question.at(theta), &noise, session)
+                answers.answer(&gradient.at(theta), &noise, session)
             }
             _ => Err(LearnError::from(GateError::Unanswered)),
-        });
-        watch.went_on()?;
-        Ok(noised?.ok_or(GateError::NotAsPlanned)?)
+        })
     }
 }
 
@@ -428,15 +426,10 @@ impl Procedure<super::Erm> for Descending {
         let answers = question.looked_at(table)?;
         let noise = SumNoise::Gaussian(self.gaussian.clone());
         let watch = StepWatch::new(monitor);
-        let mut walk = session.begin::<Descent>()?;
-        let noised = session.walk(&mut walk, |theta, session| {
-            if !watch.step() {
-                return Err(LearnError::from(GateError::Unanswered));
-            }
+        let noised = ask_by_steps::<Descent>(session, &watch, |theta, session| {
             answers.answer(&question.at(theta), &noise, session)
-        });
-        watch.went_on()?;
-        Ok(noised?.ok_or(GateError::NotAsPlanned)?.rows_of(self.columns).map(LinearWeights::of))
+        })?;
+        Ok(noised.rows_of(self.columns).map(LinearWeights::of))
     }
 }
 

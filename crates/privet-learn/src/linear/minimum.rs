@@ -11,10 +11,12 @@ use crate::linear::facts::Facts;
 use crate::linear::model::LinearWeights;
 use crate::linear::problems;
 use crate::release::admit;
+use crate::release::ask::ask;
 use crate::release::note::Condition;
 use crate::release::settings::Shown;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use crate::release::weight_laws::{LAPLACE, NORMAL, Surety, WeightLaws};
 use privet_dp::account::{Event, ObjectiveNoise};
 use privet_dp::gate::{GateError, Noised, Private, Session};
@@ -330,8 +332,8 @@ impl Procedure<super::Erm> for Minimum {
         monitor: &dyn Monitor,
     ) -> Result<Noised<LinearWeights>, LearnError> {
         if let Some(bought) = &self.bought {
-            let mut walk = session.begin::<Measured>()?;
-            let noised = session.walk(&mut walk, |asked, session| match asked {
+            let watch = StepWatch::new(monitor);
+            return ask::<Measured>(session, &watch, |question, session| match question {
                 curvature::Question::Fit => {
                     self.step.run(&self.penalty, facts, table, 0, session, monitor)
                 }
@@ -339,8 +341,7 @@ impl Procedure<super::Erm> for Minimum {
                     bought.ask(facts, table, (theta, None), session)
                 }
                 curvature::Question::Gradient(_) => Err(GateError::NotAsPlanned.into()),
-            })?;
-            return Ok(noised.ok_or(GateError::NotAsPlanned)?);
+            });
         }
         let parts = (0..self.problems)
             .map(|problem| self.step.run(&self.penalty, facts, table, problem, session, monitor))

@@ -87,7 +87,6 @@ mod thresholding;
 pub mod two_stage;
 mod void;
 mod warm_start;
-pub(crate) mod watch;
 
 use crate::LearnError;
 use crate::linear::facts::Facts;

@@ -34,7 +34,6 @@ use super::frank_wolfe::{CLIP, Terms, usual_range};
 use super::gd::{BALL, Question as Gradient, separate_slope};
 use super::narrow::Narrow;
 use super::pursuit::{Pursuit, Question, Round, Start, others};
-use super::watch::StepWatch;
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::Method;
@@ -43,9 +42,11 @@ use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, Questions, SumNoise};
+use crate::release::ask::ask_by_steps;
 use crate::release::settings::Shown;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use privet_data::Dataset;
 use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
@@ -326,11 +327,7 @@ impl Procedure<super::Erm> for Rising {
         let slope = slope(facts);
         let watch = StepWatch::new(monitor);
         let mut held: Option<(Vec<usize>, Dataset)> = None;
-        let mut walk = session.begin::<Pursuit>()?;
-        let weights = session.walk(&mut walk, |question: &Question, session| {
-            if !watch.step() {
-                return Err(LearnError::from(GateError::Unanswered));
-            }
+        ask_by_steps::<Pursuit>(session, &watch, |question, session| {
             let stage = self.stages.get(question.round).ok_or(GateError::NotAsPlanned)?;
             // A choice is made at the point of the round before, with the rows of that round.
             let before = question.round.checked_sub(usize::from(question.choose));
@@ -354,9 +351,7 @@ impl Procedure<super::Erm> for Rising {
             let questions = Questions { unit, ..asked.at(&question.theta) };
             let noise = SumNoise::Gaussian(self.gaussian(stage));
             asked.records(part)?.answer(&questions, &noise, session)
-        });
-        watch.went_on()?;
-        Ok(weights?.ok_or(GateError::NotAsPlanned)?)
+        })
     }
 }
 

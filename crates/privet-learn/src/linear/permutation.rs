@@ -34,7 +34,6 @@
 //! - Tested by `tests.rs` beside this file and by `tests/all/permutation.rs`.
 
 use super::gd::{RADII, separate_slope};
-use super::watch::StepWatch;
 use super::{calibrated, evenly_split, predicted};
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -46,6 +45,7 @@ use crate::release::request::Calibration;
 use crate::release::settings::Shown;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use crate::release::weight_laws::WeightLaws;
 use privet_core::Range;
 use privet_data::Dataset;

@@ -43,13 +43,13 @@ use super::Decision;
 use super::descent::{Descent, Schedule, Start};
 use super::gd::{self, BALL, Question, RADII};
 use super::permutation::{BATCH, RATE};
-use super::watch::StepWatch;
 use super::{calibrated, evenly_split, predicted};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::allowance::Allowance;
+use crate::release::ask::ask;
 use crate::release::covers::{Cover, Covers};
 use crate::release::note::Condition;
 use crate::release::registry::Info;
@@ -58,6 +58,7 @@ use crate::release::settings::Shown;
 use crate::release::settings::settings;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
 use privet_dp::mechanism::{Draw, SampledGaussian};
@@ -414,14 +415,12 @@ impl Procedure<super::Erm> for Sampled {
         let start = vec![0.0; self.sampled.coordinates];
         question.records(table)?.sums(&question.at(&start)).ok_or(GateError::Malformed)?;
         let watch = StepWatch::new(monitor);
-        let mut walk = session.begin::<Descent>()?;
-        let noised = session.walk(&mut walk, |theta, session| {
-            self.sampled.run(Private::new(table.rows()), session, |sample| {
+        let noised = ask::<Descent>(session, &watch, |theta, session| {
+            Ok(self.sampled.run(Private::new(table.rows()), session, |sample| {
                 let sum = watch.step().then(|| question.ask_some(theta, table, sample)).flatten();
                 sum.map(Private::new)
-            })
-        });
-        watch.went_on()?;
-        Ok(noised?.ok_or(GateError::NotAsPlanned)?.rows_of(self.columns).map(LinearWeights::of))
+            })?)
+        })?;
+        Ok(noised.rows_of(self.columns).map(LinearWeights::of))
     }
 }

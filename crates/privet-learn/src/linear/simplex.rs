@@ -38,7 +38,6 @@
 use super::Decision;
 use super::calibrated;
 use super::frank_wolfe::{CLIP, RADIUS, slope};
-use super::watch::StepWatch;
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, Scores as ClassScores};
@@ -54,6 +53,7 @@ use crate::release::settings::Shown;
 use crate::release::settings::settings;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};

@@ -53,7 +53,6 @@
 //! - Tested by `tests/all/ssp.rs`.
 
 use super::Decision;
-use super::watch::StepWatch;
 use super::{calibrated, predicted};
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -67,6 +66,7 @@ use crate::release::registry::Info;
 use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::{Shown, settings};
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use crate::release::weight_laws::{NORMAL, Surety, WeightLaws};
 use privet_core::Neighbours;
 use privet_dp::account::{self, Event};

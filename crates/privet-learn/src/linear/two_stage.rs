@@ -30,12 +30,14 @@ use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
+use crate::release::ask::ask;
 use crate::release::covers::{Cover, Covers, Needs};
 use crate::release::note::Condition;
 use crate::release::registry::Info;
 use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::{Shown, settings};
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use crate::selection::correlation::{Association, Correlation};
 use crate::selection::{Asks, Heard, Naming, Selector, Wanted};
 use privet_core::Budget;
@@ -286,19 +288,18 @@ impl Procedure<Erm> for Staged {
         monitor: &dyn Monitor,
     ) -> Result<Noised<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
-        let mut walk = session.begin::<Stages>()?;
-        let weights = session.walk(&mut walk, |question, session| match question {
+        let watch = StepWatch::new(monitor);
+        ask::<Stages>(session, &watch, |question, session| match question {
             Question::Choose => {
                 let heard = self.first.ask(facts, data, session, monitor)?;
-                Ok::<_, LearnError>(heard.map(Reply::Chosen))
+                Ok(heard.map(Reply::Chosen))
             }
             Question::Fit(columns) => {
                 let part = self.narrow.table(data, columns);
                 let fitted = self.fit.run(&self.narrow.fewer, &part, session, monitor)?;
                 Ok(fitted.map(|fitted| Reply::Fitted(fitted.weights)))
             }
-        })?;
-        Ok(weights.ok_or(GateError::NotAsPlanned)?)
+        })
     }
 }
 

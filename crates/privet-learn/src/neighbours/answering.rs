@@ -2,13 +2,13 @@
 
 use super::{Answered, Nearby, VOTES, WITHIN, ends, parts, rule};
 use crate::linear::facts::Facts;
-use crate::linear::watch::StepWatch;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::plan::no_budget;
 use crate::release::settings::Shown;
 use crate::release::support::Support;
 use crate::release::task::{Procedure, Task};
+use crate::release::watch::StepWatch;
 use crate::{LearnError, Plan};
 use privet_dp::account::{Event, gaussian};
 use privet_dp::gate::{GateError, Noised, Private, Session};

@@ -46,13 +46,14 @@ use super::trainer::{Decision, Worker};
 use super::update::Penalty;
 use super::{BALL, NetFacts, Network};
 use crate::LearnError;
-use crate::linear::watch::StepWatch;
 use crate::release::again::same_event;
 use crate::release::allowance::Allowance;
+use crate::release::ask::ask;
 use crate::release::note::Condition;
 use crate::release::request::STEPS;
 use crate::release::settings::Shown;
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::matrix::Matrix;
 use privet_dp::account::filter::Law;
@@ -338,11 +339,8 @@ impl Procedure<Network> for Adaptive {
         self.begins.weights()?;
         let examples = Examples::of(facts, table)?;
         let watch = StepWatch::new(monitor);
-        let mut walk = session.begin::<Descent>()?;
-        let noised = session.walk(&mut walk, |question: &Question, session| {
+        ask::<Descent>(session, &watch, |question, session| {
             self.answer(&examples, question, session, &watch)
-        });
-        watch.went_on()?;
-        Ok(noised?.ok_or(GateError::NotAsPlanned)?)
+        })
     }
 }

@@ -30,11 +30,12 @@ use super::trainer::{Decision, Worker};
 use super::update::{Question, Schedule, Training};
 use super::{NetFacts, Network};
 use crate::LearnError;
-use crate::linear::watch::StepWatch;
 use crate::release::allowance::Allowance;
+use crate::release::ask::ask_by_steps;
 use crate::release::note::Condition;
 use crate::release::settings::Shown;
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use crate::streams::{calibrated, only_slots};
 use privet_data::matrix::Matrix;
 use privet_dp::account::Event;
@@ -169,20 +170,17 @@ impl Procedure<Network> for Correlated {
         self.begins.weights()?;
         let examples = Examples::of(facts, table)?;
         let watch = StepWatch::new(monitor);
-        let mut walk = session.begin::<Training>()?;
         let mut stream = self.continual.begin()?;
         let pass = facts.table.rows.div_ceil(self.batch);
-        let noised = session.walk(&mut walk, |question: &Question, session| {
+        ask_by_steps::<Training>(session, &watch, |question, session| {
             let first = (u64::from(question.step) % pass * self.batch) as u32;
             let last = (u64::from(first) + self.batch).min(examples.rows() as u64) as u32;
             let rows: Vec<u32> = (first..last).collect();
-            let sum = watch.step().then(|| examples.exact_sum(&question.at, &rows, self.clip));
-            let sum = sum.flatten().ok_or(GateError::Unanswered)?;
+            let sum = examples.exact_sum(&question.at, &rows, self.clip);
+            let sum = sum.ok_or(GateError::Unanswered)?;
             let steps = sum.counts.iter().map(|count| *count as i64);
             let steps = Zeroizing::new(steps.collect::<Vec<i64>>());
-            Ok::<_, GateError>(stream.step(Private::new(&steps), session)?.map(row))
-        });
-        watch.went_on()?;
-        Ok(noised?.ok_or(GateError::NotAsPlanned)?)
+            Ok(stream.step(Private::new(&steps), session)?.map(row))
+        })
     }
 }

@@ -7,9 +7,10 @@ use super::tensors::Tensors;
 use super::update::{Question, Training};
 use super::{NetFacts, Network};
 use crate::LearnError;
-use crate::linear::watch::StepWatch;
+use crate::release::ask::ask;
 use crate::release::note::Note;
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use privet_data::matrix::Matrix;
 use privet_dp::gate::{Arithmetic, GateError, Noised, Session};
 use privet_optim::solver::Monitor;
@@ -72,12 +73,9 @@ pub(super) fn train(
     trainer.begins().weights()?;
     let examples = Examples::of(facts, table)?;
     let watch = StepWatch::new(monitor);
-    let mut walk = session.begin::<Training>()?;
-    let noised = session.walk(&mut walk, |question: &Question, session| {
-        trainer.answer(&examples, question, session, &watch)
-    });
-    watch.went_on()?;
-    Ok(noised?.ok_or(GateError::NotAsPlanned)?)
+    ask::<Training>(session, &watch, |question, session| {
+        Ok(trainer.answer(&examples, question, session, &watch)?)
+    })
 }
 
 /// Places of records as a network counts them; a table has fewer than 2³² rows ([`Examples::of`]).

@@ -13,8 +13,10 @@ use super::local::{self, total};
 use super::shape::Shape;
 use super::{Complete, going_on};
 use crate::LearnError;
+use crate::release::ask::ask_by_steps;
 use crate::release::settings::Shown;
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use privet_dp::account::Event;
 use privet_dp::gate::{GateError, Noised, Session, Walk};
 use privet_dp::mechanism::Gaussian;
@@ -121,31 +123,18 @@ impl<S: Asking> Procedure<Complete> for Asked<S> {
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
     ) -> Result<Noised<Factors>, LearnError> {
-        let (users, mut asked) = (Users(table), 0);
-        let mut next = || {
-            asked += 1;
-            going_on(monitor, asked)
-        };
-        let found = match &self.choosing {
-            None => {
-                let mut walk = session.begin::<S::Walk>()?;
-                session.walk(&mut walk, |question: &S::Question, session| {
-                    next()?;
-                    users.answer(question, &self.sizes.mechanism(question), session)
-                })?
-            }
-            Some(choosing) => {
-                let mut walk = session.begin::<Narrowing<S>>()?;
-                session.walk(&mut walk, |question: &Narrow<S::Question>, session| {
-                    next()?;
-                    let noise = match question {
-                        Narrow::Counts { .. } => choosing.mechanism(),
-                        Narrow::Of { question, .. } => self.sizes.mechanism(question),
-                    };
-                    users.answer(question, &noise, session)
-                })?
-            }
-        };
-        Ok(found.ok_or(GateError::NotAsPlanned)?)
+        let (users, watch) = (Users(table), StepWatch::new(monitor));
+        match &self.choosing {
+            None => ask_by_steps::<S::Walk>(session, &watch, |question, session| {
+                users.answer(question, &self.sizes.mechanism(question), session)
+            }),
+            Some(choosing) => ask_by_steps::<Narrowing<S>>(session, &watch, |question, session| {
+                let noise = match question {
+                    Narrow::Counts { .. } => choosing.mechanism(),
+                    Narrow::Of { question, .. } => self.sizes.mechanism(question),
+                };
+                users.answer(question, &noise, session)
+            }),
+        }
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod admit;
 pub(crate) mod again;
 pub(crate) mod allowance;
 pub(crate) mod answers;
+pub(crate) mod ask;
 pub mod bought;
 pub(crate) mod conditions;
 pub(crate) mod covers;
@@ -32,6 +33,7 @@ pub(crate) mod task;
 pub(crate) mod unchecked;
 pub(crate) mod verify;
 pub(crate) mod void;
+pub(crate) mod watch;
 pub mod weight_laws;
 
 pub use allowance::Allowance;

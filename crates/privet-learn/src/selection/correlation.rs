@@ -30,13 +30,13 @@ use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::{CLIP, usual_range};
 use crate::linear::problems;
-use crate::linear::watch::StepWatch;
 use crate::release::admit;
 use crate::release::allowance::{Allowance, scales};
 use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::release::registry::Info;
 use crate::release::settings::{Shown, settings};
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::Event;
@@ -290,7 +290,7 @@ impl Procedure<Select> for Choosing {
         monitor: &dyn Monitor,
     ) -> Result<Noised<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
-        Naming::walk(session, |session| self.ask(facts, data, session, monitor))
+        Naming::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
     }
 }
 

@@ -31,12 +31,12 @@ use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::CLIP;
 use crate::linear::problems;
-use crate::linear::watch::StepWatch;
 use crate::release::admit;
 use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::release::registry::Info;
 use crate::release::settings::{Shown, settings};
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use privet_core::{Neighbours, Range};
 use privet_data::Dataset;
 use privet_dp::account::Event;
@@ -263,7 +263,7 @@ impl Procedure<Select> for Fitting {
         monitor: &dyn Monitor,
     ) -> Result<Noised<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "pairs of columns")?;
-        Naming::walk(session, |session| self.ask(facts, data, session, monitor))
+        Naming::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
     }
 }
 

@@ -29,12 +29,12 @@ use super::{Asks, Decision, Select, Selector, Support, Wanted, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
-use crate::linear::watch::StepWatch;
 use crate::release::admit;
 use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::release::registry::{FINITE, Info};
 use crate::release::settings::{Shown, settings};
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::Event;
@@ -230,7 +230,7 @@ impl Procedure<Select> for Testing {
         monitor: &dyn Monitor,
     ) -> Result<Noised<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "products of columns")?;
-        Naming::walk(session, |session| self.ask(facts, data, session, monitor))
+        Naming::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
     }
 }
 

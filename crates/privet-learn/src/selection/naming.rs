@@ -3,7 +3,10 @@
 use super::{Support, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
-use privet_dp::gate::{GateError, Next, Noised, Session, Walk};
+use crate::release::ask::ask;
+use crate::release::watch::StepWatch;
+use privet_dp::gate::{Next, Noised, Session, Walk};
+use privet_optim::solver::Monitor;
 use serde::{Deserialize, Serialize};
 
 /// What a selector is told, under noise.
@@ -39,11 +42,10 @@ impl Naming {
     /// Asks once, and reads the answer.
     pub fn walk(
         session: &mut Session<'_>,
-        mut ask: impl FnMut(&mut Session<'_>) -> Result<Noised<Heard>, LearnError>,
+        monitor: &dyn Monitor,
+        mut answer: impl FnMut(&mut Session<'_>) -> Result<Noised<Heard>, LearnError>,
     ) -> Result<Noised<Support>, LearnError> {
-        let mut walk = session.begin::<Self>()?;
-        let found = session.walk(&mut walk, |(), session| ask(session))?;
-        Ok(found.ok_or(GateError::NotAsPlanned)?)
+        ask::<Self>(session, &StepWatch::new(monitor), |(), session| answer(session))
     }
 
     /// The answer as a point: not 0 at the columns that were chosen, and all 0 where none was stable enough.

@@ -18,6 +18,7 @@
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, Here, Questions, SumNoise};
+use crate::release::ask::ask;
 use crate::release::note::Condition;
 use crate::release::plan::no_budget;
 use crate::release::request::{Calibration, ROWS};
@@ -25,6 +26,7 @@ use crate::release::rounding::near;
 use crate::release::settings::Shown;
 use crate::release::support::Support;
 use crate::release::task::{Artefact, Planned, Procedure, Task, Work};
+use crate::release::watch::StepWatch;
 use crate::{LearnError, Request};
 use privet_core::{Range, Relation};
 use privet_data::Schema;
@@ -409,11 +411,10 @@ impl Procedure<Count> for Counting {
         _cells: &Cells,
         table: &dyn Table,
         session: &mut Session<'_>,
-        _monitor: &dyn Monitor,
+        monitor: &dyn Monitor,
     ) -> Result<Noised<Counts>, LearnError> {
-        let mut walk = session.begin::<Tabulating>()?;
-        let counts = session.walk(&mut walk, |(), session| self.once(table, session))?;
-        Ok(counts.ok_or(GateError::NotAsPlanned)?)
+        let watch = StepWatch::new(monitor);
+        ask::<Tabulating>(session, &watch, |(), session| self.once(table, session))
     }
 }
 

@@ -9,12 +9,13 @@ use super::implicit::{self, Implicit};
 use super::leader::{self, Leader};
 use super::slopes::Slots;
 use super::{Horizon, Online, Stream};
-use crate::linear::watch::StepWatch;
 use crate::release::allowance::Allowance;
+use crate::release::ask::ask_by_steps;
 use crate::release::covers::Asked;
 use crate::release::note::Note;
 use crate::release::registry::registry;
 use crate::release::request::Calibration;
+use crate::release::watch::StepWatch;
 
 use crate::LearnError;
 use crate::release::admit;
@@ -91,19 +92,13 @@ pub(super) fn over_slots(
     watch: &StepWatch<'_>,
     hidden: &mut dyn Hidden,
 ) -> Result<Noised<Stream>, LearnError> {
-    let mut walk = session.begin::<Following>()?;
     let mut row = 0;
-    let released = session.walk(&mut walk, |theta, session| {
-        if !watch.step() {
-            return Err(LearnError::Gate(GateError::Unanswered));
-        }
+    ask_by_steps::<Following>(session, watch, |theta, session| {
         // A table of users may have fewer rows than are declared: the rest of the slots are empty.
         let rows = row.min(slots.len())..(row + batch as usize).min(slots.len());
         row += batch as usize;
         hidden.step(slots, rows, theta, session)
-    });
-    watch.went_on()?;
-    Ok(released?.ok_or(GateError::NotAsPlanned)?)
+    })
 }
 
 registry! {

@@ -14,8 +14,8 @@
 use super::teacher::Teach;
 use super::vote::{Naming, Polled, asking};
 use super::{Aggregator, Vote};
-use crate::linear::watch::StepWatch;
 use crate::release::task::Task;
+use crate::release::watch::StepWatch;
 use crate::statistics::stream::{State, journal_of, keep, new_journal, refused};
 use crate::{LearnError, Plan, Released};
 use privet_data::matrix::Matrix;

@@ -20,11 +20,12 @@ use super::chunks::chunks;
 use super::teacher::{School, Teach};
 use super::{Labels, NO_LABEL, Teacher, Vote};
 use crate::linear::facts::Facts;
-use crate::linear::watch::StepWatch;
 use crate::release::admit;
+use crate::release::ask::ask;
 use crate::release::note::Condition;
 use crate::release::settings::Shown;
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use crate::{LearnError, Plan};
 use privet_data::matrix::Matrix;
 use privet_dp::account::Event;
@@ -323,12 +324,10 @@ impl Procedure<Vote> for Voting {
         monitor: &dyn Monitor,
     ) -> Result<Noised<Labels>, LearnError> {
         let watch = StepWatch::new(monitor);
-        let mut walk = session.begin::<Naming>()?;
         let mut polled = Polled::default();
-        let labels = session.walk(&mut walk, |batch, session| {
+        ask::<Naming>(session, &watch, |batch, session| {
             self.once(batch, &mut polled, (facts, table), session, &watch)
-        })?;
-        Ok(labels.ok_or(GateError::NotAsPlanned)?)
+        })
     }
 }
 

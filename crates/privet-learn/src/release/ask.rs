@@ -1,0 +1,33 @@
+//! The one door for the queries of a walk: each is answered under its noise, until there is something to release.
+//!
+//! A walk ([`privet_dp::gate::Walk`]) is made from a settled plan alone and sees noisy answers alone; the session
+//! holds the records. A stop that was asked for ends the run with its own error, whatever the answer that it cut
+//! short says of it.
+
+use crate::LearnError;
+use crate::release::watch::StepWatch;
+use privet_dp::gate::{GateError, Noised, Session, Walk};
+
+/// Runs a walk from its start to its release. `answer` answers one query from the records.
+pub(crate) fn ask<W: Walk>(
+    session: &mut Session<'_>,
+    watch: &StepWatch<'_>,
+    answer: impl FnMut(&W::Question, &mut Session<'_>) -> Result<Noised<W::Answer>, LearnError>,
+) -> Result<Noised<W::Artefact>, LearnError> {
+    let mut walk = session.begin::<W>()?;
+    let released = session.walk(&mut walk, answer);
+    watch.went_on()?;
+    Ok(released?.ok_or(GateError::NotAsPlanned)?)
+}
+
+/// The same, with each query a step of the watch: refused where the run should stop.
+pub(crate) fn ask_by_steps<W: Walk>(
+    session: &mut Session<'_>,
+    watch: &StepWatch<'_>,
+    mut answer: impl FnMut(&W::Question, &mut Session<'_>) -> Result<Noised<W::Answer>, LearnError>,
+) -> Result<Noised<W::Artefact>, LearnError> {
+    ask::<W>(session, watch, |question, session| match watch.step() {
+        true => answer(question, session),
+        false => Err(GateError::Unanswered.into()),
+    })
+}
