@@ -1,32 +1,34 @@
 //! Steps of points over a ball, and how far one record moves them.
 //!
-//! Costs are fₜ(θ) = ℓ(⟨xₜ, θ⟩) + (Ψ/2)‖θ‖² with slopes |ℓ′| ≤ S and ‖x‖ ≤ R, over the ball of radius D. The points stay
-//! secret: each is released once, under noise (`wrapper`).
+//! Costs are fₜ(θ) = ℓ(⟨xₜ, θ⟩) + (Ψ/2)‖θ‖² with slopes |ℓ′| ≤ S and ‖x‖ ≤ R, over the ball of radius D.
+//! The points stay secret: each is released once, under noise (`wrapper`).
 //!
 //! | step | η | between neighbours, after t steps |
 //! |---|---|---|
 //! | implicit: argmin ½‖θ − θₜ‖² + ηfₜ(θ) over the ball | 1/(Ψt) | **2SR/(Ψ(t + 1))** |
 //! | gradient: θₜ − η∇fₜ(θₜ), brought into the ball | 2/(Ψt), from t ≥ 2L²/Ψ² on | **4SR/(Ψt)** |
 //!
-//! *Implicit.* The map θ ↦ argmin is 1/(1 + ηΨ) = t/(t + 1)-Lipschitz, a projection of the inverse of a strongly monotone map.
-//! For two records at one step, adding both optimality conditions gives (1 + ηΨ)‖d‖ ≤ η·2SR: the ridge is the
-//! same in both and cancels, so that S R stands where the thesis has L = SR + ΨD. So d ≤ 2SR/(Ψ(t + 1)) there, and later
-//! steps multiply by t/(t + 1) each, which telescopes. ∎ (Lemma 5.9.) ℓ need not be smooth.
+//! *Implicit.* The map θ ↦ argmin is 1/(1 + ηΨ) = t/(t + 1)-Lipschitz, a projection of the inverse of a
+//! strongly monotone map. For two records at one step, adding both optimality conditions gives (1 +
+//! ηΨ)‖d‖ ≤ η·2SR: the ridge is the same in both and cancels, so that S R stands where the thesis has L
+//! = SR + ΨD. So d ≤ 2SR/(Ψ(t + 1)) there, and later steps multiply by t/(t + 1) each, which telescopes.
+//! ∎ (Lemma 5.9.) ℓ need not be smooth.
 //!
-//! *Gradient.* With L = cR² + Ψ the smoothness, ‖θ − η∇f(θ) − θ′ + η∇f(θ′)‖² ≤ (1 − 2ηΨ + η²L²)‖θ − θ′‖², at η = 2/(Ψt) at most
-//! (1 − 1/t)² once t ≥ 2L²/Ψ². One step with two records moves by **η·2SR = 4SR/(Ψt)**; later steps multiply by
-//! (t − 1)/t, which telescopes. ∎ Lemma 5.12 prints 2G/(Ψt): half of it, which a stream of one coordinate refutes
-//! (erratum C2, `tests/all/online.rs`).
+//! *Gradient.* With L = cR² + Ψ the smoothness, ‖θ − η∇f(θ) − θ′ + η∇f(θ′)‖² ≤ (1 − 2ηΨ + η²L²)‖θ −
+//! θ′‖², at η = 2/(Ψt) at most (1 − 1/t)² once t ≥ 2L²/Ψ². One step with two records moves by **η·2SR =
+//! 4SR/(Ψt)**; later steps multiply by (t − 1)/t, which telescopes. ∎ Lemma 5.12 prints 2G/(Ψt): half of
+//! it, which a stream of one coordinate refutes (erratum C2, `tests/all/online.rs`).
 //!
-//! *Not smooth.* An implicit step asks for no second derivative: its root in g is found by halving, and where slopes jump it lies
-//! in the jump, which is what a subgradient is. A margin that is rounded by δ moves that root by at most κδ/(ηq), since
-//! g ↦ g − ℓ′((a − ηgq)/κ) grows at least as fast as g and a larger g means a smaller margin; the point by δ/‖x‖. A
-//! margin's rounding is proportional to ‖x‖, so that what the point is off by does not depend on c: it stands for 0 in Λ.
+//! *Not smooth.* An implicit step asks for no second derivative: its root in g is found by halving, and
+//! where slopes jump it lies in the jump, which is what a subgradient is. A margin that is rounded by δ
+//! moves that root by at most κδ/(ηq), since g ↦ g − ℓ′((a − ηgq)/κ) grows at least as fast as g and a
+//! larger g means a smaller margin; the point by δ/‖x‖. A margin's rounding is proportional to ‖x‖, so
+//! that what the point is off by does not depend on c: it stands for 0 in Λ.
 //!
-//! *In finite arithmetic* a step is off by at most eₜ = u·(p + 64)·(D + 2Λ/t + Λ²/(Dt²)), Λ = (SR + ΨD + cR²D)/Ψ and u = 2⁻⁵²:
-//! the roundings of its few operations a coordinate, of a norm, and of a slope whose margin is rounded. Both
-//! streams are off, and errors fade as the distance does: (t + 1) times the distance grows by Σ 2(s + 1)eₛ
-//! ([`slack`]).
+//! *In finite arithmetic* a step is off by at most eₜ = u·(p + 64)·(D + 2Λ/t + Λ²/(Dt²)), Λ = (SR + ΨD +
+//! cR²D)/Ψ and u = 2⁻⁵²: the roundings of its few operations a coordinate, of a norm, and of a slope
+//! whose margin is rounded. Both streams are off, and errors fade as the distance does: (t + 1) times
+//! the distance grows by Σ 2(s + 1)eₛ ([`slack`]).
 
 /// What decides how far points move.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -67,10 +69,11 @@ fn root((mut low, mut high): (f64, f64), grows: impl Fn(f64) -> f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// The implicit step: θ ← argmin over the ball of ½‖· − θ‖² + η(ℓ(⟨x, ·⟩) + (Ψ/2)‖·‖²), ℓ by its slope, which grows.
+/// The implicit step: θ ← argmin over the ball of ½‖· − θ‖² + η(ℓ(⟨x, ·⟩) + (Ψ/2)‖·‖²), ℓ by its slope,
+/// which grows.
 ///
-/// θ = (θₜ − ηg·x)/κ with g = ℓ′(⟨x, θ⟩) and κ = 1 + ηΨ, or more where the ball binds: a root in g, which is unique because
-/// g ↦ g − ℓ′((a − ηgq)/κ) grows, inside one in κ, because the norm falls.
+/// θ = (θₜ − ηg·x)/κ with g = ℓ′(⟨x, θ⟩) and κ = 1 + ηΨ, or more where the ball binds: a root in g,
+/// which is unique because g ↦ g − ℓ′((a − ηgq)/κ) grows, inside one in κ, because the norm falls.
 pub fn implicit(
     ball: &Ball,
     theta: &mut [f64],

@@ -1,11 +1,11 @@
 //! Running counts of declared categories: how many records of each have come so far, at every step.
 //!
-//! **Theorem.** A record adds a unit vector of its cell ([`privet_optim::sum::Occupied`]), an empty slot nothing. Let C ≥ 0 be the factor and let a
-//! unit vector change in one step. Two different unit vectors are √2 apart, one is 1 from nothing: β = **√2** of
-//! [`privet_dp::mechanism::Continual`]. ∎
+//! **Theorem.** A record adds a unit vector of its cell ([`privet_optim::sum::Occupied`]), an empty slot
+//! nothing. Let C ≥ 0 be the factor and let a unit vector change in one step. Two different unit vectors
+//! are √2 apart, one is 1 from nothing: β = **√2** of [`privet_dp::mechanism::Continual`]. ∎
 //!
-//! Counts are whole numbers of 1, so that nothing is rounded before the noise. What is released is the running sum
-//! with noise whose standard deviation hardly grows: (sens × error)·√2/μ at most.
+//! Counts are whole numbers of 1, so that nothing is rounded before the noise. What is released is the
+//! running sum with noise whose standard deviation hardly grows: (sens × error)·√2/μ at most.
 
 use super::following::{Following, Rule};
 use super::ftrl::{Correlation, calibrated, settled_factor};
