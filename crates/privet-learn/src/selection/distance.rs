@@ -15,8 +15,8 @@
 //! - `errors`: the candidates are rules "the class is the sign of column j", or its opposite; the one
 //!   with the fewest errors wins. Two classes, one column only. A lead moves as for `mode`.
 //!
-//! **Accuracy.** An answer is released in 98 of 100 runs if the winner leads by at least `lead_needed` =
-//! D·(t + 1 + ⌈s·ln 25⌉), t the threshold, s the noise scale.
+//! **Accuracy.** An answer is released in 98 of 100 runs if the winner leads by at least
+//! `lead_needed` = D·(t + 1 + ⌈s·ln 25⌉), t the threshold, s the noise scale.
 //!
 //! - A table of one class, an empty chunk or an empty table is a fact of private rows: no vote, never an
 //!   error.

@@ -6,8 +6,9 @@
 //! d̂ = ⌈g/D⌉ − 1, but at least 0: |d̂(D) − d̂(D′)| ≤ 1, and d̂(D) ≥ 1 implies f̂(D) = f̂(D′).
 //!
 //! *Proof.* g moves by at most D: if the winner stays, its least lead over the others moves by at most
-//! D; if b takes the place of a, a's lead over b went from at least g to at most −g′, so that g + g′ ≤
-//! D. Hence the first part. d̂ ≥ 1 means g > D: the winner's lead over every other stays above 0. ∎
+//! D; if b takes the place of a, a's lead over b went from at least g to at most −g′, so that
+//! g + g′ ≤ D. Hence the first part. d̂ ≥ 1 means g > D: the winner's lead over every other stays above
+//! 0. ∎
 //!
 //! | election | D, add-remove | D, replace-one |
 //! |---|---|---|

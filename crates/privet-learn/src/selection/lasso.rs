@@ -2,13 +2,12 @@
 //! change it.
 //!
 //! **Theorem.** d(D), the least margin of the LASSO's conditions of optimality at its support Γ in units
-//! of one record's largest effect, moves by at most 1 with a record, and d > 0
-//! implies the same Γ; max(0, d − 1) is known for every D after a number of steps that is fixed
-//! beforehand (`margins.rs`, with both proofs). So between neighbours that differ in r records d̂ =
-//! ⌊max(0, d − 1)/r⌋ moves by at most 1, and d̂ ≥ 1 implies that all tables on the way have the same Γ:
-//! a proxy for the test of [`privet_dp::mechanism::Stability`], (ε, δ), whatever the records are. Where
-//! the search finds no Γ with d > 1, d̂ is 0 and ⊥ is released except with probability δ: no record can
-//! cause an error.
+//! of one record's largest effect, moves by at most 1 with a record, and d > 0 implies the same Γ;
+//! max(0, d − 1) is known for every D after a number of steps that is fixed beforehand (`margins.rs`,
+//! with both proofs). So between neighbours that differ in r records d̂ = ⌊max(0, d − 1)/r⌋ moves by at
+//! most 1, and d̂ ≥ 1 implies that all tables on the way have the same Γ: a proxy for the test of
+//! [`privet_dp::mechanism::Stability`], (ε, δ), whatever the records are. Where the search finds no Γ
+//! with d > 1, d̂ is 0 and ⊥ is released except with probability δ: no record can cause an error.
 //!
 //! *In finite arithmetic* the computed d is within 2⁻¹⁰ of it: twice that is subtracted, and the divisor
 //! is r(1 + 2⁻⁹), so that two computed distances that differ by r + 2⁻⁹ still differ by at most 1.

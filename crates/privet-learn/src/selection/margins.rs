@@ -4,8 +4,8 @@
 //! **Setting.** θ̂ minimises F(θ) = ½Σᵢ(yᵢ − ⟨xᵢ, θ⟩)² + Λ‖θ‖₁ over |θⱼ| ≤ 1, entries scaled record by
 //! record to |xᵢⱼ| ≤ 1 and targets to |yᵢ| ≤ s (Thakurta 2013, §6.3.2). Λ, the curvature m and the cap N
 //! on the number of records are public numbers, whatever the records are. Γ is the support of θ̂, H its
-//! block of XᵀX, g = Xᵀ(Xθ̂ − y). D **passes** if |Γ| = s and, with ρ = 2s^(3/2)/(m − s) and G = 2s +
-//! 2s^(3/2)·√(N/(m − s)), m > s,
+//! block of XᵀX, g = Xᵀ(Xθ̂ − y). D **passes** if |Γ| = s and, with ρ = 2s^(3/2)/(m − s) and
+//! G = 2s + 2s^(3/2)·√(N/(m − s)), m > s,
 //!
 //! | margin | of | step |
 //! |---|---|---|
@@ -22,22 +22,22 @@
 //! answer.
 //!
 //! *Proof.* Let z = θ̂_Γ, σ its signs and z′ the zero of the gradient of the problem of D′ on Γ with
-//! Λ⟨σ, z⟩ for its penalty. H′ = H ± xxᵀ has λ_min ≥ m − s, and both gradients being 0, H′(z′ − z) =
-//! ±x·(y − ⟨x, z⟩), where |y − ⟨x, z⟩| ≤ 2s and ‖x_Γ‖ ≤ √s. So δ = z′ − z has ‖δ‖ ≤ ρ: signs stay,
-//! weights stay below 1, and the margins of weights change by at most ρ; λ_min(H) by ‖x_Γ‖² ≤ s. Outside
-//! Γ: let A be the records in both. g′ⱼ − gⱼ = Σ_A xᵢⱼ⟨xᵢ, δ⟩ ± xⱼ(⟨x, ·⟩ − y) at z or z′, the last at
-//! most 2s. By Cauchy–Schwarz the sum is at most √N·‖A_Γδ‖, and ‖A_Γδ‖² ≤ δᵀH′δ = |⟨δ, x⟩(y − ⟨x, z⟩)| ≤
-//! ρ√s·2s, since A_ΓᵀA_Γ is H ≤ H′ where a record comes and H′ where it goes. Together at most G: |g′ⱼ|
-//! < Λ strictly. z′ satisfies the conditions of optimality of D′ with strict signs outside Γ and a
-//! curved fit on Γ: it is the only minimiser. ∎
+//! Λ⟨σ, z⟩ for its penalty. H′ = H ± xxᵀ has λ_min ≥ m − s, and both gradients being 0,
+//! H′(z′ − z) = ±x·(y − ⟨x, z⟩), where |y − ⟨x, z⟩| ≤ 2s and ‖x_Γ‖ ≤ √s. So δ = z′ − z has ‖δ‖ ≤ ρ:
+//! signs stay, weights stay below 1, and the margins of weights change by at most ρ; λ_min(H) by
+//! ‖x_Γ‖² ≤ s. Outside Γ: let A be the records in both. g′ⱼ − gⱼ = Σ_A xᵢⱼ⟨xᵢ, δ⟩ ± xⱼ(⟨x, ·⟩ − y) at z
+//! or z′, the last at most 2s. By Cauchy–Schwarz the sum is at most √N·‖A_Γδ‖, and
+//! ‖A_Γδ‖² ≤ δᵀH′δ = |⟨δ, x⟩(y − ⟨x, z⟩)| ≤ ρ√s·2s, since A_ΓᵀA_Γ is H ≤ H′ where a record comes and H′
+//! where it goes. Together at most G: |g′ⱼ| < Λ strictly. z′ satisfies the conditions of optimality of
+//! D′ with strict signs outside Γ and a curved fit on Γ: it is the only minimiser. ∎
 //!
 //! **Theorem 2** (the search always ends, and misses no d above 1). If d(D) > 1, the search below ends
 //! at Γ. So it returns d(D) where d(D) > 1, and d(D) or 0 elsewhere; in both cases max(0, d(D) − 1) is
 //! known for **every** D, and no descent can fail.
 //!
-//! *Proof.* d > 1 means ∣gⱼ∣ < Λ − 2G outside Γ and ∣gⱼ∣ = Λ on it, gⱼ = −Λσⱼ. For θ in the box, Δ = θ −
-//! θ̂ and E = F(θ) − F(θ̂), expanding F at θ̂ leaves on Γ terms Λ(∣θⱼ∣ − σⱼθⱼ) ≥ 0 and outside at least
-//! (Λ − ∣gⱼ∣)∣θⱼ∣:
+//! *Proof.* d > 1 means ∣gⱼ∣ < Λ − 2G outside Γ and ∣gⱼ∣ = Λ on it, gⱼ = −Λσⱼ. For θ in the box,
+//! Δ = θ − θ̂ and E = F(θ) − F(θ̂), expanding F at θ̂ leaves on Γ terms Λ(∣θⱼ∣ − σⱼθⱼ) ≥ 0 and outside
+//! at least (Λ − ∣gⱼ∣)∣θⱼ∣:
 //!
 //! E ≥ ½‖XΔ‖² + 2G·‖Δ outside Γ‖₁.  (∗)
 //!
@@ -45,8 +45,8 @@
 //!    and rounding adds at most G/4: the columns whose gradient has a size of at least Λ − G are those
 //!    of Γ.
 //! 2. *Distance to θ̂.* By (∗), and since columns are no longer than √N and λ_min(H) > m,
-//!    √m·‖Δ_Γ‖ ≤ ‖XΔ‖ + √N·‖Δ outside‖₁, so that ‖Δ‖ ≤ r(E) = (√(2E) + √N·E/(2G))/√m + E/(2G). From θ =
-//!    0: ‖Δ‖ ≤ √s.
+//!    √m·‖Δ_Γ‖ ≤ ‖XΔ‖ + √N·‖Δ outside‖₁, so that ‖Δ‖ ≤ r(E) = (√(2E) + √N·E/(2G))/√m + E/(2G). From
+//!    θ = 0: ‖Δ‖ ≤ √s.
 //! 3. *Stages* ([`Steps::stages`]). Accelerated proximal gradients from 0 end at an excess E₀ after a
 //!    number of steps that R = √s, E₀ and a Lipschitz constant give ([`privet_optim::lasso`]); from
 //!    there, R = r(E₀), at E₀/4, and so on down to η. Each number of steps is fixed before the descent.

@@ -3,14 +3,15 @@
 //! q(Γ) = min over θ supported on Γ, ‖θ‖₂ ≤ B, of ½Σᵢ(yᵢ − ⟨xᵢ, θ⟩)². Entries and targets are integer
 //! multiples of a unit, so that the second moments are exact ([`Moments`]).
 //!
-//! **Accuracy.** For a point θ of the ball with gradient g the minimum is at least F(θ) − (⟨g, θ⟩ +
-//! B‖g‖₂), since F is convex: that gap is computed. Where it exceeds `gap`, accelerated projected
+//! **Accuracy.** For a point θ of the ball with gradient g the minimum is at least F(θ) − (⟨g,
+//! θ⟩ + B‖g‖₂), since F is convex: that gap is computed. Where it exceeds `gap`, accelerated projected
 //! gradients replace the solution; their excess is at most half of `gap` after a number of steps that is
 //! fixed beforehand ([`privet_optim::lasso::steps`]; Schmidt, Le Roux & Bach 2011): so there is an
 //! answer for all records. With s ≤ [`LARGEST_SIZE`] columns and fewer than 2³² records of terms at most
-//! M = (1 + Bρ)², ρ bounding a row on Γ, each computed sum of (s + 1)² products is within 4(s +
-//! 2)²·2⁻⁵³·2³²·M < 6.5·10⁻⁴·M of its exact value. So the returned value is within gap + 2.6·10⁻³·M of
-//! q(Γ): F(θ) is one such sum, its gap two, and a fourth covers θ leaving the ball by rounding.
+//! M = (1 + Bρ)², ρ bounding a row on Γ, each computed sum of (s + 1)² products is within
+//! 4(s + 2)²·2⁻⁵³·2³²·M < 6.5·10⁻⁴·M of its exact value. So the returned value is within
+//! gap + 2.6·10⁻³·M of q(Γ): F(θ) is one such sum, its gap two, and a fourth covers θ leaving the ball
+//! by rounding.
 //!
 //! *Solved by* the secular equation: (G + μI)θ = c with μ ≥ 0, and ‖θ‖ = B unless μ = 0; ‖θ(μ)‖
 //! decreases in μ, and bisection ends at adjacent floating-point numbers.

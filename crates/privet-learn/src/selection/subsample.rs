@@ -10,8 +10,8 @@
 //!
 //! *Departs from print.* There all draws are repeated until no position is in more than 2mq ballots: the
 //! event factorises over positions, so that drawing again one by one has the same law, ends at once, and
-//! sees nothing of the records. Printed are q = ε/(32 ln(1/δ)) and m = ln(n/δ)/q² (5·10⁶ ballots at ε =
-//! 1, δ = 10⁻⁶, n = 10⁶); here
+//! sees nothing of the records. Printed are q = ε/(32 ln(1/δ)) and m = ln(n/δ)/q² (5·10⁶ ballots at
+//! ε = 1, δ = 10⁻⁶, n = 10⁶); here
 //!
 //! m = max{ 3 ln(n/δ)/q, 32 ln(1/δ) }  (4·10⁴ there).
 //!

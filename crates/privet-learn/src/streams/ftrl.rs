@@ -8,8 +8,8 @@
 //!
 //! **Theorem.** A record's gradient has norm at most SR at every θ (derivatives are clipped to S,
 //! entries truncated towards 0), so that one changed slot moves one step's sum by at most 2SR, and by SR
-//! if it is emptied. All T steps cost one Gaussian mechanism ([`privet_dp::mechanism::Continual`]) of β
-//! = 2SR and one step for each unit. Besides their own records, gradients depend on released models
+//! if it is emptied. All T steps cost one Gaussian mechanism ([`privet_dp::mechanism::Continual`]) of
+//! β = 2SR and one step for each unit. Besides their own records, gradients depend on released models
 //! alone, which its theorem allows. Everything else is post-processing. ∎
 //!
 //! **Regret.** Let e be the error of the factor, σ the scale of the noise. For convex costs and a

@@ -1,26 +1,26 @@
 //! Follow the leader, and the regularised leader, under noise: `wrapper` around the minima of all costs
 //! so far.
 //!
-//! **Algorithm.** θₜ = argmin over the ball of radius D of Fₜ(θ) = Σ_{s≤t} ℓ(⟨xₛ, θ⟩) + (Ψ(t +
-//! a)/2)‖θ‖²: a = 0 follows the leader of the costs ℓ + (Ψ/2)‖θ‖², a > 0 the regularised one. (t + a)θₜ
-//! is released under noise.
+//! **Algorithm.** θₜ = argmin over the ball of radius D of Fₜ(θ) = Σ_{s≤t}
+//! ℓ(⟨xₛ, θ⟩) + (Ψ(t + a)/2)‖θ‖²: a = 0 follows the leader of the costs ℓ + (Ψ/2)‖θ‖², a > 0 the
+//! regularised one. (t + a)θₜ is released under noise.
 //!
 //! **Theorem.** Between neighbours θₜ moves by at most **2SR/(Ψ(t + a))**: λ = 2SR/Ψ. *Proof.* Fₜ and
 //! Fₜ′ are Ψ(t + a)-strongly convex and differ by ℓ − ℓ′ of one slot, whose gradients differ by at most
 //! 2SR (SR where it is emptied); the ridge is in both. Let d = ‖θₜ − θₜ′‖. Adding the two conditions of
-//! optimality over the ball, ⟨∇Fₜ(θₜ), θₜ′ − θₜ⟩ ≥ 0 and ⟨∇Fₜ′(θₜ′), θₜ − θₜ′⟩ ≥ 0, gives Ψ(t + a)d² ≤
-//! ⟨∇Fₜ(θₜ′) − ∇Fₜ′(θₜ′), θₜ′ − θₜ⟩ ≤ 2SR·d. ∎ (Thakurta 2013, §5, states this in a sentence, with L =
-//! SR + ΨD for SR.)
+//! optimality over the ball, ⟨∇Fₜ(θₜ), θₜ′ − θₜ⟩ ≥ 0 and ⟨∇Fₜ′(θₜ′), θₜ − θₜ′⟩ ≥ 0, gives
+//! Ψ(t + a)d² ≤ ⟨∇Fₜ(θₜ′) − ∇Fₜ′(θₜ′), θₜ′ − θₜ⟩ ≤ 2SR·d. ∎ (Thakurta 2013, §5, states this in a
+//! sentence, with L = SR + ΨD for SR.)
 //!
 //! **Accuracy of the minima.** The error of an approximate minimum adds to λ, and its bound must not
 //! depend on records. From the point of the previous step, K rounds of projected descent with step size
-//! 2/(L + m), m = Ψ(t + a), L = cR²t + m, each contract the distance to θₜ by the factor (L − m)/(L + m)
-//! ≤ q = cR²/(cR² + 2Ψ). One record moves the minimum by at most (SR + ΨD)/(Ψ(t + a)), so that a point
-//! within e/(Ψ(t − 1 + a)) of the last one is within (2e + SR + ΨD)/(Ψ(t + a)) of the new one, and with
-//! q^K·(2e + SR + ΨD) ≤ e/2 within half of e/(Ψ(t + a)) after K rounds. Rounding, u = 2⁻⁵², moves a
-//! round's result by at most u(T + p + 64)((SR + cR²D)/Ψ + 2D), all rounds together by that over 1 − q,
-//! which must be within the other half. So λ = (2SR + 2e)/Ψ with **e = SR/50**, whatever the records; K
-//! is a public number, the same at every step. ∎
+//! 2/(L + m), m = Ψ(t + a), L = cR²t + m, each contract the distance to θₜ by the factor
+//! (L − m)/(L + m) ≤ q = cR²/(cR² + 2Ψ). One record moves the minimum by at most (SR + ΨD)/(Ψ(t + a)),
+//! so that a point within e/(Ψ(t − 1 + a)) of the last one is within (2e + SR + ΨD)/(Ψ(t + a)) of the
+//! new one, and with q^K·(2e + SR + ΨD) ≤ e/2 within half of e/(Ψ(t + a)) after K rounds. Rounding,
+//! u = 2⁻⁵², moves a round's result by at most u(T + p + 64)((SR + cR²D)/Ψ + 2D), all rounds together by
+//! that over 1 − q, which must be within the other half. So λ = (2SR + 2e)/Ψ with **e = SR/50**,
+//! whatever the records; K is a public number, the same at every step. ∎
 //!
 //! Every step visits all records so far, K times: horizons up to [`LONGEST`].
 

@@ -95,7 +95,7 @@ impl Wrapped {
             |curvature| base::slack(&ball, curvature, facts.radius, facts.columns, horizon.steps);
         let moved = facts.relation().records() * horizon.gradient() / ball.ridge;
         let (moved, rounding) = match base {
-            // The root of an implicit step is as exact for smooth losses as for others.
+            // The error of an implicit step does not depend on the curvature of the loss.
             Base::Implicit => (moved, slack(0.0)),
             Base::Gradient => (2.0 * moved, slack(curvature)),
             Base::Leader { .. } => {
