@@ -14,8 +14,9 @@
 //! | rounds, R of them | e ⊗ (β, z): e = w·(residuals) clipped to c′√ξ, z clipped to ζ | c′√ξ·√(β² + ζ²) |
 //!
 //! In the core e are the user's residuals at those items, clipped to norm C. If k = 0 a round has only
-//! e, of norm at most c′√ξ. **Theorem.** Between neighbours that differ by one user, whole, each sum
-//! moves in ℓ2 by at most
+//! e, of norm at most c′√ξ.
+//!
+//! **Theorem.** Between neighbours that differ by one user, whole, each sum moves in ℓ2 by at most
 //!
 //! | | add or remove one | replace one |
 //! |---|---|---|

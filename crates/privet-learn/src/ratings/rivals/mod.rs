@@ -7,12 +7,12 @@
 //!
 //! | method | query | a user's vector | its norm, at most B |
 //! |---|---|---|---|
-//! | `als` | a round, R of them | per rated item: r·z, and γ·w times the triangle of zzᵀ | √ξ·ζ·√(c² + 9γ²ζ²/8) |
+//! | `als` | a round, R of them | per item: r·z, and γ·w times the triangle of zzᵀ | √ξ·ζ·√(c² + 9γ²ζ²/8) |
 //! | `cleansed-svd` | a covariance, once | the triangle of eeᵀ/n, and that of 11ᵀ/n | √(9/8)·√(H⁴ + 1) |
 //!
-//! In `als` r = w·(rating − its prediction without ⟨z, v⟩) clipped to norm c√ξ, and z is clipped to norm
-//! ζ. In `cleansed-svd` entries of e, over the rated items, are clamped to [−H, H]. Triangles include
-//! their diagonal, with entries off it times 3/2.
+//! In `als` the sums are per rated item, r = w·(rating − its prediction without ⟨z, v⟩) clipped to norm
+//! c√ξ, and z is clipped to norm ζ. In `cleansed-svd` entries of e, over the rated items, are clamped to
+//! [−H, H]. Triangles include their diagonal, with entries off it times 3/2.
 //!
 //! **Theorem.** Between neighbours that differ by one user, whole, each sum moves in ℓ2 by at most B if
 //! one is added or removed, and by 2B if one is replaced.
