@@ -100,7 +100,7 @@ impl Examples {
     }
 
     /// These rows without null records. A null record counts as a row and keeps its index, but a layer's
-    /// constants would give its zeros and its label a nonzero gradient.
+    /// constants would make a nonzero gradient of its zeros and its label.
     fn held<'a>(&self, rows: &'a [u32]) -> Cow<'a, [u32]> {
         let is_null = |row: &u32| self.null.binary_search(&(*row as usize)).is_ok();
         match self.null.is_empty() {
