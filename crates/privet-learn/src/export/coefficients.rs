@@ -5,8 +5,8 @@ use crate::linear::model::Model;
 use privet_data::Encoding;
 use std::fmt::Write;
 
-/// Every encoded column with its weights, and what is taken from it first where the model has a centre. Weights are
-/// those of encoded, bounded columns: see `privet schema check` for what a column becomes.
+/// Every encoded column with its weights, and its entry of the centre if the model has one. Weights are
+/// those of encoded, bounded columns: see `privet schema check` for the encoding of a column.
 pub fn coefficients(model: &Model) -> Result<String, LearnError> {
     let encoding = Encoding::new(&model.request().schema);
     let released = model.weights();
@@ -34,7 +34,7 @@ pub fn coefficients(model: &Model) -> Result<String, LearnError> {
     Ok(text)
 }
 
-/// A cell that no program takes for a formula, and that holds what it should.
+/// Quotes a cell, so that no program interprets it as a formula.
 fn cell(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let text = if formula { format!("'{text}") } else { text.to_string() };

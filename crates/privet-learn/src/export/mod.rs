@@ -1,13 +1,13 @@
-//! Taking a model away: as ONNX, as SQL, as a table of coefficients; networks as ONNX alone.
+//! Export of a model: as ONNX, as SQL, as a table of coefficients; networks as ONNX alone.
 //!
-//! Each form starts from raw cells and ends with the prediction of `privet predict`: what the schema makes of a cell
-//! ([`Recipe`]), what becomes of a row's length, what is taken from it where the model has a centre, and the weights.
-//! It is post-processing of a release: it costs nothing and reads no record.
+//! Each format starts from raw cells and ends with the prediction of `privet predict`: the encoding of a
+//! cell by the schema ([`Recipe`]), the clipping of a row, the subtraction of a centre if the model has
+//! one, and the weights. It is post-processing of a release: it costs nothing and reads no record.
 //!
-//! With e the encoded row, S = ⟨e, θ⟩, Q = ‖e‖², A = ⟨e, m⟩ and f a function of Q alone, a score is f·S; with a centre m it
-//! is s·(f·S − ⟨m, θ⟩), where s = R/max(√(f²Q − 2fA + ‖m‖²), R/8), and 0 where Q = 0. So every form needs three sums
-//! over columns and a few operations on them. privet stores rows truncated to 24 bits, which these forms do not do:
-//! scores agree to about seven digits.
+//! With e the encoded row, S = ⟨e, θ⟩, Q = ‖e‖², A = ⟨e, m⟩ and f a function of Q alone, a score is f·S;
+//! with a centre m it is s·(f·S − ⟨m, θ⟩), where s = R/max(√(f²Q − 2fA + ‖m‖²), R/8), and 0 if Q = 0. So
+//! every format needs three sums over columns and a few operations on them. privet stores rows truncated
+//! to 24 bits, which these formats do not do: scores agree to about seven digits.
 
 mod coefficients;
 mod onnx;
@@ -27,24 +27,24 @@ use privet_data::encode::{Encoding, Length, Own, Recipe, RecipePair, RecipeRule}
 use privet_data::schema::{Rows, TargetKind};
 use privet_optim::Loss;
 
-/// A linear model written out.
+/// A linear model, ready for export.
 struct Scorer {
     recipe: Recipe,
-    /// A row a problem.
+    /// Weights, a vector for each problem.
     weights: Vec<Vec<f64>>,
     factor: Factor,
     centre: Option<Centred>,
     outcome: Outcome,
 }
 
-/// f, of a row's squared length Q.
+/// Factor f of a row, a function of its squared norm Q.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Factor {
-    /// A number.
+    /// A constant.
     Always(f64),
-    /// min(1, R/√Q).
+    /// Clip: min(1, R/√Q).
     AtMost(f64),
-    /// R/√Q, and 0 for a row of zeros.
+    /// Scale to norm R: R/√Q, and 0 for a row of zeros.
     To(f64),
 }
 
@@ -62,26 +62,26 @@ impl Factor {
     }
 }
 
-/// What is taken from rows.
+/// Centre that is subtracted from rows.
 struct Centred {
-    /// m.
+    /// Centre, m.
     mean: Vec<f64>,
-    /// ‖m‖².
+    /// Squared norm of the centre, ‖m‖².
     squares: f64,
-    /// R.
+    /// Radius of rows, R.
     radius: f64,
-    /// R/8.
+    /// Least norm after centring, R/8.
     shortest: f64,
-    /// ⟨m, θ⟩, a problem each.
+    /// Products with the weights, ⟨m, θ⟩, one for each problem.
     along: Vec<f64>,
 }
 
-/// What scores mean.
+/// Prediction from scores.
 enum Outcome {
     /// The larger score wins, the first on a tie; of two classes there is one score.
     Classes {
         names: Vec<String>,
-        /// How a score becomes a probability, if it does.
+        /// Conversion of a score to a probability, if the loss has one.
         chances: Option<Chances>,
     },
     /// low + (high − low)(z + 1)/2 with z the score, clamped to [−1, 1].
@@ -93,7 +93,7 @@ enum Outcome {
     },
 }
 
-/// How scores become probabilities.
+/// Conversion of scores to probabilities.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Chances {
     /// σ(score), normalised for more than two classes.
@@ -104,7 +104,7 @@ enum Chances {
     Softmax,
 }
 
-/// Refuses what cannot be taken away.
+/// Refuses a model that cannot be exported.
 fn refuse<T>(why: &str) -> Result<T, LearnError> {
     Err(LearnError::Export(why.into()))
 }
@@ -156,13 +156,13 @@ impl Scorer {
         Ok(Self { recipe, weights: weights.weights.clone(), factor, centre, outcome })
     }
 
-    /// The vectors whose products with a row are needed: a weight vector a problem, then the centre.
+    /// Vectors whose products with a row are needed: the weights of each problem, then the centre.
     fn vectors(&self) -> impl Iterator<Item = &Vec<f64>> {
         self.weights.iter().chain(self.centre.as_ref().map(|centre| &centre.mean))
     }
 }
 
-/// The largest magnitude that an entry can have.
+/// Upper bound on the absolute value of an entry.
 fn largest_entry(recipe: &Recipe) -> f64 {
     let mut largest = recipe.constant.map_or(1.0, |(_, value)| value.max(1.0));
     for column in &recipe.columns {

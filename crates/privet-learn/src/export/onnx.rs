@@ -1,9 +1,10 @@
 //! ONNX: raw columns in, prediction out, in double precision.
 //!
-//! Inputs are the model's columns, each of shape (rows, 1): numbers as `double`, where NaN is missing, and everything
-//! else as `string`. Outputs are `prediction` (the class, or the number), `scores`, and `probabilities` where the loss
-//! is logistic. A row that `privet predict` refuses, since a cell is missing that may not be, has NaN for scores and an
-//! empty text for a class. Operators are those of ONNX 15 and ONNX-ML 2; the certificate travels in the metadata.
+//! Inputs are the model's columns, each of shape (rows, 1): numbers as `double`, where NaN is missing,
+//! and all else as `string`. Outputs are `prediction` (the class, or the number), `scores`, and
+//! `probabilities` if the loss is logistic. A row that `privet predict` refuses, since a required cell
+//! is missing, has NaN for scores and an empty string for a class. Operators are those of ONNX 15 and
+//! ONNX-ML 2; the metadata hold the certificate.
 
 mod network;
 
@@ -28,7 +29,7 @@ pub fn onnx(model: &Model) -> Result<Vec<u8>, LearnError> {
     graph.file(model.certificate())
 }
 
-/// Refuses columns that are called as outputs are.
+/// Refuses columns with the name of an output.
 fn names_are_free(recipe: &Recipe) -> Result<(), LearnError> {
     const OUTPUTS: [&str; 3] = ["prediction", "scores", "probabilities"];
     if recipe.columns.iter().any(|column| OUTPUTS.contains(&column.name.as_str())) {
@@ -40,28 +41,28 @@ fn names_are_free(recipe: &Recipe) -> Result<(), LearnError> {
     Ok(())
 }
 
-/// A graph as it grows. Every value is known by its name.
+/// A graph under construction. Every value is identified by its name.
 #[derive(Default)]
 struct Graph {
     nodes: Vec<Message>,
     constants: Vec<Message>,
     inputs: Vec<Message>,
     outputs: Vec<Message>,
-    /// Where a cell is missing that may not be.
+    /// Masks of rows where a required cell is missing.
     refused: Vec<String>,
     names: usize,
 }
 
-/// What became of one column.
+/// Encoding of one column.
 struct Placed {
-    /// Its encoded columns, side by side.
+    /// Its encoded columns, concatenated.
     block: String,
-    /// A number within its bounds, and where it is missing so that it says nothing.
+    /// A number clamped to its bounds, and the mask of rows where it is missing and encoded as 0.
     number: Option<(String, Option<String>)>,
 }
 
 impl Graph {
-    /// The bytes of a file with this graph and the certificate of what it is made of.
+    /// The bytes of a file with this graph and the model's certificate.
     fn file(&self, certificate: &Certificate) -> Result<Vec<u8>, LearnError> {
         let mut written = Message::default();
         for node in &self.nodes {
@@ -93,7 +94,7 @@ impl Graph {
 
     fn name(&mut self, kind: &str) -> String {
         self.names += 1;
-        // A blank at the start: no column of a file that is read with blanks dropped has such a name.
+        // A leading blank: no column of a file that is read with blanks trimmed has such a name.
         format!(" {kind} {}", self.names)
     }
 
@@ -138,13 +139,13 @@ impl Graph {
         self.node_with("Concat", &parts, &[protobuf::attribute("axis", 1)])
     }
 
-    /// 0 where the mask holds.
+    /// Sets 0 where the mask holds.
     fn zero_where(&mut self, mask: &str, value: &str) -> String {
         let zero = self.number(0.0);
         self.node("Where", &[mask, &zero, value])
     }
 
-    /// t of a number within its bounds.
+    /// Position t of a number between its bounds.
     fn share(&mut self, number: &str, curve: Curve) -> String {
         let top = match curve.log_from {
             None => number.to_string(),
@@ -157,7 +158,8 @@ impl Graph {
         self.times(&shifted, 1.0 / curve.span)
     }
 
-    /// Lines between points, as a start and a change of slope at each: h(0) + Σ c·max(t − point, 0).
+    /// Piecewise linear functions by an initial value and changes of slope: h(0) + Σ c·max(t − point,
+    /// 0).
     fn bends(&mut self, number: &str, bends: &Bends) -> String {
         let t = self.share(number, bends.curve);
         let (points, count) = (&bends.points, bends.heights[0].len());
@@ -242,7 +244,7 @@ impl Graph {
         missing_texts: &[String],
     ) -> Placed {
         self.inputs.push(protobuf::value(&column.name, Element::Text, Some(1)));
-        // A row of the table for each place, and one of zeros for no place.
+        // A row of the table for each index, and one of zeros for no index.
         let gone = match column.missing {
             RecipeMissing::Place(place) => Some(place),
             _ => None,
@@ -304,7 +306,7 @@ impl Graph {
         }
     }
 
-    /// The encoded columns of a row but the constant one, before its length is seen to.
+    /// The encoded columns of a row but the constant one, before clipping.
     fn row(&mut self, recipe: &Recipe) -> String {
         let placed: Vec<Placed> = recipe
             .columns
@@ -316,7 +318,7 @@ impl Graph {
         self.concat(&blocks)
     }
 
-    /// ‖e‖² of a row of `width` columns and a constant.
+    /// Squared norm ‖e‖² of a row of `width` columns and a constant.
     fn squares(&mut self, row: &str, width: usize, constant: f64) -> String {
         let squares = self.node("Mul", &[row, row]);
         let ones = self.doubles(&[width, 1], &vec![1.0; width]);
@@ -324,7 +326,7 @@ impl Graph {
         self.plus(&squares, constant * constant)
     }
 
-    /// f of ‖e‖².
+    /// Factor f of a squared norm ‖e‖².
     fn factor(&mut self, factor: Factor, squares: &str) -> String {
         let (radius, least) = match factor {
             Factor::Always(factor) => return self.number(factor),
@@ -386,14 +388,14 @@ impl Graph {
         self.or_nothing(&scores)
     }
 
-    /// NaN where a cell is missing that may not be.
+    /// Sets NaN where a required cell is missing.
     fn or_nothing(&mut self, value: &str) -> String {
         let Some(refused) = self.any_refused() else { return value.to_string() };
         let nothing = self.number(f64::NAN);
         self.node("Where", &[&refused, &nothing, value])
     }
 
-    /// Where a cell is missing that may not be, of shape (rows, 1).
+    /// Mask of rows where a required cell is missing, of shape (rows, 1).
     fn any_refused(&mut self) -> Option<String> {
         let mut refused = self.refused.clone().into_iter();
         let first = refused.next()?;
@@ -489,7 +491,7 @@ impl Graph {
                 let zero = self.number(0.0);
                 let above = self.node("Greater", &[scores, &zero]);
                 let chance = self.node("Where", &[&above, &right, &wrong]);
-                // A score of 0 says nothing.
+                // A score of 0 gives probability ½.
                 let half = self.number(0.5);
                 let none = self.node("Equal", &[scores, &zero]);
                 self.node("Where", &[&none, &half, &chance])

@@ -1,4 +1,5 @@
-//! The little of protocol buffers that an ONNX file needs: fields of numbers, texts and messages, written.
+//! Writer of the part of protocol buffers that an ONNX file needs: fields of numbers, strings and
+//! messages.
 //!
 //! Field numbers are those of `onnx.proto` (ONNX IR version 8).
 
@@ -24,14 +25,14 @@ impl Message {
         self.0.push(value as u8);
     }
 
-    /// A whole number.
+    /// Appends an integer field.
     pub(super) fn number(mut self, field: u32, value: i64) -> Self {
         self.varint(u64::from(field) << 3);
         self.varint(value as u64);
         self
     }
 
-    /// Bytes, a text or a message.
+    /// Appends a field of bytes, a string or a message.
     pub(super) fn bytes(mut self, field: u32, bytes: &[u8]) -> Self {
         self.varint((u64::from(field) << 3) | 2);
         self.varint(bytes.len() as u64);
@@ -39,22 +40,22 @@ impl Message {
         self
     }
 
-    /// A text.
+    /// Appends a string field.
     pub(super) fn text(self, field: u32, text: &str) -> Self {
         self.bytes(field, text.as_bytes())
     }
 
-    /// A message in it.
+    /// Appends a message field.
     pub(super) fn message(self, field: u32, message: &Self) -> Self {
         self.bytes(field, &message.0)
     }
 
-    /// Several texts.
+    /// Appends several string fields.
     pub(super) fn texts<'a>(self, field: u32, texts: impl IntoIterator<Item = &'a str>) -> Self {
         texts.into_iter().fold(self, |message, text| message.text(field, text))
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub(super) fn into_bytes(self) -> Vec<u8> {
         self.0
     }
@@ -66,30 +67,30 @@ fn tensor(name: &str, shape: &[usize], element: Element) -> Message {
     message.number(2, element as i64).text(8, name)
 }
 
-/// Numbers.
+/// A tensor of double-precision numbers.
 pub(super) fn doubles(name: &str, shape: &[usize], values: &[f64]) -> Message {
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     tensor(name, shape, Element::Double).bytes(9, &bytes)
 }
 
-/// Numbers of single precision.
+/// A tensor of single-precision numbers.
 pub(super) fn floats(name: &str, shape: &[usize], values: &[f32]) -> Message {
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     tensor(name, shape, Element::Float).bytes(9, &bytes)
 }
 
-/// Whole numbers.
+/// A tensor of integers.
 pub(super) fn integers(name: &str, shape: &[usize], values: &[i64]) -> Message {
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     tensor(name, shape, Element::Integer).bytes(9, &bytes)
 }
 
-/// Texts.
+/// A tensor of strings.
 pub(super) fn texts(name: &str, values: &[String]) -> Message {
     tensor(name, &[values.len()], Element::Text).texts(6, values.iter().map(String::as_str))
 }
 
-/// An input or output of so many columns (`None`: one dimension) and any number of rows.
+/// An input or output with `columns` columns (`None`: one dimension) and any number of rows.
 pub(super) fn value(name: &str, element: Element, columns: Option<usize>) -> Message {
     let rows = Message::default().text(2, "rows");
     let mut shape = Message::default().message(1, &rows);
@@ -100,17 +101,17 @@ pub(super) fn value(name: &str, element: Element, columns: Option<usize>) -> Mes
     Message::default().text(1, name).message(2, &Message::default().message(1, &tensor))
 }
 
-/// An attribute that is a whole number.
+/// An integer attribute.
 pub(super) fn attribute(name: &str, value: i64) -> Message {
     Message::default().text(1, name).number(3, value).number(20, 2)
 }
 
-/// An attribute that is a list of texts.
+/// An attribute that is a list of strings.
 pub(super) fn attribute_texts(name: &str, values: &[String]) -> Message {
     Message::default().text(1, name).texts(9, values.iter().map(String::as_str)).number(20, 8)
 }
 
-/// An attribute that is a list of whole numbers.
+/// An attribute that is a list of integers.
 pub(super) fn attribute_integers(name: &str, values: &[i64]) -> Message {
     let message = Message::default().text(1, name);
     values.iter().fold(message, |message, value| message.number(8, *value)).number(20, 7)

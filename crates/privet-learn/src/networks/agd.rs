@@ -1,33 +1,38 @@
-//! DP-AGD: descent on all records whose steps, and what each of them spends, are decided as it goes.
+//! DP-AGD: descent on all records whose step sizes, and the budget of each step, are chosen adaptively.
 //!
-//! After Lee & Kifer 2018, "Concentrated differentially private gradient descent with adaptive per-iteration privacy
-//! budget". A step measures the gradient under noise, tries 21 lengths along its direction, from 0 on, and takes the one
-//! whose loss is least, found under noise. Where that is 0, the direction was too noisy: a tenth of the gradient's budget
-//! more is spent on it, both measurements are averaged by what they cost, and lengths are tried again; later gradients
-//! have the larger budget from the start. When the budget has no room for a step, it ends.
+//! After Lee & Kifer 2018, "Concentrated differentially private gradient descent with adaptive
+//! per-iteration privacy budget". A step measures the gradient under noise, tries 21 step lengths along
+//! its direction, from 0 on, and takes the one with least loss, chosen under noise. If that is 0, the
+//! direction was too noisy: a further tenth of the gradient's budget is spent on it, both measurements
+//! are averaged weighted by their costs, and lengths are tried again; later gradients have the larger
+//! budget from the start. When the budget has no room for a step, it ends.
 //!
-//! **Theorem.** Let ‖gᵢ(w)‖₂ ≤ C for every record and w, and 0 ≤ sᵢ(w) ≤ S whole numbers. However the questions are
-//! chosen by the answers before them, if their prices
+//! **Theorem.** Let ‖gᵢ(w)‖₂ ≤ C for every record and w, and 0 ≤ sᵢ(w) ≤ S integers. For any choice of
+//! queries by earlier answers, if their prices
 //!
-//! | question | price ρ |
+//! | query | price ρ |
 //! |---|---|
 //! | Σgᵢ(w) + N(0, σ²I) | (shift(C)/σ)²/2, rounding to the grid charged besides |
 //! | one of w₀ … w₂₀, wₖ with probability ∝ exp(−r·(Σsᵢ(wₖ) + hₖ)), hₖ public | (r·shift(S))²/8 |
 //!
-//! add up to at most ρ, the whole is ρ-zCDP. *Proof.* The first is a Gaussian release ([`privet_dp::mechanism::Gaussian`]).
-//! Between neighbours every score moves by a number of one interval: [0, S] or [−S, 0] for each record that comes or goes,
-//! so that two moves are at most shift(S) apart ([`privet_core::Relation::shift`]), whatever hₖ is: the choice has bounded
-//! range r·shift(S) ([`privet_dp::mechanism::Choice`]) and is (r·shift(S))²/8-zCDP. Which event is next, and whether there is one, is a function of the
-//! answers: the filter of [`privet_dp::account::filter`] covers that. ∎
+//! add up to at most ρ, the whole is ρ-zCDP. *Proof.* The first is a Gaussian release
+//! ([`privet_dp::mechanism::Gaussian`]). Between neighbours every score moves by a number of one
+//! interval: [0, S] or [−S, 0] for each record added or removed, so that two moves differ by at most
+//! shift(S) ([`privet_core::Relation::shift`]), for any hₖ: the choice has bounded range r·shift(S)
+//! ([`privet_dp::mechanism::Choice`]) and is (r·shift(S))²/8-zCDP. The next event, and whether there is
+//! one, is a function of the answers: the filter of [`privet_dp::account::filter`] covers that. ∎
 //!
-//! - C `clip`; S is 2²⁰ steps of min(ℓᵢ, `clip_loss`) ([`privet_nn::Net::clipped_loss_steps`]); hₖ the penalty at wₖ times the declared
-//!   number of rows.
-//! - Departs from print: choices are paid for by their range, a quarter of what ε²/2 would charge; four fifths of each step go
-//!   to the gradient (the authors' script gives it about a twentieth); candidates are chosen by exponential weights, exactly.
-//! - The certificate states the limit and the events. `verify` admits them one after the other, and replays the
-//!   books (`books`): each event is one of the two that could come next, and the last left no room for another.
-//! - Sums are in whole numbers, choices are exact: the certificate says `finite`. Units of several records are covered.
-//! - Tested by `nonconvex/agd/tests.rs`.
+//! - C `clip`; S is 2²⁰ steps of min(ℓᵢ, `clip_loss`) ([`privet_nn::Net::clipped_loss_steps`]); hₖ the
+//!   penalty at wₖ times the declared number of rows.
+//! - Departs from print: choices are paid for by their range, a quarter of what ε²/2 would charge; four
+//!   fifths of each step go to the gradient (the authors' script gives it about a twentieth); candidates
+//!   are chosen by exponential weights, exactly.
+//! - The certificate states the limit and the events. `verify` admits them one after the other, and
+//!   replays the books (`books`): each event is one of the two possible next ones, and the last left no
+//!   room for another.
+//! - Sums are in integers, choices are exact: the certificate says `finite`. Units of several records
+//!   are covered.
+//! - Tested by `networks/agd/tests.rs`.
 
 mod books;
 mod line_search;
@@ -66,20 +71,20 @@ use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::sync::Arc;
 
-/// Steps that the budget is divided into where no number is given.
+/// Default number of steps that the budget is divided into.
 const USUAL_STEPS: u32 = 60;
-/// Length of the longest step that is tried at first.
+/// Default norm of the longest step that is tried at first.
 const USUAL_LONGEST: f64 = 0.3;
-/// What one record's loss is clipped to.
+/// Default clip of one record's loss.
 const USUAL_CLIP_LOSS: f64 = 1.0;
-/// Lengths that are tried, with 0.
+/// Number of step lengths that are tried, 0 included.
 const CANDIDATES: usize = 21;
-/// What prices are below what they are charged as, for rounding.
+/// Factor of a price below its charge, for rounding.
 const ROUNDED: f64 = 1.0 - 1e-9;
-/// The most that a step of the noise's grid is of its scale.
+/// Upper bound on a step of the noise's grid over its scale.
 const GRID: f64 = 1.0 / (1_u64 << 40) as f64;
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(crate) fn plan(
     facts: &NetFacts,
     budget: &Allowance<'_>,
@@ -110,7 +115,7 @@ pub(crate) fn plan(
     let distance = distance * draws * (1.0 + 1e-12);
     let (neighbours, unit) = (facts.table.neighbours, facts.table.unit);
     let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
-    // What noise on grids costs is a share of δ that no ρ is spent on.
+    // Noise on grids costs a part of δ without any ρ.
     let spared = (1.0 + budget.epsilon().exp()) * distance * (1.0 + 1e-9);
     let least = Budget::new(budget.epsilon(), budget.delta() - spared).map_err(|_| few(facts))?;
     let scale =
@@ -146,7 +151,7 @@ pub(crate) fn plan(
     })
 }
 
-/// The note of every run.
+/// Note on every run.
 const CHOSEN: Condition = Condition::new(
     "steps-chosen-within-limit",
     "how much is spent on each step, and how many steps there are, was decided on the way from noised \
@@ -164,16 +169,16 @@ fn few(facts: &NetFacts) -> LearnError {
     }
 }
 
-/// The whole as one event, of noise as a single Gaussian release of sensitivity 1 would have.
+/// The whole as one event: the noise of a single Gaussian release of sensitivity 1.
 fn whole(neighbours: Neighbours, unit: Unit, scale: f64) -> Event {
     Event::Use { neighbours, unit, cost: Cost::ZeroConcentrated { rho: 0.5 / (scale * scale) } }
 }
 
-/// A training whose events are decided as it goes.
+/// A training with adaptively chosen events.
 #[derive(Debug, Clone)]
 struct Adaptive {
     begins: Begins,
-    /// That of the whole.
+    /// Noise scale of the whole.
     scale: f64,
     limit: Filter,
     prices: Prices,
@@ -184,16 +189,16 @@ struct Adaptive {
     longest: f64,
     penalty: Penalty,
     steps: u32,
-    /// How far the sum of gradients moves between neighbours.
+    /// Sensitivity of the sum of gradients.
     shift: f64,
-    /// How far apart the moves of two candidates' scores can be.
+    /// Upper bound on the difference between two candidates' moves of their scores.
     spread: u64,
 }
 
 impl Adaptive {
-    /// The gradient at this price; `None` where it leaves no room for rounding.
+    /// Gaussian mechanism of a gradient at this price; `None` if it leaves no room for rounding.
     fn gradient(&self, price: f64) -> Option<Gaussian> {
-        // With the rounding, (shift + σ·GRID·√p)/σ is what is charged for.
+        // With the rounding, the charge is for (shift + σ·GRID·√p)/σ.
         let grid = GRID * (self.coordinates as f64).sqrt();
         let ratio = (2.0 * price).sqrt() * ROUNDED - grid * (1.0 + 1e-9);
         (ratio > grid).then(|| Gaussian {
@@ -217,7 +222,7 @@ impl Adaptive {
         choice.with_range((8.0 * self.prices.choice).sqrt() * ROUNDED)
     }
 
-    /// The answer to a question, noised and charged.
+    /// Answers a query, under noise that is charged.
     fn answer(
         &self,
         examples: &Examples,

@@ -1,4 +1,4 @@
-//! Trainings without any privacy, for comparison: the same walks on sums that nothing is added to.
+//! Trainings without privacy, for comparison: the same walks on exact sums.
 
 use super::begins::Begins;
 use super::examples::Examples;
@@ -21,7 +21,7 @@ use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::sync::Arc;
 
-/// Samples come of this seed: nothing is secret here.
+/// Fixed seed of the samples: nothing is secret here.
 const SEED: u64 = 7;
 
 /// A training without noise and clipping.
@@ -47,7 +47,7 @@ impl Plain {
         let gamma = match sizes.schedule.rule {
             Rule::Recursive(gamma) => {
                 recursion(method, &mut sizes, &mut settled)?;
-                // One size for all steps: there is no noise to save.
+                // One size for all steps: a larger first sample would only save noise.
                 sizes.schedule.expected[0] = sizes.batch as f64;
                 settled.first_batch = Some(sizes.batch);
                 Some(gamma)

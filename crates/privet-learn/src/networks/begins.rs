@@ -1,4 +1,4 @@
-//! Where a training begins: a network, and its weights once they are known.
+//! Initial weights of a training: a network, and its weights once they are known.
 
 use super::tensors::{Layout, PublicFile, Tensors};
 use super::update::{Schedule, Start};
@@ -9,7 +9,7 @@ use privet_dp::continual::Running;
 use privet_nn::Net;
 use std::sync::Arc;
 
-/// A network, and its weights at the start once they are known.
+/// A network, and its initial weights once they are known.
 #[derive(Debug, Clone)]
 pub(crate) struct Begins {
     pub net: Arc<Net>,
@@ -26,7 +26,7 @@ impl Begins {
         Self { net: facts.net.clone(), begin: facts.begin.clone(), weights }
     }
 
-    /// The weights, or in words that they are missing.
+    /// Returns the weights; an error if they are missing.
     pub fn weights(&self) -> Result<&[f32], LearnError> {
         self.weights.as_deref().ok_or_else(|| LearnError::Asked {
             name: "weights",
@@ -34,12 +34,12 @@ impl Begins {
         })
     }
 
-    /// What a walk begins from.
+    /// Start of a walk.
     pub fn walk(&self, schedule: &Schedule) -> Option<serde_json::Value> {
         self.walk_along(schedule, None)
     }
 
-    /// The same, of answers that are rows of a stream.
+    /// Start of a walk, with a running sum if answers are rows of a stream.
     pub fn walk_along(
         &self,
         schedule: &Schedule,
@@ -50,12 +50,13 @@ impl Begins {
         serde_json::to_value(Start { schedule, weights, layout, running }).ok()
     }
 
-    /// Whether weights of a file are to be begun from.
+    /// True if the weights come from a file.
     pub fn awaits_file(&self) -> bool {
         matches!(self.begin, Begin::File(_))
     }
 
-    /// With the weights of a public file, in one row, once they are found to be those that the plan names.
+    /// Takes the weights of a public file, in one row; refuses weights other than those that the plan
+    /// names.
     pub fn from(&self, rows: &Matrix) -> Result<Self, LearnError> {
         let asked = |what: String| Err(LearnError::Asked { name: "weights", what });
         let Begin::File(named) = &self.begin else {
@@ -83,7 +84,7 @@ impl Begins {
         Ok(Self { weights: Some(weights), ..self.clone() })
     }
 
-    /// Why no training from here can have released these.
+    /// Reason why no training from here can have released these tensors; `None` if one may.
     pub fn refuses(&self, found: &Tensors) -> Option<&'static str> {
         let refused = found.refused(&self.net, self.weights.as_deref());
         refused.or_else(|| match &self.begin {

@@ -1,23 +1,24 @@
-//! Trainings that are put aside and gone on with, by another process if need be.
+//! Trainings that are suspended and resumed, if need be by another process.
 //!
-//! A checkpoint is a [`Suspended`] session: what may be spent in all, how many draws were made, and the
-//! walk, whose weights and moments are functions of noised answers alone. It holds no records, no
-//! randomness and nothing un-noised, so that it may be read by whoever may read the model; but whoever goes
-//! on from a copy would spend twice, so that the journal beside it (`FILE.journal`) commits every draw
-//! before it is made, and every state as used before it is gone on from. A state that was copied alone is
-//! refused; state *and* journal copied together would both be gone on from, and nothing here can tell
-//! (`SECURITY.md`, copied states). No position of noise is used
-//! again: each process draws from a source of its own, and from a key for samples of its own.
+//! A checkpoint is a [`Suspended`] session: its whole budget, the number of draws made, and the walk,
+//! whose weights and moments are functions of noisy answers alone. It holds no records, no randomness
+//! and no exact sums, so that anyone who may read the model may read it. Resuming a copy would spend
+//! twice; therefore the journal beside it (`FILE.journal`) commits every draw before it is made, and
+//! marks every state as used before it is resumed. A copied state alone is refused; state *and* journal
+//! copied together could both be resumed, and nothing here can detect it (`SECURITY.md`, copied states).
+//! No position of noise is used again: each process draws from a source of its own, and from a key for
+//! samples of its own.
 //!
-//! A state is held to its request: schema, number of rows, budget, method, settings. That the table is the
-//! one that it began with is looked at by a ledger, where one has paid; else it is the maker's word, and
-//! each step is charged to the records that it saw either way.
+//! A state is checked against its request: schema, number of rows, budget, method, settings. A ledger,
+//! if one has paid, checks that the table is the one of the start; otherwise that is the operator's
+//! responsibility, and each step is charged to the records that it read either way.
 //!
-//! A process that ends early loses the steps since the last checkpoint. Their noise was drawn and may have
-//! been seen, so they stay charged and are passed over: training goes on with as many steps less.
+//! A process that ends early loses the steps since the last checkpoint. Their noise was drawn and may
+//! have been seen, so they stay charged and are skipped: training resumes with as many steps less.
 //!
-//! After its last step a training is put aside once more, and ends only when [`Finished::settle`] is told that the network
-//! is written: a process that ends in between is gone on with, and gives the same network.
+//! After its last step a training is suspended once more, and ends only when [`Finished::settle`]
+//! confirms that the network is written: if a process ends in between, the training is resumed and gives
+//! the same network.
 
 use super::examples::Examples;
 use super::trainer::{Trainer, Worker};
@@ -38,10 +39,10 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The form of such files.
+/// Format identifier of checkpoint files.
 const FORMAT: &str = "privet-checkpoint-1";
 
-/// A file: what it is for, and the session that was put aside.
+/// Contents of a file: the request and the suspended session.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct State {
@@ -50,7 +51,7 @@ struct State {
     session: Suspended<Training>,
 }
 
-/// A training that is put aside now and then.
+/// A training with checkpoints.
 #[derive(Debug)]
 pub struct Checkpointed {
     path: PathBuf,
@@ -59,11 +60,11 @@ pub struct Checkpointed {
     session: Suspended<Training>,
 }
 
-/// Why a walk stops.
+/// Reason for the end of a walk.
 enum Ended {
-    /// It is time to put it aside.
+    /// A checkpoint is due.
     Paused,
-    /// Something went wrong.
+    /// An error.
     Failed(LearnError),
 }
 
@@ -73,7 +74,7 @@ impl From<GateError> for Ended {
     }
 }
 
-/// The trainer of a settled plan, with the weights that it begins from where a file gives them.
+/// The trainer of a settled plan, with the initial weights if a file gives them.
 fn trainer(plan: &Plan<Network>, weights: Option<&[f32]>) -> Result<Arc<dyn Trainer>, LearnError> {
     let request = plan.request();
     let budget = request.budget.ok_or_else(|| no_budget(request))?;
@@ -96,8 +97,8 @@ fn trainer(plan: &Plan<Network>, weights: Option<&[f32]>) -> Result<Arc<dyn Trai
     trainer.begun_from(&row)
 }
 
-/// A training that is about to begin: all that can be refused was looked at, and its journal is there. Where it does not
-/// begin, nothing was drawn, and the journal goes.
+/// A training about to begin: all checks have passed, and its journal exists. If dropped, nothing was
+/// drawn, and the journal is removed.
 #[must_use = "nothing begins before `begin`"]
 pub struct Ready {
     path: PathBuf,
@@ -107,8 +108,8 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Reserves everything in the journal and writes the first state. The plan is the one that was looked at, and may
-    /// say meanwhile which ledger has spent it.
+    /// Reserves everything in the journal and writes the first state. The plan is the checked one, and
+    /// may by now name the ledger that has spent it.
     pub fn begin(
         mut self,
         plan: &Plan<Network>,
@@ -133,14 +134,14 @@ impl Ready {
 impl Drop for Ready {
     fn drop(&mut self) {
         if self.journal.take().is_some() {
-            // Left behind, it is refused in words by whoever begins next.
+            // If the removal fails, the next start refuses the journal with an explanation.
             let _ = std::fs::remove_file(journal_of(&self.path));
         }
     }
 }
 
 impl Checkpointed {
-    /// Refuses a plan whose training cannot be put aside, before anything is paid or read.
+    /// Refuses a plan whose training cannot be suspended, before anything is paid or read.
     pub fn can_be_put_aside(
         plan: &Plan<Network>,
         weights: Option<&[f32]>,
@@ -148,9 +149,9 @@ impl Checkpointed {
         trainer(plan, weights)?.begins().weights().map(drop)
     }
 
-    /// Looks at whatever can be refused before the first draw, and makes the journal: a method that cannot be put aside, a
-    /// table that the plan does not admit, a file that is there already, a folder that cannot be written to. Whoever pays
-    /// for the whole of it beforehand pays after this.
+    /// Makes all checks that can precede the first draw, and creates the journal: refuses a method that
+    /// cannot be suspended, a table that the plan does not admit, a file that exists, a folder that is
+    /// not writable. A caller that pays for the whole training in advance pays after this.
     pub fn ready(
         plan: &Plan<Network>,
         weights: Option<&[f32]>,
@@ -171,8 +172,8 @@ impl Checkpointed {
         Ok(Ready { path: path.into(), trainer, start, journal })
     }
 
-    /// Reads a state; nothing is committed yet. `weights` are those of the public file that it began from,
-    /// if it did.
+    /// Reads a state; nothing is committed yet. `weights` are those of the public file of initial
+    /// weights, if there is one.
     pub fn read(path: &Path, weights: Option<&[f32]>) -> Result<Self, LearnError> {
         let failed = |source| LearnError::File { path: path.display().to_string(), source };
         let bytes = std::fs::read(path).map_err(failed)?;
@@ -190,17 +191,17 @@ impl Checkpointed {
         Ok(Self { path: path.into(), plan, trainer, session: state.session })
     }
 
-    /// Where a ledger has spent it; `None` where none was kept.
+    /// Ledger entry of the training's spending; `None` if no ledger is kept.
     pub fn entered(&self) -> Option<&Entered> {
         self.session.entered()
     }
 
-    /// What is trained.
+    /// Plan of the training.
     pub fn plan(&self) -> &Plan<Network> {
         &self.plan
     }
 
-    /// Steps that were taken, by this state.
+    /// Number of steps made, by this state.
     pub fn taken(&self) -> u64 {
         self.session.draws()
     }
@@ -218,7 +219,7 @@ impl Checkpointed {
         Err(refused(&self.path, what))
     }
 
-    /// Goes on for at most `every` steps: what was released at the end, or the state put aside.
+    /// Makes at most `every` steps: returns the release at the end, or the suspended state.
     pub fn advance(
         self,
         table: &dyn Table,
@@ -239,7 +240,7 @@ impl Checkpointed {
         let (mut session, mut walk) = session.resume(source, &mut journal, kept)?;
         let mut left = every.max(1);
         let outcome = session.walk(&mut walk, |question: &Question, session| {
-            // Draws that a process made and lost stay charged, and their steps are passed over.
+            // Draws that a process made and lost stay charged, and their steps are skipped.
             if session.draws() > u64::from(question.step) {
                 return Ok(session.gather::<f64>(Vec::new())?);
             }
@@ -254,7 +255,7 @@ impl Checkpointed {
             Ok(Some(tensors)) => {
                 let release = session.conclude(tensors, plan.statement(claim)?)?;
                 let session = session.suspend(walk, generation)?;
-                // The state that was kept before is good enough: the network is at hand.
+                // The earlier state is sufficient: the network is in memory.
                 let _ = keep(&path, request, &session);
                 let network = Released::from_release(release)?;
                 Ok(Advanced::Done(Box::new(Finished { network, path })))
@@ -263,14 +264,14 @@ impl Checkpointed {
             Err(Ended::Failed(error)) => Err(error),
             Err(Ended::Paused) => {
                 let session = session.suspend(walk, generation)?;
-                // The state that was kept before is good enough: the journal knows of the draws.
+                // The earlier state is sufficient: the journal has the draws.
                 keep(&path, request, &session)?;
                 Ok(Advanced::Aside(Box::new(Self { path, plan, trainer, session })))
             }
         }
     }
 
-    /// To the end, put aside every so many steps.
+    /// Trains to the end, with a checkpoint every `every` steps.
     pub fn finish(
         mut self,
         table: &dyn Table,
@@ -287,8 +288,8 @@ impl Checkpointed {
     }
 }
 
-/// A training at its end, whose network is not written yet: until it is settled, whoever goes on with it gets the same
-/// network.
+/// A training at its end, whose network is not written yet: until it is settled, resuming it gives the
+/// same network.
 #[derive(Debug)]
 #[must_use = "nothing is written yet, and the training has not ended"]
 pub struct Finished {
@@ -297,12 +298,12 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// What was released.
+    /// The released network.
     pub fn network(&self) -> &TrainedNetwork {
         &self.network
     }
 
-    /// Ends the training, once the network is written: nobody goes on with it any more.
+    /// Ends the training, once the network is written: it cannot be resumed any more.
     pub fn settle(self) -> Result<TrainedNetwork, LearnError> {
         let mut journal = Journal::open(&journal_of(&self.path)).map_err(GateError::from)?;
         journal.settled(self.network.certificate()).map_err(GateError::from)?;
@@ -310,16 +311,16 @@ impl Finished {
     }
 }
 
-/// Where a training is after some steps.
+/// State of a training after some steps.
 #[derive(Debug)]
 pub enum Advanced {
     /// At its end.
     Done(Box<Finished>),
-    /// Put aside.
+    /// Suspended.
     Aside(Box<Checkpointed>),
 }
 
-/// Where the journal of a checkpoint is kept.
+/// Path of a checkpoint's journal.
 fn journal_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".journal");

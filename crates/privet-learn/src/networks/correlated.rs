@@ -2,22 +2,24 @@
 //!
 //! After Kairouz et al. 2021 (DP-FTRL) and Choquette-Choo et al. 2023 (several participations).
 //!
-//! Records are not sampled: step t takes the next `batch` places of the table, pass after pass. The noise
-//! of the steps is correlated so that running sums of gradients get little of it
+//! Records are not sampled: step t takes the next `batch` rows of the table, pass after pass. The noise
+//! of the steps is correlated so that running sums of gradients have little of it
 //! ([`privet_dp::continual`]).
 //!
 //! **Theorem.** Let gᵢ(w) have norm at most C as in [`super::sampled`], and let neighbours differ in the
-//! record of one place (replace-one). A place takes part in at most ⌈T/E⌉ steps, each E = ⌈n/batch⌉ after
-//! the one before. Then the T rows of the noised stream are one Gaussian release of sensitivity
+//! record of one row (replace-one). A row takes part in at most ⌈T/E⌉ steps, each E = ⌈n/batch⌉ after
+//! the one before. Then the T rows of the noisy stream are one Gaussian release of sensitivity
 //! 2C·sens(factor; ⌈T/E⌉, E) and its rounding ([`privet_dp::mechanism::Continual`]). *Proof.* There: the
-//! contribution of a step in which the place takes part is a function of answers before and of that step's
-//! records, and moves by at most 2C. ∎
+//! contribution of a step in which the row takes part is a function of earlier answers and of that
+//! step's records, and moves by at most 2C. ∎
 //!
-//! What the optimiser sees at step t is ŝₜ − ŝₜ₋₁, ŝ the running sum from what was noised: post-processing.
+//! The optimiser reads ŝₜ − ŝₜ₋₁ at step t, ŝ the noisy running sum: post-processing.
 //!
-//! - Add/remove is refused: every later record would move to another step. So are units of several records.
-//! - Sums are in whole numbers (`sums = exact`): the certificate says `finite`.
-//! - Nothing is amplified by sampling. It pays where samples cannot be drawn, or for many passes.
+//! - Add/remove is refused: every later record would move to another step. So are units of several
+//!   records.
+//! - Sums are in integers (`sums = exact`): the certificate says `finite`.
+//! - There is no amplification by sampling. It is useful where samples cannot be drawn, or for many
+//!   passes.
 
 use super::begins::Begins;
 use super::examples::Examples;
@@ -47,7 +49,7 @@ use privet_optim::sum::Table;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(crate) fn plan(
     facts: &NetFacts,
     budget: &Allowance<'_>,
@@ -116,7 +118,7 @@ struct Correlated {
     clip: f64,
 }
 
-/// What a walk is told of a row.
+/// Answer of a walk for a row of the stream; empty for a lost one.
 fn row(heard: Heard) -> Vec<f64> {
     match heard {
         Heard::Row(row) => row,

@@ -1,4 +1,4 @@
-//! Records as a network takes them, and the sums that are asked of them.
+//! Records as inputs of a network, and the sums that queries need.
 
 use super::NetFacts;
 use crate::LearnError;
@@ -12,13 +12,13 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-/// The records of a table as a network takes them. Private: printing says nothing of them.
+/// The records of a table as inputs of a network. Private: `Debug` shows nothing of them.
 pub struct Examples {
     net: Arc<Net>,
     inputs: Vec<f32>,
     targets: Owned,
     rows: usize,
-    /// Places of null records, rising: their gradient is 0.
+    /// Indices of null records, ascending: their gradient is 0.
     null: Vec<usize>,
     room: RefCell<Workspace>,
 }
@@ -29,7 +29,7 @@ impl std::fmt::Debug for Examples {
     }
 }
 
-/// What is to be predicted.
+/// Targets of the records.
 enum Owned {
     Classes(Vec<u32>),
     Values(Vec<f32>),
@@ -62,7 +62,7 @@ impl Examples {
         }
     }
 
-    /// The rows of a table that the plan admits.
+    /// Reads the rows of a table that the plan admits.
     pub fn of(facts: &NetFacts, table: &dyn Table) -> Result<Self, LearnError> {
         let data = Self::admits(table)?;
         let targets = match (&data.target, facts.net.loss_kind()) {
@@ -86,7 +86,7 @@ impl Examples {
         })
     }
 
-    /// How many there are. Private under add-remove.
+    /// Number of records. Private under add-remove.
     pub fn rows(&self) -> usize {
         self.rows
     }
@@ -99,8 +99,8 @@ impl Examples {
         Batch::chosen(&self.inputs, targets, rows)
     }
 
-    /// Those of these rows that hold something. A null record counts as a row and keeps its place; a layer's
-    /// constants would make something of its zeros and of its label.
+    /// These rows without null records. A null record counts as a row and keeps its index, but a layer's
+    /// constants would make a nonzero gradient of its zeros and its label.
     fn held<'a>(&self, rows: &'a [u32]) -> Cow<'a, [u32]> {
         let is_null = |row: &u32| self.null.binary_search(&(*row as usize)).is_ok();
         match self.null.is_empty() {
@@ -109,22 +109,22 @@ impl Examples {
         }
     }
 
-    /// Σ clip(∇ℓᵢ, C) over these rows. What goes into it has the network's shape, so that it is always
-    /// answered.
+    /// Σ clip(∇ℓᵢ, C) over these rows. The inputs have the network's shape, so that there is always an
+    /// answer.
     pub(super) fn clipped_sum(&self, at: &[f32], rows: &[u32], clip: f64) -> Option<Vec<f64>> {
         let room = &mut self.room.borrow_mut();
         let sum = self.net.clipped_sum(at, &self.batch(&self.held(rows)), clip, room).ok()?.sum;
         Some(sum)
     }
 
-    /// The same in whole numbers.
+    /// The same in integers.
     pub(super) fn exact_sum(&self, at: &[f32], rows: &[u32], clip: f64) -> Option<ExactCounts> {
         let room = &mut self.room.borrow_mut();
         let sum = self.net.clipped_sum_exact(at, &self.batch(&self.held(rows)), clip, room).ok()?;
         Some(counts(sum))
     }
 
-    /// The same of a share of each clipped gradient, on a grid of the caller's.
+    /// The same for a multiple of each clipped gradient, on a grid of the caller's.
     pub(super) fn exact_share(
         &self,
         at: &[f32],
@@ -137,7 +137,7 @@ impl Examples {
         Some(counts(sum))
     }
 
-    /// The same with a share of each clipped difference ∇ℓᵢ(new) − ∇ℓᵢ(old) beside it, on one grid.
+    /// The same plus a multiple of each clipped difference ∇ℓᵢ(new) − ∇ℓᵢ(old), on one grid.
     pub(super) fn exact_terms(
         &self,
         points: [&[f32]; 2],
@@ -150,7 +150,7 @@ impl Examples {
         Some(counts(sum))
     }
 
-    /// Σ min(ℓᵢ, C) over these rows, in whole steps.
+    /// Σ min(ℓᵢ, C) over these rows, in integer steps.
     pub(super) fn loss_steps(&self, at: &[f32], rows: &[u32], clip: f64) -> Option<i64> {
         let room = &mut self.room.borrow_mut();
         let rows = self.held(rows);
@@ -170,7 +170,7 @@ impl Examples {
         Some(sum.ok()?.sum)
     }
 
-    /// Σ∇ℓᵢ over these rows, nothing clipped: for trainings without privacy.
+    /// Σ∇ℓᵢ over these rows, without clipping: for trainings without privacy.
     pub(super) fn plain_sum(&self, at: &[f32], rows: &[u32]) -> Option<Vec<f64>> {
         let rows = self.held(rows);
         self.net.plain_sum(at, &self.batch(&rows), &mut self.room.borrow_mut()).ok()

@@ -1,4 +1,4 @@
-//! The list of trainings (`registry.rs`).
+//! Registry of trainings (`registry.rs`).
 
 use super::options::*;
 use super::update::Rule;
@@ -8,35 +8,35 @@ use crate::release::registry::{Info, NONE, registry};
 use crate::release::settings::{SettingInfo, some};
 use crate::streams::{ADDED, SINGLE};
 
-/// What is asked of a training beyond what is of every method ([`crate::Info`]).
+/// Facts of a training beyond those of every method ([`crate::Info`]).
 #[derive(Debug, Clone, Copy)]
 pub struct TrainingFacts {
-    /// What is asked of the records.
+    /// Records that a step uses.
     pub(crate) asks: Asks,
-    /// What is done with the answers.
+    /// Update rule.
     pub(crate) rule: Usual,
-    /// Whether answers are smoothed.
+    /// True if answers are smoothed.
     pub(crate) smooths: bool,
 }
 
-/// The guarantee where sums are in whole numbers, always or unless asked otherwise.
+/// The guarantee of sums in integers, always or unless requested otherwise.
 const EXACT: &str = "(ε, δ) in finite arithmetic";
 const EITHER: &str = "(ε, δ) in finite arithmetic; in real arithmetic with sums = float";
 
-/// Which records a step sees.
+/// Records that a step uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asks {
     /// A secret sample.
     Sample,
-    /// One record, expected.
+    /// One record in expectation.
     One,
-    /// All.
+    /// All records.
     All,
-    /// The next ones in the order of the table.
+    /// The next records in the order of the table.
     Next,
 }
 
-/// A rule with its numbers left open.
+/// An update rule without its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Usual {
     /// [`Rule::Momentum`].
@@ -45,12 +45,12 @@ pub(crate) enum Usual {
     Adam,
     /// [`Rule::Recursive`].
     Recursive,
-    /// None: lengths of steps are searched for ([`super::agd`]).
+    /// None: step sizes are searched for ([`super::agd`]).
     Searched,
 }
 
 impl Usual {
-    /// With numbers, and those written down.
+    /// Returns the rule with its parameters, and writes them into `settled`.
     pub(super) fn with(self, given: &Settings, settled: &mut Settings) -> Result<Rule, LearnError> {
         Ok(match self {
             Self::Searched => Rule::Momentum(0.0),
@@ -76,14 +76,14 @@ impl Usual {
     }
 }
 
-/// What a training over all rows covers.
+/// Cases that a training over all rows covers.
 const ALL_ROWS: Covers = Covers {
     printed: Cover::unprinted(NOT_PRINTED),
     pure: Cover::gaussian("give a delta above 0, far below one over the rows"),
     needs: Needs::Memory,
     ..Covers::ALL
 };
-/// What one over samples, or single rows in an order, covers.
+/// Cases that a training on samples, or on single rows, covers.
 const SAMPLES: Covers = Covers {
     users: Cover::No {
         why: "samples records, and amplification by sampling is proved for one record a unit",
@@ -92,15 +92,15 @@ const SAMPLES: Covers = Covers {
     ..ALL_ROWS
 };
 
-/// What one over rows in their order covers.
+/// Cases that a training on rows in their order covers.
 const IN_ORDER: Covers = Covers { private_count: ADDED, users: SINGLE, ..ALL_ROWS };
 
-/// Some of the settings of trainings, by their names.
+/// Selected settings of trainings, by name.
 const fn of<const N: usize>(names: [&str; N]) -> [SettingInfo; N] {
     some(Settings::SETTINGS, names)
 }
 
-/// One of them.
+/// A single setting, by name.
 const fn setting(name: &str) -> SettingInfo {
     of([name])[0]
 }
@@ -346,26 +346,26 @@ const NON_PRIVATE: Info<TrainingFacts> = Info {
 registry! {
     /// A training, with its settings.
     pub enum Method: Info<TrainingFacts>, all METHODS, default DpSgd, each with Settings;
-    /// Noisy descent on samples.
+    /// Noisy descent on samples (DP-SGD).
     DpSgd = DP_SGD;
-    /// The same with moments.
+    /// Noisy descent on samples with Adam's moments.
     DpAdam = DP_ADAM;
-    /// The same with smoothing.
+    /// Noisy descent on samples with Laplacian smoothing.
     DpLssgd = DP_LSSGD;
-    /// The same with both.
+    /// Noisy descent on samples with both.
     DpLsadam = DP_LSADAM;
     /// Recursive momentum.
     DpSrm = DP_SRM;
     /// Noisy descent on all records.
     DpGd = DP_GD;
-    /// Noisy descent whose steps are decided as it goes.
+    /// Noisy descent with adaptive step sizes.
     DpAgd = DP_AGD;
-    /// Correlated noise.
+    /// Descent under correlated noise.
     DpFtrl = DP_FTRL;
-    /// Single records.
+    /// Descent on single records.
     Rrpsgd = RRPSGD;
     /// Recursive momentum without noise.
     Storm = STORM;
-    /// No noise at all.
+    /// Descent without noise.
     NonPrivate = NON_PRIVATE;
 }

@@ -1,30 +1,30 @@
-//! Networks and other models whose loss has many minima, trained under noise.
+//! Networks and other models with a nonconvex loss, trained under noise.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | [`sampled`] | the theorem of `dp-sgd`, `dp-adam`, `dp-lssgd`, `dp-lsadam`, `rrpsgd` and `dp-gd`: clipped gradients under noise |
-//! | [`correlated`] | the theorem of `dp-ftrl`: correlated noise, no sampling |
-//! | [`srm`] | the theorem of `dp-srm`: clipped differences, recursive momentum |
-//! | [`agd`] | the theorem of `dp-agd`: steps and what they spend decided as it goes |
-//! | `sizes`, `begins`, `trainer` | what trainings share: their sizes, where they begin, how they are carried out |
-//! | `update` | how noised sums become weights |
-//! | [`checkpoint`] | trainings that are put aside and gone on with |
+//! | [`sampled`] | `dp-sgd`, `dp-adam`, `dp-lssgd`, `dp-lsadam`, `rrpsgd`, `dp-gd`: noisy clipped gradients |
+//! | [`correlated`] | `dp-ftrl`: correlated noise, no sampling |
+//! | [`srm`] | `dp-srm`: clipped differences, recursive momentum |
+//! | [`agd`] | `dp-agd`: step sizes and their budget chosen adaptively |
+//! | `schedule`, `begins`, `trainer` | common parts of trainings: sizes, initial weights, execution |
+//! | `update` | the public update rules: from noisy sums to weights |
+//! | [`checkpoint`] | trainings that are suspended and resumed |
 //! | [`smoothing`] | A_σ⁻¹, by a filter and by a transform |
-//! | `plain` | `storm` and `non-private`, for comparison |
+//! | `baseline` | `storm` and `non-private`, for comparison |
 //! | [`printed`] | the noise and the side conditions as printed in the thesis, for the record |
-//! | `rows` | records as a network takes them |
-//! | `tensors` | what is released |
-//! | `predict` | what a trained network says |
+//! | `examples` | records as inputs of a network |
+//! | `tensors` | the release |
+//! | `predict` | predictions of a trained network |
 //!
 //! The networks themselves, their gradients and the clipping of them are [`privet_nn`].
 //!
-//! **What a network sees of a record** is its encoded row ([`privet_data::encode`]) without the constant
-//! column, each entry times `scale` plus `shift`: a table's columns, pixels, or features of an image.
-//! Nothing of it is fitted.
+//! **Inputs** of a record are its encoded row ([`privet_data::encode`]) without the constant column,
+//! each entry times `scale` plus `shift`: a table's columns, pixels, or features of an image. No part of
+//! this is fitted to the records.
 //!
-//! **Where weights begin**: from a public seed, or from a file that its owner says was trained on public
-//! records alone ([`Begin`]). Nothing is proved of the second, and the certificate says so. Its digests stand
-//! there: that of the whole file, and that of the frozen weights, which `verify` takes again.
+//! **Initial weights** come from a public seed, or from a file that its owner declares to be trained on
+//! public records alone ([`Begin`]). The declaration is not proved, and the certificate says so. It
+//! states digests of the whole file and of the frozen weights; `verify` recomputes the latter.
 
 pub mod agd;
 mod baseline;
@@ -75,29 +75,30 @@ use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Limits on what entries are multiplied by.
+/// Limits on the factor of entries.
 pub const SCALE: Range = Range::open("scale", 0.0, 1e6);
-/// Limits on what is added to them.
+/// Limits on the number that is added to them.
 pub const SHIFT: Range = Range::open("shift", -1e6, 1e6);
-/// Weights of a network at most: noise is drawn for each, at every step.
+/// Upper limit on the number of weights of a network: noise is drawn for each, at every step.
 pub const WEIGHTS: usize = 50_000_000;
-/// Radius of the ball that trained weights are kept in: far from where any training goes.
+/// Radius of the ball onto which trained weights are projected: far beyond any useful training.
 pub(crate) const BALL: f64 = 1e6;
-/// Seeds of weights at most: a file's numbers are those of RFC 8785, exact up to here.
+/// Upper limit on seeds of weights: numbers of a file follow RFC 8785, which is exact up to here.
 const MOST_SEED: u64 = (1 << 53) - 1;
 
-/// Where weights begin.
+/// Source of the initial weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Begin {
-    /// From the numbers that a seed gives: public, and no secret of the noise.
+    /// Weights drawn from a seed: public, and independent of the noise.
     Seed(u64),
-    /// From a file of weights, which its owner says is of public records alone.
+    /// A file of weights, declared by its owner to be trained on public records alone.
     File(PublicFile),
 }
 
 impl Begin {
-    /// From a trained network that is taken as public, and its weights, if they fit this description.
+    /// Takes the weights of a trained network as public; refuses weights that do not fit this
+    /// description.
     pub fn file(
         net: &Description,
         public: &TrainedNetwork,
@@ -105,13 +106,13 @@ impl Begin {
         let net = checked(net)?;
         let fit = |why| not_begun(format!("do not fit: {why}"));
         let weights = public.artefact().flat(&net).map_err(fit)?;
-        // A file of a fixed seed claims an infinite ε: nothing.
+        // A file of a fixed seed claims an infinite ε: no guarantee.
         let claimed = public.certificate().guarantee.filter(|claim| claim.epsilon.is_finite());
         let claims = claimed.map(|claim| [claim.epsilon, claim.delta]);
         Ok((Self::File(PublicFile { claims, ..PublicFile::of(&net, &weights) }), weights))
     }
 
-    /// Refuses what no training can begin from, before anything is paid for.
+    /// Refuses initial weights that no training can use, before anything is paid for.
     fn check(&self, net: &Net) -> Result<(), LearnError> {
         match self {
             Self::Seed(seed) if *seed > MOST_SEED => Err(not_begun(format!(
@@ -128,7 +129,7 @@ fn not_begun(what: String) -> LearnError {
     LearnError::Asked { name: "weights", what }
 }
 
-/// The network of a description.
+/// Builds the network of a description.
 fn checked(net: &Description) -> Result<Net, LearnError> {
     Net::new(net).map_err(|error| LearnError::Asked { name: "model:", what: error.to_string() })
 }
@@ -139,50 +140,50 @@ impl Default for Begin {
     }
 }
 
-/// A network and how it is trained.
+/// A request to train a network.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
-    /// The layers.
+    /// Layers of the network.
     pub net: Description,
-    /// The training and its settings.
+    /// Training method with its settings.
     pub method: Method,
-    /// Where weights begin; from seed 0 unless given.
+    /// Initial weights; from seed 0 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub begin: Option<Begin>,
-    /// What entries of a row are multiplied by; 1 unless given, and for features of an image what makes
-    /// them about 1.
+    /// Factor of the entries of a row; 1 unless given, and for features of an image such that an entry
+    /// is about 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
-    /// What is added to them then; 0 unless given.
+    /// Number added to them then; 0 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shift: Option<f64>,
 }
 
-/// What is public of a training.
+/// Public facts of a training.
 #[derive(Debug, Clone)]
 pub struct NetFacts {
-    /// Those of the table.
+    /// Facts of the table.
     pub table: Facts,
     /// The network.
     pub net: Arc<Net>,
-    /// Entries of a row that it takes: all but the constant one.
+    /// Number of inputs: all entries of a row but the constant one.
     pub inputs: usize,
-    /// What they are multiplied by.
+    /// Factor of the entries.
     pub scale: f64,
-    /// What is added then.
+    /// Number added to them then.
     pub shift: f64,
-    /// Where weights begin.
+    /// Source of the initial weights.
     pub begin: Begin,
 }
 
 impl Network {
-    /// Of these layers, trained in this way, with everything else left to rules.
+    /// A request for these layers and this method, with all else left to default rules.
     pub fn new(net: Description, method: Method) -> Self {
         Self { net, method, begin: None, scale: None, shift: None }
     }
 
-    /// A request from words; the method of `words` itself is not looked at.
+    /// A request from words; the method of `words` itself is ignored.
     pub fn request(
         self,
         schema: &Schema,
@@ -215,7 +216,7 @@ impl Network {
     }
 }
 
-/// What a private method decides, from public facts.
+/// Plans a private method from public facts.
 fn decide(
     facts: &NetFacts,
     budget: &Allowance<'_>,
@@ -229,7 +230,7 @@ fn decide(
     }
 }
 
-/// Refuses outputs that are not those of the target.
+/// Refuses outputs that do not fit the target.
 fn outputs_fit(net: &Net, loss: privet_nn::Loss, encoding: &Encoding) -> Result<(), LearnError> {
     use privet_nn::Loss::{CrossEntropy, Logistic, Squared};
     let outputs = net.outputs();
@@ -292,7 +293,7 @@ impl Task for Network {
             });
         }
         outputs_fit(&net, request.task.net.loss, &encoding)?;
-        // Rows of image features are as long as the radius: this makes an entry about 1.
+        // Rows of image features have the radius as their norm: this makes an entry about 1.
         let usual = if table.image { (inputs as f64).sqrt() / table.radius } else { 1.0 };
         let scale = SCALE.check(request.task.scale.unwrap_or(usual))?;
         let shift = SHIFT.check(request.task.shift.unwrap_or(0.0))?;

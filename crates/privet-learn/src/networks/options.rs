@@ -1,6 +1,6 @@
-//! What can be set of a training, with what is taken where nothing is said.
+//! Settings of trainings, with their defaults.
 //!
-//! One list for all methods, of which each has some ([`super::learners`]). Whatever is left open is chosen
+//! One list for all methods, of which each has some ([`super::learners`]). Settings left open are chosen
 //! from public facts alone and written into the settled request.
 
 use super::update::Decay;
@@ -10,60 +10,60 @@ use crate::release::settings::{SettingInfo, settings};
 use privet_core::Range;
 use serde::{Deserialize, Serialize};
 
-/// Limits on the rate.
+/// Limits on the step size of the mean gradient.
 pub const RATE: Range = Range::open("rate", 0.0, 1e6);
-/// Limits on what one record's gradient is clipped to.
+/// Limits on the norm to which one record's gradient is clipped.
 pub const CLIP: Range = Range::open("clip", 1e-6, 1e6);
-/// Limits on what the difference of one record's two gradients is clipped to.
+/// Limits on the norm to which the difference of one record's two gradients is clipped.
 pub const CLIP_DIFFERENCE: Range = Range::open("clip_difference", 1e-9, 1e6);
-/// Limits on what one record's loss is clipped to, where losses are compared.
+/// Limits on the bound to which one record's loss is clipped, where losses are compared.
 pub const CLIP_LOSS: Range = Range::open("clip_loss", 1e-6, 1e6);
-/// Limits on the longest step that is tried at first.
+/// Limits on the norm of the longest step that is tried at first.
 pub const LONGEST: Range = Range::open("longest", 1e-9, 1e6);
-/// Limits on the expected records of a sample.
+/// Limits on the expected number of records of a sample.
 pub const BATCH: Range = Range::from("batch", 1.0, 1_000_001.0);
-/// Limits on those of the first step.
+/// Limits on the expected number of records of the first sample.
 pub const FIRST_BATCH: Range = Range::from("first_batch", 1.0, 1_000_001.0);
 /// Limits on the momentum.
 pub const MOMENTUM: Range = Range::from("momentum", 0.0, 1.0);
-/// Limits on γ of the recursion.
+/// Limits on the weight γ of the gradient itself in the recursion.
 pub const GAMMA: Range = Range::open("gamma", 0.0, 1.0);
-/// Limits on L.
+/// Limits on the smoothness L.
 pub const SMOOTHNESS: Range = Range::open("smoothness", 0.0, 1e9);
-/// Limits on n₀.
+/// Limits on n₀ of Algorithm 4.
 pub const N0: Range = Range::from("n0", 1.0, 1e9);
-/// Limits on σ of the smoothing.
+/// Limits on the strength σ of the smoothing.
 pub const SMOOTHING: Range = Range::from("smoothing", 0.0, 1e6);
-/// Limits on the share of the last points that are averaged.
+/// Limits on the fraction of the last points that are averaged.
 pub const AVERAGED: Range = Range::from("averaged", 0.0, 1.0);
 /// Limits on λ of (λ/2)‖θ‖² beside the mean loss.
 pub const WEIGHT_DECAY: Range = Range::from("weight_decay", 0.0, 1e3);
 /// Limits on λ of λ·Σθ²/(1 + θ²) beside the mean loss.
 pub const NONCONVEX: Range = Range::from("nonconvex", 0.0, 1e3);
-/// Limits on how fast first moments are forgotten.
+/// Limits on the decay of first moments.
 pub const BETA1: Range = Range::from("beta1", 0.0, 1.0);
-/// Limits on how fast second moments are.
+/// Limits on the decay of second moments.
 pub const BETA2: Range = Range::from("beta2", 0.0, 1.0);
 
-/// What smoothing runs over.
+/// Vectors that are smoothed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Smoothed {
-    /// Each tensor by itself.
+    /// Each tensor separately.
     #[default]
     Tensors,
     /// All trained weights as one vector.
     Whole,
 }
 
-/// How gradients are added up.
+/// Arithmetic of the sums of gradients.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sums {
-    /// In floating point: faster, and proved in real arithmetic. What rounding adds is not charged, and grows with
-    /// the number of records.
+    /// Floating point: faster, and proved in real arithmetic. The effect of rounding is not charged, and
+    /// grows with the number of records.
     Float,
-    /// In whole numbers: proved for the program as executed.
+    /// Integers: proved for the program as executed.
     #[default]
     Exact,
 }
@@ -122,7 +122,7 @@ settings! {
 }
 
 impl Settings {
-    /// C₂: a tenth of C₁ unless given.
+    /// Clip of differences, C₂: a tenth of the clip C₁ unless given.
     pub(super) fn usual_clip_difference(&self, clip: f64) -> f64 {
         self.clip_difference.unwrap_or(0.1 * clip)
     }

@@ -1,4 +1,4 @@
-//! What a trained network says of new rows.
+//! Predictions of a trained network.
 
 use super::examples::{Examples, inputs};
 use super::update::Penalty;
@@ -11,11 +11,11 @@ use privet_data::matrix::Matrix;
 use privet_nn::Workspace;
 use privet_optim::sum::Table;
 
-/// A network with its certificate.
+/// A trained network with its certificate.
 pub type TrainedNetwork = Released<Network>;
 
 impl Released<Network> {
-    /// The network's outputs for each row, outputs innermost.
+    /// Outputs of the network for each row, outputs innermost.
     pub fn outputs(&self, features: &Matrix) -> Result<Vec<f32>, LearnError> {
         let facts: NetFacts = Network::facts(self.request())?;
         let unfit = |why: String| LearnError::NotAModel { path: "model".into(), why };
@@ -35,7 +35,7 @@ impl Released<Network> {
         let encoding = Encoding::new(&self.request().schema);
         let each = outputs.len().checked_div(features.rows()).unwrap_or(1).max(1);
         Ok(match encoding.classes() {
-            // The target's bounds are public: nothing beyond them can be right.
+            // The target's bounds are public, and so predictions are clamped to them.
             None => Predictions::Numbers(
                 outputs
                     .iter()
@@ -63,8 +63,8 @@ impl Released<Network> {
         Ok(Some(outputs.chunks(classes.max(1)).flat_map(softmax).collect()))
     }
 
-    /// The mean loss on labelled rows, as it was minimised without penalties. It is computed from the rows
-    /// without noise: it is not private.
+    /// Mean loss on labelled rows, without penalties. It is computed from the rows without noise: it is
+    /// not private.
     pub fn mean_loss(
         &self,
         features: &Matrix,
@@ -90,8 +90,8 @@ impl Released<Network> {
 }
 
 impl Released<Network> {
-    /// The length of the mean gradient of what was minimised, penalties included, on these records. Computed from them
-    /// without noise: it is not private.
+    /// Norm of the mean gradient of the minimised objective, penalties included, on these records. It is
+    /// computed from them without noise: it is not private.
     pub fn gradient_norm(&self, table: &dyn Table) -> Result<f64, LearnError> {
         let facts = Network::facts(self.request())?;
         let unfit = |why: String| LearnError::NotAModel { path: "model".into(), why };

@@ -1,17 +1,18 @@
 //! The noise of Wang 2021, chapters 4 and 5, as printed, with the conditions under which print proves it.
 //!
-//! Nothing here decides a guarantee: learners are calibrated by the accountant. It is kept so that the errata
-//! (`docs/errata.md`) are tests, and so that a published number can be told from what its noise buys.
+//! No guarantee depends on this module: learners are calibrated by the accountant. It is kept so that
+//! the errata (`docs/errata.md`) are tests, and so that the guarantee of a published noise can be
+//! computed.
 //!
-//! Letters: τ = b/n the share of a sample drawn without replacement, s = σ/Δ the noise in units of the
-//! sensitivity of the sum that is not sampled (Δ = 2G/b for means), α the Rényi order.
+//! Symbols: τ = b/n the fraction of a sample drawn without replacement, s = σ/Δ the noise in units of
+//! the sensitivity of the sum that is not sampled (Δ = 2G/b for means), α the Rényi order.
 
-/// A condition of print that is not met.
+/// A condition of print that fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unmet {
-    /// s² is too small.
+    /// The noise s² is too small.
     Noise,
-    /// α is too large.
+    /// The order α is too large.
     Order,
 }
 
@@ -37,7 +38,7 @@ pub fn lemma_5_5_3(share: f64, squared: f64, order: f64) -> Result<f64, Unmet> {
     Ok(5.0 * share * share * order / squared)
 }
 
-/// (4.10.1), the sum that both lemmas bound, for a whole order of at least 2.
+/// (4.10.1), the sum that both lemmas bound, for an integer order of at least 2.
 pub fn renyi_of_sample(share: f64, squared: f64, order: u32) -> f64 {
     let two = 1.0 / squared;
     let first = (4.0 * (two.exp() - 1.0)).min(2.0 * two.exp());
@@ -53,7 +54,7 @@ pub fn renyi_of_sample(share: f64, squared: f64, order: u32) -> f64 {
     (largest + sum.ln()) / (f64::from(order) - 1.0)
 }
 
-/// The ε that (4.10.1) gives for so many steps, at the best whole order up to 1,000.
+/// The ε by (4.10.1) for `steps` steps, at the best integer order up to 1,000.
 pub fn epsilon_of_samples(share: f64, squared: f64, steps: f64, delta: f64) -> f64 {
     let at = |order: u32| {
         steps * renyi_of_sample(share, squared, order) - delta.ln() / (f64::from(order) - 1.0)
@@ -61,28 +62,29 @@ pub fn epsilon_of_samples(share: f64, squared: f64, steps: f64, delta: f64) -> f
     (2..=1000).map(at).fold(f64::INFINITY, f64::min)
 }
 
-/// α of both theorems for a split β (or μ) of the budget.
+/// Rényi order α of both theorems for a split β (or μ) of the budget.
 pub fn order(epsilon: f64, delta: f64, split: f64) -> f64 {
     -delta.ln() / ((1.0 - split) * epsilon) + 1.0
 }
 
-/// A training of print: n rows, batches of b, T steps.
+/// A training of print.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Run {
-    /// n.
+    /// Number of rows, n.
     pub rows: f64,
-    /// b.
+    /// Size of a batch, b.
     pub batch: f64,
-    /// T.
+    /// Number of steps, T.
     pub steps: f64,
-    /// ε.
+    /// Claimed ε.
     pub epsilon: f64,
-    /// δ.
+    /// Claimed δ.
     pub delta: f64,
 }
 
 impl Run {
-    /// σ of Theorem 4.5.1 on a *mean* whose terms are at most `bound`: σ² = 14T·bound²·α/(βn²ε).
+    /// Noise scale σ of Theorem 4.5.1 on a *mean* whose terms are at most `bound`:
+    /// σ² = 14T·bound²·α/(βn²ε).
     pub fn srm_noise(&self, bound: f64, split: f64) -> f64 {
         let order = order(self.epsilon, self.delta, split);
         (14.0 * self.steps * bound * bound * order / (split * self.rows.powi(2) * self.epsilon))
@@ -95,7 +97,7 @@ impl Run {
         (self.batch * self.srm_noise(1.0, split)).powi(2) / 4.0
     }
 
-    /// ν of Theorem 5.3.2: ν² = 20TαG²/(μn²ε).
+    /// Noise scale ν of Theorem 5.3.2: ν² = 20TαG²/(μn²ε).
     pub fn smoothed_noise(&self, bound: f64, split: f64) -> f64 {
         let order = order(self.epsilon, self.delta, split);
         (20.0 * self.steps * order * bound * bound / (split * self.rows.powi(2) * self.epsilon))
@@ -107,7 +109,7 @@ impl Run {
         (self.batch * self.smoothed_noise(1.0, split)).powi(2) / 4.0
     }
 
-    /// b/n.
+    /// Fraction of a sample, τ = b/n.
     pub fn share(&self) -> f64 {
         self.batch / self.rows
     }
@@ -128,7 +130,8 @@ mod tests {
         (1..1000).map(|part| f64::from(part) / 1000.0)
     }
 
-    /// Whether some split β of the budget meets the condition of Lemma 4.3.7 at the noise of Theorem 4.5.1.
+    /// True if some split β of the budget meets the condition of Lemma 4.3.7 at the noise of Theorem
+    /// 4.5.1.
     fn some_split_meets_lemma_4_3_7(run: &Run) -> bool {
         splits().any(|split| {
             let order = order(run.epsilon, run.delta, split);
@@ -136,8 +139,9 @@ mod tests {
         })
     }
 
-    /// Nor on ijcnn1 (Table 4.3; print does not say how many passes), nor on MNIST at ε = 1.2, nor at ε = 3 with batches
-    /// of 1,024; at ε = 3 and 7 with smaller ones some split does.
+    /// The condition also fails on ijcnn1 (Table 4.3; print does not state the number of passes), on
+    /// MNIST at ε = 1.2, and at ε = 3 with batches of 1,024; at ε = 3 and 7 with smaller ones some split
+    /// meets it.
     #[test]
     fn the_side_condition_of_lemma_4_3_7_fails_on_ijcnn1_and_mnist() {
         let run = |rows: f64, batch: f64, passes: f64, epsilon: f64| Run {
@@ -164,7 +168,8 @@ mod tests {
         }
     }
 
-    /// Theorem 4.5.1 rests on Lemma 4.3.7, whose side condition no split β meets at any setting of Table 4.2.
+    /// Theorem 4.5.1 depends on Lemma 4.3.7, whose side condition no split β meets at any setting of
+    /// Table 4.2.
     #[test]
     fn the_side_condition_of_lemma_4_3_7_fails_at_the_published_settings() {
         for (epsilon, passes) in [(0.2, 4.0), (0.5, 5.0)] {
@@ -174,7 +179,7 @@ mod tests {
                 assert!(!met, "epsilon {epsilon}, batch {batch}");
             }
         }
-        // It is not that no setting at all meets it.
+        // Some settings do meet it.
         let run = Run {
             rows: 60_000.0,
             batch: 256.0,
@@ -185,14 +190,15 @@ mod tests {
         assert!(some_split_meets_lemma_4_3_7(&run));
     }
 
-    /// And what the sum under the lemma proves of that noise is more than was asked for: 0.203, 0.269 and
-    /// 0.390 for 0.2.
+    /// The sum in the lemma proves a larger ε of that noise than requested: 0.203, 0.269 and 0.390 for
+    /// 0.2.
     #[test]
     fn the_printed_noise_is_not_certified_by_its_own_bound() {
         for (batch, proved) in [(50.0, 0.2025), (100.0, 0.2686), (200.0, 0.3904)] {
             let run = a9a(0.2, batch, 4.0);
             let found = epsilon_of_samples(run.share(), run.srm_squared(0.5), run.steps, 1e-5);
-            // A tight accountant proves less than was asked for: the noise is enough, by another argument.
+            // A tight accountant proves less than the requested ε: the noise is enough, by another
+            // argument.
             let cost = Cost::WithoutReplacementGaussian {
                 population: 32_561,
                 batch: batch as u64,
@@ -209,7 +215,8 @@ mod tests {
         }
     }
 
-    /// Theorem 5.3.2 rests on Lemma 5.5.3, whose side condition no split μ meets at any setting of Table 5.2.
+    /// Theorem 5.3.2 depends on Lemma 5.5.3, whose side condition no split μ meets at any setting of
+    /// Table 5.2.
     #[test]
     fn the_side_condition_of_lemma_5_5_3_fails_at_the_published_settings() {
         for epsilon in [0.1, 0.15, 0.2, 0.25, 0.3] {
@@ -222,7 +229,7 @@ mod tests {
         }
     }
 
-    /// The lemmas, where their conditions hold, do bound the sum.
+    /// The lemmas bound the sum where their conditions hold.
     #[test]
     fn the_lemmas_bound_the_sum_where_they_may() {
         let mut bounded = 0;
@@ -242,8 +249,8 @@ mod tests {
         assert!(bounded > 50, "{bounded}");
     }
 
-    /// Theorem 4.5.1's first condition: the sensitivity of a mean of b₀ terms is 2G/b₀, so that s² has b₀²,
-    /// as the proof has it; with the printed b₀ it would shrink by b₀ whatever the noise.
+    /// Theorem 4.5.1's first condition: the sensitivity of a mean of b₀ terms is 2G/b₀, so that s² has
+    /// b₀², as in the proof; with the printed b₀ it would shrink by b₀ for any noise.
     #[test]
     fn the_square_of_the_first_batch_is_missing() {
         let run = a9a(0.5, 100.0, 5.0);
@@ -256,8 +263,8 @@ mod tests {
         assert!(as_printed < 0.7 && squared > 0.7, "{as_printed} {squared}");
     }
 
-    /// The script of chapter 5 adds noise √5 below its theorem: 0.1162 … 0.3471 where the theorem asks for
-    /// 0.2599 … 0.7762.
+    /// The script of chapter 5 adds noise √5 below its theorem: 0.1162 … 0.3471 where the theorem
+    /// requires 0.2599 … 0.7762.
     #[test]
     fn the_noise_of_the_script_is_the_root_of_five_too_small() {
         let scripted =
@@ -269,7 +276,7 @@ mod tests {
         }
     }
 
-    /// And it clips the mean of a batch: one record moves that by 2C, b times what it may.
+    /// The script also clips the mean of a batch: one record moves that by 2C, b times its allowance.
     #[test]
     fn clipping_a_mean_bounds_no_record() {
         let clip = |v: [f64; 2]| {
@@ -284,7 +291,7 @@ mod tests {
     }
 
     /// §4.7.1 prints 2((1 − γ)C₁ + γC₂) for 2((1 − γ)C₂ + γC₁)/b: two records with opposite gradients of
-    /// length C₁ and differences of length C₂ move the estimate by more than print allows where γ is above
+    /// norm C₁ and differences of norm C₂ move the estimate by more than print allows where γ is above
     /// ½.
     #[test]
     fn the_clips_are_swapped_in_print() {

@@ -1,40 +1,42 @@
-//! Clipped gradients of a secret sample under Gaussian noise: `dp-sgd` and its kin.
+//! Clipped gradients of a secret sample under Gaussian noise: `dp-sgd` and its variants.
 //!
 //! After Abadi et al. 2016.
 //!
-//! **Theorem.** Let gᵢ(w) be a function of record i and of the weights w alone with ‖gᵢ(w)‖₂ ≤ C for every
-//! record and every w. T steps, each the sum of gᵢ(w) over a fresh secret sample plus N(0, σ²I), w any
-//! function of the answers before, cost T sampled Gaussian releases of contribution C
+//! **Theorem.** Let gᵢ(w) be a function of record i and of the weights w alone with ‖gᵢ(w)‖₂ ≤ C for
+//! every record and every w. T steps, each the sum of gᵢ(w) over a fresh secret sample plus N(0, σ²I), w
+//! any function of the earlier answers, cost T sampled Gaussian releases of contribution C
 //! ([`privet_dp::mechanism::SampledGaussian`]); over all records, T Gaussian releases of sensitivity
 //! `shift(C)` ([`privet_core::Relation::shift`]). *Proof.* There. ∎
 //!
-//! Here gᵢ is the gradient of record i's loss times min(1, C/nᵢ), nᵢ its norm rounded up ([`privet_nn`]).
-//! No layer looks at more than one record, so that gᵢ depends on no other; a layer that does is refused. A
-//! record whose gradient is no number contributes nothing. Sums are divided by the *expected* size of a
-//! sample. Momentum, moments, smoothing, penalties, averages and the ball read noised sums and public
-//! numbers alone (`update`).
+//! Here gᵢ is the gradient of record i's loss times min(1, C/nᵢ), nᵢ its norm rounded up
+//! ([`privet_nn`]). No layer uses more than one record, so that gᵢ depends on no other; a layer that
+//! does is refused. A record whose gradient is not finite contributes nothing. Sums are divided by the
+//! *expected* size of a sample. Momentum, moments, smoothing, penalties, averages and the ball read
+//! noisy sums and public numbers alone (`update`).
 //!
-//! **Arithmetic.** With `sums = exact`, the default, each clipped gradient is truncated towards 0 to a grid,
-//! and whole numbers are added up: gᵢ is a function of its record and of w, ‖gᵢ‖ ≤ C as it stands, sums are
-//! exact, and the certificate says `finite`. What that costs is in `docs/learners.md`. With `sums = float` an
-//! example's clipped gradient is never formed: products add up pieces of the sample in 32-bit floats. A piece
-//! is cut by the places of its records in the sample, so that one record more or less moves all later pieces
-//! and their rounding: by a share of C that grows with the number of records, more than C itself at 10⁶ of
-//! them. The bound then holds for real numbers alone, the certificate says `real`, and a note says why.
+//! **Arithmetic.** With `sums = exact`, the default, each clipped gradient is truncated towards 0 to a
+//! grid, and integers are summed: gᵢ is a function of its record and of w, ‖gᵢ‖ ≤ C holds in finite
+//! arithmetic, sums are exact, and the certificate says `finite`. The cost is in `docs/learners.md`.
+//! With `sums = float` an example's clipped gradient is never formed: products sum pieces of the sample
+//! in 32-bit floats. A piece is cut by the indices of its records in the sample, so that one record more
+//! or less moves all later pieces and their rounding: by a fraction of C that grows with the number of
+//! records, more than C itself at 10⁶ of them. The bound then holds for real numbers alone, the
+//! certificate says `real`, and a note says why.
 //!
 //! | `sampling` | sample | relations |
 //! |---|---|---|
 //! | `poisson` (default) | each record with probability q = batch/n | both |
 //! | `without-replacement` | `batch` of the n records | replace-one |
 //!
-//! `rrpsgd` is a batch of one, expected: print draws one record uniformly, whose event this accountant has
-//! no theorem for under add/remove; the number of rounds is fixed, since a random one that everyone sees
-//! costs as much.
+//! `rrpsgd` has an expected batch of one: print draws one record uniformly, whose event this accountant
+//! has no theorem for under add/remove; the number of rounds is fixed, since a random number that is
+//! public costs as much.
 //!
-//! A unit of several records is refused where records are sampled ([`crate::linear::sgd`]); `dp-gd` covers it.
+//! A unit of several records is refused where records are sampled ([`crate::linear::sgd`]); `dp-gd`
+//! covers it.
 //! - δ = 0 is refused: Gaussian noise has no finite ε there.
-//! - Tested by `nonconvex/tests.rs`: the sensitivity on random and extreme neighbours, the events against the
-//!   sampler, and the bits of exact sums.
+//! - Tested by `networks/tests.rs`: the sensitivity on random and extreme neighbours, the events against
+//!   the sampler, and the bits of exact sums.
 
 use super::begins::Begins;
 use super::examples::Examples;
@@ -61,14 +63,14 @@ use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::sync::Arc;
 
-/// The note of sums in floating point.
+/// Note on sums in floating point.
 pub(super) const FLOAT_SUMS: Condition = Condition::new(
     "float-sums",
     "gradients are added up in 32-bit floating point: the guarantee is proved in real \
      arithmetic. Rounding in sums is not charged, and what one record moves by it grows with the number of records \
      (sums = exact proves the guarantee for the program as executed)",
 );
-/// Noise far below what an unsampled descent needs, from which on scales are looked at.
+/// Lower end of the search for scales, relative to the noise of an unsampled descent.
 const FLOOR: f64 = 1e-3;
 
 /// Refuses samples that would take long to account for.
@@ -81,7 +83,7 @@ pub(super) fn accountable(budget: &Allowance<'_>, method: &Method) -> Result<(),
     sgd::accountable(budget, method.info().name, instead)
 }
 
-/// The sampler of a batch.
+/// Sampler of a batch.
 pub(super) fn draw(facts: &NetFacts, sampling: Sampling, batch: u64) -> Result<Draw, LearnError> {
     if batch >= facts.table.rows {
         return Err(LearnError::NotCovered {
@@ -95,12 +97,12 @@ pub(super) fn draw(facts: &NetFacts, sampling: Sampling, batch: u64) -> Result<D
     sgd::sampler(&facts.table, sampling, batch)
 }
 
-/// The noise of a step.
+/// Noise mechanism of a step.
 #[derive(Debug, Clone)]
 pub(super) enum Noise {
-    /// On a sample.
+    /// For a sample.
     Sampled(SampledGaussian),
-    /// On all records.
+    /// For all records.
     All(Gaussian),
 }
 
@@ -120,7 +122,7 @@ impl Noise {
     }
 }
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(crate) fn plan(
     facts: &NetFacts,
     budget: &Allowance<'_>,
@@ -195,13 +197,13 @@ struct Sampled {
 pub(super) fn on_grid(sums: &[f64], noise_scale: f64) -> Option<ExactCounts> {
     const MOST: f64 = (1_u128 << 100) as f64;
     let unit = GridGaussian::new(noise_scale).ok()?.step();
-    // No record decides whether sums are numbers: those that are none count as 0.
+    // A NaN counts as 0, so that no record can stop a run.
     let count = |sum: &f64| (sum / unit).round_ties_even().clamp(-MOST, MOST) as i128;
     Some(ExactCounts { counts: sums.iter().map(count).collect(), unit })
 }
 
 impl Sampled {
-    /// The sum of clipped gradients over these records; `None` only where the run was stopped.
+    /// The sum of clipped gradients over these records; `None` only if the run was stopped.
     fn sum(&self, examples: &Examples, at: &[f32], rows: &[u32]) -> Option<ExactCounts> {
         match self.sums {
             Sums::Float => {

@@ -1,4 +1,4 @@
-//! What trainings by a schedule share: sizes, penalties, rates, and the rules for those that are left open.
+//! Common parts of trainings by a schedule: sizes, penalties, step sizes, and their default rules.
 
 use super::learners::{Asks, Method};
 use super::options::{
@@ -9,15 +9,15 @@ use super::{BALL, NetFacts};
 use crate::LearnError;
 use crate::release::request::STEPS;
 
-/// Passes over the rows where no number of steps is given.
+/// Default number of passes over the rows.
 const PASSES: f64 = 30.0;
-/// The same for single records, and steps over all records.
+/// Default number of passes for single records, and of steps over all records.
 const SINGLE_PASSES: f64 = 8.0;
 const FULL_STEPS: u32 = 100;
-/// Share of the last points that are averaged.
+/// Default fraction of the last points that are averaged.
 const USUAL_AVERAGED: f64 = 0.1;
 
-/// What all trainings on samples share: sizes, penalties, rates.
+/// Sizes of a training by a schedule.
 pub(super) struct Sizes {
     pub steps: u32,
     pub batch: u64,

@@ -5,22 +5,22 @@
 //!
 //! 1 + 2σ − σ(z + 1/z) = (σ/ω)·(1 − ωz)(1 − ω/z),
 //!
-//! hence a recursive filter forth and one back, each periodic, in O(d) and without tables: yᵢ = vᵢ + ω·yᵢ₋₁,
-//! xᵢ = yᵢ + ω·xᵢ₊₁, times ω/σ. The filter is what learners use ([`smooth`]); [`spectral`] is the other
-//! way, and the two agree to 1e-12 (`the_filter_is_the_transform`).
+//! hence a recursive filter forward and one backward, each periodic, in O(d) and without tables:
+//! yᵢ = vᵢ + ω·yᵢ₋₁, xᵢ = yᵢ + ω·xᵢ₊₁, times ω/σ. Learners use the filter ([`smooth`]); [`spectral`] is
+//! the transform, and the two agree to 1e-12 (`the_filter_is_the_transform`).
 //!
-//! **Privacy.** A_σ⁻¹ is applied to noised gradients: post-processing, which costs nothing and gains nothing.
-//! Remark 5.5.6 in print, by which smoothing shrinks the sensitivity and so gives stronger privacy, is
-//! wrong: A_σ is invertible and public, so that the smoothed answer tells exactly what the other tells
+//! **Privacy.** A_σ⁻¹ is applied to noisy gradients: post-processing, without any cost or gain. Remark
+//! 5.5.6 in print, by which smoothing shrinks the sensitivity and so gives stronger privacy, is wrong:
+//! A_σ is invertible and public, so that the smoothed answer has exactly the information of the other
 //! (`smoothing_changes_no_privacy`).
 //!
-//! **What it does to noise.** Of white noise a share γ(σ, d) is left in the A_σ-norm and β(σ, d) in ℓ2,
-//! squared, per coordinate ([`gamma`], [`beta`]): Propositions 5.3.5 and 5.3.8 and Tables 5.3 and 5.4,
-//! reproduced by tests. As d grows γ → 1/√(1 + 4σ), not 0 as is printed.
+//! **Noise.** Of white noise a fraction γ(σ, d) remains in the A_σ-norm and β(σ, d) in ℓ2, squared, per
+//! coordinate ([`gamma`], [`beta`]): Propositions 5.3.5 and 5.3.8 and Tables 5.3 and 5.4, reproduced by
+//! tests. As d grows γ → 1/√(1 + 4σ), not 0 as is printed.
 
 use realfft::RealFftPlanner;
 
-/// ω for a σ above 0.
+/// The pole ω of the filter for a σ above 0.
 fn pole(strength: f64) -> f64 {
     // (1 + 2σ − √(1 + 4σ))/(2σ) without cancellation: the product of the two roots is 1.
     2.0 * strength / (1.0 + 2.0 * strength + (1.0 + 4.0 * strength).sqrt())
@@ -69,7 +69,7 @@ pub fn spectral(values: &mut [f64], strength: f64) {
     let _ = back.process(&mut spectrum, values);
 }
 
-/// 1 + 2σ − 2σ·cos(2πk/d).
+/// Eigenvalue of A_σ, 1 + 2σ − 2σ·cos(2πk/d).
 fn eigenvalue(strength: f64, place: usize, length: usize) -> f64 {
     let angle = std::f64::consts::TAU * place as f64 / length as f64;
     1.0 + 2.0 * strength * (1.0 - angle.cos())
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// A_σx.
+    /// Product A_σx.
     fn roughen(x: &[f64], strength: f64) -> Vec<f64> {
         let length = x.len();
         let at = |place: usize| x[place % length];
@@ -132,8 +132,8 @@ mod tests {
             }
         }
 
-        /// Erratum to Remark 5.5.6: what is known of the smoothed answer is known of the other, since A_σ
-        /// takes it back; and ‖A_σd‖² = ‖d‖² + 2σ‖D₊d‖² + σ²‖Ld‖², so that noise shrinks as much as any
+        /// Erratum to Remark 5.5.6: the smoothed answer determines the other, since A_σ inverts the
+        /// smoothing; and ‖A_σd‖² = ‖d‖² + 2σ‖D₊d‖² + σ²‖Ld‖², so that noise shrinks as much as any
         /// signal does.
         #[test]
         fn smoothing_changes_no_privacy(
@@ -150,7 +150,8 @@ mod tests {
                 + 2.0 * strength * squares(&ahead)
                 + strength * strength * squares(&second);
             prop_assert!((squares(&rough) / printed - 1.0).abs() < 1e-9);
-            // In the norm of the smoothed noise's covariance A⁻², the smoothed difference is as far as before.
+            // In the norm of the smoothed noise's covariance A⁻², the smoothed difference has the norm
+            // of the original.
             let mut smoothed = difference.clone();
             smooth(&mut smoothed, strength);
             let whitened = roughen(&smoothed, strength);

@@ -1,35 +1,37 @@
 //! DP-SRM: stochastic recursive momentum, clipped.
 //!
 //! After Wang 2021, Algorithm 4, in the clipped form of §4.7.1 that its experiments use. With sample Bₜ,
-//! weights wₜ and the *noised* estimate v of the step before,
+//! weights wₜ and the *noisy* estimate v of the previous step,
 //!
 //! v⁰ = (1/b₀)(Σ_{i∈B₀} gᵢ(w₀) + noise),
 //! vᵗ = (1 − γ)vᵗ⁻¹ + (1/b)(Σ_{i∈Bₜ} [γ·gᵢ(wₜ) + (1 − γ)·hᵢ(wₜ, wₜ₋₁)] + noise),
 //!
 //! gᵢ(w) = clip(∇ℓᵢ(w), C₁) and hᵢ = clip(∇ℓᵢ(wₜ) − ∇ℓᵢ(wₜ₋₁), C₂).
 //!
-//! **Theorem.** One record's term has norm at most C₁ in the first sum and at most **γC₁ + (1 − γ)C₂** in
-//! the others, for all weights that the answers before led to; so the whole costs one sampled Gaussian
+//! **Theorem.** One record's term has norm at most C₁ in the first sum and at most **γC₁ + (1 − γ)C₂**
+//! in the others, for all weights that earlier answers can give; so the whole costs one sampled Gaussian
 //! release of contribution C₁ and T − 1 of contribution γC₁ + (1 − γ)C₂. *Proof.* Triangle inequality;
-//! vᵗ⁻¹, wₜ and wₜ₋₁ are functions of the answers before, which are charged, and so public; the rest is
+//! vᵗ⁻¹, wₜ and wₜ₋₁ are functions of earlier answers, which are charged, and so public; the rest is
 //! [`privet_dp::mechanism::SampledGaussian`]. ∎
 //!
-//! - Clipping the two gradients apart to C₁ would *not* do: the difference of the clipped is bounded by 2C₁
-//!   alone. Here the norm of the difference is taken, its cross terms in 64 bits and rounded up
-//!   ([`privet_nn`]).
-//! - Print has the indices swapped, 2((1 − γ)C₁ + γC₂), and no 1/b: at γ = 0.99, C₁ = 1.5, C₂ = 0.99 that
-//!   is a third too little noise ([`super::printed`]).
+//! - Clipping the two gradients separately to C₁ would *not* suffice: the difference of the clipped
+//!   gradients is bounded by 2C₁ alone. Here the norm of the difference is computed, its cross terms in
+//!   64 bits and rounded up ([`privet_nn`]).
+//! - Print has the indices swapped, 2((1 − γ)C₁ + γC₂), and no 1/b: at γ = 0.99, C₁ = 1.5, C₂ = 0.99
+//!   that is a third too little noise ([`super::printed`]).
 //! - Both noises have the same multiplier: σ₀ = m·C₁ and σ = m·(γC₁ + (1 − γ)C₂), m the least that meets
 //!   the budget.
-//! - *Theory mode*: with `smoothness` L the rate is Algorithm 4's, η = min{ζ/(n₀L‖v‖), 1/(2n₀L)} with C₂ = ζ/n₀ and
-//!   n₀ = `n0`: no step is longer than C₂/L, so that where L is right nothing of a difference is clipped, and no rate is
-//!   above 1/(2n₀L). A `rate` below that, and a penalty's slope in v, are kept. Privacy does not rest on it.
-//! - What is released is the mean of the last points, or the last; print draws one of all at random, which
-//!   nobody needs.
-//! - With `sums = exact`, the default, γ·gᵢ and (1 − γ)·hᵢ are truncated towards 0 to one grid, record by record, and whole
-//!   numbers are added up ([`privet_nn::Net::clipped_terms_exact`]): the bound is that of the numbers summed,
-//!   and the certificate says `finite`. With `sums = float` it says `real`, as in [`super::sampled`].
-//! - Tested by `nonconvex/tests.rs`.
+//! - *Theory mode*: with `smoothness` L the step size is Algorithm 4's, η = min{ζ/(n₀L‖v‖), 1/(2n₀L)}
+//!   with C₂ = ζ/n₀ and n₀ = `n0`: the norm of a step is at most C₂/L, so that for a correct L no
+//!   difference is clipped, and the step size is at most 1/(2n₀L). A `rate` below that, and a penalty's
+//!   gradient in v, are kept. Privacy does not depend on it.
+//! - The release is the mean of the last points, or the last; print draws one of all at random, without
+//!   need.
+//! - With `sums = exact`, the default, γ·gᵢ and (1 − γ)·hᵢ are truncated towards 0 to one grid, record
+//!   by record, and integers are summed ([`privet_nn::Net::clipped_terms_exact`]): the bound is that of
+//!   the numbers summed, and the certificate says `finite`. With `sums = float` it says `real`, as in
+//!   [`super::sampled`].
+//! - Tested by `networks/tests.rs`.
 
 use super::begins::Begins;
 use super::examples::Examples;
@@ -56,15 +58,15 @@ use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::sync::Arc;
 
-/// Noise far below what an unsampled descent needs, from which on scales are looked at.
+/// Lower end of the search for scales, relative to the noise of an unsampled descent.
 const FLOOR: f64 = 1e-3;
 
-/// What one record's term of a later sum is at most, rounded up.
+/// Upper bound on the norm of one record's term of a later sum, rounded up.
 pub fn contribution(gamma: f64, clip: f64, clip_difference: f64) -> f64 {
     (gamma * clip + (1.0 - gamma) * clip_difference) * (1.0 + 16.0 * f64::EPSILON)
 }
 
-/// What differs from a training on gradients alone.
+/// Sizes beyond those of a training on gradients alone.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Recursion {
     pub gamma: f64,
@@ -72,7 +74,7 @@ pub(super) struct Recursion {
     pub first_batch: u64,
 }
 
-/// The sizes of the recursion, with every choice written down.
+/// The sizes of the recursion, with every choice written into `settled`.
 pub(super) fn recursion(
     method: &Method,
     sizes: &mut Sizes,
@@ -105,7 +107,7 @@ pub(super) fn recursion(
     Ok(Recursion { gamma, clip_difference, first_batch })
 }
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(crate) fn plan(
     facts: &NetFacts,
     budget: &Allowance<'_>,
@@ -136,7 +138,7 @@ pub(crate) fn plan(
     let event = |scale: f64| event(&noises(scale), sizes.steps);
     let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
     let unsampled = facts.table.relation().shift(sizes.clip) * f64::from(sizes.steps).sqrt() / mu;
-    // σ₀ is what is looked for; the other goes with it.
+    // σ₀ is calibrated; the other scale follows.
     let floor = (FLOOR * unsampled).max(sgd::LEAST_MULTIPLIER * sizes.clip);
     let scale = budget.least(floor, event)?;
     let procedure = Recursive {
@@ -168,7 +170,7 @@ fn event(noises: &[SampledGaussian; 2], steps: u32) -> Result<Event, GateError> 
 #[derive(Debug, Clone)]
 struct Recursive {
     begins: Begins,
-    /// Of the first step, and of the others.
+    /// Noise mechanisms of the first step, and of the others.
     noises: [SampledGaussian; 2],
     schedule: Schedule,
     batch: u64,
@@ -178,7 +180,7 @@ struct Recursive {
 }
 
 impl Recursive {
-    /// The sum of the terms of these records at a question, in floating point.
+    /// The sum of the terms of these records at a query, in floating point.
     fn float_sum(
         &self,
         examples: &Examples,
@@ -189,7 +191,8 @@ impl Recursive {
         let gradients = examples.clipped_sum(&question.at, rows, self.clip)?;
         Some(match (&question.before, question.step) {
             (_, 0) => gradients,
-            // The first answer was lost: there is nothing to compare with, and no more than γC₁ is asked for.
+            // The first answer was lost: there is no previous point, and only the term of norm γC₁ is
+            // summed.
             (None, _) => gradients.iter().map(|g| gamma * g).collect(),
             (Some(before), _) => {
                 let points = [&question.at[..], before];
@@ -200,7 +203,7 @@ impl Recursive {
         })
     }
 
-    /// The same in whole numbers, all of them on one grid.
+    /// The same in integers, all of them on one grid.
     fn exact_sum(
         &self,
         examples: &Examples,
@@ -215,7 +218,8 @@ impl Recursive {
     }
 }
 
-/// Σ γ·clip(∇ℓᵢ(w), C₁) + (1 − γ)·clip(∇ℓᵢ(w) − ∇ℓᵢ(w′), C₂) in whole numbers; where there is no w′, the first half.
+/// Σ γ·clip(∇ℓᵢ(w), C₁) + (1 − γ)·clip(∇ℓᵢ(w) − ∇ℓᵢ(w′), C₂) in integers; the first term alone if there
+/// is no w′.
 pub(super) fn exact_terms(
     examples: &Examples,
     question: &Question,

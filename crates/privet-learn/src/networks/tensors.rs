@@ -1,4 +1,4 @@
-//! What is released: the weights of a network, tensor after tensor.
+//! The release: weights of a network, tensor after tensor.
 
 use super::BALL;
 use crate::release::note::{Condition, Note};
@@ -9,11 +9,11 @@ use serde::{Deserialize, Serialize, Serializer};
 use sha2::{Digest, Sha256};
 use std::ops::Range;
 
-/// The weights of a network, tensor after tensor.
+/// Weights of a network, tensor after tensor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tensors {
-    /// In the order of the layers.
+    /// Tensors in the order of the layers.
     pub tensors: Vec<Tensor>,
 }
 
@@ -21,16 +21,16 @@ pub struct Tensors {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tensor {
-    /// What it is called.
+    /// Name of the tensor.
     pub name: String,
-    /// Its sides.
+    /// Sizes of its dimensions.
     pub shape: Vec<usize>,
-    /// Its numbers, row by row.
+    /// Its entries, row-major.
     #[serde(serialize_with = "widened")]
     pub values: Vec<f32>,
 }
 
-/// As numbers of 64 bits, exactly: the seal is taken of those.
+/// Serialises entries as numbers of 64 bits, exactly: the seal is computed from those.
 fn widened<S: Serializer>(values: &[f32], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_seq(values.iter().map(|value| f64::from(*value)))
 }
@@ -43,17 +43,17 @@ impl Artefact for Tensors {
     }
 }
 
-/// Where the tensors of a network are in the vector of its weights.
+/// Ranges of the tensors of a network in the vector of its weights.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Layout {
-    /// In the order of the layers.
+    /// Tensors in the order of the layers.
     pub places: Vec<Place>,
-    /// Weights that are trained: the first so many.
+    /// Number of trained weights, which come first.
     pub trained: usize,
 }
 
-/// Where one tensor is.
+/// Range of one tensor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Place {
@@ -63,7 +63,7 @@ pub(crate) struct Place {
 }
 
 impl Layout {
-    /// That of a network.
+    /// Layout of a network.
     pub fn of(net: &Net) -> Self {
         let place = |tensor: &privet_nn::Tensor| Place {
             name: tensor.name.clone(),
@@ -73,13 +73,13 @@ impl Layout {
         Self { places: net.tensors().iter().map(place).collect(), trained: net.trainable() }
     }
 
-    /// The ranges of the tensors that are trained, ascending.
+    /// Ranges of the trained tensors, ascending.
     pub fn trained_ranges(&self) -> Vec<Range<usize>> {
         let ranges = self.places.iter().map(|place| place.range.clone());
         ranges.filter(|range| range.end <= self.trained).collect()
     }
 
-    /// All weights, cut into tensors.
+    /// Cuts all weights into tensors.
     pub fn cut(&self, weights: &[f32]) -> Tensors {
         let cut = |place: &Place| Tensor {
             name: place.name.clone(),
@@ -91,8 +91,8 @@ impl Layout {
 }
 
 impl Tensors {
-    /// All of them in one vector, as the network has it, if they are those of this network; otherwise what
-    /// differs.
+    /// All weights in one vector, in the network's order; an error with the difference if they are not
+    /// of this network.
     pub fn flat(&self, net: &Net) -> Result<Vec<f32>, String> {
         let known = net.tensors();
         if self.tensors.len() != known.len() {
@@ -102,7 +102,7 @@ impl Tensors {
                 known.len()
             ));
         }
-        // Before there is room for them: a file may describe a network far larger than what it holds.
+        // Before memory is allocated: a file may describe a network far larger than its contents.
         let held: usize = self.tensors.iter().map(|tensor| tensor.values.len()).sum();
         if held != net.parameters() {
             return Err(format!("it has {held} weights, and the network has {}", net.parameters()));
@@ -123,7 +123,8 @@ impl Tensors {
         Ok(weights)
     }
 
-    /// Why no training of this network that began there can have released them.
+    /// Reason why no training of this network with these initial weights can have released them; `None`
+    /// if one may.
     pub(crate) fn refused(&self, net: &Net, begin: Option<&[f32]>) -> Option<&'static str> {
         let Ok(flat) = self.flat(net) else {
             return Some("its tensors are not those of the network");
@@ -138,29 +139,29 @@ impl Tensors {
     }
 }
 
-/// A public file of weights, by what it holds.
+/// A public file of weights, by its digests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublicFile {
     /// SHA-256 of all its weights, in hexadecimal ([`digest`]).
     pub sha256: String,
-    /// The same of the weights that stay as they are, where a layer is frozen: what was released holds them, so
-    /// that anyone can take it again.
+    /// The same of the frozen weights, if a layer is frozen: the release holds them, so that anyone can
+    /// recompute it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<String>,
-    /// ε and δ that the file itself claims; none where it claims nothing.
+    /// ε and δ that the file itself claims; `None` if it claims none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claims: Option<[f64; 2]>,
 }
 
 impl PublicFile {
-    /// Of these weights of a network, frozen ones last.
+    /// Digests of these weights of a network, frozen ones last.
     pub(crate) fn of(net: &Net, weights: &[f32]) -> Self {
         let frozen = weights.get(net.trainable()..).filter(|frozen| !frozen.is_empty());
         Self { sha256: digest(weights), frozen: frozen.map(digest), claims: None }
     }
 
-    /// The condition that its weights are public.
+    /// Note of the certificate on the file.
     pub(crate) fn note(&self) -> Note {
         match self.claims {
             Some([epsilon, delta]) => BEGAN_FROM_RELEASE.with(&[
@@ -172,7 +173,8 @@ impl PublicFile {
         }
     }
 
-    /// Whether these can be the digests of a file of such a network, or what is wrong with them.
+    /// Checks that these can be the digests of a file of such a network; otherwise an error with the
+    /// reason.
     pub(crate) fn check(&self, net: &Net) -> Result<(), String> {
         let digits = |text: &str| {
             text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
@@ -198,7 +200,7 @@ impl PublicFile {
         }
     }
 
-    /// Why no training that began from this file can have released these.
+    /// Reason why no training from this file can have released these tensors; `None` if one may.
     pub(crate) fn refuses(&self, net: &Net, found: &Tensors) -> Option<&'static str> {
         let flat = found.flat(net).ok()?;
         let differs = Self::of(net, &flat).frozen != self.frozen;
@@ -206,7 +208,7 @@ impl PublicFile {
     }
 }
 
-/// The SHA-256 of weights, in hexadecimal: of their little-endian bytes.
+/// SHA-256 of weights, in hexadecimal: of their little-endian bytes.
 pub fn digest(weights: &[f32]) -> String {
     let mut hash = Sha256::new();
     weights.iter().for_each(|weight| hash.update(weight.to_le_bytes()));

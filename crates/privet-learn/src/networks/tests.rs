@@ -1,4 +1,4 @@
-//! How far one record moves what is summed, and that what is charged is what is done.
+//! Sensitivity of the sums to one record, and agreement of charges with mechanisms.
 
 use super::sampled::on_grid;
 use super::srm::{contribution, exact_terms};
@@ -66,27 +66,27 @@ fn norm(values: impl Iterator<Item = f64>) -> f64 {
     values.map(|x| x * x).sum::<f64>().sqrt()
 }
 
-/// Records of all kinds, the corners of their domain among them.
+/// Records of all kinds, with the corners of their domain.
 pub(super) fn any_record() -> impl Strategy<Value = (f64, f64, bool)> {
     let entry = prop_oneof![Just(-1.0), Just(0.0), Just(1.0), -1.0..1.0_f64];
     (entry.clone(), entry, any::<bool>())
 }
 
-/// Weights from tame to absurd.
+/// Weights of ordinary and extreme sizes.
 pub(super) fn any_weights(count: usize) -> impl Strategy<Value = Vec<f32>> {
     let scale = prop::sample::select(vec![0.1_f32, 1.0, 30.0, 1e6, 1e30]);
     (prop::collection::vec(-1.0..1.0_f32, count), scale)
         .prop_map(|(weights, scale)| weights.into_iter().map(|weight| weight * scale).collect())
 }
 
-/// What 32-bit sums of so few records may add to a distance, in units of the clip.
+/// Upper bound on the rounding of 32-bit sums of so few records, in units of the clip.
 const FLOAT: f64 = 1e-4;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Adding a record moves the sum of clipped gradients by at most C, replacing one by at most 2C; in
-    /// whole numbers exactly so, in floats up to their rounding.
+    /// Adding a record moves the sum of clipped gradients by at most C, replacing one by at most 2C;
+    /// exactly so in integers, up to rounding in floats.
     #[test]
     fn one_record_moves_a_sum_by_no_more_than_the_clip(
         others in prop::collection::vec(any_record(), 0..12), one in any_record(), other in any_record(),
@@ -115,8 +115,7 @@ proptest! {
         }
     }
 
-    /// One record's term of the recursion is no longer than γC₁ + (1 − γ)C₂, however far apart the two
-    /// points are.
+    /// One record's term of the recursion has norm at most γC₁ + (1 − γ)C₂, for any two points.
     #[test]
     fn one_record_moves_the_recursion_by_no_more_than_both_clips(
         record in any_record(), new in any_weights(facts().net.parameters()),
@@ -135,7 +134,7 @@ proptest! {
         let term = norm(gradient.iter().zip(&moved).map(|(g, h)| gamma * g + (1.0 - gamma) * h));
         prop_assert!(norm(moved.iter().copied()) <= difference * (1.0 + FLOAT));
         prop_assert!(term <= contribution(gamma, clip, difference) * (1.0 + FLOAT), "{term}");
-        // In whole numbers it is so exactly.
+        // Exactly so in integers.
         let question = Question { step: 1, at: new, before: Some(old) };
         let exact = exact_terms(&examples, &question, &[0], (gamma, clip, difference)).unwrap();
         let squares: f64 = exact.counts.iter().map(|count| (*count as f64).powi(2)).sum();
@@ -143,7 +142,8 @@ proptest! {
         prop_assert!(squares <= most * most, "{squares} beyond {most}²");
     }
 
-    /// The terms of all records add up to the sum, bit for bit: adding one adds its own and changes no other.
+    /// The sum is that of the terms of all records, bit for bit: adding a record adds its term and
+    /// changes no other.
     #[test]
     fn a_recursion_in_whole_numbers_is_the_sum_of_its_records_alone(
         records in prop::collection::vec(any_record(), 1..20),
@@ -163,7 +163,7 @@ proptest! {
     }
 }
 
-/// The bound is reached: a clip half as long would be found out by the test above.
+/// The bound is attained: the test above would detect a clip half as large.
 #[test]
 fn the_clip_is_reached() {
     let facts = facts();
@@ -176,7 +176,7 @@ fn the_clip_is_reached() {
     let moved = examples.difference_sum([&weights, &far], &[0], 1e-4).unwrap();
     let length = norm(moved.into_iter());
     assert!(length > 0.999e-4 && length <= 1e-4, "{length}");
-    // In whole numbers too: what truncation takes is a step a weight.
+    // In integers too: truncation takes at most a step for each weight.
     let steps = |sum: ExactCounts| norm(sum.counts.iter().map(|count| *count as f64 * sum.unit));
     let length = steps(examples.exact_sum(&weights, &[0], 1e-3).unwrap());
     assert!(length > 0.999e-3 && length <= 1e-3, "{length}");
@@ -190,8 +190,9 @@ fn the_clip_is_reached() {
     assert!(length > 0.7 * 0.999e-4 && length <= 0.7e-4, "{length}");
 }
 
-/// Algorithm 4's rate: no step longer than C₂/L, over which no record's gradient moves by more than C₂ where L is right,
-/// and no rate above 1/(2n₀L). Here L = ¼·(‖x‖² + 1) for rows of at most √2.
+/// Algorithm 4's step size: a step has norm at most C₂/L, over which no record's gradient moves by more
+/// than C₂ if L is right, and the step size is at most 1/(2n₀L). Here L = ¼·(‖x‖² + 1) for rows of at
+/// most √2.
 #[test]
 fn theory_mode_has_both_caps() {
     const ONE: &str = "{\"input\": {\"features\": 2}, \"layers\": [{\"kind\": \"linear\", \"out\": 1}], \
@@ -201,7 +202,7 @@ fn theory_mode_has_both_caps() {
     let asked = with(request("dp-srm", ONE, 40, Neighbours::ReplaceOne), &given);
     let planned: Plan<Network> = plan(&asked).unwrap();
     assert_eq!(planned.settings().get("rate"), Some(1.0 / (2.0 * 4.0 * smooth)));
-    // What is settled is planned again as it is.
+    // Planning the settled request again changes nothing.
     assert_eq!(plan(planned.request()).unwrap().request(), planned.request());
     let slower = with(asked.clone(), &[("rate", "0.01")]);
     assert_eq!(plan(&slower).unwrap().settings().get("rate"), Some(0.01));
@@ -213,7 +214,7 @@ fn theory_mode_has_both_caps() {
     let longest = sizes.schedule.longest.unwrap();
     assert_eq!(longest, moved / smooth);
     let corner = Examples::of(&facts, &table(&[(1.0, 1.0, true)])).unwrap();
-    // Along the row, about where the sigmoid is steepest: nearly all of C₂, and no more.
+    // Along the row, near the steepest point of the sigmoid: nearly all of C₂, and no more.
     let by = (longest / 3.0_f64.sqrt()) as f32 / 2.0;
     let points = [vec![by; 3], vec![-by; 3]];
     let difference = corner.difference_sum([&points[0], &points[1]], &[0], 1e3).unwrap();
@@ -224,8 +225,8 @@ fn theory_mode_has_both_caps() {
     assert!(refused.contains("smoothness"), "{refused}");
 }
 
-/// A person with up to three records: the sum over all of theirs moves by what is charged, nearly all of it where they
-/// are alike, and so do the scores of a choice. Methods that sample records refuse it.
+/// A unit with up to three records: the sum over all of theirs moves by at most the charge, nearly all
+/// of it if they are equal, and so do the scores of a choice. Methods that sample records refuse it.
 #[test]
 fn units_of_several_records_are_charged_whole() {
     let schema =
@@ -243,7 +244,7 @@ fn units_of_several_records_are_charged_whole() {
     };
     let (one, other) = (table(false), table(true));
     for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
-        // Three records come or go; under replace-one three go and three come.
+        // Three records are added or removed; under replace-one three are removed and three added.
         let times = if neighbours == Neighbours::ReplaceOne { 6.0 } else { 3.0 };
         for method in ["dp-gd", "dp-agd"] {
             let task = Network::new(described(NET), method.parse().unwrap());
@@ -285,7 +286,7 @@ fn units_of_several_records_are_charged_whole() {
             assert!(matches!(refused, LearnError::NotCovered { .. }), "{method}: {refused}");
         }
     }
-    // What three records move, against what six clips would be.
+    // The move by three records, against six clips.
     let facts = facts();
     let weights = facts.net.initial(1);
     let everyone: Vec<u32> = (0..60).collect();
@@ -301,7 +302,7 @@ fn units_of_several_records_are_charged_whole() {
     assert!((score(&one) - score(&other)).unsigned_abs() <= 3 * privet_nn::LOSS_STEPS);
 }
 
-/// Clipping two gradients apart does not bound their difference by C₂, which is why it is not done.
+/// Clipping two gradients separately does not bound their difference by C₂: this is why it is not done.
 #[test]
 fn clipping_apart_would_not_bound_a_difference() {
     let facts = facts();
@@ -313,7 +314,7 @@ fn clipping_apart_would_not_bound_a_difference() {
     assert!(apart > 10.0 * difference, "{apart}");
 }
 
-/// What is charged at each step is the sampler that draws: its rate, or its sizes, and the clip.
+/// The charge of each step is for the sampler that draws: its rate, or its sizes, and the clip.
 #[test]
 fn sampling_and_the_charged_event_agree() {
     for (method, sampling) in [
@@ -356,7 +357,7 @@ fn sampling_and_the_charged_event_agree() {
     }
 }
 
-/// What the help says of choices that are left open, for clips other than 1.
+/// Defaults are as the help states, for clips other than 1.
 #[test]
 fn gamma_is_the_share_of_the_clips_unless_given() {
     for (given, gamma) in [
@@ -371,12 +372,12 @@ fn gamma_is_the_share_of_the_clips_unless_given() {
         let planned = plan(&with(asked, &[("steps", "3")])).unwrap();
         let settled = planned.request().task.method.settings().gamma.unwrap();
         assert!((settled - gamma).abs() < 1e-12, "{given:?}: {settled}");
-        // Settled, it stays.
+        // Planning the settled request again changes nothing.
         assert_eq!(plan(planned.request()).unwrap().request(), planned.request());
     }
 }
 
-/// Correlated noise: one event, each place once a pass, and whole numbers; add/remove is refused.
+/// Correlated noise: one event, each row once a pass, and integers; add/remove is refused.
 #[test]
 fn correlated_noise_is_one_event_of_every_pass() {
     let settings = [("batch", "60"), ("steps", "20")];
@@ -417,7 +418,7 @@ fn run(planned: &Plan<Network>, data: &Dataset, seed: u64) -> Tensors {
     release.into_parts().0
 }
 
-/// Exact sums claim finite arithmetic, and give the same bits whatever the order of the records.
+/// Exact sums claim finite arithmetic, and give the same bits in any order of the records.
 #[test]
 fn exact_sums_have_the_same_bits_in_any_order() {
     let asked = with(
@@ -437,8 +438,8 @@ fn exact_sums_have_the_same_bits_in_any_order() {
     assert!(far < 1e-3, "{far}");
 }
 
-/// Frozen layers keep the weights of a public file; other weights than the plan names are refused, and a file
-/// that says otherwise does not verify.
+/// Frozen layers keep the weights of a public file; weights other than the plan names are refused, and a
+/// forged file does not verify.
 #[test]
 fn frozen_layers_keep_public_weights() {
     let frozen = NET.replacen("\"out\": 3", "\"out\": 3, \"frozen\": true", 1);
@@ -496,7 +497,7 @@ fn frozen_layers_keep_public_weights() {
     let read = from_json::<Network>(text.as_bytes(), Seal::Required).unwrap();
     assert!(verify(&read).valid);
     assert_eq!(read.artefact(), released.artefact());
-    // Frozen weights are those of the file: their digest is taken again.
+    // Frozen weights are those of the file: their digest is recomputed.
     assert_eq!(named.refuses(&net, released.artefact()), None);
     assert_eq!(named.frozen, Some(digest(&public[frozen])));
     let mut other = released.artefact().clone();
@@ -504,7 +505,8 @@ fn frozen_layers_keep_public_weights() {
     assert!(named.refuses(&net, &other).unwrap().contains("a frozen weight"));
 }
 
-/// Without privacy too, training begins from the weights of a file; a plan of it that was handed none says so.
+/// Without privacy, too, training begins from the weights of a file; a plan without the file is refused
+/// with an explanation.
 #[test]
 fn baselines_begin_from_public_weights() {
     for method in ["non-private", "storm"] {
@@ -527,7 +529,7 @@ fn baselines_begin_from_public_weights() {
         assert!(planned.clone().with_public(&row(&net.initial(8))).is_err(), "other weights");
         let planned = planned.with_public(&row(&public)).unwrap();
         let found = run(&planned).unwrap().into_parts().0;
-        // So short a step moves next to nothing.
+        // So short a step hardly moves the weights.
         let far = |(now, then): (f32, &f32)| (now - then).abs() > 1e-20;
         let flat = found.flat(&net).unwrap();
         assert!(!flat.into_iter().zip(&public).any(far), "{method}");
@@ -548,7 +550,7 @@ fn seeds_beyond_what_a_file_holds_are_refused() {
     }
 }
 
-/// Whole numbers unless floats are asked for, which the plan then says of itself.
+/// Integers unless floats are requested, which the plan then states.
 #[test]
 fn sums_are_exact_unless_floats_are_asked_for() {
     for method in ["dp-sgd", "dp-adam", "dp-lssgd", "dp-lsadam", "dp-srm", "dp-gd", "rrpsgd"] {
@@ -562,7 +564,7 @@ fn sums_are_exact_unless_floats_are_asked_for() {
     }
 }
 
-/// A null record keeps its place and contributes exactly nothing.
+/// A null record keeps its index and contributes exactly nothing.
 #[test]
 fn null_records_contribute_nothing() {
     let schema = Schema::from_toml(&format!("invalid = \"drop\"\n{SCHEMA}")).unwrap();
@@ -623,7 +625,7 @@ fn what_does_not_fit_is_refused_with_its_numbers() {
     let method: Method = "dp-sgd".parse().unwrap();
     assert!(matches!(method.with("gamma", "0.5"), Err(LearnError::NotASetting { .. })));
     assert!(matches!(method.with("sums", "maybe"), Err(LearnError::SettingValue { .. })));
-    // A setting that the method does not have, in a file, is not one that the planner writes.
+    // A file with a setting that the method does not have is not one that the planner writes.
     let odd = Settings { gamma: Some(0.5), sums: Some(Sums::Float), ..Settings::default() };
     let asked = request("dp-sgd", NET, 500, Neighbours::ReplaceOne);
     let task = Network { method: Method::DpSgd(Box::new(odd)), ..asked.task.clone() };
@@ -631,7 +633,7 @@ fn what_does_not_fit_is_refused_with_its_numbers() {
     assert_eq!(planned.request().task.method.settings().gamma, None);
 }
 
-/// Sums that are no numbers count as nothing; they never end a run.
+/// NaN sums count as 0; they never end a run.
 #[test]
 fn whatever_is_summed_is_put_on_the_grid() {
     let grid = on_grid(&[f64::NAN, f64::INFINITY, -0.3], 1.0).unwrap();
@@ -668,8 +670,8 @@ fn the_baselines_learn() {
     }
 }
 
-/// A training that is put aside and gone on with gives a release like any other; a state is gone on from
-/// once, one of another network or cut in half is refused, and what a process lost stays charged.
+/// A training that is suspended and resumed gives a release like any other; a state is resumed once, one
+/// of another network or cut in half is refused, and steps that a process lost stay charged.
 #[test]
 fn a_training_goes_on_where_it_was_put_aside() {
     use super::checkpoint::{Advanced, Checkpointed};
@@ -682,7 +684,7 @@ fn a_training_goes_on_where_it_was_put_aside() {
         let planned = plan(&asked).unwrap();
         let mut source = SystemRandom::new().unwrap();
         let ready = || Checkpointed::ready(&planned, None, &path, &data);
-        // What was looked at and not begun leaves nothing behind.
+        // A check without a start leaves nothing behind.
         drop(ready().unwrap());
         let begun = ready().unwrap().begin(&planned, &mut source).unwrap();
         assert!(ready().is_err(), "there already");
@@ -700,7 +702,7 @@ fn a_training_goes_on_where_it_was_put_aside() {
         let Advanced::Aside(_) = read.advance(&data, 2, &mut source, &stop).unwrap() else {
             panic!("{method}: at its end")
         };
-        // An older state is a copy: it was gone on from.
+        // An older state is a copy that was resumed already.
         let newer = std::fs::read(&path).unwrap();
         std::fs::write(&path, &kept).unwrap();
         let copy = Checkpointed::read(&path, None).unwrap();
@@ -708,7 +710,7 @@ fn a_training_goes_on_where_it_was_put_aside() {
             copy.advance(&data, 1, &mut source, &stop).is_err(),
             "{method}: gone on from twice"
         );
-        // Cut in half it is none.
+        // Cut in half it is not a state.
         std::fs::write(&path, &newer[..newer.len() / 2]).unwrap();
         let cut = Checkpointed::read(&path, None).unwrap_err().to_string();
         assert!(cut.contains("not a checkpoint, or cut"), "{cut}");
@@ -719,7 +721,8 @@ fn a_training_goes_on_where_it_was_put_aside() {
         assert!(lost.advance(&data, 5, &mut source, &stops).is_err());
         let left = Checkpointed::read(&path, None).unwrap();
         let unwritten = left.finish(&data, 1, &mut source, &stop).unwrap();
-        // A process that ends before the file is there: the next one has the same network, at no further draw.
+        // A process that ends before the file is written: the next one has the same network, without a
+        // further draw.
         let first = unwritten.network().artefact().clone();
         drop(unwritten);
         let again = Checkpointed::read(&path, None).unwrap();
@@ -736,7 +739,8 @@ fn a_training_goes_on_where_it_was_put_aside() {
     }
 }
 
-/// What cannot be put aside, or has nowhere to be put, is refused while nothing is spent, and leaves no file.
+/// A training that cannot be suspended, or has no writable place, is refused before anything is spent,
+/// and leaves no file.
 #[test]
 fn what_cannot_be_put_aside_is_refused_before_anything_is_paid() {
     use super::checkpoint::Checkpointed;
@@ -761,7 +765,7 @@ fn what_cannot_be_put_aside_is_refused_before_anything_is_paid() {
     assert!(why.contains("its journal is there already"), "{why}");
 }
 
-/// Stops at the so-manyth step.
+/// Stops at the given step.
 struct Stops(std::sync::atomic::AtomicU32);
 
 impl privet_optim::solver::Monitor for Stops {

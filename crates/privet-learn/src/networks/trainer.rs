@@ -1,4 +1,4 @@
-//! What a method decides, and a training from its first step to its last.
+//! A method's plan, and the execution of a training from its first step to its last.
 
 use super::begins::Begins;
 use super::examples::Examples;
@@ -18,7 +18,7 @@ use privet_optim::sum::Table;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// What a method decides.
+/// A method's plan.
 pub(crate) struct Decision {
     pub worker: Worker,
     pub settled: Settings,
@@ -26,16 +26,16 @@ pub(crate) struct Decision {
     pub notes: Vec<Note>,
 }
 
-/// How it is carried out.
+/// Execution of a method.
 pub(crate) enum Worker {
-    /// Question by question, so that it can be put aside between two.
+    /// Query by query, so that it can be suspended between two.
     Steps(Arc<dyn Trainer>),
-    /// As a whole: it has an un-noised half, or decides on the way what it spends.
+    /// As a whole: it has a secret state without noise, or an adaptive budget.
     Whole(Arc<dyn Procedure<Network>>),
 }
 
 impl Worker {
-    /// To be run from its first step to its last.
+    /// Procedure from the first step to the last.
     pub fn procedure(self) -> Arc<dyn Procedure<Network>> {
         match self {
             Self::Steps(trainer) => trainer,
@@ -44,15 +44,15 @@ impl Worker {
     }
 }
 
-/// A training whose questions are put to records one by one.
+/// A training whose queries are answered one by one.
 pub(crate) trait Trainer: Procedure<Network> {
-    /// The network and where it begins.
+    /// Network and initial weights.
     fn begins(&self) -> &Begins;
 
-    /// The same, with the weights of a public file to begin from.
+    /// Returns the training with the initial weights of a public file.
     fn begun_from(&self, row: &Matrix) -> Result<Arc<dyn Trainer>, LearnError>;
 
-    /// The answer to a question, noised and charged.
+    /// Answers a query, under noise that is charged.
     fn answer(
         &self,
         examples: &Examples,
@@ -62,7 +62,7 @@ pub(crate) trait Trainer: Procedure<Network> {
     ) -> Result<Noised<Vec<f64>>, GateError>;
 }
 
-/// A training from its first step to its last.
+/// Runs a training from its first step to its last.
 pub(super) fn train(
     trainer: &dyn Trainer,
     facts: &NetFacts,
@@ -78,7 +78,7 @@ pub(super) fn train(
     })
 }
 
-/// Places of records as a network counts them; a table has fewer than 2³² rows ([`Examples::of`]).
+/// Indices of records as a network has them; a table has fewer than 2³² rows ([`Examples::of`]).
 pub(super) fn places(sample: &[usize]) -> Zeroizing<Vec<u32>> {
     Zeroizing::new(sample.iter().map(|place| *place as u32).collect())
 }

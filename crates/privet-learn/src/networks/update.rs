@@ -1,6 +1,7 @@
-//! How noised sums of gradients become weights: the learner's half of every training, a [`Walk`].
+//! The public walk of every training ([`Walk`]): update rules that turn noisy sums of gradients into
+//! weights.
 //!
-//! With aₜ the answer, b the *expected* size of a sample (a public number, whatever was drawn) and r the
+//! With aₜ the answer, b the *expected* size of a sample (a public number, for any draw) and r the
 //! public penalty:
 //!
 //! | rule | direction |
@@ -9,10 +10,9 @@
 //! | `Adam` | first and second moments of aₜ/b, corrected for their start (Kingma & Ba 2015) |
 //! | `Recursive` | v ← aₜ/b at first, then v ← (1 − γ)·v + aₜ/b ([`super::srm`]) |
 //!
-//! aₜ/b is smoothed by A_σ⁻¹ first where that is asked for ([`super::smoothing`]). Then θ ← Π(θ − ηₜ(v +
-//! ∇r(θ))), Π the projection on a ball around 0, so that weights are finite whatever was drawn. The mean of
-//! the last points is what is released. All of it reads public numbers and answers that are charged:
-//! post-processing.
+//! If requested, aₜ/b is smoothed by A_σ⁻¹ first ([`super::smoothing`]). Then θ ← Π(θ − ηₜ(v + ∇r(θ))),
+//! Π the projection onto a ball around 0, so that weights are finite for any draw. The release is the
+//! mean of the last points. All inputs are public numbers and charged answers: post-processing.
 
 use super::smoothing::smooth;
 use super::tensors::{Layout, Tensors};
@@ -21,36 +21,36 @@ use privet_dp::continual::Running;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 
-/// How an answer becomes a direction.
+/// Update rule, with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Rule {
-    /// m.
+    /// Momentum m.
     Momentum(f64),
-    /// β₁ and β₂.
+    /// Adam's decays β₁ and β₂.
     Adam([f64; 2]),
-    /// γ.
+    /// Weight γ of the gradient itself in the recursion.
     Recursive(f64),
 }
 
-/// How rates fall.
+/// Decay of the step size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decay {
-    /// Not at all.
+    /// Constant.
     #[default]
     Constant,
-    /// Evenly, to 0 at the end.
+    /// Linear, to 0 at the end.
     Linear,
-    /// As 1/t.
+    /// Inverse: as 1/t.
     Inverse,
 }
 
 impl Decay {
-    /// The words for it.
+    /// Names of the decays.
     pub const WORDS: &'static str = "constant, linear or inverse";
 
-    /// Of step t of T, from 0.
+    /// Factor of step t of T, from 0.
     fn at(self, step: u32, steps: u32) -> f64 {
         match self {
             Self::Constant => 1.0,
@@ -64,14 +64,14 @@ impl Decay {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Penalty {
-    /// λ of (λ/2)‖θ‖².
+    /// Strength λ of the ridge (λ/2)‖θ‖².
     pub ridge: f64,
-    /// λ of λ·Σθ²/(1 + θ²).
+    /// Strength λ of the nonconvex penalty λ·Σθ²/(1 + θ²).
     pub nonconvex: f64,
 }
 
 impl Rule {
-    /// The rate where none is given, for gradients clipped to this length: a few clips an expected step.
+    /// Default step size for gradients clipped to this norm.
     pub fn usual_rate(self, clip: f64) -> f64 {
         match self {
             Self::Momentum(momentum) => 0.5 * (1.0 - momentum) / clip,
@@ -82,7 +82,7 @@ impl Rule {
 }
 
 impl Penalty {
-    /// Its value.
+    /// Value of the penalties.
     pub fn of(self, weights: &[f64]) -> f64 {
         let one = |weight: &f64| {
             let square = weight * weight;
@@ -91,80 +91,80 @@ impl Penalty {
         weights.iter().map(one).sum()
     }
 
-    /// Its derivative at one weight.
+    /// Derivative at one weight.
     pub fn slope(self, weight: f64) -> f64 {
         let under = 1.0 + weight * weight;
         self.ridge * weight + self.nonconvex * 2.0 * weight / (under * under)
     }
 }
 
-/// Public numbers, fixed before any record is read.
+/// Public parameters, fixed before any record is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Schedule {
-    /// T.
+    /// Number of steps, T.
     pub steps: u32,
-    /// b of the first step, and of the others.
+    /// Expected size b of the first sample, and of the others.
     pub expected: [f64; 2],
     pub rule: Rule,
-    /// η.
+    /// Step size η.
     pub rate: f64,
     pub decay: Decay,
-    /// No step is longer than this.
+    /// Upper bound on the norm of a step.
     pub longest: Option<f64>,
-    /// σ, and whether each tensor is smoothed by itself.
+    /// Smoothing strength σ, and true if each tensor is smoothed separately.
     pub smoothing: Option<(f64, bool)>,
     pub penalty: Penalty,
-    /// How many of the last points are averaged; 0 counts as 1.
+    /// Number of the last points that are averaged; 0 counts as 1.
     pub averaged: u32,
-    /// Radius of the ball that trained weights are kept in.
+    /// Radius of the ball onto which trained weights are projected.
     pub ball: f64,
 }
 
-/// What a training begins from: public numbers alone.
+/// Start of a training's walk: public numbers alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Start {
     pub schedule: Schedule,
-    /// All weights: those that are trained first, then frozen ones.
+    /// All weights: trained ones first, then frozen ones.
     pub weights: Vec<f32>,
-    /// Which tensors they are.
+    /// Tensors of these weights.
     pub layout: Layout,
-    /// Where answers are rows of a stream under correlated noise: their running sum.
+    /// Running sum of the answers, if they are rows of a stream under correlated noise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub running: Option<Running>,
 }
 
-/// What is asked of the records.
+/// A query of the sum of gradients at a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Question {
-    /// How many answers were heard before it.
+    /// Number of earlier answers.
     pub step: u32,
     /// All weights.
     pub at: Vec<f32>,
-    /// And those of the point before, where gradients are compared.
+    /// All weights at the previous point, if gradients are compared.
     pub before: Option<Vec<f32>>,
 }
 
-/// A training under way.
+/// State of a training's walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Training {
     start: Start,
     heard: u32,
-    /// The trained weights, at full precision.
+    /// Trained weights, at full precision.
     point: Vec<f64>,
-    /// v, or the first moment.
+    /// Direction v, or the first moment.
     direction: Vec<f64>,
-    /// Second moments, where the rule has them.
+    /// Second moments, if the rule has them.
     second: Vec<f64>,
     mean: Vec<f64>,
-    /// All weights at the point before, where the rule compares.
+    /// All weights at the previous point, if the rule compares gradients.
     before: Option<Vec<f32>>,
 }
 
-/// What Adam adds to the root of second moments.
+/// Number that Adam adds to the root of second moments.
 pub const ADAM_FLOOR: f64 = 1e-8;
 
 impl Walk for Training {
@@ -201,7 +201,7 @@ impl Walk for Training {
                 self.mean.iter_mut().zip(&self.point).for_each(|(mean, x)| *mean += x / share);
             }
         }
-        // At its end, and again where a process ended before it could write that down.
+        // At the end, and again if a process ended before it could write the release.
         if self.heard >= steps {
             return Next::Release(self.start.layout.cut(&self.all(&self.mean)));
         }
@@ -211,7 +211,7 @@ impl Walk for Training {
 }
 
 impl Training {
-    /// All weights, with these in the places of those that are trained.
+    /// All weights, with `trained` as the trained ones.
     fn all(&self, trained: &[f64]) -> Vec<f32> {
         let frozen = &self.start.weights[trained.len()..];
         trained.iter().map(|weight| *weight as f32).chain(frozen.iter().copied()).collect()
@@ -249,7 +249,7 @@ impl Training {
         }
     }
 
-    /// The direction that an answer gives, and the state after it.
+    /// Returns the direction of an answer, and updates the state.
     fn direction_of(&mut self, answer: &[f64]) -> Vec<f64> {
         let time = f64::from(self.heard) + 1.0;
         let both = self.direction.iter_mut().zip(answer);
@@ -319,7 +319,7 @@ mod tests {
             asked(walk.next(None)),
             Question { step: 0, at: vec![1.0, 0.0, 7.0], before: None }
         );
-        // The first answer counts a quarter each: v = (1, 0), θ = (0.5, 0).
+        // The first answer is divided by 4: v = (1, 0), θ = (0.5, 0).
         assert_eq!(asked(walk.next(Some(vec![4.0, 0.0]))).at, [0.5, 0.0, 7.0]);
         // v = (0.5, 2), θ = (0.25, −1).
         assert_eq!(asked(walk.next(Some(vec![0.0, 4.0]))).at, [0.25, -1.0, 7.0]);
@@ -331,13 +331,14 @@ mod tests {
         };
         let values: Vec<_> = tensors.tensors.iter().map(|tensor| tensor.values[0]).collect();
         assert_eq!(values, [0.125, 7.0, -1.5]);
-        // Put aside at its end it gives the same once more.
+        // Suspended at its end it gives the same once more.
         let text = serde_json::to_string(&walk).unwrap();
         let mut walk: Training = serde_json::from_str(&text).unwrap();
         assert_eq!(walk.next(None), Next::Release(tensors));
     }
 
-    /// v⁰ = a/b₀, v ← (1 − γ)v + a/b: the *noised* v goes on, and the point before is asked about as well.
+    /// v⁰ = a/b₀, v ← (1 − γ)v + a/b: the recursion uses the *noisy* v, and the query has the previous
+    /// point as well.
     #[test]
     fn the_recursion_is_that_of_noised_answers() {
         let mut walk = training(schedule(Rule::Recursive(0.25)));
@@ -351,7 +352,7 @@ mod tests {
         assert_eq!(third.before, Some(second.at));
     }
 
-    /// An empty answer is one that was lost: nothing moves, and one step less is left.
+    /// An empty answer is one that was lost: the point does not move, and one step less is left.
     #[test]
     fn a_lost_answer_counts_as_heard() {
         let mut walk = training(schedule(Rule::Momentum(0.0)));
@@ -384,7 +385,7 @@ mod tests {
         assert_eq!(Decay::Constant.at(3, 4), 1.0);
     }
 
-    /// The derivative of λθ²/(1 + θ²), by differences.
+    /// The derivative of λθ²/(1 + θ²), by finite differences.
     #[test]
     fn the_penalty_has_its_slope() {
         let penalty = Penalty { ridge: 0.3, nonconvex: 0.7 };

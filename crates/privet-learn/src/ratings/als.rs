@@ -1,7 +1,8 @@
 //! Alternating least squares without privacy, for comparison.
 //!
-//! Each user fits y ≈ bⱼ + a₀ + a₁bⱼ + a₂Lⱼ + ⟨z, vⱼ⟩ as for [`super::moments`]; then each item fits (bⱼ, vⱼ) by ridge
-//! regression on everybody's ratings of it, given what users fitted; and so on. Begun from the covariance of the core.
+//! Each user fits y ≈ bⱼ + a₀ + a₁bⱼ + a₂Lⱼ + ⟨z, vⱼ⟩ as for [`super::moments`]; then each item fits
+//! (bⱼ, vⱼ) by ridge regression on all users' ratings of it, given the users' fits; and so on. It begins
+//! from the covariance of the core.
 
 use super::baseline::{Decided, no_budget};
 use super::factors::Factors;
@@ -28,7 +29,7 @@ settings! {
     }
 }
 
-/// A line about it.
+/// Registry entry of `non-private-als`.
 pub(super) const INFO: Info = Info {
     name: "non-private-als",
     summary: "alternating least squares without noise, for comparison",
@@ -41,10 +42,10 @@ pub(super) const INFO: Info = Info {
     more: (),
 };
 
-/// Ridges of an offset and of each number of a vector.
+/// Ridges of an offset and of each entry of a vector.
 const RIDGES: [f64; 2] = [4.0, 12.0];
 
-/// It spends nothing.
+/// Refuses a budget: the method spends none.
 pub(super) fn plan(
     _shape: &Shape,
     _settling: &Settling<'_>,
@@ -53,7 +54,7 @@ pub(super) fn plan(
     Err(no_budget("non-private-als"))
 }
 
-/// What is done, and its settings with every choice made.
+/// Returns the baseline and its settings with every choice made.
 pub(super) fn baseline(shape: &Shape, own: &PlainAls) -> Result<Decided, LearnError> {
     let most = shape.items.clamp(1, 10) as u32;
     let rank = RANK.check(f64::from(own.rank.unwrap_or(most)))? as u32;
@@ -94,12 +95,12 @@ impl Baseline<Complete> for Turns {
     }
 }
 
-/// The sums of one item's regression: triangle of the Gram matrix, then the right side.
+/// Number of sums of one item's regression: triangle of the Gram matrix, then the right side.
 fn items_sums(size: usize) -> usize {
     size * (size + 1) / 2 + size
 }
 
-/// Users fit, then items.
+/// One round: users fit, then items.
 fn turned(state: &GlobalState, table: &dyn Table) -> Result<GlobalState, LearnError> {
     let size = 1 + state.rank();
     let (items, each) = (state.offsets.len(), items_sums(size));

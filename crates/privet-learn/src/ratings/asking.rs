@@ -1,11 +1,12 @@
-//! How every method is carried out: its questions are put to the users through one door.
+//! Common execution of every method: its queries are answered as noisy sums over users.
 //!
 //! ```text
-//!   everyone: Walk ──Question──► Users ──each: LocalState──► Tally ──sum + noise──► Vec<f64> ──► Walk … ──► Factors
+//!   everyone: Walk ──Question──► Users ──LocalState──► Tally ──noise──► Vec<f64> ──► Walk … ──► Factors
 //! ```
 //!
-//! [`Users`] is the door ([`crate::Answers`] for ratings): a question is plain data, and what comes back is a sum over
-//! all users under noise that is charged. Nothing of one user crosses it but what she adds to a [`super::local::Tally`].
+//! [`Users`] is the only access to ratings ([`crate::Answers`] for ratings): a query is plain data, and
+//! its answer is a sum over all users under noise that is charged. A user's only contribution is their
+//! term of a [`super::local::Tally`].
 
 use super::choice::{Choosing, Narrow, Narrowing};
 use super::factors::Factors;
@@ -26,37 +27,37 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 
-/// What a method settles: what its walk begins from, and what its questions cost.
+/// A method's settled sizes: the start of its walk, and the costs of its queries.
 pub(crate) trait Asking:
     Debug + Clone + PartialEq + Send + Sync + Serialize + DeserializeOwned + 'static
 {
-    /// What it asks.
+    /// Type of its queries.
     type Question: local::Question + Debug + Clone + PartialEq + Serialize;
-    /// The side that everyone sees.
+    /// Its public walk.
     type Walk: Walk<Start = Self, Question = Self::Question, Answer = Vec<f64>, Artefact = Factors>
         + Debug
         + Clone
         + PartialEq;
 
-    /// What all questions cost.
+    /// Returns the accounted event of all queries.
     fn events(&self) -> Result<Event, GateError>;
-    /// The noise of one.
+    /// Returns the noise of a query.
     fn mechanism(&self, question: &Self::Question) -> Gaussian;
-    /// The numbers a person wants to see.
+    /// Returns the numbers to display.
     fn shown(&self) -> Shown;
-    /// Why no run of the plan gives what a file holds.
+    /// Returns a reason why no run of the plan gives a file's factors; `None` if one may.
     fn refuses(&self, found: &Factors) -> Option<&'static str>;
-    /// Whether what it makes of answers counts on noise that is wider among parties.
+    /// True if its post-processing accounts for the wider noise of several parties.
     fn among_parties(&self) -> bool {
         false
     }
 }
 
-/// Those who hold ratings, each her own.
+/// The table of users' ratings, a row each.
 pub(super) struct Users<'a>(pub &'a dyn Table);
 
 impl Users<'_> {
-    /// The sum of what all of them tell, under noise that is charged to the session.
+    /// Answers a query: the sum over all users, under noise that is charged to the session.
     fn answer(
         &self,
         question: &impl local::Question,
@@ -67,7 +68,7 @@ impl Users<'_> {
     }
 }
 
-/// A method's plan; with items that are chosen first, where there are.
+/// A method's plan; with a private choice of items before it, if requested.
 #[derive(Debug, Clone)]
 pub(super) struct Asked<S> {
     pub sizes: S,
@@ -104,7 +105,7 @@ impl<S: Asking> Procedure<Complete> for Asked<S> {
         }
     }
 
-    /// Every question goes through one door, as a sum under Gaussian noise.
+    /// Every query is answered as a sum under Gaussian noise, as parties can.
     fn among_parties(&self) -> bool {
         self.sizes.among_parties()
     }

@@ -1,4 +1,4 @@
-//! Baselines without privacy: what they share.
+//! Common parts of the baselines without privacy.
 
 use super::factors::Factors;
 use super::local::{self, counted};
@@ -16,20 +16,20 @@ use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What answers are shrunk by: next to nothing.
+/// Noise scale by which answers are shrunk: negligible.
 pub(super) const NOISE: f64 = 1e-6;
-/// No user's ratings count less than anybody's.
+/// ξ so large that all users' ratings have full weight.
 pub(super) const SPREAD: f64 = 1e6;
 
 /// A baseline with its settings, every choice made.
 pub(super) type Decided = (Arc<dyn Baseline<Complete>>, super::Method);
 
-/// It spends nothing: a budget is refused.
+/// Refusal of a budget: a baseline spends none.
 pub(super) fn no_budget(method: &'static str) -> LearnError {
     LearnError::NotASetting { setting: "epsilon".into(), method }
 }
 
-/// The exact answer to a question.
+/// Exact answer to a query.
 pub(super) fn exactly(
     question: &impl local::Question,
     table: &dyn Table,
@@ -38,7 +38,7 @@ pub(super) fn exactly(
     Ok(sums.counts.iter().map(|count| *count as f64 * sums.unit).collect())
 }
 
-/// A walk answered exactly.
+/// Runs a walk with exact answers.
 pub(super) fn walked<W>(
     mut walk: W,
     table: &dyn Table,
@@ -78,7 +78,7 @@ pub(super) mod mean {
     use super::*;
     use crate::ratings::learners::{Decision, Settling};
 
-    /// A line about it.
+    /// Registry entry of `mean`.
     pub(in crate::ratings) const INFO: Info = Info {
         name: "mean",
         summary: "each user's own mean: nothing is learnt of anybody, for comparison",
@@ -103,7 +103,7 @@ pub(super) mod mean {
         Ok((Arc::new(Nothing), super::super::Method::Mean(Mean {})))
     }
 
-    /// Nothing is learnt of anybody.
+    /// Baseline that learns nothing.
     #[derive(Debug)]
     struct Nothing;
 

@@ -1,13 +1,14 @@
-//! The most rated items, paid for: of a public list those with the largest noised counts are kept, and all that
-//! follows is about them alone.
+//! A private choice of the most rated items: of a public list those with the largest noisy counts are
+//! kept, and all later queries are about them alone.
 //!
-//! **Question.** Every user adds w = min(1, √(ξ/n)) at each of her n items: a vector with entries ≥ 0 of norm w√n ≤ √ξ.
-//! **Theorem.** The sum moves in ℓ2 by at most √ξ where a user is added or removed, and by √(2ξ) where one is replaced:
-//! two vectors with entries ≥ 0 have a scalar product ≥ 0. Which items are kept is read off the noised sum
-//! (post-processing), and whatever is asked of them later holds that list as something that everyone knows. ∎
+//! **Query.** Every user adds w = min(1, √(ξ/n)) at each of their n items: a vector with entries ≥ 0 of
+//! norm w√n ≤ √ξ. **Theorem.** The sum moves in ℓ2 by at most √ξ if a user is added or removed, and by
+//! √(2ξ) if one is replaced: two vectors with entries ≥ 0 have a scalar product ≥ 0. The kept items are
+//! a function of the noisy sum (post-processing), and later queries hold that list as a public fact. ∎
 //!
-//! A tenth of μ² goes to the choice, the rest to the method, which is planned as if the list had so many items from the
-//! beginning. Of other items a user is told her own mean, and none of them is recommended.
+//! A tenth of μ² goes to the choice, the rest to the method, which is planned as if the list had `top`
+//! items from the beginning. For other items a user's prediction is their own mean, and none of them is
+//! recommended.
 //!
 //! Tested by `choosing_items_moves_no_further_than_is_charged` and `tests/all/completion.rs`.
 
@@ -22,14 +23,14 @@ use privet_dp::gate::{Next, Walk};
 use privet_dp::mechanism::Gaussian;
 use serde::{Deserialize, Serialize};
 
-/// The share of μ² that it gets.
+/// Fraction of μ² for the choice.
 pub(super) const SHARE: f64 = 0.1;
-/// ξ of the counts: users with more ratings count less at each.
+/// ξ of the counts: users with more than ξ ratings have a smaller weight at each item.
 const SPREAD: f64 = 80.0;
-/// What counts are told in.
+/// Unit of the counts.
 const UNIT: f64 = 1.0 / 16_777_216.0;
 
-/// How items are chosen.
+/// Settings of a choice of items.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Choosing {
@@ -40,7 +41,7 @@ pub(crate) struct Choosing {
 }
 
 impl Choosing {
-    /// So many of the listed items, within that part of a budget's multiplier.
+    /// Plans the choice of `keep` listed items with its fraction of the budget's multiplier μ.
     pub(super) fn of(shape: &Shape, keep: u32, mu: f64) -> Result<Self, LearnError> {
         if keep < 2 || keep as usize >= shape.items {
             return Err(LearnError::NotCovered {
@@ -50,7 +51,7 @@ impl Choosing {
         }
         let open =
             Self { items: shape.items, keep: keep as usize, relation: shape.relation, noise: 1.0 };
-        // A little more: what finite arithmetic is charged for is paid out of it.
+        // Slightly more noise: the charge for finite arithmetic is paid out of it.
         Ok(Self { noise: open.shift() / (mu * SHARE.sqrt()), ..open })
     }
 
@@ -62,7 +63,7 @@ impl Choosing {
         square.sqrt() * (1.0 + 8.0 * f64::EPSILON)
     }
 
-    /// The noise of the counts.
+    /// Gaussian mechanism of the counts.
     pub(super) fn mechanism(&self) -> Gaussian {
         Gaussian {
             neighbours: self.relation.neighbours,
@@ -74,20 +75,20 @@ impl Choosing {
     }
 }
 
-/// A question about all items, or about those chosen.
+/// A query about all items, or about the chosen ones.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Narrow<Q> {
-    /// How often each is rated.
+    /// Number of ratings of each item.
     Counts {
-        /// How many there are.
+        /// Number of items.
         items: usize,
     },
-    /// The method's own.
+    /// A query of the method.
     Of {
-        /// Places in the list, ascending.
+        /// Indices in the list, ascending.
         chosen: Vec<u32>,
-        /// About them.
+        /// Query about these items.
         question: Q,
     },
 }
@@ -118,7 +119,7 @@ impl<Q: Question> Question for Narrow<Q> {
     }
 }
 
-/// Chooses, then does what the method does.
+/// Walk that chooses items and then runs the method's walk on them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "S: Asking")]
 pub(crate) struct Narrowing<S: Asking> {
@@ -158,7 +159,7 @@ impl<S: Asking> Walk for Narrowing<S> {
     }
 }
 
-/// The places of the largest, ascending; the earlier among equals.
+/// Indices of the `keep` largest counts, ascending; the earlier among equals.
 fn largest(counts: &[f64], keep: usize) -> Vec<u32> {
     let mut order: Vec<u32> = (0..counts.len() as u32).collect();
     order.sort_by(|a, b| counts[*b as usize].total_cmp(&counts[*a as usize]).then(a.cmp(b)));
@@ -167,18 +168,18 @@ fn largest(counts: &[f64], keep: usize) -> Vec<u32> {
     order
 }
 
-/// What is released of the items that were chosen.
+/// Factors of the chosen items.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Chosen {
-    /// Their places in the list, ascending.
+    /// Indices of the chosen items in the list, ascending.
     pub items: Vec<u32>,
-    /// What was learnt of them.
+    /// Factors of these items.
     pub of: Box<Factors>,
 }
 
 impl Chosen {
-    /// Whether they are of so many items.
+    /// True if these are valid factors of a list of `items` items.
     pub(super) fn fits(&self, items: usize) -> bool {
         self.items.windows(2).all(|pair| pair[0] < pair[1])
             && self.items.last().is_some_and(|last| (*last as usize) < items)
@@ -186,7 +187,7 @@ impl Chosen {
             && self.of.fits(self.items.len())
     }
 
-    /// The places predicted for all items: of those that were not chosen the user's own mean.
+    /// Scaled predictions for all items: for unchosen ones the user's own mean.
     pub(super) fn places(&self, user: &LocalState, items: usize) -> Vec<f64> {
         let mean = user.places().iter().sum::<f64>() / (user.places().len() + 1) as f64;
         let mut places = vec![mean; items];
@@ -215,7 +216,7 @@ mod tests {
     }
 
     proptest! {
-        /// One user comes, goes or is exchanged for any other.
+        /// One user added, removed or exchanged for any other.
         #[test]
         fn choosing_items_moves_no_further_than_is_charged(one in user(), other in user()) {
             let question: Narrow<Inner> = Narrow::Counts { items: 200 };

@@ -1,4 +1,4 @@
-//! What is released of the items, and what a user makes of it.
+//! Released factors of the items, and a user's predictions from them.
 
 use super::choice::Chosen;
 use super::local::LocalState;
@@ -8,19 +8,19 @@ use super::spectral::{Descent, Path, Subspace};
 use crate::release::task::Artefact;
 use serde::{Deserialize, Serialize};
 
-/// What is learnt of the items: the same for every user.
+/// Released model of the items: the same for every user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "form", rename_all = "kebab-case")]
 pub enum Factors {
-    /// Of [`super::moments`].
+    /// Model of [`super::moments`].
     Moments(GlobalState),
-    /// Of `frank-wolfe` and `oja` ([`super::spectral`]).
+    /// Model of `frank-wolfe` and `oja` ([`super::spectral`]).
     Directions(Path),
-    /// Of `svd`.
+    /// Model of `svd`.
     Subspace(Subspace),
-    /// Of `pgd`.
+    /// Model of `pgd`.
     Descent(Descent),
-    /// Of any, about items that were chosen first.
+    /// Model of any method, for privately chosen items.
     Chosen(Chosen),
 }
 
@@ -41,17 +41,17 @@ impl Artefact for Factors {
     }
 }
 
-/// An item with what a user is predicted to say of it.
+/// An item with a user's predicted rating.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Recommended {
-    /// Its place in the list of items.
+    /// Index in the list of items.
     pub item: usize,
-    /// The predicted rating.
+    /// Predicted rating.
     pub rating: f64,
 }
 
 impl Factors {
-    /// Whether it has the form of so many items.
+    /// True if it has the form of a model of `items` items.
     pub(super) fn fits(&self, items: usize) -> bool {
         match self {
             Self::Moments(state) => state.fits(items),
@@ -62,13 +62,13 @@ impl Factors {
         }
     }
 
-    /// What a user is predicted to say of every item. For her eyes alone.
+    /// Predicted ratings of every item; they reveal the user's own ratings, and are for that user alone.
     pub fn predictions(&self, user: &LocalState, shape: &Shape) -> Vec<f64> {
         let places = self.places(user, shape.items);
         places.into_iter().map(|place| shape.rating(place)).collect()
     }
 
-    /// The same as places in [−2, 2] between the bounds, and beyond.
+    /// Predictions scaled to [−2, 2] between the bounds, not clamped.
     pub(super) fn places(&self, user: &LocalState, items: usize) -> Vec<f64> {
         match self {
             Self::Moments(state) => {
@@ -82,12 +82,12 @@ impl Factors {
         }
     }
 
-    /// The items that she has not rated with the largest predictions, best first. For her eyes alone.
+    /// The `most` unrated items with the largest predictions, best first; for that user alone.
     pub fn recommend(&self, user: &LocalState, shape: &Shape, most: usize) -> Vec<Recommended> {
         self.ranked(user, &self.predictions(user, shape), most)
     }
 
-    /// The same from predictions; of items that were not chosen none is recommended.
+    /// The same from predictions; unchosen items are not recommended.
     pub(super) fn ranked(
         &self,
         user: &LocalState,
@@ -102,7 +102,7 @@ impl Factors {
     }
 }
 
-/// The items that a user has not rated with the largest predictions, best first.
+/// The `most` items that a user has not rated with the largest predictions, best first.
 fn best(
     items: impl Iterator<Item = usize>,
     user: &LocalState,

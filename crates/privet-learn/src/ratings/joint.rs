@@ -1,9 +1,9 @@
-//! Predictions handed to their users, each with a certificate of its own.
+//! Predictions for each user, each with a certificate of its own.
 //!
-//! What everyone sees is the release; what one user is told is made of it and of her own ratings alone (the billboard
-//! lemma, [`privet_dp::gate::Parts`]), and its certificate is seen by everyone but her
-//! ([`privet_dp::account::SeenBy::AllButTheUnit`]). Both ways to get there are here: [`learn_jointly`] where all users'
-//! ratings are at hand, and [`recommended`] from a file and one user's own.
+//! Everyone reads the release; a user's part is computed from it and their own ratings alone (the
+//! billboard lemma, [`privet_dp::gate::Parts`]), and its certificate states the view of everyone but
+//! that user ([`privet_dp::account::SeenBy::AllButTheUnit`]). [`learn_jointly`] has all users' ratings;
+//! [`recommended`] has a file and one user's own.
 
 use super::Complete;
 use super::factors::{Factors, Recommended};
@@ -16,20 +16,20 @@ use privet_dp::gate::{CertificateError, GateError, Part, Parts, Private, Release
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 
-/// One user's own ratings, and what is public beside the release.
+/// One user's own ratings, with public facts.
 struct Own {
     user: LocalState,
     shape: Shape,
     most: usize,
 }
 
-/// What a user is told: of the release and of her own ratings, and of nothing else.
+/// A user's part: a function of the release and of their own ratings alone.
 fn told(factors: &Factors, own: Own) -> Vec<Recommended> {
     factors.recommend(&own.user, &own.shape, own.most)
 }
 
-/// Learns from all users, and makes so many recommendations for each of them: the release for everyone, and a part for
-/// each user, in the order of the rows.
+/// Learns from all users, and makes `most` recommendations for each of them: the release for everyone,
+/// and a part for each user, in the order of the rows.
 pub fn learn_jointly(
     plan: &Plan<Complete>,
     data: &Dataset,
@@ -64,8 +64,9 @@ pub fn learn_jointly(
     Ok(session.settle_jointly(noised, users, told, plan.statement(*guarantee)?)?)
 }
 
-/// So many recommendations for one user, from what was released before and her own ratings. The statement is that of the
-/// release: whoever has it from a file verifies the file first, as `privet recommend` does.
+/// Makes `most` recommendations for one user, from an earlier release and their own ratings. The
+/// statement is that of the release: a caller that reads it from a file verifies the file first, as
+/// `privet recommend` does.
 pub fn recommended(
     released: &Released<Complete>,
     user: LocalState,

@@ -1,4 +1,4 @@
-//! The list of ways to complete ratings (`registry.rs`), a line each.
+//! Registry of the methods for completing ratings (`registry.rs`).
 
 use super::als::{self, PlainAls};
 use super::asking::{Asked, Asking};
@@ -21,7 +21,7 @@ use privet_dp::account::{Event, gaussian};
 use privet_dp::gate::GateError;
 use std::sync::Arc;
 
-/// What a private way covers.
+/// Cases that a private method covers.
 pub(super) const RATINGS: Covers = Covers {
     printed: Cover::No {
         why: NOT_PRINTED,
@@ -31,14 +31,14 @@ pub(super) const RATINGS: Covers = Covers {
     ..Covers::ALL
 };
 
-/// What a private way guarantees.
+/// Guarantee of a private method.
 pub(super) const USERS: &str = "proved with rounding, users protected whole";
 
-/// What a method decides.
+/// A method's plan.
 pub(super) struct Decision {
-    /// What to do.
+    /// Procedure to run.
     pub procedure: Arc<dyn Procedure<Complete>>,
-    /// With every choice made.
+    /// The method with every setting filled in.
     pub settled: Method,
 }
 
@@ -49,22 +49,22 @@ impl Decision {
     }
 }
 
-/// What a method may spend.
+/// Budget of a method's plan.
 pub(super) struct Settling<'a> {
     pub allowance: Allowance<'a>,
-    /// What is chosen before, and paid for.
+    /// Private choice of items that is made and paid for first.
     pub choosing: Option<Choosing>,
 }
 
 impl<'a> Settling<'a> {
-    /// μ of what the method itself may spend.
+    /// Gaussian multiplier μ of the method's own part of the budget.
     pub(super) fn multiplier(&self) -> f64 {
         let allowance = &self.allowance;
         let left = if self.choosing.is_some() { 1.0 - choice::SHARE } else { 1.0 };
         gaussian::mu(allowance.epsilon(), allowance.delta()) * left.sqrt()
     }
 
-    /// The least noise with which the method, and what is chosen before it, keep the budget.
+    /// The least noise with which the method, and a choice of items before it, keep the budget.
     pub(super) fn least(
         &self,
         floor: f64,
@@ -81,12 +81,12 @@ impl<'a> Settling<'a> {
 }
 
 registry! {
-    /// A way to complete ratings, with its own settings.
+    /// A method for completing ratings, with its own settings.
     pub enum Method: Info<()>, all METHODS, default Moments;
     pub(super) plan(self, shape: &Shape, settling: &Settling<'_>) -> Result<Decision, LearnError>;
-    /// Offsets and factors of items from a few noised sums.
+    /// Offsets and factors of items from a few noisy sums.
     Moments(Moments) = moments::INFO, moments::plan;
-    /// Frank–Wolfe by noised covariances.
+    /// Frank–Wolfe by noisy covariances.
     FrankWolfe(FrankWolfe) = frank_wolfe::INFO, frank_wolfe::plan;
     /// Frank–Wolfe by Oja's rule.
     Oja(Oja) = oja::INFO, oja::plan;
@@ -98,15 +98,15 @@ registry! {
     Als(Als) = private_als::INFO, private_als::plan;
     /// A subspace after cleansing.
     CleansedSvd(CleansedSvd) = cleansed_svd::INFO, cleansed_svd::plan;
-    /// The questions of `moments` with nothing noised.
+    /// The queries of `moments` without noise.
     NonPrivate(NonPrivate) = non_private::INFO, non_private::plan;
-    /// Frank–Wolfe with nothing noised.
+    /// Frank–Wolfe without noise.
     #[serde(rename = "non-private-frank-wolfe", alias = "plain-frank-wolfe")]
     PlainFrankWolfe(PlainFrankWolfe) = plain_frank_wolfe::INFO, plain_frank_wolfe::plan;
-    /// Projected descent with nothing noised.
+    /// Projected descent without noise.
     #[serde(rename = "non-private-pgd", alias = "plain-pgd")]
     PlainPgd(PlainPgd) = plain_pgd::INFO, plain_pgd::plan;
-    /// Alternating least squares with nothing noised.
+    /// Alternating least squares without noise.
     #[serde(rename = "non-private-als", alias = "plain-als")]
     PlainAls(PlainAls) = als::INFO, als::plan;
     /// Each user's own mean.
@@ -114,7 +114,8 @@ registry! {
 }
 
 impl Method {
-    /// What is done without a budget, of a method that is not private.
+    /// Baseline of a method that is not private, for a request without a budget; `None` if it is
+    /// private.
     pub(super) fn baseline(&self, shape: &Shape) -> Option<Result<Decided, LearnError>> {
         Some(match self {
             Self::NonPrivate(own) => non_private::baseline(shape, own),
@@ -126,7 +127,7 @@ impl Method {
         })
     }
 
-    /// Whether it makes something of public features of items.
+    /// True if the method uses public features of items.
     pub(super) fn uses_features(&self) -> bool {
         matches!(self, Self::Moments(_) | Self::NonPrivate(_) | Self::PlainAls(_))
     }

@@ -1,13 +1,15 @@
-//! The side of one user: her ratings, what she fits from them, and the only way that anything of them leaves.
+//! One user's ratings, the fit from them, and the only type through which anything computed from them
+//! leaves.
 //!
 //! ```text
 //!   everyone: GlobalState ──question──► LocalState ──clipped, truncated──► Tally ──noise──► everyone
 //!                                          └──► her own predictions, which stay with her
 //! ```
 //!
-//! A [`LocalState`] can be neither written nor printed. What it tells goes into a [`Tally`], whole numbers
-//! that are added up over all users and opened by a mechanism alone; a holder of one user's row could add a
-//! share of noise or a mask to it before handing it on. The door is [`super::asking`]'s.
+//! A [`LocalState`] can be neither serialised nor printed. A user's contribution goes into a [`Tally`],
+//! integers that are summed over all users and read by a mechanism alone; a holder of one user's row
+//! could add a share of noise or a mask to it before passing it on. Queries are answered by
+//! [`super::asking`].
 
 use super::shape::each_rating;
 use privet_data::matrix::Matrix;
@@ -17,17 +19,17 @@ use privet_optim::sum::{RecordsError, Table};
 use rayon::prelude::*;
 use std::fmt;
 
-/// What is asked of all users: each adds a vector, and the sum gets noise.
+/// A query of all users: each adds a vector, and the sum gets noise.
 pub(super) trait Question: Sync {
-    /// Numbers in the answer.
+    /// Number of coordinates of the answer.
     fn coordinates(&self) -> usize;
-    /// What the answer counts in, a power of two.
+    /// Unit of the answer, a power of two.
     fn unit(&self) -> f64;
-    /// Adds what one user tells. Its norm is bounded as the question's own doc says.
+    /// Adds one user's vector. Its norm must be within the bound that the implementing query documents.
     fn add(&self, user: &LocalState, into: &mut Tally);
 }
 
-/// One user's ratings, as places in [−2, 2] between the bounds.
+/// One user's ratings, scaled to [−2, 2] between the bounds.
 #[derive(Clone, Default)]
 pub struct LocalState {
     items: Vec<u32>,
@@ -41,7 +43,7 @@ impl fmt::Debug for LocalState {
 }
 
 impl LocalState {
-    /// Of a row of a table.
+    /// Reads a row of a table.
     pub fn of(matrix: &Matrix, row: usize) -> Self {
         let mut user = Self::default();
         user.read(matrix, row);
@@ -57,13 +59,13 @@ impl LocalState {
         });
     }
 
-    /// Of items, ascending, and their places.
+    /// From item indices, ascending, and scaled ratings.
     #[cfg(test)]
     pub(super) fn from_parts(items: Vec<u32>, places: Vec<f64>) -> Self {
         Self { items, places }
     }
 
-    /// Her ratings of these items, ascending, each called by its place among them.
+    /// Ratings of these items, ascending, each renumbered by its index among them.
     pub(super) fn only(&self, chosen: &[u32]) -> Self {
         let mut own = Self::default();
         for (item, place) in self.items.iter().zip(&self.places) {
@@ -75,44 +77,44 @@ impl LocalState {
         own
     }
 
-    /// The items rated, ascending.
+    /// Indices of the rated items, ascending.
     pub(super) fn items(&self) -> &[u32] {
         &self.items
     }
 
-    /// Each rating's place.
+    /// Scaled ratings.
     pub(super) fn places(&self) -> &[f64] {
         &self.places
     }
 
-    /// Items with their places.
+    /// Item indices with their scaled ratings.
     pub(super) fn ratings(&self) -> impl Iterator<Item = (usize, f64)> + '_ {
         self.items.iter().map(|item| *item as usize).zip(self.places.iter().copied())
     }
 }
 
-/// A sum over users in whole units; nobody reads it but a mechanism.
+/// A sum over users in integer multiples of a unit; only a mechanism reads it.
 pub(super) struct Tally {
     counts: Vec<i64>,
     unit: f64,
 }
 
 impl Tally {
-    /// Adds a number, truncated toward zero to whole units, so that no vector grows by it.
+    /// Adds a number, truncated toward zero to an integer multiple of the unit, so that no norm grows.
     pub(super) fn add(&mut self, place: usize, value: f64) {
         self.counts[place] += (value / self.unit) as i64;
     }
 
-    /// Adds whole units.
+    /// Adds an integer multiple of the unit.
     pub(super) fn add_units(&mut self, place: usize, units: i64) {
         self.counts[place] += units;
     }
 }
 
-/// Rows that a thread takes at a time.
+/// Lower limit on the rows that a thread takes at a time.
 const ROWS: usize = 512;
 
-/// The most of them: what questions add up of so many stays far below 2⁶³.
+/// Upper limit on them: queries' sums over as many rows stay far below 2⁶³.
 const MOST_ROWS: usize = 1 << 20;
 
 /// The sum over all users, for a mechanism alone.
@@ -123,7 +125,7 @@ pub(super) fn total(
     counted(question, table).map(Private::new)
 }
 
-/// The same for a baseline without privacy. Whole numbers: the same from any back end, by any number of
+/// The exact sum, for baselines without privacy. Integers: the same from any back end, by any number of
 /// threads.
 pub(super) fn counted(
     question: &impl Question,
@@ -155,7 +157,7 @@ pub(super) fn counted(
     Ok(ExactCounts { counts, unit })
 }
 
-/// What one user tells, for tests of how far it can go.
+/// One user's vector, for tests of its norm.
 #[cfg(test)]
 pub(super) fn told(question: &impl Question, user: &LocalState) -> Vec<f64> {
     let mut tally = Tally { counts: vec![0; question.coordinates()], unit: question.unit() };
@@ -163,19 +165,19 @@ pub(super) fn told(question: &impl Question, user: &LocalState) -> Vec<f64> {
     tally.counts.iter().map(|count| *count as f64 * tally.unit).collect()
 }
 
-/// A little less than 1: pays for the rounding of what is scaled to a bound.
+/// Slightly less than 1: covers the rounding of a vector that is scaled to a bound.
 const WITHIN: f64 = 1.0 - 1e-9;
 
-/// The factor that brings a vector into a ball, rounded down.
+/// Factor that clips a vector to a norm, rounded down.
 pub(super) fn into_ball(vector: &[f64], radius: f64) -> f64 {
     let norm = vector.iter().map(|x| x * x).sum::<f64>().sqrt();
-    // A sum of n squares, one after the other, is off by a part of n·ε at most.
+    // The relative error of a sum of n squares, one after the other, is at most n·ε.
     let within = WITHIN - 4.0 * vector.len() as f64 * f64::EPSILON;
     if norm <= radius * within { 1.0 } else { radius * within / norm }
 }
 
 /// Solves (A + diag(ridge))·x = b by Cholesky's factorisation, A symmetric and positive semi-definite in
-/// row-major order; zeros where rounding leaves a pivot that is not above 0.
+/// row-major order; returns zeros if rounding leaves a pivot that is not above 0.
 pub(super) fn solve(mut matrix: Vec<f64>, ridge: &[f64], mut right: Vec<f64>) -> Vec<f64> {
     let size = right.len();
     for (place, ridge) in ridge.iter().enumerate() {

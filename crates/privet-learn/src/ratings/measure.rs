@@ -1,28 +1,27 @@
-//! How good predictions are on ratings that were held out. For whoever holds the ratings: none of it is
-//! noised.
+//! Accuracy of predictions on held-out ratings. For the holder of the ratings: without noise.
 
 use super::factors::Factors;
 use super::local::LocalState;
 use super::shape::{Shape, each_rating};
 use privet_data::Dataset;
 
-/// Errors and rankings on ratings held out.
+/// Errors and rankings on held-out ratings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measures {
     /// Root mean squared error of predicted ratings.
     pub error: f64,
-    /// The mean over users of the share of the held-out items she rates in the upper quarter of the bounds
-    /// that are among the 20 recommended.
+    /// Recall: the mean over users of the fraction of their relevant held-out items, those rated in the
+    /// upper quarter of the bounds, that are among the 20 recommended.
     pub recall: f64,
-    /// The mean over the same users of the discounted gain of those 20 (1/log₂(1 + place) for each hit) over
-    /// the largest possible.
+    /// NDCG: the mean over the same users of the discounted gain of those 20 (1/log₂(1 + rank) for each
+    /// relevant item) over the largest possible.
     pub gain: f64,
 }
 
-/// How many are recommended.
+/// Number of recommended items.
 pub const RECOMMENDED: usize = 20;
 
-/// Rows of `kept` and `held` are of the same users in the same order; predictions are made from `kept`.
+/// Measures predictions made from `kept` on `held`; their rows are of the same users in the same order.
 pub fn measure(factors: &Factors, shape: &Shape, kept: &Dataset, held: &Dataset) -> Measures {
     let (mut squares, mut ratings) = (0.0, 0.0);
     let (mut recall, mut gain, mut users) = (0.0, 0.0, 0.0);

@@ -1,31 +1,34 @@
-//! Completing ratings: what a user would say of items that she has not rated, with each user protected whole.
+//! Completing ratings: predicts a user's ratings of unrated items, with all ratings of each user
+//! protected together.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | [`learners`] | the ways to do it, a line each |
-//! | [`moments`] | offsets and factors of items from a few noised sums, the default |
-//! | `als`, `plain` | baselines without privacy |
+//! | [`learners`] | the registry of methods |
+//! | [`moments`] | offsets and factors of items from a few noisy sums, the default |
+//! | `als`, `baseline` | baselines without privacy |
 //! | [`spectral`] | Frank–Wolfe, Oja, projected descent and a subspace, after Thakkar's thesis |
 //! | [`rivals`] | alternating least squares, and a subspace after cleansing |
-//! | `asking` | how all of them are carried out: one door between what everyone sees and the users |
-//! | `choice` | the most rated items, paid for |
-//! | [`joint`] | predictions handed to their users, each with a certificate |
-//! | [`factors`] | what is released, and what a user makes of it with her own ratings |
-//! | [`shape`] | what is public, and which tables are admitted |
-//! | `local` | the side of one user, and the only way that anything of hers leaves |
-//! | [`measure`] | root mean squared error, recall and NDCG on ratings held out |
+//! | `asking` | the common execution of methods: queries to users, answered as noisy sums |
+//! | `choice` | a private choice of the most rated items |
+//! | [`joint`] | predictions for each user, each with a certificate |
+//! | [`factors`] | the release, and a user's predictions from it and their own ratings |
+//! | [`shape`] | public facts of ratings, and checks of a table |
+//! | `local` | one user's ratings, and the only type through which anything computed from them leaves |
+//! | [`measure`] | root mean squared error, recall and NDCG on held-out ratings |
 //!
-//! **Who sees what** (Kearns, Pai, Roth & Ullman 2014; Hsu et al. 2014). The file holds what was learnt of
-//! the items from noised sums: it is (ε, δ)-differentially private towards everyone, and may be published. A
-//! user's predictions are a function of that file and of her own ratings. By the billboard lemma
-//! ([`privet_dp::gate::Parts`]) all that anyone else sees, the file and everybody else's predictions, tells
-//! no more of her than (ε, δ) allows: joint privacy. Her own predictions tell of her own ratings, and must
-//! stay with her: [`Factors::predictions`] is computed where her ratings are, and nothing of it is written.
+//! **Joint privacy** (Kearns, Pai, Roth & Ullman 2014; Hsu et al. 2014). The file holds factors of the
+//! items, learnt from noisy sums: it is (ε, δ)-differentially private and may be published. A user's
+//! predictions are a function of that file and of their own ratings. By the billboard lemma
+//! ([`privet_dp::gate::Parts`]) the joint view of everyone else, the file and all other users'
+//! predictions, is (ε, δ)-private for that user: joint privacy. A user's predictions reveal their own
+//! ratings, and must stay with them: [`Factors::predictions`] is computed where the ratings are, and is
+//! never written to the file.
 //!
-//! **Items.** Their list is public ([`privet_data::ratings`]): nothing is derived from which of them occur.
-//! "The most rated items" is a look at private data: `top` pays for one inside the plan (`choice`).
+//! **Items.** Their list is public ([`privet_data::ratings`]): nothing is derived from which of them
+//! occur. "The most rated items" is a private query: `top` pays for one inside the plan (`choice`).
 //!
-//! **Rows.** `rows` of a request is the declared number of *users*; under both relations the true number is
+//! **Rows.** `rows` of a request is the declared number of *users*; under both relations the true number
+//! is private (a user can come with few ratings or many), and only the declared one is used.
 //! private (a user can come with few ratings or many), and only the declared one is used.
 
 mod als;
@@ -67,21 +70,23 @@ use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 
-/// Completing ratings.
+/// A request to complete ratings.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Complete {
-    /// How.
+    /// Method with its settings.
     pub method: Method,
-    /// How many of the listed items are kept: those with the largest noised counts, paid from the budget. All if none.
+    /// Number of the listed items to keep: those with the largest noisy counts, paid from the budget.
+    /// All if `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub top: Option<u32>,
-    /// Public features of the items, in the order of their list, such as genres: of `moments` and baselines like it.
+    /// Public features of the items, in the order of their list, such as genres: for `moments` and the
+    /// baselines `non-private` and `non-private-als`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<Vec<f64>>,
 }
 
-/// What the certificate says of predictions.
+/// Note of the certificate on predictions.
 pub const JOINT: Condition = Condition::new(
     "joint-privacy",
     "this file may be seen by everyone. Predictions made from it with a person's own ratings \
@@ -89,7 +94,7 @@ pub const JOINT: Condition = Condition::new(
      and their own predictions, tells no more of a person than the guarantee says (joint privacy)",
 );
 
-/// What must be true of ratings that several parties hold.
+/// Assumption on ratings that several parties hold.
 pub const AT_ONE_PARTY: Condition = Condition::new(
     "ratings-at-one-party",
     "each person's ratings must all be held by one party: of a person with ratings at \
@@ -97,12 +102,12 @@ pub const AT_ONE_PARTY: Condition = Condition::new(
 );
 
 impl Complete {
-    /// By a method, of all listed items.
+    /// A request by a method, for all listed items.
     pub fn by(method: Method) -> Self {
         Self { method, top: None, features: Vec::new() }
     }
 
-    /// Of ratings with this schema by about so many users.
+    /// Requests a model of ratings with this schema by about `users` users.
     pub fn request(self, schema: Schema, users: u64, neighbours: Neighbours) -> Request<Self> {
         Request::new(schema, users, neighbours, self)
     }
@@ -203,7 +208,7 @@ impl Task for Complete {
     }
 }
 
-/// Whether to go on with the next question.
+/// Error if the monitor stops the run before the next query.
 fn going_on(monitor: &dyn Monitor, asked: u32) -> Result<(), LearnError> {
     let (gradient_norm, tolerance) = (f64::INFINITY, 0.0);
     match monitor.proceed(Progress { iteration: asked, gradient_norm, tolerance, precise: false }) {

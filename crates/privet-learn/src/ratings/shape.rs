@@ -1,4 +1,4 @@
-//! What is public of ratings, and which tables of them a plan admits.
+//! Public facts of ratings, and checks of the tables that a plan admits.
 
 use crate::LearnError;
 use crate::release::request::ROWS;
@@ -11,29 +11,29 @@ use privet_optim::sum::{RecordsError, Table};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// What is public of ratings.
+/// Public facts of ratings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
-    /// The declared number of users.
+    /// Declared number of users.
     pub users: u64,
-    /// How many items are listed.
+    /// Number of listed items.
     pub items: usize,
-    /// The least rating.
+    /// Lower bound of a rating.
     pub low: f64,
-    /// The largest.
+    /// Upper bound of a rating.
     pub high: f64,
-    /// The most ratings of a user.
+    /// Upper bound on the number of ratings of a user.
     pub most: u32,
     /// Neighbours and unit: users.
     pub relation: Relation,
     /// Public features of every item; empty if there are none.
     pub features: Arc<Vec<Vec<f64>>>,
-    /// How much wider the released noise is than what is charged: 1, or more among parties.
+    /// Factor by which the released noise is wider than the charged noise: 1, or more among parties.
     pub widening: f64,
 }
 
 impl Shape {
-    /// Of a request's schema and declared number of users.
+    /// Shape of a request's schema and declared number of users.
     pub(super) fn of(schema: &Schema, users: u64, relation: Relation) -> Result<Self, LearnError> {
         ROWS.check(users as f64)?;
         let rated = Rated::of(schema).map_err(|error| LearnError::Schema(error.to_string()))?;
@@ -43,12 +43,13 @@ impl Shape {
         Ok(Self { users, items, low, high, most, relation, features, widening })
     }
 
-    /// The rating at a place in [−2, 2].
+    /// Rating of a scaled rating in [−2, 2].
     pub fn rating(&self, place: f64) -> f64 {
         0.5 * (self.low + self.high) + 0.25 * (self.high - self.low) * place.clamp(-2.0, 2.0)
     }
 
-    /// Every row is another user's, holds at most `most` ratings, and each of them is in its bounds.
+    /// Checks that every row is a different user's, has at most `most` ratings, and all of them within
+    /// the bounds.
     pub(super) fn admit(&self, table: &dyn Table) -> Result<(), LearnError> {
         if table.columns() != self.items {
             return Err(LearnError::DataShape("there is not one column for each item"));
@@ -92,7 +93,7 @@ impl Shape {
     }
 }
 
-/// Every rating of a row, in the order of the items.
+/// Visits every rating of a row, in the order of the items.
 pub(super) fn each_rating(matrix: &Matrix, row: usize, mut see: impl FnMut(u32, f32)) {
     match matrix {
         Matrix::Csr(rows) => {

@@ -1,14 +1,16 @@
 //! Any function of records, released if most random parts of them agree: A_samp as a building block.
 //!
-//! **Claim.** [`stable_answer`] is a proxy in the sense of [`privet_dp::mechanism::Stability`], for every function of
-//! records: the winner of an election among m random parts of which a unit is in at most c (`votes.rs`, D = 2c). So a family
-//! that hands it to that mechanism is (ε, δ)-private, whatever the function does with the records of a part.
+//! **Claim.** [`stable_answer`] is a proxy in the sense of [`privet_dp::mechanism::Stability`], for
+//! every function of records: the winner of an election among m random parts of which a unit is in at
+//! most c (`election.rs`, D = 2c). A family that passes it to that mechanism is (ε, δ)-private, whatever
+//! the function does with the records of a part.
 //!
-//! **What the function must be.** A function of the records of its part alone: nothing that it remembers from another
-//! part, no randomness of its own, no clock. It is called on all cores in no particular order. A part on which it panics
-//! votes for the fixed answer `otherwise`, as every part without records does; so panics are answers, too, as far as what is
-//! released goes. The program's panic hook still writes to standard error, and what aborts the program is not caught: a
-//! function that may do either should be run where nobody sees it.
+//! **Requirements on the function.** It depends on the records of its part alone: no state kept from
+//! another part, no randomness of its own, no clock. It is called on all cores in no particular order. A
+//! part on which it panics votes for the fixed answer `otherwise`, as does every part without records;
+//! a panic thus counts as that part's answer. The program's panic hook still writes to standard error,
+//! and an abort of the program is not caught: a function that may do either should be run where its
+//! standard error and exit status are not observed.
 //!
 //! - m and q are public numbers ([`super::subsample`] has a rule for them).
 
@@ -23,20 +25,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// Random parts of records: public numbers.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parts {
-    /// m.
+    /// Number of parts, m.
     pub count: u32,
-    /// q, the probability with which a unit is in a part.
+    /// Probability with which a unit is in a part, q.
     pub rate: f64,
 }
 
 impl Parts {
-    /// c = ⌊2mq⌋, at least 1: a unit is in no more parts.
+    /// Upper bound on the number of parts that contain a unit, c = ⌊2mq⌋, at least 1.
     pub fn most(self) -> u64 {
         ((2.0 * f64::from(self.count) * self.rate).floor() as u64).max(1)
     }
 }
 
-/// What most parts answer, with its distance to another answer; for [`privet_dp::mechanism::Stability`].
+/// Returns the answer of most parts with its distance to another answer; for
+/// [`privet_dp::mechanism::Stability`].
 pub fn stable_answer<A: Ord + Clone + Send + Sync>(
     (data, unit): (&Dataset, Unit),
     parts: Parts,

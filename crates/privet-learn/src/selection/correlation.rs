@@ -1,9 +1,9 @@
 //! The columns most associated with the target, chosen one after the other.
 //!
-//! **Theorem.** Every column has a whole number for its association with the target (of K > 2 classes: with
-//! each class against the rest), which moves by at most Δ between neighbours. s signed columns are chosen, each
-//! by the exponential mechanism among those that are left: s mechanisms of bounded range 2Δ·rate
-//! ([`privet_dp::mechanism::Selection`], `peeled`).
+//! **Theorem.** Every column has an integer score for its association with the target (for K > 2
+//! classes: with each class against the rest), which moves by at most Δ between neighbours. s signed
+//! columns are chosen, each by the exponential mechanism among those not yet chosen: s mechanisms of
+//! bounded range 2Δ·rate ([`privet_dp::mechanism::Selection`], `peeled`).
 //!
 //! | association | Δ | for |
 //! |---|---|---|
@@ -11,13 +11,14 @@
 //! | `kendall` with a `cap` N | 2r(N − 1), r the records that neighbours differ in | any relation |
 //! | `products` | 2kMK (replace-one), kMK (add-remove), of at most nMK | any relation |
 //!
-//! `kendall` counts pairs of records (`kendall.rs`); `products` sums label times entry, in whole units
-//! (`marginal.rs`, the scores of [`crate::linear::frank_wolfe`] at θ = 0). The first needs no centred columns and is
-//! the rule where it is proved. Both are exact whole numbers, and choices are drawn exactly: finite arithmetic.
+//! `kendall` counts pairs of records (`kendall.rs`); `products` sums label times entry, in integer
+//! multiples of a unit (`marginal.rs`, the scores of [`crate::linear::frank_wolfe`] at θ = 0). The first
+//! needs no centred columns and is the default where its sensitivity is proved. Both are exact integers,
+//! and choices are drawn exactly: finite arithmetic.
 //!
-//! **What it can tell apart.** A choice is expected to miss the best association by at most ln(2Kp)/rate: as a
-//! share of the largest possible one that is shown as `association_noise`. Columns whose associations differ by
-//! less are chosen by chance.
+//! **Accuracy.** A choice is expected to miss the best association by at most ln(2Kp)/rate;
+//! `association_noise` shows this as a fraction of the largest possible one. Columns whose associations
+//! differ by less are chosen by chance.
 //!
 //! - Kendall's coefficient for private choices of features: Dick, Gillenwater & Joseph 2023, whose mechanism
 //!   also subtracts associations with columns chosen before; here it does not.
@@ -47,7 +48,7 @@ use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// A line about it.
+/// Registry entry of `correlation`.
 pub const INFO: Info = Info {
     name: "correlation",
     summary: "the columns most associated with the target, chosen one after the other by noisy counts of \
@@ -61,10 +62,10 @@ pub const INFO: Info = Info {
     more: (),
 };
 
-/// Limits on the cap.
+/// Limits on the cap on rows.
 pub const CAP: Range = Range::from("cap", 2.0, 4_294_967_296.0);
 
-/// How association is counted.
+/// Measure of association.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Association {
@@ -90,7 +91,8 @@ settings! {
 }
 
 impl Association {
-    /// The one asked for, or the rule's, with what entries are clamped to; whether a cap was declared.
+    /// Returns the requested association or the default one, with the clip of entries; `capped` is true
+    /// if a cap was declared.
     pub(crate) fn settled(
         facts: &Facts,
         asked: Option<Self>,
@@ -132,7 +134,7 @@ impl Association {
     }
 }
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(crate) fn plan(wanted: &Wanted<'_>, options: &Correlation) -> Result<Decision, LearnError> {
     let facts = wanted.facts;
     let cap = options.cap.map(|cap| CAP.check(cap.into()).map(|_| cap)).transpose()?;
@@ -148,13 +150,13 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Correlation) -> Result<Decisio
     })
 }
 
-/// What association is counted by.
+/// Measure of association with its settings.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Way {
     pub association: Association,
-    /// τ.
+    /// Bound to which entries are clamped, τ.
     pub clip: Option<f64>,
-    /// N.
+    /// Cap on the number of rows counted, N.
     pub cap: Option<u32>,
 }
 
@@ -166,7 +168,7 @@ pub(crate) struct Choosing {
     cap: Option<u32>,
     clip: f64,
     naming: Naming,
-    /// The largest score that there can be.
+    /// Upper bound on a score.
     largest: f64,
 }
 
@@ -203,7 +205,7 @@ impl Choosing {
             coefficients: vec![1.0; size as usize],
             peeled: Some(open(facts)),
         };
-        // Told by one over the range; four times what is usual is not looked at.
+        // Parametrised by one over the range; ranges above four times the usual one are not searched.
         let floor = 0.25 / usual_range(budget, f64::from(size));
         let scale = budget.least(floor, |scale| selection.with_range(1.0 / scale).event())?;
         let selection = selection.with_range(1.0 / scale);
@@ -212,12 +214,13 @@ impl Choosing {
         Ok(Self { selection, association, cap, clip, naming, largest })
     }
 
-    /// What entries are clamped to, where they are.
+    /// Bound to which entries are clamped, for `products`.
     pub fn clip(&self) -> Option<f64> {
         (self.association == Association::Products).then_some(self.clip)
     }
 
-    /// By how much a choice is expected to miss the best association at most, as a share of the largest possible.
+    /// Upper bound on the expected loss of association of a choice, as a fraction of the largest
+    /// possible association.
     pub fn missed(&self) -> Option<f64> {
         let event = self.selection.choice().ok()?;
         let scale = scales(&event).first().copied()?;
@@ -227,7 +230,7 @@ impl Choosing {
         Some(by / self.largest.max(1.0))
     }
 
-    /// The associations of all columns, problem after problem.
+    /// Associations of all columns, problem after problem.
     fn associations(&self, facts: &Facts, data: &Dataset) -> Result<Vec<i64>, LearnError> {
         match self.association {
             Association::Kendall => {
@@ -249,7 +252,7 @@ impl Choosing {
         }
     }
 
-    /// Makes the choices.
+    /// Chooses the columns.
     pub fn choose(
         &self,
         facts: &Facts,
@@ -310,7 +313,7 @@ impl Asks for Choosing {
     }
 }
 
-/// Scores that stay as they are.
+/// Scores that do not depend on earlier choices.
 struct Standing<'a> {
     scores: Vec<i64>,
     watch: &'a StepWatch<'a>,

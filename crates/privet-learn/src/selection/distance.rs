@@ -1,24 +1,26 @@
-//! An answer that is released if the records are far from any that would give another one.
+//! An answer that is released if the records are far from any that would give another answer.
 //!
-//! **Theorem** ([`privet_dp::mechanism::Stability`]; Smith & Thakurta 2013). The winner of an election and its
-//! distance are a proxy (`votes.rs`, with what a lead moves by between neighbours); it is released if the
-//! distance under discrete Laplace noise passes a threshold, and otherwise nothing is: (ε, δ), either way.
+//! **Theorem** ([`privet_dp::mechanism::Stability`]; Smith & Thakurta 2013). The winner of an election
+//! and its distance are a proxy (`election.rs`, with the bound D on the move of a lead between
+//! neighbours); it is released if the distance under discrete Laplace noise passes a threshold, and
+//! otherwise nothing is: (ε, δ), either way.
 //!
-//! **Over** what the election is:
+//! **Elections** (setting `over`):
 //! - `votes` (default): every unit is put into one of m chunks by coins of its own
-//!   ([`privet_dp::mechanism::independent_blocks`]), so that a unit is in one ballot; each chunk votes for the s
-//!   columns with the largest sums of label times entry in it, a chunk without records for none. A lead
-//!   moves by at most 2, under both relations.
-//! - `mode`: each record votes for the column of its largest entry (of a table of categories: its category).
-//!   One column only. A lead moves by the records that come and go.
-//! - `errors`: the candidates are rules "the class is the sign of column j", or its opposite; the one with the
-//!   fewest errors wins. Two classes, one column only. A lead moves as for `mode`.
+//!   ([`privet_dp::mechanism::independent_blocks`]), so that a unit is in one ballot; each chunk votes
+//!   for the s columns with the largest sums of label times entry in it, a chunk without records casts
+//!   no vote. A lead moves by at most 2, under both relations.
+//! - `mode`: each record votes for the column of its largest entry (of a table of categories: its
+//!   category). One column only. A lead moves by the number of records by which neighbours differ.
+//! - `errors`: the candidates are rules "the class is the sign of column j", or its opposite; the one
+//!   with the fewest errors wins. Two classes, one column only. A lead moves as for `mode`.
 //!
-//! **What it takes.** An answer comes out in 98 of 100 runs if the winner leads by `lead_needed`:
-//! D·(t + 1 + ⌈s·ln 25⌉) or more, t the threshold, s the noise.
+//! **Accuracy.** An answer is released in 98 of 100 runs if the winner leads by at least
+//! `lead_needed` = D·(t + 1 + ⌈s·ln 25⌉), t the threshold, s the noise scale.
 //!
-//! - One class, a chunk without records, no records at all are facts of private rows: no vote, never an error.
-//! - Finite arithmetic: everything is counted in whole numbers.
+//! - A table of one class, an empty chunk or an empty table is a fact of private rows: no vote, never an
+//!   error.
+//! - Finite arithmetic: all counts are integers.
 //! - Tested by `tests/all/select.rs`.
 
 use super::marginal::{self, Marginals};
@@ -49,7 +51,7 @@ use std::sync::Arc;
 /// Limits on the number of chunks.
 pub const CHUNKS: Range = Range::from("chunks", 1.0, 1_000_001.0);
 
-/// A line about it.
+/// Registry entry of `distance`.
 pub const INFO: Info = Info {
     name: "distance",
     summary: "the columns that most chunks of the records choose, released if so many chunks agree that no \
@@ -68,7 +70,7 @@ pub const INFO: Info = Info {
     more: (),
 };
 
-/// What the election is over.
+/// Ballots and candidates of the election.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Over {
@@ -92,16 +94,16 @@ settings! {
     }
 }
 
-/// Why pure ε is refused where an unstable answer may be released.
+/// Reason for refusing pure ε where an unstable answer may be released.
 pub(super) const UNSTABLE: Cover = Cover::No {
     why: "releases what is not stable with probability delta, and delta is 0",
     instead: "give a delta above 0, or method correlation or exponential",
 };
 
-/// Share of δ for the threshold: all but what the accountant's rounding may take.
+/// Fraction of δ for the threshold: all but the accountant's possible rounding.
 const SHARE: f64 = 1.0 - 1e-6;
 
-/// The test within a budget.
+/// Stability test within a budget.
 pub(super) fn test(wanted: &Wanted<'_>) -> Result<Stability, LearnError> {
     let (facts, budget) = (wanted.facts, &wanted.budget);
     let at = |noise_scale| Stability {
@@ -114,13 +116,13 @@ pub(super) fn test(wanted: &Wanted<'_>) -> Result<Stability, LearnError> {
     Ok(at(scale))
 }
 
-/// How large a lead that moves by at most `moves` must be for an answer in 98 of 100 runs.
+/// Lead needed for an answer in 98 of 100 runs if a lead moves by at most `moves` between neighbours.
 pub(super) fn lead_needed(test: &Stability, moves: u64) -> f64 {
     let spare = (test.noise_scale * 25_f64.ln()).ceil();
     moves as f64 * (test.threshold() as f64 + 1.0 + spare)
 }
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(crate) fn plan(wanted: &Wanted<'_>, options: &Distance) -> Result<Decision, LearnError> {
     let facts = wanted.facts;
     let over = options.over.unwrap_or_default();
@@ -141,7 +143,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Distance) -> Result<Decision, 
         );
     }
     let test = test(wanted)?;
-    // Half of the chunks more for the winner than for the second would do.
+    // So many chunks that a lead of half of them suffices.
     let usual = (2.0 * lead_needed(&test, 2)).clamp(1.0, (facts.rows as f64 / 2.0).clamp(1.0, 1e6));
     let chunks = options.chunks.unwrap_or(usual as u32);
     CHUNKS.check(f64::from(chunks))?;
@@ -158,7 +160,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Distance) -> Result<Decision, 
     })
 }
 
-/// What every release of this kind says.
+/// Note on every release of these selectors.
 pub(super) const NOTHING: Condition = Condition::new(
     "nothing-where-unstable",
     "where no answer is stable enough nothing is chosen, which spends the budget as well",
@@ -170,7 +172,7 @@ struct Electing {
     test: Stability,
     over: Over,
     chunks: Option<u32>,
-    /// D.
+    /// Upper bound on the move of a lead between neighbours, D.
     moves: u64,
     naming: Naming,
 }
@@ -212,7 +214,7 @@ impl Electing {
                 votes
             }
             Over::Errors => {
-                // Right answers of each rule: a column, and whether its opposite is meant.
+                // Correct answers of each rule: a column, and its sign (1 for the opposite).
                 let mut right = vec![[0_u64; 2]; self.naming.open];
                 rows.for_each(|row| {
                     marginals.signs(row, |column, agrees| right[column][usize::from(!agrees)] += 1);
@@ -321,7 +323,7 @@ mod tests {
         read::csv_bytes(text.as_bytes(), &request.schema).unwrap()
     }
 
-    /// The last unit is another, or is not there.
+    /// The last unit exchanged or removed.
     fn neighbour(data: &Dataset, neighbours: Neighbours, unit: usize, seed: u64) -> Dataset {
         let kept = data.rows() - unit;
         if neighbours == Neighbours::AddRemove {
@@ -341,8 +343,9 @@ mod tests {
         Dataset { features, target: Target::Class { codes, count: *count }, ..data.clone() }
     }
 
-    /// The two conditions of the theorem, with the same coins: distances move by at most 1, and an answer whose
-    /// distance is 1 or more stays. For every election, relation and unit, at few votes, where leads are small.
+    /// The two conditions of the theorem, with the same coins: distances move by at most 1, and an
+    /// answer whose distance is 1 or more stays. For every election, relation and unit, at few votes,
+    /// where leads are small.
     #[test]
     fn elections_are_proxies_on_neighbours() {
         let mut moved = 0;
@@ -391,7 +394,7 @@ mod tests {
         assert!(moved > 20, "neighbours hardly differ: {moved}");
     }
 
-    /// 1 if the answers differ.
+    /// Checks both conditions; returns 1 if the answers differ.
     fn check(found: &[Proxied<Vec<u32>>; 2], over: Over) -> u32 {
         let [one, two] = found;
         assert!(one.distance.abs_diff(two.distance) <= 1, "{over:?}");

@@ -1,38 +1,39 @@
-//! Elections: the answer that most ballots give, and how many units would have to change for another to win.
+//! Elections: the answer with most ballots, and the number of units that must change for another to win.
 //!
-//! **Claim** (the two conditions of [`privet_dp::mechanism::Stability`]). Let every candidate have a whole number
-//! of votes, and let the lead of any candidate over any other move by at most D between neighbours. With the
-//! winner f̂ (of equal ones the first in a fixed order), its lead g over the second and d̂ = ⌈g/D⌉ − 1, but at
-//! least 0: |d̂(D) − d̂(D′)| ≤ 1, and d̂(D) ≥ 1 implies f̂(D) = f̂(D′).
+//! **Claim** (the two conditions of [`privet_dp::mechanism::Stability`]). Every candidate has an integer
+//! number of votes, and the lead of any candidate over any other moves by at most D between neighbours.
+//! With the winner f̂ (of equal candidates the first in a fixed order), its lead g over the second and
+//! d̂ = ⌈g/D⌉ − 1, but at least 0: |d̂(D) − d̂(D′)| ≤ 1, and d̂(D) ≥ 1 implies f̂(D) = f̂(D′).
 //!
-//! *Proof.* g moves by at most D: if the winner stays, its least lead over the others moves by at most D; if b
-//! takes the place of a, a's lead over b went from at least g to at most −g′, so that g + g′ ≤ D. Hence the
-//! first part. d̂ ≥ 1 means g > D: the winner's lead over every other stays above 0. ∎
+//! *Proof.* g moves by at most D: if the winner stays, its least lead over the others moves by at most
+//! D; if b takes the place of a, a's lead over b went from at least g to at most −g′, so that
+//! g + g′ ≤ D. Hence the first part. d̂ ≥ 1 means g > D: the winner's lead over every other stays above
+//! 0. ∎
 //!
 //! | election | D, add-remove | D, replace-one |
 //! |---|---|---|
 //! | records vote for one cell each, a unit for at most k | k | 2k |
-//! | candidates' numbers of right answers on the records | k | 2k |
+//! | candidates' numbers of correct answers on the records | k | 2k |
 //! | ballots made of records, a unit in at most c of them | 2c | 2c |
 //!
-//! *Proof.* A vote that comes or goes moves a lead by 1; a right answer more or less by 1. A ballot that is made
-//! of other records may go from one candidate to another, which moves a lead by 2; the others are functions of
-//! records that are the same. ∎
+//! *Proof.* Adding or removing a vote moves a lead by 1, and so does one correct answer more or less. A
+//! ballot of changed records may move from one candidate to another, which moves a lead by 2; the other
+//! ballots are functions of unchanged records. ∎
 
 use privet_dp::mechanism::Proxied;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// d̂ of a lead that moves by at most `moves` between neighbours.
+/// d̂ of a lead that moves by at most `moves` (D) between neighbours.
 pub fn stable_distance(lead: u64, moves: u64) -> i64 {
     let steps = lead.div_ceil(moves.max(1)).saturating_sub(1);
     i64::try_from(steps).unwrap_or(i64::MAX)
 }
 
-/// The winner of an election by these votes, with its distance; `otherwise` where nobody votes.
+/// Returns the winner of these votes with its distance; `otherwise` if there are no votes.
 pub(crate) fn elected<A: Ord>(votes: BTreeMap<A, u64>, moves: u64, otherwise: A) -> Proxied<A> {
     let (mut winner, mut most, mut second) = (otherwise, 0, 0);
-    // In order, so that of equal ones the first wins.
+    // In order, so that of equal candidates the first wins.
     for (candidate, count) in votes {
         if count > most {
             (second, most, winner) = (most, count, candidate);
@@ -43,14 +44,14 @@ pub(crate) fn elected<A: Ord>(votes: BTreeMap<A, u64>, moves: u64, otherwise: A)
     Proxied { answer: winner, distance: stable_distance(most - second, moves) }
 }
 
-/// Every ballot's answer, counted; `None` is no vote. `go_on` is asked between portions, whose number is public;
-/// `None` if it says no.
+/// Counts the ballots' answers; `None` is no vote. Polls `go_on` between portions, whose number is
+/// public; returns `None` once it is false.
 pub(super) fn counted<A: Ord + Send>(
     ballots: &[Vec<usize>],
     vote: impl Fn(&[usize]) -> Option<A> + Sync,
     go_on: impl Fn() -> bool,
 ) -> Option<BTreeMap<A, u64>> {
-    /// Ballots between two questions.
+    /// Ballots between two polls of `go_on`.
     const PORTION: usize = 1_024;
     let mut votes = BTreeMap::new();
     for portion in ballots.chunks(PORTION) {
@@ -87,7 +88,7 @@ mod tests {
                 counts.iter().zip(&changes).map(|(c, d)| c.saturating_add_signed(*d)).collect();
             let moved: Vec<i64> =
                 counts.iter().zip(&changed).map(|(c, d)| *d as i64 - *c as i64).collect();
-            // A candidate that nobody votes for is one as well.
+            // A candidate without votes counts as well.
             let (low, high) = (moved.iter().min().unwrap().min(&0), moved.iter().max().unwrap().max(&0));
             let moves = (high - low).max(1) as u64;
             let ((winner, distance), (other, second)) = (of(&counts, moves), of(&changed, moves));

@@ -1,25 +1,29 @@
 //! A set of columns by how well it fits, among all sets of its size: the exponential mechanism.
 //!
-//! **Theorem** (after Kifer, Smith & Thakurta 2012; Thakurta 2013, Theorem 6.41). q(Γ; D) is the least sum of
-//! ½(y − ⟨x, θ⟩)² over θ supported on Γ with ‖θ‖₂ ≤ B. A record adds between 0 and α = ½(1 + Bρ)² to every
-//! q(Γ; ·), ρ ≥ ‖x_Γ‖₂, |y| ≤ 1: adding a record adds its loss, at most α, at any θ of the ball; taking it away
-//! takes at most that. So between neighbours all q move within an interval of length **kα** (add-remove: all the
-//! same way) or **2kα** (replace-one), k the records of a unit, and Γ with probability ∝ e^(−rate·q(Γ)) has
-//! bounded range rate times that ([`privet_dp::mechanism::Choice`]).
+//! **Theorem** (after Kifer, Smith & Thakurta 2012; Thakurta 2013, Theorem 6.41). q(Γ; D) is the least
+//! sum of ½(y − ⟨x, θ⟩)² over θ supported on Γ with ‖θ‖₂ ≤ B. A record adds between 0 and α = ½(1 + Bρ)²
+//! to every q(Γ; ·), ρ ≥ ‖x_Γ‖₂, |y| ≤ 1: adding a record adds its loss, at most α, at any θ of the
+//! ball; taking it away takes at most that. So between neighbours all q move within an interval of
+//! length **kα** (add-remove: all the same way) or **2kα** (replace-one), k the records of a unit, and Γ
+//! with probability ∝ e^(−rate·q(Γ)) has bounded range rate times that
+//! ([`privet_dp::mechanism::Choice`]).
 //!
-//! *In finite arithmetic.* What is computed for q is within τ = α/64 of it (`squares.rs`: a gap of α/1024, and
-//! 2.6·10⁻³·M with M = 2α, for fewer than 2³² records), and is truncated to a whole unit of α/2¹⁶: the interval
-//! grows by 4τ and two units, which the charge counts. No set is left out: each has a probability above 0.
+//! *In finite arithmetic.* The computed q is within τ = α/64 of it (`squares.rs`: a gap of α/1024, and
+//! 2.6·10⁻³·M with M = 2α, for fewer than 2³² records), and is truncated to an integer multiple of
+//! α/2¹⁶: the interval grows by 4τ and two units, which the charge counts. Every set has a probability
+//! above 0.
 //!
-//! **Cost.** Up to [`ALL`] sets all are fitted, each s³ operations a few dozen times. Beyond, sets that begin alike are
-//! bounded together (`supports.rs`), and only those that a draw asks for are fitted: the same law, exactly
-//! ([`privet_dp::noise::choose_lazily`]). At worst all are fitted all the same: so beyond [`MOST`] sets it is refused with an
-//! estimate, from public numbers, before a record is read.
+//! **Cost.** Up to [`ALL`] sets all are fitted, each s³ operations a few dozen times. Beyond, sets with
+//! a common prefix are bounded together (`supports.rs`), and only those that a draw needs are fitted:
+//! the same distribution, exactly ([`privet_dp::noise::choose_lazily`]). At worst all are still fitted;
+//! so beyond [`MOST`] sets the request is refused with an estimate from public numbers, before a record
+//! is read.
 //!
-//! - ρ: √s·τ with τ what entries are clamped to, at most the radius of the rows; B: 1/ρ unless given, so
-//!   that predictions reach ±1.
-//! - Classes count as −1 and 1; two of them, or a number.
-//! - A set that fits better by less than `fit_noise` (in sums of squares) is told from the best by chance alone.
+//! - ρ: √s·τ with τ the bound that entries are clamped to, at most the radius of the rows; B: 1/ρ unless
+//!   given, so that predictions reach ±1.
+//! - Classes are encoded as −1 and 1: a target of two classes, or a number.
+//! - A set whose fit is within `fit_noise` (in sums of squares) of the best is distinguished by chance
+//!   alone.
 //! - Tested by `tests/all/select.rs`.
 
 use super::naming::{Heard, Naming, sets, unranked};
@@ -48,18 +52,18 @@ use privet_optim::vertex::FeatureGrid;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Limits on B.
+/// Limits on B, the norm of a fit's weights.
 pub const BALL: Range = Range::from("ball", 1e-9, 1e9);
-/// Sets up to which all are fitted.
+/// Number of sets up to which all are fitted.
 pub const ALL: usize = 200_000;
-/// Sets that there may be.
+/// Upper limit on the number of sets.
 pub const MOST: usize = 50_000_000;
-/// Columns at most: their second moments are kept whole, whatever the records.
+/// Upper limit on the number of columns: their second moments are held in memory whole.
 const MOST_COLUMNS: usize = 4_096;
-/// Seconds that a set of a few columns takes, about.
+/// Approximate seconds to fit a set of a few columns.
 const SECONDS_A_SET: f64 = 2e-6;
 
-/// A line about it.
+/// Registry entry of `exponential`.
 pub const INFO: Info = Info {
     name: "exponential",
     summary: "a set of columns by how well it fits, among all sets of its size; for few columns",
@@ -89,22 +93,22 @@ settings! {
     }
 }
 
-/// What a set's fit is scored by, from public facts.
+/// Score of a set's fit, from public facts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Fits {
-    /// τ and its unit.
+    /// Grid of the entries: their clip and its unit.
     pub features: FeatureGrid,
-    /// B.
+    /// Norm bound of a fit's weights, B.
     pub ball: f64,
-    /// α.
+    /// Largest loss of one record, α.
     pub record: f64,
 }
 
-/// τ/α, how exactly q is found.
+/// Error of the computed q as a fraction of α, τ/α.
 const TOLERANCE: f64 = 1.0 / 64.0;
-/// The proved gap, as a share of α.
+/// Proved optimality gap as a fraction of α.
 const GAP: f64 = 1.0 / 1024.0;
-/// A unit of score, as a share of α.
+/// Unit of score as a fraction of α.
 const UNIT: f64 = 1.0 / 65_536.0;
 
 impl Fits {
@@ -117,7 +121,7 @@ impl Fits {
         Ok(Self { features, ball, record })
     }
 
-    /// How far apart the moves of two scores can be, in units of score.
+    /// Upper bound on the difference between two scores' moves between neighbours, in units of score.
     pub fn spread(&self, facts: &Facts) -> u64 {
         let sides = match facts.neighbours {
             Neighbours::AddRemove => 1.0,
@@ -133,8 +137,8 @@ impl Fits {
         -((found / (UNIT * self.record)).floor() as i64)
     }
 
-    /// At least the score of every set whose q is at least `least`, what is computed for both being rounded: each by
-    /// less than 6·10⁻³·α (`squares.rs`), together less than α/32.
+    /// Upper bound on the score of every set whose q is at least `least`. Both computed values are
+    /// rounded, each by less than 6·10⁻³·α (`squares.rs`), together less than α/32.
     pub(super) fn bound(&self, least: f64) -> i64 {
         1 - (((least - self.record / 32.0) / (UNIT * self.record)).floor() as i64)
     }
@@ -151,14 +155,14 @@ impl Fits {
         moments.map(|moments| self.fitted(&moments, shape, go_on)).transpose()
     }
 
-    /// The score of every set, in order. `go_on` is asked between portions.
+    /// The score of every set, in order. Polls `go_on` between portions.
     fn fitted(
         &self,
         moments: &Moments,
         (open, size): (usize, usize),
         go_on: impl Fn() -> bool,
     ) -> Result<Vec<i64>, SolveError> {
-        /// Sets between two questions.
+        /// Sets between two polls of `go_on`.
         const PORTION: usize = 65_536;
         let one = |rank: usize| self.score(moments, &unranked(rank, open, size));
         let count = sets(open, size).unwrap_or(0);
@@ -174,7 +178,7 @@ impl Fits {
     }
 }
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(crate) fn plan(wanted: &Wanted<'_>, options: &Exponential) -> Result<Decision, LearnError> {
     let (facts, size) = (wanted.facts, wanted.size);
     if size as usize > LARGEST_SIZE {
@@ -224,7 +228,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Exponential) -> Result<Decisio
     })
 }
 
-/// A choice among all sets.
+/// The exponential mechanism over all sets.
 #[derive(Debug, Clone)]
 struct Fitting {
     choice: Choice,
@@ -291,7 +295,7 @@ impl Asks for Fitting {
         let supports = Supports::new(moments, self.fits, shape, || watch.goes_on());
         let found = self.choice.run_lazily(Private::new(supports), session)?;
         watch.went_on()?;
-        // Nothing is chosen only where the run was stopped.
+        // No set is chosen only if the run was stopped.
         Ok(found.map(|rank| Heard::Set(rank.unwrap_or(0))))
     }
 }

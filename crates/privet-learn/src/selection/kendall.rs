@@ -1,34 +1,37 @@
-//! Kendall's pair counts: for each column how many pairs of records agree with the target, less how many do not.
+//! Kendall's pair counts: for each column the number of pairs of records that agree with the target,
+//! minus the number that disagree.
 //!
-//! Sⱼ = Σ_{i<l} sgn(xᵢⱼ − xₗⱼ)·sgn(yᵢ − yₗ), a whole number.
+//! Sⱼ = Σ_{i<l} sgn(xᵢⱼ − xₗⱼ)·sgn(yᵢ − yₗ), an integer.
 //!
-//! **Sensitivity.** A record is in n − 1 pairs, and the term of a pair is −1, 0 or 1: exchanging one record
-//! moves Sⱼ by at most 2(n − 1), attained where it disagreed with all others and now agrees. Adding one moves it
-//! by up to n, which is no public number where n is none. With a declared cap N only the first N records are counted: one
-//! record more or less then adds one, takes one out, or exchanges one of the first N (the others move up), in each case
-//! at most **2(N − 1)**; r records that come or go, r times that, one after the other.
+//! **Sensitivity.** A record is in n − 1 pairs, and the term of a pair is −1, 0 or 1: exchanging one
+//! record moves Sⱼ by at most 2(n − 1), attained where it disagreed with all others and now agrees.
+//! Adding one moves it by up to n, which is private if n is. With a declared cap N only the first N
+//! records are counted: adding or removing one record then adds one, removes one, or exchanges one of
+//! the first N (the others move up), in each case at most **2(N − 1)**; for r added or removed records,
+//! r times that.
 //!
-//! Scale and shift of a column are no matter, nor any increasing function of it: unlike a sum of products it
-//! needs no column to be centred, which nobody may do without paying for it.
+//! The count is invariant under any increasing function of a column, scale and shift included: unlike a
+//! sum of products it needs no centred columns, and centring would cost budget.
 //!
-//! *Cost.* O(m log m) for a column with m entries that are not 0: pairs of two zeros count nothing, pairs of an
-//! entry with a zero are told by its sign and by how many zeros have a smaller or larger target.
+//! *Cost.* O(m log m) for a column with m nonzero entries: pairs of two zeros count nothing, pairs of an
+//! entry with a zero follow from the entry's sign and the numbers of zeros with a smaller or larger
+//! target.
 
 use privet_data::matrix::Matrix;
 use rayon::prelude::*;
 
-/// Sⱼ of the first `columns` columns.
+/// Pair counts Sⱼ of the first `columns` columns.
 pub(super) fn pair_counts(features: &Matrix, labels: &[f64], columns: usize) -> Vec<i64> {
     let ranks = Ranks::of(labels);
     entries(features, columns).par_iter().map(|column| pair_count(column, &ranks)).collect()
 }
 
-/// How far Sⱼ moves if one of n records is exchanged; with n for a cap, if one is added or removed.
+/// Sensitivity of Sⱼ: one of n records exchanged; with the cap for n, one added or removed.
 pub(super) fn sensitivity(rows: u64) -> u64 {
     2 * rows.saturating_sub(1)
 }
 
-/// Targets by their rank, and how many are below and above each.
+/// Ranks of the targets, and the numbers of targets below and above each rank.
 struct Ranks {
     of: Vec<u32>,
     below: Vec<i64>,
@@ -40,7 +43,7 @@ impl Ranks {
         let mut sorted = labels.to_vec();
         sorted.sort_unstable_by(f64::total_cmp);
         sorted.dedup();
-        // Equal as numbers, whatever the sign of a 0.
+        // Equal as numbers, so that 0 and −0 are one rank.
         let rank = |label: &f64| sorted.partition_point(|other| other < label) as u32;
         let of: Vec<u32> = labels.iter().map(rank).collect();
         let mut counts = vec![0_i64; sorted.len()];
@@ -59,7 +62,7 @@ impl Ranks {
     }
 }
 
-/// Row and value of each entry that is not 0, a column each.
+/// Row and value of each nonzero entry, per column.
 fn entries(features: &Matrix, columns: usize) -> Vec<Vec<(u32, f32)>> {
     let mut all = vec![Vec::new(); columns];
     let mut add = |row: usize, column: usize, value: f32| {
@@ -81,7 +84,8 @@ fn entries(features: &Matrix, columns: usize) -> Vec<Vec<(u32, f32)>> {
     all
 }
 
-/// An entry with the rank of its target, and which places that rank has among those of the column's own entries.
+/// An entry with the rank of its target, and the index range of that rank among the column's own
+/// entries.
 struct Ranked {
     x: f32,
     rank: usize,
@@ -104,7 +108,7 @@ fn pair_count(column: &[(u32, f32)], ranks: &Ranks) -> i64 {
     let (mut sum, mut inserted) = (0, 0);
     for group in entries.chunk_by(|one, other| one.x == other.x) {
         for Ranked { x, rank, first, after } in group {
-            // Smaller entries, which agree where their target is smaller as well.
+            // Smaller entries agree if their target is smaller as well.
             sum += seen.before(*first) - (inserted - seen.before(*after));
             let zeros_below = ranks.below[*rank] - *first as i64;
             let zeros_above = ranks.above[*rank] - (own.len() - after) as i64;
@@ -116,7 +120,7 @@ fn pair_count(column: &[(u32, f32)], ranks: &Ranks) -> i64 {
     sum
 }
 
-/// Counts by place, with their sums up to any place.
+/// Fenwick tree: counts by index, with their prefix sums.
 struct Fenwick(Vec<i64>);
 
 impl Fenwick {
@@ -128,7 +132,7 @@ impl Fenwick {
         }
     }
 
-    /// How many lie before this place.
+    /// Sum of the counts before this index.
     fn before(&self, place: usize) -> i64 {
         let (mut at, mut sum) = (place, 0);
         while at > 0 {
@@ -188,7 +192,7 @@ mod tests {
             prop_assert_eq!(&pair_counts(&csr(&values), &labels, COLUMNS), &expected);
         }
 
-        /// Among the first N records: any record taken out, at any place, whether others move up or not.
+        /// Among the first N records: any record removed, at any index, whether others move up or not.
         #[test]
         fn counts_up_to_a_cap_move_within_its_bound(
             (values, labels) in tables(),
@@ -208,7 +212,7 @@ mod tests {
             prop_assert!(moved.into_iter().all(|(a, b)| a.abs_diff(b) <= bound));
         }
 
-        /// The theorem, on any record exchanged for any other.
+        /// The theorem: any record exchanged for any other.
         #[test]
         fn exchanging_a_record_moves_counts_within_the_bound(
             (values, labels) in tables(),

@@ -1,23 +1,25 @@
-//! `lasso-stability`: the support of the LASSO, released if a proof says that no one's records can change it.
+//! `lasso-stability`: the support of the LASSO, released if a proof shows that no unit's records can
+//! change it.
 //!
-//! **Theorem.** d(D), the least number of records' worth by which the conditions of optimality of the LASSO hold at its
-//! support Γ, moves by at most 1 with a record, and d > 0 implies the same Γ; max(0, d − 1) is known for every D after a
-//! number of steps that is fixed beforehand (`margins.rs`, with both proofs). So between neighbours that differ in r records
-//! d̂ = ⌊max(0, d − 1)/r⌋ moves by at most 1, and d̂ ≥ 1 implies that all tables on the way have the same Γ: a proxy for the
-//! test of [`privet_dp::mechanism::Stability`], (ε, δ), whatever the records are. Where the search finds no Γ with d > 1, d̂
-//! is 0 and ⊥ comes out but for δ: nothing that a record does is an error.
+//! **Theorem.** d(D), the least margin of the LASSO's conditions of optimality at its support Γ in units
+//! of one record's largest effect, moves by at most 1 with a record, and d > 0 implies the same Γ;
+//! max(0, d − 1) is known for every D after a number of steps that is fixed beforehand (`margins.rs`,
+//! with both proofs). So between neighbours that differ in r records d̂ = ⌊max(0, d − 1)/r⌋ moves by at
+//! most 1, and d̂ ≥ 1 implies that all tables on the way have the same Γ: a proxy for the test of
+//! [`privet_dp::mechanism::Stability`], (ε, δ), whatever the records are. Where the search finds no Γ
+//! with d > 1, d̂ is 0 and ⊥ is released except with probability δ: no record can cause an error.
 //!
-//! *In finite arithmetic* what is computed for d is within 2⁻¹⁰ of it: twice that is taken off, and the quotient is by
-//! r(1 + 2⁻⁹), so that two computed distances that differ by r + 2⁻⁹ still differ by 1 at most.
+//! *In finite arithmetic* the computed d is within 2⁻¹⁰ of it: twice that is subtracted, and the divisor
+//! is r(1 + 2⁻⁹), so that two computed distances that differ by r + 2⁻⁹ still differ by at most 1.
 //!
-//! **What it takes.** The plan says how many rows columns of weight ½ that have nothing to do with each other would
-//! need (`rows_needed`): at s = 2, ε = 1, δ = 10⁻⁶ some tens of thousands.
+//! **Rows needed.** The plan estimates how many rows independent columns of weight ½ would need
+//! (`rows_needed`): at s = 2, ε = 1, δ = 10⁻⁶ some tens of thousands.
 //!
 //! - No intercept: the constant column is left out. The huberized variant has no proved steps
 //!   ([`privet_optim::lasso::huberized`]).
-//! - ⊥ is the answer of records that do not pass, and costs as much.
-//! - Λ by rule: what the margins need, and noise of an eighth of the target's bounds. m: half of what independent columns
-//!   have, spread as the schema says.
+//! - ⊥ is the answer for records that do not pass, and costs as much.
+//! - Λ by default: the needed margins plus the noise of an eighth of the target's bounds. m: half the
+//!   curvature of independent columns, spread as the schema declares.
 //! - Tested by `margins/tests.rs`, `tests/all/select.rs`.
 
 use super::distance::{NOTHING, UNSTABLE, test};
@@ -45,17 +47,17 @@ use privet_optim::sum::Table;
 use privet_optim::vertex::FeatureGrid;
 use std::sync::Arc;
 
-/// Limits on Λ.
+/// Limits on the penalty Λ.
 pub const LAMBDA: Range = Range::open("lambda", 0.0, 1e12);
-/// Limits on m, a record.
+/// Limits on the curvature m per record.
 pub const CURVATURE: Range = Range::from("curvature", 1e-3, 1.0);
 
-/// What rounding may add to a quotient, and more.
+/// Upper bound on the rounding error of a quotient.
 const ROUNDING: f64 = 1.0 / 512.0;
-/// Columns that the second moments are kept of, at most.
+/// Upper limit on the number of columns whose second moments are held.
 const WIDEST: usize = 2_048;
 
-/// A line about it.
+/// Registry entry of `lasso-stability`.
 pub const INFO: Info = Info {
     name: "lasso-stability",
     summary: "the columns that the LASSO keeps, released if a test proves that no one's records can change \
@@ -85,13 +87,13 @@ settings! {
     }
 }
 
-/// Λ of the rule: what `quotient` steps need, and noise of an eighth of the target's bounds.
+/// Default Λ: the margin of `quotient` steps plus the noise of an eighth of the target's bounds.
 fn usual_lambda(steps: &Steps, quotient: f64, rows: f64, columns: usize) -> f64 {
     let noise = steps.size as f64 / 8.0 * (2.0 * rows * (2.0 * columns as f64).ln()).sqrt();
     (quotient + 1.0) * steps.outside() + noise
 }
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(crate) fn plan(wanted: &Wanted<'_>, options: &LassoStability) -> Result<Decision, LearnError> {
     let facts = wanted.facts;
     let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
@@ -116,9 +118,9 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &LassoStability) -> Result<Deci
     let test = test(wanted)?;
     let records = facts.relation().records();
     let rows = facts.rows as f64;
-    // One more for what the search may miss.
+    // One more, since the search may miss a distance of at most 1.
     let needed = needed(&test) * records + 1.0;
-    // Half of what independent columns have, whose entries are no larger than if they were spread evenly.
+    // Half the curvature of independent columns whose entries are no larger than if spread evenly.
     let usual = 0.5 * (facts.entry_scale / facts.entry_bound).powi(2).min(1.0 / 3.0);
     let curvature = CURVATURE.check(options.curvature.unwrap_or(usual))?;
     let at = |rows: f64, lambda: f64| Steps {
@@ -162,13 +164,13 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &LassoStability) -> Result<Deci
     })
 }
 
-/// The distance at which an answer comes out in 98 of 100 runs.
+/// The distance at which an answer is released in 98 of 100 runs.
 fn needed(test: &Stability) -> f64 {
     test.threshold() as f64 + 1.0 + (test.noise_scale * 25_f64.ln()).ceil()
 }
 
-/// With how many rows columns of weight ½ that have nothing to do with each other would pass with that quotient,
-/// their curvature twice m, about.
+/// Approximate number of rows with which independent columns of weight ½ would pass with that quotient,
+/// their curvature twice m.
 fn rows_needed(at: &dyn Fn(f64) -> Steps, quotient: f64) -> f64 {
     let mut rows = 16.0;
     while rows < 1e15 {
@@ -188,14 +190,14 @@ fn rows_needed(at: &dyn Fn(f64) -> Steps, quotient: f64) -> f64 {
 struct Testing {
     test: Stability,
     steps: Steps,
-    /// r.
+    /// Number of records by which neighbours differ, r.
     records: f64,
     rows_needed: f64,
     naming: Naming,
 }
 
 impl Testing {
-    /// ⌊max(0, d − 1)/r⌋, what rounding may do debited.
+    /// The integer distance d̂ = ⌊max(0, d − 1)/r⌋, with rounding debited.
     fn whole(&self, distance: f64) -> i64 {
         let quotient = (distance - 1.0 - ROUNDING) / (self.records * (1.0 + ROUNDING));
         quotient.floor().clamp(0.0, 1e15) as i64

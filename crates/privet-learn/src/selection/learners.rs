@@ -1,4 +1,4 @@
-//! The list of selectors (`registry.rs`).
+//! Registry of selectors (`registry.rs`).
 
 use super::{Decision, Wanted, correlation, distance, exponential, lasso, subsample};
 use crate::LearnError;
@@ -14,16 +14,16 @@ registry! {
     Correlation(correlation::Correlation) = correlation::INFO, correlation::plan;
     /// By how well a set of columns fits.
     Exponential(exponential::Exponential) = exponential::INFO, exponential::plan;
-    /// An answer far from another one.
+    /// An answer that is far from any other.
     Distance(distance::Distance) = distance::INFO, distance::plan;
     /// The same over random parts of the records.
     Subsample(subsample::Subsample) = subsample::INFO, subsample::plan;
-    /// What the LASSO keeps, far from anything else.
+    /// The support of the LASSO, far from any other.
     LassoStability(lasso::LassoStability) = lasso::INFO, lasso::plan;
 }
 
 impl Selector {
-    /// Decides everything from public facts, or refuses what the selector does not cover.
+    /// Plans from public facts alone, or refuses a case that the selector does not cover.
     pub(crate) fn plan(&self, wanted: &Wanted<'_>) -> Result<Decision, LearnError> {
         let Wanted { facts, budget, calibration, .. } = wanted;
         let asked = Asked {

@@ -1,7 +1,8 @@
-//! Sums of label times entry, a column each, over all records or some: exact whole numbers.
+//! Sums of label times entry, per column, over all records or some: exact integers.
 //!
-//! sumⱼ = Σᵢ mᵢkᵢⱼ, mᵢ the slope of the loss at θ = 0 (a label), kᵢⱼ an entry clamped and truncated toward 0,
-//! both in whole units ([`Terms`]). A record's term is of size at most M·K, whatever the others are.
+//! sumⱼ = Σᵢ mᵢkᵢⱼ, mᵢ the derivative of the loss at θ = 0 (a label), kᵢⱼ an entry clamped and truncated
+//! toward 0, both as integer multiples of a unit ([`Terms`]). A record's term is at most M·K in absolute
+//! value, whatever the other records are.
 
 use super::open;
 use crate::LearnError;
@@ -11,16 +12,16 @@ use crate::linear::problems;
 use privet_data::Dataset;
 use privet_optim::vertex::GridMatrix;
 
-/// τ, S and Δ, from public facts.
+/// The clip τ of entries, the bound S on derivatives and the sensitivity Δ, from public facts.
 pub(super) fn terms(facts: &Facts, clip: Option<f64>) -> Result<Terms, LearnError> {
     let clip = CLIP.check(clip.unwrap_or(facts.entry_scale.min(facts.entry_bound)))?;
     Ok(Terms::new(facts, clip, slope(facts)))
 }
 
-/// Records as whole numbers.
+/// Records as integers.
 pub(super) struct Marginals {
     features: GridMatrix,
-    /// mᵢ, a problem each.
+    /// Labels mᵢ, a vector for each problem.
     slopes: Vec<Vec<i32>>,
     open: usize,
 }
@@ -31,7 +32,7 @@ impl Marginals {
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         let one = |problem| -> Result<Vec<i32>, LearnError> {
             let labels = problems::labels(facts, data, problem)?;
-            // Along the gradient's negative: what a step from 0 would add to a weight.
+            // Negative gradient: the direction of a step from 0.
             let along = |label: &f64| -terms.slopes.units(facts.loss.derivative(0.0, *label));
             Ok(labels.iter().map(along).collect())
         };
@@ -39,12 +40,12 @@ impl Marginals {
         Ok(Self { features, slopes, open: open(facts) })
     }
 
-    /// How many records there are.
+    /// Number of records.
     pub fn rows(&self) -> usize {
         self.features.rows()
     }
 
-    /// The sums over some records, problem after problem, the constant column left out.
+    /// Sums over some records, problem after problem, without the constant column.
     pub fn sums(&self, rows: impl Iterator<Item = usize> + Clone) -> Vec<i64> {
         let mut all = Vec::with_capacity(self.open * self.slopes.len());
         let mut sums = vec![0; self.features.columns()];
@@ -56,8 +57,8 @@ impl Marginals {
         all
     }
 
-    /// The `size` columns with the largest sums by size, whatever the problem, of equal ones the first; in
-    /// order. `None` where there are no records.
+    /// The `size` columns with the largest absolute sums over all problems, of equal ones the first;
+    /// ascending. `None` if there are no records.
     pub fn best(&self, rows: &[usize], size: usize) -> Option<Vec<u32>> {
         if rows.is_empty() {
             return None;
@@ -79,7 +80,8 @@ impl Marginals {
         Some(best)
     }
 
-    /// The sign of each entry of a row that is not 0, with the sign of its label in the first problem.
+    /// Visits each nonzero entry of a row: true if its sign is that of the row's label in the first
+    /// problem.
     pub fn signs(&self, row: usize, mut visit: impl FnMut(usize, bool)) {
         let up = self.slopes[0][row] > 0;
         self.features.for_row(row, |column, k| {
@@ -89,7 +91,8 @@ impl Marginals {
         });
     }
 
-    /// The column of a row's largest entry by size, of equal ones the first; `None` for a row of zeros.
+    /// Column of a row's entry of largest absolute value, of equal ones the first; `None` for a row of
+    /// zeros.
     pub fn foremost(&self, row: usize) -> Option<usize> {
         let mut best = None;
         let mut largest = 0;
@@ -139,7 +142,8 @@ mod tests {
     }
 
     proptest! {
-        /// Sums move by at most what is charged: k records of a unit, gone or exchanged for k others.
+        /// Sums move by at most the charged sensitivity: k records of a unit removed or exchanged for k
+        /// others.
         #[test]
         fn sums_move_within_what_is_charged(
             (kept, labels) in records(8),

@@ -1,9 +1,11 @@
-//! By how much the support of the LASSO is the only one: margins, what a record moves them by, and how they are found.
+//! Margins within which the support of the LASSO is unique, their change with a record, and the search
+//! for them.
 //!
-//! **Setting.** θ̂ minimises F(θ) = ½Σᵢ(yᵢ − ⟨xᵢ, θ⟩)² + Λ‖θ‖₁ over |θⱼ| ≤ 1, entries scaled record by record to |xᵢⱼ| ≤ 1
-//! and targets to |yᵢ| ≤ s (Thakurta 2013, §6.3.2). Λ, the curvature m and the cap N on the number of records are public
-//! numbers, whatever the records are. Γ is the support of θ̂, H its block of XᵀX, g = Xᵀ(Xθ̂ − y). D **passes** if |Γ| = s
-//! and, with ρ = 2s^(3/2)/(m − s) and G = 2s + 2s^(3/2)·√(N/(m − s)), m > s,
+//! **Setting.** θ̂ minimises F(θ) = ½Σᵢ(yᵢ − ⟨xᵢ, θ⟩)² + Λ‖θ‖₁ over |θⱼ| ≤ 1, entries scaled record by
+//! record to |xᵢⱼ| ≤ 1 and targets to |yᵢ| ≤ s (Thakurta 2013, §6.3.2). Λ, the curvature m and the cap N
+//! on the number of records are public numbers, whatever the records are. Γ is the support of θ̂, H its
+//! block of XᵀX, g = Xᵀ(Xθ̂ − y). D **passes** if |Γ| = s and, with ρ = 2s^(3/2)/(m − s) and
+//! G = 2s + 2s^(3/2)·√(N/(m − s)), m > s,
 //!
 //! | margin | of | step |
 //! |---|---|---|
@@ -15,67 +17,74 @@
 //!
 //! are all above 0; d(D) is the least of margin/step, or 0 if D does not pass.
 //!
-//! **Theorem 1.** Let D pass and D′ have one record (x, y) more or less. Then θ̂(D′) has the support Γ, and no margin
-//! changed by more than its step. So d moves by at most 1, and d > 0 implies the same answer.
+//! **Theorem 1.** Let D pass and let D′ have one record (x, y) more or less. Then θ̂(D′) has the support
+//! Γ, and no margin changes by more than its step. So d moves by at most 1, and d > 0 implies the same
+//! answer.
 //!
-//! *Proof.* Let z = θ̂_Γ, σ its signs and z′ the zero of the gradient of the problem of D′ on Γ with Λ⟨σ, z⟩ for its
-//! penalty. H′ = H ± xxᵀ has λ_min ≥ m − s, and both gradients being 0, H′(z′ − z) = ±x·(y − ⟨x, z⟩), where
-//! |y − ⟨x, z⟩| ≤ 2s and ‖x_Γ‖ ≤ √s. So δ = z′ − z has ‖δ‖ ≤ ρ: signs stay, weights stay below 1, and the margins of
-//! weights change by at most ρ; λ_min(H) by ‖x_Γ‖² ≤ s. Outside Γ: let A be the records in both. g′ⱼ − gⱼ =
-//! Σ_A xᵢⱼ⟨xᵢ, δ⟩ ± xⱼ(⟨x, ·⟩ − y) at z or z′, the last at most 2s. By Cauchy–Schwarz the sum is at most √N·‖A_Γδ‖, and
-//! ‖A_Γδ‖² ≤ δᵀH′δ = |⟨δ, x⟩(y − ⟨x, z⟩)| ≤ ρ√s·2s, since A_ΓᵀA_Γ is H ≤ H′ where a record comes and H′ where it goes.
-//! Together at most G: |g′ⱼ| < Λ strictly. z′ satisfies the conditions of optimality of D′ with strict signs outside Γ and
-//! a curved fit on Γ: it is the only minimiser. ∎
+//! *Proof.* Let z = θ̂_Γ, σ its signs and z′ the zero of the gradient of the problem of D′ on Γ with
+//! Λ⟨σ, z⟩ for its penalty. H′ = H ± xxᵀ has λ_min ≥ m − s, and both gradients being 0,
+//! H′(z′ − z) = ±x·(y − ⟨x, z⟩), where |y − ⟨x, z⟩| ≤ 2s and ‖x_Γ‖ ≤ √s. So δ = z′ − z has ‖δ‖ ≤ ρ:
+//! signs stay, weights stay below 1, and the margins of weights change by at most ρ; λ_min(H) by
+//! ‖x_Γ‖² ≤ s. Outside Γ: let A be the records in both. g′ⱼ − gⱼ = Σ_A xᵢⱼ⟨xᵢ, δ⟩ ± xⱼ(⟨x, ·⟩ − y) at z
+//! or z′, the last at most 2s. By Cauchy–Schwarz the sum is at most √N·‖A_Γδ‖, and
+//! ‖A_Γδ‖² ≤ δᵀH′δ = |⟨δ, x⟩(y − ⟨x, z⟩)| ≤ ρ√s·2s, since A_ΓᵀA_Γ is H ≤ H′ where a record comes and H′
+//! where it goes. Together at most G: |g′ⱼ| < Λ strictly. z′ satisfies the conditions of optimality of
+//! D′ with strict signs outside Γ and a curved fit on Γ: it is the only minimiser. ∎
 //!
-//! **Theorem 2** (the search always ends, and misses nothing that counts). If d(D) > 1, the search below ends at Γ. So what
-//! it returns is d(D) where d(D) > 1, and d(D) or 0 elsewhere; in both cases max(0, d(D) − 1) is known for **every** D, and
-//! no descent can give up.
+//! **Theorem 2** (the search always ends, and misses no d above 1). If d(D) > 1, the search below ends
+//! at Γ. So it returns d(D) where d(D) > 1, and d(D) or 0 elsewhere; in both cases max(0, d(D) − 1) is
+//! known for **every** D, and no descent can fail.
 //!
-//! *Proof.* d > 1 means ∣gⱼ∣ < Λ − 2G outside Γ and ∣gⱼ∣ = Λ on it, gⱼ = −Λσⱼ. For θ in the box, Δ = θ − θ̂ and E = F(θ) −
-//! F(θ̂), expanding F at θ̂ leaves on Γ terms Λ(∣θⱼ∣ − σⱼθⱼ) ≥ 0 and outside at least (Λ − ∣gⱼ∣)∣θⱼ∣:
+//! *Proof.* d > 1 means ∣gⱼ∣ < Λ − 2G outside Γ and ∣gⱼ∣ = Λ on it, gⱼ = −Λσⱼ. For θ in the box,
+//! Δ = θ − θ̂ and E = F(θ) − F(θ̂), expanding F at θ̂ leaves on Γ terms Λ(∣θⱼ∣ − σⱼθⱼ) ≥ 0 and outside
+//! at least (Λ − ∣gⱼ∣)∣θⱼ∣:
 //!
 //! E ≥ ½‖XΔ‖² + 2G·‖Δ outside Γ‖₁.  (∗)
 //!
-//! 1. *When Γ is seen.* At E ≤ η = G²/(8N) every gradient is within √N·‖XΔ‖ ≤ √(2Nη) = G/2 of g, and what rounding adds is
-//!    at most G/4: the columns whose gradient has a size of at least Λ − G are those of Γ.
-//! 2. *How far a point is.* By (∗), and since columns are no longer than √N and λ_min(H) > m,
-//!    √m·‖Δ_Γ‖ ≤ ‖XΔ‖ + √N·‖Δ outside‖₁, so that ‖Δ‖ ≤ r(E) = (√(2E) + √N·E/(2G))/√m + E/(2G). From θ = 0: ‖Δ‖ ≤ √s.
-//! 3. *Stages* ([`Steps::stages`]). Accelerated proximal gradients from 0 end at an excess E₀ after a number of steps that
-//!    R = √s, E₀ and a Lipschitz constant give ([`privet_optim::lasso`]); from there, R = r(E₀), at E₀/4, and so on down to η.
-//!    Each count is fixed before the descent. Rounding is within what that theorem allows by a check of public numbers in
-//!    the plan ([`Steps::rounded`]). ∎
+//! 1. *Identification of Γ.* At E ≤ η = G²/(8N) every gradient is within √N·‖XΔ‖ ≤ √(2Nη) = G/2 of g,
+//!    and rounding adds at most G/4: the columns whose gradient has a size of at least Λ − G are those
+//!    of Γ.
+//! 2. *Distance to θ̂.* By (∗), and since columns are no longer than √N and λ_min(H) > m,
+//!    √m·‖Δ_Γ‖ ≤ ‖XΔ‖ + √N·‖Δ outside‖₁, so that ‖Δ‖ ≤ r(E) = (√(2E) + √N·E/(2G))/√m + E/(2G). From
+//!    θ = 0: ‖Δ‖ ≤ √s.
+//! 3. *Stages* ([`Steps::stages`]). Accelerated proximal gradients from 0 end at an excess E₀ after a
+//!    number of steps that R = √s, E₀ and a Lipschitz constant give ([`privet_optim::lasso`]); from
+//!    there, R = r(E₀), at E₀/4, and so on down to η. Each number of steps is fixed before the descent.
+//!    Rounding is within the theorem's allowance by a check of public numbers in the plan
+//!    ([`Steps::rounded`]). ∎
 //!
-//! A set that is seen earlier, and whose solution satisfies the conditions of optimality with its margins, is Γ: then the
-//! search ends there. The Lipschitz constant is the records' own (a sum of sizes of second moments), at most pN: with it the
-//! number of steps is at most [`Steps::most`], a public number.
+//! If an earlier set has a solution that satisfies the conditions of optimality with its margins, it is
+//! Γ: then the search ends there. The Lipschitz constant is computed from the records (a sum of absolute
+//! second moments), at most pN: with it the number of steps is at most [`Steps::most`], a public number.
 //!
-//! **How exactly.** Second moments are whole numbers, exact before they are scaled. z solves Hz = c − Λσ by Cholesky, whose
-//! condition is at most sN/m ≤ 2s/[`super::lasso::CURVATURE`]'s lower end; margins are within 2⁻¹⁰ of a step (s ≤ 16, N ≤ 2²²),
-//! which [`super::lasso`] debits from d.
+//! **Accuracy.** Second moments are integers, exact before they are scaled. z solves Hz = c − Λσ by
+//! Cholesky, whose condition is at most sN/m ≤ 2s/[`super::lasso::CURVATURE`]'s lower end; margins are
+//! within 2⁻¹⁰ of a step (s ≤ 16, N ≤ 2²²), which [`super::lasso`] debits from d.
 //!
-//! **Departs from print** (Table 6.1, Theorem 6.14; errata LASSO-SIZE and C6). There the margin of other columns is
-//! that of the (s + 1)-st largest ∣gⱼ∣, which says nothing where fewer than s weights are not 0; n moves with
-//! the records but is treated as constant; and the steps are larger (12s²/Ψ for G, 4s^(3/2)/Ψ for nρ, with Λ > 16s²/Ψ).
+//! **Departs from print** (Table 6.1, Theorem 6.14; errata LASSO-SIZE and C6). There the margin of other
+//! columns is that of the (s + 1)-st largest ∣gⱼ∣, which gives no bound where fewer than s weights are
+//! not 0; n moves with the records but is treated as constant; and the steps are larger (12s²/Ψ for G,
+//! 4s^(3/2)/Ψ for nρ, with Λ > 16s²/Ψ).
 
 use super::squares::{Moments, smallest_eigenvalue, solved};
 use privet_data::matrix::Matrix;
 use privet_optim::lasso::{LeastSquares, least_squares, rounding_allowed, steps};
 use privet_optim::vertex::FeatureGrid;
 
-/// Public numbers of the test.
+/// Public parameters of the test.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Steps {
-    /// s.
+    /// Size of the support, s.
     pub size: usize,
-    /// Λ.
+    /// Penalty, Λ.
     pub lambda: f64,
-    /// m.
+    /// Curvature, m.
     pub curvature: f64,
-    /// N.
+    /// Cap on the number of records, N.
     pub cap: f64,
 }
 
-/// A part of the descent: how far from the minimiser it begins, and what excess it ends at.
+/// A stage of the descent: a bound on its initial distance from the minimiser, and its target excess.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Stage {
     distance: f64,
@@ -83,28 +92,28 @@ pub(super) struct Stage {
 }
 
 impl Steps {
-    /// ρ.
+    /// Step ρ of the margins of the weights.
     pub fn weight(&self) -> f64 {
         2.0 * (self.size as f64).powf(1.5) / (self.curvature - self.size as f64)
     }
 
-    /// G.
+    /// Step G of the margin of the columns outside Γ.
     pub fn outside(&self) -> f64 {
         let size = self.size as f64;
         2.0 * size + 2.0 * size.powf(1.5) * (self.cap / (self.curvature - size)).sqrt()
     }
 
-    /// r(E).
+    /// Bound r(E) on the distance from the minimiser at excess E.
     fn reach(&self, excess: f64) -> f64 {
         let outside = excess / (2.0 * self.outside());
         ((2.0 * excess).sqrt() + self.cap.sqrt() * outside) / self.curvature.sqrt() + outside
     }
 
-    /// The parts of the descent, in order.
+    /// Stages of the descent, in order.
     pub fn stages(&self) -> Vec<Stage> {
         let last = self.outside().powi(2) / (8.0 * self.cap);
         let size = self.size as f64;
-        // About where both bounds on the distance are the same.
+        // Approximately the excess at which both bounds on the distance are equal.
         let first = 2.0 * self.outside() * (size * self.curvature / self.cap).sqrt();
         let mut all = vec![Stage { distance: size.sqrt(), target: first.max(last) }];
         while let Some(before) = all.last().filter(|before| before.target > last).copied() {
@@ -114,7 +123,7 @@ impl Steps {
         all
     }
 
-    /// Whether rounding is within what the theorems allow, for so many columns.
+    /// True if rounding is within the theorems' allowance for `columns` columns.
     pub fn rounded(&self, columns: usize) -> bool {
         let label = self.size as f64;
         let (each, descent) = least_squares::rounding(columns, self.cap, label, self.lambda);
@@ -122,7 +131,7 @@ impl Steps {
         each <= 0.25 * self.outside() && self.stages().iter().all(within)
     }
 
-    /// Steps that a descent over so many columns has, at most.
+    /// Upper bound on the number of descent steps over `columns` columns.
     pub fn most(&self, columns: usize) -> f64 {
         let smoothness = (columns as f64 * self.cap).max(1.0) * (1.0 + 1e-6);
         self.stages().iter().map(|stage| stage.steps(smoothness) as f64).sum()
@@ -135,14 +144,15 @@ impl Stage {
     }
 }
 
-/// Second moments in the units of the setting.
+/// Second moments in the units of the theorems.
 pub(super) struct Scaled {
     moments: LeastSquares,
     rows: usize,
 }
 
 impl Scaled {
-    /// Of the first `columns` columns; targets in [−1, 1] count s times. `None` for 2³² rows or more.
+    /// Moments of the first `columns` columns; targets in [−1, 1] are multiplied by s. `None` for 2³²
+    /// rows or more.
     pub fn new(
         features: &Matrix,
         labels: &[f64],
@@ -151,18 +161,18 @@ impl Scaled {
         size: usize,
     ) -> Option<Self> {
         let moments = Moments::new(features, labels, columns, grid)?;
-        // An entry of the bound is 1.
+        // Entries are scaled so that their bound is 1.
         let (gram, linear) = moments.scaled(1.0 / grid.bound(), size as f64);
         Some(Self { moments: LeastSquares::new(gram, linear)?, rows: labels.len() })
     }
 
-    /// Γ and d, or `None` where d is at most 1; `Err` where the search was told not to go on.
+    /// Returns Γ and d, or `None` if d is at most 1; `Err` if `go_on` stopped the search.
     pub fn searched(
         &self,
         steps: &Steps,
         mut go_on: impl FnMut() -> bool,
     ) -> Result<Option<(Vec<u32>, f64)>, Ended> {
-        // More records than the cap: does not pass, and no theorem is about its rounding.
+        // With more records than the cap, D does not pass, and no theorem covers its rounding.
         if self.rows as f64 >= steps.cap {
             return Ok(None);
         }
@@ -190,7 +200,8 @@ impl Scaled {
         Ok(found)
     }
 
-    /// Γ and d if the columns with gradients of at least Λ − G satisfy the conditions of optimality with their margins.
+    /// Γ and d if the columns with gradients of at least Λ − G satisfy the conditions of optimality with
+    /// their margins.
     fn margins(&self, steps: &Steps, near: &[f64]) -> Option<(Vec<u32>, f64)> {
         let columns = self.moments.columns();
         let seen = |j: &usize| near[*j].abs() >= steps.lambda - steps.outside();
@@ -226,7 +237,7 @@ impl Scaled {
     }
 }
 
-/// A search that was told not to go on.
+/// The search was stopped by its `go_on`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ended;
 

@@ -1,20 +1,22 @@
-//! Choosing columns: which few of many matter for the target.
+//! Column selection: releases the few columns that matter most for the target.
 //!
 //! | file | selector |
 //! |---|---|
-//! | [`correlation`] | the columns most associated with the target, one after the other, `--method correlation` |
-//! | [`exponential`] | a set of columns by how well it fits, among all of them, `--method exponential` |
-//! | [`distance`] | an answer that is released if it is far from another one, `--method distance` |
+//! | [`correlation`] | the columns most associated with the target, one after the other, `--method
+//! correlation` |
+//! | [`exponential`] | a set of columns by its fit, among all sets of its size, `--method exponential` |
+//! | [`distance`] | an answer, released if it is far from any other answer, `--method distance` |
 //! | [`subsample`] | the same over many random parts of the records, `--method subsample` |
 //! | [`black_box`] | the same for any function of records, as a building block |
-//! | [`lasso`] | what the LASSO keeps, released if it is far from anything else, `--method lasso-stability` |
-//! | `kendall`, `marginal`, `margins`, `squares`, `supports`, `votes` | what they compute of records |
+//! | [`lasso`] | the support of the LASSO, released if it is far from any other, `--method
+//! lasso-stability` | | `kendall`, `marginal`, `margins`, `squares`, `supports`, `election` | the
+//! statistics that selectors compute |
 //!
-//! What is released is a [`Support`]: so many encoded columns, the constant one never among them, or none where
-//! no answer was stable enough; that costs what an answer costs.
+//! The release is a [`Support`]: a set of `size` encoded columns, never the constant one, or no columns
+//! if no answer was stable enough; both cost the whole budget.
 //!
-//! All of them release whole answers under noise that is drawn exactly, so that every guarantee is in finite
-//! arithmetic. How long a run takes depends on the records and is not hidden.
+//! All noise is drawn exactly from discrete distributions, so that every guarantee holds in finite
+//! arithmetic. Running time depends on the records and is not hidden.
 
 pub mod black_box;
 pub mod correlation;
@@ -55,29 +57,29 @@ use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Limits on the number of columns.
+/// Limits on the number of columns to select.
 pub const SIZE: Range = Range::from("size", 1.0, 100_001.0);
 
-/// So many columns of a table.
+/// A request to select columns of a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Select {
-    /// s.
+    /// Number of columns to select, s.
     pub size: u32,
-    /// How they are chosen.
+    /// Selector with its settings.
     pub method: Selector,
 }
 
-/// The columns chosen. Their names are the schema's ([`Encoding::column_name`]).
+/// Selected columns. Their names come from the schema ([`Encoding::column_name`]).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Support {
-    /// Places of encoded columns, counted from 0, in order; `None`: no answer was stable enough.
+    /// Indices of encoded columns, from 0, ascending; `None` if no answer was stable enough.
     pub columns: Option<Vec<u32>>,
 }
 
 impl Support {
-    /// The names of the columns; `None` where no answer was stable enough.
+    /// Names of the columns; `None` if no answer was stable enough.
     pub fn names(&self, schema: &Schema) -> Option<Vec<String>> {
         let encoding = Encoding::new(schema);
         let name = |place: &u32| encoding.column_name(*place as usize).unwrap_or_default();
@@ -93,12 +95,12 @@ impl Artefact for Support {
     }
 }
 
-/// A selector's one question by itself, for whoever reads the answer in a walk of its own.
+/// A selector's single query, for callers that read its answer in a walk of their own.
 pub(crate) trait Asks: Procedure<Select> {
-    /// How its answer is read.
+    /// Returns the public numbers by which the answer is read.
     fn naming(&self) -> Naming;
 
-    /// Asks.
+    /// Answers the query under noise.
     fn ask(
         &self,
         facts: &Facts,
@@ -108,17 +110,17 @@ pub(crate) trait Asks: Procedure<Select> {
     ) -> Result<Noised<Heard>, LearnError>;
 }
 
-/// What a selector decides.
+/// A selector's plan.
 pub(crate) struct Decision {
-    /// What to do.
+    /// Procedure to run.
     pub procedure: Arc<dyn Asks>,
-    /// The selector with every choice that a rule made written down.
+    /// The selector with every setting filled in by its rule.
     pub settled: Selector,
-    /// Conditions and gaps.
+    /// Conditions and gaps of the guarantee.
     pub notes: Vec<Note>,
 }
 
-/// What a selector may read: facts of the table, and how many columns are wanted of how many.
+/// Input of a selector's plan: public facts of the table and the number of columns to select.
 pub(crate) struct Wanted<'a> {
     pub facts: &'a Facts,
     pub budget: Allowance<'a>,
@@ -126,7 +128,7 @@ pub(crate) struct Wanted<'a> {
     pub size: u32,
 }
 
-/// How many columns can be chosen: all but the constant one.
+/// Number of columns that can be selected: all but the constant one.
 pub(crate) fn open(facts: &Facts) -> usize {
     facts.columns - usize::from(facts.bias)
 }
@@ -141,7 +143,7 @@ impl Task for Select {
             Some(_) => Loss::Logistic,
             None => Loss::SQUARED,
         };
-        // The learner is no matter: facts are those of rows and target.
+        // The learner does not matter: facts are those of rows and target.
         let task = Erm { loss, method: Method::Auto(Default::default()) };
         let of_rows = Request::new(request.schema.clone(), request.rows, request.neighbours, task);
         Facts::of(&of_rows)
@@ -196,7 +198,7 @@ impl Task for Select {
 }
 
 impl Select {
-    /// Columns of a table with this schema, within a budget; δ is 1/rows² unless given.
+    /// Requests columns of a table with this schema, within a budget; δ is 1/rows² unless given.
     pub fn request(
         self,
         schema: &Schema,

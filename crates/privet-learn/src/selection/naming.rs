@@ -1,4 +1,4 @@
-//! From what came out under noise to the columns that it stands for: a walk of one question.
+//! Reads a noisy answer as a set of columns: a walk with a single query.
 
 use super::{Support, open};
 use crate::LearnError;
@@ -9,23 +9,23 @@ use privet_dp::gate::{Next, Noised, Session, Walk};
 use privet_optim::solver::Monitor;
 use serde::{Deserialize, Serialize};
 
-/// What a selector is told, under noise.
+/// A selector's noisy answer.
 pub(crate) enum Heard {
-    /// A sum of signed columns; the columns of each problem lie side by side.
+    /// A sum of signed columns; the columns of each problem are contiguous.
     Point(Vec<f64>),
-    /// An answer, or that none is stable enough.
+    /// Column indices, or `None` if no answer is stable enough.
     Places(Option<Vec<u32>>),
-    /// Which of all sets of so many columns, in the order of [`unranked`].
+    /// Rank of a set among all sets of `size` columns, in the order of [`unranked`].
     Set(usize),
 }
 
-/// Public numbers that an answer is read by.
+/// Public numbers by which an answer is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Naming {
-    /// Columns that can be chosen.
+    /// Number of columns that can be selected.
     pub open: usize,
-    /// How many are.
+    /// Number of columns to select.
     pub size: usize,
 }
 
@@ -34,12 +34,12 @@ impl Naming {
         Self { open: open(facts), size: size as usize }
     }
 
-    /// As the start of a walk.
+    /// Serialises these numbers as the start of a walk.
     pub fn start(self) -> Option<serde_json::Value> {
         serde_json::to_value(self).ok()
     }
 
-    /// Asks once, and reads the answer.
+    /// Makes the query once and reads its answer.
     pub fn walk(
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
@@ -48,7 +48,8 @@ impl Naming {
         ask::<Self>(session, &StepWatch::new(monitor), |(), session| answer(session))
     }
 
-    /// The answer as a point: not 0 at the columns that were chosen, and all 0 where none was stable enough.
+    /// Returns the answer as a vector: nonzero at the selected columns, all 0 if no answer was stable
+    /// enough.
     pub fn point(self, heard: Heard) -> Vec<f64> {
         if let Heard::Point(point) = heard {
             return point;
@@ -74,8 +75,8 @@ impl Naming {
     }
 }
 
-/// The set of this rank among all sets of `size` of `open` columns, in the order of
-/// {0, 1, 2}, {0, 1, 3}, …, {0, 2, 3}, …
+/// Returns the set of this rank among all sets of `size` of `open` columns, in the order of {0, 1, 2},
+/// {0, 1, 3}, …, {0, 2, 3}, …
 pub(super) fn unranked(rank: usize, open: usize, size: usize) -> Vec<u32> {
     let (mut rank, mut set) = (rank, Vec::with_capacity(size));
     for column in 0..open {
@@ -93,7 +94,7 @@ pub(super) fn unranked(rank: usize, open: usize, size: usize) -> Vec<u32> {
     set
 }
 
-/// How many sets of `size` of `open` columns there are; `None` beyond 2⁶⁴.
+/// Number of sets of `size` of `open` columns; `None` above 2⁶⁴.
 pub(super) fn sets(open: usize, size: usize) -> Option<usize> {
     if size > open {
         return Some(0);

@@ -1,45 +1,46 @@
-//! Least squares over a ball, on a few columns of whole numbers, with a proved gap.
+//! Least squares over a ball, on a few columns of integers, with a proved gap.
 //!
-//! q(Γ) = min over θ supported on Γ, ‖θ‖₂ ≤ B, of ½Σᵢ(yᵢ − ⟨xᵢ, θ⟩)². Entries and targets are whole numbers of
-//! a unit, so that the second moments are exact ([`Moments`]).
+//! q(Γ) = min over θ supported on Γ, ‖θ‖₂ ≤ B, of ½Σᵢ(yᵢ − ⟨xᵢ, θ⟩)². Entries and targets are integer
+//! multiples of a unit, so that the second moments are exact ([`Moments`]).
 //!
-//! **How exactly it is found.** For a point θ of the ball with gradient g the minimum is at least
-//! F(θ) − (⟨g, θ⟩ + B‖g‖₂), since F is convex: that gap is computed. Where it is not at most `gap`, accelerated projected
-//! gradients take its place, whose excess is at most half of that after a number of steps that is fixed beforehand
-//! ([`privet_optim::lasso::steps`]; Schmidt, Le Roux & Bach 2011): so there is an answer for all records.
-//! With s ≤ [`LARGEST_SIZE`] columns and fewer than 2³² records of terms at most M = (1 + Bρ)², ρ bounding a row on
-//! Γ, each computed sum of (s + 1)² products is within 4(s + 2)²·2⁻⁵³·2³²·M < 6.5·10⁻⁴·M of itself. So what is
-//! returned is within gap + 2.6·10⁻³·M of q(Γ): F(θ) is one such sum, its gap two, and the ball is left by
-//! rounding at most, for which the fourth pays.
+//! **Accuracy.** For a point θ of the ball with gradient g the minimum is at least F(θ) − (⟨g,
+//! θ⟩ + B‖g‖₂), since F is convex: that gap is computed. Where it exceeds `gap`, accelerated projected
+//! gradients replace the solution; their excess is at most half of `gap` after a number of steps that is
+//! fixed beforehand ([`privet_optim::lasso::steps`]; Schmidt, Le Roux & Bach 2011): so there is an
+//! answer for all records. With s ≤ [`LARGEST_SIZE`] columns and fewer than 2³² records of terms at most
+//! M = (1 + Bρ)², ρ bounding a row on Γ, each computed sum of (s + 1)² products is within
+//! 4(s + 2)²·2⁻⁵³·2³²·M < 6.5·10⁻⁴·M of its exact value. So the returned value is within
+//! gap + 2.6·10⁻³·M of q(Γ): F(θ) is one such sum, its gap two, and a fourth covers θ leaving the ball
+//! by rounding.
 //!
-//! *Found by* the secular equation: (G + μI)θ = c with μ ≥ 0, and ‖θ‖ = B unless μ = 0; ‖θ(μ)‖ falls with μ, and
-//! bisection ends at neighbouring numbers.
+//! *Solved by* the secular equation: (G + μI)θ = c with μ ≥ 0, and ‖θ‖ = B unless μ = 0; ‖θ(μ)‖
+//! decreases in μ, and bisection ends at adjacent floating-point numbers.
 
 use privet_data::matrix::Matrix;
 use privet_optim::lasso::steps;
 use privet_optim::vertex::{FeatureGrid, GridMatrix};
 
-/// Columns that can be fitted together.
+/// Upper limit on the number of columns fitted together.
 pub(super) const LARGEST_SIZE: usize = 16;
 
-/// Bits of a target.
+/// Unit to which a target is truncated.
 const LABEL_UNIT: f64 = 1.0 / 16_384.0;
 
 /// Second moments of entries and targets, exact.
 pub(super) struct Moments {
     columns: usize,
-    /// Σ xⱼxₗ, row after row.
+    /// Σ xⱼxₗ in squared units of entries, row-major.
     gram: Vec<i64>,
-    /// Σ xⱼy.
+    /// Σ xⱼy in units of entries times [`LABEL_UNIT`].
     products: Vec<i64>,
-    /// Σ y².
+    /// Σ y² in squared [`LABEL_UNIT`]s.
     square: i64,
-    /// Of an entry.
+    /// Unit of an entry.
     unit: f64,
 }
 
 impl Moments {
-    /// Of the first `columns` columns; targets in [−1, 1]. `None` for 2³² rows or more.
+    /// Moments of the first `columns` columns; targets in [−1, 1]. `None` for 2³² rows or more.
     pub fn new(
         features: &Matrix,
         labels: &[f64],
@@ -56,7 +57,7 @@ impl Moments {
         };
         let mut entries: Vec<(usize, i64)> = Vec::new();
         for (row, label) in labels.iter().enumerate() {
-            // Truncated toward 0: no larger than it was.
+            // Truncated toward 0, so that its absolute value does not grow.
             let label = (label.clamp(-1.0, 1.0) / LABEL_UNIT) as i64;
             entries.clear();
             rows.for_row(row, |column, k| {
@@ -75,7 +76,7 @@ impl Moments {
         Some(all)
     }
 
-    /// XᵀX and Xᵀy, entries and targets multiplied by these.
+    /// XᵀX and Xᵀy, entries multiplied by `entry` and targets by `target`.
     pub fn scaled(&self, entry: f64, target: f64) -> (Vec<f64>, Vec<f64>) {
         let unit = self.unit * entry;
         let gram = self.gram.iter().map(|sum| *sum as f64 * (unit * unit)).collect();
@@ -97,12 +98,12 @@ impl Moments {
         self.products[column as usize] as f64 * self.unit * LABEL_UNIT
     }
 
-    /// Σ y².
+    /// Sum of squared targets, Σ y².
     fn constant(&self) -> f64 {
         self.square as f64 * LABEL_UNIT * LABEL_UNIT
     }
 
-    /// q(Γ), but for what is stated above.
+    /// q(Γ), within the error stated above.
     pub fn fit(&self, set: &[u32], radius: f64, gap: f64) -> f64 {
         let (gram, linear) = self.block(set);
         let slope = |theta: &[f64]| -> Vec<f64> {
@@ -113,7 +114,7 @@ impl Moments {
             dot(&gradient, theta) + radius * dot(&gradient, &gradient).sqrt()
         };
         let mut theta = in_ball(&gram, &linear, radius);
-        // Asks "within?", so that what is not a number is not.
+        // Tests "within", so that NaN fails.
         let within = found(&theta) <= gap;
         if !within {
             theta = accelerated(&gram, &linear, radius, 0.5 * gap);
@@ -122,7 +123,7 @@ impl Moments {
         0.5 * (self.constant() + dot(&product, &theta) - 2.0 * dot(&linear, &theta))
     }
 
-    /// What is left of every column's product with the targets by the fit of a few columns, Xᵀ(y − X_Pθ), and
+    /// Products of every column with the residual of the fit of `set`, Xᵀ(y − X_Pθ), and the energy
     /// ½(Σy² − ‖X_Pθ‖²).
     pub fn remaining(&self, set: &[u32], radius: f64) -> (Vec<f64>, f64) {
         let (gram, linear) = self.block(set);
@@ -136,7 +137,8 @@ impl Moments {
     }
 }
 
-/// A point whose objective exceeds the minimum over the ball by at most `target`, by accelerated projected gradients.
+/// A point within `target` of the minimum of the objective over the ball, by accelerated projected
+/// gradients.
 fn accelerated(gram: &[f64], linear: &[f64], radius: f64, target: f64) -> Vec<f64> {
     let size = linear.len().max(1);
     let sum = |row: &[f64]| row.iter().map(|entry| entry.abs()).sum::<f64>();
@@ -171,12 +173,12 @@ fn times(matrix: &[f64], vector: &[f64]) -> Vec<f64> {
     matrix.chunks(vector.len().max(1)).map(|row| dot(row, vector)).collect()
 }
 
-/// The minimiser of ½θᵀGθ − cᵀθ over ‖θ‖ ≤ B, about.
+/// Approximate minimiser of ½θᵀGθ − cᵀθ over ‖θ‖ ≤ B.
 fn in_ball(gram: &[f64], linear: &[f64], radius: f64) -> Vec<f64> {
     let size = linear.len();
     let norm = |theta: &[f64]| dot(theta, theta).sqrt();
     let largest = (0..size).map(|j| gram[j * size + j]).fold(0.0, f64::max);
-    // As good as none, but enough for a factorisation.
+    // A ridge that is negligible but makes the factorisation possible.
     let least = 1e-14 * largest.max(f64::MIN_POSITIVE) * size as f64;
     let free = [0.0, least].into_iter().find_map(|ridge| solved(gram, linear, ridge));
     if let Some(free) = free.filter(|free| norm(free) <= radius) {
@@ -200,7 +202,7 @@ fn in_ball(gram: &[f64], linear: &[f64], radius: f64) -> Vec<f64> {
     theta
 }
 
-/// λ_min of a symmetric matrix, by Jacobi's rotations.
+/// Smallest eigenvalue λ_min of a symmetric matrix, by Jacobi's rotations.
 pub(super) fn smallest_eigenvalue(matrix: &[f64], size: usize) -> f64 {
     let mut a = matrix.to_vec();
     for _ in 0..64 {
@@ -234,7 +236,7 @@ pub(super) fn smallest_eigenvalue(matrix: &[f64], size: usize) -> f64 {
     (0..size).map(|j| a[j * size + j]).fold(f64::INFINITY, f64::min)
 }
 
-/// (G + μI)⁻¹c by Cholesky; `None` where a pivot is not above 0.
+/// (G + μI)⁻¹c by Cholesky; `None` if a pivot is not above 0.
 pub(super) fn solved(gram: &[f64], linear: &[f64], ridge: f64) -> Option<Vec<f64>> {
     let size = linear.len();
     let mut lower = vec![0.0; size * size];
@@ -271,7 +273,7 @@ mod tests {
     fn smallest_eigenvalues() {
         assert!((smallest_eigenvalue(&[2.0, 1.0, 1.0, 2.0], 2) - 1.0).abs() < 1e-14);
         let three = [4.0, 1.0, 0.0, 1.0, 3.0, 1.0, 0.0, 1.0, 2.0];
-        // Of det(A − λ) = (4 − λ)((3 − λ)(2 − λ) − 1) − (2 − λ).
+        // Root of det(A − λ) = (4 − λ)((3 − λ)(2 − λ) − 1) − (2 − λ).
         let least = smallest_eigenvalue(&three, 3);
         let at = |l: f64| (4.0 - l) * ((3.0 - l) * (2.0 - l) - 1.0) - (2.0 - l);
         assert!(at(least).abs() < 1e-12 && least < 2.0, "{least}");
@@ -299,7 +301,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is found is a minimum: no point of the ball is better, and the gap is always reached.
+        /// The fit is a minimum: no point of the ball is better, and the gap is always reached.
         #[test]
         fn no_point_of_the_ball_fits_better(
             (values, labels) in tables(),
@@ -324,7 +326,7 @@ mod tests {
             prop_assert!(found <= loss(&[0.0, 0.0]) + 1e-9 && found >= -1e-9);
         }
 
-        /// A record moves the fit of any set by its own largest loss at most, and only up.
+        /// A record moves the fit of any set by at most its own largest loss, and only up.
         #[test]
         fn a_record_moves_a_fit_within_its_bound(
             (values, labels) in tables(),
@@ -350,7 +352,7 @@ mod tests {
         assert_eq!(moments(&[], &[]).fit(&[0], 1.0, 1e-6), 0.0);
     }
 
-    /// What takes the place of a solution that is not certified gives the same fits.
+    /// The fallback for an uncertified solution gives the same fits.
     #[test]
     fn accelerated_gradients_give_the_same_fits() {
         let values: Vec<f32> = (0..60).map(|k| ((k * 7919) % 41) as f32 / 20.0 - 1.0).collect();

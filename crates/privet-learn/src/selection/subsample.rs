@@ -1,30 +1,30 @@
 //! The columns that most random parts of the records choose, released if enough of them agree: A_samp.
 //!
-//! **Theorem** (after Smith & Thakurta 2013; Thakurta 2013, Algorithm 6.1). m ballots; every unit is in each with
-//! probability q, by coins of its own, drawn again until it is in at most c = ⌊2mq⌋ of them
-//! ([`privet_dp::mechanism::independent_sets`]). Each ballot votes for the s columns with the largest sums of
-//! label times entry among its records, and for nothing where it has none. A unit's records touch at most c
-//! ballots, so that a lead moves by at most D = 2c between neighbours under both relations, and the winner with
-//! ⌈lead/D⌉ − 1 is a proxy (`votes.rs`) for the test of [`privet_dp::mechanism::Stability`]: (ε, δ), whatever
-//! m, q and the records are.
+//! **Theorem** (after Smith & Thakurta 2013; Thakurta 2013, Algorithm 6.1). m ballots; every unit is in
+//! each with probability q, by coins of its own, drawn again until it is in at most c = ⌊2mq⌋ of them
+//! ([`privet_dp::mechanism::independent_sets`]). Each ballot votes for the s columns with the largest
+//! sums of label times entry among its records, and for nothing where it has none. A unit's records
+//! touch at most c ballots, so that a lead moves by at most D = 2c between neighbours under both
+//! relations, and the winner with ⌈lead/D⌉ − 1 is a proxy (`election.rs`) for the test of
+//! [`privet_dp::mechanism::Stability`]: (ε, δ), whatever m, q and the records are.
 //!
-//! *Departs from print.* There all draws are repeated until no position is in more than 2mq ballots: the event
-//! factorises over positions, so that drawing again one by one has the same law, ends at once, and sees
-//! nothing of the records. Printed are q = ε/(32 ln(1/δ)) and m = ln(n/δ)/q² (5·10⁶ ballots at ε = 1, δ = 10⁻⁶,
-//! n = 10⁶); here
+//! *Departs from print.* There all draws are repeated until no position is in more than 2mq ballots: the
+//! event factorises over positions, so that drawing again one by one has the same law, ends at once, and
+//! sees nothing of the records. Printed are q = ε/(32 ln(1/δ)) and m = ln(n/δ)/q² (5·10⁶ ballots at
+//! ε = 1, δ = 10⁻⁶, n = 10⁶); here
 //!
 //! m = max{ 3 ln(n/δ)/q, 32 ln(1/δ) }  (4·10⁴ there).
 //!
-//! *Claim.* If the answer of a random part is the same one with probability at least ¾, it is released with
-//! probability at least 1 − (2 + e^ε)δ. *Proof.* Pr\[Bin(m, q) > 2mq\] ≤ e^(−mq/3) ≤ δ/n (Chernoff): but for δ
-//! no unit is drawn again. Of m independent ballots fewer than ⅝m give that answer with probability at most
-//! e^(−2m/64) ≤ δ (Hoeffding). So the lead is at least m/4, and the distance at least
-//! (m/4)/(4mq) − 1 = 2 ln(1/δ)/ε − 1; the threshold is at most ln(1/δ)/ε, and noise of at most
+//! *Claim.* If the answer of a random part is the same one with probability at least ¾, it is released
+//! with probability at least 1 − (2 + e^ε)δ. *Proof.* Pr\[Bin(m, q) > 2mq\] ≤ e^(−mq/3) ≤ δ/n
+//! (Chernoff): but for δ no unit is drawn again. Of m independent ballots fewer than ⅝m give that answer
+//! with probability at most e^(−2m/64) ≤ δ (Hoeffding). So the lead is at least m/4, and the distance at
+//! least (m/4)/(4mq) − 1 = 2 ln(1/δ)/ε − 1; the threshold is at most ln(1/δ)/ε, and noise of at most
 //! −ln(1/δ)/ε + 1 has probability at most e^ε·δ. ∎ Privacy needs none of it.
 //!
 //! - n is the declared number of rows. A part has about qn records: with q ≈ ε/(32 ln(1/δ)) that takes
-//!   10⁴ rows and more (`part` says how many rows a part has).
-//! - Parts are looked at on all cores, each by itself: nothing is carried from one to another.
+//!   10⁴ rows and more.
+//! - Parts are processed on all cores, independently: no state is carried from one to another.
 //! - Tested by `tests/all/select.rs`.
 
 use super::distance::{NOTHING, UNSTABLE, lead_needed, test};
@@ -51,12 +51,12 @@ use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
 use std::sync::Arc;
 
-/// Limits on q.
+/// Limits on the probability q with which a unit is in a part.
 pub const RATE: Range = Range::from("rate", 1e-6, 0.5);
-/// Limits on m.
+/// Limits on the number of parts, m.
 pub const PARTS: Range = Range::from("parts", 1.0, 10_000_001.0);
 
-/// A line about it.
+/// Registry entry of `subsample`.
 pub const INFO: Info = Info {
     name: "subsample",
     summary: "the columns that most random parts of the records choose, released if so many agree that no \
@@ -85,7 +85,7 @@ settings! {
     }
 }
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(crate) fn plan(wanted: &Wanted<'_>, options: &Subsample) -> Result<Decision, LearnError> {
     let test = test(wanted)?;
     let (facts, budget) = (wanted.facts, &wanted.budget);
@@ -109,7 +109,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Subsample) -> Result<Decision,
     })
 }
 
-/// With c = ⌊2mq⌋.
+/// Votes of `parts` random parts, with c = ⌊2mq⌋.
 pub(super) fn voting(test: Stability, rate: f64, parts: u32, naming: Naming) -> Voting {
     let most = ((2.0 * f64::from(parts) * rate).floor() as u64).max(1);
     Voting { test, rate, parts, most, naming }
@@ -121,7 +121,7 @@ pub(super) struct Voting {
     test: Stability,
     rate: f64,
     parts: u32,
-    /// c.
+    /// Upper bound on the number of parts that contain a unit, c.
     most: u64,
     naming: Naming,
 }

@@ -1,16 +1,19 @@
-//! All sets of s columns, in parts that begin alike, with a bound on how well any set of a part can fit.
+//! All sets of s columns, in parts with a common prefix, with a bound on how well any set of a part can
+//! fit.
 //!
-//! **Bound.** For sets Γ = P ∪ Q with a common beginning P, and r = y − X_Pθ for *any* θ, weak duality gives
+//! **Bound.** For sets Γ = P ∪ Q with a common prefix P, and r = y − X_Pθ for *any* θ, weak duality
+//! gives
 //!
 //! q(Γ) = min over ‖φ‖ ≤ B of ½‖y − X_Γφ‖² ≥ ⟨r, y⟩ − ½‖r‖² − B‖X_Γᵀr‖
 //! = ½(‖y‖² − ‖X_Pθ‖²) − B√(Σ over P of ⟨xⱼ, r⟩² + Σ over Q of ⟨xⱼ, r⟩²),
 //!
-//! and the last sum is at most that of the s − |P| largest ⟨xⱼ, r⟩² among the columns that Q can have. *Proof.* For every φ in
-//! the ball ½‖y − Xφ‖² ≥ ⟨r, y − Xφ⟩ − ½‖r‖², and ⟨r, Xφ⟩ ≤ B‖Xᵀr‖. ∎ With θ the fit of P it is near q(P) where the
-//! columns left have little to do with what is left of y.
+//! and the last sum is at most that of the s − |P| largest ⟨xⱼ, r⟩² among the columns available to Q.
+//! *Proof.* For every φ in the ball ½‖y − Xφ‖² ≥ ⟨r, y − Xφ⟩ − ½‖r‖², and ⟨r, Xφ⟩ ≤ B‖Xᵀr‖. ∎ With θ the
+//! fit of P it is near q(P) if the remaining columns have little correlation with the residual.
 //!
-//! A part is a run of ranks ([`super::naming::unranked`]) with the same first columns, which its depth counts. It is
-//! divided by its next column; sets of one column more than it are fitted, all of them.
+//! A part is a range of ranks ([`super::naming::unranked`]) with the same first columns; their number is
+//! its depth. A part is divided by its next column; sets one column longer than the prefix are all
+//! fitted.
 
 use super::exponential::Fits;
 use super::naming::{sets, unranked};
@@ -18,7 +21,7 @@ use super::squares::Moments;
 use privet_dp::noise::{Part, Parts};
 use rayon::prelude::*;
 
-/// Sets in parts.
+/// Sets of columns, divided lazily into parts.
 pub(super) struct Supports<G> {
     moments: Moments,
     fits: Fits,
@@ -28,24 +31,24 @@ pub(super) struct Supports<G> {
 }
 
 impl<G: Fn() -> bool> Supports<G> {
-    /// Of `size` of `open` columns; `go_on` is asked whenever a part is divided.
+    /// Parts of all sets of `size` of `open` columns; polls `go_on` whenever a part is divided.
     pub fn new(moments: Moments, fits: Fits, (open, size): (usize, usize), go_on: G) -> Self {
         Self { moments, fits, open, size, go_on }
     }
 
-    /// ½(‖y‖² − ‖X_Pθ‖²) − B√(squares), in units of score.
+    /// Score bound of ½(‖y‖² − ‖X_Pθ‖²) − B√(squares), in units of score.
     fn bound(&self, energy: f64, squares: f64) -> i64 {
         self.fits.bound(energy - self.fits.ball * squares.sqrt())
     }
 
     fn part(&self, first: u64, size: u64, bound: i64, depth: u8) -> Part {
-        // A set by itself is as good as its fit.
+        // A single set is bounded by its fit.
         let bound = if size == 1 { self.score(first).min(bound) } else { bound };
         Part { first, size, bound, depth }
     }
 }
 
-/// The largest few of some squares, added one by one.
+/// The `most` largest squares, inserted one by one.
 struct Largest {
     kept: Vec<f64>,
     most: usize,
@@ -92,7 +95,7 @@ impl<G: Fn() -> bool> Parts for Supports<G> {
         let (left, energy) = self.moments.remaining(alike, self.fits.ball);
         let own: f64 = alike.iter().map(|j| left[*j as usize].powi(2)).sum();
         let begin = alike.last().map_or(0, |last| *last as usize + 1);
-        // Columns after which enough are left.
+        // Columns that leave enough columns after them.
         let end = self.open + next - self.size;
         let mut largest = Largest { kept: vec![], most: self.size - next };
         left[end..].iter().for_each(|product| largest.add(product * product));
@@ -138,8 +141,8 @@ mod tests {
         Supports::new(moments, Fits { features: grid, ball, record }, (open, size), || true)
     }
 
-    /// Every part, down to single sets: all candidates are in its smaller parts once, no score exceeds a bound, and no
-    /// bound that of the part it came from.
+    /// Every part, down to single sets: its smaller parts contain each candidate once, no score exceeds
+    /// a bound, and no bound exceeds that of the parent part.
     #[test]
     fn parts_have_all_sets_once_and_bounds_hold() {
         for (open, size, seed) in
@@ -170,7 +173,8 @@ mod tests {
         }
     }
 
-    /// Bounds say something: the best set is found among some 25,000 after few fits where weights are sharp.
+    /// Bounds are effective: where one set stands out, the best of some 25,000 sets is found after few
+    /// fits.
     #[test]
     fn few_parts_are_divided_where_a_set_stands_out() {
         let mut all = supports(55, 3, 9);

@@ -1,45 +1,48 @@
-//! Steps of points over a ball, and how far one record moves them.
+//! Update rules of points over a ball, with bounds on the change of a point between neighbours.
 //!
-//! Costs are fₜ(θ) = ℓ(⟨xₜ, θ⟩) + (Ψ/2)‖θ‖² with slopes |ℓ′| ≤ S and ‖x‖ ≤ R, over the ball of radius D. The points stay
-//! secret: each is released once, under noise (`wrapper`).
+//! Costs are fₜ(θ) = ℓ(⟨xₜ, θ⟩) + (Ψ/2)‖θ‖² with derivatives |ℓ′| ≤ S and ‖x‖ ≤ R, over the ball of
+//! radius D. The points stay secret: each is released once, under noise (`wrapper`).
 //!
 //! | step | η | between neighbours, after t steps |
 //! |---|---|---|
 //! | implicit: argmin ½‖θ − θₜ‖² + ηfₜ(θ) over the ball | 1/(Ψt) | **2SR/(Ψ(t + 1))** |
-//! | gradient: θₜ − η∇fₜ(θₜ), brought into the ball | 2/(Ψt), from t ≥ 2L²/Ψ² on | **4SR/(Ψt)** |
+//! | gradient: θₜ − η∇fₜ(θₜ), projected onto the ball | 2/(Ψt), from t ≥ 2L²/Ψ² on | **4SR/(Ψt)** |
 //!
-//! *Implicit.* The map θ ↦ argmin is 1/(1 + ηΨ) = t/(t + 1)-Lipschitz, a projection of the inverse of a strongly monotone map.
-//! For two records at one step, adding both optimality conditions gives (1 + ηΨ)‖d‖ ≤ η·2SR: the ridge is the
-//! same in both and cancels, so that S R stands where the thesis has L = SR + ΨD. So d ≤ 2SR/(Ψ(t + 1)) there, and later
-//! steps multiply by t/(t + 1) each, which telescopes. ∎ (Lemma 5.9.) ℓ need not be smooth.
+//! *Implicit.* The map θ ↦ argmin is 1/(1 + ηΨ) = t/(t + 1)-Lipschitz, a projection of the inverse of a
+//! strongly monotone map. For two records at one step, adding both optimality conditions gives
+//! (1 + ηΨ)‖d‖ ≤ η·2SR: the ridge is the same in both and cancels, so that S R stands where the thesis
+//! has L = SR + ΨD. So d ≤ 2SR/(Ψ(t + 1)) there, and later steps multiply by t/(t + 1) each, which
+//! telescopes. ∎ (Lemma 5.9.) ℓ need not be smooth.
 //!
-//! *Gradient.* With L = cR² + Ψ the smoothness, ‖θ − η∇f(θ) − θ′ + η∇f(θ′)‖² ≤ (1 − 2ηΨ + η²L²)‖θ − θ′‖², at η = 2/(Ψt) at most
-//! (1 − 1/t)² once t ≥ 2L²/Ψ². One step with two records moves by **η·2SR = 4SR/(Ψt)**; later steps multiply by
-//! (t − 1)/t, which telescopes. ∎ Lemma 5.12 prints 2G/(Ψt): half of it, which a stream of one coordinate refutes
-//! (erratum C2, `tests/all/online.rs`).
+//! *Gradient.* With L = cR² + Ψ the smoothness,
+//! ‖θ − η∇f(θ) − θ′ + η∇f(θ′)‖² ≤ (1 − 2ηΨ + η²L²)‖θ − θ′‖², at η = 2/(Ψt) at most (1 − 1/t)² once
+//! t ≥ 2L²/Ψ². One step with two records moves by **η·2SR = 4SR/(Ψt)**; later steps multiply by
+//! (t − 1)/t, which telescopes. ∎ Lemma 5.12 prints 2G/(Ψt): half of it, which a stream of one
+//! coordinate refutes (erratum C2, `tests/all/online.rs`).
 //!
-//! *Not smooth.* An implicit step asks for no second derivative: its root in g is found by halving, and where slopes jump it lies
-//! in the jump, which is what a subgradient is. A margin that is rounded by δ moves that root by at most κδ/(ηq), since
-//! g ↦ g − ℓ′((a − ηgq)/κ) grows at least as fast as g and a larger g means a smaller margin; the point by δ/‖x‖. A
-//! margin's rounding is proportional to ‖x‖, so that what the point is off by does not depend on c: it stands for 0 in Λ.
+//! *Losses that are not smooth.* An implicit step needs no second derivative: its root in g is found by
+//! bisection, and where ℓ′ jumps it lies in the jump, which is a subgradient. A margin rounded by δ
+//! moves that root by at most κδ/(ηq), since g ↦ g − ℓ′((a − ηgq)/κ) grows at least as fast as g and a
+//! larger g means a smaller margin; the point by δ/‖x‖. A margin's rounding is proportional to ‖x‖, so
+//! that the point's error does not depend on c: 0 replaces c in Λ.
 //!
-//! *In finite arithmetic* a step is off by at most eₜ = u·(p + 64)·(D + 2Λ/t + Λ²/(Dt²)), Λ = (SR + ΨD + cR²D)/Ψ and u = 2⁻⁵²:
-//! the roundings of its few operations a coordinate, of a norm, and of a slope whose margin is rounded. Both
-//! streams are off, and errors fade as the distance does: (t + 1) times the distance grows by Σ 2(s + 1)eₛ
-//! ([`slack`]).
+//! *In finite arithmetic* the error of a step is at most eₜ = u·(p + 64)·(D + 2Λ/t + Λ²/(Dt²)),
+//! Λ = (SR + ΨD + cR²D)/Ψ and u = 2⁻⁵²: the roundings of its few operations for each coordinate, of a
+//! norm, and of a derivative at a rounded margin. Both streams have errors, which contract as the
+//! distance does: (t + 1) times the distance grows by Σ 2(s + 1)eₛ ([`slack`]).
 
-/// What decides how far points move.
+/// Parameters of the bounds: radius of the ball, ridge and bound on the derivative of the loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ball {
-    /// D.
+    /// Radius of the ball, D.
     pub radius: f64,
-    /// Ψ.
+    /// Ridge of one record, Ψ.
     pub ridge: f64,
-    /// S.
+    /// Bound on the derivative of the loss, S.
     pub slope: f64,
 }
 
-/// Brings a point into the ball.
+/// Projects a point onto the ball.
 pub fn into_ball(theta: &mut [f64], radius: f64) {
     let norm = theta.iter().map(|t| t * t).sum::<f64>().sqrt();
     if norm > radius {
@@ -48,14 +51,14 @@ pub fn into_ball(theta: &mut [f64], radius: f64) {
     }
 }
 
-/// A record as a step sees it: its entries, by column.
+/// Entries of a record with their columns.
 pub type Entries<'a> = &'a [(usize, f64)];
 
 fn margin(x: Entries<'_>, theta: &[f64]) -> f64 {
     x.iter().fold(0.0, |sum, (column, x)| sum + x * theta[*column])
 }
 
-/// The root of a function that grows, between two numbers, to the last bit or nearly.
+/// Root of an increasing function in an interval, by bisection to adjacent floating-point numbers.
 fn root((mut low, mut high): (f64, f64), grows: impl Fn(f64) -> f64) -> f64 {
     for _ in 0..1100 {
         let middle = 0.5 * (low + high);
@@ -67,10 +70,12 @@ fn root((mut low, mut high): (f64, f64), grows: impl Fn(f64) -> f64) -> f64 {
     0.5 * (low + high)
 }
 
-/// The implicit step: θ ← argmin over the ball of ½‖· − θ‖² + η(ℓ(⟨x, ·⟩) + (Ψ/2)‖·‖²), ℓ by its slope, which grows.
+/// The implicit step: θ ← argmin over the ball of ½‖· − θ‖² + η(ℓ(⟨x, ·⟩) + (Ψ/2)‖·‖²), ℓ given by its
+/// nondecreasing derivative.
 ///
-/// θ = (θₜ − ηg·x)/κ with g = ℓ′(⟨x, θ⟩) and κ = 1 + ηΨ, or more where the ball binds: a root in g, which is unique because
-/// g ↦ g − ℓ′((a − ηgq)/κ) grows, inside one in κ, because the norm falls.
+/// θ = (θₜ − ηg·x)/κ with g = ℓ′(⟨x, θ⟩) and κ = 1 + ηΨ, or more where the ball binds: a root in g,
+/// which is unique because g ↦ g − ℓ′((a − ηgq)/κ) increases, inside one in κ, because the norm
+/// decreases.
 pub fn implicit(
     ball: &Ball,
     theta: &mut [f64],
@@ -105,7 +110,7 @@ pub fn implicit(
     into_ball(theta, ball.radius);
 }
 
-/// The gradient step: θ ← θ − η(ℓ′(⟨x, θ⟩)·x + Ψθ), brought into the ball.
+/// The gradient step: θ ← θ − η(ℓ′(⟨x, θ⟩)·x + Ψθ), projected onto the ball.
 pub fn gradient(
     ball: &Ball,
     theta: &mut [f64],
@@ -126,7 +131,8 @@ pub fn first_gradient(ball: &Ball, curvature: f64, radius: f64) -> f64 {
     (2.0 * smooth * smooth * (1.0 + 1e-12)).ceil().max(2.0)
 }
 
-/// What rounding adds to (t + 1) times the distance of two streams, at most, within `steps` steps.
+/// Upper bound on the growth by rounding of (t + 1) times the distance of two streams, within `steps`
+/// steps.
 pub fn slack(ball: &Ball, curvature: f64, radius: f64, columns: usize, steps: u32) -> f64 {
     let Ball { radius: d, ridge, slope } = *ball;
     let reach = (slope * radius + ridge * d + curvature * radius * radius * d) / ridge;

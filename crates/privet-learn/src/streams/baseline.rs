@@ -16,7 +16,7 @@ use crate::release::task::Baseline;
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::Table;
 
-/// A line about it.
+/// Registry entry of `non-private`.
 pub const INFO: Info = Info {
     name: "non-private",
     summary: "ftrl with nothing noised, for comparison",
@@ -38,7 +38,7 @@ settings! {
     }
 }
 
-/// It spends nothing.
+/// Refuses a budget: the learner spends none.
 pub(super) fn plan(
     _horizon: &Horizon,
     _allowance: &Allowance<'_>,
@@ -48,7 +48,7 @@ pub(super) fn plan(
     Err(LearnError::NotASetting { setting: "epsilon".into(), method: "non-private" })
 }
 
-/// The learner.
+/// The learner without noise.
 #[derive(Debug, Clone)]
 pub(super) struct Plain {
     horizon: Horizon,

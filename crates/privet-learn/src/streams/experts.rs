@@ -1,23 +1,27 @@
-//! Private experts: at every step one column is drawn by exponential weights, and that column alone is the model.
+//! Private experts: at every step one column is drawn by exponential weights, and that column alone is
+//! the model.
 //!
-//! After Jain & Thakurta 2014, §5.2 (follow the leader over the simplex with an entropy term), constants re-derived.
+//! After Jain & Thakurta 2014, §5.2 (follow the leader over the simplex with an entropy term), constants
+//! re-derived.
 //!
-//! **Algorithm.** Record t gives column j the cost cₜⱼ = −y·x̄ⱼ/τ, x̄ its entry within ±τ and y its label (∓1, or a number in
-//! [−1, 1]): the column that agrees with the labels is cheap. After a step of B records column j comes out with
-//! probability ∝ e^(−Cⱼ/λ), Cⱼ the sum of its costs so far; with `signs = both` also −j, at −Cⱼ.
+//! **Algorithm.** Record t gives column j the cost cₜⱼ = −y·x̄ⱼ/τ, x̄ its entry clamped to ±τ and y its
+//! label (∓1, or a number in [−1, 1]): a column that agrees with the labels has a low cost. After a step
+//! of B records column j is drawn with probability ∝ e^(−Cⱼ/λ), Cⱼ the sum of its costs so far; with
+//! `signs = both` also −j, at −Cⱼ.
 //!
-//! **Theorem.** Costs are whole numbers of 1/M, at most M of them, a function of their record alone. One slot that changes
-//! moves every later Cⱼ by a number in [−2M, 2M], by one in [−M, M] where it is emptied: each draw has bounded range
-//! **4/λ** ([`privet_dp::mechanism::Choice`], spread 4M), those before the slot 0. T/B draws cost as many bounded-range
-//! mechanisms, composed adaptively: ρ = 2(T/B)/λ² of zero-concentrated privacy, or less by the accountant's other
-//! bounds. ∎ Cumulative sums are exact and secret; δ = 0 is offered. The draws are exact ([`privet_dp::noise::choose_by_weight`]); how
-//! long one takes depends on the sums.
+//! **Theorem.** Costs are integer multiples of 1/M, at most M of them, a function of their record alone.
+//! One changed slot moves every later Cⱼ by a number in [−2M, 2M], by one in [−M, M] if it is emptied:
+//! each draw has bounded range **4/λ** ([`privet_dp::mechanism::Choice`], spread 4M), those before the
+//! slot 0. T/B draws cost as many bounded-range mechanisms, composed adaptively: ρ = 2(T/B)/λ² of
+//! zero-concentrated privacy, or less by the accountant's other bounds. ∎ Cumulative sums are exact and
+//! secret; δ = 0 is offered. The draws are exact ([`privet_dp::noise::choose_by_weight`]); the running
+//! time of a draw depends on the sums.
 //!
-//! **Regret** against the best column: λ·ln p + BT/(2λ) in expectation (exponential weights on costs in [−1, 1], the
-//! model B steps old at most). Privacy asks for λ ≥ √(2T/(Bρ)). With B = 1 that is √T·ln p·√(2/ρ): the √(T log p) of the paper is
-//! not reached by that λ, whose own term is λ ln p. Both terms are least together at B = 2√(ln p/ρ):
-//! **2√T·(ln p)^¾/ρ^¼**. So B is that unless a batch is given, and λ is the larger of what privacy asks for and of
-//! √(BT/(2 ln p)).
+//! **Regret** against the best column: λ·ln p + BT/(2λ) in expectation (exponential weights on costs in
+//! [−1, 1], the model B steps old at most). Privacy requires λ ≥ √(2T/(Bρ)). With B = 1 that is √T·ln
+//! p·√(2/ρ): the √(T log p) of the paper is not reached by that λ, whose own term is λ ln p. Both terms
+//! are least together at B = 2√(ln p/ρ): **2√T·(ln p)^¾/ρ^¼**. So B is that unless a batch is given, and
+//! λ is the larger of the λ that privacy requires and √(BT/(2 ln p)).
 //!
 //! - τ `clip`, λ `entropy`; `signs`: plus or both
 //! - Tested by `tests/all/experts.rs`.
@@ -47,10 +51,10 @@ use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-/// M.
+/// Units of a cost, M: costs are integer multiples of 1/M.
 pub const UNITS: i64 = 1 << 20;
 
-/// A line about it.
+/// Registry entry of `experts`.
 pub const INFO: Info = Info {
     name: "experts",
     summary: "draws one column a step by exponential weights, and follows it",
@@ -73,14 +77,14 @@ pub const INFO: Info = Info {
     more: (),
 };
 
-/// Which columns are experts.
+/// Signs of the columns that are experts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Signs {
-    /// As they are.
+    /// The columns.
     #[default]
     Plus,
-    /// As they are, and with a minus.
+    /// The columns, and each with a negative sign.
     Both,
 }
 
@@ -105,7 +109,7 @@ impl Experts {
         }
     }
 
-    /// B of the rule.
+    /// Default number of records of a step, B.
     pub(super) fn batch(&self, budget: Option<Budget>, facts: &Facts) -> u32 {
         let Some(budget) = budget else { return 1 };
         let rows = facts.rows as f64;
@@ -116,7 +120,7 @@ impl Experts {
     }
 }
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(super) fn plan(
     horizon: &Horizon,
     allowance: &Allowance<'_>,
@@ -134,7 +138,7 @@ pub(super) fn plan(
         candidates,
     };
     let at = |lambda: f64| Choice { rate: 1.0 / (lambda * UNITS as f64), ..choice };
-    // The noise of a choice is told by one over its range, 4/λ.
+    // The noise of a choice is parametrised by one over its range, 4/λ.
     let least = || {
         let repeated = |scale: f64| {
             let event = Box::new(at(4.0 * scale).event()?);
@@ -144,7 +148,7 @@ pub(super) fn plan(
         Ok::<_, LearnError>(4.0 * allowance.least(floor, repeated)?)
     };
     let lambda = match (options.entropy, allowance.settled()) {
-        // Of a plan that is made again: the accountant confirms it.
+        // A plan that is made again: the accountant confirms it.
         (Some(lambda), Some(_)) => ENTROPY.check(lambda)?,
         (Some(lambda), None) => {
             let (lambda, least) = (ENTROPY.check(lambda)?, least()?);
@@ -175,7 +179,7 @@ struct Drawing {
     choice: Choice,
     horizon: Horizon,
     clip: f64,
-    /// λ, in costs.
+    /// Temperature of the weights, λ, in units of cost.
     lambda: f64,
 }
 
@@ -192,14 +196,14 @@ impl Drawing {
     }
 }
 
-/// A record's cost for a column less its sign, in units: at most [`UNITS`] either way.
+/// Negated cost of a column at a record, in units: at most [`UNITS`] in absolute value.
 pub fn agreement(x: f64, label: f64, clip: f64) -> i64 {
     let part = label.clamp(-1.0, 1.0) * (x / clip).clamp(-1.0, 1.0);
-    // What is no number (nothing gets here that is none) counts as 0.
+    // A NaN (none is expected here) counts as 0.
     ((part * UNITS as f64) as i64).clamp(-UNITS, UNITS)
 }
 
-/// The secret half: minus the sums of costs.
+/// Secret state: the negated sums of costs.
 struct Sums {
     own: Drawing,
     scores: Zeroizing<Vec<i64>>,

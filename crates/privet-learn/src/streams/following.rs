@@ -1,47 +1,49 @@
-//! The public half of every stream: how noised answers become models.
+//! The public walk of every stream: turns noisy answers into models.
 
 use super::Stream;
 use privet_dp::continual::{Heard, Running};
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 
-/// How an answer becomes the next point.
+/// Rule by which an answer gives the next point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(crate) enum Rule {
-    /// Answers are rows of C·g: θ = −ŝ/(`stiffness` + `ridge`·t), ŝ the running sum of gradients, or a fading mean of
-    /// the last of them.
+    /// Answers are rows of C·g: θ = −ŝ/(`stiffness` + `ridge`·t), ŝ the running sum of gradients, or a
+    /// moving average of the latest ones.
     Leader {
-        /// ŝ.
+        /// Running sum of gradients, ŝ.
         running: Running,
-        /// 1/η.
+        /// Inverse step size, 1/η.
         stiffness: f64,
-        /// Ψ, of a step.
+        /// Ridge of one step, Ψ.
         ridge: f64,
-        /// What is kept of the mean of sums at each step; 0 where sums are taken as they are.
+        /// Decay of the moving average of sums at each step; 0 for the sums themselves.
         #[serde(default)]
         kept: f64,
-        /// That mean.
+        /// Moving average of the sums.
         #[serde(default)]
         mean: Vec<f64>,
-        /// The largest η, for a stream that may end anywhere: 1/η and the width of the mean then grow as √t towards what
-        /// they are at the last step.
+        /// Largest η, for a stream that may end anywhere: 1/η and the width of the average then grow as
+        /// √t towards their values at the last step.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         anytime: Option<f64>,
     },
-    /// Answers are rows of C·g, and ŝ is what is wanted.
+    /// Answers are rows of C·g, and ŝ is released.
     Sums {
-        /// ŝ.
+        /// Running sum, ŝ.
         running: Running,
     },
-    /// Answers are (t + `ahead`) times the point after t steps: θ is that, brought into the ball.
+    /// Answers are (t + `ahead`) times the point after t steps: θ is that point, projected onto the
+    /// ball.
     Points {
         /// Radius of the ball.
         radius: f64,
-        /// What is added to t.
+        /// Number added to t.
         ahead: u32,
     },
-    /// Answers are places of columns, those beyond the last one of columns with a minus: θ is that column alone.
+    /// Answers are column indices, with the number of columns added for a negative sign: θ is that
+    /// signed column alone.
     Chosen,
 }
 
@@ -53,11 +55,11 @@ pub(crate) struct Following {
     pub steps: u32,
     pub taken: u32,
     pub theta: Vec<f64>,
-    /// Whether every model is released as it comes; otherwise those of `keep` at the end.
+    /// True if every model is released at its step; otherwise those of `keep` are released at the end.
     pub live: bool,
-    /// Whether a live walk said that it begins.
+    /// True once a live walk has made its first, empty release.
     pub begun: bool,
-    /// After which steps models are kept, ascending.
+    /// Steps after which models are kept, ascending.
     pub keep: Vec<u32>,
     pub kept: Stream,
 }
@@ -77,7 +79,7 @@ impl Following {
         }
     }
 
-    /// A step whose answer was lost. Only streams whose running sums can go on are put aside.
+    /// Counts a step whose answer was lost. Only streams whose running sums can continue are suspended.
     fn pass_over(&mut self) {
         self.taken += 1;
         if let Rule::Leader { running, .. } | Rule::Sums { running } = &mut self.rule {

@@ -1,39 +1,44 @@
-//! Follow the regularised leader of noised gradients (DP-FTRL), under correlated noise: the default.
+//! Follow the regularised leader of noisy gradients (DP-FTRL), under correlated noise: the default.
 //!
-//! After Kairouz, McMahan, Song, Thakkar, Thakurta & Xu 2021, with the factorisations of Denisov et al. 2022 and
-//! Dvijotham et al. 2024 ([`privet_dp::continual`]).
+//! After Kairouz, McMahan, Song, Thakkar, Thakurta & Xu 2021, with the factorisations of Denisov et al.
+//! 2022 and Dvijotham et al. 2024 ([`privet_dp::continual`]).
 //!
-//! **Algorithm.** θₜ₊₁ = −ŝₜ/(1/η + Ψt), ŝₜ the running sum of gradients ∇ℓ(θₛ), each taken at the model that was
-//! out when its record came, under correlated noise.
+//! **Algorithm.** θₜ₊₁ = −ŝₜ/(1/η + Ψt), ŝₜ the running sum of gradients ∇ℓ(θₛ) under correlated noise,
+//! each taken at the model that was released when its record came.
 //!
-//! **Theorem.** A record's gradient has norm at most SR at every θ (slopes are clipped to S, entries truncated towards
-//! 0), so that one slot that changes moves one step's sum by at most 2SR, and by SR where it is emptied. All T
-//! steps cost one Gaussian mechanism ([`privet_dp::mechanism::Continual`]) of β = 2SR and one step a unit. Gradients depend on released models alone beside their own records,
-//! which its theorem allows. Everything else is post-processing. ∎
+//! **Theorem.** A record's gradient has norm at most SR at every θ (derivatives are clipped to S,
+//! entries truncated towards 0), so that one changed slot moves one step's sum by at most 2SR, and by SR
+//! if it is emptied. All T steps cost one Gaussian mechanism ([`privet_dp::mechanism::Continual`]) of
+//! β = 2SR and one step for each unit. Besides their own records, gradients depend on released models
+//! alone, which its theorem allows. Everything else is post-processing. ∎
 //!
-//! **Regret.** Let e be the error of the factor, σ the scale of the noise. For convex costs and a comparator of norm
-//! D: D²/(2η) + ηT·(BS²R²/2 + SR·σe) in expectation, B records a step and T of them in all, since a model that is
-//! off by ηn costs a record S|⟨x, ηn⟩| ≤ SR·η·σe on average, whatever p is: the noise is independent of a record that
-//! was not learnt from yet. η = D/√(T(BS²R² + 2SRσe)) balances them: √T times √(poly-log T/ε). With Ψ > 0 public and
-//! costs ℓ + (Ψ/2)‖θ‖², it is O((SR)²·log T·(1 + σe/SR)/Ψ): poly-log.
+//! **Regret.** Let e be the error of the factor, σ the scale of the noise. For convex costs and a
+//! comparator of norm D: D²/(2η) + ηT·(BS²R²/2 + SR·σe) in expectation, B records a step and T of them
+//! in all, since a model that is off by ηn costs a record S|⟨x, ηn⟩| ≤ SR·η·σe on average, whatever p
+//! is: the noise is independent of a record that has not been learnt from. η = D/√(T(BS²R² + 2SRσe))
+//! balances them: √T times √(poly-log T/ε). With Ψ > 0 public and costs ℓ + (Ψ/2)‖θ‖², it is O((SR)²·log
+//! T·(1 + σe/SR)/Ψ): poly-log.
 //!
-//! **Smoothing.** Noise on neighbouring running sums differs: each octave of steps adds the same to its variance, about
-//! ln T/π in all. A mean of the last w sums, which fades, has about ln(T/w)/π, and is w steps behind: models are made of that. It is
-//! post-processing. w is ⅔√T records, less where the noise on a sum is below that of 64 records: longer means gain on rows in a
-//! random order, and lose where rows come in runs.
+//! **Smoothing.** Noise on neighbouring running sums differs: each octave of steps adds the same to its
+//! variance, about ln T/π in all. A moving average of the last w sums has about ln(T/w)/π, and lags by w
+//! steps: models are computed from it. It is post-processing. w is ⅔√T records, less where the noise on
+//! a sum is below that of 64 records: longer averages gain on rows in a random order, and lose where
+//! rows come in runs.
 //!
-//! Unless a rate is given it is that of D = 192/R, or less where the noise would move the score of a record by more
-//! than 1, in standard deviations: few records under much noise cannot tell a large model. All are round numbers
-//! near which progressive accuracy on Covertype (two classes) and KDD Cup 99, as filed and shuffled, ε from 0.1 to 10, is flat in a
-//! simulation, so that figures on those sets are not those of a rule that had never seen them.
+//! Unless a rate is given it is that of D = 192/R, or less where the noise would move the score of a
+//! record by more than 1, in standard deviations: few records under much noise cannot support a large
+//! model. All are round numbers near which progressive accuracy on Covertype (two classes) and KDD Cup
+//! 99, as filed and shuffled, ε from 0.1 to 10, is flat in a simulation; figures on those sets are
+//! therefore not those of an untuned rule.
 //!
-//! **Unknown length.** T is the most there can be, and costs little: the noise on the sum after t steps is that of t steps
-//! times √(ln T/ln t) or so, since rows of B are nested; 1.3 times at t = 10⁴ under T = 10⁷. (Courses that double, each with noise
-//! of its own, would add up to more than twice it.) What must not be that of T is the rate: with `length = unknown` it falls as
-//! 1/√t from the largest that the noise allows to η at T, and the mean of sums widens as √t. All of it is
-//! post-processing.
+//! **Unknown length.** T is an upper bound on the length, and costs little: the noise on the sum after t
+//! steps is that of t steps times √(ln T/ln t) or so, since rows of B are nested; 1.3 times at t = 10⁴
+//! under T = 10⁷. (Restarts with doubling lengths, each with noise of its own, would add up to more than
+//! twice it.) The rate must not be that of T: with `length = unknown` it falls as 1/√t from the largest
+//! that the noise allows to η at T, and the average of sums widens as √t. All of it is post-processing.
 //!
-//! - η `rate`, of the sum of gradients; Ψ `ridge`, of a record; w `smooth`, in steps; `factor`: buffered, square-root or tree
+//! - η `rate`, of the sum of gradients; Ψ `ridge`, of a record; w `smooth`, in steps; `factor`:
+//!   buffered, square-root or tree
 //! - Tested by `tests/all/online.rs`.
 
 use super::following::{Following, Rule};
@@ -58,21 +63,21 @@ use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use zeroize::Zeroizing;
 
-/// Limits on η.
+/// Limits on the step size η.
 pub const RATE: Range = Range::open("rate", 0.0, f64::INFINITY);
-/// Limits on Ψ, of one record.
+/// Limits on the ridge of one record, Ψ.
 pub const RIDGE: Range = Range::from("ridge", 0.0, f64::INFINITY);
-/// Limits on w, in steps.
+/// Limits on the width w of the moving average, in steps.
 pub const SMOOTH: Range = Range::from("smooth", 1.0, 1e9);
-/// D·R of the learner without noise unless a rate is given.
+/// Default D·R of the learner without noise.
 pub(super) const EXPECTED_NORM: f64 = 128.0;
-/// The same under noise.
+/// Default D·R under noise.
 const NOISY_NORM: f64 = 192.0;
-/// What the noise may add to a score, in standard deviations, unless a rate is given.
+/// Default bound on the standard deviation of the noise that is added to a score.
 const SCORE_NOISE: f64 = 1.0;
-/// w over √T, in records.
+/// Width w of the average over √T, in records.
 const WINDOW: f64 = 2.0 / 3.0;
-/// Of how many records' gradients the noise on a sum must be for all of w.
+/// Noise on a sum, in gradients of one record, from which the full width w is used.
 const LOUD: f64 = 64.0;
 
 pub(super) const RATE_SETTING: SettingInfo =
@@ -80,7 +85,7 @@ pub(super) const RATE_SETTING: SettingInfo =
 pub(super) const RIDGE_SETTING: SettingInfo =
     SettingInfo::number(RIDGE, "Ψ of Ψ/2·‖θ‖² beside each record's loss; none unless given");
 
-/// A line about it.
+/// Registry entry of `ftrl`.
 pub const INFO: Info = Info {
     name: "ftrl",
     summary: "follows the leader of all gradients so far, whose running sum is under correlated noise",
@@ -100,11 +105,11 @@ pub const INFO: Info = Info {
     more: (),
 };
 
-/// Which factorisation, by name.
+/// Name of a factorisation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Correlation {
-    /// A few running sums that fade.
+    /// A few decaying running sums.
     Buffered,
     /// The square root of the matrix of running sums.
     SquareRoot,
@@ -112,14 +117,14 @@ pub enum Correlation {
     Tree,
 }
 
-/// What is known of a stream's length.
+/// Public knowledge of a stream's length.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Length {
-    /// About its horizon.
+    /// Approximately its horizon.
     #[default]
     Known,
-    /// Its horizon at most.
+    /// At most its horizon.
     Unknown,
 }
 
@@ -138,13 +143,13 @@ settings! {
             "how the noise of steps is correlated; buffered unless given";
     }
     also {
-        /// Weight and decay of each buffer, once a plan has found them.
+        /// Weight and decay of each buffer, filled in by the plan.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub buffers: Vec<[f64; 2]>,
     }
 }
 
-/// The factor that is asked for, with its buffers found unless they are settled already.
+/// Returns the requested factor, and searches its buffers unless they are settled.
 pub(super) fn settled_factor(
     correlation: Correlation,
     buffers: &[[f64; 2]],
@@ -184,7 +189,7 @@ pub(super) fn settled_factor(
     Ok((factor, buffers))
 }
 
-/// The smallest scale at which the stream meets the budget.
+/// Calibrates the noise: the smallest scale at which the stream meets the budget.
 pub(crate) fn calibrated(
     continual: impl Fn(f64) -> Continual,
     allowance: &Allowance<'_>,
@@ -196,7 +201,7 @@ pub(crate) fn calibrated(
     Ok(continual(scale))
 }
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(super) fn plan(
     horizon: &Horizon,
     allowance: &Allowance<'_>,
@@ -255,8 +260,8 @@ pub(super) fn plan(
     Ok(Decision::new(learner, super::Method::Ftrl(settled)))
 }
 
-/// The largest standard deviation of what noise of scale 1 adds to a fading mean of running sums. A tree's is bounded by
-/// that of a sum.
+/// Largest standard deviation of the moving average of running sums under noise of scale 1. A tree's is
+/// bounded by that of a sum.
 fn smoothed_error(factor: &Factor, steps: u32, kept: f64) -> Result<f64, LearnError> {
     if kept <= 0.0 || *factor == Factor::Tree {
         return Ok(factor.error(steps)?);
@@ -271,31 +276,32 @@ fn smoothed_error(factor: &Factor, steps: u32, kept: f64) -> Result<f64, LearnEr
     Ok(square.sqrt())
 }
 
-/// η of the rule; `error` is the standard deviation of the noise on a running sum.
+/// Default step size η; `error` is the standard deviation of the noise on a running sum.
 pub(super) fn rate(horizon: &Horizon, error: f64, norm: f64) -> f64 {
     let gradient = horizon.gradient();
     let rows = horizon.facts.rows as f64;
     norm / (rows * gradient * (f64::from(horizon.batch) * gradient + 2.0 * error)).sqrt()
 }
 
-/// What gradients are whole numbers of: SR·2⁻³⁰ or so, more for large batches, so that a step's sum is below 2⁴⁰.
+/// Unit of the integer gradients: about SR·2⁻³⁰, larger for large batches, so that a step's sum is below
+/// 2⁴⁰.
 fn unit_of(horizon: &Horizon) -> f64 {
     let batch = f64::from(horizon.batch.next_power_of_two()).max(512.0) / 512.0;
-    // The power of two below it: its bits without those of the fraction.
+    // The largest power of two that is at most the gradient: its bits without the fraction.
     let below = f64::from_bits(horizon.gradient().to_bits() & (0x7ff << 52));
     below * 2_f64.powi(-30) * batch
 }
 
-/// The learner.
+/// The DP-FTRL learner.
 #[derive(Debug, Clone)]
 pub(crate) struct FollowTheLeader {
     continual: Continual,
     horizon: Horizon,
     rate: f64,
     ridge: f64,
-    /// What is kept of the mean of sums at each step.
+    /// Decay of the moving average of sums at each step.
     kept: f64,
-    /// The largest rate, where the length is unknown.
+    /// Largest step size, if the length is unknown.
     anytime: Option<f64>,
     error: f64,
 }
@@ -326,7 +332,7 @@ impl FollowTheLeader {
     }
 }
 
-/// The secret half.
+/// Secret state: the sum of a step's gradients.
 pub(crate) struct Gradients {
     steps: Option<Steps>,
     slopes: Slopes,

@@ -1,7 +1,8 @@
 //! Projected gradient descent under noise (PGIGA): `wrapper` around the gradient steps of [`super::base`].
 //!
-//! **Theorem.** The point after t steps moves by at most **4SR/(Ψt)** (printed: 2G/(Ψt), erratum C2): t times it, under
-//! N(0, β²I) with β = 4SR√T/(Ψμ), is released at every step. Until t = ⌈2L²/Ψ²⌉ the point stays at 0.
+//! **Theorem.** The point after t steps moves by at most **4SR/(Ψt)** (printed: 2G/(Ψt), erratum C2): t
+//! times it, under N(0, β²I) with β = 4SR√T/(Ψμ), is released at every step. Until t = ⌈2L²/Ψ²⌉ the
+//! point stays at 0.
 
 use super::implicit::{self, Implicit};
 use super::learners::{Decision, STREAM};
@@ -15,7 +16,7 @@ use crate::release::note::Note;
 use crate::release::registry::Info;
 use crate::release::request::Calibration;
 
-/// A line about it.
+/// Registry entry of `giga`.
 pub const INFO: Info = Info {
     name: "giga",
     summary: "projected gradient descent over a ball, every point under noise that falls as 1/t",
@@ -38,10 +39,10 @@ pub const INFO: Info = Info {
     more: (),
 };
 
-/// Its settings: those of implicit descent.
+/// Settings of `giga`: those of implicit descent.
 pub type Giga = Implicit;
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(super) fn plan(
     horizon: &Horizon,
     allowance: &Allowance<'_>,

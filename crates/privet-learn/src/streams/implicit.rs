@@ -1,7 +1,8 @@
 //! Implicit gradient descent under noise (PIGD): `wrapper` around the implicit steps of [`super::base`].
 //!
-//! **Theorem.** The point after t steps moves by at most 2SR/(Ψ(t + 1)): (t + 1) times it, under N(0, β²I) with
-//! β = 2SR√T/(Ψμ), is released at every step. Thakurta 2013, Algorithm 5.2, with 2SR for its 2(SR + ΨD).
+//! **Theorem.** The point after t steps moves by at most 2SR/(Ψ(t + 1)): (t + 1) times it, under N(0,
+//! β²I) with β = 2SR√T/(Ψμ), is released at every step. Thakurta 2013, Algorithm 5.2, with 2SR for its
+//! 2(SR + ΨD).
 
 use super::learners::{Decision, STREAM};
 use super::wrapper::{Base, Wrapped, ball};
@@ -15,12 +16,12 @@ use crate::release::request::Calibration;
 use crate::release::settings::settings;
 use privet_core::Range;
 
-/// Limits on Ψ.
+/// Limits on the ridge Ψ.
 pub const RIDGE: Range = Range::open("ridge", 0.0, f64::INFINITY);
-/// Limits on D.
+/// Limits on the radius D of the ball of models.
 pub const BALL: Range = Range::open("ball", 0.0, f64::INFINITY);
 
-/// A line about it.
+/// Registry entry of `implicit`.
 pub const INFO: Info = Info {
     name: "implicit",
     summary: "implicit gradient descent over a ball, every point under noise that falls as 1/t",
@@ -53,7 +54,7 @@ settings! {
     }
 }
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(super) fn plan(
     horizon: &Horizon,
     allowance: &Allowance<'_>,

@@ -1,23 +1,28 @@
-//! Follow the leader, and the regularised leader, under noise: `wrapper` around exact minima of all that came.
+//! Follow the leader, and the regularised leader, under noise: `wrapper` around the minima of all costs
+//! so far.
 //!
-//! **Algorithm.** θₜ = argmin over the ball of radius D of Fₜ(θ) = Σ_{s≤t} ℓ(⟨xₛ, θ⟩) + (Ψ(t + a)/2)‖θ‖²: a = 0 follows the leader
-//! of the costs ℓ + (Ψ/2)‖θ‖², a > 0 the regularised one. (t + a)θₜ is released under noise.
+//! **Algorithm.** θₜ = argmin over the ball of radius D of Fₜ(θ) = Σ_{s≤t}
+//! ℓ(⟨xₛ, θ⟩) + (Ψ(t + a)/2)‖θ‖²: a = 0 follows the leader of the costs ℓ + (Ψ/2)‖θ‖², a > 0 the
+//! regularised one. (t + a)θₜ is released under noise.
 //!
-//! **Theorem.** Between neighbours θₜ moves by at most **2SR/(Ψ(t + a))**: λ = 2SR/Ψ. *Proof.* Fₜ and Fₜ′ are Ψ(t + a)-strongly
-//! convex and differ by ℓ − ℓ′ of one slot, whose gradients differ by at most 2SR (SR where it is emptied); the ridge is
-//! in both. Let d = ‖θₜ − θₜ′‖. Adding the two conditions of optimality over the ball, ⟨∇Fₜ(θₜ), θₜ′ − θₜ⟩ ≥ 0 and
-//! ⟨∇Fₜ′(θₜ′), θₜ − θₜ′⟩ ≥ 0, gives Ψ(t + a)d² ≤ ⟨∇Fₜ(θₜ′) − ∇Fₜ′(θₜ′), θₜ′ − θₜ⟩ ≤ 2SR·d. ∎ (Thakurta 2013, §5, says so in a
+//! **Theorem.** Between neighbours θₜ moves by at most **2SR/(Ψ(t + a))**: λ = 2SR/Ψ. *Proof.* Fₜ and
+//! Fₜ′ are Ψ(t + a)-strongly convex and differ by ℓ − ℓ′ of one slot, whose gradients differ by at most
+//! 2SR (SR where it is emptied); the ridge is in both. Let d = ‖θₜ − θₜ′‖. Adding the two conditions of
+//! optimality over the ball, ⟨∇Fₜ(θₜ), θₜ′ − θₜ⟩ ≥ 0 and ⟨∇Fₜ′(θₜ′), θₜ − θₜ′⟩ ≥ 0, gives
+//! Ψ(t + a)d² ≤ ⟨∇Fₜ(θₜ′) − ∇Fₜ′(θₜ′), θₜ′ − θₜ⟩ ≤ 2SR·d. ∎ (Thakurta 2013, §5, states this in a
 //! sentence, with L = SR + ΨD for SR.)
 //!
-//! **How exactly.** A minimum that is only near would add to λ, and how near must not depend on records. From the point of the
-//! step before, K rounds of projected descent at the rate 2/(L + m), m = Ψ(t + a), L = cR²t + m, each of which brings
-//! every point nearer to θₜ by the factor (L − m)/(L + m) ≤ q = cR²/(cR² + 2Ψ). One record moves the minimum by at most
-//! (SR + ΨD)/(Ψ(t + a)), so that a point within e/(Ψ(t − 1 + a)) of the last one is within (2e + SR + ΨD)/(Ψ(t + a)) of the new
-//! one, and with q^K·(2e + SR + ΨD) ≤ e/2 within half of e/(Ψ(t + a)) after K rounds. Rounding, u = 2⁻⁵², puts a round off by at
-//! most u(T + p + 64)((SR + cR²D)/Ψ + 2D), all rounds together by that over 1 − q, which must be within the other half.
-//! So λ = (2SR + 2e)/Ψ with **e = SR/50**, whatever the records; K is a public number, the same at every step. ∎
+//! **Accuracy of the minima.** The error of an approximate minimum adds to λ, and its bound must not
+//! depend on records. From the point of the previous step, K rounds of projected descent with step size
+//! 2/(L + m), m = Ψ(t + a), L = cR²t + m, each contract the distance to θₜ by the factor
+//! (L − m)/(L + m) ≤ q = cR²/(cR² + 2Ψ). One record moves the minimum by at most (SR + ΨD)/(Ψ(t + a)),
+//! so that a point within e/(Ψ(t − 1 + a)) of the last one is within (2e + SR + ΨD)/(Ψ(t + a)) of the
+//! new one, and with q^K·(2e + SR + ΨD) ≤ e/2 within half of e/(Ψ(t + a)) after K rounds. Rounding,
+//! u = 2⁻⁵², moves a round's result by at most u(T + p + 64)((SR + cR²D)/Ψ + 2D), all rounds together by
+//! that over 1 − q, which must be within the other half. So λ = (2SR + 2e)/Ψ with **e = SR/50**,
+//! whatever the records; K is a public number, the same at every step. ∎
 //!
-//! Every step goes over all records so far, K times: horizons up to [`LONGEST`].
+//! Every step visits all records so far, K times: horizons up to [`LONGEST`].
 
 use super::base::{Ball, Entries, into_ball};
 use super::implicit::{self, BALL, RIDGE};
@@ -34,14 +39,14 @@ use crate::release::settings::settings;
 use privet_core::Range;
 use zeroize::Zeroize;
 
-/// Limits on a.
+/// Limits on a, the number of records whose ridge is added before the first.
 pub const AHEAD: Range = Range::from("ahead", 0.0, 1_000_001.0);
 /// The longest horizon.
 pub const LONGEST: u32 = 10_000;
-/// e over SR.
+/// Error of a minimum relative to SR, e/(SR).
 pub const TOLERANCE: f64 = 0.02;
 
-/// A line about it.
+/// Registry entry of `leader`.
 pub const INFO: Info = Info {
     name: "leader",
     summary: "follows the leader of all costs so far over a ball, every minimum under noise that falls as 1/t",
@@ -75,7 +80,7 @@ settings! {
     }
 }
 
-/// K, of public facts; `None` where rounding cannot be kept within its half.
+/// Number of rounds K from public facts; `None` if rounding cannot be kept within its half of e.
 pub fn rounds(ball: &Ball, curvature: f64, radius: f64, columns: usize, steps: u32) -> Option<u32> {
     let Ball { radius: d, ridge, slope } = *ball;
     let (smooth, gradient) = (curvature * radius * radius, slope * radius);
@@ -90,11 +95,11 @@ pub fn rounds(ball: &Ball, curvature: f64, radius: f64, columns: usize, steps: u
     fits.then(|| (wanted * (1.0 + 1e-9)).ceil().max(1.0) as u32)
 }
 
-/// All records so far; secret, and wiped.
+/// All records so far; secret, and zeroised on drop.
 #[derive(Default)]
 pub struct Past {
     entries: Vec<(usize, f64)>,
-    /// Where each record ends, and its label.
+    /// End index of each record's entries, and its label.
     ends: Vec<(usize, f64)>,
 }
 
@@ -112,13 +117,14 @@ impl Drop for Past {
 }
 
 impl Past {
-    /// With one more record.
+    /// Appends a record.
     pub fn push(&mut self, x: Entries<'_>, label: f64) {
         self.entries.extend_from_slice(x);
         self.ends.push((self.entries.len(), label));
     }
 
-    /// The minimum of all so far, as near as the rounds bring a point: `theta` is that of the step before.
+    /// Approximates the minimum of all costs so far by `rounds` rounds from `theta`, the point of the
+    /// previous step.
     pub fn follow(
         &self,
         (ball, ahead): (&Ball, u32),
@@ -148,7 +154,7 @@ impl Past {
     }
 }
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(super) fn plan(
     horizon: &Horizon,
     allowance: &Allowance<'_>,

@@ -1,4 +1,4 @@
-//! The list of online learners (`registry.rs`), and what all of them do with rows.
+//! Registry of online learners (`registry.rs`), and their common loop over rows.
 
 use super::baseline::{self, NonPrivate};
 use super::experts::{self, Experts};
@@ -28,13 +28,13 @@ use privet_optim::sum::Table;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a private learner under Gaussian noise guarantees.
+/// Guarantee of a private learner under Gaussian noise.
 pub(super) const STREAM: &str =
     "(ε, δ) in finite arithmetic; no pure ε; replace-one neighbours only";
 
-/// The un-noised half of a stream: what answers a walk from records.
+/// Secret state of a stream, without noise: computes from records the answers of a walk.
 pub trait Hidden {
-    /// One step, from these rows and the model that is out.
+    /// Makes one step from these rows and the newest released model.
     fn step(
         &mut self,
         slots: &Slots<'_>,
@@ -43,25 +43,25 @@ pub trait Hidden {
         session: &mut Session<'_>,
     ) -> Result<Noised<Heard>, LearnError>;
 
-    /// The steps under correlated noise, where it has such: only those can be put aside.
+    /// Steps under correlated noise, if the learner has them: only those can be suspended.
     fn steps(&mut self) -> Option<&mut Option<Steps>> {
         None
     }
 }
 
-/// A learner that can be run on a table or be handed rows as they come.
+/// A learner that runs on a table or on rows as they arrive.
 pub(crate) trait Learner: Procedure<Online> {
-    /// What a live walk begins from, and the half that stays secret.
+    /// Start of a live walk, and the secret state.
     fn live(&self) -> Result<(serde_json::Value, Box<dyn Hidden>), LearnError>;
 }
 
-/// What a method decides.
+/// A method's plan.
 pub(crate) struct Decision {
-    /// What to do.
+    /// Learner to run.
     pub learner: Arc<dyn Learner>,
-    /// With every choice made.
+    /// The method with every setting filled in.
     pub settled: Method,
-    /// Conditions.
+    /// Conditions of the guarantee.
     pub notes: Vec<Note>,
 }
 
@@ -71,7 +71,7 @@ impl Decision {
     }
 }
 
-/// All rows of a table in their order, `batch` of them a step.
+/// Runs over all rows of a table in their order, `batch` of them a step.
 pub(super) fn over_table(
     horizon: &Horizon,
     table: &dyn Table,
@@ -84,7 +84,7 @@ pub(super) fn over_table(
     over_slots(&slots, horizon.batch, session, &StepWatch::new(monitor), hidden)
 }
 
-/// The same of slots.
+/// Runs over all slots in their order, `batch` of them a step.
 pub(super) fn over_slots(
     slots: &Slots<'_>,
     batch: u32,
@@ -94,7 +94,7 @@ pub(super) fn over_slots(
 ) -> Result<Noised<Stream>, LearnError> {
     let mut row = 0;
     ask_by_steps::<Following>(session, watch, |theta, session| {
-        // A table of users may have fewer rows than are declared: the rest of the slots are empty.
+        // A table of users may have fewer rows than declared: the remaining slots are empty.
         let rows = row.min(slots.len())..(row + batch as usize).min(slots.len());
         row += batch as usize;
         hidden.step(slots, rows, theta, session)
@@ -105,7 +105,7 @@ registry! {
     /// An online learner, with its own settings.
     pub enum Method: Info<()>, all METHODS, default Ftrl;
     dispatched(self, horizon: &Horizon, allowance: &Allowance<'_>, calibration: Calibration) -> Result<Decision, LearnError>;
-    /// Follow the leader of noised gradients.
+    /// Follow the leader of noisy gradients.
     Ftrl(Ftrl) = ftrl::INFO, ftrl::plan;
     /// Implicit gradient descent.
     Implicit(Implicit) = implicit::INFO, implicit::plan;
@@ -120,7 +120,7 @@ registry! {
 }
 
 impl Method {
-    /// Decides everything from public facts, or refuses what the learner does not cover.
+    /// Plans from public facts alone, or refuses a case that the learner does not cover.
     pub(crate) fn plan(
         &self,
         horizon: &Horizon,

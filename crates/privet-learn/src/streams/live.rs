@@ -1,16 +1,17 @@
-//! A stream that is handed records as they come.
+//! A live stream: a session that receives records as they arrive.
 //!
-//! The session is opened and its certificate made before the first record is at hand; from then on every step takes
-//! a draw of it, and everything goes out under that certificate, which claims the whole stream. After the last step
-//! nothing more is released, whatever comes.
+//! The session is opened and its certificate made before the first record arrives; from then on every
+//! step makes a draw of it, and everything is released under that certificate, which claims the whole
+//! stream. After the last step nothing more is released.
 //!
-//! **Put aside.** Where a [`Journal`] commits draws, a stream can be put aside ([`Live::suspend`]) and taken up by
-//! another process ([`Aside::resume`]). What it has released is in its state; what it knows of records without noise is
-//! in there sealed under a key, or not at all, and then sums begin anew from there, with more noise
-//! ([`privet_dp::continual::Running::begin_anew`]). Steps that a process lost count as made: their slots are passed
-//! over, and no second answer is drawn for any of them. States are used once. **Where** a stream is put aside must not
-//! depend on records, only on numbers of slots: neighbouring streams must be cut alike, else what others added before the
-//! cut would tell them apart. That is the caller's part.
+//! **Suspending.** Where a [`Journal`] commits draws, a stream can be suspended ([`Live::suspend`]) and
+//! resumed by another process ([`Aside::resume`]). Its releases are in the written state; its state
+//! without noise is included sealed under a key, or left out, and then sums begin anew from there, with
+//! more noise ([`privet_dp::continual::Running::begin_anew`]). Steps that a process lost count as made:
+//! their slots are skipped, and no second answer is drawn for any of them. A state is used once.
+//! **Where** a stream is suspended must not depend on records, only on numbers of slots: neighbouring
+//! streams must be cut at the same slot, or else the terms of other records before the cut would
+//! distinguish them. This is the caller's responsibility.
 
 use super::following::Following;
 use super::learners::Hidden;
@@ -25,20 +26,20 @@ use privet_dp::gate::{
 use privet_dp::noise::Source;
 use serde::{Deserialize, Serialize};
 
-/// A stream under way.
+/// A running stream.
 pub struct Live<'a, T: Streamed> {
     plan: Plan<T>,
     session: Session<'a>,
     walk: Walking<Following>,
     hidden: Box<dyn Hidden>,
     taken: u32,
-    /// Steps that were made by a process that lost their answers, still to be passed over.
+    /// Number of steps whose answers a process lost, still to be skipped.
     lost: u32,
-    /// Whether the walk is still to be told that sums begin anew.
+    /// True until the walk has been notified that sums begin anew.
     anew: bool,
     generation: u64,
     latest: Option<Noised<Stream>>,
-    /// What was out when it was taken up.
+    /// Newest release when the stream was resumed.
     before: Option<Vec<f64>>,
 }
 
@@ -48,19 +49,19 @@ impl<T: Streamed> std::fmt::Debug for Live<'_, T> {
     }
 }
 
-/// A stream that was put aside, as it is written down.
+/// A suspended stream, as serialised.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound = "")]
 pub struct Aside<T: Streamed> {
     format: String,
     request: Request<T>,
     session: Suspended<Following>,
-    /// The un-noised state, sealed.
+    /// State without noise, sealed under a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sealed: Option<String>,
 }
 
-/// The form of such states.
+/// Format identifier of serialised states.
 const FORMAT: &str = "privet-online-1";
 
 fn not_put_aside() -> LearnError {
@@ -71,8 +72,8 @@ fn not_put_aside() -> LearnError {
 }
 
 impl<'a, T: Streamed> Live<'a, T> {
-    /// Opens the session; nothing is drawn yet. What comes back beside it is the certificate of the whole
-    /// stream, with nothing released in it.
+    /// Opens the session; nothing is drawn yet. Also returns the certificate of the whole stream, with
+    /// an empty release.
     pub fn begin(
         plan: &Plan<T>,
         source: &'a mut dyn Source,
@@ -82,7 +83,7 @@ impl<'a, T: Streamed> Live<'a, T> {
         Self::opened(plan, Session::start_walking(events, start, source), hidden)
     }
 
-    /// Refuses a plan whose stream cannot be put aside, before anything is paid.
+    /// Refuses a plan whose stream cannot be suspended, before anything is paid.
     pub fn can_be_put_aside(plan: &Plan<T>) -> Result<(), LearnError> {
         let (_, mut hidden) = T::learner(plan)?;
         let can =
@@ -90,8 +91,8 @@ impl<'a, T: Streamed> Live<'a, T> {
         if can { Ok(()) } else { Err(not_put_aside()) }
     }
 
-    /// As [`Self::begin`], with a new journal in which every draw is committed before it is made, so that the stream
-    /// can be put aside.
+    /// As [`Self::begin`], with a new journal in which every draw is committed before it is made, so
+    /// that the stream can be suspended.
     pub fn begin_kept(
         plan: &Plan<T>,
         source: &'a mut dyn Source,
@@ -116,7 +117,7 @@ impl<'a, T: Streamed> Live<'a, T> {
         let before = None;
         let mut live =
             Self { plan, session, walk, hidden, taken, lost, anew, generation, latest, before };
-        // The walk begins with a release of nothing.
+        // The walk begins with an empty release.
         live.latest = live
             .session
             .walk(&mut live.walk, |_, _| Err(LearnError::from(GateError::NotAsPlanned)))?;
@@ -124,31 +125,31 @@ impl<'a, T: Streamed> Live<'a, T> {
         Ok((live, released))
     }
 
-    /// The plan.
+    /// The plan of the stream.
     pub fn plan(&self) -> &Plan<T> {
         &self.plan
     }
 
-    /// The newest release that was out when the stream was taken up: what predicts the first records that come now.
+    /// Newest release when the stream was resumed, for predicting the first records that arrive now.
     pub fn taken_up_with(&self) -> Option<&[f64]> {
         self.before.as_deref()
     }
 
-    /// How many steps are left.
+    /// Number of steps left.
     pub fn left(&self) -> u32 {
         T::pace(self.plan.facts()).1.saturating_sub(self.taken).saturating_sub(self.lost)
     }
 
-    /// How many records make a step.
+    /// Number of records of a step.
     pub fn batch(&self) -> usize {
         T::pace(self.plan.facts()).0 as usize
     }
 
-    /// Takes steps from these records, a batch each, the last of which may be short; hands every release to
-    /// `release` as it comes, with the number of its step. Refused, before any of them is used, where they are
-    /// no records of the plan; records beyond the last step are left alone.
+    /// Makes steps from these records, a batch each, the last of which may be short; passes every
+    /// release to `release` with the number of its step. Refuses records that do not fit the plan,
+    /// before any of them is used; ignores records beyond the last step.
     ///
-    /// Gives back how many records were taken.
+    /// Returns the number of records used.
     pub fn take(
         &mut self,
         data: &Dataset,
@@ -172,7 +173,7 @@ impl<'a, T: Streamed> Live<'a, T> {
         Ok(row)
     }
 
-    /// Tells the walk what happened since it was put aside: that sums begin anew, and which steps were lost.
+    /// Notifies the walk of what happened since it was suspended: sums that begin anew, and lost steps.
     fn catch_up(&mut self) -> Result<(), LearnError> {
         if self.lost == 0 && !self.anew {
             return Ok(());
@@ -183,7 +184,7 @@ impl<'a, T: Streamed> Live<'a, T> {
             if std::mem::take(anew) {
                 return Ok(steps.tell_anew(session));
             }
-            // There is no more to tell: the question is asked again when a record is at hand.
+            // All is reported: the query is made again when a record arrives.
             *lost = lost.checked_sub(1).ok_or(GateError::Unanswered)?;
             *taken += 1;
             Ok::<_, LearnError>(steps.pass_over(session)?)
@@ -203,8 +204,8 @@ impl<'a, T: Streamed> Live<'a, T> {
         Released::from_release(release).map(Some)
     }
 
-    /// Puts the stream aside, its un-noised state sealed under the key, or left behind. Only where it was begun
-    /// with a journal.
+    /// Suspends the stream; its state without noise is sealed under the key, or left out without one.
+    /// Only for a stream begun with a journal.
     pub fn suspend(mut self, key: Option<&StateKey>) -> Result<Aside<T>, LearnError> {
         self.catch_up()?;
         let steps = self.hidden.steps().and_then(Option::take).ok_or_else(not_put_aside)?;
@@ -221,12 +222,12 @@ fn context(session: &Suspended<Following>, taken: u32) -> String {
 }
 
 impl<T: Streamed> Aside<T> {
-    /// Where a ledger has spent it; `None` where none was kept.
+    /// Ledger entry of the stream's spending; `None` if no ledger is kept.
     pub fn entered(&self) -> Option<&Entered> {
         self.session.entered()
     }
 
-    /// Reads one that was written as JSON.
+    /// Reads a suspended stream from JSON.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let state: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         if state.format != FORMAT {
@@ -235,18 +236,18 @@ impl<T: Streamed> Aside<T> {
         Ok(state)
     }
 
-    /// What is learnt.
+    /// Request of the stream.
     pub fn request(&self) -> &Request<T> {
         &self.request
     }
 
-    /// Whether what was known of records without noise is in it, under a key.
+    /// True if the state without noise is included, sealed under a key.
     pub fn is_sealed(&self) -> bool {
         self.sealed.is_some()
     }
 
-    /// Takes the stream up. `keep` writes a state down in place of this one. Without a key for what is sealed it is
-    /// refused; where nothing is, sums begin anew.
+    /// Resumes the stream. `keep` replaces the written state by the given one. A sealed state without a
+    /// key is refused; without a sealed state, sums begin anew.
     pub fn resume<'a>(
         self,
         key: Option<&StateKey>,

@@ -1,6 +1,7 @@
-//! Learning from a stream: models go out while records come in, and all of them together are private.
+//! Learning from a stream: models are released while records arrive, and all of them together are
+//! private.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
 //! | [`ftrl`] | follow the leader of gradients under correlated noise, `--method ftrl`, the default |
 //! | [`implicit`] | implicit gradient descent, every point under noise, `--method implicit` |
@@ -9,16 +10,17 @@
 //! | [`experts`] | one column drawn by exponential weights, `--method experts` |
 //! | [`baseline`] | the same as `ftrl` with no noise at all, `--method non-private` |
 //! | [`tally`] | running counts of declared categories |
-//! | [`live`] | a session that is handed records as they come |
-//! | [`base`] | the steps of the points, and how far one record moves them |
+//! | [`live`] | a session that receives records as they arrive |
+//! | [`base`] | the update rules of the points, with bounds on their change between neighbours |
 //!
-//! **Neighbouring streams.** A stream is a sequence of slots, `batch` of them a step. Neighbours differ in the
-//! record of one slot: replaced by another record, or by none. An empty slot is the null record ([`privet_data::schema::Invalid`]), which adds exactly nothing. Taking a
-//! record out so that all later ones move up is another relation, under which every later step may change: it
-//! is refused, and so are users with several records.
+//! **Neighbouring streams.** A stream is a sequence of slots, `batch` of them a step. Neighbours differ
+//! in the record of one slot: replaced by another record, or by none. An empty slot is the null record
+//! ([`privet_data::schema::Invalid`]), which adds exactly nothing. Removing a record so that all later
+//! ones move up is another relation, under which every later step may change: it is refused, and so are
+//! users with several records.
 //!
-//! **What is protected.** Everything released from the first step to the last, together: one event for the
-//! whole stream, charged in full when the first model goes out.
+//! **Guarantee.** It covers everything released from the first step to the last, together: one event for
+//! the whole stream, charged in full when the first model is released.
 
 pub mod base;
 pub mod baseline;
@@ -63,12 +65,12 @@ use serde::{Deserialize, Serialize};
 
 /// Limits on the number of slots of a stream.
 pub const HORIZON: Range = Range::from("horizon", 1.0, 10_000_001.0);
-/// Limits on the records of a step.
+/// Limits on the number of records of a step.
 pub const BATCH: Range = Range::from("batch", 1.0, 1_000_001.0);
-/// Limits on how many models a file keeps.
+/// Limits on the number of models that a file keeps.
 pub const KEPT: Range = Range::from("kept", 1.0, 10_001.0);
 
-/// Models from a stream.
+/// A request to learn models from a stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Online {
@@ -76,54 +78,55 @@ pub struct Online {
     pub loss: Loss,
     /// The learner and its own settings.
     pub method: Method,
-    /// Records a step; 1 unless given.
+    /// Number of records of a step; 1 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<u32>,
-    /// How many models a file of a whole stream keeps, evenly spaced, the last one included; 1 unless given.
+    /// Number of models that a file of a whole stream keeps, evenly spaced, the last one included; 1
+    /// unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<u32>,
 }
 
-/// What is public of a stream.
+/// Public facts of a stream.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Horizon {
-    /// Those of a table of as many rows.
+    /// Facts of a table of as many rows.
     pub facts: Facts,
-    /// Records a step.
+    /// Number of records of a step.
     pub batch: u32,
-    /// Steps.
+    /// Number of steps.
     pub steps: u32,
-    /// Models kept in a file.
+    /// Number of models kept in a file.
     pub kept: u32,
-    /// S: what a record's slope is clipped to.
+    /// Bound to which the derivative of a record's loss is clipped, S.
     pub slope: f64,
 }
 
 impl Horizon {
-    /// The largest gradient of one record, of all classes together, rounded up: SR, or √K·SR.
+    /// Upper bound on the norm of one record's gradient over all classes together: SR, or √K·SR.
     pub fn gradient(&self) -> f64 {
         gd::contribution(&self.facts)
     }
 
-    /// How many numbers a model has.
+    /// Number of weights of a model.
     pub fn width(&self) -> usize {
         self.facts.columns * self.facts.problems as usize
     }
 }
 
-/// After which of so many steps releases are kept in a file: evenly spaced, the last one included.
+/// Steps after which a file keeps a release: evenly spaced, the last one included.
 pub(crate) fn kept_steps(kept: u32, steps: u32) -> Vec<u32> {
     let (kept, steps) = (u64::from(kept.min(steps)), u64::from(steps));
     (1..=kept).map(|place| (place * steps).div_ceil(kept) as u32).collect()
 }
 
-/// What was kept of the releases of a stream: models, or counts.
+/// Kept releases of a stream: models, or counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stream {
-    /// After which step each was released.
+    /// Step after which each was released.
     pub after: Vec<u32>,
-    /// The numbers of each: weights, or a count a category.
+    /// Values of each: weights, or a count for each category.
     pub values: Vec<Vec<f64>>,
 }
 
@@ -136,17 +139,17 @@ impl Artefact for Stream {
 }
 
 impl Stream {
-    /// The newest, if anything was released.
+    /// Newest release, if there is any.
     pub fn last(&self) -> Option<&[f64]> {
         self.values.last().map(Vec::as_slice)
     }
 }
 
 impl Stream {
-    /// With nothing in it.
+    /// A stream without releases.
     pub(crate) const NOTHING: Self = Self { after: vec![], values: vec![] };
 
-    /// Whether it has the form of releases of so many steps and numbers.
+    /// True if it has the form of releases of a stream with `steps` steps and `width` values each.
     pub(crate) fn fits(&self, steps: u64, width: usize) -> bool {
         self.after.len() == self.values.len()
             && self.after.windows(2).all(|two| two[0] < two[1])
@@ -156,16 +159,16 @@ impl Stream {
     }
 }
 
-/// A task whose records may come one after the other ([`live`]).
+/// A task whose records may arrive one after the other ([`live`]).
 pub trait Streamed: Task<Artefact = Stream> {
-    /// Records a step, and steps.
+    /// Number of records of a step, and number of steps.
     fn pace(facts: &Self::Facts) -> (u32, u32);
 
-    /// What the records of a step say, once they are found to be ones of the plan.
+    /// Slots of a step's records; refuses records that do not fit the plan.
     #[doc(hidden)]
     fn slots<'a>(facts: &Self::Facts, data: &'a Dataset) -> Result<Slots<'a>, LearnError>;
 
-    /// What a live walk begins from, and the half that stays secret.
+    /// Start of a live walk, and the secret state.
     #[doc(hidden)]
     fn learner(plan: &Plan<Self>) -> Result<(serde_json::Value, Box<dyn Hidden>), LearnError>;
 }
@@ -183,7 +186,7 @@ impl Streamed for Online {
     fn learner(plan: &Plan<Self>) -> Result<(serde_json::Value, Box<dyn Hidden>), LearnError> {
         let request = plan.request();
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
-        // Everything is settled, so that this is the plan's own learner.
+        // Every setting is settled, so that this is the plan's own learner.
         let allowance = Allowance::new(budget, &request.noise);
         let decision = request.task.method.plan(plan.facts(), &allowance, request.calibration)?;
         if Some(&decision.learner.event()?) != plan.events() {
@@ -201,7 +204,7 @@ impl Online {
         method: Method,
         words: &Words,
     ) -> Result<Request<Self>, LearnError> {
-        // The loss and the budget are asked for as those of a table.
+        // The loss and the budget have the rules of a table.
         let like = if method.is_private() { "gd" } else { "non-private" };
         let of_table = Words { method: like.parse()?, settings: vec![], ..words.clone() };
         let table = Request::<Erm>::build(schema, horizon, &of_table)?;
@@ -214,18 +217,18 @@ impl Online {
         Ok(Request { budget, calibration, ..request })
     }
 
-    /// Of this many records a step.
+    /// Sets the number of records of a step.
     pub fn in_batches(self, batch: u32) -> Self {
         Self { batch: Some(batch), ..self }
     }
 
-    /// Of which so many models are kept.
+    /// Sets the number of models to keep.
     pub fn keeping(self, kept: u32) -> Self {
         Self { kept: Some(kept), ..self }
     }
 }
 
-/// Facts of a table of as many rows and this loss.
+/// Facts of a table of as many rows with this loss.
 pub(crate) fn table_facts<T: Task>(request: &Request<T>, loss: Loss) -> Result<Facts, LearnError> {
     let task = Erm { loss, method: crate::Method::NonPrivate(Default::default()) };
     let (budget, calibration) = (request.budget, request.calibration);
@@ -233,8 +236,8 @@ pub(crate) fn table_facts<T: Task>(request: &Request<T>, loss: Loss) -> Result<F
     Facts::of(&Request { budget, calibration, ..of_table })
 }
 
-/// Whose slots change: those of one record. Plain add/remove is refused, and users are, whose place may be taken by
-/// one with more or fewer records, so that all later ones move.
+/// Accepts relations that change a single slot: those of one record. Plain add/remove is refused, and so
+/// are users, whose slots another user with more or fewer records would shift.
 pub(crate) fn only_slots(relation: Relation) -> Result<(), LearnError> {
     if relation.neighbours == Neighbours::AddRemove {
         return ADDED.refused("a stream");
@@ -245,13 +248,13 @@ pub(crate) fn only_slots(relation: Relation) -> Result<(), LearnError> {
     Ok(())
 }
 
-/// Why a record cannot be added or removed where rows are taken in order.
+/// Refusal of adding or removing a record where rows are taken in order.
 pub(crate) const ADDED: Cover = Cover::No {
     why: "takes rows in their order: adding or removing a record moves every later one by a slot, and no step after it is \
           protected",
     instead: "give neighbours replace-one: a record's slot then holds another record, or none at all",
 };
-/// Why users are refused there.
+/// Refusal of users where rows are taken in order.
 pub(crate) const SINGLE: Cover = Cover::No {
     why: "protects single records: a user with more or fewer of them would move every later one",
     instead: "leave the unit out of the schema if each user has one record in the stream",
@@ -342,7 +345,7 @@ impl Task for Online {
     }
 }
 
-/// What every learner refuses under printed constants unless it has some.
+/// Refuses printed constants for a learner that has none.
 fn sound_only(calibration: Calibration, method: &'static str) -> Result<(), LearnError> {
     match calibration {
         Calibration::Sound => Ok(()),

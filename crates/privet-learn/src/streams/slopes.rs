@@ -1,12 +1,12 @@
-//! What one record says of a point: its margin, its clipped slope, its gradient in whole numbers.
+//! A record's margin at a point, its clipped derivative, and its gradient in integers.
 //!
-//! All of it is a function of the record and the point alone: entries are taken in the order of their columns and
-//! zeros are passed over, so that dense and sparse rows give the same bits.
+//! All are functions of the record and the point alone: entries are taken in the order of their columns
+//! and zeros are skipped, so that dense and sparse rows give the same bits.
 //!
-//! **Several classes.** A record of class y has the gradient v·xᵀ, K rows of p numbers: for the logistic loss v = π − e_y, π the
-//! softmax of the K margins, brought to a norm of S at most; for others vₖ = ℓ′ of class k against the rest, each within ±S. So
-//! ‖v‖ ≤ S, or √K·S, and the gradient of all classes together is at most that times R: one vector under one noise
-//! ([`crate::linear::gd`] has the same bounds).
+//! **Several classes.** A record of class y has the gradient v·xᵀ, K rows of p numbers: for the logistic
+//! loss v = π − e_y, π the softmax of the K margins, clipped to a norm of S; for others vₖ = ℓ′ of class
+//! k against the rest, each within ±S. So ‖v‖ ≤ S, or √K·S, and the gradient of all classes together is
+//! at most that times R: one vector under one noise ([`crate::linear::gd`] has the same bounds).
 
 use super::Horizon;
 use crate::LearnError;
@@ -17,16 +17,16 @@ use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Target};
 use privet_optim::loss::Loss;
 
-/// How slopes are made of margins.
+/// Computes clipped derivatives from margins.
 #[derive(Debug, Clone)]
 pub(super) struct Slopes {
     loss: Loss,
-    /// S.
+    /// Clip of a derivative, S.
     most: f64,
-    /// K, or 1.
+    /// Number of problems: the number of classes K, or 1.
     problems: usize,
     joint: bool,
-    /// How much each class counts, where classes are several.
+    /// Weight of each class, if there are several.
     weights: Vec<f64>,
     margins: Vec<f64>,
 }
@@ -45,7 +45,8 @@ impl Slopes {
         }
     }
 
-    /// Slopes for a record of several classes, in place of its margins. Whatever is no number makes all of them 0.
+    /// Derivatives for a record of several classes, in place of its margins. A value that is not finite
+    /// makes all of them 0.
     fn of_classes(&mut self, class: usize) -> &[f64] {
         let weight = self.weights.get(class).copied().unwrap_or(1.0);
         if self.joint {
@@ -57,7 +58,7 @@ impl Slopes {
                 *own -= weight;
             }
             let norm = self.margins.iter().map(|v| v * v).sum::<f64>().sqrt();
-            // Below S by more than the rounding of so many squares.
+            // Below S by more than the rounding error of the sum of squares.
             let most = self.most * (1.0 - 1e-12);
             if norm > most {
                 self.margins.iter_mut().for_each(|v| *v *= most / norm);
@@ -75,7 +76,7 @@ impl Slopes {
     }
 }
 
-/// The labels of rows: those of the one problem, or classes by their number.
+/// Labels of rows: those of the single problem, or class numbers.
 fn labels_of(facts: &Facts, data: &Dataset) -> Result<Vec<f64>, LearnError> {
     match (&data.target, facts.problems) {
         (_, 1) => problems::labels(facts, data, 0),
@@ -84,7 +85,7 @@ fn labels_of(facts: &Facts, data: &Dataset) -> Result<Vec<f64>, LearnError> {
     }
 }
 
-/// Some consecutive records of a stream with their labels. Private: printing shows how many there are.
+/// Consecutive records of a stream with their labels. Private: `Debug` shows only their number.
 pub struct Slots<'a> {
     features: &'a Matrix,
     labels: Vec<f64>,
@@ -97,7 +98,7 @@ impl std::fmt::Debug for Slots<'_> {
 }
 
 impl<'a> Slots<'a> {
-    /// Of rows that fit the plan.
+    /// Slots of rows that fit the plan.
     pub fn of(horizon: &Horizon, data: &'a Dataset) -> Result<Self, LearnError> {
         let labels = labels_of(&horizon.facts, data)?;
         if labels.len() != data.features.rows() {
@@ -106,17 +107,17 @@ impl<'a> Slots<'a> {
         Ok(Self { features: &data.features, labels })
     }
 
-    /// Of records that are in a cell, or in none (−1).
+    /// Slots of records with their cell, or −1 for no cell.
     pub(crate) fn of_cells(features: &'a Matrix, cells: Vec<f64>) -> Self {
         Self { features, labels: cells }
     }
 
-    /// Whether there are none.
+    /// True if there are no slots.
     pub fn is_empty(&self) -> bool {
         self.labels.is_empty()
     }
 
-    /// How many.
+    /// Number of slots.
     pub fn len(&self) -> usize {
         self.labels.len()
     }
@@ -126,7 +127,7 @@ impl<'a> Slots<'a> {
         self.labels[row]
     }
 
-    /// Each entry of a row that is not zero, in order.
+    /// Visits each nonzero entry of a row, in order.
     #[inline(always)]
     pub fn each(&self, row: usize, mut see: impl FnMut(usize, f64)) {
         match self.features {
@@ -148,21 +149,21 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// ⟨x, θ⟩.
+    /// Margin of a row, ⟨x, θ⟩.
     pub fn margin(&self, row: usize, theta: &[f64]) -> f64 {
         let mut margin = 0.0;
         self.each(row, |column, x| margin += x * theta[column]);
         margin
     }
 
-    /// ℓ′ at a margin, within ±S.
+    /// Derivative ℓ′ at a margin, clipped to ±S.
     pub fn slope(&self, row: usize, margin: f64, loss: Loss, most: f64) -> f64 {
         let slope = loss.derivative(margin, self.labels[row]);
-        // What is no number (nothing gets here that is none) adds nothing.
+        // A NaN (none is expected here) adds nothing.
         if slope.is_finite() { slope.clamp(-most, most) } else { 0.0 }
     }
 
-    /// Hands out every number of a row's gradient that is not 0 with its place, classes one after the other.
+    /// Visits every nonzero entry of a row's gradient with its index, classes one after the other.
     #[inline(always)]
     pub(super) fn each_of_gradient(
         &self,
@@ -188,8 +189,8 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// Adds the gradient of a row to whole numbers of `unit`, each entry truncated towards 0, so that it is never
-    /// longer than SR.
+    /// Adds the gradient of a row in integer multiples of `unit`, each entry truncated towards 0, so
+    /// that its norm is at most SR.
     pub(super) fn add_gradient(
         &self,
         row: usize,

@@ -1,11 +1,11 @@
-//! Running counts of declared categories: how many records of each have come so far, at every step.
+//! Running counts of declared categories: the number of records of each so far, at every step.
 //!
-//! **Theorem.** A record adds a unit vector of its cell ([`privet_optim::sum::Occupied`]), an empty slot nothing. Let C ≥ 0 be the factor and let a
-//! unit vector change in one step. Two different unit vectors are √2 apart, one is 1 from nothing: β = **√2** of
-//! [`privet_dp::mechanism::Continual`]. ∎
+//! **Theorem.** A record adds a unit vector of its cell ([`privet_optim::sum::Occupied`]), an empty slot
+//! nothing. Let C ≥ 0 be the factor and let a unit vector change in one step. Two different unit vectors
+//! are √2 apart, one is 1 from nothing: β = **√2** of [`privet_dp::mechanism::Continual`]. ∎
 //!
-//! Counts are whole numbers of 1, so that nothing is rounded before the noise. What is released is the running sum
-//! with noise whose standard deviation hardly grows: (sens × error)·√2/μ at most.
+//! Counts are integers, so that nothing is rounded before the noise. The release is the running sum with
+//! noise whose standard deviation grows slowly with the number of steps: (sens × error)·√2/μ at most.
 
 use super::following::{Following, Rule};
 use super::ftrl::{Correlation, calibrated, settled_factor};
@@ -32,46 +32,46 @@ use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
-/// Running counts by one column.
+/// A request for running counts by one column.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tally {
-    /// The column.
+    /// The column whose categories are counted.
     pub by: String,
-    /// Records a step; 1 unless given.
+    /// Number of records of a step; 1 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub batch: Option<u32>,
-    /// How many counts a file of a whole stream keeps; 1 unless given.
+    /// Number of counts that a file of a whole stream keeps; 1 unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<u32>,
-    /// How the noise of steps is correlated.
+    /// Correlation of the noise of steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub factor: Option<Correlation>,
-    /// Weight and decay of each buffer, once a plan has found them.
+    /// Weight and decay of each buffer, filled in by the plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub buffers: Vec<[f64; 2]>,
 }
 
-/// What is public of running counts.
+/// Public facts of running counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tallied {
-    /// The categories.
+    /// The categories, one cell each.
     pub cells: Cells,
-    /// Records a step.
+    /// Number of records of a step.
     pub batch: u32,
-    /// Steps.
+    /// Number of steps.
     pub steps: u32,
-    /// Counts kept in a file.
+    /// Number of counts kept in a file.
     pub kept: u32,
 }
 
 impl Tally {
-    /// By a column, everything else chosen from public facts.
+    /// Running counts by a column, all else chosen from public facts.
     pub fn by(column: impl Into<String>) -> Self {
         Self { by: column.into(), batch: None, kept: None, factor: None, buffers: vec![] }
     }
 
-    /// Of a stream with this schema, of which it needs a part.
+    /// Requests the counts of a stream; keeps the needed part of its schema.
     pub fn request(self, schema: &Schema, horizon: u64) -> Result<Request<Self>, LearnError> {
         let part =
             schema.counting(&self.by).map_err(|error| LearnError::Schema(error.to_string()))?;
@@ -207,7 +207,7 @@ impl Counting {
     }
 }
 
-/// The secret half.
+/// Secret state: the counts of one step.
 struct Adding {
     steps: Option<Steps>,
     sum: Zeroizing<Vec<i64>>,

@@ -1,17 +1,20 @@
-//! Private online convex programming: a base algorithm whose points move by λ/t, each released under noise β/t.
+//! Private online convex programming: a base algorithm whose points move by λ/t, each released under
+//! noise β/t.
 //!
 //! After Thakurta 2013, Algorithm 5.1 (Jain, Kothari & Thakurta 2012).
 //!
-//! **Theorem.** Let the point after t steps move by at most λ/(t + a) between neighbours, a ≥ 0, whatever was released.
-//! Releasing (t + a) times each of T points plus N(0, β²I) has the curve of a Gaussian mechanism of multiplier **√T·λ/β**.
-//! *Proof.* The points are functions of the records alone: noise is not fed back. Each release is a Gaussian
-//! mechanism of sensitivity λ; composition of Gaussian mechanisms is one of √T·λ. ∎ So β = λ√T/μ, with μ the exact
-//! Gaussian multiplier of the budget; dividing by t + a and the projection are post-processing.
+//! **Theorem.** Let the point after t steps move by at most λ/(t + a) between neighbours, a ≥ 0,
+//! whatever was released. Releasing (t + a) times each of T points plus N(0, β²I) has the curve of a
+//! Gaussian mechanism of multiplier **√T·λ/β**. *Proof.* The points are functions of the records alone:
+//! noise is not fed back. Each release is a Gaussian mechanism of sensitivity λ; composition of Gaussian
+//! mechanisms is one of √T·λ. ∎ So β = λ√T/μ, with μ the exact Gaussian multiplier of the budget;
+//! dividing by t + a and the projection are post-processing.
 //!
-//! **Printed.** β = λ·T^{½+c}·√((2/ε)(ln(T/δ) + √ε/T^{½+c})), T^c = √(ln(2/δ)/(2ε)), which the thesis claims to be
-//! (3ε, 2δ)-DP by Azuma's inequality. Its proof loses a factor 4 in the exponent (erratum C9) and its λ of the gradient
-//! step is half of what it must be (C2); the noise is more than ten times what exact accounting needs, and the
-//! certificate states what that proves for the true sensitivity.
+//! **Printed.** β = λ·T^{½+c}·√((2/ε)(ln(T/δ) + √ε/T^{½+c})), T^c = √(ln(2/δ)/(2ε)), which the thesis
+//! claims to be (3ε, 2δ)-DP by Azuma's inequality. Its proof loses a factor 4 in the exponent (erratum
+//! C9) and its λ of the gradient step is half of the true value (C2); the noise is more than ten times
+//! what exact accounting needs, and the certificate states the guarantee that it proves for the true
+//! sensitivity.
 
 use super::base::{self, Ball};
 use super::following::{Following, Rule};
@@ -34,28 +37,28 @@ use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Which steps.
+/// Base algorithm: the update rule of the points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Base {
     Implicit,
     Gradient,
-    /// Minima of all so far.
+    /// Minima of all costs so far.
     Leader {
-        /// Records' ridge before the first.
+        /// Number of records whose ridge is added before the first.
         ahead: u32,
-        /// Rounds of descent a step.
+        /// Number of rounds of descent for each step.
         rounds: u32,
     },
 }
 
-/// What printed constants are reported as.
+/// Note on printed constants.
 const PRINTED: Condition = Condition::new(
     "printed-composition",
     "the thesis claims (3ε, 2δ) for this noise; what is claimed here is what the exact Gaussian \
                        curve proves for it",
 );
 
-/// The printed β over λ; `None` where its lemma does not apply (c ≤ 0).
+/// Printed noise scale β over λ; `None` where its lemma does not apply (c ≤ 0).
 pub fn printed_factor(epsilon: f64, delta: f64, steps: f64) -> Option<f64> {
     let power = (steps * (2.0 / delta).ln() / (2.0 * epsilon)).sqrt();
     let each = epsilon.sqrt() / power;
@@ -63,19 +66,19 @@ pub fn printed_factor(epsilon: f64, delta: f64, steps: f64) -> Option<f64> {
     (epsilon < 0.5 * (2.0 / delta).ln()).then_some(factor)
 }
 
-/// The learner.
+/// A base algorithm whose points are released under noise.
 #[derive(Debug, Clone)]
 pub(super) struct Wrapped {
     pub base: Base,
     pub ball: Ball,
     pub horizon: Horizon,
     pub gaussian: Gaussian,
-    /// The first step that moves.
+    /// First step that moves the point.
     pub first: f64,
 }
 
 impl Wrapped {
-    /// The learner with the noise that its budget needs, and what its certificate is to note.
+    /// Returns the learner with the noise that its budget needs, and the notes for its certificate.
     pub fn planned(
         base: Base,
         ball: Ball,
@@ -95,7 +98,7 @@ impl Wrapped {
             |curvature| base::slack(&ball, curvature, facts.radius, facts.columns, horizon.steps);
         let moved = facts.relation().records() * horizon.gradient() / ball.ridge;
         let (moved, rounding) = match base {
-            // The root of an implicit step is as exact for losses that bend as for others.
+            // The error of an implicit step does not depend on the curvature of the loss.
             Base::Implicit => (moved, slack(0.0)),
             Base::Gradient => (2.0 * moved, slack(curvature)),
             Base::Leader { .. } => {
@@ -132,7 +135,7 @@ impl Wrapped {
                     what: "the printed noise is for an epsilon below ½·ln(2/delta)".into(),
                     instead: "give a smaller epsilon, or leave out the calibration",
                 })?;
-                // 2L/Ψ and 2G/Ψ: both with the gradient of the ridge in them.
+                // 2L/Ψ and 2G/Ψ: both include the gradient of the ridge.
                 let largest = horizon.gradient() + ball.ridge * ball.radius;
                 (factor * 2.0 * largest / ball.ridge, vec![PRINTED.into()])
             }
@@ -167,7 +170,7 @@ impl Wrapped {
     }
 }
 
-/// The secret half: the point, with nothing noised in it.
+/// Secret state: the point without noise.
 struct Points {
     own: Wrapped,
     loss: Loss,
@@ -196,7 +199,7 @@ impl Hidden for Points {
             }
             None => 0.0,
         };
-        // The null record has no entries: its slope meets nothing.
+        // The null record has no entries, so that its derivative has no effect.
         let slope = |u: f64| self.loss.derivative(u, label);
         match self.own.base {
             Base::Implicit => {
@@ -272,8 +275,8 @@ impl Learner for Wrapped {
     }
 }
 
-/// D and Ψ, given or by the rule: over a ball of radius D the ridge costs ΨD²/2 a record, the noise
-/// SR·2SR/(Ψ√T·μ); both are least together at Ψ = 2SR/(D·(√T·μ)^½).
+/// Radius D and ridge Ψ, given or by default: over a ball of radius D the ridge costs ΨD²/2 a record,
+/// the noise SR·2SR/(Ψ√T·μ); both are least together at Ψ = 2SR/(D·(√T·μ)^½).
 pub(super) fn ball(
     horizon: &Horizon,
     allowance: &Allowance<'_>,

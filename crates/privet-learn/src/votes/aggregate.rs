@@ -1,7 +1,7 @@
-//! The list of aggregators (`registry.rs`): what turns votes into labels, and pays for it.
+//! Registry of aggregators (`registry.rs`): they turn votes into labels, and pay for it.
 //!
-//! A module has a type of settings, `INFO` and `plan`; what it plans is an `Aggregate`, which is handed the votes of all
-//! questions of a batch and names a class, or none, for each.
+//! A module has a type of settings, `INFO` and `plan`; the plan is an `Aggregate`, which receives the
+//! votes of all queries of a batch and names a class, or none, for each.
 
 use super::ballots::Ballots;
 use super::{estimated, gnmax, sparse_vector};
@@ -19,88 +19,89 @@ use privet_dp::mechanism::Answering;
 use std::fmt;
 use std::sync::Arc;
 
-/// What is asked of an aggregator beyond what is of every method ([`crate::Info`]).
+/// Facts of an aggregator beyond those of every method ([`crate::Info`]).
 #[derive(Debug, Clone, Copy)]
 pub struct AggregatorFacts {
-    /// Whether questions may come in several batches, each after the labels of those before.
+    /// True if queries may come in several batches, each after the labels of earlier ones.
     pub streams: bool,
-    /// Whether they may be chosen after the labels of those before, in one run.
+    /// True if queries may be chosen after the labels of earlier ones, in one run.
     pub rounds: bool,
 }
 
-/// Why printed constants are refused.
+/// Reason for refusing printed constants.
 pub(super) const PRINTED_DISTANCE: &str = "has a printed distance that is not private";
 
-/// Why pure ε is refused where a stable answer is released as it is.
+/// Reason for refusing pure ε where a stable answer is released without noise.
 pub(super) const STABLE: Cover = Cover::No {
     why: "releases an answer because it is stable, which needs a delta above 0",
     instead: "give a delta, for example 1e-6",
 };
 
-/// What a private aggregator guarantees.
+/// Guarantee of a private aggregator.
 pub(super) const GUARANTEE: &str = "(ε, δ), proved with rounding; no pure ε";
 
-/// What an aggregator may read.
+/// Input of an aggregator's plan.
 pub(crate) struct Wanted<'a> {
     pub facts: &'a Facts,
     pub budget: Allowance<'a>,
     pub calibration: Calibration,
-    /// m̃.
+    /// Number of queries, m̃.
     pub questions: u64,
-    /// How many classes there are.
+    /// Number of classes.
     pub classes: usize,
-    /// b, if it is asked for.
+    /// Requested number of teachers, b.
     pub teachers: Option<u32>,
 }
 
-/// What an aggregator decides.
+/// An aggregator's plan.
 pub(crate) struct Decision {
     pub aggregate: Arc<dyn Aggregate>,
-    /// Itself, with every choice that a rule made written down.
+    /// The aggregator with every setting filled in by its rule.
     pub settled: Aggregator,
-    /// b.
+    /// Number of teachers, b.
     pub teachers: u32,
-    /// Conditions and gaps.
+    /// Conditions and gaps of the guarantee.
     pub notes: Vec<Note>,
 }
 
-/// Classes that were named.
+/// Named classes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Named {
-    /// For each question; `None` where there is none.
+    /// Class of each query; `None` for no class.
     pub classes: Vec<Option<u32>>,
-    /// T, where it was chosen in the run.
+    /// Number of unanswered queries that ends the run, T, if it was chosen in the run.
     pub cutoff: Option<u32>,
 }
 
-/// With no choice of T.
+/// Named classes without a choice of T.
 pub(crate) fn named(classes: Vec<Option<u32>>) -> Named {
     Named { classes, cutoff: None }
 }
 
-/// What goes on from one round of a run to the next: the threshold, where there is one.
+/// State kept between the rounds of a run: the threshold, if there is one.
 #[derive(Debug, Default)]
 pub(crate) struct UnderWay(pub Option<Answering>);
 
-/// Names classes from votes, at a price that is planned.
+/// Names classes from votes, at a planned cost.
 pub(crate) trait Aggregate: fmt::Debug + Send + Sync {
-    /// What it will cost.
+    /// Returns the accounted event of all queries.
     fn event(&self) -> Result<Event, LearnError>;
 
-    /// The numbers a person wants to see.
+    /// Returns the numbers to display.
     fn settings(&self) -> Shown;
 
-    /// Why these classes, in order of the questions, cannot have been named; `None` if nothing speaks against it.
+    /// Returns a reason why these classes, in order of the queries, cannot be a result; `None` if they
+    /// can.
     fn refuses(&self, _named: &Named) -> Option<&'static str> {
         None
     }
 
-    /// The T of which one is chosen in the run; none where it is planned.
+    /// Candidates for T if it is chosen in the run; empty if T is planned.
     fn cutoffs(&self) -> Vec<u32> {
         Vec::new()
     }
 
-    /// Names the classes of a batch that comes after so many questions, those of this run under way with it.
+    /// Names the classes of a batch that follows `asked` queries; updates the run's state.
     fn name(
         &self,
         votes: Ballots,
@@ -114,20 +115,20 @@ registry! {
     /// An aggregator and its own settings.
     pub enum Aggregator: Info<AggregatorFacts>, all AGGREGATORS, default SparseVector;
     dispatched(self, wanted: &Wanted<'_>) -> Result<Decision, LearnError>;
-    /// Stable winners, paid for by those that are not.
+    /// Stable winners; only unstable ones consume the budget.
     SparseVector(sparse_vector::SparseVector) = sparse_vector::INFO, sparse_vector::plan;
-    /// The same, ended by a private estimate.
+    /// The same, with the cutoff T chosen by a private estimate.
     EstimatedSparseVector(estimated::Estimated) = estimated::INFO, estimated::plan;
     /// Noisy pluralities.
     Gnmax(gnmax::Gnmax) = gnmax::GNMAX, gnmax::plan_gnmax;
-    /// Noisy pluralities of questions that many agree on.
+    /// Noisy pluralities of queries with a large plurality.
     ConfidentGnmax(gnmax::ConfidentGnmax) = gnmax::CONFIDENT, gnmax::plan_confident;
-    /// Noisy pluralities, let out if voters agree.
+    /// Noisy pluralities, released if voters agree.
     AgreedGnmax(gnmax::AgreedGnmax) = gnmax::AGREED, gnmax::plan_agreed;
 }
 
 impl Aggregator {
-    /// Decides everything from public facts, or refuses what the aggregator does not cover.
+    /// Plans from public facts alone, or refuses a case that the aggregator does not cover.
     pub(super) fn plan(&self, wanted: &Wanted<'_>) -> Result<Decision, LearnError> {
         let asked = Asked {
             relation: wanted.facts.relation(),
@@ -139,7 +140,7 @@ impl Aggregator {
         self.dispatched(wanted)
     }
 
-    /// Those of them that take questions in batches, separated by commas.
+    /// Names of the aggregators that take queries in batches, separated by commas.
     pub fn streaming() -> String {
         let streams = AGGREGATORS.iter().filter(|info| info.more.streams);
         streams.map(|info| info.name).collect::<Vec<_>>().join(", ")

@@ -1,24 +1,26 @@
-//! Votes counted by class, and how far they are from another winner.
+//! Vote counts by class, and their distance to another winner.
 //!
-//! **Claim** (the two conditions of [`privet_dp::mechanism::StableAnswers`]). One teacher's votes on a question may move
-//! from any class to any other, so that the lead g of the first over the second moves by at most **2**; with the winner
-//! (of equal ones the first class) and d = ⌈g/2⌉ − 1, but at least 0, d moves by at most 1, and d ≥ 1 implies that the
-//! winner stays ([`crate::selection::stable_distance`], with the proof).
+//! **Claim** (the two conditions of [`privet_dp::mechanism::StableAnswers`]). One teacher's votes on a
+//! question may move from any class to any other, so that the lead g of the first over the second moves
+//! by at most **2**; with the winner (of equal classes the first) and d = ⌈g/2⌉ − 1, but at least 0, d
+//! moves by at most 1, and d ≥ 1 implies that the winner stays ([`crate::selection::stable_distance`],
+//! with the proof).
 //!
-//! *Departs from print.* Thakkar 2019, Algorithms 9 and 10, takes d = g − 1, which moves by 2: neither is it the distance to
-//! another winner nor does Theorem 7 apply to it. (`tests/all/transfer.rs` shows a pair of votes; the auditor refutes it.)
+//! *Departs from print.* Thakkar 2019, Algorithms 9 and 10, takes d = g − 1, which moves by 2: neither
+//! is it the distance to another winner nor does Theorem 7 apply to it. (`tests/all/transfer.rs` shows a
+//! pair of votes; the auditor refutes it.)
 
 use super::teacher::Ballot;
 use crate::selection::elected;
 use privet_dp::mechanism::{Proxied, Votes};
 
-/// Votes by class, question after question; each has as many as there are teachers.
+/// Votes by class, query after query; the counts of each sum to the number of teachers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ballots(pub Vec<Votes>);
 
 impl Ballots {
-    /// Counts them. A ballot that is none, has another length or names a class that is none, votes for the first class
-    /// everywhere: whole ballots, so that one question does not tell of another.
+    /// Counts the ballots. A missing ballot, and one with another length or an invalid class, votes for
+    /// the first class everywhere: whole ballots, so that one query's votes do not depend on another's.
     pub fn count(ballots: &[Ballot], questions: usize, classes: usize) -> Self {
         let mut counts = vec![vec![0; classes]; questions];
         for ballot in ballots {
@@ -39,7 +41,7 @@ impl Ballots {
     }
 }
 
-/// The winner of a question with its distance.
+/// Winner of a query with its distance.
 pub(crate) fn winner(votes: &[u32]) -> Proxied<u32> {
     let votes = votes.iter().enumerate().map(|(class, count)| (class as u32, u64::from(*count)));
     elected(votes.collect(), 2, 0)
@@ -51,7 +53,8 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// One ballot that changes as it likes moves every distance by at most one, and no winner whose distance is not 0.
+        /// One ballot that changes arbitrarily moves every distance by at most one, and no winner whose
+        /// distance is not 0.
         #[test]
         fn one_ballot_moves_a_distance_by_one(
             ballots in proptest::collection::vec(proptest::option::of(

@@ -1,23 +1,26 @@
-//! Which public rows are asked about next, inside one run: those that a student of the labels so far is least sure of.
+//! Active choice of the public rows to label next, within one run: those of which a student of the
+//! labels so far is least certain.
 //!
-//! **Claim.** Choosing costs nothing. *Proof.* The next questions are a function of the public rows and of labels that
-//! were heard under noise. That is by construction: a `Choosing` is part of the walk
-//! ([`privet_dp::gate::Walk`]), which begins from plain data before records are at hand, cannot borrow them, and is
-//! told noised answers alone; votes never reach it. Chunks are drawn and teachers trained once, on coins and records
-//! that no question has a part in, and every teacher votes on *all* public rows; only which of those votes are looked at is
-//! chosen. So, given the coins and what was heard, one unit still moves one vote of whichever row comes next, and the
-//! aggregators that are asked this way are private for questions that depend on the answers before:
-//! - *`sparse-vector`*: [`privet_dp::mechanism::StableAnswers`] is stated and proved for whoever asks; one threshold serves all
-//!   rounds up to the first question without a stable answer, as in one batch.
-//! - *`gnmax`*: each answer is a Gaussian release of its own, of sensitivity √2 whatever row it is of, planned in
+//! **Claim.** Choosing costs nothing. *Proof.* The next queries are a function of the public rows and of
+//! noisy labels. That is by construction: a `Choosing` is part of the walk ([`privet_dp::gate::Walk`]),
+//! which begins from plain data before records are read, cannot borrow them, and receives noisy answers
+//! alone; votes never reach it. Chunks are drawn and teachers trained once, on coins and records that do
+//! not depend on any query, and every teacher votes on *all* public rows; only the selection of the
+//! votes that are used adapts. So, given the coins and the answers so far, one unit still moves one vote
+//! of any next row, and the aggregators that allow this are private for queries that depend on earlier
+//! answers:
+//! - *`sparse-vector`*: [`privet_dp::mechanism::StableAnswers`] is stated and proved for adaptive
+//!   queries; one threshold serves all rounds up to the first query without a stable answer, as in one
+//!   batch.
+//! - *`gnmax`*: each answer is a Gaussian release of its own, of sensitivity √2 for any row, planned in
 //!   number and scale; the curve of such releases holds for adaptive ones.
 //!
-//! The others look at all questions before the first is answered, and are refused. ∎
+//! The others read all queries before the first is answered, and are refused. ∎
 //!
-//! **The rule.** The first round asks about the rows in their order. Every later one trains a provisional student
-//! (`logistic`) on the labels so far; half of the round goes to the next rows in order, which keeps the labels
-//! like the rows, and half to those that it is least sure of. Of equal ones the first comes first: the same rows and
-//! labels choose the same rows.
+//! **Rule.** The first round labels the rows in their order. Every later one trains a provisional
+//! student (`logistic`) on the labels so far; half of the round goes to the next rows in order, which
+//! keeps the labelled rows representative, and half to those of which it is least certain. Ties go to
+//! the first: the same rows and labels choose the same rows.
 
 use super::student::{Student, Study};
 use super::teacher::Teacher;
@@ -26,13 +29,13 @@ use privet_core::Range;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use serde::{Deserialize, Serialize};
 
-/// Limits on the rounds.
+/// Limits on the number of rounds.
 pub const CHOOSE: Range = Range::from("choose", 2.0, 101.0);
 
-/// Entries of public rows, at most: the walk holds them.
+/// Upper limit on the number of entries of public rows: the walk holds them.
 const ENTRIES: usize = 25_000_000;
 
-/// Public rows, and what was heard of them.
+/// Public rows, and their labels so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Choosing {
@@ -40,19 +43,19 @@ pub(crate) struct Choosing {
     queries: u64,
     classes: usize,
     columns: usize,
-    /// Row after row.
+    /// Entries, row-major.
     #[serde(with = "entries")]
     rows: Vec<f32>,
-    /// Rounds that were begun.
+    /// Number of rounds begun.
     begun: u32,
-    /// Places that were asked about, in that order.
+    /// Indices of the queried rows, in that order.
     places: Vec<u64>,
-    /// What was said of the first of them.
+    /// Answers to the first of them.
     heard: Vec<Option<u32>>,
 }
 
 impl Choosing {
-    /// For so many questions about some of these rows.
+    /// Choice of `queries` of these rows, in `rounds` rounds.
     pub fn of(rows: &Matrix, rounds: u32, queries: u64, classes: usize) -> Self {
         Self {
             rounds,
@@ -66,7 +69,7 @@ impl Choosing {
         }
     }
 
-    /// Why it cannot be of so many rows and columns; `None` if it can.
+    /// Refusal of a table of this size; `None` if it is accepted.
     pub fn too_large(rows: u64, columns: usize) -> Option<LearnError> {
         (rows.saturating_mul(columns as u64) > ENTRIES as u64).then(|| LearnError::NotCovered {
             what: format!("a choice among {rows} public rows of {columns} encoded columns"),
@@ -74,18 +77,18 @@ impl Choosing {
         })
     }
 
-    /// How many rows were asked about.
+    /// Number of rows queried.
     pub fn asked(&self) -> u64 {
         self.places.len() as u64
     }
 
-    /// What was said of the rows that were asked about last; none is said of those that are missing.
+    /// Receives the answers to the latest queries; missing answers are `None`.
     pub fn hear(&mut self, mut named: Vec<Option<u32>>) {
         named.resize(self.places.len() - self.heard.len(), None);
         self.heard.extend(named);
     }
 
-    /// The rows to be asked about next, those of a round; `None` at the end.
+    /// Indices of the rows of the next round; `None` at the end.
     pub fn next(&mut self) -> Option<Vec<u64>> {
         if self.begun == self.rounds {
             return None;
@@ -101,13 +104,14 @@ impl Choosing {
         unsure.iter().for_each(|row| known[*row] = true);
         open.retain(|row| !known[*row]);
         open.truncate(count - unsure.len());
-        // Rows in order come first: should the rest be without an answer, they are not.
+        // Rows in order come first: an early end then leaves the others unanswered.
         let chosen: Vec<u64> = open.into_iter().chain(unsure).map(|row| row as u64).collect();
         self.places.extend(&chosen);
         Some(chosen)
     }
 
-    /// So many of these rows, those that a student of the labels so far is least sure of; none where there is no student.
+    /// The `count` rows of which a student of the labels so far is least certain; empty if there is no
+    /// student.
     fn least_sure(&self, open: &[usize], count: usize) -> Vec<usize> {
         let rows = |places: &mut dyn Iterator<Item = usize>| {
             let of = |row: usize| &self.rows[row * self.columns..(row + 1) * self.columns];
@@ -127,18 +131,18 @@ impl Choosing {
         order.into_iter().take(count).map(|place| open[place]).collect()
     }
 
-    /// Places and what was said of them.
+    /// Indices of the queried rows, and their answers.
     pub fn ended(&self) -> (Vec<u64>, Vec<Option<u32>>) {
         (self.places.clone(), self.heard.clone())
     }
 }
 
-/// Questions of the first so many rounds.
+/// Number of queries of the first `begun` rounds.
 fn share(queries: u64, begun: u32, rounds: u32) -> u64 {
     (u128::from(queries) * u128::from(begun) / u128::from(rounds.max(1))) as u64
 }
 
-/// Why these places are not those of a choice among so many rows; `None` if they may be.
+/// Reason why these indices cannot be a choice among `rows` rows; `None` if they can.
 pub(super) fn refuses(places: &[u64], rows: u64, rounds: u32) -> Option<&'static str> {
     let first = share(places.len() as u64, 1, rounds) as usize;
     if places[..first].iter().enumerate().any(|(at, place)| at as u64 != *place) {
@@ -153,7 +157,7 @@ pub(super) fn refuses(places: &[u64], rows: u64, rounds: u32) -> Option<&'static
     None
 }
 
-/// Entries as one text: a number each would be many times as large.
+/// Entries as one hexadecimal string: a JSON number for each would be many times as large.
 mod entries {
     use privet_dp::gate::from_hex;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
@@ -178,10 +182,10 @@ mod entries {
 mod tests {
     use super::*;
 
-    /// Two classes on a line, told apart at 0.
+    /// Two classes on a line, separated at 0.
     fn line(rows: usize) -> Matrix {
         let at = |row: usize| {
-            // In an order that is none.
+            // In a scrambled order.
             [1.0, ((row * 37) % rows) as f32 / rows as f32 * 2.0 - 1.0]
         };
         Matrix::Dense(DenseMatrix::new((0..rows).flat_map(at).collect(), rows, 2))
@@ -192,7 +196,7 @@ mod tests {
         while let Some(places) = choosing.next() {
             let label = |place: &u64| Some(u32::from(rows.dense_row(*place as usize)[1] > 0.0));
             choosing.hear(places.iter().map(label).collect());
-            // Written down and read again between any two rounds.
+            // Serialised and read again between any two rounds.
             let text = serde_json::to_string(&choosing).unwrap();
             let read: Choosing = serde_json::from_str(&text).unwrap();
             assert_eq!(read, choosing);
@@ -210,8 +214,8 @@ mod tests {
         assert_eq!(rounds[0], (0..10).collect::<Vec<_>>());
         let all = rounds.concat();
         assert_eq!(refuses(&all, 400, 4), None);
-        // Five in order, and five near where the student draws the border, which ten labels place to within a fifth; rows
-        // are half a unit away from the true one on average.
+        // Five in order, and five near the student's decision boundary, which ten labels place to within
+        // a fifth; rows are half a unit away from the true one on average.
         let far = |places: &[u64]| {
             let of = |place: &u64| f64::from(rows.dense_row(*place as usize)[1].abs());
             places.iter().map(of).sum::<f64>() / places.len() as f64

@@ -1,18 +1,20 @@
-//! Which chunk every unit's records go to.
+//! Assignment of every unit's records to a chunk.
 //!
-//! **Claim.** One unit is in one chunk, and between neighbours at most one chunk's rows differ, for every draw of the
-//! coins; so at most one teacher's votes move.
-//! - *Add/remove, or units of several rows*: every unit draws a chunk of its own coins, fresh in this run and known to
-//!   nobody ([`privet_dp::mechanism::independent_blocks`], with the lemma). Whoever is added or removed takes no one else
-//!   along. Chunks by position would: all rows behind move on.
-//! - *Replace-one, a unit a row*: a secret random cut of the **places** into chunks of equal size
-//!   ([`privet_dp::mechanism::balanced_blocks`]). The new row sits where the old one was. A hash of the row's content, or
-//!   of its id, would take it out of one chunk and put it into another: two votes would move.
+//! **Claim.** One unit is in one chunk, and between neighbours at most one chunk's rows differ, for
+//! every draw of the coins; so at most one teacher's votes move.
+//! - *Add/remove, or units of several rows*: every unit draws a chunk by coins of its own, fresh in this
+//!   run and secret ([`privet_dp::mechanism::independent_blocks`], with the lemma). Adding or removing a
+//!   unit moves no other unit. Chunks by position would: all rows behind move up.
+//! - *Replace-one, a unit a row*: a secret random cut of the **indices** into chunks of equal size
+//!   ([`privet_dp::mechanism::balanced_blocks`]). The new row has the index of the old one. A hash of
+//!   the row's content, or of its id, would take it out of one chunk and put it into another: two votes
+//!   would move.
 //!
-//! Null records (`invalid = "drop"`) are cut like all others, and then left out: nobody learns from what
-//! holds nothing. Which records are null, each decides for itself, so that the claim stands.
+//! Null records (`invalid = "drop"`) are assigned like all others, and then left out: no teacher learns
+//! from them. Each record alone determines whether it is null, so that the claim holds.
 //!
-//! A public key would do for privacy, but not keep a sorted table, or one made by whoever knows it, from bad chunks.
+//! A public key would suffice for privacy, but a sorted table, or one made by an adversary who knows it,
+//! would get bad chunks.
 
 use crate::linear::facts::Facts;
 use crate::release::admit;
@@ -20,7 +22,7 @@ use privet_data::Dataset;
 use privet_dp::gate::Session;
 use privet_dp::mechanism::{balanced_blocks, independent_blocks};
 
-/// Places of the rows of each of so many chunks, ascending; drawn anew.
+/// Row indices of each of `count` chunks, ascending; drawn anew.
 pub fn chunks(
     facts: &Facts,
     data: &Dataset,

@@ -1,30 +1,31 @@
 //! Teachers of any kind: a program that reads rows and writes classes, run once for each chunk.
 //!
-//! The program is started by `sh -c` in a folder of its own that nobody else may enter, which holds `train.csv` (encoded columns
-//! `x0`, `x1`, …, then `label`, the number of the class) and `queries.csv` (the columns alone), and must write
-//! `predictions.csv` there: a class number a line, one for each line of `queries.csv` after its header.
+//! The program is started by `sh -c` in a folder of its own, accessible to its user alone, which holds
+//! `train.csv` (encoded columns `x0`, `x1`, …, then `label`, the number of the class) and `queries.csv`
+//! (the columns alone), and must write `predictions.csv` there: a class number a line, one for each line
+//! of `queries.csv` after its header.
 //!
-//! - **Isolated**: its environment is empty but for a standard `PATH`, `HOME` and `TMPDIR` (its folder) and
-//!   variables that ask numerical libraries for one thread; its input and outputs are closed, so that neither
-//!   another chunk's teacher nor a terminal hears of it; it has no network, and a process space of its own,
-//!   where the machine lets a user have that (`unshare`, tried once; `privet vote` refuses to run it elsewhere
-//!   unless that is allowed, and then the certificate says so). That keeps honest programs apart; it is
-//!   no prison for one that is out to send records away, or to leave notes for the next in a folder that both
-//!   may write: run only programs that you trust.
-//! - **Limits of its own**: seconds of processor time, address space and size of a file, of each process that
-//!   it is (`ulimit`; lower limits that the machine sets stay). Teachers run side by side, and a limit that
-//!   one could make another meet would let one record move many votes. So the clock on the wall is a far
-//!   backstop ([`BACKSTOP`] times as long). **Assumed** is that nobody meets it for want of a processor, that
-//!   memory and disk have room for all that run at a time, and that limits are ample: a second of processor
-//!   time does a little less on a busy machine.
-//! - **Ended**: in the end the program and what it started go: its process space, or at least its group. That
-//!   it took long is seen by whoever watches the clock; nothing else is.
+//! - **Isolated**: its environment is empty but for a standard `PATH`, `HOME` and `TMPDIR` (its folder)
+//!   and variables that limit numerical libraries to one thread; its input and outputs are closed, so
+//!   that neither another chunk's teacher nor a terminal receives its output; it has no network, and a
+//!   process space of its own, where the machine lets a user have that (`unshare`, tried once; `privet
+//!   vote` refuses to run it elsewhere unless that is allowed, and then the certificate says so). That
+//!   separates honest programs; it does not confine one that tries to send records away, or to leave
+//!   notes for the next in a folder that both may write: run only programs that you trust.
+//! - **Limits of its own**: seconds of processor time, address space and size of a file, for each of its
+//!   processes (`ulimit`; lower limits that the machine sets stay). Teachers run side by side, and a
+//!   limit that one could make another reach would let one record move many votes. So the wall clock is
+//!   a far backstop ([`BACKSTOP`] times as long). **Assumption**: no program reaches it for want of a
+//!   processor, memory and disk have room for all that run at a time, and limits are ample: a second of
+//!   processor time does a little less on a busy machine.
+//! - **Ended**: in the end the program and the processes it started are killed: its process space, or at
+//!   least its group. The running time is observable; nothing else is.
 //! - **Failures are votes** ([`super::teacher`]): an exit code, a missing file, a wrong number of lines.
-//! - **Wiped**: files are emptied and removed, however it ended (what a disk keeps of them is not overwritten); by [`wipe_all`] where the
-//!   whole program is interrupted.
+//! - **Wiped**: files are truncated and removed, however it ended (the disk's copies are not
+//!   overwritten); by [`wipe_all`] if the whole program is interrupted.
 //!
-//! [`Program::rehearse`] runs it once on made-up rows before any record is read, so that a program that cannot work is
-//! an error, and one that fails on records is not.
+//! [`Program::rehearse`] runs it once on synthetic rows before any record is read, so that a program
+//! that cannot work is an error, and one that fails on records is not.
 
 use super::teacher::{Ballot, School, Teach, fenced, filled_rows};
 use crate::LearnError;
@@ -37,25 +38,26 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A program that teaches.
+/// A program that trains a teacher.
 #[derive(Debug, Clone)]
 pub struct Program {
     command: String,
     limit: Duration,
-    /// What cuts it off from the network, and from other processes, as far as the machine lets a user.
+    /// Arguments of `unshare` that separate it from the network and other processes, as far as the
+    /// machine allows.
     apart: &'static [&'static str],
 }
 
-/// Ways to cut a program off, the best first: with it all that it started ends, and nothing of it survives
-/// this program.
+/// Arguments of `unshare`, the strictest first: with the first, all processes it started end with it,
+/// and none survives this program.
 const WAYS: [&[&str]; 2] = [&["-rnp", "--fork", "--kill-child"], &["-rn"]];
-/// How many times longer than its processor time a program may take by the clock on the wall.
+/// Limit on wall-clock time as a multiple of the limit on processor time.
 pub const BACKSTOP: u32 = 20;
-/// Address space that each process of a program may have, in KiB.
+/// Limit on the address space of each process of a program, in KiB.
 const MEMORY: u64 = 8 << 20;
-/// Size that each file of a program may have, in blocks of 512 bytes.
+/// Limit on the size of each file of a program, in blocks of 512 bytes.
 const FILE: u64 = 2 << 20;
-/// Variables that ask for one thread.
+/// Variables that limit libraries to one thread.
 const THREADS: [&str; 6] = [
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
@@ -65,29 +67,30 @@ const THREADS: [&str; 6] = [
     "RAYON_NUM_THREADS",
 ];
 
-/// Folders on this machine where programs are.
+/// Search path for programs.
 const PROGRAMS: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 impl Program {
-    /// This command, with so much processor time for each chunk, taken for whole seconds and at least one.
+    /// Takes a command and its processor time for each chunk, rounded up to whole seconds and at least
+    /// one.
     pub fn new(command: &str, limit: Duration) -> Self {
         let works = |way: &&&[&str]| started(Command::new("unshare").args(**way).arg("true"));
         let apart = WAYS.iter().find(works).copied().unwrap_or_default();
         Self { command: command.into(), limit, apart }
     }
 
-    /// Whether it will run without a network.
+    /// True if it will run without a network.
     pub fn is_apart(&self) -> bool {
         !self.apart.is_empty()
     }
 
-    /// Seconds of processor time.
+    /// Limit on processor time, in seconds.
     fn seconds(&self) -> u64 {
         self.limit.as_secs() + u64::from(self.limit.subsec_nanos() > 0 || self.limit.is_zero())
     }
 
-    /// Runs it on made-up rows of so many columns and classes, a few of each class; what is wrong with it, if
-    /// anything is.
+    /// Runs it on synthetic rows with this number of columns and classes, four of each class; returns an
+    /// error if it fails.
     pub fn rehearse(&self, columns: usize, classes: usize) -> Result<(), LearnError> {
         let rows = 4 * classes;
         let value = |row: usize, column: usize| ((row * 7 + column * 3) % 11) as f32 / 11.0;
@@ -113,13 +116,13 @@ impl Program {
         })
     }
 
-    /// The classes that it writes; `None` for any failure.
+    /// Returns the classes that it writes; `None` for any failure.
     fn ballot(&self, train: &str, queries: &str, questions: usize) -> Ballot {
         let folder = Folder::new()?;
         folder.write("train.csv", train)?;
         folder.write("queries.csv", queries)?;
-        // One that cannot be set is lower already, or the machine has none of its kind: the same for all
-        // teachers. The shell stays: the first process of a space of its own would be deaf to most signals.
+        // A limit that cannot be set is lower already, or the machine has none of its kind: the same for
+        // all teachers. The shell stays: the first process of a process space would ignore most signals.
         let limits = format!(
             "ulimit -c 0; ulimit -t {}; ulimit -f {FILE}; ulimit -v {MEMORY}; /bin/sh -c \"$1\"; exit $?",
             self.seconds()
@@ -144,9 +147,9 @@ impl Program {
     }
 }
 
-/// What a plain file says, if it is no longer than that many class numbers can be.
+/// Contents of a plain file, unless it is longer than `questions` class numbers can be.
 fn told(path: &Path, questions: usize) -> Option<String> {
-    // A link may lead to another's file, a pipe has no end.
+    // A link may lead to another program's file, a pipe has no end.
     if !std::fs::symlink_metadata(path).ok()?.is_file() {
         return None;
     }
@@ -156,7 +159,7 @@ fn told(path: &Path, questions: usize) -> Option<String> {
     (read as u64 <= most).then_some(text)
 }
 
-/// What is there now of programs that run: their folders and process groups.
+/// Folders and process groups of the running programs.
 #[derive(Debug)]
 struct Live {
     folders: Vec<PathBuf>,
@@ -169,13 +172,13 @@ fn live() -> MutexGuard<'static, Live> {
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends all programs that teach and wipes their folders, which hold records. For whoever is about to end the
-/// process: threads that wait for a program, or would start one, never go on.
+/// Kills all running teachers' programs and wipes their folders, which hold records. For a process about
+/// to end: threads that wait for a program, or would start one, never continue.
 pub fn wipe_all() {
     let live = live();
     live.groups.iter().for_each(|group| end(*group));
     for folder in &live.folders {
-        // A file may come into it while it is wiped.
+        // A file may be created while the folder is wiped.
         for _ in 0..10 {
             wipe(folder);
             if !folder.exists() {
@@ -186,7 +189,7 @@ pub fn wipe_all() {
     std::mem::forget(live);
 }
 
-/// Ends all processes of a group. One that is gone already is no failure; another cannot be helped.
+/// Kills all processes of a group. A group that has ended is not a failure; other failures are ignored.
 #[cfg(unix)]
 fn end(group: u32) {
     use rustix::process::{Pid, Signal, kill_process_group};
@@ -198,8 +201,8 @@ fn end(group: u32) {
 #[cfg(not(unix))]
 fn end(_group: u32) {}
 
-/// Whether a child has ended. It is not waited for yet, so that its number, which is that of its group, stays
-/// its own.
+/// True if a child has ended. It is not reaped yet, so that its number, which is that of its group, is
+/// not reused.
 #[cfg(unix)]
 fn has_ended(child: &mut Child) -> bool {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -212,13 +215,14 @@ fn has_ended(child: &mut Child) -> bool {
     !matches!(child.try_wait(), Ok(None))
 }
 
-/// Whether a command ends well.
+/// True if a command ends with success.
 fn started(command: &mut Command) -> bool {
     let quiet = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     quiet.status().is_ok_and(|status| status.success())
 }
 
-/// Runs a program to its end, or ends it and what it started after so long; whether it ended well by itself.
+/// Runs a program to its end, or kills it and its processes after the limit; returns true if it ended
+/// with success in time.
 fn within(mut program: Command, limit: Duration) -> bool {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(&mut program, 0);
@@ -241,7 +245,7 @@ fn within(mut program: Command, limit: Duration) -> bool {
         wait = (wait * 2).min(Duration::from_millis(50));
     };
     let mut live = live();
-    // What it left running goes as well.
+    // Kills processes that it left running.
     end(child.id());
     live.groups.retain(|group| *group != child.id());
     drop(live);
@@ -250,7 +254,7 @@ fn within(mut program: Command, limit: Duration) -> bool {
     in_time && ended.is_ok_and(|status| status.success())
 }
 
-/// A folder that nobody else may enter, wiped in the end.
+/// A folder accessible to its user alone, wiped when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -279,7 +283,7 @@ impl Drop for Folder {
     }
 }
 
-/// Empties every file below, then removes everything.
+/// Truncates every file below, then removes everything.
 fn wipe(folder: &Path) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         match entry.file_type() {
@@ -293,7 +297,7 @@ fn wipe(folder: &Path) {
     let _ = std::fs::remove_dir_all(folder);
 }
 
-/// Rows as a table in text, with or without labels.
+/// Rows as a CSV table, with or without labels.
 fn text(values: &[f32], columns: usize, labels: Option<&[u32]>) -> String {
     let mut names: Vec<String> = (0..columns).map(|column| format!("x{column}")).collect();
     names.extend(labels.map(|_| "label".to_string()));
@@ -318,7 +322,7 @@ impl Teach for Program {
         school: &School<'_>,
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Option<Vec<Ballot>> {
-        /// Teachers between two questions whether to go on.
+        /// Teachers between two polls of `go_on`.
         const PORTION: usize = 16;
         let columns = school.queries.columns();
         let questions = filled_rows(school.queries, 0..school.queries.rows());
@@ -351,7 +355,7 @@ mod tests {
         Program::new(command, Duration::from_secs(10))
     }
 
-    /// Every third column of a row, made up from what the program is given.
+    /// Votes for class 1 where the first column is above 0.5.
     const FIRST: &str = "awk -F, 'NR > 1 { print ($1 > 0.5) }' queries.csv > predictions.csv";
 
     #[test]
@@ -382,7 +386,7 @@ mod tests {
         assert_eq!(slow.ballot("x0,label\n", "x0\n0\n", 1), None);
     }
 
-    /// Its limits are its own: processor time, not the clock, and files.
+    /// Limits are per program: processor time, not the clock, and files.
     #[test]
     fn limits_are_its_own() {
         let short = |command: &str| {
@@ -397,7 +401,7 @@ mod tests {
         assert_eq!(short("truncate -s 1100000000 big && echo 0 > predictions.csv"), None);
     }
 
-    /// What a program leaves running ends with it.
+    /// Processes that a program leaves running end with it.
     #[test]
     fn nothing_goes_on() {
         let mark = std::env::temp_dir().join(format!("privet-left-{}", std::process::id()));
@@ -407,7 +411,7 @@ mod tests {
         assert!(!mark.exists());
     }
 
-    /// It sees an empty environment and its own folder, which is gone afterwards.
+    /// A program sees an empty environment and its own folder, which is gone afterwards.
     #[test]
     fn it_is_alone_and_leaves_nothing() {
         let found = std::env::temp_dir().join(format!("privet-test-{}", std::process::id()));
@@ -418,7 +422,7 @@ mod tests {
         let folder = seen.lines().next().unwrap();
         assert!(!Path::new(folder).exists(), "{folder}");
         assert!(seen.contains("drwx------"), "{seen}");
-        // All of its environment: what is documented, and what a shell sets itself.
+        // Its whole environment: the documented variables, and those a shell sets itself.
         let own = ["PATH", "HOME", "TMPDIR"].into_iter().chain(THREADS);
         let mut own: Vec<&str> = own.collect();
         own.sort_unstable();
@@ -438,8 +442,8 @@ mod tests {
         }
     }
 
-    /// Where a program is cut off it has a network of its own, without a way out: one interface, the loop, and none of
-    /// the ports that are open outside.
+    /// A separated program has a network of its own without a way out: the loopback interface alone, and
+    /// none of the ports that are open outside.
     #[cfg(target_os = "linux")]
     #[test]
     fn it_has_no_network() {

@@ -1,14 +1,17 @@
-//! Stable winners, as [`super::sparse_vector`] has them, that end after so many unstable ones as a private estimate says.
+//! Stable winners, as [`super::sparse_vector`] releases them, with the number of unstable queries that
+//! ends the run chosen by a private estimate.
 //!
-//! **Theorem** ([`privet_dp::mechanism::EstimatedAnswers`]; Thakkar 2019, Remark 11). q is how many of all votes on the public
-//! questions are not for the winner of their question. One unit moves one teacher's votes, and so b − max n by at most
-//! 1 in each question: q moves by at most m̃. It gets discrete Laplace noise for a share of ε; with the rest a sparse
-//! vector is carried out, one of several planned alternatives, each of which costs that rest whatever T it has.
+//! **Theorem** ([`privet_dp::mechanism::EstimatedAnswers`]; Thakkar 2019, Remark 11). q is the number of
+//! votes on the public queries, over all teachers, that are not for the winner of their query. One unit
+//! moves one teacher's votes, and so b − max n by at most 1 in each query: q moves by at most m̃. It
+//! gets discrete Laplace noise for a fraction of ε; with the rest a sparse vector runs, one of several
+//! planned alternatives, each of which costs that rest for any T.
 //!
-//! **The rule**, which privacy does not rest on. A winner from whom at most ξb teachers dissent leads by (1 − 2ξ)b votes, at a
-//! distance of (1 − 2ξ)b/2 − 1: enough if that is d(T), so for ξ = ½ − (d(T) + 1)/b. Fewer than q/(ξb) questions have
-//! more dissent (Thakkar 2019, Lemma 5.4.1). So T is enough for q ≤ ξbT; the least T for which that holds of the
-//! estimate, one scale of its noise added, is taken, and where none is, that which comes furthest.
+//! **Rule** (privacy does not depend on it). A winner from whom at most ξb teachers dissent leads by
+//! (1 − 2ξ)b votes, at a distance of (1 − 2ξ)b/2 − 1: enough if that is d(T), so for
+//! ξ = ½ − (d(T) + 1)/b. Fewer than q/(ξb) queries have more dissent (Thakkar 2019, Lemma 5.4.1). So T
+//! is enough for q ≤ ξbT; the rule takes the least T for which that holds of the estimate plus one scale
+//! of its noise, and if there is none, the T with the largest limit.
 
 use super::aggregate::{
     Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE, STABLE,
@@ -29,13 +32,13 @@ use privet_dp::mechanism::{EstimatedAnswers, Heard, QUERY_RATIO, StableAnswers};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// Limits on the share of ε that the estimate has.
+/// Limits on the fraction of ε for the estimate.
 pub const ESTIMATE_SHARE: Range = Range::open("estimate_share", 0.0, 1.0);
 
-/// The largest T that is planned for.
+/// Upper limit on T.
 const MOST: u32 = 256;
 
-/// A line about it.
+/// Registry entry of `estimated-sparse-vector`.
 pub const INFO: Info<AggregatorFacts> = Info {
     name: "estimated-sparse-vector",
     summary: "as sparse-vector, but how often teachers dissent is estimated first, under noise, and says after how many \
@@ -60,35 +63,35 @@ settings! {
         estimate_share: f64 [ESTIMATE_SHARE] "share of epsilon for the estimate; 0.2 unless given";
     }
     also {
-        /// What the estimate chooses from; settled by the plan, so that making it again calibrates nothing.
+        /// Candidates of the estimate; settled by the plan, so that making it again calibrates nothing.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         pub alternatives: Vec<Alternative>,
     }
 }
 
-/// A sparse vector that an estimate may lead to.
+/// A sparse vector that the estimate may choose.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Alternative {
-    /// The largest estimate at which it is taken.
+    /// Largest estimate for which it is chosen.
     pub limit: i64,
-    /// T.
+    /// Number of unanswered queries that ends the run, T.
     pub cutoff: u32,
-    /// s₁.
+    /// Noise scale of the threshold, s₁.
     pub noise_scale: f64,
-    /// s₂/s₁.
+    /// Noise scale of a query over that of the threshold, s₂/s₁.
     pub query_ratio: f64,
 }
 
-/// Limits are not beyond this: no estimate is, and every reader of JSON has such numbers.
+/// Upper limit on a limit's absolute value: no estimate exceeds it, and every JSON reader represents it.
 const FARTHEST: f64 = 1e15;
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(super) fn plan(wanted: &Wanted<'_>, options: &Estimated) -> Result<Decision, LearnError> {
     let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());
     let share = ESTIMATE_SHARE.check(options.estimate_share.unwrap_or(0.2))?;
     let teachers = wanted.teachers.unwrap_or_else(|| sizes(wanted).0);
-    // A little less than all: the event rounds up.
+    // Slightly less than the budget: the event rounds up.
     let answers_epsilon = (1.0 - share) * epsilon * (1.0 - 1e-9);
     let noise_scale = wanted.questions as f64 / (share * epsilon);
     let rest = Budget::new(answers_epsilon, delta)?;
@@ -130,7 +133,7 @@ pub(super) fn plan(wanted: &Wanted<'_>, options: &Estimated) -> Result<Decision,
     })
 }
 
-/// Those that each cost the rest of the budget, up to the T that comes furthest.
+/// Alternatives that each cost the rest of the budget, up to the T with the largest limit.
 fn planned(
     wanted: &Wanted<'_>,
     rest: Budget,
@@ -144,7 +147,7 @@ fn planned(
         let distance = answers.distance_needed(wanted.questions as f64, LOST)?;
         let room = 0.5 * f64::from(teachers) - distance - 1.0;
         let limit = (room * f64::from(cutoff) - noise_scale).clamp(-FARTHEST, FARTHEST);
-        // A larger T that comes no further is of no use.
+        // A larger T without a larger limit is of no use.
         if alternatives.last().is_some_and(|(before, _)| limit <= *before as f64) {
             break;
         }
@@ -154,7 +157,8 @@ fn planned(
     Ok(alternatives)
 }
 
-/// Those that a plan settled on. That each keeps within the rest of the budget the mechanism computes anew.
+/// Alternatives of a settled plan. The mechanism recomputes that each keeps within the rest of the
+/// budget.
 fn settled_by(
     wanted: &Wanted<'_>,
     rest: Budget,
@@ -196,7 +200,7 @@ struct Estimating {
     teachers: u32,
 }
 
-/// How many votes are not for the winner of their question.
+/// Number of votes that are not for the winner of their query.
 fn dissent(votes: &Ballots, teachers: u32) -> i64 {
     let apart = |counts: &Vec<u32>| {
         let most = counts.iter().copied().max().unwrap_or(0);
@@ -259,7 +263,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// One ballot that changes as it likes moves the dissent by at most one a question.
+        /// One ballot that changes arbitrarily moves the dissent by at most one for each query.
         #[test]
         fn one_ballot_moves_the_dissent_by_one_a_question(
             ballots in proptest::collection::vec(proptest::option::of(
@@ -276,7 +280,7 @@ mod tests {
         }
     }
 
-    /// All ballots the same but one, against all the same: as far as it goes.
+    /// All ballots equal but one, against all equal: the bound is attained.
     #[test]
     fn the_dissent_moves_by_all_questions_at_once() {
         let same = vec![Some(vec![0; 5]); 9];

@@ -1,24 +1,26 @@
-//! Noisy pluralities: the class with the most votes under Gaussian noise, of every question, of those on which many agree,
-//! or of all if a private test says that voters agree.
+//! Noisy pluralities: the class with the most votes under Gaussian noise, of every query, of those on
+//! which many agree, or of all if a private test shows that voters agree.
 //!
-//! **Theorems** are those of [`privet_dp::mechanism::NoisyArgmax`], [`privet_dp::mechanism::ConfidentArgmax`] and
-//! [`privet_dp::mechanism::AgreedLabels`] (Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018), on votes of which
-//! one unit moves one (`ballots`). Charges are the same for any votes. In the last the labels' loss may depend on
-//! the votes, but is limited beforehand and tested under noise; the certificate claims the budget.
+//! **Theorems** are those of [`privet_dp::mechanism::NoisyArgmax`],
+//! [`privet_dp::mechanism::ConfidentArgmax`] and [`privet_dp::mechanism::AgreedLabels`] (Papernot, Song,
+//! Mironov, Raghunathan, Talwar & Erlingsson 2018), on votes of which one unit moves one (`ballots`).
+//! Charges are the same for any votes. In the last the labels' loss may depend on the votes, but is
+//! limited beforehand and tested under noise; the certificate claims the budget.
 //!
-//! **How many teachers, how many questions**, from the rows n and the budget alone; privacy rests on none of it. Let μ be that
-//! of the Gaussian release that the budget allows. m labels, each of sensitivity √2, leave noise √(2m)/μ on a count and
-//! 2√m/μ on a lead. (1) Of teachers that are right with two votes in three the winner leads by b/3: let that be the noise,
-//! b = 6√m/μ. (2) Let the student have five times the rows of a teacher, m = 5n/b: its labels are those of many
-//! teachers, some of them wrong. Together **b³ = 180n/μ²**, and m = 5n/b are as many questions as are worth asking.
-//! - Fewer questions leave less noise. More teachers than make the lead three times that, b = 18√m̃/μ, are not taken: they
-//!   would have fewer rows each for nothing.
-//! - A chunk keeps 10 rows a class: b ≤ n/(10K). Where that is less than the rule asks for, the notes say so.
-//! - Labels of `confident-gnmax` cost as a + m̃/(2ratio²) questions do, a the answers, tests included; of `agreed-gnmax`, whose
-//!   test asks for agreement, there are as many teachers as rows allow, at most 1,000.
+//! **Numbers of teachers and queries** follow from the rows n and the budget alone; privacy does not
+//! depend on them. Let μ be that of the Gaussian release that the budget allows. m labels, each of
+//! sensitivity √2, leave noise √(2m)/μ on a count and 2√m/μ on a lead. (1) With teachers that are right
+//! with two votes in three the winner leads by b/3: set the noise to that, b = 6√m/μ. (2) Let the
+//! student have five times the rows of a teacher, m = 5n/b: its labels are those of many teachers, some
+//! of them wrong. Together **b³ = 180n/μ²**, and m = 5n/b is the number of useful queries.
+//! - Fewer queries leave less noise. Teachers are limited to b = 18√m̃/μ, where the lead is three times
+//!   the noise: more of them would have fewer rows each without a gain.
+//! - A chunk keeps 10 rows a class: b ≤ n/(10K). If that is less than the rule's b, the notes say so.
+//! - Labels of `confident-gnmax` cost as a + m̃/(2ratio²) queries do, a the answers, tests included;
+//!   `agreed-gnmax`, whose test needs agreement, has as many teachers as rows allow, at most 1,000.
 //!
-//! The questions of a batch are all tested before the first is answered, so that how many are answered is the only
-//! thing that depends on what was heard, and the plan is one of at most so many answers.
+//! All queries of a batch are tested before the first is answered, so that only the number of answers
+//! depends on earlier noisy answers, and the plan has an upper bound on that number.
 
 use super::aggregate::{
     Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE, UnderWay,
@@ -40,19 +42,19 @@ use std::sync::Arc;
 
 /// Limits on the number of answers.
 pub const ANSWERS: Range = Range::from("answers", 1.0, 10_000_001.0);
-/// Limits on the share of the teachers that must agree.
+/// Limits on the fraction of the teachers that must agree.
 pub const AGREE: Range = Range::open("agree", 0.0, 1.0);
 /// Limits on the noise of the test, as a multiple of that of the labels.
 pub const TEST_RATIO: Range = Range::open("test_ratio", 0.0, 1e4);
-/// Limits on σ.
+/// Limits on the noise scale of the votes, σ.
 pub const VOTE_NOISE: Range = Range::open("vote_noise", 0.0, 1e9);
-/// Limits on the share of ε that the test of agreement has.
+/// Limits on the fraction of ε for the test of agreement.
 pub const TEST_SHARE: Range = Range::open("test_share", 0.0, 1.0);
 
 const SOURCE: &str = "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018";
 const NOISED: &str = "how many teachers vote for each class";
 
-/// A line about it.
+/// Registry entry of `gnmax`.
 pub const GNMAX: Info<AggregatorFacts> = Info {
     name: "gnmax",
     summary: "the class with the most votes under Gaussian noise, for every question",
@@ -70,7 +72,7 @@ pub const GNMAX: Info<AggregatorFacts> = Info {
     more: AggregatorFacts { streams: false, rounds: true },
 };
 
-/// A line about it.
+/// Registry entry of `confident-gnmax`.
 pub const CONFIDENT: Info<AggregatorFacts> = Info {
     name: "confident-gnmax",
     summary: "the same for those questions alone on which many teachers agree, which is tested under noise first",
@@ -88,7 +90,7 @@ pub const CONFIDENT: Info<AggregatorFacts> = Info {
     more: AggregatorFacts { streams: false, rounds: false },
 };
 
-/// A line about it.
+/// Registry entry of `agreed-gnmax`.
 pub const AGREED: Info<AggregatorFacts> = Info {
     name: "agreed-gnmax",
     summary: "the class with the most votes under Gaussian noise, for all questions if a private test says that teachers \
@@ -107,7 +109,7 @@ pub const AGREED: Info<AggregatorFacts> = Info {
     more: AggregatorFacts { streams: false, rounds: false },
 };
 
-/// Its settings: none.
+/// Settings of `gnmax`: none.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gnmax {}
@@ -138,28 +140,28 @@ fn argmax(wanted: &Wanted<'_>, noise_scale: f64) -> NoisyArgmax {
     NoisyArgmax { neighbours, unit, noise_scale, classes: wanted.classes }
 }
 
-/// Rows of a chunk for each class, at least.
+/// Lower bound on the rows of a chunk for each class.
 const ROWS_A_CLASS: u64 = 10;
-/// Teachers, at most, where they are not asked for.
+/// Upper bound on the number of teachers, unless it is requested.
 const MOST: f64 = 5_000.0;
 
-/// As many teachers as have 10 rows a class.
+/// Number of teachers with 10 rows a class.
 fn most_teachers(wanted: &Wanted<'_>) -> u64 {
     (wanted.facts.rows / (ROWS_A_CLASS * wanted.classes as u64)).max(1)
 }
 
-/// b and m of the rule.
+/// Numbers of teachers and queries by the rule.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Sizes {
-    /// b, as rows allow.
+    /// Number of teachers, b, within the limit of the rows.
     teachers: u32,
-    /// Whether that is what the rule asks for.
+    /// True if that is the rule's number.
     enough: bool,
-    /// m: questions that are worth asking.
+    /// Number of useful queries, m.
     worth: f64,
 }
 
-/// The rule, for as many questions as cost what is asked for.
+/// The rule, for a request whose cost is that of `questions` queries.
 fn sizes(wanted: &Wanted<'_>, questions: f64) -> Sizes {
     let rows = wanted.facts.rows as f64;
     let mu = gaussian::mu(wanted.budget.epsilon(), wanted.budget.delta());
@@ -170,7 +172,7 @@ fn sizes(wanted: &Wanted<'_>, questions: f64) -> Sizes {
     Sizes { teachers: teachers as u32, enough: asked <= most, worth: 5.0 * rows / balanced }
 }
 
-/// b, and what is to be said where the rule chose it or has another number of questions.
+/// Number of teachers, b, and notes if it is too small or the number of queries too large.
 fn chosen(wanted: &Wanted<'_>, questions: f64) -> (u32, Vec<Note>) {
     let sizes = sizes(wanted, questions);
     let mut notes = Vec::new();
@@ -201,13 +203,13 @@ fn count(wanted: &Wanted<'_>) -> Result<u32, LearnError> {
     Ok(wanted.questions as u32)
 }
 
-/// The scale at which Gaussian releases of this length together meet the budget, about.
+/// Approximate scale at which Gaussian releases of total norm `length` meet the budget.
 fn floor(wanted: &Wanted<'_>, length: f64) -> f64 {
     let mu = gaussian::mu(wanted.budget.epsilon(), wanted.budget.delta());
     0.999 * length / mu
 }
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(super) fn plan_gnmax(wanted: &Wanted<'_>, _: &Gnmax) -> Result<Decision, LearnError> {
     let questions = count(wanted)?;
     let event = |scale: f64| {
@@ -227,7 +229,7 @@ pub(super) fn plan_gnmax(wanted: &Wanted<'_>, _: &Gnmax) -> Result<Decision, Lea
     })
 }
 
-/// A note where the noise is as large as the votes.
+/// Note if the noise is of the size of the votes.
 fn loud(scale: f64, teachers: u32) -> Option<Note> {
     if 4.0 * scale < f64::from(teachers) {
         return None;
@@ -238,7 +240,7 @@ fn loud(scale: f64, teachers: u32) -> Option<Note> {
     )))
 }
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(super) fn plan_confident(
     wanted: &Wanted<'_>,
     options: &ConfidentGnmax,
@@ -250,7 +252,7 @@ pub(super) fn plan_confident(
     let test_ratio = TEST_RATIO.check(options.test_ratio.unwrap_or(3.75))?;
     let tests = f64::from(questions) / (2.0 * test_ratio.powi(2));
     let (teachers, mut notes) = chosen(wanted, f64::from(answers) + tests);
-    // Of the two scales that are settled that of the test comes first.
+    // Of the two settled scales that of the test comes first.
     let at = |test_scale: f64| ConfidentArgmax {
         argmax: argmax(wanted, test_scale / test_ratio),
         threshold: agree * f64::from(teachers),
@@ -272,7 +274,7 @@ pub(super) fn plan_confident(
     })
 }
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(super) fn plan_agreed(
     wanted: &Wanted<'_>,
     options: &AgreedGnmax,
@@ -286,12 +288,12 @@ pub(super) fn plan_agreed(
         argmax: argmax(wanted, noise),
         voters: teachers,
         questions,
-        // A little less than all: the event rounds up.
+        // Slightly less than the budget: the event rounds up.
         test_scale: 1.0 / (share * epsilon),
         label_epsilon: (1.0 - share) * epsilon * (1.0 - 1e-9),
         delta,
     };
-    // What noise on a grid adds to δ, which grows with e^ε.
+    // Increase of δ by noise on a grid, which grows with e^ε.
     let stated = match at(delta / 2.0).event()?.single_cost() {
         Some(Cost::Approximate { delta, .. }) => *delta,
         _ => 1.0,
@@ -426,7 +428,7 @@ impl Aggregate for Agreed {
         _under_way: &mut UnderWay,
         session: &mut Session<'_>,
     ) -> Result<Noised<Named>, LearnError> {
-        /// No answers, as many as questions are found from the request.
+        /// No answers at all: the request supplies their number.
         fn none_or_all(named: Option<Vec<usize>>) -> Named {
             let classes = named.unwrap_or_default().into_iter();
             super::aggregate::named(classes.map(|class| Some(class as u32)).collect())

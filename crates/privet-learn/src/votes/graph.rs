@@ -1,16 +1,19 @@
-//! Public rows that resemble one another, and labels that spread among them: label propagation.
+//! Label propagation on a nearest-neighbour graph of public rows.
 //!
-//! **What it is made of.** The public rows alone: distances are those of their leading directions, each weighed by its
-//! variance to the power −¼ (between the rows' own metric and a whitened one); a row is tied to its k nearest, and a tie
-//! weighs exp(−d²/(rᵢrⱼ)), r the distance to the seventh nearest (Zelnik-Manor & Perona 2004). With S = D^(−½)WD^(−½), labels Y spread
-//! by F ← αSF + (1 − α)Y (Zhou, Bousquet, Lal, Weston & Schölkopf 2004).
+//! **Construction** from the public rows alone: distances are those of their leading directions, each
+//! weighted by its variance to the power −¼ (between the rows' own metric and a whitened one); a row has
+//! an edge to each of its k nearest, and an edge has weight exp(−d²/(rᵢrⱼ)), r the distance to the
+//! seventh nearest (Zelnik-Manor & Perona 2004). With S = D^(−½)WD^(−½), labels Y propagate by F ←
+//! αSF + (1 − α)Y (Zhou, Bousquet, Lal, Weston & Schölkopf 2004).
 //!
-//! **Privacy.** The graph is a function of public rows. A private row is tied to public ones by a function of itself and of
-//! them, so that what a teacher spreads is a function of its own chunk and of public facts, as privacy asks of it
-//! ([`super::teacher`]). A student that spreads released labels reads nothing else ([`super::student`]).
+//! **Privacy.** The graph is a function of public rows. The edges of a private row to public ones are a
+//! function of it and of them, so that a teacher's propagated labels are a function of its own chunk and
+//! of public facts, as privacy requires ([`super::teacher`]). A student that propagates released labels
+//! reads nothing else ([`super::student`]).
 //!
-//! **Why.** A teacher of few rows knows little, but which public rows belong together it need not learn. So there can be
-//! many teachers of few rows each, which are heard above noise that drowns a few of many rows (suite `thakkar-transfer`).
+//! **Purpose.** A teacher of few rows has little information, but need not learn which public rows are
+//! similar. So there can be many teachers of few rows each, whose votes exceed noise that would dominate
+//! the votes of a few teachers of many rows (suite `thakkar-transfer`).
 
 use super::logistic::dot;
 use super::teacher::filled_rows;
@@ -19,34 +22,34 @@ use privet_data::matrix::Matrix;
 use privet_optim::spectrum::Spectrum;
 use rayon::prelude::*;
 
-/// Columns of public rows, at most: their directions are found from a square table of them.
+/// Upper limit on the columns of public rows: their directions come from a square matrix of that size.
 pub const COLUMNS: usize = 3_000;
-/// Public rows, at most: all pairs of them are compared.
+/// Upper limit on the number of public rows: all pairs of them are compared.
 pub const ROWS: u64 = 50_000;
-/// Directions that distances are measured in.
+/// Number of directions in which distances are measured.
 const DIRECTIONS: usize = 100;
-/// Those of less variance than this share of the largest are left out.
+/// Variance relative to the largest below which a direction is left out.
 const LEAST: f64 = 1e-6;
-/// The neighbour whose distance is the scale of a row's ties.
+/// Rank of the neighbour whose distance is the scale of a row's edges.
 const SCALE: usize = 7;
-/// Public rows that a row from outside is tied to.
+/// Number of public rows to which a row from outside is connected.
 const LINKS: usize = 5;
-/// α.
+/// Propagation weight α.
 const KEPT: f32 = 0.95;
-/// Steps of spreading.
+/// Number of propagation steps.
 const STEPS: usize = 40;
 
-/// Rows in the metric of public rows.
+/// Metric of public rows.
 #[derive(Debug)]
 struct Metric {
     means: Vec<f32>,
-    /// Direction after direction, weighed.
+    /// Weighted directions, one after the other.
     directions: Vec<f32>,
-    /// How many.
+    /// Number of directions.
     count: usize,
 }
 
-/// ⟨aᵢ, aⱼ⟩ for all pairs of so many vectors of one length, row-major.
+/// ⟨aᵢ, aⱼ⟩ for all pairs of vectors of this length, row-major.
 pub(super) fn products(vectors: &[f32], length: usize) -> Vec<f64> {
     let all: Vec<&[f32]> = vectors.chunks_exact(length.max(1)).collect();
     let count = all.len();
@@ -63,7 +66,7 @@ pub(super) fn products(vectors: &[f32], length: usize) -> Vec<f64> {
     table
 }
 
-/// Rows less their means, and the means.
+/// Rows minus their means, and the means.
 pub(super) fn centred(rows: &[f32], columns: usize) -> (Vec<f32>, Vec<f32>) {
     let mut sums = vec![0.0_f64; columns];
     for row in rows.chunks_exact(columns.max(1)) {
@@ -75,7 +78,7 @@ pub(super) fn centred(rows: &[f32], columns: usize) -> (Vec<f32>, Vec<f32>) {
     (rows.chunks_exact(columns.max(1)).flat_map(apart).collect(), means)
 }
 
-/// Columns one after the other.
+/// Columns one after the other: the transpose.
 pub(super) fn turned(rows: &[f32], columns: usize) -> Vec<f32> {
     (0..columns)
         .flat_map(|column| rows.iter().skip(column).step_by(columns.max(1)).copied())
@@ -98,7 +101,7 @@ impl Metric {
         Self { means, count: directions.len() / columns.max(1), directions }
     }
 
-    /// Rows, so many numbers each, in its directions.
+    /// Coordinates of rows in the metric's directions.
     fn places(&self, rows: &[f32]) -> Vec<f32> {
         let columns = self.means.len();
         let place = |row: &[f32]| {
@@ -110,19 +113,20 @@ impl Metric {
     }
 }
 
-/// Public rows and their ties.
+/// Public rows and the edges between them.
 #[derive(Debug)]
 pub struct Graph {
     metric: Metric,
     places: Vec<f32>,
     rows: usize,
-    /// Where each row's ties begin, and where the last ends.
+    /// Index of each row's first edge, and the number of edges.
     starts: Vec<usize>,
-    /// The other end of each tie, with its weight in S.
+    /// Other end of each edge, with its weight in S.
     ties: Vec<(u32, f32)>,
 }
 
-/// So many of the nearest of `places` to a place, nearest first, of equal ones the first, with squared distances.
+/// The `count` nearest of `places` to a place, nearest first, of equal ones the first, with squared
+/// distances.
 fn nearest(places: &[f32], place: &[f32], count: usize, but: Option<usize>) -> Vec<(f32, u32)> {
     let length = place.len().max(1);
     let mut near: Vec<(f32, u32)> = Vec::with_capacity(count + 1);
@@ -139,7 +143,7 @@ fn nearest(places: &[f32], place: &[f32], count: usize, but: Option<usize>) -> V
     near
 }
 
-/// ‖a − b‖² in eight sums.
+/// ‖a − b‖² in eight partial sums.
 fn squared(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0_f32; 8];
     let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
@@ -152,7 +156,7 @@ fn squared(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + rest
 }
 
-/// Why there is no graph of so many rows and columns; `None` if there is one.
+/// Refusal of a table of this size; `None` if it is accepted.
 pub(super) fn too_large(rows: u64, columns: usize) -> Option<LearnError> {
     let large = rows > ROWS || columns > COLUMNS;
     large.then(|| LearnError::NotCovered {
@@ -162,7 +166,7 @@ pub(super) fn too_large(rows: u64, columns: usize) -> Option<LearnError> {
 }
 
 impl Graph {
-    /// Of public rows, each tied to so many others.
+    /// Graph of public rows, each connected to its `neighbours` nearest.
     pub fn of(rows: &Matrix, neighbours: u32) -> Result<Self, LearnError> {
         if let Some(error) = too_large(rows.rows() as u64, rows.columns()) {
             return Err(error);
@@ -173,7 +177,7 @@ impl Graph {
         let places = metric.places(&values);
         let length = metric.count.max(1);
         if metric.count == 0 {
-            // All rows are alike, or there is one: no ties.
+            // All rows are equal, or there is one: no edges.
             return Ok(Self {
                 metric,
                 places,
@@ -201,7 +205,7 @@ impl Graph {
                 ties.push((*other, at as u32, weight));
             }
         }
-        // A tie from both ends weighs the same from either.
+        // An edge found from both ends is one edge.
         ties.sort_unstable_by_key(|(from, to, _)| (*from, *to));
         ties.dedup_by_key(|(from, to, _)| (*from, *to));
         let mut degrees = vec![0.0_f32; count];
@@ -215,7 +219,7 @@ impl Graph {
         Ok(Self { metric, places, rows: count, starts, ties })
     }
 
-    /// The public rows that each row is nearest to, with weights of at most 1.
+    /// Public rows nearest to each row, with weights of at most 1.
     pub(super) fn links(&self, rows: &[f32]) -> Vec<Vec<(u32, f32)>> {
         let length = self.metric.count.max(1);
         let places = self.metric.places(rows);
@@ -230,7 +234,7 @@ impl Graph {
         places.par_chunks_exact(length).map(link).collect()
     }
 
-    /// Labels spread: what speaks for each class, row after row, from what is known of each.
+    /// Propagates labels: weights of the classes, row-major, from initial weights of each row.
     pub(super) fn spread(&self, known: &[f32], classes: usize) -> Vec<f32> {
         let width = classes.max(1);
         let mut found = known.to_vec();
@@ -250,7 +254,7 @@ impl Graph {
         found
     }
 
-    /// A class for each public row from labels of some of them; `None` where no label reaches it.
+    /// A class for each public row from labels of some of them; `None` if no label reaches it.
     pub(super) fn filled(&self, labels: &[Option<u32>], classes: usize) -> Vec<Option<u32>> {
         let mut known = vec![0.0; labels.len() * classes];
         for (row, label) in labels.iter().enumerate() {
@@ -270,7 +274,7 @@ mod tests {
     use super::*;
     use privet_data::matrix::DenseMatrix;
 
-    /// Two moons of points, of which one each has a label.
+    /// Two moons of points, with three labels in each.
     fn moons() -> (Matrix, Vec<u32>) {
         let point = |at: usize| {
             let turn = (at / 2) as f32 / 100.0 * std::f32::consts::PI;

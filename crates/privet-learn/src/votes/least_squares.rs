@@ -1,14 +1,16 @@
-//! Least squares of the classes' indicators, for teachers and students: not certified, and it need not be.
+//! Least squares of the classes' indicators, for teachers and students: without a certified minimum, and
+//! it needs none.
 //!
-//! Rows less their means, Σᵢ‖y(i) − θxᵢ‖² + λ‖θ‖², y the indicator of a row's class less its mean: solved by the eigenvalues
-//! of XᵀX, or of XXᵀ where there are fewer rows than columns. No steps, so that nothing is left half done.
+//! Centred rows, Σᵢ‖y(i) − θxᵢ‖² + λ‖θ‖², y the indicator of a row's class minus its mean: solved by the
+//! eigenvalues of XᵀX, or of XXᵀ if there are fewer rows than columns. A direct solution, without
+//! iterations.
 
 use super::graph::{centred, products, turned};
 use super::logistic::dot;
 use super::teacher::{Classifier, Lesson};
 use privet_optim::spectrum::Spectrum;
 
-/// The smaller of rows and columns, at most: work grows with its cube.
+/// Upper limit on the smaller of the numbers of rows and columns: the cost grows with its cube.
 pub const SIDE: u64 = 5_000;
 
 /// Weights by class.
@@ -16,12 +18,12 @@ pub const SIDE: u64 = 5_000;
 pub(super) struct LeastSquares {
     means: Vec<f32>,
     shares: Vec<f32>,
-    /// Class after class.
+    /// Weights of each class, one after the other.
     theta: Vec<f32>,
 }
 
 impl LeastSquares {
-    /// Of all rows of a lesson.
+    /// Model of all rows of a lesson.
     pub fn of(lesson: &Lesson<'_>, ridge: f64) -> Self {
         let (columns, classes, count) = (lesson.columns, lesson.classes, lesson.labels.len());
         let (rows, means) = centred(lesson.rows, columns);
@@ -51,7 +53,7 @@ impl LeastSquares {
     }
 }
 
-/// Σᵢ cᵢxᵢ.
+/// Linear combination of rows, Σᵢ cᵢxᵢ.
 fn combined(rows: &[f32], columns: usize, weights: &[f64]) -> Vec<f64> {
     let mut sums = vec![0.0; columns];
     for (row, weight) in rows.chunks_exact(columns.max(1)).zip(weights) {
@@ -73,7 +75,7 @@ mod tests {
     use super::super::teacher::ranked_first;
     use super::*;
 
-    /// With more rows than columns and with fewer: where the ridge is next to nothing, the same fit.
+    /// With more rows than columns and with fewer: with a negligible ridge, the same fit.
     #[test]
     fn three_directions_are_told_apart_from_either_side() {
         for (count, columns) in [(90_u32, 2), (30, 60)] {

@@ -1,11 +1,13 @@
-//! Joint logistic regression of a few rows, for teachers and students: not certified, and it need not be.
+//! Joint logistic regression of a few rows, for teachers and students: without a certified minimum, and
+//! it needs none.
 //!
-//! Σ_i [ln Σ_k e^⟨xᵢ,θ_k⟩ − ⟨xᵢ,θ_{yᵢ}⟩] + (λ/2)‖θ‖² by so many steps of Nesterov's method of step 1/(Σ‖xᵢ‖²/2 + λ): as long as
-//! for any other rows of that number. What it finds is a function of its rows; privacy asks for no more of a teacher.
+//! Σ_i [ln Σ_k e^⟨xᵢ,θ_k⟩ − ⟨xᵢ,θ_{yᵢ}⟩] + (λ/2)‖θ‖² by a fixed number of steps of Nesterov's method
+//! with step size 1/(Σ‖xᵢ‖²/2 + λ): the cost depends on the number of rows alone. The result is a
+//! function of its rows; privacy requires no more of a teacher.
 
 use super::teacher::{Classifier, Lesson};
 
-/// Steps.
+/// Number of steps.
 const STEPS: usize = 150;
 
 /// Weights by class.
@@ -15,7 +17,7 @@ pub(super) struct Logistic {
     theta: Vec<f32>,
 }
 
-/// ⟨a, b⟩ in eight sums, so that it is done in vectors.
+/// ⟨a, b⟩ in eight partial sums, so that it vectorises.
 pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut sums = [0.0_f32; 8];
     let (a, b) = (a.chunks_exact(8), b.chunks_exact(8));
@@ -29,7 +31,7 @@ pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
 }
 
 impl Logistic {
-    /// Of all rows of a lesson.
+    /// Model of all rows of a lesson.
     pub fn of(lesson: &Lesson<'_>, ridge: f64) -> Self {
         let (columns, classes) = (lesson.columns, lesson.classes);
         let squares: f64 = (0..lesson.labels.len())

@@ -1,24 +1,28 @@
-//! Learning with any model: many teachers vote on public rows, and what they agree on is released.
+//! Learning with any model (PATE): teachers vote on public rows, and the labels that they agree on are
+//! released.
 //!
-//! | file | what |
+//! | file | contents |
 //! |---|---|
-//! | [`chunks`] | which teacher a unit's records go to |
-//! | [`teacher`] | who votes: built-in learners (`logistic`, `least_squares`, `tree`, `propagation`), any program ([`command`]), any estimator |
-//! | [`graph`] | public rows that resemble one another, and labels that spread among them |
-//! | `ballots` | votes counted, and their distance to another winner |
+//! | [`chunks`] | assignment of a unit's records to a teacher |
+//! | [`teacher`] | built-in learners (`logistic`, `least_squares`, `tree`, `propagation`), or any other
+//! |
+//! | [`command`] | any program as a teacher |
+//! | [`graph`] | nearest-neighbour graph of public rows, and propagation of labels on it |
+//! | `ballots` | vote counts, and their distance to another winner |
 //! | [`aggregate`] | the registry of aggregators: [`sparse_vector`], [`estimated`], [`gnmax`] |
-//! | [`choosing`] | which public rows are asked about next, by labels so far |
-//! | [`public`] | which public rows were voted on, stated by a digest |
-//! | `vote` | the plan, and how it is carried out |
-//! | [`stream`] | questions that come in batches, from one budget |
-//! | [`student`] | a model of the labels, free of further cost |
-//! | [`subsample_aggregate`] | any discrete function of records, again and again, as a building block |
+//! | [`choosing`] | active choice of the public rows to label next, by the labels so far |
+//! | [`public`] | digest of the public rows that were voted on |
+//! | `vote` | the plan and its execution |
+//! | [`stream`] | queries that come in batches, from one budget |
+//! | [`student`] | a model of the labels, at no further cost |
+//! | [`subsample_aggregate`] | any discrete function of records, answered repeatedly, as a building
+//! block |
 //!
-//! **What is protected** are the records that teachers learn from. The public rows that they vote on are not, and must not
-//! depend on the records. **What is released** are [`Labels`]: a class, or none, for each public row. Whatever is learnt
-//! from those is post-processing.
+//! **Protected** are the records that teachers learn from. The public rows that they vote on are not,
+//! and must not depend on the records. **Released** are [`Labels`]: a class, or none, for each public
+//! row. Any model learnt from those is post-processing.
 //!
-//! A teacher may be anything ([`teacher`]); b, the number of teachers, may be anything as well as far as privacy goes.
+//! Privacy holds for any teacher ([`teacher`]) and any number b of teachers.
 
 pub mod aggregate;
 mod ballots;
@@ -66,55 +70,55 @@ use std::sync::Arc;
 
 /// Limits on the number of teachers.
 pub const TEACHER_COUNT: Range = Range::from("teachers", 1.0, 1_000_001.0);
-/// Limits on the number of questions.
+/// Limits on the number of queries.
 pub const QUERIES: Range = Range::from("queries", 1.0, 100_000_001.0);
 
-/// Labels of public rows by the votes of teachers.
+/// A request for labels of public rows by the votes of teachers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Vote {
-    /// m̃: public rows that are asked about, all batches together.
+    /// Number of public rows to label, all batches together, m̃.
     pub queries: u64,
-    /// b; chosen from public facts unless given.
+    /// Number of teachers, b; chosen from public facts unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub teachers: Option<u32>,
-    /// Who votes.
+    /// Learner of the teachers.
     pub teacher: Teacher,
-    /// What turns votes into labels.
+    /// Aggregator that turns votes into labels.
     pub aggregator: Aggregator,
-    /// Whether questions come in batches, each after the labels of those before.
+    /// True if queries come in batches, each after the labels of earlier batches.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stream: bool,
-    /// Public rows after those that are asked about: nobody votes on them, but teachers and students may spread labels
-    /// among them.
+    /// Number of public rows after those to label: no votes are counted on them, but teachers and
+    /// students may propagate labels among them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub beside: u64,
-    /// In how many rounds rows are asked about, each after the labels of those before: the rows are then chosen
-    /// ([`choosing`]) among all public ones. One, and the first ones, unless given.
+    /// Number of rounds of active choice: rows are then chosen ([`choosing`]) among all public ones,
+    /// each round after the labels of earlier rounds. The first rows, in one round, unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choose: Option<u32>,
-    /// Digest of the public rows, all of them ([`public::digest`]), where they are known when the plan is made.
+    /// Digest of all public rows ([`public::digest`]), if they are known when the plan is made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public: Option<String>,
 }
 
-/// No class.
+/// Code of a row without a label.
 pub const NO_LABEL: i32 = -1;
 
-/// Classes of public rows, in the order of asking: that of the rows, unless they were chosen.
+/// Labels of public rows, in the order of the queries: that of the rows, unless they were chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Labels {
-    /// How many questions were asked before these.
+    /// Number of earlier queries.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub first: u64,
-    /// The place of the class in the schema's list, or −1 for none.
+    /// Index of the class in the schema's list, or −1 for none.
     pub labels: Vec<i32>,
-    /// T, the number of questions without an answer that end it, where it was chosen in the run.
+    /// Number of unanswered queries that ends the run, T, if it was chosen in the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cutoff: Option<u32>,
-    /// Places of the public rows that the labels are of, in the order of asking, where they were chosen in the run;
-    /// else they are of the first ones.
+    /// Indices of the labelled public rows, in the order of the queries, if they were chosen in the run;
+    /// otherwise the labels are of the first rows.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub places: Vec<u64>,
 }
@@ -124,7 +128,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Labels {
-    /// A class, or none, for each of so many public rows, in their order.
+    /// A class, or none, for each of `rows` public rows, in their order.
     pub fn by_row(&self, rows: usize) -> Vec<Option<u32>> {
         let mut by_row = self.classes();
         if !self.places.is_empty() {
@@ -139,12 +143,12 @@ impl Labels {
         by_row
     }
 
-    /// A class, or none, for each row that was asked about.
+    /// A class, or none, for each query.
     pub fn classes(&self) -> Vec<Option<u32>> {
         self.labels.iter().map(|label| u32::try_from(*label).ok()).collect()
     }
 
-    /// How many rows have a class.
+    /// Number of rows that have a class.
     pub fn answered(&self) -> usize {
         self.labels.iter().filter(|label| **label >= 0).count()
     }
@@ -158,7 +162,7 @@ impl Artefact for Labels {
     }
 }
 
-/// The classes that a schema lists.
+/// Number of classes that the schema lists.
 fn classes(request: &Request<Vote>) -> Result<usize, LearnError> {
     request.schema.classes().map(<[String]>::len).ok_or_else(|| LearnError::NotCovered {
         what: "teachers vote for classes, and the target is a number".into(),
@@ -166,7 +170,7 @@ fn classes(request: &Request<Vote>) -> Result<usize, LearnError> {
     })
 }
 
-/// Whether rows can be chosen in rounds.
+/// Refuses a task whose rows cannot be chosen in rounds.
 fn choice_fits(task: &Vote, facts: &Facts) -> Result<(), LearnError> {
     let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
     if task.stream {
@@ -209,7 +213,7 @@ impl Task for Vote {
 
     fn facts(request: &Request<Self>) -> Result<Facts, LearnError> {
         classes(request)?;
-        // The learner is no matter: facts are those of rows and target.
+        // The learner does not matter: facts are those of rows and target.
         let task = Erm { loss: Loss::Logistic, method: Method::Auto(Default::default()) };
         let of_rows = Request::new(request.schema.clone(), request.rows, request.neighbours, task);
         Facts::of(&of_rows)
@@ -257,7 +261,7 @@ impl Task for Vote {
             Aggregator::SparseVector(SparseVector { law: Some(ThresholdNoise::Laplace), .. }),
         ) = (task.stream, &task.aggregator)
         {
-            // Its threshold counts questions, and those of a process that was lost are not counted.
+            // Its threshold counts queries, and those of a lost process are not counted.
             return Err(LearnError::NotCovered {
                 what: "questions in batches under noise of law laplace".into(),
                 instead: "leave out the law, or give exponential, whose threshold holds for any number of questions",
@@ -352,7 +356,7 @@ impl Task for Vote {
 }
 
 impl Vote {
-    /// Labels of so many public rows, by logistic teachers.
+    /// Requests labels of `queries` public rows, by logistic teachers.
     pub fn on(queries: u64) -> Self {
         Self {
             queries,
@@ -366,19 +370,19 @@ impl Vote {
         }
     }
 
-    /// Labels of these rows, encoded by the schema: the certificate states which they were.
+    /// Requests labels of these rows, encoded by the schema; the certificate states their digest.
     pub fn of(rows: &Matrix) -> Self {
         Self::of_first(rows.rows() as u64, rows)
     }
 
-    /// Labels of the first of these rows, so many or all; the others are seen beside them.
+    /// Requests labels of the first `queries` of these rows, or of all; the others are used unlabelled.
     pub fn of_first(queries: u64, rows: &Matrix) -> Self {
         let beside = (rows.rows() as u64).saturating_sub(queries);
         let queries = rows.rows() as u64 - beside;
         Self { public: Some(public::digest(rows)), beside, ..Self::on(queries) }
     }
 
-    /// For a table with this schema, within a budget; δ is 1/rows² unless given.
+    /// Requests labels for a table with this schema, within a budget; δ is 1/rows² unless given.
     pub fn request(
         self,
         schema: &Schema,

@@ -1,23 +1,24 @@
-//! Teachers that spread their labels among the public rows, asked about or not: label propagation.
+//! Label propagation as a teacher: it propagates its labels among all public rows.
 //!
-//! The rows of a chunk are each tied to the public rows nearest to them, and their labels spread along the ties of public
-//! rows ([`super::graph`]); a teacher votes for what reaches a row most. Ties are a function of a private row and of public
-//! ones, so that a ballot is a function of its own chunk.
+//! The rows of a chunk are each connected to the public rows nearest to them, and their labels propagate
+//! along the edges between public rows ([`super::graph`]); a teacher votes for the class of largest
+//! weight at a row. The edges are a function of a private row and of public ones, so that a ballot is a
+//! function of its own chunk.
 
 use super::graph::Graph;
 use super::teacher::{Ballot, School, fenced, filled_rows, ranked_first};
 use rayon::prelude::*;
 
-/// Teachers between two questions whether to go on.
+/// Teachers between two polls of `go_on`.
 const PORTION: usize = 64;
 
-/// The ballots of all teachers, as [`super::Teach::ballots`] has them.
+/// The ballots of all teachers, as by [`super::Teach::ballots`].
 pub(super) fn ballots(
     school: &School<'_>,
     neighbours: u32,
     go_on: &(dyn Fn() -> bool + Sync),
 ) -> Option<Vec<Ballot>> {
-    // Refused by the plan where it is too large.
+    // The plan refuses a graph that is too large.
     let graph = Graph::of(school.public, neighbours).ok();
     let mut all = Vec::with_capacity(school.chunks.len());
     for portion in school.chunks.chunks(PORTION) {

@@ -1,15 +1,15 @@
-//! Which public rows were voted on: a digest of them, stated in the request and so in the certificate.
+//! Digest of the public rows that are voted on, stated in the request and so in the certificate.
 //!
-//! SHA-256 over the number of rows, of columns, and every entry as encoded by the schema, in order: who has the file and
-//! the schema can check that these were the rows that labels are of (`privet verify --public`). Public rows are no secret,
-//! and their digest tells of nothing else.
+//! SHA-256 over the number of rows, of columns, and every entry as encoded by the schema, in order: with
+//! the file and the schema anyone can check that the labels are of these rows (`privet verify
+//! --public`). Public rows are not secret, and their digest depends on nothing else.
 
 use super::Vote;
 use crate::release::verify::Check;
 use privet_data::matrix::Matrix;
 use sha2::{Digest, Sha256};
 
-/// The digest of encoded rows.
+/// Digest of encoded rows, in hexadecimal.
 pub fn digest(rows: &Matrix) -> String {
     let mut hash = Sha256::new();
     hash.update(b"privet: public rows");
@@ -24,8 +24,8 @@ pub fn digest(rows: &Matrix) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Whether these rows, encoded by the schema of a request, are those that it states; `None` where it states none, as
-/// batches of a stream do.
+/// Checks that these rows, encoded by the schema of a request, are those that it states; `None` if it
+/// states none, as for batches of a stream.
 pub fn stated(task: &Vote, rows: &Matrix) -> Option<Check> {
     let what = "the public rows are those that the certificate states";
     let holds = *task.public.as_ref()? == digest(rows);

@@ -1,24 +1,28 @@
-//! Stable winners are let out for nothing, the others are paid for: the votes of black boxes under a sparse vector.
+//! The votes of black boxes under a sparse vector: stable winners are released free, unstable queries
+//! consume the budget.
 //!
-//! **Theorem** ([`privet_dp::mechanism::StableAnswers`]; Thakkar 2019, Algorithm 10 and Theorem 9, corrected). The winner of
-//! each question and its distance (`ballots`) are released by a sparse vector that ends after T questions without
-//! a stable winner: (ε, δ), whatever the teachers are, for any number of teachers and chunks of any size.
+//! **Theorem** ([`privet_dp::mechanism::StableAnswers`]; Thakkar 2019, Algorithm 10 and Theorem 9,
+//! corrected). The winner of each query and its distance (`ballots`) are released by a sparse vector
+//! that ends after T queries without a stable winner: (ε, δ), whatever the teachers are, for any number
+//! of teachers and chunks of any size.
 //!
-//! **Beside accounting by moments** (Zhu & Wang 2020, whose curve of a run is D_α of the threshold's noise against itself one
-//! step away, plus 2/s₂). For *exponential* noise, the default, that likelihood ratio is e^(1/s₁) wherever the first law has
-//! mass, so that its Rényi divergence is 1/s₁ at *every* order: the curve is the constant ε₀, which says no more than
-//! that a run is ε₀-DP, and T of those are composed exactly here. For *Laplace* noise the curve is below that, but only in its
-//! first part: the second adds up T times, where exact composition lets the whole of ε₀ grow like a root. At ε = 1 both are
-//! level up to about 8 runs and the moments ask for more from 16 on (1.6 times at 64); at ε = 8 and 16 runs they ask for 2 %
-//! less (tests/all/transfer_outside.rs). Gaussian thresholds, whose curves want a limit on the number of questions, are not
-//! offered.
+//! **Comparison with moments accounting** (Zhu & Wang 2020, whose curve of a run is D_α of the
+//! threshold's noise against itself one step away, plus 2/s₂). For *exponential* noise, the default,
+//! that likelihood ratio is e^(1/s₁) wherever the first distribution has mass, so that its Rényi
+//! divergence is 1/s₁ at *every* order: the curve is the constant ε₀, no stronger than a run being
+//! ε₀-DP, and T of those are composed exactly here. For *Laplace* noise the curve is below that, but
+//! only in its first part: the second adds up T times, where exact composition lets the whole of ε₀ grow
+//! like a root. At ε = 1 both are level up to about 8 runs and the moments need more noise from 16 on
+//! (1.6 times at 64); at ε = 8 and 16 runs they need 2 % less (`tests/all/transfer_outside.rs`).
+//! Gaussian thresholds, whose curves need a limit on the number of queries, are not offered.
 //!
-//! **How many teachers, which T.** Of b teachers that are right with two votes in three the winner leads by b/3, at a
-//! distance of b/6 − 1; that must reach what the noise asks for, d(T), so b = 6(d(T) + 1). A question may be lost for each
-//! that a third of the teachers get wrong: three times the error α of a teacher, T = 3αm̃ (Thakkar 2019, Lemma
-//! 5.4.1). And α falls with the rows of a chunk: α ≈ V·b/n for V numbers to be learnt. `sizes` looks for the least T for
-//! which all three hold. Where none is (n too small), it takes chunks of 10 rows a class, and T as many as the noise then
-//! allows: the notes say that few answers may come out. Privacy rests on none of this.
+//! **Numbers of teachers and T** (privacy does not depend on them). With b teachers that are right with
+//! two votes in three the winner leads by b/3, at a distance of b/6 − 1; that must reach the distance
+//! d(T) that the noise needs, so b = 6(d(T) + 1). Each query that a third of the teachers get wrong may
+//! be lost: three times the error α of a teacher, T = 3αm̃ (Thakkar 2019, Lemma 5.4.1). And α decreases
+//! with the rows of a chunk: α ≈ V·b/n for V weights to learn. `sizes` searches the least T for which
+//! all three hold. If there is none (n too small), it takes chunks of 10 rows a class, and T as large as
+//! the noise then allows: the notes say that few answers may be released.
 
 use super::aggregate::{
     Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE, STABLE,
@@ -37,10 +41,10 @@ use privet_dp::gate::{Noised, Private, Session};
 use privet_dp::mechanism::{Heard, QUERY_RATIO, StableAnswers, ln_overlap};
 use std::sync::Arc;
 
-/// Limits on T.
+/// Limits on T, the number of unanswered queries that ends the run.
 pub const CUTOFF: Range = Range::from("cutoff", 1.0, 1_000_001.0);
 
-/// A line about it.
+/// Registry entry of `sparse-vector`.
 pub const INFO: Info<AggregatorFacts> = Info {
     name: "sparse-vector",
     summary: "the class that most teachers vote for, where no one's records could change it; the budget pays for the \
@@ -74,12 +78,12 @@ settings! {
     }
 }
 
-/// The probability with which a question with the distance needed may be lost, all of them together.
+/// Probability that any of the queries with the needed distance is lost.
 pub(super) const LOST: f64 = 0.05;
-/// Rows of a chunk for each class, where there are too few rows for the rule.
+/// Rows of a chunk for each class, if there are too few rows for the rule.
 const ROWS_A_CLASS: u64 = 10;
 
-/// ε of one of T runs, by basic or advanced composition: for rules, not for guarantees.
+/// Approximate ε of one of T runs, by basic or advanced composition: for rules, not for guarantees.
 fn each(epsilon: f64, delta: f64, cutoff: f64) -> f64 {
     let fits = |one: f64| {
         let advanced =
@@ -94,20 +98,20 @@ fn each(epsilon: f64, delta: f64, cutoff: f64) -> f64 {
     low
 }
 
-/// s₂/s₁ that asks for the least agreement: thresholds of T runs are s₁·L₁ above, answers s₂·L₂ below, and
-/// (1 + 2s₁/s₂)/s₁ is spent.
+/// The ratio s₂/s₁ that needs the least agreement: thresholds of T runs are s₁·L₁ above, answers s₂·L₂
+/// below, and (1 + 2s₁/s₂)/s₁ is spent.
 fn ratio((epsilon, delta): (f64, f64), cutoff: u32, questions: u64) -> f64 {
     let second = (questions as f64 / LOST).ln().max(1.0);
     (2.0 * raised((epsilon, delta), cutoff).max(1.0) / second).sqrt().clamp(0.1, 10.0)
 }
 
-/// L₁, about: ln(2T/δ), and what little the leak may be where ε is large ([`ln_overlap`]).
+/// Approximate L₁: ln(2T/δ) − [`ln_overlap`]; the second term matters for a large ε.
 fn raised((epsilon, delta): (f64, f64), cutoff: u32) -> f64 {
     let one = each(epsilon, delta, f64::from(cutoff));
     (2.0 * f64::from(cutoff) / delta).ln() - ln_overlap(cutoff, one)
 }
 
-/// d(T), about.
+/// Approximate needed distance d(T).
 fn needed(wanted: &Wanted<'_>, cutoff: u32) -> f64 {
     let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());
     let first = raised((epsilon, delta), cutoff);
@@ -115,7 +119,7 @@ fn needed(wanted: &Wanted<'_>, cutoff: u32) -> f64 {
     (first.sqrt() + (2.0 * second).sqrt()).powi(2) / each(epsilon, delta, f64::from(cutoff)) + 1.0
 }
 
-/// b and T from public facts, and whether all that utility asks for holds.
+/// Numbers b of teachers and T from public facts; true if all conditions of the rule hold.
 pub(super) fn sizes(wanted: &Wanted<'_>) -> (u32, u32, bool) {
     let rows = wanted.facts.rows as f64;
     let learnt = wanted.facts.columns as f64 * (wanted.classes as f64 - 1.0).max(1.0);
@@ -134,7 +138,8 @@ pub(super) fn sizes(wanted: &Wanted<'_>) -> (u32, u32, bool) {
     (teachers, allowed(wanted, teachers, most), false)
 }
 
-/// The largest T for which b teachers that are right with three votes in four would be heard; 1 at least.
+/// The largest T for which b teachers that are right with three votes in four reach the needed distance;
+/// at least 1.
 fn allowed(wanted: &Wanted<'_>, teachers: u32, most: u32) -> u32 {
     let room = f64::from(teachers) / 4.0 - 1.0;
     let (mut best, mut cutoff) = (1, 1);
@@ -145,7 +150,8 @@ fn allowed(wanted: &Wanted<'_>, teachers: u32, most: u32) -> u32 {
     best
 }
 
-/// Stable answers with T, a law and perhaps a ratio, of the least noise that meets a budget.
+/// Stable answers with T, a noise distribution and optionally a ratio, with the least noise that meets a
+/// budget.
 pub(super) fn stable_for(
     wanted: &Wanted<'_>,
     budget: &Allowance<'_>,
@@ -163,7 +169,7 @@ pub(super) fn stable_for(
         query_ratio,
         cutoff,
         questions: wanted.questions,
-        // Half for what is let out though it is not stable, half for composing.
+        // Half for the release of unstable answers, half for composition.
         delta: budget.delta() / 2.0,
     };
     let most = budget.epsilon() - (-2.0 * budget.delta().min(0.4)).ln_1p();
@@ -171,7 +177,7 @@ pub(super) fn stable_for(
     Ok(at(budget.least(floor, |scale| at(scale).event())?))
 }
 
-/// Why these classes cannot have been named by a vector that ends after so many without an answer.
+/// Reason why a vector that ends after `cutoff` unanswered queries cannot name these classes.
 pub(super) fn ended(classes: &[Option<u32>], cutoff: u32) -> Option<&'static str> {
     let unstable = classes.iter().enumerate().filter(|(_, class)| class.is_none());
     let last = unstable.map(|(place, _)| place).nth((cutoff as usize).checked_sub(1)?)?;
@@ -179,7 +185,7 @@ pub(super) fn ended(classes: &[Option<u32>], cutoff: u32) -> Option<&'static str
     after.then_some("it has answers after as many questions without one as end it")
 }
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(super) fn plan(wanted: &Wanted<'_>, options: &SparseVector) -> Result<Decision, LearnError> {
     let budget = &wanted.budget;
     let (teachers, cutoff, fits) = match (wanted.teachers, options.cutoff) {
@@ -230,11 +236,11 @@ pub(super) fn plan(wanted: &Wanted<'_>, options: &SparseVector) -> Result<Decisi
     })
 }
 
-/// Stable winners.
+/// The votes under a sparse vector.
 #[derive(Debug, Clone, Copy)]
 struct Stable {
     answers: StableAnswers,
-    /// What a question needs so that its answer is not lost by chance.
+    /// Distance that a query needs so that its answer is not lost by chance.
     distance: f64,
 }
 
@@ -254,7 +260,7 @@ impl Aggregate for Stable {
         ])
     }
 
-    /// After T questions without an answer there is none.
+    /// Refuses answers after T unanswered queries.
     fn refuses(&self, named: &Named) -> Option<&'static str> {
         ended(&named.classes, self.answers.cutoff)
     }

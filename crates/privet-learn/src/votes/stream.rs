@@ -1,13 +1,14 @@
-//! Questions that come in batches, answered from one budget by processes that come and go.
+//! Queries that come in batches, answered from one budget by successive processes.
 //!
-//! The first process plans for m̃ questions and T without a stable answer, reserves all of it in a journal and writes the
-//! state of the session beside it. Every later one takes the state up, draws chunks anew, trains teachers, answers its
-//! questions, and puts the state aside. Every certificate claims the whole: whoever has seen one batch may see all of them.
+//! The first process plans for m̃ queries and T without a stable answer, reserves all of it in a journal
+//! and writes the state of the session beside it. Every later one resumes the state, draws chunks anew,
+//! trains teachers, answers its queries, and suspends the session. Every certificate claims the whole: a
+//! reader of one batch may read all of them.
 //!
-//! **Nothing secret is kept between batches**: neither the threshold's noise nor who was in which chunk. A batch begins with
-//! a new threshold, and so with one more of the T runs of the sparse vector ([`privet_dp::mechanism::StableAnswers`]):
-//! T pays for questions without an answer *and* for batches. The theorem holds for chunks drawn anew: given all coins, each
-//! batch's distances satisfy its conditions.
+//! **Nothing secret is kept between batches**: neither the threshold's noise nor the assignment to
+//! chunks. A batch begins with a new threshold, and so with one more of the T runs of the sparse vector
+//! ([`privet_dp::mechanism::StableAnswers`]): unanswered queries *and* batches count towards T. The
+//! theorem holds for chunks drawn anew: given all coins, each batch's distances satisfy its conditions.
 //!
 //! Tables may change between batches, as those of [`crate::statistics::stream`], whose journal this is.
 
@@ -26,22 +27,23 @@ use privet_optim::sum::Table;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A stream of questions.
+/// A suspended stream of queries.
 #[derive(Debug)]
 pub struct Answers {
     path: PathBuf,
     plan: Plan<Vote>,
     session: Suspended<Naming>,
-    /// Questions that were asked, by the state that was read.
+    /// Number of queries made, by the state that was read.
     asked: u64,
 }
 
-/// Why nothing more is answered.
+/// Reason for answering no more queries.
 const ENDED: &str = "nothing more is answered: so many questions were left without a stable answer, or batches begun, as \
                      the budget pays for. More of them need another budget";
 
 impl Answers {
-    /// Plans, reserves everything in a new journal and writes the first state. Refused if either file is there already.
+    /// Plans, reserves everything in a new journal and writes the first state. Refused if either file
+    /// exists.
     pub fn begin(
         plan: &Plan<Vote>,
         path: &Path,
@@ -70,28 +72,29 @@ impl Answers {
     pub fn read(path: &Path) -> Result<Self, LearnError> {
         let state = State::<Vote, Naming>::read(path)?;
         let plan = state.plan(path)?;
-        // What was asked before is told by the walk, which only a session opens; its written form says it as well.
+        // The walk holds the number of queries made, but only a session opens it; its serialised form
+        // holds it as well.
         let written = serde_json::to_value(&state.session).map_err(|_| GateError::Malformed)?;
         let asked = written["walk"]["asked"].as_u64().unwrap_or(0);
         Ok(Self { path: path.into(), plan, session: state.session, asked })
     }
 
-    /// Where a ledger has spent it; `None` where none was kept.
+    /// Ledger entry of the stream's spending; `None` if no ledger is kept.
     pub fn entered(&self) -> Option<&Entered> {
         self.session.entered()
     }
 
-    /// What it is a stream of.
+    /// Plan of the stream.
     pub fn plan(&self) -> &Plan<Vote> {
         &self.plan
     }
 
-    /// How many questions may still be asked.
+    /// Number of queries left.
     pub fn left(&self) -> u64 {
         self.plan.request().task.queries.saturating_sub(self.asked)
     }
 
-    /// How many questions without an answer, or batches, are left, by this state; a process that ended early may have
+    /// Number of unanswered queries or batches left, by this state; a process that ended early may have
     /// used more.
     pub fn unstable_left(&self) -> u64 {
         let cutoff = match self.plan.request().task.aggregator {
@@ -102,7 +105,7 @@ impl Answers {
         u64::from(cutoff).saturating_sub(self.session.draws().saturating_sub(1))
     }
 
-    /// Answers a batch, and puts the session aside for the next one.
+    /// Answers a batch, and suspends the session for the next one.
     pub fn next(
         self,
         table: &dyn Table,
@@ -146,13 +149,13 @@ impl Answers {
             voting.once(batch, &mut polled, (plan.facts(), table), session, &watch)
         });
         let labels = match labels {
-            // The journal knows of more draws than the state.
+            // The journal has more draws than the state.
             Err(LearnError::Gate(GateError::NotAsPlanned)) => return Err(refused(&path, ENDED)),
             labels => labels?.ok_or(GateError::NotAsPlanned)?,
         };
         let release = session.emit(labels, plan.statement(claim)?)?;
         let session = session.suspend(walk, generation)?;
-        // The state that was kept before the draws is good enough: the journal knows of them.
+        // The state that was kept before the draws is sufficient: the journal has them.
         let _ = keep(&path, plan.request(), &session);
         let after = Self { path, plan, asked: 0, session };
         let left = after.unstable_left();

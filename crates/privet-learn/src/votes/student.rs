@@ -1,45 +1,46 @@
-//! A model of the labels that were released: knowledge transfer.
+//! A student model of the released labels: knowledge transfer.
 //!
-//! **Theorem** (Thakkar 2019, Algorithm 11). A student is a function of public rows and of released labels: post-processing,
-//! whatever the learner is and however often it is trained. The labels come of *one* run for all rows; printed, an oracle
-//! is asked for each, and an oracle that is begun anew for each would spend the budget as many times.
+//! **Theorem** (Thakkar 2019, Algorithm 11). A student is a function of public rows and of released
+//! labels: post-processing, for any learner and any number of trainings. The labels come from *one* run
+//! for all rows; printed, an oracle is called for each, and an oracle that is begun anew for each would
+//! spend the budget as many times.
 //!
-//! Rows without a label are left out, unless labels are `spread` first among public rows that resemble one another
-//! ([`super::graph`]): then every public row that a label reaches is learnt from, and labels that noise made wrong are
-//! outvoted by those around them. With `rounds` a student labels rows that it is sure of itself, and learns again. How sure
-//! it is of other public rows ([`Student::confidence`]) may decide which of them are asked about next, in the next batch of a
-//! stream or in the same run ([`super::choosing`]): that is computed from public rows and released labels, never from
-//! votes.
+//! Rows without a label are left out, unless labels are `spread` first among similar public rows
+//! ([`super::graph`]): then the student learns from every public row that a label reaches, and labels
+//! that noise made wrong are outvoted by those around them. With `rounds` a student labels rows of which
+//! it is certain itself, and learns again. Its certainty of other public rows ([`Student::confidence`])
+//! may decide which of them are labelled next, in the next batch of a stream or in the same run
+//! ([`super::choosing`]): it is computed from public rows and released labels, never from votes.
 
 use super::graph::Graph;
 use super::teacher::{Classifier, Lesson, Teacher, filled_rows, ranked_first};
 use crate::LearnError;
 use privet_data::matrix::Matrix;
 
-/// How sure a student must be of a row that it labels itself.
+/// Confidence that a student needs to label a row itself.
 const SURE: f32 = 0.9;
 
-/// How a student learns.
+/// Settings of a student.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Study {
-    /// What it is.
+    /// Learner of the student.
     pub learner: Teacher,
-    /// Rounds more with the rows that it is sure of itself.
+    /// Number of further rounds with the rows of which it is certain.
     pub rounds: u32,
-    /// Whether labels are spread first among public rows that resemble one another.
+    /// True if labels are first propagated among similar public rows.
     pub spread: bool,
 }
 
-/// Public rows that each is tied to.
+/// Number of public rows that each is connected to.
 const TIES: u32 = 10;
 
 impl Study {
-    /// By this learner, on the rows that have a label and then once more.
+    /// A study by this learner, on the rows that have a label and then once more.
     pub fn by(learner: Teacher) -> Self {
         Self { learner, rounds: 1, spread: false }
     }
 
-    /// A learner by its name, one that learns from rows alone.
+    /// A study by the learner of this name; refuses learners that need public rows.
     pub fn named(word: &str) -> Result<Self, LearnError> {
         match Teacher::named(word) {
             Ok(Teacher::Propagation { .. }) | Err(_) => {
@@ -50,7 +51,7 @@ impl Study {
     }
 }
 
-/// Labels of the first of some public rows, or none, spread among all that resemble one another.
+/// Propagates labels of the first public rows among all similar ones.
 pub fn spread(
     rows: &Matrix,
     labels: &[Option<u32>],
@@ -72,7 +73,7 @@ fn fitting(rows: &Matrix, labels: &[Option<u32>], classes: usize) -> Result<(), 
     Ok(())
 }
 
-/// A model of labels.
+/// A model of released labels.
 pub struct Student {
     learnt: Box<dyn Classifier>,
     columns: usize,
@@ -85,7 +86,7 @@ impl std::fmt::Debug for Student {
 }
 
 impl Student {
-    /// Learns from public rows, of which the first have a label, or none; `None` where no row has one.
+    /// Learns from public rows, of which the first have a label, or none; `None` if no row has one.
     pub fn fit(
         study: &Study,
         rows: &Matrix,
@@ -98,7 +99,7 @@ impl Student {
         if let Some(error) = learner.too_large(count, count, columns) {
             return Err(error);
         }
-        // Those after the labelled ones were not asked about.
+        // Rows after the labelled ones were not queried.
         let mut labels = labels.to_vec();
         labels.resize(rows.rows(), None);
         if study.spread {
@@ -145,7 +146,7 @@ impl Student {
         Ok(self.weighed(rows).map(|weights| ranked_first(&weights)).collect())
     }
 
-    /// How sure it is of the class of each row, up to 1.
+    /// Confidence in the class of each row, up to 1.
     pub fn confidence(&self, rows: &Matrix) -> Result<Vec<f32>, LearnError> {
         self.fits(rows)?;
         Ok(self.weighed(rows).map(|weights| weights.iter().copied().fold(0.0, f32::max)).collect())

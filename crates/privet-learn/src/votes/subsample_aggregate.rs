@@ -1,13 +1,15 @@
-//! Any discrete function of records, asked again and again: A_subSamp as a building block.
+//! Any discrete functions of records, answered one after the other: A_subSamp as a building block.
 //!
-//! **Theorem** (Thakkar 2019, Algorithm 9 and Corollary 5.3.7, corrected). Cut the records into chunks of which a unit is in
-//! one ([`super::chunks`]). For a function of the records of a chunk with values in any ordered set, the value that most
-//! chunks give, with ⌈g/2⌉ − 1 for its lead g, is a proxy in the sense of [`privet_dp::mechanism::StableAnswers`]: so
-//! asking any number of functions, each chosen after the answers before it, is (ε, δ)-private at the price of those without
-//! a stable answer. The printed distance g − 1 moves by 2, and printed chunks by position move all rows behind one.
+//! **Theorem** (Thakkar 2019, Algorithm 9 and Corollary 5.3.7, corrected). Cut the records into chunks
+//! of which a unit is in one ([`super::chunks`]). For a function of the records of a chunk with values
+//! in any ordered set, the value that most chunks give, with ⌈g/2⌉ − 1 for its lead g, is a proxy in the
+//! sense of [`privet_dp::mechanism::StableAnswers`]: so answering any number of functions, each chosen
+//! after the earlier answers, is (ε, δ)-private, and only those without a stable answer consume budget.
+//! The printed distance g − 1 moves by 2, and printed chunks by position move all rows behind one.
 //!
-//! **What a function must be.** A function of the records of its chunk alone: nothing remembered from another chunk, no
-//! clock. It is called on all cores in no particular order. Where it panics, or a chunk has no records, it says `otherwise`.
+//! **Requirements on a function.** It depends on the records of its chunk alone: no state kept from
+//! another chunk, no clock. It is called on all cores in no particular order. If it panics, or a chunk
+//! has no records, its value is `otherwise`.
 
 use super::chunks::chunks;
 use super::teacher::fenced;
@@ -19,7 +21,7 @@ use privet_dp::mechanism::{Answering, Heard, Proxied, StableAnswers};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
-/// Records in chunks, and a stream of questions about them.
+/// Records in chunks, and a stream of queries about them.
 #[derive(Debug)]
 pub struct Asked {
     parts: Vec<Option<Dataset>>,
@@ -27,8 +29,8 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Cuts the records into so many chunks, by coins of this session, and begins a stream that has it to itself. The
-    /// relation and the unit of `answers` are those of the facts.
+    /// Cuts the records into `count` chunks, by coins of this session, and begins a stream that has it
+    /// to itself. The relation and the unit of `answers` are those of the facts.
     pub fn begin(
         (facts, data): (&Facts, &Dataset),
         count: u32,
@@ -44,7 +46,7 @@ impl Asked {
         Ok(Self { parts, answering: answers.begin(0, session)? })
     }
 
-    /// What most chunks answer, if it is stable.
+    /// Returns the answer of most chunks, if it is stable.
     pub fn ask<A: Ord + Clone + Send + Sync>(
         &mut self,
         function: impl Fn(&Dataset) -> A + Sync,
@@ -60,7 +62,7 @@ impl Asked {
     }
 }
 
-/// The answer that most give, of equal ones the least, with its distance to another.
+/// The most frequent answer, of equally frequent ones the least, with its distance to another.
 fn winner<A: Ord>(answers: Vec<A>, otherwise: A) -> Proxied<A> {
     let mut votes: BTreeMap<A, u64> = BTreeMap::new();
     for answer in answers {

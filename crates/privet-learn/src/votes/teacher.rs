@@ -1,16 +1,17 @@
-//! Who votes: models that are each trained on one chunk of the records, by any learner at all.
+//! Teachers: models, by any learner, each trained on one chunk of the records.
 //!
-//! **What privacy asks of a teacher** is that its votes are a function of the rows of its own chunk, of public facts
-//! (queries, its number) and of coins of its own: nothing learnt from another chunk, no scale fitted on all records, no
-//! warm start, no limit that others' work can make it meet. Whatever it does then, one unit moves one
-//! teacher's votes. Accuracy is nobody's promise.
+//! **Requirements of privacy.** A teacher's votes are a function of the rows of its own chunk, of public
+//! facts (queries, its number) and of coins of its own: nothing learnt from another chunk, no scale
+//! fitted on all records, no warm start, no limit that others' work can make it reach. Then one unit
+//! moves one teacher's votes, whatever the teacher does. Accuracy is not guaranteed.
 //!
-//! **Failures are votes.** A teacher that panics, hangs, prints the wrong number of rows or a class that is none, and one
-//! without any rows, votes for the first class everywhere (`Ballots::count`): a fact of private rows is never an error.
+//! **Failures are votes.** A teacher that panics, hangs, prints the wrong number of rows or an invalid
+//! class, and one without any rows, votes for the first class everywhere (`Ballots::count`): a fact of
+//! private rows is never an error.
 //!
-//! Built in are joint logistic regression, least squares, a tree, a forest, the nearest rows and labels that spread among
-//! the public rows (`propagation`); [`super::command`] runs any program, and the Python package any estimator of
-//! scikit-learn, through [`Teach`].
+//! Built in are joint logistic regression, least squares, a tree, a forest, the nearest rows and label
+//! propagation among the public rows (`propagation`); [`super::command`] runs any program, and the
+//! Python package any estimator of scikit-learn, through [`Teach`].
 
 use super::least_squares::LeastSquares;
 use super::logistic::Logistic;
@@ -27,77 +28,77 @@ use std::cell::Cell;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Limits on λ of a logistic teacher.
+/// Limits on the ridge λ of a logistic teacher.
 pub const TEACHER_RIDGE: Range = Range::open("ridge", 0.0, 1e9);
-/// Limits on the levels of a tree.
+/// Limits on the depth of a tree.
 pub const DEPTH: Range = Range::from("depth", 1.0, 65.0);
-/// Limits on the trees of a forest.
+/// Limits on the number of trees of a forest.
 pub const TREES: Range = Range::from("trees", 1.0, 10_001.0);
-/// Limits on the nearest rows that decide.
+/// Limits on the number of nearest rows that vote.
 pub const NEAREST: Range = Range::from("k", 1.0, 10_001.0);
 
-/// The learner that every teacher is trained by.
+/// The learner that trains every teacher.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Teacher {
     /// Joint logistic regression.
     Logistic {
-        /// λ of the sum form; 0.1 unless given.
+        /// Ridge λ of the sum form; 0.1 unless given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ridge: Option<f64>,
     },
     /// Least squares of the classes' indicators.
     LeastSquares {
-        /// λ of the sum form; 0.03 unless given.
+        /// Ridge λ of the sum form; 0.03 unless given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ridge: Option<f64>,
     },
-    /// Labels that spread among the public rows.
+    /// Label propagation among the public rows.
     Propagation {
-        /// Public rows that each is tied to; 10 unless given.
+        /// Number of public rows that each is connected to; 10 unless given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         k: Option<u32>,
     },
     /// One decision tree.
     Tree {
-        /// Levels; 8 unless given.
+        /// Depth; 8 unless given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         depth: Option<u32>,
     },
-    /// Many of them.
+    /// Many decision trees.
     Forest {
-        /// Trees; 30 unless given.
+        /// Number of trees; 30 unless given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         trees: Option<u32>,
-        /// Levels; 12 unless given.
+        /// Depth; 12 unless given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         depth: Option<u32>,
     },
     /// The nearest rows.
     Nearest {
-        /// How many; 5 unless given.
+        /// Number of nearest rows; 5 unless given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         k: Option<u32>,
     },
-    /// Something else, handed over when the plan is carried out ([`super::taught`]).
+    /// Teachers from outside, supplied before the plan is run ([`super::taught`]).
     Outside {
-        /// What, in words for whoever reads the certificate.
+        /// Description for readers of the certificate.
         what: String,
     },
 }
 
-/// A teacher that can be asked for by name.
+/// A teacher that can be requested by name.
 #[derive(Debug, Clone, Copy)]
 pub struct TeacherInfo {
-    /// The word for `--teacher`.
+    /// Name, for `--teacher`.
     pub name: &'static str,
     /// What it does, in one sentence.
     pub summary: &'static str,
-    /// The settings of its own that it accepts.
+    /// Settings of its own.
     pub settings: &'static [SettingInfo],
 }
 
-/// Every teacher that is built in.
+/// All built-in teachers.
 pub const TEACHERS: &[TeacherInfo] = &[
     TeacherInfo {
         name: "logistic",
@@ -145,12 +146,12 @@ pub const TEACHERS: &[TeacherInfo] = &[
 ];
 
 impl Teacher {
-    /// The words accepted by name.
+    /// Names of the built-in teachers.
     pub fn accepted() -> String {
         TEACHERS.iter().map(|info| info.name).collect::<Vec<_>>().join(", ")
     }
 
-    /// One that is built in, by its name.
+    /// Returns a built-in teacher by name.
     pub fn named(word: &str) -> Result<Self, LearnError> {
         Ok(match word {
             "logistic" => Self::Logistic { ridge: None },
@@ -168,7 +169,7 @@ impl Teacher {
         })
     }
 
-    /// The word for it.
+    /// Name of the teacher.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Logistic { .. } => "logistic",
@@ -181,14 +182,14 @@ impl Teacher {
         }
     }
 
-    /// With one setting given.
+    /// Returns the teacher with one setting changed.
     pub fn with(&self, setting: &str, value: &str) -> Result<Self, LearnError> {
         let info = TEACHERS.iter().find(|info| info.name == self.name());
         let known = info.map_or(&[][..], |info| info.settings);
         crate::release::settings::given((self, self.name()), known, setting, value)
     }
 
-    /// With every setting written down, in its range.
+    /// Returns the teacher with every setting filled in; refuses one out of its range.
     pub(super) fn settled(&self) -> Result<Self, LearnError> {
         let whole = |range: Range, given: Option<u32>, usual: u32| {
             let number = given.unwrap_or(usual);
@@ -208,7 +209,7 @@ impl Teacher {
             }
             Self::Nearest { k } => Self::Nearest { k: whole(NEAREST, *k, 5)? },
             Self::Outside { what } => {
-                // It goes into a certificate that others read.
+                // It is printed in a certificate.
                 let plain = what.len() <= 200 && !what.chars().any(char::is_control);
                 if !plain || what.is_empty() {
                     return Err(LearnError::SettingValue {
@@ -222,13 +223,14 @@ impl Teacher {
         })
     }
 
-    /// The words for learners that learn from rows alone, as students do.
+    /// Names of the learners that learn from labelled rows alone, as students do.
     pub fn students() -> String {
         let alone = TEACHERS.iter().map(|info| info.name).filter(|name| *name != "propagation");
         alone.collect::<Vec<_>>().join(", ")
     }
 
-    /// Why it cannot learn from so many rows, public ones or a chunk's, of so many columns; `None` if it can.
+    /// Refusal of a table of this size, with `public` public rows and `rows` rows a chunk; `None` if it
+    /// is accepted.
     pub(super) fn too_large(&self, public: u64, rows: u64, columns: usize) -> Option<LearnError> {
         match self {
             Self::Propagation { .. } => super::graph::too_large(public, columns),
@@ -242,7 +244,8 @@ impl Teacher {
         }
     }
 
-    /// Learns from rows, one at least; `None` where the learner is not built in, or does not learn from rows alone.
+    /// Learns from at least one row; `None` if the learner is not built in, or needs public rows as
+    /// well.
     pub fn learn(&self, lesson: &Lesson<'_>) -> Option<Box<dyn Classifier>> {
         Some(match self {
             Self::Logistic { ridge } => Box::new(Logistic::of(lesson, ridge.unwrap_or(0.1))),
@@ -263,18 +266,18 @@ impl Teacher {
     }
 }
 
-/// Rows to learn from.
+/// Labelled rows to learn from.
 #[derive(Clone, Copy)]
 pub struct Lesson<'a> {
-    /// Columns of a row.
+    /// Number of columns of a row.
     pub columns: usize,
-    /// Classes that there are, whether or not a row has them.
+    /// Number of classes, including those without a row.
     pub classes: usize,
-    /// Row after row.
+    /// Entries, row-major.
     pub rows: &'a [f32],
-    /// The class of each.
+    /// Class of each row.
     pub labels: &'a [u32],
-    /// Which teacher learns: all its coins.
+    /// Number of the teacher: the seed of all its coins.
     pub number: u32,
 }
 
@@ -290,41 +293,42 @@ impl fmt::Debug for Lesson<'_> {
     }
 }
 
-/// What a learner learnt.
+/// A trained model.
 pub trait Classifier: Send + Sync {
-    /// How much speaks for each class; they add up to about 1.
+    /// Weights of the classes, which sum to about 1.
     fn weigh(&self, row: &[f32]) -> Vec<f32>;
 }
 
-/// The first of the classes that most speaks for.
+/// The first of the classes with the largest weight.
 pub fn ranked_first(weights: &[f32]) -> u32 {
     let better =
         |best: usize, class: usize| if weights[class] > weights[best] { class } else { best };
     (1..weights.len()).fold(0, better) as u32
 }
 
-/// Records, chunks of them, and questions: what teachers are made from.
+/// Records, their chunks, and public rows: the input of teachers.
 #[derive(Debug)]
 pub struct School<'a> {
     /// The records.
     pub data: &'a Dataset,
-    /// Places of the rows of each chunk, ascending.
+    /// Row indices of each chunk, ascending.
     pub chunks: &'a [Vec<usize>],
-    /// The public rows that are asked about.
+    /// The public rows to label.
     pub queries: &'a Matrix,
-    /// All public rows, those that are asked about first.
+    /// All public rows, those to label first.
     pub public: &'a Matrix,
-    /// How many classes there are.
+    /// Number of classes.
     pub classes: usize,
 }
 
-/// The votes of one teacher: a class for each question; `None` where it failed.
+/// The votes of one teacher: a class for each query; `None` if it failed.
 pub type Ballot = Option<Vec<u32>>;
 
-/// Whoever trains teachers.
+/// Trains teachers.
 pub trait Teach: fmt::Debug + Send + Sync {
-    /// The ballots of all teachers, in the order of the chunks, those without rows not asked; `None` if `go_on` said
-    /// stop. `go_on` may be asked as often as there are teachers, and no more often for other records.
+    /// Returns the ballots of all teachers, in the order of the chunks, without training those that have
+    /// no rows; `None` once `go_on` returns false. An implementation may poll `go_on` as often as there
+    /// are teachers; the number of polls must not depend on the records.
     fn ballots(
         &self,
         school: &School<'_>,
@@ -346,13 +350,14 @@ thread_local! {
     static TEACHING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread trains a teacher, whose panic becomes a vote. A program's panic hook should then stay
-/// silent: how many lines it prints is how many teachers failed, which is a fact of private rows.
+/// True while this thread trains a teacher, whose panic becomes a vote. A program's panic hook should
+/// then stay silent: the number of lines it prints is the number of failed teachers, which is a fact of
+/// private rows.
 pub fn inside_teacher() -> bool {
     TEACHING.get()
 }
 
-/// What a teacher says; `None` if it panicked.
+/// Runs a teacher; `None` if it panicked.
 pub(super) fn fenced<T>(teach: impl FnOnce() -> T) -> Option<T> {
     let before = TEACHING.replace(true);
     let outcome = catch_unwind(AssertUnwindSafe(teach));
@@ -360,7 +365,7 @@ pub(super) fn fenced<T>(teach: impl FnOnce() -> T) -> Option<T> {
     outcome.ok()
 }
 
-/// Rows of a matrix one after the other, all columns of each.
+/// Rows of a matrix as dense rows, one after the other.
 pub fn filled_rows(matrix: &Matrix, rows: impl Iterator<Item = usize>) -> Vec<f32> {
     let columns = matrix.columns();
     let mut values = Vec::new();
@@ -406,7 +411,7 @@ impl Teach for Teacher {
                     .collect(),
             )
         };
-        /// Teachers between two questions whether to go on.
+        /// Teachers between two polls of `go_on`.
         const PORTION: usize = 16;
         let mut all = Vec::with_capacity(school.chunks.len());
         let numbered: Vec<_> = school.chunks.iter().enumerate().collect();

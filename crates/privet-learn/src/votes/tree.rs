@@ -1,32 +1,32 @@
 //! Small decision trees and forests of them, for teachers and students.
 //!
-//! Trees are grown by Gini impurity on the values themselves, to a depth and down to leaves of a few rows; a leaf weighs the
-//! classes by its rows. A forest grows each tree on as many rows drawn with replacement, at each node by the best of
-//! about √p columns, and adds the weights up. Its coins are a function of the teacher's number alone: a teacher is a
-//! function of its own rows.
+//! Trees are grown by Gini impurity on the raw values, to a depth and down to leaves of a few rows; a
+//! leaf weights the classes by its rows. A forest grows each tree on as many rows drawn with
+//! replacement, at each node by the best of about √p columns, and averages the weights. Its coins are a
+//! function of the teacher's number alone: a teacher is a function of its own rows.
 //!
-//! Written here because it is short: the crates that have trees bring a second library of matrices along, draw coins that
-//! are not ours to fix, and stop with an error on rows of one class, where a teacher has to vote.
+//! Written here because it is short: crates with trees depend on a second matrix library, draw coins
+//! that cannot be fixed, and return an error on rows of one class, where a teacher has to vote.
 
 use super::teacher::{Classifier, Lesson};
 
-/// How a tree is grown.
+/// Limits on the growth of a tree.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Growth {
-    /// Levels of questions, at most.
+    /// Upper limit on the depth.
     pub depth: u32,
-    /// Columns looked at for each question; 0 is all of them.
+    /// Number of columns considered at each split; 0 is all of them.
     pub columns: usize,
-    /// Rows of a leaf, at least.
+    /// Lower limit on the rows of a leaf.
     pub leaf: usize,
 }
 
-/// Questions and leaves; children follow their node.
+/// Splits and leaves; children follow their node.
 #[derive(Debug)]
 enum Node {
     /// Left if the value of the column is at most the cut.
     Ask { column: u32, cut: f32, left: u32, right: u32 },
-    /// Shares of the classes.
+    /// Fractions of the classes.
     Leaf(Vec<f32>),
 }
 
@@ -34,7 +34,7 @@ enum Node {
 #[derive(Debug)]
 pub(super) struct Tree(Vec<Node>);
 
-/// A sum of trees.
+/// An average of trees.
 #[derive(Debug)]
 pub(super) struct Forest(Vec<Tree>);
 
@@ -60,11 +60,11 @@ struct Grower<'a> {
     growth: Growth,
     coins: Coins,
     nodes: Vec<Node>,
-    /// Values of one column beside their classes, kept from node to node.
+    /// Values of one column with their classes: a buffer reused at all nodes.
     sorted: Vec<(f32, u32)>,
 }
 
-/// The best question of a node.
+/// The best split of a node.
 struct Cut {
     impurity: f64,
     column: usize,
@@ -104,7 +104,7 @@ impl Grower<'_> {
         place
     }
 
-    /// The question after which the classes are least mixed, if one makes them less so.
+    /// The split that leaves the classes least mixed, if one reduces the impurity.
     fn best(&mut self, rows: &[usize], counts: &[f64]) -> Option<Cut> {
         let columns = self.lesson.columns;
         let looked = if self.growth.columns == 0 { columns } else { self.growth.columns };
@@ -112,7 +112,7 @@ impl Grower<'_> {
         let squares = |counts: &[f64]| counts.iter().map(|count| count * count).sum::<f64>();
         let before = total - squares(counts) / total;
         let mut best: Option<Cut> = None;
-        // Columns of one value tell nothing: where coins fall on them, more are looked at.
+        // Constant columns are uninformative: where coins fall on them, further ones are tried.
         let (mut useful, mut tries) = (0, 0);
         while useful < looked && tries < 4 * looked.max(8) {
             let column = if self.growth.columns == 0 { tries } else { self.coins.below(columns) };
@@ -149,7 +149,7 @@ impl Grower<'_> {
 }
 
 impl Tree {
-    /// Of these rows of a lesson.
+    /// A tree of these rows of a lesson.
     fn of(lesson: &Lesson<'_>, mut rows: Vec<usize>, growth: Growth, seed: u64) -> Self {
         let (nodes, sorted) = (Vec::new(), Vec::with_capacity(rows.len()));
         let mut grower = Grower { lesson, growth, coins: Coins(seed), nodes, sorted };
@@ -157,7 +157,7 @@ impl Tree {
         Self(grower.nodes)
     }
 
-    /// Of all rows.
+    /// A tree of all rows.
     pub fn grown(lesson: &Lesson<'_>, growth: Growth) -> Self {
         Self::of(lesson, (0..lesson.labels.len()).collect(), growth, 0)
     }
@@ -176,7 +176,7 @@ impl Tree {
 }
 
 impl Forest {
-    /// So many trees.
+    /// A forest of `trees` trees.
     pub fn grown(lesson: &Lesson<'_>, trees: u32, growth: Growth) -> Self {
         let rows = lesson.labels.len();
         let columns = ((lesson.columns as f64).sqrt().ceil() as usize).max(1);
@@ -210,7 +210,7 @@ impl Classifier for Forest {
     }
 }
 
-/// The class of the nearest rows: so many of them, of equal distance the first.
+/// The classes of the `count` nearest rows, of equal distance the first.
 #[derive(Debug)]
 pub(super) struct Nearest {
     columns: usize,
@@ -255,7 +255,7 @@ mod tests {
     use super::super::teacher::ranked_first;
     use super::*;
 
-    /// Two columns; the class is whether both have one sign.
+    /// Two columns; the class is 1 if both have the same sign.
     fn crossed(rows: usize, number: u32) -> (Vec<f32>, Vec<u32>, u32) {
         let mut coins = Coins(5);
         let mut one = || coins.below(2_001) as f32 / 1_000.0 - 1.0;

@@ -1,17 +1,22 @@
-//! The votes of black boxes: chunks, teachers, ballots, and an aggregator that names what most of them say.
+//! The votes of black boxes: chunks, teachers, ballots, and an aggregator that names the majority
+//! classes.
 //!
-//! **Theorem.** Whatever the teachers are, what is released is (ε, δ)-private for the records that they learn from.
+//! **Theorem.** Whatever the teachers are, the release is (ε, δ)-private for the records that they learn
+//! from.
 //!
-//! *Proof.* Fix the coins of the chunks. Between neighbours one chunk's rows differ ([`super::chunks`]), so one teacher's
-//! ballot does, and each question's votes move by one from a class to another ([`super::ballots`]); questions are public.
-//! The aggregator is private for such votes, the same whatever the coins were; the release is a mixture of those, with
-//! the same weights under both. Teachers with coins of their own are further mixtures. ∎
+//! *Proof.* Fix the coins of the chunks. Between neighbours one chunk's rows differ ([`super::chunks`]),
+//! so one teacher's ballot does, and each query's votes move by one from a class to another
+//! ([`super::ballots`]); queries are public. The aggregator is private for such votes, for any coins;
+//! the release is a mixture over coins, with the same weights under both. Teachers with coins of their
+//! own are further mixtures. ∎
 //!
-//! - *One run for all questions* (Thakkar 2019, Algorithm 11 calls the oracle for each): what is spent is spent by all of
-//!   them together, and a run of its own for each would spend it as many times.
-//! - *Labels alone* (`replace-label`; Thakkar 2019, §5.5): neighbours differ in the labels of one unit, which are in one
-//!   chunk. Then the rows voted on may be those of the records themselves: their features are public.
-//! - Facts of private rows (an empty chunk, one class, fewer rows than teachers) are votes, never errors.
+//! - *One run for all queries* (Thakkar 2019, Algorithm 11 calls the oracle for each): all of them
+//!   together spend the budget of one run; a run for each would spend as many times that.
+//! - *Labels alone* (`replace-label`; Thakkar 2019, §5.5): neighbours differ in the labels of one unit,
+//!   which are in one chunk. Then the rows voted on may be those of the records themselves: their
+//!   features are public.
+//! - Facts of private rows (an empty chunk, one class, fewer rows than teachers) are votes, never
+//!   errors.
 
 use super::aggregate::{Aggregate, Named, UnderWay};
 use super::ballots::Ballots;
@@ -35,20 +40,20 @@ use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// What every certificate says.
+/// Note on every certificate.
 pub(super) const PUBLIC: Condition = Condition::new(
     "public-rows-unprotected",
     "the rows that were voted on were taken for public: nothing is promised to those in them",
 );
 
-/// What a certificate of label privacy says.
+/// Note on a certificate of label privacy.
 pub(super) const LABELS_ALONE: Condition = Condition::new(
     "labels-alone",
     "labels alone are protected: which records there are, and everything else of \
      them, was taken for public",
 );
 
-/// What a certificate of teachers from outside says.
+/// Note on a certificate of teachers from outside.
 pub(super) const OUTSIDE: Condition = Condition::new(
     "outside-teachers",
     "the teachers were programs of the holder's: it is assumed that each \
@@ -56,10 +61,10 @@ pub(super) const OUTSIDE: Condition = Condition::new(
      because of what the others did",
 );
 
-/// Entries of public rows, at most.
+/// Upper limit on the number of entries of public rows.
 const ENTRIES: usize = 400_000_000;
 
-/// A plan, and with public rows a vote.
+/// A plan; a vote once it has public rows.
 #[derive(Debug, Clone)]
 pub(crate) struct Voting {
     queries: u64,
@@ -67,19 +72,19 @@ pub(crate) struct Voting {
     classes: usize,
     columns: usize,
     stream: bool,
-    /// Digest of the rows, if it is stated.
+    /// Digest of the public rows, if the request states it.
     public: Option<String>,
     teach: Option<Arc<dyn Teach>>,
     aggregate: Arc<dyn Aggregate>,
-    /// Public rows: those that are asked about, and all.
+    /// Public rows: those to be labelled, and all.
     rows: Option<[Matrix; 2]>,
-    /// How many are not asked about.
+    /// Number of public rows that are not to be labelled.
     beside: u64,
-    /// In how many rounds rows are chosen, where they are.
+    /// Number of rounds of active choice, if rows are chosen.
     choose: Option<u32>,
 }
 
-/// A run under way: all votes, where rows are chosen among them, and what the aggregator goes on with.
+/// State of a run: all votes, if rows are chosen among them, and the aggregator's state.
 #[derive(Default)]
 pub(super) struct Polled {
     votes: Option<Ballots>,
@@ -87,7 +92,7 @@ pub(super) struct Polled {
 }
 
 impl Voting {
-    /// Of a settled task.
+    /// Voting of a settled task.
     pub fn new(task: &Vote, facts: &Facts, classes: usize, aggregate: Arc<dyn Aggregate>) -> Self {
         let teach: Option<Arc<dyn Teach>> = match &task.teacher {
             Teacher::Outside { .. } => None,
@@ -108,7 +113,7 @@ impl Voting {
         }
     }
 
-    /// With the rows to be voted on, all of them or, of a stream, some.
+    /// Returns the voting with its public rows: all of them or, for a stream, a batch.
     fn asking(&self, rows: &Matrix) -> Result<Self, LearnError> {
         let found = rows.rows() as u64;
         let planned = self.queries + self.beside;
@@ -138,14 +143,14 @@ impl Voting {
             });
         }
         let asked = match (self.beside, self.choose) {
-            // Which will be asked about is not known yet: every teacher votes on all of them.
+            // The rows to be labelled are not known yet: every teacher votes on all of them.
             (0, _) | (_, Some(_)) => rows.clone(),
             _ => rows.select(&(0..self.queries as usize).collect::<Vec<_>>()),
         };
         Ok(Self { rows: Some([asked, rows.clone()]), ..self.clone() })
     }
 
-    /// Who teaches.
+    /// Returns the teachers; an error if they are still missing.
     fn teacher(&self) -> Result<&Arc<dyn Teach>, LearnError> {
         self.teach.as_ref().ok_or_else(|| LearnError::Asked {
             name: "teachers",
@@ -153,7 +158,7 @@ impl Voting {
         })
     }
 
-    /// The votes on all rows, counted. They are for the aggregator alone.
+    /// Counts the votes on all rows. The counts are private: for the aggregator alone.
     fn ballots(
         &self,
         facts: &Facts,
@@ -174,14 +179,14 @@ impl Voting {
         let school = School { data, chunks: &chunks, queries, public, classes: self.classes };
         let ballots = teach.ballots(&school, &|| watch.step());
         let ballots = ballots.ok_or(LearnError::Solve(SolveError::Stopped))?;
-        // Whoever teaches may have handed over fewer: those that are missing failed.
+        // An implementation of `Teach` may return fewer ballots: the missing ones count as failed.
         let missing = chunks.len().saturating_sub(ballots.len());
         let taken = ballots.into_iter().take(chunks.len());
         let all: Vec<_> = taken.chain(std::iter::repeat_n(None, missing)).collect();
         Ok(Ballots::count(&all, queries.rows(), self.classes))
     }
 
-    /// One batch of a run.
+    /// Answers one batch of a run.
     pub fn once(
         &self,
         batch: &Batch,
@@ -208,26 +213,26 @@ impl Voting {
     }
 }
 
-/// Questions: how many were asked before, and which rows they are of, where those were chosen.
+/// A batch of queries: the number of earlier ones, and the indices of its rows if they were chosen.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Batch {
     asked: u64,
     places: Option<Vec<u64>>,
 }
 
-/// The learner's half: named classes alone, and public rows where it chooses among them.
+/// The public walk: named classes alone, and public rows if it chooses among them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Naming {
-    /// m̃.
+    /// Number of queries in all, m̃.
     pub queries: u64,
-    /// Whether one batch is all there is.
+    /// True if there is a single batch.
     pub whole: bool,
-    /// Questions that were asked.
+    /// Number of queries made.
     pub asked: u64,
-    /// Those of them without an answer.
+    /// Number of queries without an answer.
     pub unanswered: u64,
-    /// What chooses the rows, where they are chosen.
+    /// State of the active choice of rows, if they are chosen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub choosing: Option<Choosing>,
 }
@@ -269,7 +274,7 @@ impl Walk for Naming {
             return Next::Ask(Batch { asked: self.asked, places: None });
         };
         if self.whole {
-            // None at all is none for each.
+            // No answer at all means no class for each.
             named.resize(self.queries as usize, None);
         }
         let labels = coded(&named);
@@ -292,7 +297,7 @@ impl Procedure<Vote> for Voting {
     }
 
     fn refuses(&self, found: &Labels) -> Option<&'static str> {
-        // A batch of a stream goes on where others ended: at most as much is left for it as for the whole.
+        // A batch of a stream continues earlier ones: it has at most the whole stream's allowance.
         let cutoffs = self.aggregate.cutoffs();
         let known = match found.cutoff {
             Some(cutoff) => cutoffs.contains(&cutoff),
@@ -331,7 +336,7 @@ impl Procedure<Vote> for Voting {
     }
 }
 
-/// The voting of a settled plan, made again.
+/// Rebuilds the voting of a settled plan.
 pub(super) fn voting(of: &Plan<Vote>) -> Result<Voting, LearnError> {
     let (request, facts) = (of.request(), of.facts());
     let budget = request.budget.ok_or_else(|| crate::release::plan::no_budget(request))?;
@@ -348,7 +353,7 @@ pub(super) fn voting(of: &Plan<Vote>) -> Result<Voting, LearnError> {
     Ok(Voting::new(&request.task, facts, classes, decision.aggregate))
 }
 
-/// A voting with rows to vote on, and teachers where they are not built in.
+/// Returns a voting with public rows, and with teachers if they are not built in.
 pub(super) fn asking(
     of: &Plan<Vote>,
     rows: &Matrix,
@@ -370,7 +375,8 @@ pub(super) fn asking(
     Ok(voting)
 }
 
-/// The plan with the public rows to be voted on, encoded by its schema, and with teachers where they are not built in.
+/// Adds to the plan the public rows to be voted on, encoded by its schema, and teachers if they are not
+/// built in.
 pub fn taught(
     of: Plan<Vote>,
     rows: &Matrix,
@@ -407,7 +413,7 @@ mod tests {
         declared: u64,
     ) -> Ballots {
         let schema = Schema::from_toml(SCHEMA).unwrap();
-        // Where rows are chosen, which two of the three is open, and all are voted on.
+        // With chosen rows, two of the three are labelled, and all are voted on.
         let task = match chosen {
             true => Vote {
                 choose: Some(2),
@@ -428,7 +434,8 @@ mod tests {
         voting.ballots(planned.facts(), data, &mut session, &StepWatch::new(&quiet)).unwrap()
     }
 
-    /// Who teaches is in the certificate: a plan for built-in teachers takes no others, one for others some.
+    /// The certificate names the teachers: a plan for built-in teachers takes no others, a plan for
+    /// others requires them.
     #[test]
     fn teachers_are_those_of_the_plan() {
         let schema = Schema::from_toml(SCHEMA).unwrap();
@@ -446,7 +453,7 @@ mod tests {
         }
     }
 
-    /// In a batch of a stream, too, nothing is answered once as many questions were not as end it.
+    /// A batch of a stream, too, has no answers after the number of unanswered queries that ends it.
     #[test]
     fn a_batch_with_answers_after_its_end_is_refused() {
         let schema = Schema::from_toml(SCHEMA).unwrap();
@@ -468,7 +475,7 @@ mod tests {
         assert!(!refuses(&[1, -1, 2, -1, -1]));
     }
 
-    /// A null record is in a chunk for the coins alone: nobody learns from it.
+    /// A null record is in a chunk for the coins alone: no teacher learns from it.
     #[test]
     fn null_records_are_no_lessons() {
         let schema = Schema::from_toml(SCHEMA).unwrap();
@@ -485,8 +492,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
-        /// Under coins that are the same for the records that neighbours share, one record moves one vote of each
-        /// question: exchanged for any other, or added at the end; by every learner.
+        /// Under the same coins for the records that neighbours share, one record moves one vote of each
+        /// query: exchanged for any other, or added at the end; for every learner.
         #[test]
         fn one_record_moves_one_vote(
             rows in proptest::collection::vec((-1.0..1.0_f64, 0_u32..3), 8..60),

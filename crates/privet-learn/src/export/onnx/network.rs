@@ -1,9 +1,10 @@
-//! A network as ONNX: raw columns in, as for linear models, then layer by layer in single precision, as privet computes.
+//! A network as ONNX: raw columns as inputs, as for linear models, then layer by layer in single
+//! precision, as privet computes.
 //!
-//! Images go through as (example, channel, row, column), which ONNX's operators want; privet keeps the channels of a pixel
-//! together, so they are turned round at the start and back where they become a row of numbers. Group norm is written out
-//! in plain operators, since ONNX has one of its own only from version 18 on. Sums are taken in another order than
-//! privet's: outputs agree to about six digits.
+//! Images have the shape (example, channel, row, column), as ONNX's operators require; privet keeps the
+//! channels of a pixel together, so they are transposed at the start and back where they are flattened.
+//! Group norm is written out in elementary operators, since ONNX has an operator of its own only from
+//! version 18 on. Sums are computed in another order than privet's: outputs agree to about six digits.
 
 use super::super::protobuf::{self, Element, Message};
 use super::super::{Chances, Factor, Outcome, refuse};
@@ -18,7 +19,7 @@ use privet_nn::{Input, Layer, Loss};
 /// Added to a variance, as by `privet_nn`.
 const FLOOR: f32 = 1e-5;
 
-/// What goes from one layer to the next, for one example.
+/// Shape of one example between two layers.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
     Image { height: usize, width: usize, channels: usize },
@@ -142,7 +143,7 @@ pub fn network(model: &TrainedNetwork) -> Result<Vec<u8>, LearnError> {
     graph.file(model.certificate())
 }
 
-/// A square window and its steps.
+/// Attributes of a square window and its stride.
 fn window(side: usize, stride: usize) -> Vec<Message> {
     vec![
         protobuf::attribute_integers("kernel_shape", &[side as i64; 2]),
@@ -170,7 +171,8 @@ impl Graph {
         self.node_with("Transpose", &[value], &[protobuf::attribute_integers("perm", order)])
     }
 
-    /// Each group of an example's channels brought to mean 0 and variance 1, then a scale and a shift a channel.
+    /// Normalises each group of an example's channels to mean 0 and variance 1, then applies a scale and
+    /// a shift for each channel.
     fn group_norm(
         &mut self,
         value: &str,

@@ -1,6 +1,6 @@
-//! Names, texts and numbers as SQL writes them.
+//! Names, strings and numbers as SQL literals.
 
-/// A name.
+/// A quoted identifier.
 pub(super) fn ident(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
@@ -10,12 +10,12 @@ pub(super) fn of_table(name: &str) -> String {
     format!("privet_in.{}", ident(name))
 }
 
-/// A text.
+/// A string literal.
 pub(super) fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// A number in double precision.
+/// A double-precision literal.
 pub(super) fn number(value: f64) -> String {
     if value < 0.0 { format!("({value:e})") } else { format!("{:e}", value + 0.0) }
 }

@@ -1,12 +1,14 @@
-//! SQL: one query that SQLite and DuckDB understand alike.
+//! SQL: one query in the common dialect of SQLite and DuckDB.
 //!
-//! The query reads a table whose columns have the schema's names and adds the prediction, in a few steps that follow
-//! one another (`WITH …`): cells, places of numbers within their bounds, three sums, lengths, scores. Identifiers are
-//! quoted, texts escaped. Numbers are written with an exponent, so that no database takes them for decimals, and
-//! sums as trees, so that none is too deep. A row that `privet predict` refuses, since a cell is missing that may not
-//! be, has NULL for its prediction. Cells are read as columns of the table by its name, so that a table that lacks one is
-//! refused: SQLite takes a quoted name alone that is no column for a text. A text that is no number, in a column of
-//! numbers, is an error in DuckDB and 0 in SQLite, where `privet predict` refuses it: check such columns beforehand. Needs SQRT, LN and EXP, which SQLite has from 3.35 on where it was built with them.
+//! The query reads a table whose columns have the schema's names and adds the prediction, in a few
+//! successive steps (`WITH …`): cells, positions of numbers between their bounds, three sums, norms,
+//! scores. Identifiers are quoted, strings escaped. Numbers are written with an exponent, so that no
+//! database reads them as decimals, and sums as trees, to limit their depth. A row that `privet predict`
+//! refuses, since a required cell is missing, has NULL for its prediction. Cells are read as columns of
+//! the table by its name, so that a table without one of them is refused: SQLite reads an unqualified
+//! quoted name that is no column as a string. A non-numeric string in a column of numbers is an error in
+//! DuckDB and 0 in SQLite, where `privet predict` refuses it: check such columns beforehand. Needs SQRT,
+//! LN and EXP, which SQLite has from 3.35 on if it was built with them.
 
 mod literals;
 mod terms;
@@ -17,11 +19,11 @@ use crate::error::LearnError;
 use crate::linear::model::Model;
 use privet_data::encode::{Curve, Own, RecipePair, RecipeRule};
 
-/// The most characters of a query: databases take no longer ones.
+/// Upper limit on the characters of a query: databases accept no longer ones.
 pub const LARGEST_QUERY: usize = 1_000_000;
 
-/// The model as a query on `table`; with `id`, that column of the table stands beside each prediction, else those
-/// that the model reads.
+/// The model as a query on `table`; with `id`, each prediction is beside that column of the table,
+/// otherwise beside the columns that the model reads.
 pub fn sql(model: &Model, table: &str, id: Option<&str>) -> Result<String, LearnError> {
     let scorer = Scorer::new(model)?;
     let (mut names, mut texts) = (vec![table], Vec::new());
@@ -40,7 +42,7 @@ pub fn sql(model: &Model, table: &str, id: Option<&str>) -> Result<String, Learn
             "a name, a category or a class holds a NUL character, which SQL cannot write",
         );
     }
-    // Names are not told apart by case, and those that the query makes up are not free.
+    // SQL ignores case in names, and the names that the query itself uses are reserved.
     let mut known = std::collections::BTreeMap::new();
     let kept = match id {
         Some(id) => vec![id],
@@ -76,7 +78,7 @@ pub fn sql(model: &Model, table: &str, id: Option<&str>) -> Result<String, Learn
     }
 }
 
-/// Which t of which column is needed, each once.
+/// All positions t that the query needs, as pairs of a column and a curve, each once.
 fn curves(scorer: &Scorer) -> Vec<(usize, Curve)> {
     let mut found: Vec<(usize, Curve)> = Vec::new();
     let mut need = |column: usize, curve: Curve| {
@@ -103,7 +105,7 @@ fn curves(scorer: &Scorer) -> Vec<(usize, Curve)> {
     found
 }
 
-/// What is asked of each column: its product with a vector, or its squares.
+/// Term of a column in a sum: its product with a vector, or its squares.
 #[derive(Clone, Copy)]
 enum Asked<'a> {
     Product(&'a [f64]),
@@ -291,13 +293,13 @@ impl Query<'_> {
     }
 }
 
-/// What a reader of the query should know.
+/// Comment at the head of the query.
 fn heading(model: &Model) -> String {
     let guarantee = model.certificate().guarantee.as_ref();
     let mut text = String::from(
         "-- A model by privet, for SQLite and DuckDB. Its certificate is in the model file.\n",
     );
-    // Nothing was verified here.
+    // The claim is not verified here.
     if let Some(guarantee) = guarantee.filter(|guarantee| guarantee.epsilon.is_finite()) {
         text += &format!(
             "-- Which claims differential privacy with epsilon = {}, delta = {}: see privet verify.\n",

@@ -1,17 +1,17 @@
-//! What each column, pair and the constant add to a sum, as expressions of SQL.
+//! Terms of each column, pair and the constant in a sum, as SQL expressions.
 
 use super::literals::{literal, number, of_table, sum};
 use super::{Asked, Query};
 use privet_data::encode::{Bends, Curve, Own, RecipeColumn, RecipeMissing, RecipePair, RecipeRule};
 
 impl Query<'_> {
-    /// The name of t of a column along a curve.
+    /// Name of the position t of a column along a curve.
     fn t(&self, column: usize, curve: Curve) -> String {
         let place = self.curves.iter().position(|known| *known == (column, curve));
         format!("privet_t{}", place.unwrap_or_default())
     }
 
-    /// Whether a cell is missing.
+    /// Expression that is true if a cell is missing.
     fn is_missing(&self, name: &str) -> String {
         let recipe = &self.scorer.recipe;
         let column = of_table(name);
@@ -27,7 +27,7 @@ impl Query<'_> {
         if self.scorer.recipe.trim { format!("TRIM({text})") } else { text }
     }
 
-    /// A number within its bounds, NULL where there is none; or the place of a category, −1 for no place.
+    /// A number clamped to its bounds, NULL if missing; or the index of a category, −1 for no index.
     pub(super) fn cell(&self, place: usize, column: &RecipeColumn) -> String {
         let missing = self.is_missing(&column.name);
         match &column.rule {
@@ -61,7 +61,7 @@ impl Query<'_> {
         }
     }
 
-    /// t = (g(v) − g(low))/(g(high) − g(low)).
+    /// Position t = (g(v) − g(low))/(g(high) − g(low)).
     pub(super) fn place(&self, at: usize, column: usize, curve: Curve) -> String {
         let value = format!("privet_v{column}");
         let top = match curve.log_from {
@@ -71,7 +71,7 @@ impl Query<'_> {
         format!("({top} - {}) / {} AS privet_t{at}", number(curve.bottom), number(curve.span))
     }
 
-    /// Lines between points, given their values there.
+    /// Piecewise linear function, by its values at points.
     fn lines(t: &str, points: &[f64], values: &[f64]) -> String {
         let line = |segment: usize| {
             let (from, start) = (points[segment], values[segment]);
@@ -81,7 +81,7 @@ impl Query<'_> {
         Self::pieces(t, points, line)
     }
 
-    /// The squares of lines between points: a(1 − s)² + 2c·s(1 − s) + d·s² on each piece.
+    /// Sum of squares of piecewise linear functions: a(1 − s)² + 2c·s(1 − s) + d·s² on each piece.
     fn squared_lines(t: &str, points: &[f64], heights: &[Vec<f64>]) -> String {
         let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| x * y).sum::<f64>();
         let piece = |segment: usize| {
@@ -110,7 +110,7 @@ impl Query<'_> {
         text + &format!(" WHEN {t} IS NOT NULL THEN {} END", piece(last))
     }
 
-    /// What bends give.
+    /// Term of piecewise linear functions.
     fn bends(&self, column: usize, bends: &Bends, asked: Asked<'_>) -> String {
         let t = self.t(column, bends.curve);
         match asked {
@@ -241,7 +241,7 @@ impl Query<'_> {
                 }
             }
         };
-        // Where one of the two is missing so that it says nothing, so does the pair.
+        // If one of the two is missing and encoded as 0, so is the pair.
         let (RecipePair::Bends { columns, .. } | RecipePair::Slopes { columns, .. }) = pair;
         let silent = |at: &&usize| {
             let column = &self.scorer.recipe.columns[**at];
@@ -258,7 +258,7 @@ impl Query<'_> {
         }
     }
 
-    /// How many encoded columns a category has.
+    /// Number of encoded columns of a category.
     fn places(&self, column: usize) -> usize {
         let column = &self.scorer.recipe.columns[column];
         let RecipeRule::Category { texts, other } = &column.rule else { return 0 };

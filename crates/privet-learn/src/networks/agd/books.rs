@@ -1,70 +1,70 @@
-//! What is spent on what, in ρ: read by the walk, which asks for no more, and by whoever replays a certificate.
+//! Budget books in ρ: read by the walk, whose queries they limit, and by the replay of a certificate.
 
 use serde::{Deserialize, Serialize};
 
-/// What more is spent on a gradient that turned out too noisy, as a share of what was.
+/// Further budget of a gradient that was too noisy, as a fraction of its budget before.
 const GROWTH: f64 = 0.1;
-/// What of a step goes to its gradient at first; the rest to the choice of its length.
+/// Initial fraction of a step's budget for its gradient; the rest is for the choice of its length.
 const GRADIENT: f64 = 0.8;
 
-/// Prices at the start.
+/// Prices at the start, in ρ.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Prices {
-    /// Of everything.
+    /// Limit of the whole.
     pub limit: f64,
-    /// Of a gradient.
+    /// Price of a gradient.
     pub gradient: f64,
-    /// Of a choice of length; it stays.
+    /// Price of a choice of length, a constant.
     pub choice: f64,
 }
 
 impl Prices {
-    /// A limit divided into steps.
+    /// Divides a limit into steps.
     pub fn divided(limit: f64, steps: u32) -> Self {
-        // A little less, so that all of them fit.
+        // Slightly less, so that all of them fit.
         let step = limit / f64::from(steps) * (1.0 - 1e-9);
         Self { limit, gradient: step * GRADIENT, choice: step * (1.0 - GRADIENT) }
     }
 
-    /// The least that is ever spent on a gradient.
+    /// Least price of a gradient.
     pub fn least(&self) -> f64 {
         self.gradient * GROWTH
     }
 
-    /// Gradients that the limit has room for, at most.
+    /// Upper bound on the number of gradients within the limit.
     pub fn most_gradients(&self) -> f64 {
         (self.limit / (self.least() + self.choice)).ceil() + 1.0
     }
 }
 
-/// How far a limit is used. Every gradient is paid for together with the choice after it.
+/// Remaining budget. Every gradient is paid for together with the choice after it.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Books {
     prices: Prices,
     left: f64,
-    /// What a gradient at a new point costs by now.
+    /// Current price of a gradient at a new point.
     gradient: f64,
 }
 
 impl Books {
-    /// With nothing spent.
+    /// Books without spending.
     pub fn new(prices: Prices) -> Self {
         Self { prices, left: prices.limit, gradient: prices.gradient }
     }
 
-    /// The price of a gradient at a new point, and the books after it; `None` where there is no room.
+    /// Price of a gradient at a new point, and the books after it; `None` if there is no room.
     pub fn fresh(&self) -> Option<(f64, Self)> {
         self.paid(self.gradient, self.gradient)
     }
 
-    /// The same of measuring the gradient again where it was too noisy.
+    /// Price of measuring a noisy gradient again, and the books after it; `None` if there is no room.
     pub fn more(&self) -> Option<(f64, Self)> {
         self.paid(self.gradient * GROWTH, self.gradient * (1.0 + GROWTH))
     }
 
-    /// All that may come next. Nothing is measured again before something was measured.
+    /// All possible next gradients. Only a measured gradient is measured again.
     pub fn both(&self) -> [Option<(f64, Self)>; 2] {
         let begun = self.left < self.prices.limit;
         [self.fresh(), self.more().filter(|_| begun)]

@@ -1,8 +1,8 @@
-//! The learner's half of DP-AGD: public numbers and noised answers alone.
+//! The public walk of DP-AGD: public numbers and noisy answers alone.
 //!
-//! With a the noised sum of gradients, n the declared number of rows and r the public penalty, the direction is
-//! (a/n + ∇r(θ)) over its length. Lengths are tried evenly from 0 to the longest; every ten steps the longest becomes a
-//! tenth more than the longest taken of them (Lee & Kifer's α_max).
+//! With a the noisy sum of gradients, n the declared number of rows and r the public penalty, the
+//! direction is (a/n + ∇r(θ)) over its norm. Lengths are evenly spaced from 0 to the longest; every ten
+//! steps the longest becomes 1.1 times the longest one taken of them (Lee & Kifer's α_max).
 
 use super::super::tensors::{Layout, Tensors};
 use super::super::update::Penalty;
@@ -11,78 +11,78 @@ use crate::linear::keep_within;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 
-/// Steps after which the longest length is set anew.
+/// Number of steps after which the longest length is set anew.
 const EVERY: usize = 10;
-/// How much longer than those taken it is then.
+/// Factor of the new longest length over the longest one taken.
 const LONGER: f64 = 1.1;
-/// Handicaps are no larger, so that scores are whole numbers of 64 bits.
+/// Upper bound on handicaps, so that scores are integers of 64 bits.
 const MOST_HANDICAP: f64 = (1_u64 << 60) as f64;
 
-/// What it begins from.
+/// Start of the walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Start {
     pub prices: Prices,
-    /// All weights: those that are trained first, then frozen ones.
+    /// All weights: trained ones first, then frozen ones.
     pub weights: Vec<f32>,
     pub layout: Layout,
-    /// n.
+    /// Declared number of rows, n.
     pub rows: f64,
     pub penalty: Penalty,
     /// The longest length at first.
     pub longest: f64,
-    /// How many are tried, 0 among them.
+    /// Number of lengths tried, 0 included.
     pub lengths: usize,
-    /// What a step of clipped losses is worth.
+    /// Unit of clipped losses.
     pub loss_step: f64,
-    /// Radius of the ball that trained weights are kept in.
+    /// Radius of the ball onto which trained weights are projected.
     pub ball: f64,
 }
 
-/// What is asked of the records.
+/// A query of the records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub(super) enum Question {
     /// The sum of clipped gradients at all these weights.
     Gradient { at: Vec<f32>, price: f64 },
-    /// Which length along a direction has the least clipped loss, a public handicap added to each.
+    /// The length along a direction with the least clipped loss, a public handicap added to each.
     Choice { from: Vec<f64>, along: Vec<f64>, lengths: Vec<f64>, handicaps: Vec<i64> },
 }
 
-/// What it waits for.
+/// Answer that the walk waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Waiting {
-    /// Nothing: it has not begun.
+    /// None: it has not begun.
     Begin,
     /// A gradient of this price.
     Gradient(f64),
     /// A length.
     Choice,
-    /// Nothing any more.
+    /// None: it has ended.
     End,
 }
 
-/// A descent under way.
+/// State of a descent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Descent {
     start: Start,
     books: Books,
     waiting: Waiting,
-    /// The trained weights, at full precision.
+    /// Trained weights, at full precision.
     point: Vec<f64>,
-    /// The noised sum of gradients there, and what was spent on it.
+    /// Noisy sum of gradients there, and its total price.
     gradient: Vec<f64>,
     spent: f64,
-    /// The direction that lengths are tried along.
+    /// Direction of the line search.
     along: Vec<f64>,
     longest: f64,
     /// Lengths taken since the longest was set.
     taken: Vec<f64>,
 }
 
-/// Where a length along a direction leads.
+/// Point at a length along a direction.
 pub(super) fn moved(from: &[f64], along: &[f64], length: f64) -> Vec<f64> {
     from.iter().zip(along).map(|(x, step)| x - length * step).collect()
 }
@@ -136,13 +136,13 @@ impl Walk for Descent {
 }
 
 impl Descent {
-    /// All weights, with these in the places of those that are trained.
+    /// All weights, with `trained` as the trained ones.
     fn all(&self, trained: &[f64]) -> Vec<f32> {
         let frozen = &self.start.weights[trained.len()..];
         trained.iter().map(|weight| *weight as f32).chain(frozen.iter().copied()).collect()
     }
 
-    /// Asks for a gradient where there is room for it; otherwise it is at its end.
+    /// Queries a gradient if there is room for it; otherwise ends.
     fn measure(&mut self, room: Option<(f64, Books)>) -> Next<Question, Tensors> {
         let at = self.all(&self.point);
         match room {
@@ -176,13 +176,13 @@ impl Descent {
         Next::Ask(Question::Choice { from, along, lengths, handicaps })
     }
 
-    /// Evenly from 0 to the longest.
+    /// Evenly spaced from 0 to the longest.
     fn lengths(&self) -> Vec<f64> {
         let most = (self.start.lengths.max(2) - 1) as f64;
         (0..self.start.lengths).map(|place| self.longest * place as f64 / most).collect()
     }
 
-    /// Takes a step of one of the lengths.
+    /// Makes a step of one of the lengths.
     fn take(&mut self, place: usize) {
         let length = self.lengths().get(place).copied().unwrap_or(0.0);
         self.point = moved(&self.point, &self.along, length);
@@ -202,7 +202,7 @@ mod tests {
     use super::super::super::tensors::Place;
     use super::*;
 
-    /// One trained weight at 3 and one that is frozen; room for three gradients, each with a choice.
+    /// One trained weight at 3 and one frozen weight; room for three gradients, each with a choice.
     fn descent() -> Descent {
         let place = |name: &str, range| Place { name: name.into(), shape: vec![1], range };
         let layout = Layout { places: vec![place("a", 0..1), place("b", 1..2)], trained: 1 };
@@ -226,7 +226,8 @@ mod tests {
         }
     }
 
-    /// Two steps by hand: a direction of length 1, lengths from 0, penalties as handicaps, and an end with nothing left.
+    /// Two steps by hand: a direction of norm 1, lengths from 0, penalties as handicaps, and an end
+    /// without budget left.
     #[test]
     fn steps_are_taken_along_unit_directions_until_there_is_no_room() {
         let mut walk = descent();
@@ -262,8 +263,8 @@ mod tests {
         panic!("it goes on");
     }
 
-    /// Where no length is better than none, the gradient is measured again for a tenth, averaged by what was spent, and
-    /// later ones cost a tenth more.
+    /// If no length is better than 0, the gradient is measured again for a tenth of its price, averaged
+    /// weighted by prices, and later ones cost a tenth more.
     #[test]
     fn a_noisy_direction_is_measured_again_and_averaged() {
         let mut walk = descent();

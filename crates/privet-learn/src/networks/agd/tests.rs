@@ -1,4 +1,4 @@
-//! What one record moves, that what is charged is what was priced, and what a certificate may say.
+//! Sensitivity to one record, charges against prices, and forged certificates.
 
 use super::super::tests::{NET, any_record, any_weights, facts, request, rows, table, with};
 use super::super::{Examples, Network};
@@ -39,8 +39,8 @@ fn adaptive(steps: u32, rho: f64, coordinates: usize) -> Adaptive {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// A record that comes moves the score of every candidate by a number from 0 to S, whatever the weights; so that
-    /// under replace-one two scores' moves are at most 2S apart.
+    /// An added record moves the score of every candidate by a number from 0 to S, for any weights;
+    /// under replace-one two scores' moves therefore differ by at most 2S.
     #[test]
     fn one_record_moves_every_score_by_no_more_than_its_clip(
         others in prop::collection::vec(any_record(), 1..12), one in any_record(),
@@ -59,7 +59,7 @@ proptest! {
         prop_assert_eq!(after - before, steps(&[one]));
     }
 
-    /// What the filter charges is at most the price that the books have for it.
+    /// The filter's charge is at most the price in the books.
     #[test]
     fn what_is_charged_is_what_was_priced(
         rho in 1e-8..1.0_f64, steps in 1..2000_u32, coordinates in 1..1_000_000_usize,
@@ -75,7 +75,8 @@ proptest! {
         prop_assert!(spent <= price && spent > 0.99 * price);
     }
 
-    /// Whatever answers lead to, the limit admits it, and there are no more draws than the distance was planned for.
+    /// For any answers, the limit admits the events, and there are no more draws than the distance was
+    /// planned for.
     #[test]
     fn the_limit_has_room_for_whatever_the_books_have(
         rho in 1e-6..1.0_f64, steps in 1..40_u32, again in prop::collection::vec(any::<bool>(), 0..600),
@@ -104,7 +105,7 @@ fn trained(planned: &Plan<Network>) -> Released<Network> {
     Released::from_release(release).unwrap()
 }
 
-/// The certificate states the limit and the events that came of it; read from its file it verifies.
+/// The certificate states the limit and the events; read from its file it verifies.
 #[test]
 fn events_chosen_on_the_way_verify() {
     for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
@@ -143,7 +144,7 @@ fn judged(document: &Value) -> (bool, String) {
     }
 }
 
-/// Events that no run comes to, in an order that no run has, or under another limit: each is found out.
+/// Events that no run has, in an order that no run has, or under another limit, are all detected.
 #[test]
 fn made_up_events_are_found_out() {
     let released = trained(&plan(&asked(Neighbours::ReplaceOne)).unwrap());
@@ -183,7 +184,7 @@ fn made_up_events_are_found_out() {
     assert!(!valid && why.contains("has no limit for others"), "{why}");
 }
 
-/// Lists that go on and on are read no further than the first event that no run comes to, nor than the books have room.
+/// An endless list is read no further than the first impossible event, nor than the books have room.
 #[test]
 fn a_list_without_end_is_read_no_further_than_it_can_be_true() {
     let adaptive = adaptive(12, 0.01, 100);
@@ -202,7 +203,7 @@ fn a_list_without_end_is_read_no_further_than_it_can_be_true() {
     assert!(both > 20 && both <= most, "{both} of {most}");
 }
 
-/// One line that states tens of millions of events, and one that states more than there can be.
+/// One line that states tens of millions of events, and one that states more than are possible.
 #[test]
 fn a_repeat_of_millions_is_found_out_at_once() {
     let released = trained(&plan(&asked(Neighbours::ReplaceOne)).unwrap());
@@ -245,7 +246,7 @@ fn it_learns_where_there_is_room() {
     assert!(loss < 0.45, "{loss}");
 }
 
-/// Noise on a grid costs (1 + e^ε) times a small number of δ, which at a large ε is more than there is.
+/// Noise on a grid costs (1 + e^ε) times a small number of δ, which at a large ε exceeds δ.
 #[test]
 fn an_epsilon_that_grids_cannot_pay_for_is_refused() {
     let asked = asked(Neighbours::ReplaceOne).within(Budget::new(60.0, 1e-6).unwrap());

@@ -1,4 +1,4 @@
-//! The same questions with nothing noised, for comparison on public ratings.
+//! The same queries without noise, for comparison on public ratings.
 
 use super::learning::{GlobalState, Learning};
 use super::{RANK, ROUNDS, Sizes};
@@ -24,7 +24,7 @@ settings! {
     }
 }
 
-/// A line about it.
+/// Registry entry of `non-private`.
 pub(in crate::ratings) const INFO: Info = Info {
     name: "non-private",
     summary: "the questions of moments with nothing noised, for comparison",
@@ -37,7 +37,7 @@ pub(in crate::ratings) const INFO: Info = Info {
     more: (),
 };
 
-/// It spends nothing: a budget is refused.
+/// Refuses a budget: the method spends none.
 pub(in crate::ratings) fn plan(
     _shape: &Shape,
     _settling: &Settling<'_>,
@@ -46,7 +46,7 @@ pub(in crate::ratings) fn plan(
     Err(no_budget("non-private"))
 }
 
-/// What is done, and its settings with every choice made.
+/// Returns the baseline and its settings with every choice made.
 pub(in crate::ratings) fn baseline(shape: &Shape, own: &NonPrivate) -> Result<Decided, LearnError> {
     let by_rule = if shape.items < 8 { 0 } else { 6 };
     let rank = RANK.check(f64::from(own.rank.unwrap_or(by_rule)))? as u32;
@@ -91,7 +91,7 @@ pub(in crate::ratings) fn started(
     }
 }
 
-/// The walk of [`super`], answered exactly.
+/// The walk of [`super`], with exact answers.
 #[derive(Debug, Clone)]
 struct Plain(Sizes);
 

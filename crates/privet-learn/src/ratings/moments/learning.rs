@@ -1,4 +1,4 @@
-//! The side that everyone sees: what is known of the items after each noised answer.
+//! The public walk of `moments`: the model of the items after each noisy answer.
 
 use super::question::Question;
 use super::{COUNT_WEIGHT, OFFSET_WEIGHT, Sizes};
@@ -8,70 +8,71 @@ use privet_dp::gate::{Next, Walk};
 use privet_optim::spectrum::Spectrum;
 use serde::{Deserialize, Serialize};
 
-/// What everyone knows of the items, made of noised answers alone.
+/// Released model of the items, computed from noisy answers alone.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GlobalState {
-    /// bⱼ: how far above its users' mean an item is rated, in quarters of the bounds' distance.
+    /// Offset bⱼ of each item: its ratings minus its users' means, in quarters of the distance between
+    /// the bounds.
     pub offsets: Vec<f64>,
-    /// Lⱼ: the logarithm of how often it is rated, around its mean.
+    /// Popularity Lⱼ of each item: the centred logarithm of its noisy number of ratings.
     pub popularity: Vec<f64>,
-    /// vⱼ of each item.
+    /// Vector vⱼ of each item.
     pub vectors: Vec<Vec<f64>>,
-    /// fⱼ of each item: what was declared of it, the same for all; none where nothing was.
+    /// Declared public features fⱼ of each item; empty if none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<Vec<f64>>,
 }
 
-/// What one user fits; it stays with her.
+/// One user's fit; it stays with that user.
 pub(crate) struct Own {
     weights: Vec<f64>,
-    /// How many features there are.
+    /// Number of features.
     features: usize,
 }
 
 impl Own {
-    /// a₀, a₁ and a₂.
+    /// Weights a₀, a₁ and a₂ of 1, offset and popularity.
     pub(crate) fn fixed(&self) -> [f64; FIXED] {
         [self.weights[0], self.weights[1], self.weights[2]]
     }
 
-    /// g.
+    /// Weights g of the features.
     pub(crate) fn known(&self) -> &[f64] {
         &self.weights[FIXED..FIXED + self.features]
     }
 
-    /// z.
+    /// Weights z of the item's vector.
     pub(crate) fn taste(&self) -> &[f64] {
         &self.weights[FIXED + self.features..]
     }
 }
 
-/// How many columns there are beside vⱼ: 1, bⱼ and Lⱼ.
+/// Number of columns beside features and vⱼ: 1, bⱼ and Lⱼ.
 const FIXED: usize = 3;
 /// Variances of a₀, a₁ and a₂ among users; that of z is 1 in each direction.
 const PRIORS: [f64; FIXED] = [0.3, 0.15, 0.01];
 /// Variance among users of the weight of a feature.
 const FEATURE_PRIOR: f64 = 0.06;
-/// The variance of a rating around what its user fits.
+/// Variance of a rating around its user's fit.
 const RESIDUAL_VARIANCE: f64 = 0.75;
-/// The same around her mean.
+/// Variance of a rating around its user's mean.
 const ROW_VARIANCE: f64 = 0.85;
-/// The variance of offsets around what popularity says.
+/// Variance of offsets around their prediction from popularity.
 const OFFSET_VARIANCE: f64 = 0.2;
-/// The variance of each number of vⱼ.
+/// Variance of each entry of vⱼ.
 const VECTOR_VARIANCE: f64 = 0.03;
-/// How much of a rating's weight tells of z: tastes are shrunk and clipped.
+/// Fraction of a rating's weight that informs z: fits are shrunk and clipped.
 const TASTE_SHARE: f64 = 0.4;
-/// Counts below this many deviations of their noise are taken for that much.
+/// Floor of a count, in standard deviations of its noise.
 const COUNT_FLOOR: f64 = 0.7;
-/// No number of an item is further from 0.
+/// Upper bound on the absolute value of an offset or an entry of a vector.
 pub(in crate::ratings) const LARGEST: f64 = 4.0;
-/// Passes in which the diagonal of the core is filled.
+/// Number of passes that fill the diagonal of the core.
 const FILLS: u32 = 10;
 
 impl GlobalState {
-    /// k.
+    /// Rank k.
     pub(crate) fn rank(&self) -> usize {
         self.vectors.first().map_or(0, Vec::len)
     }
@@ -82,7 +83,7 @@ impl GlobalState {
         fixed.into_iter().chain(features.copied()).chain(self.vectors[item].iter().copied())
     }
 
-    /// Ridge regression on the user's own ratings.
+    /// Fits a user by ridge regression on their own ratings.
     pub(crate) fn fitted(&self, user: &LocalState) -> Own {
         let features = self.features.first().map_or(0, Vec::len);
         let size = FIXED + features + self.rank();
@@ -108,18 +109,18 @@ impl GlobalState {
         Own { weights: solve(gram, &ridge, right), features }
     }
 
-    /// The place that is predicted for an item.
+    /// Scaled prediction for an item.
     pub(crate) fn place(&self, item: usize, own: &Own) -> f64 {
         let fitted: f64 = self.columns(item).zip(&own.weights).map(|(x, w)| x * w).sum();
         self.offsets[item] + fitted
     }
 
-    /// Places less what is predicted, item by item.
+    /// Residuals: scaled ratings minus predictions, item by item.
     pub(crate) fn residuals(&self, user: &LocalState, own: &Own) -> Vec<f64> {
         user.ratings().map(|(item, place)| place - self.place(item, own)).collect()
     }
 
-    /// Whether it has the form of so many items.
+    /// True if it has the form of a model of `items` items.
     pub(crate) fn fits(&self, items: usize) -> bool {
         let rank = self.rank();
         self.offsets.len() == items
@@ -130,13 +131,13 @@ impl GlobalState {
             && self.numbers().iter().all(|number| number.is_finite())
     }
 
-    /// All numbers.
+    /// All numbers of the model.
     pub(crate) fn numbers(&self) -> Vec<f64> {
         let vectors = self.vectors.iter().flatten();
         self.offsets.iter().chain(&self.popularity).chain(vectors).copied().collect()
     }
 
-    /// Why no run of the plan gives it.
+    /// Reason why no run of the plan gives it; `None` if one may.
     pub(in crate::ratings) fn refuses(
         &self,
         rank: usize,
@@ -153,21 +154,21 @@ impl GlobalState {
         if self.offsets.iter().chain(self.vectors.iter().flatten()).any(far) {
             return Some("a number of an item is further from 0 than any is kept");
         }
-        // The logarithms of noised counts: no count is above what its noise can make it.
+        // Logarithms of noisy counts: no count exceeds what its noise can make it.
         let most = (users as f64 + 1e9).ln() + 40.0;
         let far = self.popularity.iter().any(|number| number.abs() > most);
         far.then_some("an item is rated more often than there are users")
     }
 }
 
-/// A state, what is known of its errors, and how far it is.
+/// Walk with its current model, the model's error variances, and the number of answers so far.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Learning {
     sizes: Sizes,
     state: GlobalState,
-    /// Noised counts, none below its floor.
+    /// Noisy counts, none below its floor.
     counts: Vec<f64>,
-    /// What is left of each offset's variance.
+    /// Posterior variance of each offset.
     variance: Vec<f64>,
     core: Vec<u32>,
     answered: u32,
@@ -209,7 +210,7 @@ impl Walk for Learning {
 }
 
 impl Learning {
-    /// What the first answer says.
+    /// Processes the answer to the offsets query.
     fn offsets(&mut self, answer: &[f64]) {
         let look =
             FirstLook::of(answer, self.sizes.users, self.sizes.released()[0], &self.sizes.features);
@@ -225,8 +226,8 @@ impl Learning {
         }
     }
 
-    /// Directions from the noised covariance of the core: its largest eigenvalues, less what noise adds to
-    /// them.
+    /// Sets vectors from the noisy covariance of the core: its largest eigenvalues, minus the bias of
+    /// noise.
     fn start(&mut self, answer: &[f64]) {
         let (size, rank) = (self.core.len(), self.sizes.rank);
         let mut matrix = vec![0.0; size * size];
@@ -243,8 +244,8 @@ impl Learning {
             if value <= edge {
                 continue;
             }
-            // value = t + s²K/t for a true t under noise of scale s; the vector's share in the true one is
-            // 1 − s²K/t².
+            // value = t + s²K/t for a true t under noise of scale s; the vector's squared cosine with
+            // the true one is 1 − s²K/t².
             let truth = 0.5 * (value + (value * value - edge * edge).max(0.0).sqrt());
             let kept = (1.0 - (0.5 * edge / truth).powi(2)).max(0.0);
             let length = (truth * kept).sqrt();
@@ -257,7 +258,7 @@ impl Learning {
         }
     }
 
-    /// Offsets and vectors moved by what is left of the ratings, each as far as its noise lets it.
+    /// Moves offsets and vectors by residuals, with step sizes by their noise.
     fn round(&mut self, answer: &[f64]) {
         let (rank, noise) = (self.sizes.rank, self.sizes.released()[2]);
         let own = if rank > 0 { OFFSET_WEIGHT } else { 1.0 };
@@ -278,20 +279,20 @@ impl Learning {
     }
 }
 
-/// What the question of offsets tells of every item.
+/// First estimates of every item from the answer to the offsets query.
 pub(in crate::ratings) struct FirstLook {
-    /// Offsets and popularity, and no vectors.
+    /// Offsets and popularity, without vectors.
     pub state: GlobalState,
-    /// Noised counts, none below its floor.
+    /// Noisy counts, none below its floor.
     pub counts: Vec<f64>,
-    /// What is left of each offset's variance.
+    /// Posterior variance of each offset.
     pub variance: Vec<f64>,
-    /// Noised counts as they were told.
+    /// Noisy counts, unmodified.
     pub raw: Vec<f64>,
 }
 
 impl FirstLook {
-    /// Offsets and counts, shrunk by what their noise is.
+    /// Offsets and counts, shrunk by their noise.
     pub(in crate::ratings) fn of(
         answer: &[f64],
         users: u64,
@@ -313,7 +314,7 @@ impl FirstLook {
             .map(|n| 1.0 / (OFFSET_VARIANCE + ROW_VARIANCE / n + (noise / n).powi(2)))
             .collect();
         let means: Vec<f64> = sums.iter().zip(&counts).map(|(sum, n)| sum / n).collect();
-        // What popularity and features say of offsets.
+        // Regression of offsets on popularity and features.
         let size = 2 + features.first().map_or(0, Vec::len);
         let columns = |j: usize| {
             let own = features.get(j).into_iter().flatten().copied();
@@ -345,7 +346,7 @@ impl FirstLook {
     }
 }
 
-/// The largest eigenvalues with their vectors, once the diagonal is what they say it is.
+/// Largest eigenvalues with their vectors, with a diagonal consistent with them.
 fn filled(matrix: &mut [f64], size: usize, rank: usize) -> Option<Vec<(f64, Vec<f64>)>> {
     let mut found = Vec::new();
     for _ in 0..FILLS {
@@ -355,7 +356,7 @@ fn filled(matrix: &mut [f64], size: usize, rank: usize) -> Option<Vec<(f64, Vec<
             *diagonal = found.iter().map(|(value, v)| value.max(0.0) * v[place] * v[place]).sum();
         }
     }
-    // A direction has two signs: the same for whoever works it out.
+    // The sign of a direction is fixed, so that every computation gives the same.
     for (_, vector) in &mut found {
         let largest = vector.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs()));
         if largest.is_some_and(|entry| entry < 0.0) {
@@ -365,7 +366,7 @@ fn filled(matrix: &mut [f64], size: usize, rank: usize) -> Option<Vec<(f64, Vec<
     Some(found)
 }
 
-/// Whether there are as many of every item, each of a size that is accepted.
+/// True if every item has the same number of features, all of an accepted size.
 pub(in crate::ratings) fn features_fit(features: &[Vec<f64>], items: usize) -> bool {
     let count = features.first().map_or(0, Vec::len);
     features.len() == items
@@ -374,5 +375,5 @@ pub(in crate::ratings) fn features_fit(features: &[Vec<f64>], items: usize) -> b
         && features.iter().flatten().all(|number| number.abs() <= privet_data::ratings::FURTHEST)
 }
 
-/// Features of an item, at most.
+/// Upper limit on the number of features of an item.
 const MOST_FEATURES: usize = 64;

@@ -1,16 +1,20 @@
-//! Offsets and factors of items from a few noised sums, the default.
+//! Offsets and factors of items from a few noisy sums, the default.
 //!
-//! Places of ratings are y in [−2, 2]. What everyone is told of item j is an offset bⱼ, how often it is rated
-//! (the centred logarithm Lⱼ of a noised count) and k numbers vⱼ ([`GlobalState`]); each user fits, by ridge
-//! regression on her own ratings alone, y ≈ bⱼ + a₀ + a₁bⱼ + a₂Lⱼ + ⟨g, fⱼ⟩ + ⟨z, vⱼ⟩; fⱼ are public features of
-//! the item, where any are declared (they also say where offsets are shrunk to). Three questions are asked
-//! (`question`), each a sum over users in which n is the number of a user's ratings and w = min(1, √(ξ/n)):
+//! Scaled ratings are y in [−2, 2]. The release has for item j an offset bⱼ, a popularity (the centred
+//! logarithm Lⱼ of a noisy count) and a vector vⱼ of k numbers ([`GlobalState`]); each user fits, by
+//! ridge regression on their own ratings alone, y ≈ bⱼ + a₀ + a₁bⱼ + a₂Lⱼ + ⟨g, fⱼ⟩ + ⟨z, vⱼ⟩; fⱼ are
+//! public features of the item, if any are declared (offsets are then also shrunk towards a linear
+//! function of them). There are three queries (`question`), each a sum over users in which n is the
+//! number of a user's ratings and w = min(1, √(ξ/n)):
 //!
-//! | question | what a user adds | how long it is at most |
+//! | query | a user's vector | its norm, at most |
 //! |---|---|---|
-//! | offsets, once | (e, κ·w·1) over her items; e = w(y − ȳ) scaled into a ball of radius c√ξ | √ξ·√(c² + κ²) |
-//! | core, once where k > 0 | e·eᵀ below the diagonal over the K items with the largest noised counts; e her residuals there in a ball of radius C | C²/√2 |
-//! | rounds, R of them | e ⊗ (β, z): e = w·(residuals) in a ball of radius c′√ξ, z in a ball of radius ζ | c′√ξ·√(β² + ζ²); c′√ξ where k = 0 |
+//! | offsets, once | (e, κ·w·1) over rated items; e = w(y − ȳ) clipped to norm c√ξ | √ξ·√(c² + κ²) |
+//! | core, once if k > 0 | e·eᵀ below the diagonal over the K items of largest noisy counts | C²/√2 |
+//! | rounds, R of them | e ⊗ (β, z): e = w·(residuals) clipped to c′√ξ, z clipped to ζ | c′√ξ·√(β² + ζ²) |
+//!
+//! In the core e are the user's residuals at those items, clipped to norm C. If k = 0 a round has only
+//! e, of norm at most c′√ξ.
 //!
 //! **Theorem.** Between neighbours that differ by one user, whole, each sum moves in ℓ2 by at most
 //!
@@ -23,31 +27,33 @@
 //! and all R + 2 (or R + 1) releases with Gaussian noise σᵢ have the curve of one Gaussian mechanism of
 //! multiplier √ΣΔᵢ²/σᵢ².
 //!
-//! *Proof.* A sum loses or gains the vector of one user, or exchanges one for another. Offsets: the first
-//! half is in a ball of radius c√ξ, so two are 2c√ξ apart at most; the second has entries κw ≥ 0 at n places,
-//! of norm κw√n ≤ κ√ξ, and two such have a scalar product ≥ 0, so they are √2·κ√ξ apart at most. Core: of a
-//! symmetric matrix M half of ‖M‖²_F less the diagonal is below it. ‖eeᵀ‖²_F = ‖e‖⁴ ≤ C⁴; ‖eeᵀ − ffᵀ‖²_F =
-//! ‖e‖⁴ + ‖f‖⁴ − 2⟨e, f⟩² ≤ 2C⁴. Rounds: ‖e ⊗ (β, z)‖ = ‖e‖·‖(β, z)‖. Which items are in the core, and all
-//! that a question holds besides, are read off earlier *noised* answers: given those, each answer is a
-//! Gaussian mechanism with the bound above, and adaptive composition keeps products of dominating pairs (as
-//! in [`crate::linear::gd`]). Clipping, weights and the user's fit depend on her own ratings and on what
-//! everyone knows. ∎
+//! *Proof.* A sum loses or gains the vector of one user, or exchanges one for another. Offsets: the
+//! first half has norm at most c√ξ, so two differ by at most 2c√ξ; the second has entries κw ≥ 0 at n
+//! items, of norm κw√n ≤ κ√ξ, and two such have a scalar product ≥ 0, so they differ by at most √2·κ√ξ.
+//! Core: for a symmetric matrix M half of ‖M‖²_F without the diagonal is below it. ‖eeᵀ‖²_F = ‖e‖⁴ ≤ C⁴;
+//! ‖eeᵀ − ffᵀ‖²_F = ‖e‖⁴ + ‖f‖⁴ − 2⟨e, f⟩² ≤ 2C⁴. Rounds: ‖e ⊗ (β, z)‖ = ‖e‖·‖(β, z)‖. The items of the
+//! core, and all else that a query holds, are functions of earlier *noisy* answers: given those, each
+//! answer is a Gaussian mechanism with the bound above, and adaptive composition keeps products of
+//! dominating pairs (as in [`crate::linear::gd`]). Clipping, weights and the user's fit depend on their
+//! own ratings and on public facts. ∎
 //!
-//! *In finite arithmetic.* What a user adds is scaled to 1 − 10⁻⁹ of its radius, then truncated toward zero
-//! to whole units (for the core: e is, and products of whole numbers are exact), so its norm stays below the
-//! bound; sums are whole numbers; rounding to the noise's grid and its discreteness are charged.
+//! *In finite arithmetic.* A user's vector is scaled to 1 − 10⁻⁹ of its bound, then truncated toward
+//! zero to integer multiples of a unit (for the core: e is, and products of integers are exact), so its
+//! norm stays below the bound; sums are integers; rounding to the noise's grid and its discreteness are
+//! charged.
 //!
-//! **Joint privacy.** What is written is made of noised answers alone, so it is (ε, δ)-private towards
-//! everyone. A user's predictions are made from it and her own ratings: see [`super`].
+//! **Joint privacy.** The file is computed from noisy answers alone, so it is (ε, δ)-private. A user's
+//! predictions are computed from it and their own ratings: see [`super`].
 //!
-//! **Rules**, all on public facts. ξ = 40, K = 200, R = 3. The multiplier μ of the budget times the declared
-//! number of users, over the sides of the relation, says how much can be learnt: k = 0 below 1,750, 3 below
-//! 7,500, 6 above. The first question gets 4/10 of μ² where k = 0, and 1/4 otherwise (the core then 1/5); the
-//! rounds share the rest. Answers are shrunk by what their noise is known to be. These numbers were fixed on
-//! two splits of MovieLens 1M and five of 100K, whose test ratings were seen, among some 130 settings; what
-//! is reported is of other splits of the same ratings.
+//! **Rules**, all on public facts. ξ = 40, K = 200, R = 3. The rank is decided by the multiplier μ of
+//! the budget times the declared number of users, over the sides of the relation: k = 0 below 1,750, 3
+//! below 7,500, 6 above. The first query gets 4/10 of μ² if k = 0, and 1/4 otherwise (the core then
+//! 1/5); the rounds share the rest. Answers are shrunk by their known noise. These numbers were fixed on
+//! two splits of MovieLens 1M and five of 100K, with their test ratings, among some 130 settings;
+//! reported results are of other splits of the same ratings.
 //!
-//! Tested by `no_user_moves_a_sum_further_than_is_charged`, `the_bounds_are_tight` and `tests/all/completion.rs`.
+//! Tested by `no_user_moves_a_sum_further_than_is_charged`, `the_bounds_are_tight` and
+//! `tests/all/completion.rs`.
 
 pub(super) mod baseline;
 mod learning;
@@ -75,7 +81,7 @@ pub(super) use question::{offsets, weight};
 use serde::{Deserialize, Serialize};
 
 settings! {
-    /// Its own settings; whatever is left out is chosen by rule.
+    /// Settings of `moments`; any left out are chosen by rule.
     pub struct Moments {
         rank: u32 [RANK]
             "numbers that are learnt of each item beside its offset; by rule unless given";
@@ -87,19 +93,19 @@ settings! {
     }
 }
 
-/// Limits on k.
+/// Limits on the rank k.
 pub const RANK: Range = Range::from("rank", 0.0, 33.0);
-/// Limits on R.
+/// Limits on the number of rounds R.
 pub const ROUNDS: Range = Range::from("rounds", 1.0, 101.0);
-/// Limits on K.
+/// Limits on the number of items of the core, K.
 pub const CORE: Range = Range::from("core", 2.0, 2001.0);
-/// Limits on ξ.
+/// Limits on ξ, the number of ratings of a user that have full weight.
 pub const SPREAD: Range = Range::from("spread", 1.0, 1e6);
 
-/// ξ unless given.
+/// Default ξ.
 pub(super) const SPREAD_BY_RULE: f64 = 40.0;
 
-/// A line about it.
+/// Registry entry of `moments`.
 pub(super) const INFO: Info = Info {
     name: "moments",
     summary: "offsets and factors of items from a few noised sums, shrunk by their noise",
@@ -112,20 +118,20 @@ pub(super) const INFO: Info = Info {
     more: (),
 };
 
-/// c, for rows around their mean.
+/// Clip c of ratings around their user's mean.
 pub(super) const CLIP_ROW: f64 = 0.9;
-/// κ, of counts beside them.
+/// Weight κ of counts beside them.
 pub(super) const COUNT_WEIGHT: f64 = 0.7;
-/// C.
+/// Clip C of residuals in the core.
 pub(super) const CLIP_CORE: f64 = 2.5;
-/// c′, for residuals.
+/// Clip c′ of residuals in a round.
 pub(super) const CLIP_RESIDUAL: f64 = 0.65;
-/// ζ.
+/// Clip ζ of a user's vector z.
 pub(super) const CLIP_TASTE: f64 = 1.2;
-/// β.
+/// Weight β of offsets in a round.
 pub(super) const OFFSET_WEIGHT: f64 = 1.5;
 
-/// What a plan has settled, and what the walk begins from.
+/// Settled sizes of a plan: the start of its walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sizes {
     items: usize,
@@ -135,23 +141,23 @@ pub(crate) struct Sizes {
     rounds: u32,
     core: usize,
     spread: f64,
-    /// σ of the first answer.
+    /// Noise scale σ of the first answer.
     first: f64,
     most: u32,
-    /// How much wider the released noise is than what is charged.
+    /// Factor by which the released noise is wider than the charged noise.
     widening: f64,
-    /// fⱼ of each item, public; empty if none.
+    /// Public features fⱼ of each item; empty if none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     features: Vec<Vec<f64>>,
 }
 
-/// Shares of μ²: offsets, core, rounds.
+/// Fractions of μ² for offsets, core and rounds.
 fn shares(rank: usize) -> [f64; 3] {
     if rank == 0 { [0.4, 0.0, 0.6] } else { [0.25, 0.2, 0.55] }
 }
 
 impl Sizes {
-    /// κ and c at work: how far the first sum moves.
+    /// Sensitivity of the offsets.
     fn offsets_shift(&self) -> f64 {
         offsets_shift(self.relation, self.spread)
     }
@@ -168,12 +174,13 @@ impl Sizes {
         up(self.relation.sides() * CLIP_RESIDUAL * self.spread.sqrt() * each)
     }
 
-    /// Numbers of an answer of offsets, core and rounds.
+    /// Numbers of coordinates of the answers: offsets, core and a round.
     fn coordinates(&self) -> [usize; 3] {
         [2 * self.items, self.core * (self.core - 1) / 2, self.items * (1 + self.rank)]
     }
 
-    /// The noise of offsets, core and each round: each in proportion to its shift over the root of its share.
+    /// Noise scales of offsets, core and each round: each proportional to its sensitivity over the root
+    /// of its fraction.
     fn noise(&self) -> [f64; 3] {
         let shares = shares(self.rank);
         let each = self.first * shares[0].sqrt() / self.offsets_shift();
@@ -184,7 +191,7 @@ impl Sizes {
         ]
     }
 
-    /// The noise that answers come with: wider among parties than what is charged.
+    /// Noise scales of the released answers: wider among parties than charged.
     fn released(&self) -> [f64; 3] {
         self.noise().map(|noise| noise * self.widening)
     }
@@ -201,7 +208,7 @@ impl Sizes {
     }
 }
 
-/// How far the first sum moves.
+/// Sensitivity of the offsets query.
 pub(super) fn offsets_shift(relation: Relation, spread: f64) -> f64 {
     let (row, counts) = (CLIP_ROW * CLIP_ROW, COUNT_WEIGHT * COUNT_WEIGHT);
     let square = match relation.neighbours {
@@ -211,12 +218,12 @@ pub(super) fn offsets_shift(relation: Relation, spread: f64) -> f64 {
     up((spread * square).sqrt())
 }
 
-/// Rounded up: pays for the rounding of the few operations that made it.
+/// Rounded up: covers the rounding of the few operations before.
 fn up(value: f64) -> f64 {
     value * (1.0 + 8.0 * f64::EPSILON)
 }
 
-/// Numbers of an item by rule: [`self`].
+/// Default rank: [`self`].
 fn rank_of(strength: f64) -> u32 {
     if strength < 1750.0 {
         0
@@ -227,7 +234,7 @@ fn rank_of(strength: f64) -> u32 {
     }
 }
 
-/// Decides everything from public facts.
+/// Plans from public facts alone.
 pub(super) fn plan(
     shape: &Shape,
     settling: &Settling<'_>,
@@ -311,7 +318,7 @@ impl Asking for Sizes {
     }
 }
 
-/// The first question, for whoever begins as this does.
+/// The offsets query, for methods that begin with it.
 pub(super) fn offsets_question(items: usize, spread: f64) -> impl super::local::Question {
     Question::Offsets { items, spread }
 }

@@ -1,44 +1,44 @@
-//! What is asked of all users, and what each tells.
+//! Queries of `moments`, and a user's contribution to each.
 
 use super::learning::GlobalState;
 use super::{CLIP_CORE, CLIP_RESIDUAL, CLIP_ROW, CLIP_TASTE, COUNT_WEIGHT, OFFSET_WEIGHT};
 use crate::ratings::local::{self, LocalState, Tally, into_ball};
 use serde::Serialize;
 
-/// A question, plain data: all that it holds everyone knows.
+/// A query: plain data, all of it public.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
 pub(crate) enum Question {
     /// Ratings around their user's mean, and counts.
     Offsets {
-        /// How many items there are.
+        /// Number of items.
         items: usize,
-        /// ξ.
+        /// ξ, the number of ratings of a user that have full weight.
         spread: f64,
     },
     /// Products of residuals at these items.
     Core {
-        /// What everyone knows.
+        /// Model after earlier answers.
         state: GlobalState,
-        /// The items, most rated first.
+        /// Indices of the items, most rated first.
         core: Vec<u32>,
     },
-    /// Residuals, and their products with the user's taste.
+    /// Residuals, and their products with the user's fitted z.
     Round {
-        /// What everyone knows.
+        /// Model after earlier answers.
         state: GlobalState,
-        /// ξ.
+        /// ξ, the number of ratings of a user that have full weight.
         spread: f64,
     },
 }
 
-/// What sums of numbers count in.
+/// Unit of sums.
 const UNIT: f64 = 1.0 / 16_777_216.0;
-/// What residuals of the core count in; their products count in its square.
+/// Unit of residuals of the core; the unit of their products is its square.
 const CORE_UNIT: f64 = 1.0 / 65_536.0;
 
 impl Question {
-    /// Which of the three it is.
+    /// Index of the query: 0 offsets, 1 core, 2 round.
     pub(crate) fn place(&self) -> usize {
         match self {
             Self::Offsets { .. } => 0,
@@ -48,9 +48,9 @@ impl Question {
     }
 }
 
-/// w.
+/// Weight w = min(1, √(ξ/n)) of a user with n ratings.
 pub(in crate::ratings) fn weight(spread: f64, ratings: usize) -> f64 {
-    // Rounded down: it bounds the length of the counts.
+    // Rounded down: it bounds the norm of the counts.
     (spread / ratings.max(1) as f64).sqrt().min(1.0) * (1.0 - 1e-9)
 }
 
@@ -82,7 +82,7 @@ impl local::Question for Question {
 pub(in crate::ratings) fn offsets(items: usize, spread: f64, user: &LocalState, into: &mut Tally) {
     let count = user.items().len();
     let weight = weight(spread, count);
-    // As if there were one rating more, in the middle.
+    // As if there were one further rating, in the middle.
     let mean = user.places().iter().sum::<f64>() / (count + 1) as f64;
     let row: Vec<f64> = user.places().iter().map(|place| weight * (place - mean)).collect();
     let factor = into_ball(&row, CLIP_ROW * spread.sqrt());
@@ -133,7 +133,7 @@ fn round(state: &GlobalState, spread: f64, user: &LocalState, into: &mut Tally) 
     let offset = if taste.is_empty() { 1.0 } else { OFFSET_WEIGHT };
     for (item, residual) in user.items().iter().zip(&row) {
         let (first, residual) = (*item as usize * each, factor * residual);
-        // A little less: pays for the rounding of the product.
+        // Slightly less: covers the rounding of the product.
         into.add(first, offset * residual * (1.0 - 1e-12));
         for (place, z) in taste.iter().enumerate() {
             into.add(first + 1 + place, z * residual);

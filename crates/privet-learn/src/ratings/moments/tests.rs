@@ -1,4 +1,4 @@
-//! How far what a user tells can go, at random and at the extremes, under both relations.
+//! Norms of users' contributions, at random and at the extremes, under both relations.
 
 use super::question::Question;
 use super::*;
@@ -28,7 +28,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Any user: nobody, few ratings or many, at the bounds more often than not.
+/// Any user: none, few ratings or many, often at the bounds.
 fn user() -> impl Strategy<Value = LocalState> {
     let rating = prop_oneof![Just(-2.0), Just(2.0), -2.0..2.0];
     let share = prop_oneof![Just(0.0), Just(1.0), 0.0..1.0];
@@ -39,7 +39,7 @@ fn user() -> impl Strategy<Value = LocalState> {
     })
 }
 
-/// Whatever everyone may know after noise.
+/// Any released model.
 fn state(rank: usize) -> impl Strategy<Value = GlobalState> {
     let number = prop_oneof![Just(4.0), Just(-4.0), -1.0..1.0];
     prop::collection::vec(prop::collection::vec(number, 2 + rank + 2), ITEMS).prop_map(
@@ -64,7 +64,7 @@ fn questions(known: GlobalState, plain: GlobalState) -> [(Question, usize, usize
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
-    /// One user comes, goes or is exchanged for any other: no sum moves further than is charged.
+    /// One user added, removed or exchanged for any other: no sum moves further than is charged.
     #[test]
     fn no_user_moves_a_sum_further_than_is_charged(
         one in user(), other in user(), known in state(3), plain in state(0)
@@ -86,14 +86,14 @@ proptest! {
     }
 }
 
-/// The bounds are reached but for a thousandth: nothing is charged for nothing.
+/// The bounds are reached up to a thousandth: no charge is vacuous.
 #[test]
 fn the_bounds_are_tight() {
     let all = |sign: f64| {
         let place = |item: u32| if item.is_multiple_of(2) { 2.0 * sign } else { -2.0 * sign };
         LocalState::from_parts((0..60).collect(), (0..60).map(place).collect())
     };
-    // Of other items: counts at right angles.
+    // Of other items: orthogonal counts.
     let half = |odd: u32| {
         let items: Vec<u32> = (0..60).filter(|item| item / 30 == odd).collect();
         let places = items.iter().map(|item| if item.is_multiple_of(2) { 2.0 } else { -2.0 });
@@ -119,14 +119,14 @@ fn the_bounds_are_tight() {
     assert!(moved > 0.999 * replaced.round_shift(), "{moved}");
     let counts = distance(&told(&offsets, &half(0))[60..], &told(&offsets, &half(1))[60..]);
     assert!(counts > 0.999 * COUNT_WEIGHT * (2.0_f64 * 12.0).sqrt(), "{counts}");
-    // Below the diagonal: (1 − 1/n)/2 of the square of the whole.
+    // Below the diagonal: (1 − 1/n)/2 of the squared Frobenius norm.
     let core = Question::Core { state: flat, core: (0..20).collect() };
     let reached = norm(&core, &all(1.0));
     let least = (1.0 - 1.0 / 20.0_f64).sqrt() * 0.999;
     assert!(reached > least * alone.core_shift() && reached <= alone.core_shift(), "{reached}");
 }
 
-/// What is shown of a run: shares of the budget add up, whatever the rank.
+/// The displayed noise splits the budget by its fractions, for any rank.
 #[test]
 fn the_shares_of_the_budget_are_all_of_it() {
     for rank in [0, 3] {

@@ -1,4 +1,4 @@
-//! Their settings, what a plan settles, and how it is carried out.
+//! Settings of both methods, settled sizes of a plan, and costs of its queries.
 
 use super::question::{CLAMP, CLIP_ROW, CLIP_TASTE, GRAM_WEIGHT, Question, triangle};
 use super::rival::Rival;
@@ -16,13 +16,13 @@ use privet_dp::gate::GateError;
 use privet_dp::mechanism::Gaussian;
 use serde::{Deserialize, Serialize};
 
-/// Limits on the numbers of an item.
+/// Limits on the rank, the number of entries of an item's vector.
 const RANK: Range = Range::from("rank", 1.0, 33.0);
 /// Limits on β.
 const BETA: Range = Range::open("beta", 0.0, 1e6);
-/// The most items whose covariance is asked for twice.
+/// Upper limit on the number of items of `cleansed-svd`, which queries two triangles of their square.
 const MOST_ITEMS: usize = 2048;
-/// The first question's share of μ².
+/// Fraction of μ² for the first query.
 const FIRST: f64 = 0.25;
 
 settings! {
@@ -43,7 +43,7 @@ settings! {
     }
 }
 
-/// What a plan has settled, and what the walk begins from.
+/// Settled sizes of a plan: the start of its walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sizes {
     pub(super) way: Way,
@@ -52,11 +52,11 @@ pub(crate) struct Sizes {
     pub(super) relation: Relation,
     pub(super) rank: usize,
     pub(super) spread: f64,
-    /// σ of the first answer.
+    /// Noise scale σ of the first answer.
     pub(super) first: f64,
 }
 
-/// Which of them.
+/// Method with its own settings.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Way {
@@ -65,7 +65,7 @@ pub(super) enum Way {
 }
 
 impl Sizes {
-    /// How far the first sum and the others move.
+    /// Sensitivities of the first sum and of the others.
     pub(super) fn shifts(&self) -> [f64; 2] {
         let each = match self.way {
             Way::Als { .. } => {
@@ -85,7 +85,7 @@ impl Sizes {
         }
     }
 
-    /// The noise of the first answer and of each other.
+    /// Noise scales of the first answer and of each other.
     pub(super) fn noise(&self) -> [f64; 2] {
         let [first, second] = self.shifts();
         let each = self.first * FIRST.sqrt() / first;
@@ -107,7 +107,7 @@ impl Sizes {
     }
 }
 
-/// Calibrates sizes whose noise is still open.
+/// Calibrates the noise of open sizes.
 fn decided(open: Sizes, settling: &Settling<'_>, settled: Method) -> Result<Decision, LearnError> {
     if open.rank > open.items {
         return Err(LearnError::NotCovered {
@@ -125,7 +125,7 @@ fn decided(open: Sizes, settling: &Settling<'_>, settled: Method) -> Result<Deci
 /// Alternating least squares.
 pub(in crate::ratings) mod als {
     use super::*;
-    /// A line about it.
+    /// Registry entry of `als`.
     pub(in crate::ratings) const INFO: Info = Info {
         name: "als",
         summary: "alternating least squares from noised Gram matrices and right sides of all items",
@@ -164,7 +164,7 @@ pub(in crate::ratings) mod als {
 /// A subspace after cleansing.
 pub(in crate::ratings) mod cleansed_svd {
     use super::*;
-    /// A line about it.
+    /// Registry entry of `cleansed-svd`.
     pub(in crate::ratings) const INFO: Info = Info {
         name: "cleansed-svd",
         summary: "the leading directions of a noised and smoothed covariance of cleansed ratings",

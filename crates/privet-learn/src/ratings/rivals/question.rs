@@ -1,38 +1,38 @@
-//! What is asked of all users, and what each tells.
+//! Queries of both methods, and a user's contribution to each.
 
 use crate::ratings::local::{self, LocalState, Tally, into_ball};
 use crate::ratings::moments::{self, GlobalState};
 use serde::Serialize;
 
-/// c, for right sides.
+/// Clip c of right sides.
 pub(super) const CLIP_ROW: f64 = 0.9;
-/// ζ.
+/// Clip ζ of a user's vector z.
 pub(super) const CLIP_TASTE: f64 = 1.2;
-/// γ.
+/// Weight γ of Gram matrices.
 pub(super) const GRAM_WEIGHT: f64 = 0.7;
-/// H.
+/// Clamp H of residuals.
 pub(super) const CLAMP: f64 = 1.0;
-/// β_p.
+/// Number of pseudo-ratings at 0 in a user's mean, β_p.
 const PSEUDO: f64 = 5.0;
-/// What sums count in.
+/// Unit of sums.
 const UNIT: f64 = 1.0 / 16_777_216.0;
 
-/// A question, plain data: all that it holds everyone knows.
+/// A query: plain data, all of it public.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
 pub(crate) enum Question {
-    /// As [`moments`] asks first.
+    /// The first query of [`moments`].
     Offsets {
-        /// How many items there are.
+        /// Number of items.
         items: usize,
-        /// ξ.
+        /// ξ, the number of ratings of a user that have full weight.
         spread: f64,
     },
     /// Gram matrices and right sides.
     Turn {
-        /// What everyone knows.
+        /// Model after earlier answers.
         state: GlobalState,
-        /// ξ.
+        /// ξ, the number of ratings of a user that have full weight.
         spread: f64,
     },
     /// Products of residuals, and of ones.
@@ -42,7 +42,7 @@ pub(crate) enum Question {
     },
 }
 
-/// Entries of a triangle with its diagonal.
+/// Number of entries of a triangle with its diagonal.
 pub(super) fn triangle(size: usize) -> usize {
     size * (size + 1) / 2
 }
@@ -71,7 +71,7 @@ impl local::Question for Question {
     }
 }
 
-/// A little less than 1: pays for the rounding of products of a few numbers.
+/// Slightly less than 1: covers the rounding of products of a few numbers.
 const WITHIN: f64 = 1.0 - 1e-9;
 
 fn turn(state: &GlobalState, spread: f64, user: &LocalState, into: &mut Tally) {

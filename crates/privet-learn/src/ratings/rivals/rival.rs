@@ -1,4 +1,4 @@
-//! The side that everyone sees: from noised answers to vectors of items.
+//! The public walk of both methods: computes vectors of items from noisy answers.
 
 use super::procedure::{Sizes, Way};
 use super::question::{GRAM_WEIGHT, Question, triangle};
@@ -9,12 +9,12 @@ use crate::ratings::spectral::Triangle;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 
-/// Of a right side's entries: the variance of a rating around what is fitted, over that of a vector's number.
+/// Ridge of an item's vector: the variance of a rating around its fit, over that of a vector's entry.
 const RIDGE: f64 = 25.0;
-/// The size of vectors at the start.
+/// Upper bound on the absolute value of the initial vectors' entries.
 const START: f64 = 0.2;
 
-/// What is known so far.
+/// Walk with its current model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Rival {
     sizes: Sizes,
@@ -53,7 +53,7 @@ impl Walk for Rival {
 }
 
 impl Rival {
-    /// Offsets, and vectors that have nothing in common with any axis.
+    /// Sets offsets, and generic initial vectors.
     fn begun(&mut self, answer: &[f64]) {
         let look = FirstLook::of(answer, self.sizes.users, self.sizes.noise()[0], &[]);
         let number = |item: usize, place: usize| {
@@ -65,10 +65,10 @@ impl Rival {
         self.state.vectors = (0..self.sizes.items).map(vector).collect();
     }
 
-    /// Every item's regression on what users fitted.
+    /// Regresses every item on the users' fits.
     fn turn(&mut self, answer: &[f64]) {
         let (rank, noise) = (self.sizes.rank, self.sizes.noise()[1]);
-        // What keeps a noised Gram matrix positive.
+        // Keeps a noisy Gram matrix positive.
         let edge = 2.0 * noise / (1.5 * GRAM_WEIGHT) * (rank as f64).sqrt();
         for (vector, told) in
             self.state.vectors.iter_mut().zip(answer.chunks(rank + triangle(rank)))
@@ -91,7 +91,7 @@ impl Rival {
         let (items, noise) = (self.sizes.items, self.sizes.noise()[1]);
         let (sums, weights) = answer.split_at(triangle(items));
         let means = |told: &[f64]| told.iter().sum::<f64>() / told.len().max(1) as f64;
-        // The mean weight is above 0 but for noise; its noise is small, being a mean.
+        // The mean weight is above 0 except for noise, which is small in a mean.
         let (sum, weight) = (means(sums), means(weights).max(noise / triangle(items) as f64));
         let shrunk =
             |(told, over): (&f64, &f64)| (told + beta * sum) / (over.max(0.0) + beta * weight);

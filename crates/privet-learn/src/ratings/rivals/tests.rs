@@ -1,4 +1,4 @@
-//! How far what a user tells can go, at random and at the extremes, under both relations.
+//! Norms of users' contributions, at random and at the extremes, under both relations.
 
 use super::procedure::{Sizes, Way};
 use super::question::Question;
@@ -40,7 +40,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
-    /// One user comes, goes or is exchanged for any other: no sum moves further than is charged.
+    /// One user added, removed or exchanged for any other: no sum moves further than is charged.
     #[test]
     fn no_user_moves_a_sum_further_than_is_charged(
         one in user(), other in user(), state in state()
@@ -64,7 +64,7 @@ proptest! {
     }
 }
 
-/// The bound of a covariance is reached but for a hundredth: nothing is charged for nothing.
+/// The bound of a covariance is reached up to a hundredth: the charge is not vacuous.
 #[test]
 fn the_bound_of_a_covariance_is_tight() {
     let places = (0..30).map(|item| if item % 2 == 0 { 2.0 } else { -2.0 }).collect();

@@ -1,4 +1,5 @@
-//! Frank–Wolfe and projected descent with nothing noised, on ratings less the items' offsets and the users' means.
+//! Frank–Wolfe and projected descent without noise, on ratings minus the items' offsets and the users'
+//! means.
 
 use super::directions::Following;
 use super::methods::{NUCLEAR, RANK, RATE, ROUNDS, most_whole};
@@ -17,7 +18,7 @@ use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::sync::Arc;
 
-/// No row is longer.
+/// A clip above the norm of any row.
 const CLIP: f64 = 1e4;
 
 settings! {
@@ -38,7 +39,7 @@ settings! {
     }
 }
 
-/// k: √(users × items) times this unless given.
+/// Default nuclear norm k over √(users × items).
 const NUCLEAR_SHARE: f64 = 0.5;
 
 const NUCLEAR_INFO: SettingInfo = SettingInfo::number(
@@ -64,7 +65,7 @@ fn sizes(shape: &Shape, way: Way, rounds: u32, nuclear: f64) -> Result<Sizes, Le
     })
 }
 
-/// The walk, answered exactly.
+/// The walk with exact answers.
 #[derive(Debug)]
 struct Plain(Sizes);
 
@@ -87,7 +88,7 @@ impl Baseline<Complete> for Plain {
 /// Frank–Wolfe.
 pub(in crate::ratings) mod plain_frank_wolfe {
     use super::*;
-    /// A line about it.
+    /// Registry entry of `non-private-frank-wolfe`.
     pub(in crate::ratings) const INFO: Info = Info {
         name: "non-private-frank-wolfe",
         summary: "Frank–Wolfe over the nuclear-norm ball without noise, offsets of items taken off first, for comparison",
@@ -122,7 +123,7 @@ pub(in crate::ratings) mod plain_frank_wolfe {
 /// Projected descent.
 pub(in crate::ratings) mod plain_pgd {
     use super::*;
-    /// A line about it.
+    /// Registry entry of `non-private-pgd`.
     pub(in crate::ratings) const INFO: Info = Info {
         name: "non-private-pgd",
         summary: "projected gradient descent without noise, offsets of items taken off first, for comparison",

@@ -1,4 +1,4 @@
-//! The walk that everyone could watch: from noised answers to directions.
+//! The public walk of the spectral methods: computes directions from noisy answers.
 
 use super::eigen::{Triangle, orthonormal, unit};
 use super::path::{Descent, Direction, Path, Projection, Subspace};
@@ -8,7 +8,7 @@ use crate::ratings::factors::Factors;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 
-/// Directions found so far, and the one that is being looked for.
+/// Directions so far, and the current vector of Oja's rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Following {
     sizes: Sizes,
@@ -109,8 +109,8 @@ impl Following {
     }
 }
 
-/// What brings the singular values of all rows into the nuclear ball; directions that noise alone could make
-/// are left out.
+/// Projection of the singular values of all rows onto the nuclear ball; drops directions within the
+/// spectrum of the noise alone.
 fn projection(answer: Vec<f64>, sizes: &Sizes, rank: usize) -> Projection {
     let edge = edge(sizes.items, sizes.noise);
     let mut found = largest(answer, sizes.items, rank, sizes.noise);
@@ -118,7 +118,7 @@ fn projection(answer: Vec<f64>, sizes: &Sizes, rank: usize) -> Projection {
     let values: Vec<f64> = found.iter().map(|(value, _)| value.sqrt()).collect();
     let mut vectors: Vec<Vec<f64>> = found.into_iter().map(|(_, vector)| vector).collect();
     orthonormal(&mut vectors);
-    // τ with Σ max(0, λ − τ) = k, values descending.
+    // Threshold τ with Σ max(0, λ − τ) = k, values descending.
     let (mut less, mut sum) = (0.0_f64, 0.0);
     for (place, value) in values.iter().enumerate() {
         sum += value;
@@ -131,7 +131,7 @@ fn projection(answer: Vec<f64>, sizes: &Sizes, rank: usize) -> Projection {
     Projection { factors, vectors }
 }
 
-/// A fixed unit vector with nothing in common with any axis.
+/// A fixed, generic unit vector.
 fn start(items: usize) -> Vec<f64> {
     let mut vector: Vec<f64> =
         (0..items).map(|j| ((j as f64 + 0.5) * 0.618_034).sin() + 0.01).collect();
@@ -139,7 +139,7 @@ fn start(items: usize) -> Vec<f64> {
     vector
 }
 
-/// Where the spectrum of the noise alone ends: entries off the diagonal have σ/(3/2).
+/// Edge of the spectrum of the noise alone: entries off the diagonal have σ/(3/2).
 fn edge(items: usize, noise: f64) -> f64 {
     2.0 * noise / 1.5 * (items as f64).sqrt()
 }

@@ -1,14 +1,14 @@
-//! The largest eigenvalues of a symmetric matrix kept as a triangle, by orthogonal iteration.
+//! Largest eigenvalues of a symmetric matrix stored as a triangle, by orthogonal iteration.
 //!
-//! What it is applied to is noised already, so that its accuracy concerns nobody's privacy.
+//! The matrix is noisy already, so that the accuracy does not affect privacy.
 
-/// A symmetric matrix by its lower triangle, row after row, the diagonal included.
+/// A symmetric matrix as its lower triangle, row-major, with the diagonal.
 pub(in crate::ratings) struct Triangle {
     entries: Vec<f64>,
     size: usize,
 }
 
-/// Passes: the ratio of neighbouring eigenvalues is seldom so near 1 that more would be seen.
+/// Number of passes: the ratio of neighbouring eigenvalues is seldom so near 1 that more would matter.
 const PASSES: u32 = 60;
 
 impl Triangle {
@@ -32,10 +32,10 @@ impl Triangle {
         product
     }
 
-    /// The largest `count` eigenvalues with orthonormal vectors, the largest first, of a matrix none of whose
-    /// eigenvalues is far below −`shift`.
+    /// The largest `count` eigenvalues with orthonormal vectors, the largest first, of a matrix none of
+    /// whose eigenvalues is far below −`shift`.
     pub(in crate::ratings) fn largest(&self, count: usize, shift: f64) -> Vec<(f64, Vec<f64>)> {
-        // A fixed start with nothing in common with any axis.
+        // A fixed, generic start.
         let entry = |place: usize, j: usize| {
             ((place + 1) as f64 * (j as f64 + 0.5) * 0.618_034).sin() + 0.01
         };
@@ -78,7 +78,7 @@ pub(super) fn orthonormal(basis: &mut [Vec<f64>]) {
     }
 }
 
-/// Scales to length 1.
+/// Scales to norm 1.
 pub(super) fn unit(vector: &mut [f64]) {
     let largest = vector.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
     if !(largest > 0.0 && largest.is_finite()) {

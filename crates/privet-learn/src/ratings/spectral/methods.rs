@@ -1,4 +1,4 @@
-//! The four methods: their settings, and the rules where none are given.
+//! The four methods: their settings and default rules.
 
 use super::procedure::{Sizes, Way};
 use crate::LearnError;
@@ -9,21 +9,21 @@ use crate::release::registry::Info;
 use crate::release::settings::{SettingInfo, settings};
 use privet_core::Range;
 
-/// Limits on T.
+/// Limits on the number of rounds, T.
 pub(super) const ROUNDS: Range = Range::from("rounds", 1.0, 201.0);
-/// Limits on Γ.
+/// Limits on the number of Oja steps of each direction, Γ.
 const STEPS: Range = Range::from("steps", 1.0, 201.0);
 /// Limits on the dimensions of the subspace.
 pub(super) const RANK: Range = Range::from("rank", 1.0, 65.0);
-/// Limits on k.
+/// Limits on the nuclear norm, k.
 pub(super) const NUCLEAR: Range = Range::open("nuclear", 0.0, 1e12);
-/// Limits on Δ.
+/// Limits on the clip of a row, Δ.
 const CLIP: Range = Range::open("clip", 1e-3, 1e6);
-/// Limits on η.
+/// Limits on the step size η.
 pub(super) const RATE: Range = Range::open("rate", 0.0, 1.000_001);
-/// The most items of which whole rows are multiplied.
+/// Upper limit on the number of items if whole rows are multiplied.
 const MOST_WHOLE: usize = 2048;
-/// The most items whose covariance is kept whole.
+/// Upper limit on the number of items if their covariance is held in memory.
 const MOST_ITEMS: usize = 16_384;
 
 const ROUNDS_INFO: SettingInfo =
@@ -75,7 +75,7 @@ settings! {
     }
 }
 
-/// Calibrates sizes whose noise is still open.
+/// Calibrates the noise of open sizes.
 fn decided(
     open: Sizes,
     settling: &Settling<'_>,
@@ -105,7 +105,7 @@ fn nuclear(given: Option<f64>, shape: &Shape) -> Result<f64, LearnError> {
     Ok(NUCLEAR.check(given.unwrap_or(by_rule))?)
 }
 
-/// Refuses what takes too long: every user's whole row is multiplied.
+/// Refuses too many items or directions: every user's whole row is multiplied.
 pub(super) fn most_whole(rank: u32, shape: &Shape) -> Result<(), LearnError> {
     if rank as usize > shape.items || shape.items > MOST_WHOLE {
         return Err(LearnError::NotCovered {
@@ -120,10 +120,10 @@ fn rounds(given: Option<u32>) -> Result<u32, LearnError> {
     Ok(ROUNDS.check(f64::from(given.unwrap_or(10)))? as u32)
 }
 
-/// Frank–Wolfe by the noised covariance.
+/// Frank–Wolfe by the noisy covariance.
 pub(in crate::ratings) mod frank_wolfe {
     use super::*;
-    /// A line about it.
+    /// Registry entry of `frank-wolfe`.
     pub(in crate::ratings) const INFO: Info = Info {
         name: "frank-wolfe",
         summary: "Frank–Wolfe over the nuclear-norm ball, each direction from a noised covariance of the items",
@@ -161,7 +161,7 @@ pub(in crate::ratings) mod frank_wolfe {
 /// Frank–Wolfe by Oja's rule.
 pub(in crate::ratings) mod oja {
     use super::*;
-    /// A line about it.
+    /// Registry entry of `oja`.
     pub(in crate::ratings) const INFO: Info = Info {
         name: "oja",
         summary: "the same, each direction by noised steps of Oja's rule: no matrix of items by items",
@@ -200,7 +200,7 @@ pub(in crate::ratings) mod oja {
 /// Projected gradient descent.
 pub(in crate::ratings) mod pgd {
     use super::*;
-    /// A line about it.
+    /// Registry entry of `pgd`.
     pub(in crate::ratings) const INFO: Info = Info {
         name: "pgd",
         summary: "gradient steps of whole rows, projected to the nuclear-norm ball by a noised covariance",
@@ -247,7 +247,7 @@ pub(in crate::ratings) mod pgd {
 /// One singular subspace.
 pub(in crate::ratings) mod svd {
     use super::*;
-    /// A line about it.
+    /// Registry entry of `svd`.
     pub(in crate::ratings) const INFO: Info = Info {
         name: "svd",
         summary: "rows projected to the leading subspace of one noised covariance of the items",

@@ -1,4 +1,4 @@
-//! What everyone is told, and how a user follows it with her own row.
+//! Released models of the spectral methods, and a user's predictions from them and their own row.
 
 use crate::ratings::local::{LocalState, into_ball};
 use serde::{Deserialize, Serialize};
@@ -7,23 +7,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Direction {
-    /// λ′: how much of it there is in all residuals together, and a little more.
+    /// λ′: the root of the residuals' energy along v plus an allowance for noise.
     pub size: f64,
-    /// v, of length 1.
+    /// Unit vector v.
     pub vector: Vec<f64>,
 }
 
-/// Directions, one a round, and the two radii that steps along them are taken with.
+/// Directions, one for each round, with the two norm bounds of their steps.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Path {
-    /// Δ, of rows.
+    /// Clip of a row, Δ.
     pub clip: f64,
-    /// k, of the nuclear norm.
+    /// Bound on the nuclear norm, k.
     pub nuclear: f64,
     /// v and λ′ of each round.
     pub directions: Vec<Direction>,
-    /// Offsets of the items, taken off ratings first; none where nobody learnt any.
+    /// Offsets of the items, subtracted from ratings first; empty if none were learnt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offsets: Vec<f64>,
 }
@@ -32,7 +32,7 @@ pub struct Path {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Subspace {
-    /// Δ, of rows.
+    /// Clip of a row, Δ.
     pub clip: f64,
     /// Orthonormal vectors.
     pub vectors: Vec<Vec<f64>>,
@@ -42,9 +42,9 @@ pub struct Subspace {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Projection {
-    /// f, each from 0 to 1.
+    /// Factors f, each from 0 to 1.
     pub factors: Vec<f64>,
-    /// v, orthonormal.
+    /// Orthonormal vectors v.
     pub vectors: Vec<Vec<f64>>,
 }
 
@@ -52,30 +52,30 @@ pub struct Projection {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Descent {
-    /// Δ, of rows.
+    /// Clip of a row, Δ.
     pub clip: f64,
-    /// η.
+    /// Step size η.
     pub rate: f64,
-    /// How many items there are.
+    /// Number of items.
     pub items: usize,
-    /// A projection a round.
+    /// Projection of each round.
     pub steps: Vec<Projection>,
-    /// Offsets of the items, taken off ratings first; none where nobody learnt any.
+    /// Offsets of the items, subtracted from ratings first; empty if none were learnt.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offsets: Vec<f64>,
 }
 
-/// A user's mean, her clipped row, and where she is; it stays with her.
+/// A user's mean, clipped row and fit after the path's steps; it stays with that user.
 pub(super) struct Followed {
     pub mean: f64,
     row: Vec<f64>,
     fit: Vec<f64>,
-    /// Of each direction.
+    /// Coefficient of each direction.
     pub coefficients: Vec<f64>,
 }
 
-/// Her ratings less the items' offsets, around their mean (as if there were one more in the middle), in the ball of
-/// radius `clip`.
+/// A user's ratings minus the items' offsets, centred (as if there were one further rating in the
+/// middle), and clipped to norm `clip`; returns the mean and the row.
 pub(super) fn centred(user: &LocalState, clip: f64, offsets: &[f64]) -> (f64, Vec<f64>) {
     let offset = |item: usize| offsets.get(item).copied().unwrap_or(0.0);
     let mut row: Vec<f64> = user.ratings().map(|(item, place)| place - offset(item)).collect();
@@ -87,7 +87,7 @@ pub(super) fn centred(user: &LocalState, clip: f64, offsets: &[f64]) -> (f64, Ve
 }
 
 impl Path {
-    /// Takes every step.
+    /// Follows every step.
     pub(super) fn follow(&self, user: &LocalState) -> Followed {
         let (mean, row) = centred(user, self.clip, &self.offsets);
         let mut fit = vec![0.0; row.len()];
@@ -112,7 +112,7 @@ impl Path {
         Followed { mean, row, fit, coefficients }
     }
 
-    /// The places predicted for all items.
+    /// Scaled predictions for all items.
     pub(crate) fn places(&self, user: &LocalState) -> Vec<f64> {
         let followed = self.follow(user);
         let items = self.directions.first().map_or(0, |direction| direction.vector.len());
@@ -124,7 +124,7 @@ impl Path {
         places
     }
 
-    /// All numbers.
+    /// All numbers of the model.
     pub(crate) fn numbers(&self) -> Vec<f64> {
         let each = |direction: &Direction| {
             std::iter::once(direction.size).chain(direction.vector.clone()).collect::<Vec<_>>()
@@ -132,7 +132,7 @@ impl Path {
         self.directions.iter().flat_map(each).collect()
     }
 
-    /// Whether it is of so many items, and its vectors of length 1.
+    /// True if it has the form of a model of `items` items with unit vectors.
     pub(crate) fn fits(&self, items: usize) -> bool {
         let sized = |direction: &Direction| direction.size > 0.0 && direction.size.is_finite();
         [self.clip, self.nuclear].iter().all(|radius| *radius > 0.0 && radius.is_finite())
@@ -144,15 +144,15 @@ impl Path {
 }
 
 impl Followed {
-    /// What is left of her row on the items that she rated.
+    /// Fit minus row on the items that the user rated.
     pub(super) fn residuals(&self) -> Vec<f64> {
         self.fit.iter().zip(&self.row).map(|(fit, row)| fit - row).collect()
     }
 }
 
 impl Descent {
-    /// Her mean, and her whole row after every projection; with `towards` one step further towards her
-    /// ratings.
+    /// A user's mean, and whole row after every projection; with `towards` after one further step
+    /// towards their ratings.
     pub(super) fn follow(&self, user: &LocalState, towards: bool) -> (f64, Vec<f64>) {
         let (mean, row) = centred(user, self.clip, &self.offsets);
         let mut place = vec![0.0; self.items];
@@ -161,7 +161,7 @@ impl Descent {
                 let entry = &mut place[*item as usize];
                 *entry += self.rate * (wanted - *entry);
             }
-            // PRIV-28: nothing else bounds it.
+            // PRIV-28: no other step bounds it.
             let factor = into_ball(place, self.clip);
             place.iter_mut().for_each(|entry| *entry *= factor);
         };
@@ -180,7 +180,7 @@ impl Descent {
         (mean, place)
     }
 
-    /// The places predicted for all items.
+    /// Scaled predictions for all items.
     pub(crate) fn places(&self, user: &LocalState) -> Vec<f64> {
         let (mean, row) = self.follow(user, false);
         let mut places: Vec<f64> = row.into_iter().map(|entry| mean + entry).collect();
@@ -188,13 +188,13 @@ impl Descent {
         places
     }
 
-    /// All numbers.
+    /// All numbers of the model.
     pub(crate) fn numbers(&self) -> Vec<f64> {
         let each = |step: &Projection| [step.factors.clone(), step.vectors.concat()].concat();
         self.steps.iter().flat_map(each).collect()
     }
 
-    /// Whether it is of so many items, and its vectors of length 1.
+    /// True if it has the form of a model of `items` items with unit vectors.
     pub(crate) fn fits(&self, items: usize) -> bool {
         let sound = |step: &Projection| {
             step.factors.len() == step.vectors.len()
@@ -209,7 +209,7 @@ impl Descent {
 }
 
 impl Subspace {
-    /// The places predicted for all items.
+    /// Scaled predictions for all items.
     pub(crate) fn places(&self, user: &LocalState) -> Vec<f64> {
         let (mean, row) = centred(user, self.clip, &[]);
         let items = self.vectors.first().map_or(0, Vec::len);
@@ -223,7 +223,7 @@ impl Subspace {
         places
     }
 
-    /// Whether it is of so many items, and its vectors of length 1.
+    /// True if it has the form of a model of `items` items with unit vectors.
     pub(crate) fn fits(&self, items: usize) -> bool {
         self.clip > 0.0
             && self.clip.is_finite()

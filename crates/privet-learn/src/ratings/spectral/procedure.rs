@@ -1,4 +1,4 @@
-//! What a plan settles: radii, noise, what is charged, and how it is carried out.
+//! Settled sizes of a plan: norm bounds, noise, and costs of its queries.
 
 use super::directions::Following;
 use super::path::Subspace;
@@ -13,7 +13,7 @@ use privet_dp::gate::GateError;
 use privet_dp::mechanism::Gaussian;
 use serde::{Deserialize, Serialize};
 
-/// What a plan has settled, and what the walk begins from.
+/// Settled sizes of a plan: the start of its walk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Sizes {
     pub(super) way: Way,
@@ -23,12 +23,12 @@ pub(crate) struct Sizes {
     pub(super) nuclear: f64,
     pub(super) rounds: u32,
     pub(super) noise: f64,
-    /// Of the items, where they are known without asking: never of a private plan.
+    /// Offsets of the items, in baselines without privacy; always empty in a private plan.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) offsets: Vec<f64>,
 }
 
-/// Which of them.
+/// Method with its own settings.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Way {
@@ -39,7 +39,7 @@ pub(super) enum Way {
 }
 
 impl Sizes {
-    /// Δ₂ of a covariance (`true`), or of a power step or an energy.
+    /// Sensitivity Δ₂ of a covariance (`true`), or of a power step or an energy.
     pub(super) fn shift(&self, covariance: bool) -> f64 {
         let radius = match self.way {
             Way::Svd { .. } | Way::Pgd { .. } => self.clip,
@@ -49,7 +49,8 @@ impl Sizes {
             (true, Neighbours::AddRemove) => 1.125_f64.sqrt(),
             (true, Neighbours::ReplaceOne | Neighbours::ReplaceLabel) => 1.5,
             (false, Neighbours::AddRemove) => 1.0,
-            // Truncation to units of at most R²/2³⁸ can part two vectors by one unit a coordinate.
+            // Truncation to units of at most R²/2³⁸ can separate two vectors by one unit in each
+            // coordinate.
             (false, Neighbours::ReplaceOne | Neighbours::ReplaceLabel) => {
                 1.0 + (self.items as f64).sqrt() * 2_f64.powi(-38)
             }
@@ -72,7 +73,7 @@ impl Sizes {
         }
     }
 
-    /// How many releases of this shift there are.
+    /// Number of releases of this sensitivity.
     pub(super) fn releases(&self) -> f64 {
         f64::from(match self.way {
             Way::Svd { .. } => 1,
@@ -82,7 +83,7 @@ impl Sizes {
     }
 }
 
-/// A kind of question.
+/// Kind of a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Asked {
     Covariance,

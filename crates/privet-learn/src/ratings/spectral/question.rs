@@ -1,53 +1,53 @@
-//! What is asked of all users, and what each tells.
+//! Queries of the four methods, and a user's contribution to each.
 
 use super::path::{Descent, Path, centred};
 use crate::ratings::local::{self, LocalState, Tally, into_ball};
 use serde::Serialize;
 
-/// Whose residuals: plain data that everyone knows.
+/// Definition of the users' residuals a: plain data, all of it public.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "of", rename_all = "kebab-case")]
 pub(crate) enum Residuals {
-    /// Of rows as they are, in the ball of radius `clip`.
+    /// Rows, of norm at most `clip`.
     Rows {
-        /// Δ.
+        /// Clip of a row, Δ.
         clip: f64,
     },
-    /// Of rows less what was followed so far, in the ball of twice that radius.
+    /// Predictions along a path minus rows, of norm at most twice the path's clip.
     Path(Path),
-    /// Whole rows on the way of a descent, in the ball of its radius.
+    /// Whole rows during a descent, of norm at most its clip.
     Descent(Descent),
 }
 
-/// A question, plain data.
+/// A query: plain data, all of it public.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
 pub(crate) enum Question {
-    /// The triangle of aaᵀ.
+    /// The triangle of aaᵀ, with entries off its diagonal times 3/2.
     Covariance {
-        /// a.
+        /// Residuals a.
         residuals: Residuals,
-        /// How many items there are.
+        /// Number of items.
         items: usize,
     },
-    /// a⟨a, v⟩.
+    /// The vector a⟨a, v⟩.
     Power {
-        /// a.
+        /// Residuals a.
         residuals: Residuals,
-        /// v, of length 1.
+        /// Unit vector v.
         vector: Vec<f64>,
     },
-    /// ⟨a, v⟩².
+    /// The number ⟨a, v⟩².
     Energy {
-        /// a.
+        /// Residuals a.
         residuals: Residuals,
-        /// v, of length 1.
+        /// Unit vector v.
         vector: Vec<f64>,
     },
 }
 
 impl Residuals {
-    /// R.
+    /// Norm bound of residuals, R.
     pub(super) fn radius(&self) -> f64 {
         match self {
             Self::Rows { clip } => *clip,
@@ -56,7 +56,7 @@ impl Residuals {
         }
     }
 
-    /// On which items, ascending, and a.
+    /// Residuals of a user: item indices, ascending, and values.
     fn of(&self, user: &LocalState) -> (Vec<u32>, Vec<f64>) {
         let (items, mut found) = match self {
             Self::Rows { clip } => (user.items().to_vec(), centred(user, *clip, &[]).1),
@@ -66,13 +66,13 @@ impl Residuals {
                 ((0..row.len() as u32).collect(), row)
             }
         };
-        // They are inside already, but for rounding.
+        // Within the bound already, up to rounding.
         let factor = into_ball(&found, self.radius());
         found.iter_mut().for_each(|entry| *entry *= factor);
         (items, found)
     }
 
-    /// What entries of a count in: a power of two between R/2²⁰ and R/2¹⁹.
+    /// Unit of entries of a: a power of two between R/2²⁰ and R/2¹⁹.
     pub(super) fn unit(&self) -> f64 {
         (self.radius().log2().floor() - 19.0).exp2()
     }
@@ -89,7 +89,7 @@ impl local::Question for Question {
 
     fn unit(&self) -> f64 {
         match self {
-            // Halves of squares of units: entries off the diagonal count 3/2.
+            // Half the square of the unit: entries off the diagonal count 3/2.
             Self::Covariance { residuals, .. } => 0.5 * residuals.unit() * residuals.unit(),
             Self::Power { residuals, .. } | Self::Energy { residuals, .. } => {
                 residuals.unit() * residuals.unit()

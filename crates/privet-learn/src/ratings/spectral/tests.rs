@@ -1,4 +1,4 @@
-//! How far what a user tells can go, at random and at the extremes, under both relations.
+//! Norms of users' contributions, at random and at the extremes, under both relations.
 
 use super::path::{Descent, Direction, Path, Projection};
 use super::question::{Question, Residuals};
@@ -31,7 +31,7 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
 
-/// What the plan charges for a question of radius R: the covariance's factor, or 1.
+/// Sensitivity that the plan charges for a query of radius R: R² times the covariance's factor, or 1.
 fn charged(question: &Question, neighbours: Neighbours) -> f64 {
     let (residuals, factor) = match question {
         Question::Covariance { residuals, .. } => match neighbours {
@@ -45,7 +45,7 @@ fn charged(question: &Question, neighbours: Neighbours) -> f64 {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
-    /// One user comes, goes or is exchanged for any other (PRIV-21, 22, 24, 26, 28).
+    /// One user added, removed or exchanged for any other (PRIV-21, 22, 24, 26, 28).
     #[test]
     fn no_user_moves_a_sum_further_than_is_charged(
         one in user(), other in user(),
@@ -79,11 +79,12 @@ proptest! {
     }
 }
 
-/// PRIV-21: the printed 4Δ² is exceeded by exchanging two users at right angles; what is charged is reached.
+/// PRIV-21: exchanging two users with orthogonal rows exceeds the printed 4Δ²; the charge is attained.
 #[test]
 fn the_printed_sensitivity_of_the_covariance_is_exceeded_under_replacement() {
-    // One likes the first half and the other the second; rows at right angles, of length Δ after clipping. At the start
-    // residuals are rows, half as long as they may become: in units of R the printed bound is R² and the truth √2·R².
+    // One rates the first half of the items and the other the second: orthogonal rows of norm Δ after
+    // clipping. At the start residuals are rows, half of their possible norm: in units of R the printed
+    // bound is R² and the true sensitivity √2·R².
     let half = |second: bool| {
         let items: Vec<u32> = (0..10).map(|item| if second { item + 10 } else { item }).collect();
         let places = (0..10).map(|item| if item % 2 == 0 { 2.0 } else { -2.0 }).collect();
@@ -91,7 +92,7 @@ fn the_printed_sensitivity_of_the_covariance_is_exceeded_under_replacement() {
     };
     let question = Question::Covariance { residuals: Residuals::Rows { clip: CLIP }, items: ITEMS };
     let [one, two] = [half(false), half(true)].map(|user| told(&question, &user));
-    // With the weights taken out again: the Frobenius norm of the difference.
+    // Without the weights: the Frobenius norm of the difference.
     let mut square = 0.0;
     let mut place = 0;
     for i in 0..ITEMS {
@@ -107,7 +108,7 @@ fn the_printed_sensitivity_of_the_covariance_is_exceeded_under_replacement() {
     assert!(tight > 0.98 && tight <= 1.0, "{tight}");
 }
 
-/// Of a matrix whose eigenvectors are known.
+/// On a matrix with known eigenvectors.
 #[test]
 fn the_largest_eigenvalues_are_found() {
     let (size, values) = (12, [9.0, 5.0, -8.0]);

@@ -15,7 +15,7 @@ fn found(values: &[f32], labels: &[f64], steps: &Steps) -> Option<(Vec<u32>, f64
     scaled(values, labels).searched(steps, || true).unwrap()
 }
 
-/// Two columns of weight, the rest of none, and a number that follows them but for a little.
+/// A table with two columns of nonzero weight and a target that follows them up to small noise.
 fn table(rows: usize, weights: [f64; 2], seed: u64) -> (Vec<f32>, Vec<f64>) {
     let mut source = FixedSeed::new(seed);
     let mut draw = || source.below(2001) as f64 / 1000.0 - 1.0;
@@ -29,8 +29,8 @@ fn table(rows: usize, weights: [f64; 2], seed: u64) -> (Vec<f32>, Vec<f64>) {
     (values, labels)
 }
 
-/// Theorem 1, on tables around the threshold of passing: one record more or less, at the ends of what a record can be,
-/// never changes the support of what passes, nor the distance by more than 1.
+/// Theorem 1, on tables around the threshold of passing: one record more or less, at the extremes of a
+/// record's range, never changes the support of a table that passes, nor its distance by more than 1.
 #[test]
 fn neighbours_of_what_passes_have_the_same_support() {
     let (mut passed, mut moved) = (0, 0.0_f64);
@@ -60,7 +60,7 @@ fn neighbours_of_what_passes_have_the_same_support() {
                 labels.push(sign(2));
             }
             let Some((other, near)) = found(&values, &labels, &steps) else {
-                // Only what is at most 1 away from nothing may be missed: `None` counts as 1 or less.
+                // The search may miss a distance of at most 1: `None` counts as 1 or less.
                 assert!(distance <= 2.0 + 1e-6, "{seed} {turn}: {distance}");
                 continue;
             };
@@ -69,12 +69,13 @@ fn neighbours_of_what_passes_have_the_same_support() {
             moved = moved.max((near - distance).abs());
         }
     }
-    // Far from sure that a bound is tight, but it is no empty one.
+    // Not a proof of tightness, but the bound is not vacuous.
     assert!(passed >= 8 && moved > 0.1, "{passed} {moved}");
 }
 
-/// Theorem 2 against brute force: every set of two columns is tried by the conditions of optimality, which is right
-/// whatever a descent does; where one has a distance above 1, the search finds it, and elsewhere nothing above 1.
+/// Theorem 2 against brute force: the conditions of optimality are tested on every set of two columns,
+/// independently of any descent; where one has a distance above 1, the search finds it, and otherwise it
+/// finds none above 1.
 #[test]
 fn the_search_misses_nothing_that_counts() {
     let (mut above, mut below) = (0, 0);
@@ -125,8 +126,8 @@ fn the_search_misses_nothing_that_counts() {
     assert!(above >= 8 && below >= 8, "{above} {below}");
 }
 
-/// What one record could once decide: two equal columns, of which no set of one passes. The search ends after the
-/// number of steps that was fixed, and says nothing.
+/// Regression test for records that could prevent the search from ending: two equal columns, of which no
+/// set of one passes. The search ends after its fixed number of steps without an answer.
 #[test]
 fn a_search_ends_on_any_records() {
     let mut source = FixedSeed::new(9);
@@ -146,14 +147,14 @@ fn a_search_ends_on_any_records() {
             let _ = found(&values, &labels, &steps);
         }
     }
-    // Told not to go on is the only other end.
+    // `go_on` is the only other end.
     let (values, labels) = table(300, [0.0, 0.0], 3);
     let steps = Steps { size: 2, lambda: 40.0, curvature: 40.0, cap: 800.0 };
     assert_eq!(scaled(&values, &labels).searched(&steps, || false), Err(Ended));
 }
 
-/// Where fewer weights are not 0 than are asked for, nothing passes, although few gradients are large: what the
-/// printed test would miss.
+/// Where fewer weights are nonzero than `size`, no table passes, although few gradients are large: the
+/// printed test would miss this.
 #[test]
 fn fewer_weights_than_asked_for_do_not_pass() {
     let (values, labels) = table(400, [0.8, 0.0], 3);
@@ -161,7 +162,7 @@ fn fewer_weights_than_asked_for_do_not_pass() {
     assert_eq!(found(&values, &labels, &steps), None);
 }
 
-/// The public bound on steps is one, and small enough to be run.
+/// The bound on steps is public, holds, and is small enough to run.
 #[test]
 fn stages_end_and_their_steps_are_bounded() {
     for rows in [1e3, 1e5, 2_f64.powi(21)] {
