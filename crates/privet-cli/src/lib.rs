@@ -19,6 +19,7 @@ mod cli;
 mod disk;
 mod failure;
 mod flow;
+mod head;
 mod interrupt;
 mod keys;
 mod lines_in;

@@ -1,18 +1,16 @@
 //! `privet describe`: what a table looks like, under noise.
 
 use crate::failure::Failure;
-use crate::order::Table;
+use crate::head::{Given, Head, head};
 use crate::output::{self, number};
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
-use crate::settings::{self, within};
 use clap::Args;
-use privet_core::{DELTA, EPSILON, Neighbours, Relation, printable};
+use privet_core::printable;
 use privet_data::Schema;
 use privet_learn::look::describe::{BINS, Bin, ColumnSummary, Describe as Task, Kind, Summary};
 use privet_learn::{Plan, Released, plan};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// Describe a table privately: counts, means, quantiles, histograms, correlations, in one release
@@ -41,23 +39,8 @@ Examples:
       --out pure.json --json"
 )]
 pub struct Describe {
-    /// The table: CSV (.gz, .zst) or Parquet, as the schema says
-    data: PathBuf,
-    /// The public schema (TOML)
-    #[arg(long, value_name = "SCHEMA")]
-    schema: PathBuf,
-    #[arg(
-        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
-        help = format!("Privacy budget ε of the whole description: {EPSILON}. Smaller is more private; \
-                        privet picks none for you"),
-    )]
-    epsilon: f64,
-    #[arg(
-        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}; 0 needs far more noise where there are \
-                        many columns [default: 1/rows²]"),
-    )]
-    delta: Option<f64>,
+    #[command(flatten)]
+    head: Head<OfDescription>,
     /// Only these columns, the target among them if it is named
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     columns: Option<Vec<String>>,
@@ -69,16 +52,15 @@ pub struct Describe {
     /// Whether numbers are correlated with each other: yes or no [default: yes for 2 to 24 numbers]
     #[arg(long, value_name = "YES|NO", value_parser = yes_or_no)]
     correlations: Option<bool>,
-    /// Whose difference must not show: one record (or user) exchanged for another, or one added
-    /// or removed (then the number of rows is private too)
-    #[arg(long, value_name = "RELATION", default_value = "replace-one")]
-    neighbours: Neighbours,
-    /// Number of rows you declare; required where it is private (add-remove, or users with several
-    /// rows) [default: that of the file]
-    #[arg(long, value_name = "N", value_parser = settings::rows)]
-    rows: Option<u64>,
     #[command(flatten)]
     releasing: Releasing,
+}
+
+head! {
+    OfDescription {
+        epsilon: (Given::Always, " of the whole description"),
+        delta: "; 0 needs far more noise where there are many columns [default: 1/rows²]",
+    }
 }
 
 fn yes_or_no(text: &str) -> Result<bool, String> {
@@ -92,13 +74,13 @@ fn yes_or_no(text: &str) -> Result<bool, String> {
 impl Describe {
     /// Refuses before a record is read whatever can be refused then.
     pub fn run(self) -> Result<(), Failure> {
-        let schema = Schema::load(&self.schema)?;
-        let relation = Relation::new(self.neighbours, schema.unit());
-        let table = Table::new(&self.data, &schema, relation, self.rows)?;
-        let inputs: [&Path; 2] = [&self.data, &self.schema];
+        let head = &self.head;
+        let schema = head.schema()?;
+        let (table, inputs) = (head.table(&schema)?, head.inputs(&[]));
         let plan = |rows| self.plan(&schema, rows);
         let (place, reserved) = self.releasing.reserve(table, &inputs, "describe", plan)?;
-        let read = |plan: &Plan<Task>| read_table(&self.data, plan.schema(), relation);
+        let read =
+            |plan: &Plan<Task>| read_table(head.data(), plan.schema(), head.relation(&schema));
         let (ready, data) = reserved.read(read)?;
         let mut source = self.releasing.source()?;
         let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
@@ -109,8 +91,8 @@ impl Describe {
     fn plan(&self, schema: &Schema, rows: u64) -> Result<Plan<Task>, Failure> {
         let Self { columns, bins, correlations, .. } = self;
         let task = Task { columns: columns.clone(), bins: *bins, correlations: *correlations };
-        let budget = (self.epsilon, self.delta);
-        let request = task.request(schema, rows, self.neighbours, budget)?;
+        let (head, budget) = (&self.head, self.head.budget()?);
+        let request = task.request(schema, rows, head.neighbours, budget)?;
         let _meter = Meter::spinner("planning");
         Ok(plan(&request)?)
     }

@@ -1,14 +1,15 @@
 //! `privet neighbours`: answers to public questions, by the votes of the records near each.
 
 use crate::failure::Failure;
-use crate::order::{Made, Table};
+use crate::head::{Given, Head, NOT_FOR_A_STREAM, RELATIONS, head};
+use crate::order::Made;
 use crate::output::{self, number};
 use crate::progress::Meter;
 use crate::releasing::{Place, Releasing, read_table};
-use crate::settings::{self, within};
+use crate::settings::within;
 use crate::{say, words};
 use clap::Args;
-use privet_core::{DELTA, EPSILON, Neighbours as Relations, Relation, printable};
+use privet_core::{Neighbours as Relations, printable};
 use privet_data::matrix::Matrix;
 use privet_data::read::{Purpose, ReadOptions, read_features};
 use privet_data::{Dataset, Schema};
@@ -57,11 +58,8 @@ Examples:
   privet neighbours table.csv --questions tuesday.csv --stream s.answers --out tuesday.json"
 )]
 pub struct Neighbours {
-    /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says
-    data: PathBuf,
-    /// The public schema (TOML)
-    #[arg(long, value_name = "SCHEMA")]
-    schema: Option<PathBuf>,
+    #[command(flatten)]
+    head: Head<OfAnswers>,
     /// The public questions: rows with the columns of the schema; the target may be missing
     #[arg(long, value_name = "FILE")]
     questions: PathBuf,
@@ -76,25 +74,6 @@ pub struct Neighbours {
                         [default: from the questions]", VOTES.whole()),
     )]
     votes: Option<u32>,
-    #[arg(
-        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
-        help = format!("Privacy budget ε: {EPSILON}. Smaller is more private; privet picks none for you"),
-    )]
-    epsilon: Option<f64>,
-    #[arg(
-        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}, but not 0 \
-                        [default: 1/N², N the number of rows]"),
-    )]
-    delta: Option<f64>,
-    /// Whose difference must not show: one record (or user) added or removed (then the number of
-    /// rows is private too), or one exchanged for another [default: add-remove]
-    #[arg(long, value_name = "RELATION")]
-    neighbours: Option<Relations>,
-    /// Number of rows you declare; required where it is private (add-remove, or users with several
-    /// rows) [default: that of the file]
-    #[arg(long, value_name = "N", value_parser = settings::rows)]
-    rows: Option<u64>,
     /// Keeps what is left of the budget for questions that come later; made by the first call
     #[arg(long, value_name = "FILE")]
     stream: Option<PathBuf>,
@@ -103,6 +82,15 @@ pub struct Neighbours {
     queries: Option<u32>,
     #[command(flatten)]
     releasing: Releasing,
+}
+
+head! {
+    OfAnswers {
+        schema: (Given::Perhaps, NOT_FOR_A_STREAM),
+        epsilon: (Given::Perhaps, ""),
+        delta: ", but not 0 [default: 1/N², N the number of rows]",
+        neighbours: (Relations::AddRemove, RELATIONS),
+    }
 }
 
 /// A stream, where its answers go, the table, and the questions of this batch.
@@ -119,13 +107,13 @@ impl Neighbours {
 
     /// All questions at once.
     fn once(&self) -> Result<(), Failure> {
-        let (schema, relation) = self.facts()?;
-        let table = Table::new(&self.data, &schema, relation, self.rows)?;
+        let schema = self.schema()?;
+        let table = self.head.table(&schema)?;
         let task = self.asked(&schema)?;
         let plan = |rows| self.plan(&task, &schema, rows);
         let (place, reserved) =
             self.releasing.reserve(table, &self.inputs(), "neighbours", plan)?;
-        let (ready, data) = reserved.read(|_| read_table(&self.data, &schema, relation))?;
+        let (ready, data) = reserved.read(|_| self.table(&schema))?;
         let planned = ready.plan().clone();
         let mut source = self.releasing.source()?;
         let meter = Meter::spinner("answering");
@@ -162,13 +150,13 @@ impl Neighbours {
                 path.display()
             ))
         })?;
-        let (schema, relation) = self.facts()?;
-        if self.rows.is_none() {
+        let schema = self.schema()?;
+        if self.head.rows.is_none() {
             return Err(Failure::input(
                 "--rows is missing: tables may change between batches, and what is planned for is declared here",
             ));
         }
-        let table = Table::new(&self.data, &schema, relation, self.rows)?;
+        let table = self.head.table(&schema)?;
         let questions = self.read(&schema)?;
         let task = Nearby { stream: Some(in_all), ..self.asked_of(&questions) };
         if task.questions.len() > in_all as usize {
@@ -181,7 +169,7 @@ impl Neighbours {
         let plan = |rows| self.plan(&task, &schema, rows);
         let (inputs, doing) = (self.inputs(), "neighbours, a stream");
         let (place, reserved) = self.releasing.reserve(table, &inputs, doing, plan)?;
-        let (ready, data) = reserved.read(|_| read_table(&self.data, &schema, relation))?;
+        let (ready, data) = reserved.read(|_| self.table(&schema))?;
         let mut source = self.releasing.source()?;
         let planned = ready.spend_whole(&data)?;
         let stream = Answers::begin(&planned, path, source.as_mut())?;
@@ -189,26 +177,16 @@ impl Neighbours {
     }
 
     fn go_on(&self, path: &Path) -> Result<Batch, Failure> {
-        let given = [
-            ("--schema", self.schema.is_some()),
-            ("--within", self.within.is_some()),
-            ("--votes", self.votes.is_some()),
-            ("--epsilon", self.epsilon.is_some()),
-            ("--delta", self.delta.is_some()),
-            ("--neighbours", self.neighbours.is_some()),
-            ("--rows", self.rows.is_some()),
-            ("--queries", self.queries.is_some()),
+        let more = [
+            ("within", self.within.is_some()),
+            ("votes", self.votes.is_some()),
+            ("queries", self.queries.is_some()),
         ];
-        if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
-            return Err(Failure::input(format!(
-                "{flag}: {} says it already, and goes on as it was begun; leave it out, or name another stream",
-                path.display()
-            )));
-        }
+        self.head.not_again(path, &more)?;
         let stream = Answers::read(path)?;
         let questions = self.read(stream.plan().schema())?;
         let (place, data) = self.releasing.read_again(
-            &self.data,
+            self.head.data(),
             &self.inputs(),
             stream.plan(),
             stream.entered(),
@@ -216,27 +194,18 @@ impl Neighbours {
         Ok((stream, place, data, questions))
     }
 
-    /// The schema and the relation.
-    fn facts(&self) -> Result<(Schema, Relation), Failure> {
-        let path = self.schema.as_ref().ok_or_else(|| {
-            Failure::input(
-                "--schema is missing: the public schema of the table and of the questions",
-            )
-        })?;
-        let schema = Schema::load(path)?.linear();
-        let relation = Relation::new(self.relation(), schema.unit());
-        Ok((schema, relation))
+    /// The schema, with nothing of its encoding left open.
+    fn schema(&self) -> Result<Schema, Failure> {
+        Ok(self.head.schema()?.linear())
     }
 
-    fn relation(&self) -> Relations {
-        self.neighbours.unwrap_or(Relations::AddRemove)
+    fn table(&self, schema: &Schema) -> Result<Dataset, Failure> {
+        read_table(self.head.data(), schema, self.head.relation(schema))
     }
 
     /// Files that are read.
     fn inputs(&self) -> Vec<&Path> {
-        let files =
-            [Some(&self.data), self.schema.as_ref(), Some(&self.questions), self.stream.as_ref()];
-        files.into_iter().flatten().map(PathBuf::as_path).collect()
+        self.head.inputs(&[Some(&self.questions), self.stream.as_deref()])
     }
 
     fn keep(
@@ -282,13 +251,8 @@ impl Neighbours {
     }
 
     fn plan(&self, task: &Nearby, schema: &Schema, rows: u64) -> Result<Plan<Nearby>, Failure> {
-        let epsilon = self.epsilon.ok_or_else(|| {
-            Failure::input(format!(
-                "--epsilon is missing: answers need a privacy budget, {EPSILON}"
-            ))
-        })?;
-        let budget = (epsilon, self.delta);
-        let request = task.clone().request(schema, rows, self.relation(), budget)?;
+        let (head, budget) = (&self.head, self.head.budget()?);
+        let request = task.clone().request(schema, rows, head.neighbours, budget)?;
         let _meter = Meter::spinner("planning");
         Ok(plan(&request)?)
     }

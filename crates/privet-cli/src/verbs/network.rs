@@ -1,13 +1,13 @@
 //! `privet train --model`: networks.
 
 use crate::failure::Failure;
-use crate::order::{Made, Table};
+use crate::head::Told as Asked;
+use crate::order::Made;
 use crate::output;
 use crate::progress::Meter;
 use crate::releasing::{Place, Releasing, read_table};
 use crate::settings::RequestFlags;
 use clap::Args;
-use privet_data::Schema;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_learn::file::{self, Seal};
 use privet_learn::nonconvex::checkpoint::Checkpointed;
@@ -48,9 +48,7 @@ pub struct NetworkFlags {
 
 /// Everything that a training of a network is told.
 pub struct Told<'a> {
-    pub data: &'a Path,
-    pub schema_path: &'a Path,
-    pub rows: Option<u64>,
+    pub head: &'a Asked,
     pub method: &'a str,
     pub flags: &'a NetworkFlags,
     pub settings: &'a RequestFlags,
@@ -111,12 +109,11 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
         shift: flags.input_shift,
         ..Network::new(description, method)
     };
-    let schema = Schema::load(told.schema_path)?;
-    let relation = told.settings.relation(&schema);
-    let table = Table::new(told.data, &schema, relation, told.rows)?;
+    let schema = told.head.schema()?;
+    let (relation, table) = (told.head.relation(&schema), told.head.table(&schema)?);
     let plan = |rows: u64| -> Result<Plan<Network>, Failure> {
         let _meter = Meter::spinner("planning");
-        let words = told.settings.words("auto".parse()?, told.calibration);
+        let words = told.settings.words(told.head, "auto".parse()?, told.calibration);
         let request: Request<Network> = task.clone().request(&schema, rows, &words)?;
         let planned = learn::plan(&request)?;
         Ok(match &weights {
@@ -130,14 +127,8 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
             task.method
         )));
     }
-    let inputs = [
-        Some(told.data),
-        Some(told.schema_path),
-        Some(model),
-        flags.weights.as_deref(),
-        flags.checkpoint.as_deref(),
-    ];
-    let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
+    let more = [Some(model), flags.weights.as_deref(), flags.checkpoint.as_deref()];
+    let inputs = told.head.inputs(&more);
     let doing = format!("train {}", task.method);
     let found = match flags.checkpoint.as_deref() {
         Some(path) if path.exists() => Some(Checkpointed::read(path, weights.as_deref())?),
@@ -160,7 +151,7 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
         }
         (None, None) => told.releasing.reserve(table, &inputs, &doing, plan)?,
     };
-    let read = |_: &Plan<Network>| read_table(told.data, &schema.linear(), relation);
+    let read = |_: &Plan<Network>| read_table(told.head.data(), &schema.linear(), relation);
     let (ready, data) = reserved.read(read)?;
     let mut source = told.releasing.source()?;
     let never = AtomicBool::new(false);

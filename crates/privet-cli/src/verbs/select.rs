@@ -1,19 +1,18 @@
 //! `privet select`: which few of many columns matter, under noise.
 
 use crate::failure::Failure;
-use crate::order::Table;
+use crate::head::{Head, Told, Usual};
 use crate::output::number;
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
-use crate::settings::{self, assignment, within};
+use crate::settings::assignment;
 use crate::words;
 use clap::Args;
-use privet_core::{DELTA, EPSILON, Neighbours, Relation, printable};
+use privet_core::printable;
 use privet_data::Schema;
 use privet_learn::select::{Select as Task, Selector};
 use privet_learn::{Plan, Released, plan};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// Choose columns by how much they say of the target, privately, and write them with their certificate
@@ -45,36 +44,14 @@ Examples:
       --set chunks=200 --out columns.json"
 )]
 pub struct Select {
-    /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says
-    data: PathBuf,
-    /// The public schema (TOML)
-    #[arg(long, value_name = "SCHEMA")]
-    schema: PathBuf,
+    #[command(flatten)]
+    head: Head<Usual>,
     /// How many columns to choose
     #[arg(long, value_name = "S")]
     size: u32,
     /// How they are chosen
     #[arg(long, value_name = "METHOD", default_value = "correlation")]
     method: Selector,
-    #[arg(
-        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
-        help = format!("Privacy budget ε: {EPSILON}. Smaller is more private; privet picks none for you"),
-    )]
-    epsilon: f64,
-    #[arg(
-        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}; 0 asks for pure ε \
-                        [default: 1/N², N the number of rows]"),
-    )]
-    delta: Option<f64>,
-    /// Whose difference must not show: one record (or user) exchanged for another, or one added
-    /// or removed (then the number of rows is private too)
-    #[arg(long, value_name = "RELATION", default_value_t = Neighbours::ReplaceOne)]
-    neighbours: Neighbours,
-    /// Number of rows you declare; required where it is private (add-remove, or users with several
-    /// rows) [default: that of the file]
-    #[arg(long, value_name = "N", value_parser = settings::rows)]
-    rows: Option<u64>,
     /// A setting of the method, by name; may be given several times
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
     set: Vec<(String, String)>,
@@ -85,14 +62,14 @@ pub struct Select {
 impl Select {
     /// Refuses before a record is read whatever can be refused then.
     pub fn run(self) -> Result<(), Failure> {
-        let schema = Schema::load(&self.schema)?;
-        let relation = Relation::new(self.neighbours, schema.unit());
-        let table = Table::new(&self.data, &schema, relation, self.rows)?;
-        let (inputs, doing): ([&Path; 2], _) =
-            ([&self.data, &self.schema], format!("select {}", self.method));
+        let head = &self.head;
+        let schema = head.schema()?;
+        let (table, inputs) = (head.table(&schema)?, head.inputs(&[]));
+        let doing = format!("select {}", self.method);
         let plan = |rows| self.plan(&schema, rows);
         let (place, reserved) = self.releasing.reserve(table, &inputs, &doing, plan)?;
-        let (ready, data) = reserved.read(|_| read_table(&self.data, &schema, relation))?;
+        let (ready, data) =
+            reserved.read(|_| read_table(head.data(), &schema, head.relation(&schema)))?;
         let planned = ready.plan().clone();
         let mut source = self.releasing.source()?;
         let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
@@ -107,8 +84,8 @@ impl Select {
         let set = |method: Selector, (name, value): &(String, String)| method.with(name, value);
         let method = self.set.iter().try_fold(self.method, set)?;
         let task = Task { size: self.size, method };
-        let budget = (self.epsilon, self.delta);
-        let request = task.request(schema, rows, self.neighbours, budget)?;
+        let Told { neighbours, .. } = *self.head;
+        let request = task.request(schema, rows, neighbours, self.head.budget()?)?;
         let _meter = Meter::spinner("planning");
         Ok(plan(&request)?)
     }

@@ -1,16 +1,16 @@
 //! `privet tune`: the best of a secret number of trainings, paid for as a whole.
 
 use crate::failure::Failure;
-use crate::order::Table;
+use crate::head::{Given, Head, head};
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
-use crate::settings::{self, RequestFlags, within};
+use crate::settings::{RequestFlags, within};
 use clap::Args;
 use privet_data::Schema;
 use privet_learn::tune::{Law, TRIALS, Tune as Task, candidates_of_toml, grid};
 use privet_learn::{Calibration, Method, Plan, Released, Request, plan};
 use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// Train the best of several methods and settings, privately, and write it with its certificate
@@ -47,16 +47,8 @@ Examples:
       --law logarithmic --out best.json"
 )]
 pub struct Tune {
-    /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says
-    data: PathBuf,
-    /// The public schema (TOML). Columns whose encoding it leaves open are encoded as the first candidate
-    /// would have it
-    #[arg(long, value_name = "SCHEMA")]
-    schema: PathBuf,
-    /// Number of rows you declare; required where it is private (add-remove, or users with several
-    /// rows) [default: that of the file]
-    #[arg(long, value_name = "N", value_parser = settings::rows)]
-    rows: Option<u64>,
+    #[command(flatten)]
+    head: Head<OfTuning>,
     #[arg(
         long, value_name = "M",
         help = format!("A method to try, with every combination of those settings of --set that it has; may be given \
@@ -81,6 +73,16 @@ pub struct Tune {
     releasing: Releasing,
 }
 
+head! {
+    OfTuning {
+        schema: (
+            Given::Always,
+            "The public schema (TOML). Columns whose encoding it leaves open are encoded as the first candidate would have it",
+        ),
+        epsilon: (Given::Perhaps, ""),
+    }
+}
+
 fn law(text: &str) -> Result<Law, String> {
     serde_json::from_value(text.into())
         .map_err(|_| "accepted: poisson, logarithmic, geometric".to_string())
@@ -89,15 +91,15 @@ fn law(text: &str) -> Result<Law, String> {
 impl Tune {
     /// Refuses before a record is read whatever can be refused then.
     pub fn run(self) -> Result<(), Failure> {
-        let schema = Schema::load(&self.schema)?;
-        let relation = self.settings.relation(&schema);
-        let table = Table::new(&self.data, &schema, relation, self.rows)?;
+        let schema = self.head.schema()?;
+        let table = self.head.table(&schema)?;
         let candidates = self.list()?;
-        let inputs = [Some(&self.data), Some(&self.schema), self.candidates.as_ref()];
-        let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+        let inputs = self.head.inputs(&[self.candidates.as_deref()]);
         let plan = |rows| self.plan(&schema, rows, &candidates);
         let (place, reserved) = self.releasing.reserve(table, &inputs, "tune", plan)?;
-        let read = |plan: &Plan<Task>| read_table(&self.data, plan.schema(), relation);
+        let read = |plan: &Plan<Task>| {
+            read_table(self.head.data(), plan.schema(), self.head.relation(&schema))
+        };
         let (ready, data) = reserved.read(read)?;
         let mut source = self.releasing.source()?;
         // Only that it lives is shown: steps would tell how many trials there are.
@@ -160,7 +162,7 @@ impl Tune {
         })?;
         let flags = self.settings.of_no_method();
         let Request { budget, neighbours, task, .. } =
-            flags.request(schema, rows, &method, Calibration::Sound)?;
+            flags.request(&self.head, (schema, rows), &method, Calibration::Sound)?;
         let task = Task {
             loss: task.loss,
             candidates: candidates.to_vec(),
