@@ -11,7 +11,7 @@ use clap::builder::{
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use privet_core::{Range, Whose};
 use privet_data::Schema;
-use privet_learn::words::{DEFAULT_HUBER_WIDTH, DEFAULT_QUANTILE, LOSSES, LossInfo};
+use privet_learn::linear::request::{DEFAULT_HUBER_WIDTH, DEFAULT_QUANTILE, LOSSES, LossInfo};
 use privet_learn::{Calibration, Method, ROWS, Request, Words};
 use privet_optim::loss::{HUBER_WIDTH, QUANTILE};
 use std::path::{Path, PathBuf};

@@ -8,7 +8,9 @@ use crate::releasing::{Releasing, read_table};
 use clap::Args;
 use privet_core::printable;
 use privet_data::Schema;
-use privet_learn::look::describe::{BINS, Bin, ColumnSummary, Describe as Task, Kind, Summary};
+use privet_learn::statistics::describe::{
+    BINS, Bin, ColumnSummary, Describe as Task, Kind, Summary,
+};
 use privet_learn::{Plan, Released, plan};
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;

@@ -9,8 +9,8 @@ use crate::settings::{self, RequestFlags};
 use crate::{say, words};
 use clap::Args;
 use privet_dp::mechanism::shares::{Among, NoiseMode};
-use privet_learn::completion::Method as Completion;
-use privet_learn::forecast::{BASE_RATE, Forecast};
+use privet_learn::linear::forecast::{BASE_RATE, Forecast};
+use privet_learn::ratings::Method as Completion;
 use privet_learn::{self as learn, Calibration, LearnError, METHODS, Method};
 use serde_json::{Value, json};
 

@@ -11,7 +11,7 @@ use crate::releasing::Releasing;
 use clap::{Args, Subcommand};
 use privet_core::Neighbours;
 use privet_dp::continual::StateKey;
-use privet_learn::online::{BATCH, HORIZON};
+use privet_learn::streams::{BATCH, HORIZON};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
