@@ -1,12 +1,15 @@
 //! What a file of any family holds: the registry of families, a line each.
 
 use crate::linear::Erm;
+use crate::linear::model::Model;
 use crate::neighbours::Nearby;
 use crate::networks::Network;
 use crate::ratings::Complete;
 use crate::release::bought::Bought;
+use crate::release::family::{Family, PublicFacts};
 use crate::release::file::Opened;
 use crate::release::released::Released;
+use crate::release::report::Report;
 use crate::release::request::task_of;
 use crate::release::task::Task;
 use crate::release::verify::{Verdict, verify};
@@ -62,6 +65,34 @@ macro_rules! families {
             pub fn bought(&self) -> Option<Bought> {
                 match self {
                     $(Self::$variant(released) => Bought::of(&released.request().schema),)*
+                }
+            }
+
+            /// What is said of it.
+            pub fn report(&self) -> Report {
+                match self {
+                    $(Self::$variant(released) => <$task as Family>::report(released),)*
+                }
+            }
+
+            /// The linear model that it is or holds.
+            pub fn model(&self) -> Option<Model> {
+                match self {
+                    $(Self::$variant(released) => <$task as Family>::model(released),)*
+                }
+            }
+
+            /// The public facts that it states.
+            pub fn facts(&self) -> PublicFacts<'_> {
+                match self {
+                    $(Self::$variant(released) => PublicFacts::of(released),)*
+                }
+            }
+
+            /// What got its noise, in words.
+            pub fn noised(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(released) => released.request().task.noised(),)*
                 }
             }
 

@@ -1,6 +1,6 @@
 //! `privet answer`: labels of public rows in batches, from one budget.
 
-use super::vote::{Asked, as_json, csv, public_rows, shown};
+use super::vote::{Asked, csv, public_rows};
 use crate::failure::Failure;
 use crate::order::Made;
 use crate::output;
@@ -158,9 +158,7 @@ impl Answer {
         let (answered, left) = stream.next(data, &public, program, source.as_mut(), &quiet)?;
         drop(meter);
         let text = csv(planned.schema(), &answered.artefact().classes());
-        self.releasing.keep(place, Made::of(answered), "labels", |labels| {
-            Ok((shown(labels, &planned), as_json(labels, &planned)))
-        })?;
+        self.releasing.keep(place, Made::of(answered))?;
         if let (Some(mut labels), Some(path)) = (labels, &self.labels) {
             output::write_for("--labels", &mut labels, path, text.as_bytes())?;
             say!("labels as CSV written to {}", path.display());

@@ -2,7 +2,6 @@
 
 use crate::failure::Failure;
 use crate::head::{Given, Head, head};
-use crate::output::number;
 use crate::progress::Meter;
 use crate::releasing::Releasing;
 use crate::settings::{self};
@@ -11,9 +10,8 @@ use privet_data::Schema;
 use privet_data::ratings::{self, Layout, RatingFacts, RatingsError};
 use privet_data::read::ReadOptions;
 use privet_data::schema::{Draft, Invalid};
-use privet_learn::ratings::{Complete as Task, Factors, Method};
-use privet_learn::{Released, Request, plan};
-use serde_json::{Value, json};
+use privet_learn::ratings::{Complete as Task, Method};
+use privet_learn::{Request, plan};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -164,8 +162,7 @@ impl Complete {
             let _meter = Meter::spinner("learning");
             ready.run(&data, source.as_mut(), &AtomicBool::new(false))?
         };
-        let own = |released: &_| Ok((words(released), as_json(released)));
-        self.releasing.keep(place, made, "model", own)
+        self.releasing.keep(place, made)
     }
 
     fn inputs(&self) -> Vec<&Path> {
@@ -232,51 +229,4 @@ impl From<RatingsError> for Failure {
             error => Self::input(error.to_string()),
         }
     }
-}
-
-/// What was learnt, for people.
-pub fn words(released: &Released<Task>) -> String {
-    let request = released.request();
-    let factors = match released.artefact() {
-        Factors::Chosen(chosen) => &*chosen.of,
-        factors => factors,
-    };
-    let what = match factors {
-        Factors::Moments(state) => {
-            let rank = state.vectors.first().map_or(0, Vec::len);
-            format!("an offset, how often it is rated, and {rank} numbers of each item")
-        }
-        Factors::Directions(path) => format!("{} directions over the items", path.directions.len()),
-        Factors::Descent(descent) => format!("{} projections over the items", descent.steps.len()),
-        Factors::Subspace(subspace) => {
-            format!("{} directions over the items", subspace.vectors.len())
-        }
-        Factors::Chosen(_) => String::new(),
-    };
-    let chosen = match request.task.top {
-        Some(top) => format!(", of which {top} were chosen by noised counts"),
-        None => String::new(),
-    };
-    format!(
-        "{} items{chosen}, about {} users; {}: {what}\n",
-        number(items(released) as f64),
-        request.rows,
-        request.task.method
-    )
-}
-
-fn items(released: &Released<Task>) -> usize {
-    ratings::Rated::of(&released.request().schema).map_or(0, |rated| rated.items.len())
-}
-
-fn as_json(released: &Released<Task>) -> Value {
-    let request = released.request();
-    json!({
-        "method": request.task.method,
-        "items": items(released),
-        "top": request.task.top,
-        "users": request.rows,
-        "neighbours": request.neighbours,
-        "unit": request.schema.unit(),
-    })
 }

@@ -3,17 +3,16 @@
 use crate::failure::Failure;
 use crate::head::{Given, Head, NOT_FOR_A_STREAM, head};
 use crate::order::Made;
-use crate::output::{self, number};
+use crate::output::{self};
 use crate::progress::Meter;
 use crate::releasing::{Place, Releasing, read_table};
 use crate::say;
 use clap::Args;
 use privet_core::Budget;
 use privet_data::Schema;
-use privet_learn::statistics::count::{Count as Task, Counts, Law};
+use privet_learn::statistics::count::Count as Task;
 use privet_learn::statistics::stream::Stream;
-use privet_learn::{Plan, Released, plan};
-use serde_json::{Value, json};
+use privet_learn::{Plan, plan};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -84,7 +83,8 @@ impl Count {
         let read = |plan: &Plan<Task>| read_table(self.head.data(), plan.schema(), relation);
         let (ready, data) = reserved.read(read)?;
         let mut source = self.releasing.source()?;
-        self.keep(place, ready.run(&data, source.as_mut(), &AtomicBool::new(false))?)
+        let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+        self.releasing.keep(place, made)
     }
 
     /// The first of several releases.
@@ -148,13 +148,9 @@ impl Count {
             0 => "this was the last release of the stream\n".to_string(),
             left => format!("{left} more from the same budget\n"),
         };
-        self.keep(place, Made::of(counts))?;
+        self.releasing.keep(place, Made::of(counts))?;
         say!("{}", words.trim_end());
         Ok(())
-    }
-
-    fn keep(&self, place: Place, counts: Made<Task>) -> Result<(), Failure> {
-        self.releasing.keep(place, counts, "counts", |counts| Ok((table(counts), as_json(counts))))
     }
 
     fn inputs(&self) -> Vec<&Path> {
@@ -174,33 +170,4 @@ impl Count {
         let _meter = Meter::spinner("planning");
         Ok(plan(&request)?)
     }
-}
-
-/// The counts for people, with their noise.
-pub fn table(counts: &Released<Task>) -> String {
-    let Counts { by, cells, noise } = counts.artefact();
-    let law = counts.request().task.law.unwrap_or(Law::Laplace);
-    let within = number(law.margin(*noise).ceil());
-    let mut rows = vec![vec![by.clone(), "count".into(), "±".into()]];
-    for cell in cells {
-        rows.push(vec![cell.category.clone(), number(cell.count.round()), within.clone()]);
-    }
-    format!(
-        "{}(a count is within ± of the truth in 95 of 100 releases; below 0 is noise\naround next to nobody)\n",
-        output::table(&rows)
-    )
-}
-
-fn as_json(counts: &Released<Task>) -> Value {
-    let request = counts.request();
-    json!({
-        "by": request.task.by,
-        "cells": counts.artefact().cells,
-        "noise": counts.artefact().noise,
-        "law": request.task.law,
-        "times": request.task.times,
-        "rows": request.rows,
-        "neighbours": request.neighbours,
-        "unit": request.schema.unit(),
-    })
 }

@@ -1,7 +1,6 @@
 //! `privet evaluate`: what is a model worth?
 
 use super::predict::{fitting_schema, tell_unknown};
-use super::worth;
 use crate::failure::Failure;
 use crate::head::{Given, Head, head};
 use crate::output;
@@ -15,6 +14,7 @@ use privet_core::Range;
 use privet_data::read::{Purpose, ReadOptions, read};
 use privet_data::{Dataset, Schema};
 use privet_learn::file::{self, Seal};
+use privet_learn::statistics::evaluate::report;
 use privet_learn::statistics::evaluate::{
     Evaluate as Task, Form, Measures, THRESHOLD, Worth, taken_for_public, threshold_by_cost,
 };
@@ -161,11 +161,13 @@ impl Evaluate {
         say!("{}", words::wrapped(banner, "").trim_end());
         match self.releasing.json {
             true => {
-                let mut shown = worth::as_json(&worth);
+                let mut shown = report::as_json(&worth);
                 self.add_share(&worth, &mut shown)?;
                 output::print_json(&shown)
             }
-            false => output::print(&(worth::table(&worth) + &self.share_in_words(&worth)?)),
+            false => output::print(
+                &(words::parts(&report::parts(&worth), "") + &self.share_in_words(&worth)?),
+            ),
         }
     }
 
@@ -198,12 +200,11 @@ impl Evaluate {
         })?;
         let mut source = releasing.source()?;
         let made = ready.run(&judged, source.as_mut(), &AtomicBool::new(false))?;
-        releasing.keep(place, made, "evaluation", |found| {
+        releasing.keep_with(place, made, |found, told| {
             let worth = Worth::of(found.request(), found.artefact())
                 .ok_or_else(|| Failure::input("what was released does not fit its request"))?;
-            let mut shown = worth::as_json(&worth);
-            self.add_share(&worth, &mut shown)?;
-            Ok((worth::table(&worth) + &self.share_in_words(&worth)?, shown))
+            self.add_share(&worth, told)?;
+            self.share_in_words(&worth)
         })
     }
 
@@ -224,7 +225,7 @@ impl Evaluate {
     fn share_in_words(&self, worth: &Worth) -> Result<String, Failure> {
         let Some(share) = self.share else { return Ok(String::new()) };
         let found = worth.threshold_by_share(share).ok_or_else(no_share)?;
-        Ok(worth::threshold(share, &found))
+        Ok(report::threshold(share, &found))
     }
 }
 

@@ -37,4 +37,3 @@ pub mod train;
 pub mod tune;
 pub mod verify;
 pub mod vote;
-mod worth;

@@ -3,21 +3,19 @@
 use crate::failure::Failure;
 use crate::head::{Given, Head, NOT_FOR_A_STREAM, RELATIONS, head};
 use crate::order::Made;
-use crate::output::{self, number};
+use crate::output::{self};
 use crate::progress::Meter;
 use crate::releasing::{Place, Releasing, read_table};
+use crate::say;
 use crate::settings::within;
-use crate::{say, words};
 use clap::Args;
-use privet_core::{Neighbours as Relations, printable};
+use privet_core::Neighbours as Relations;
 use privet_data::matrix::Matrix;
 use privet_data::read::{Purpose, ReadOptions, read_features};
 use privet_data::{Dataset, Schema};
-use privet_learn::linear::model::Predictions;
 use privet_learn::neighbours::stream::Answers;
 use privet_learn::neighbours::{Nearby, VOTES, WITHIN};
-use privet_learn::{Plan, Released, plan};
-use serde_json::{Value, json};
+use privet_learn::{Plan, plan};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -114,12 +112,11 @@ impl Neighbours {
         let (place, reserved) =
             self.releasing.reserve(table, &self.inputs(), "neighbours", plan)?;
         let (ready, data) = reserved.read(|_| self.table(&schema))?;
-        let planned = ready.plan().clone();
         let mut source = self.releasing.source()?;
         let meter = Meter::spinner("answering");
         let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
-        self.keep(place, made, &planned)
+        self.releasing.keep(place, made)
     }
 
     /// Questions of a stream, its first or the next ones.
@@ -128,13 +125,12 @@ impl Neighbours {
             true => self.go_on(path)?,
             false => self.begin(path)?,
         };
-        let planned = stream.plan().clone();
         let mut source = self.releasing.source()?;
         let meter = Meter::spinner("answering");
         let quiet = AtomicBool::new(false);
         let (answered, left) = stream.next(&data, &questions, source.as_mut(), &quiet)?;
         drop(meter);
-        self.keep(place, Made::of(answered), &planned)?;
+        self.releasing.keep(place, Made::of(answered))?;
         match left {
             0 => say!("the stream is at its end: nothing more is answered"),
             left => say!("{left} more questions before the stream ends"),
@@ -208,19 +204,6 @@ impl Neighbours {
         self.head.inputs(&[Some(&self.questions), self.stream.as_deref()])
     }
 
-    fn keep(
-        &self,
-        place: Place,
-        answered: Made<Nearby>,
-        planned: &Plan<Nearby>,
-    ) -> Result<(), Failure> {
-        let (noise, other) = words::settings(&planned.settings());
-        self.releasing.keep(place, answered, "answers", |answered| {
-            let told = format!("{}(noise: {noise}; {other})\n", list(answered));
-            Ok((told, as_json(answered, planned)))
-        })
-    }
-
     fn asked(&self, schema: &Schema) -> Result<Nearby, Failure> {
         Ok(self.asked_of(&self.read(schema)?))
     }
@@ -256,59 +239,4 @@ impl Neighbours {
         let _meter = Meter::spinner("planning");
         Ok(plan(&request)?)
     }
-}
-
-/// Each answer as text.
-fn labels(answered: &Released<Nearby>) -> Vec<String> {
-    let schema = &answered.request().schema;
-    match answered.artefact().predictions(schema, Nearby::noise(answered.request())) {
-        Predictions::Numbers(values) => values.into_iter().map(number).collect(),
-        Predictions::Classes(codes) => {
-            let classes = schema.classes().unwrap_or_default();
-            let name = |code: u32| classes.get(code as usize).map_or("", |name| name.as_str());
-            codes.into_iter().map(|code| printable(name(code)).into_owned()).collect()
-        }
-    }
-}
-
-/// The answers for people: the first few.
-pub fn list(answered: &Released<Nearby>) -> String {
-    const FIRST: usize = 20;
-    let labels = labels(answered);
-    let counts = answered.artefact().counts();
-    let line = |(place, (label, count)): (usize, (&String, &f64))| {
-        format!("  {}: {label} (about {} near)\n", place + 1, number(count.max(0.0).round()))
-    };
-    let mut text: String = labels.iter().zip(&counts).enumerate().take(FIRST).map(line).collect();
-    if labels.len() > FIRST {
-        text.push_str(&format!("  … and {} more, in the file\n", labels.len() - FIRST));
-    }
-    text
-}
-
-fn as_json(answered: &Released<Nearby>, plan: &Plan<Nearby>) -> Value {
-    let request = answered.request();
-    json!({
-        "answers_given": labels(answered),
-        "asked_before": answered.artefact().first,
-        "counts": answered.artefact().counts(),
-        "votes": answered.artefact().votes,
-        "settings": plan.settings(),
-        "rows": request.rows,
-        "neighbours": request.neighbours,
-        "unit": request.schema.unit(),
-    })
-}
-
-/// What it is, in a sentence.
-pub fn purpose(answered: &Released<Nearby>) -> String {
-    let request = answered.request();
-    let target = match request.schema.target().column.as_str() {
-        "" => "the label".to_string(),
-        name => format!("\"{}\"", printable(name)),
-    };
-    format!(
-        "Answers to {} public questions about {target}, each by the votes of the records near it.",
-        answered.artefact().votes.len()
-    )
 }

@@ -5,16 +5,15 @@ use crate::head::Told as Asked;
 use crate::order::Made;
 use crate::output;
 use crate::progress::Meter;
-use crate::releasing::{Place, Releasing, read_table};
+use crate::releasing::{Releasing, read_table};
 use crate::settings::RequestFlags;
 use clap::Args;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_learn::file::{self, Seal};
 use privet_learn::networks::checkpoint::Checkpointed;
-use privet_learn::networks::{self, Begin, Method, Network};
-use privet_learn::{self as learn, Calibration, Loaded, Plan, Released, Request, Task};
+use privet_learn::networks::{Begin, Method, Network};
+use privet_learn::{self as learn, Calibration, Loaded, Plan, Request};
 use privet_nn::{Description, Net};
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -167,55 +166,17 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
         (None, None) => {
             let made = ready.run(&data, source.as_mut(), &never)?;
             drop(meter);
-            return keep(told.releasing, place, made);
+            return told.releasing.keep(place, made);
         }
     };
     let finished = training.finish(&data, flags.every, source.as_mut(), &never)?;
     drop(meter);
     // Killed before the file is there, it is gone on with by the same command, and gives the same network.
     let network = finished.network().clone();
-    keep(told.releasing, place, Made::until(network, move || Ok(finished.settle().map(drop)?)))
-}
-
-fn keep(releasing: &Releasing, place: Place, made: Made<Network>) -> Result<(), Failure> {
-    releasing.keep(place, made, "model", |network| Ok((String::new(), as_json(network))))
+    told.releasing.keep(place, Made::until(network, move || Ok(finished.settle().map(drop)?)))
 }
 
 /// Weights as public rows are handed over: in one row.
 fn one_row(weights: &[f32]) -> Matrix {
     Matrix::Dense(DenseMatrix::new(weights.to_vec(), 1, weights.len()))
-}
-
-/// What is known of the network besides its claim. Never anything read from the records.
-fn as_json(network: &Released<Network>) -> Value {
-    let request = network.request();
-    let settings = learn::plan(request).ok().map(|plan| plan.settings());
-    json!({
-        "task": Network::NAME,
-        "method": request.task.method.to_string(),
-        "rows": request.rows,
-        "neighbours": request.neighbours,
-        "unit": request.schema.unit(),
-        "settings": settings,
-    })
-}
-
-/// What a network is, in words.
-pub fn purpose(network: &Released<Network>) -> String {
-    let request = network.request();
-    let what = match request.schema.classes() {
-        Some(classes) => format!("one of {} classes", classes.len()),
-        None => "a number".into(),
-    };
-    let layers = request.task.net.layers.len();
-    format!("A network of {layers} layers that predicts {what}; method {}.", request.task.method)
-}
-
-/// Its tensors, a line each.
-pub fn tensors(network: &Released<Network>) -> String {
-    let line = |tensor: &networks::Tensor| {
-        let sides: Vec<String> = tensor.shape.iter().map(usize::to_string).collect();
-        format!("  {}  {}\n", tensor.name, sides.join(" × "))
-    };
-    network.artefact().tensors.iter().map(line).collect()
 }

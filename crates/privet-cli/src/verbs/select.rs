@@ -2,17 +2,13 @@
 
 use crate::failure::Failure;
 use crate::head::{Head, Told, Usual};
-use crate::output::number;
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
 use crate::settings::assignment;
-use crate::words;
 use clap::Args;
-use privet_core::printable;
 use privet_data::Schema;
 use privet_learn::selection::{Select as Task, Selector};
-use privet_learn::{Plan, Released, plan};
-use serde_json::{Value, json};
+use privet_learn::{Plan, plan};
 use std::sync::atomic::AtomicBool;
 
 /// Choose columns by how much they say of the target, privately, and write them with their certificate
@@ -70,14 +66,9 @@ impl Select {
         let (place, reserved) = self.releasing.reserve(table, &inputs, &doing, plan)?;
         let (ready, data) =
             reserved.read(|_| read_table(head.data(), &schema, head.relation(&schema)))?;
-        let planned = ready.plan().clone();
         let mut source = self.releasing.source()?;
         let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
-        let (noise, other) = words::settings(&planned.settings());
-        self.releasing.keep(place, made, "support", |support| {
-            let told = format!("{}(noise: {noise}; {other})\n", list(support));
-            Ok((told, as_json(support, &planned)))
-        })
+        self.releasing.keep(place, made)
     }
 
     fn plan(&self, schema: &Schema, rows: u64) -> Result<Plan<Task>, Failure> {
@@ -89,39 +80,4 @@ impl Select {
         let _meter = Meter::spinner("planning");
         Ok(plan(&request)?)
     }
-}
-
-/// The columns for people.
-pub fn list(support: &Released<Task>) -> String {
-    match support.artefact().names(&support.request().schema) {
-        Some(names) => names.iter().map(|name| format!("  {}\n", printable(name))).collect(),
-        None => {
-            "  nothing: no answer was stable enough to be released; the budget is spent\n".into()
-        }
-    }
-}
-
-fn as_json(support: &Released<Task>, plan: &Plan<Task>) -> Value {
-    let request = support.request();
-    json!({
-        "method": request.task.method.name(),
-        "size": request.task.size,
-        "columns": support.artefact().columns,
-        "names": support.artefact().names(&request.schema),
-        "settings": plan.settings(),
-        "rows": request.rows,
-        "neighbours": request.neighbours,
-        "unit": request.schema.unit(),
-    })
-}
-
-/// What it is, in a sentence.
-pub fn purpose(support: &Released<Task>) -> String {
-    let request = support.request();
-    let target = match request.schema.target().column.as_str() {
-        "" => "the label".to_string(),
-        name => format!("\"{}\"", printable(name)),
-    };
-    let size = number(f64::from(request.task.size));
-    format!("{size} columns that say much of {target}, chosen by method {}.", request.task.method)
 }

@@ -11,11 +11,9 @@ use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
-use privet_learn::linear::model::Model;
 use privet_learn::linear::public_norm;
 use privet_learn::networks;
 use privet_learn::{self as learn, Calibration, Method, Plan, Request};
-use serde_json::{Value, json};
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -164,7 +162,7 @@ impl Linear {
         let meter = Meter::spinner("training");
         let made = ready.run(data.table(), source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
-        self.releasing.keep(place, made, "model", |model| Ok((String::new(), as_json(model))))?;
+        self.releasing.keep(place, made)?;
         data.done();
         Ok(())
     }
@@ -197,19 +195,4 @@ impl Linear {
             self.settings.request(&self.head, (schema, rows), &self.method, self.calibration)?;
         Ok(learn::plan(&request)?)
     }
-}
-
-/// What is known of the model besides its claim. Never anything read from the records.
-fn as_json(model: &Model) -> Value {
-    let request = model.request();
-    let settings = learn::plan(request).ok().map(|plan| plan.settings());
-    json!({
-        "method": request.task.method.name(),
-        "calibration": request.calibration,
-        "loss": request.task.loss,
-        "rows": request.rows,
-        "neighbours": request.neighbours,
-        "unit": request.schema.unit(),
-        "settings": settings,
-    })
 }

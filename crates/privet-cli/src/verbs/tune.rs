@@ -8,8 +8,7 @@ use crate::settings::{RequestFlags, within};
 use clap::Args;
 use privet_data::Schema;
 use privet_learn::tuning::{Law, TRIALS, Tune as Task, candidates_of_toml, grid};
-use privet_learn::{Calibration, Method, Plan, Released, Request, plan};
-use serde_json::{Value, json};
+use privet_learn::{Calibration, Method, Plan, Request, plan};
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
@@ -106,8 +105,7 @@ impl Tune {
         let meter = Meter::spinner("tuning");
         let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
-        let own = |tuned: &_| Ok((crate::words::wrapped(&best(tuned), ""), as_json(tuned)));
-        self.releasing.keep(place, made, "model", own)
+        self.releasing.keep(place, made)
     }
 
     /// The candidates, in order.
@@ -173,53 +171,4 @@ impl Tune {
         let request = Request::new(schema.clone(), rows, neighbours, task);
         Ok(plan(&Request { budget, ..request })?)
     }
-}
-
-/// Which candidate was best.
-pub fn best(tuned: &Released<Task>) -> String {
-    let task = &tuned.request().task;
-    let Some(best) = &tuned.artefact().best else {
-        return "no trial was made, which the law of their number allows: nothing was learnt, and it is paid for".into();
-    };
-    let method = task.candidates.get(best.candidate as usize);
-    format!(
-        "best of {} candidates: number {}, {}",
-        task.candidates.len(),
-        best.candidate + 1,
-        method.map_or(String::new(), in_words)
-    )
-}
-
-/// A method with its settings.
-fn in_words(method: &Method) -> String {
-    let Ok(Value::Object(all)) = serde_json::to_value(method) else { return method.to_string() };
-    let settings: Vec<String> = all
-        .iter()
-        .filter(|(name, value)| *name != "name" && (value.is_number() || value.is_string()))
-        .map(|(name, value)| match value.as_f64() {
-            Some(value) => format!("{name} = {}", crate::output::number(value)),
-            None => format!("{name} = {}", value.as_str().unwrap_or_default()),
-        })
-        .collect();
-    match settings.is_empty() {
-        true => format!("method {method}"),
-        false => format!("method {method} ({})", settings.join(", ")),
-    }
-}
-
-fn as_json(tuned: &Released<Task>) -> Value {
-    let request = tuned.request();
-    let best = tuned.artefact().best.as_ref().map(|best| best.candidate);
-    json!({
-        "candidate": best,
-        "method": best.and_then(|place| request.task.candidates.get(place as usize)),
-        "candidates": request.task.candidates,
-        "trials": request.task.trials,
-        "law": request.task.law,
-        "trial_epsilon": request.task.trial_epsilon,
-        "loss": request.task.loss,
-        "rows": request.rows,
-        "neighbours": request.neighbours,
-        "unit": request.schema.unit(),
-    })
 }

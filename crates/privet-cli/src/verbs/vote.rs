@@ -3,21 +3,20 @@
 use crate::failure::Failure;
 use crate::head::{Given, Head, NOT_FOR_A_STREAM, head};
 use crate::order::{Made, Ready};
-use crate::output::{self, number};
+use crate::output::{self};
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
+use crate::say;
 use crate::settings::assignment;
-use crate::{say, words};
 use clap::Args;
-use privet_core::{Neighbours, printable};
+use privet_core::Neighbours;
 use privet_data::matrix::Matrix;
 use privet_data::read::{Purpose, ReadOptions, read_features};
 use privet_data::{Dataset, Encoding, Schema};
 use privet_learn::votes::command::Program;
 use privet_learn::votes::student::{Student, Study};
 use privet_learn::votes::{Aggregator, Teach, Teacher, Vote as Task, taught};
-use privet_learn::{Plan, Released, plan};
-use serde_json::{Value, json};
+use privet_learn::{Plan, plan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -270,7 +269,6 @@ impl Vote {
         let plan = |rows| self.asked.plan(&schema, rows, task.clone());
         let (place, reserved) = self.releasing.reserve(from, &inputs, "vote", plan)?;
         let (ready, data) = reserved.read(|_| self.asked.records(&schema))?;
-        let planned = ready.plan().clone();
         let ready = ready.with(|plan| taught(plan, &public, program))?;
         let labels = self.execute(ready, &data)?;
         let (found, keep) = (labels.released().artefact(), &self.releasing);
@@ -278,9 +276,7 @@ impl Vote {
             Some(_) => found.by_row(public.rows()),
             None => found.classes(),
         };
-        keep.keep(place, labels, "labels", |labels| {
-            Ok((shown(labels, &planned), as_json(labels, &planned)))
-        })?;
+        keep.keep(place, labels)?;
         if let (Some(table), Some(path)) = (&mut table, &self.labels) {
             output::write_for("--labels", table, path, csv(&schema, &classes).as_bytes())?;
             say!("labels as CSV written to {}", path.display());
@@ -324,60 +320,4 @@ pub fn csv(schema: &Schema, classes: &[Option<u32>]) -> String {
         word.map(|word| quoted(word)).unwrap_or_default() + "\n"
     };
     format!("{}\n{}", quoted(name), classes.iter().map(cell).collect::<String>())
-}
-
-/// How many rows have a label, by class.
-pub fn list(labels: &Released<Task>) -> String {
-    let found = labels.artefact();
-    let names = labels.request().schema.classes().unwrap_or_default();
-    let mut rows = vec![vec!["class".to_string(), "rows".into()]];
-    for (class, name) in names.iter().enumerate() {
-        let count = found.labels.iter().filter(|label| **label == class as i32).count();
-        rows.push(vec![printable(name).into_owned(), number(count as f64)]);
-    }
-    rows.push(vec!["no label".into(), number((found.labels.len() - found.answered()) as f64)]);
-    output::table(&rows)
-}
-
-/// The labels and the noise for people.
-pub fn shown(labels: &Released<Task>, planned: &Plan<Task>) -> String {
-    let (noise, other) = words::settings(&planned.settings());
-    format!("{}(noise: {noise}; {other})\n", list(labels))
-}
-
-/// What is known of the labels besides their claim.
-pub fn as_json(labels: &Released<Task>, planned: &Plan<Task>) -> Value {
-    let request = labels.request();
-    json!({
-        "aggregator": request.task.aggregator,
-        "teacher": request.task.teacher,
-        "teachers": request.task.teachers,
-        "queries": request.task.queries,
-        "asked_before": labels.artefact().first,
-        "answered": labels.artefact().answered(),
-        "classes": labels.artefact().labels,
-        "places": labels.artefact().places,
-        "settings": planned.settings(),
-        "rows": request.rows,
-        "neighbours": request.neighbours,
-        "unit": request.schema.unit(),
-    })
-}
-
-/// What it is, in a sentence.
-pub fn purpose(labels: &Released<Task>) -> String {
-    let (found, request) = (labels.artefact(), labels.request());
-    let who = match &request.task.teacher {
-        // Quoted: it is the word of whoever made the file.
-        Teacher::Outside { what } => {
-            format!("models that the file calls \"{}\"", printable(what).replace('"', "'"))
-        }
-        built_in => format!("{} models", built_in.name()),
-    };
-    format!(
-        "Labels of {} of {} public rows, by the votes of {} {who}, each trained on a part of the records.",
-        number(found.answered() as f64),
-        number(found.labels.len() as f64),
-        number(f64::from(request.task.teachers.unwrap_or(0))),
-    )
 }
