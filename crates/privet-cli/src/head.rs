@@ -92,11 +92,6 @@ macro_rules! head {
 pub(crate) use head;
 
 head! {
-    /// Of most.
-    pub Usual {}
-}
-
-head! {
     /// Of what may be a baseline, which needs no budget.
     pub MayBePlain { epsilon: (Perhaps, "") }
 }

@@ -18,6 +18,7 @@ mod census;
 mod cli;
 mod disk;
 mod failure;
+mod family;
 mod flow;
 mod head;
 mod interrupt;

@@ -1,4 +1,5 @@
-//! What a file of any family holds: the registry of families, a line each.
+//! What a file of any family holds: the registry of families, a line each. A line that says `offered` is one of a family
+//! whose verb is made of its declaration ([`crate::Offered`]).
 
 use crate::linear::Erm;
 use crate::linear::model::Model;
@@ -6,7 +7,7 @@ use crate::neighbours::Nearby;
 use crate::networks::Network;
 use crate::ratings::Complete;
 use crate::release::bought::Bought;
-use crate::release::family::{Family, PublicFacts};
+use crate::release::family::{Family, PublicFacts, Visit};
 use crate::release::file::Opened;
 use crate::release::released::Released;
 use crate::release::report::Report;
@@ -27,11 +28,16 @@ use privet_dp::gate::Certificate;
 use serde_json::Value;
 
 macro_rules! families {
-    ($($(#[$doc:meta])* $variant:ident($task:ty);)*) => {
+    ($($(#[$doc:meta])* $variant:ident($task:ty) $(, $offered:ident)?;)*) => {
         /// What a file holds.
         #[derive(Debug, Clone)]
         pub enum Loaded {
             $($(#[$doc])* $variant(Released<$task>),)*
+        }
+
+        /// Shows a visitor every family that is offered, in order.
+        pub fn each_offered(visitor: &mut impl Visit) {
+            $(families!(@offer visitor $task $(, $offered)?);)*
         }
 
         impl Loaded {
@@ -104,6 +110,10 @@ macro_rules! families {
             }
         }
     };
+    (@offer $visitor:ident $task:ty) => {};
+    (@offer $visitor:ident $task:ty, offered) => {
+        $visitor.family::<$task>()
+    };
 }
 
 families! {
@@ -114,13 +124,13 @@ families! {
     /// The best of several candidates.
     Tuned(Tune);
     /// A description of a table.
-    Description(Describe);
+    Description(Describe), offered;
     /// What a model is worth.
     Evaluation(Evaluate);
     /// What stands in the columns of a table without a schema.
     Outlined(Outline);
     /// Columns chosen.
-    Support(Select);
+    Support(Select), offered;
     /// What was learnt of items from ratings.
     Factors(Complete);
     /// Models of a stream.

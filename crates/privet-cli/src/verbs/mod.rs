@@ -11,7 +11,6 @@ pub mod count;
 #[cfg(feature = "bench")]
 pub mod data;
 pub mod demo;
-pub mod describe;
 pub mod evaluate;
 pub mod explain;
 pub mod export;
@@ -30,7 +29,6 @@ pub mod predict;
 pub mod recommend;
 pub mod report;
 pub mod schema;
-pub mod select;
 pub mod split;
 pub mod total;
 pub mod train;

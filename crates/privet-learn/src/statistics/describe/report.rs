@@ -1,9 +1,14 @@
 //! What is said of a described table.
 
-use super::{Bin, ColumnSummary, Describe, Kind, Summary};
-use crate::release::family::Family;
+use super::{BINS, Bin, ColumnSummary, Describe, Kind, Summary};
+use crate::LearnError;
+use crate::release::family::{Budgeted, Family, Offered};
+use crate::release::registry::NoLearner;
 use crate::release::released::Released;
 use crate::release::report::{Part, Report, Section, cut, number, told};
+use crate::release::request::Request;
+use crate::release::settings::SettingInfo;
+use privet_data::Schema;
 use serde_json::json;
 
 impl Family for Describe {
@@ -23,6 +28,52 @@ impl Family for Describe {
             told(request, json!({ "summary": summary, "bins": request.task.bins })),
         )
         .showing("description", &summary)
+    }
+}
+
+impl Offered for Describe {
+    const ABOUT: &'static str = "Describe a table privately: counts, means, quantiles, histograms, correlations, in one release";
+    const LONG: &'static str = "\
+Describes the columns that the schema declares: how many records are in each category, and of
+each number its mean, spread, quantiles and histogram within the declared bounds, how often it
+is missing, and how numbers are correlated. All of it is one release with one certificate:
+every sum that it is made of gets the same noise, and every number is shown with what the
+noise alone may have done to it. Bounds and categories come from the schema, never from the
+records; values beyond the bounds count as the nearest bound.
+
+What is left out costs nothing: with fewer --columns, or without correlations, the same budget
+buys less noise. Stand-ins that the schema declares for missing cells are not used here: those
+cells are counted.
+
+Everything spent on the same records adds up: a description of ε = 0.2 and a model of ε = 1
+reveal as much as ε = 1.2. `privet verify` and `privet inspect` take the file as they take a
+model's.";
+    const EXAMPLES: &'static str = "\
+Examples:
+  privet describe table.csv --schema s.toml --epsilon 0.2 --out table.json
+  privet describe table.csv --schema s.toml --epsilon 0.2 --columns age,work --out two.json
+  privet describe table.csv --schema s.toml --epsilon 0.5 --delta 0 --correlations no \\
+      --out pure.json --json";
+    const OF_EPSILON: &'static str = " of the whole description";
+    const OF_DELTA: &'static str =
+        "; 0 needs far more noise where there are many columns [default: 1/rows²]";
+    type Learner = NoLearner;
+    const WORDS: &'static [SettingInfo] = &[
+        SettingInfo::texts("columns", "Only these columns, the target among them if it is named"),
+        SettingInfo::whole(BINS, "Bins of each histogram, evenly over the bounds; 32 unless given"),
+        SettingInfo::yes_or_no(
+            "correlations",
+            "Whether numbers are correlated with each other: yes or no [default: yes for 2 to 24 numbers]",
+        ),
+    ];
+
+    fn asked(
+        self,
+        budget: &Budgeted,
+        schema: &Schema,
+        rows: u64,
+    ) -> Result<Request<Self>, LearnError> {
+        self.request(schema, rows, budget.neighbours, (budget.epsilon, budget.delta))
     }
 }
 
