@@ -16,7 +16,7 @@ use privet_data::{Dataset, Schema};
 use privet_dp::gate::{Certificate, Entered, public_key};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::report::Report;
-use privet_learn::{Family, Released, Task, file, plan};
+use privet_learn::{Family, Released, Shown, Task, file};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -203,8 +203,9 @@ impl Releasing {
         made: Made<F>,
         more: impl FnOnce(&Released<F>, &mut Value) -> Result<String, Failure>,
     ) -> Result<(), Failure> {
+        let settings = if F::TELLS_SETTINGS { made.settings() } else { None };
         self.keep_as(place, made, F::NOUN, |released| {
-            let (words, mut told) = said(released);
+            let (words, mut told) = said(released, settings.as_ref());
             Ok((words + &more(released, &mut told)?, told))
         })
     }
@@ -281,12 +282,11 @@ impl Releasing {
 }
 
 /// What is reported of a release where it is made, in words and as JSON.
-fn said<F: Family>(released: &Released<F>) -> (String, Value) {
+fn said<F: Family>(released: &Released<F>, settings: Option<&Shown>) -> (String, Value) {
     let Report { sections, mut told, .. } = F::report(released);
     let mut text = if F::AT_ONCE { words::sections(&sections) } else { String::new() };
     if F::TELLS_SETTINGS {
-        let settings = plan(released.request()).ok().map(|plan| plan.settings());
-        if let (false, Some(settings)) = (text.is_empty(), &settings) {
+        if let (false, Some(settings)) = (text.is_empty(), settings) {
             let (noise, other) = words::settings(settings);
             text.push_str(&format!("(noise: {noise}; {other})\n"));
         }
