@@ -1,33 +1,17 @@
-//! The list of families, a line each, and what is known of a release whose family only its file tells.
-//!
-//! What every release goes through is in [`crate::release`] and names none of them (`tests/all/spine.rs`). How to add
-//!
-//! **a setting** of a method: a line in `settings!` in the method's file, with what is accepted and what it means. Help,
-//! checks, errors and `privet methods` are made of it. What is left out is chosen in `plan`, from public facts.
-//!
-//! **a learner**: a file in its family's folder with three names, a type of its own settings, `INFO` and `plan`
-//! ([`crate::release::registry`]), and a line in `registry!` of the family's list (`learners.rs`; of votes `aggregate.rs`). The
-//! command, Python and the battery find it there. `tests/battery/golden/` gets its file and its lines of `coverage.txt`,
-//! `docs/learners.md` its paragraph, and `privet-audit` its worst pair of neighbours.
-//!
-//! **a loss** of linear models: a file in `privet-optim`'s `loss/` and a variant of `Loss` with its constants (Lipschitz,
-//! curvature, sign), which the tests there check; a line in [`crate::linear::request::LOSSES`] and, if it has a setting, a
-//! field of [`crate::Words`].
-//!
-//! **a family**: a folder beside `release/`, named for what a stranger looks for, with its [`Task`] and its [`Artefact`], whose
-//! fields may not be named as those of the head of a request; a line below. [`Task::VOID`] and others have defaults. Every
-//! `match` on [`Loaded`] then asks what to do with it: in `privet inspect`, in the report and in Python.
-//!
-//! **a verb**: a file in `privet-cli`'s `verbs/` and a variant of `Command` in `cli.rs`; in Python an estimator or a
-//! function over a file in `python/src`.
+//! What a file of any family holds: the registry of families, a line each. A line that says `offered` is one of a family
+//! whose verb is made of its declaration ([`crate::Offered`]).
 
 use crate::Released;
 use crate::linear::Erm;
+use crate::linear::model::Model;
 use crate::neighbours::Nearby;
 use crate::networks::Network;
 use crate::ratings::Complete;
 use crate::release::bought::Bought;
+use crate::release::family::{Family, PublicFacts, Visit};
 use crate::release::file::Opened;
+use crate::release::released::Released;
+use crate::release::report::Report;
 use crate::release::request::task_of;
 use crate::release::task::{Artefact, Task};
 use crate::release::verify::{Verdict, verify};
@@ -46,7 +30,7 @@ use privet_dp::gate::Certificate;
 use serde_json::Value;
 
 macro_rules! families {
-    ($($(#[$doc:meta])* $variant:ident($task:ty);)*) => {
+    ($($(#[$doc:meta])* $variant:ident($task:ty) $(, $offered:ident)?;)*) => {
         /// The column of units that the Python package named by itself before 0.2.1, in releases of this family.
         pub(crate) fn own_column(family: &str) -> Option<&'static str> {
             $(if family == <$task as Task>::NAME {
@@ -75,6 +59,11 @@ macro_rules! families {
         #[derive(Debug, Clone)]
         pub enum Loaded {
             $($(#[$doc])* $variant(Released<$task>),)*
+        }
+
+        /// Shows a visitor every family that is offered, in order.
+        pub fn each_offered(visitor: &mut impl Visit) {
+            $(families!(@offer visitor $task $(, $offered)?);)*
         }
 
         impl Loaded {
@@ -111,6 +100,34 @@ macro_rules! families {
                 }
             }
 
+            /// What is said of it.
+            pub fn report(&self) -> Report {
+                match self {
+                    $(Self::$variant(released) => <$task as Family>::report(released),)*
+                }
+            }
+
+            /// The linear model that it is or holds.
+            pub fn model(&self) -> Option<Model> {
+                match self {
+                    $(Self::$variant(released) => <$task as Family>::model(released),)*
+                }
+            }
+
+            /// The public facts that it states.
+            pub fn facts(&self) -> PublicFacts<'_> {
+                match self {
+                    $(Self::$variant(released) => PublicFacts::of(released),)*
+                }
+            }
+
+            /// What got its noise, in words.
+            pub fn noised(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(released) => released.request().task.noised(),)*
+                }
+            }
+
             /// Checks it ([`verify`]).
             pub fn verify(&self) -> Verdict {
                 match self {
@@ -118,6 +135,10 @@ macro_rules! families {
                 }
             }
         }
+    };
+    (@offer $visitor:ident $task:ty) => {};
+    (@offer $visitor:ident $task:ty, offered) => {
+        $visitor.family::<$task>()
     };
 }
 
@@ -141,13 +162,13 @@ families! {
     /// The best of several candidates.
     Tuned(Tune);
     /// A description of a table.
-    Description(Describe);
+    Description(Describe), offered;
     /// What a model is worth.
     Evaluation(Evaluate);
     /// What stands in the columns of a table without a schema.
     Outlined(Outline);
     /// Columns chosen.
-    Support(Select);
+    Support(Select), offered;
     /// What was learnt of items from ratings.
     Factors(Complete);
     /// Models of a stream.

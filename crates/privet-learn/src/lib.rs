@@ -27,15 +27,16 @@ pub mod tuning;
 pub mod votes;
 
 pub use error::LearnError;
-pub use families::Loaded;
+pub use families::{Loaded, each_offered};
 pub use linear::facts::Facts;
 pub use linear::learners::{LearnerFacts, METHODS, Method, Scores};
 pub use linear::request::Words;
 pub use linear::{Erm, Plan, Released, Request};
 pub use release::{
-    Allowance, Answers, Artefact, Baseline, CLASSES_FROM_RECORDS, Calibration, Check, Concern,
-    Condition, Cover, Covers, DOUBTFUL_SCHEMAS, Fact, Finding, GAMMA, Here, Info, Needs, Note,
-    Planned, Procedure, Questions, RIDGE, ROWS, Registered, SPLIT, STEPS, SchemaConcern,
-    SettingInfo, Shown, SumNoise, Task, UNSIGNED, Unchecked, Verdict, Work, admit_piece, bought,
-    file, plan, verify, weight_laws, whose_of,
+    Allowance, Answers, Artefact, Baseline, Budgeted, CLASSES_FROM_RECORDS, Calibration, Check,
+    Concern, Condition, Cover, Covers, DOUBTFUL_SCHEMAS, Fact, Family, Finding, GAMMA, Here, Info,
+    Needs, NoLearner, Note, Offered, Planned, Procedure, PublicFacts, Questions, RIDGE, ROWS,
+    Registered, SPLIT, STEPS, SchemaConcern, SettingInfo, Shown, SumNoise, Task, UNSIGNED,
+    Unchecked, Verdict, Visit, Work, admit_piece, bought, file, plan, report, verify, weight_laws,
+    whose_of,
 };

@@ -27,6 +27,7 @@
 //! squares.
 
 mod candidates;
+mod report;
 mod score;
 mod search;
 

@@ -22,6 +22,7 @@ pub(super) mod estimate;
 pub(super) mod histogram;
 mod layout;
 mod narrowed;
+mod report;
 mod summary;
 
 pub use layout::{Field, Holds, Layout};

@@ -24,6 +24,7 @@
 
 mod form;
 mod judged;
+pub mod report;
 mod threshold;
 mod worth;
 

@@ -35,6 +35,7 @@
 
 mod columns;
 mod kinds;
+mod report;
 
 pub use columns::{MISSING, Suggested, Suggestion, suggested};
 pub use kinds::{KINDS, totals};
