@@ -25,6 +25,7 @@ from privet._cells import VOID, identifier, number
 from privet._certificate import Certificate
 from privet._interrupts import Finishing
 from privet._numbers import SMALL, WHY_EPSILON, listed, optional_number, whole
+from privet._parameters import parameter, parameters
 from privet._seeds import seed_of
 from privet.ledger import paid_by
 
@@ -33,6 +34,7 @@ BLANKS = " \t\n\r\f"
 """What is left out around an identifier."""
 
 
+@parameters
 class PrivateRecommender(BaseEstimator):
     """Learns from ratings what items have in common; a user's own ratings then say what she would like.
 
@@ -68,34 +70,17 @@ class PrivateRecommender(BaseEstimator):
         What the fitted model can reveal.
     """
 
-    certificate_: Certificate
-
-    def __init__(
-        self,
-        epsilon: float | None = None,
-        *,
-        delta: float | None = None,
-        items: Iterable[Any] | None = None,
-        bounds: tuple[float, float] = (1, 5),
-        n_users: int | None = None,
-        max_ratings: int | None = None,
-        neighbours: str = "replace-one",
-        invalid: str = "refuse",
-        method: str = "moments",
-        settings: Mapping[str, Any] | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.items = items
-        self.bounds = bounds
-        self.n_users = n_users
-        self.max_ratings = max_ratings
-        self.neighbours = neighbours
-        self.invalid = invalid
-        self.method = method
-        self.settings = settings
-        self.random_state = random_state
+    epsilon: float | None = parameter(default=None, kw_only=False)
+    delta: float | None = None
+    items: Iterable[Any] | None = None
+    bounds: tuple[float, float] = (1, 5)
+    n_users: int | None = None
+    max_ratings: int | None = None
+    neighbours: str = "replace-one"
+    invalid: str = "refuse"
+    method: str = "moments"
+    settings: Mapping[str, Any] | None = None
+    random_state: Any = None
 
     def fit(self, ratings: Any, y: Any = None, *, ledger: Any = None) -> PrivateRecommender:
         """Learn from (user, item, rating) triples: a frame or array of three columns, or an iterable.
@@ -142,7 +127,7 @@ class PrivateRecommender(BaseEstimator):
 
     def _set(self, release: _privet.Factors) -> PrivateRecommender:
         self.factors_ = release
-        self.certificate_ = Certificate._of(release)
+        self.certificate_: Certificate = Certificate._of(release)
         return self
 
     @classmethod

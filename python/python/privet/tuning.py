@@ -27,6 +27,7 @@ from privet import _privet, _tables
 from privet._certificate import Certificate
 from privet._interrupts import Finishing
 from privet._numbers import WHY_EPSILON, optional_number, whole
+from privet._parameters import parameter, parameters
 from privet._pipelines import fitted_before, hand_over, prior_fits
 from privet._refusals import flat_labels
 from privet._rows import rows_missing
@@ -36,6 +37,7 @@ from privet.ledger import paid_by
 from privet.schema import Schema, as_schema
 
 
+@parameters
 class PrivateTuner(BaseEstimator):
     """The best of several methods and settings, by trials of which only the best is ever seen.
 
@@ -79,32 +81,16 @@ class PrivateTuner(BaseEstimator):
         What all of it can reveal.
     """
 
-    certificate_: Certificate
-
-    def __init__(
-        self,
-        candidates: Any,
-        *,
-        schema: Any,
-        epsilon: float | None = None,
-        delta: float | None = None,
-        trials: float | None = None,
-        law: str | None = None,
-        loss: str | None = None,
-        neighbours: str = "replace-one",
-        n_rows: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.candidates = candidates
-        self.schema = schema
-        self.epsilon = epsilon
-        self.delta = delta
-        self.trials = trials
-        self.law = law
-        self.loss = loss
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.random_state = random_state
+    candidates: Any = parameter(kw_only=False)
+    schema: Any
+    epsilon: float | None = None
+    delta: float | None = None
+    trials: float | None = None
+    law: str | None = None
+    loss: str | None = None
+    neighbours: str = "replace-one"
+    n_rows: int | None = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, groups: Any = None, *, ledger: Any = None) -> PrivateTuner:
         """Tune on the rows of a frame, a mapping from names to columns, or an array in the order of the schema;
@@ -171,7 +157,7 @@ class PrivateTuner(BaseEstimator):
         from privet.models import _estimator
 
         self._release = release
-        self.certificate_ = Certificate._of(release)
+        self.certificate_: Certificate = Certificate._of(release)
         model = release.model()
         if model is None:
             raise RuntimeError(
