@@ -13,7 +13,7 @@ use crate::watched::{Threads, asking, released_by, watched};
 use privet_data::block;
 use privet_data::read::memory;
 use privet_dp::gate::Release;
-use privet_learn::look::count::Count;
+use privet_learn::statistics::count::Count;
 use privet_learn::{Erm, LearnError, Plan, Request, Task, admit_piece};
 use privet_optim::sum::{
     Elsewhere, Kept, Question, RecordsError, Remote, answered, merged, rows_at,

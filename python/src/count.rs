@@ -19,7 +19,7 @@ use crate::vote::Labels;
 use crate::watched::watched;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, read};
-use privet_learn::look::count::{Count, Law};
+use privet_learn::statistics::count::{Count, Law};
 use privet_learn::{Loaded, Released, file};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};

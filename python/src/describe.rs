@@ -8,7 +8,7 @@ use crate::schema::Schema;
 use crate::watched::watched;
 use privet_core::Neighbours;
 use privet_learn::Released;
-use privet_learn::look::describe::{Describe, Summary};
+use privet_learn::statistics::describe::{Describe, Summary};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;

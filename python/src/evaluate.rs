@@ -11,7 +11,7 @@ use crate::watched::{Threads, released, watched};
 use privet_core::Neighbours;
 use privet_data::{Dataset, Schema};
 use privet_learn::Released;
-use privet_learn::look::evaluate::{Evaluate, Form, Judged, Says, Worth};
+use privet_learn::statistics::evaluate::{Evaluate, Form, Judged, Says, Worth};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;
@@ -78,7 +78,7 @@ pub fn evaluate_exactly(
 /// The threshold that follows from what errors cost.
 #[pyfunction]
 pub fn threshold_by_cost(missed: f64, false_alarm: f64) -> Outcome<f64> {
-    Ok(privet_learn::look::evaluate::threshold_by_cost(missed, false_alarm)?)
+    Ok(privet_learn::statistics::evaluate::threshold_by_cost(missed, false_alarm)?)
 }
 
 /// Whose rows they are does not matter where nothing is hidden.

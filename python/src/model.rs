@@ -10,7 +10,7 @@ use numpy::{PyArray1, PyArray2, PyArrayMethods, ToPyArray};
 use privet_data::Encoding;
 use privet_learn::Erm;
 use privet_learn::file;
-use privet_learn::model::Predictions;
+use privet_learn::linear::model::Predictions;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use std::path::PathBuf;

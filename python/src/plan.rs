@@ -8,8 +8,8 @@ use crate::ledger::{self, Paid};
 use crate::model::Model;
 use crate::schema::Schema;
 use crate::watched::watched;
-use privet_learn::erm::{dpsl_kt, public_norm::norm_bound};
-use privet_learn::words::{LOSSES, POISSON, QUANTILE};
+use privet_learn::linear::request::{LOSSES, POISSON, QUANTILE};
+use privet_learn::linear::{dpsl_kt, public_norm::norm_bound};
 use privet_learn::{Request, Words};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -128,7 +128,7 @@ impl Plan {
         let (doing, any) = (format!("fit {method}"), method.info().more.any_storage);
         let handed = (features, labels, units);
         let release = ledger::carried_out(py, &self.0, &doing, seed, handed, any, paid)?;
-        Ok(Model::new(Held::released(privet_learn::model::Model::from_release(release)?)))
+        Ok(Model::new(Held::released(privet_learn::linear::model::Model::from_release(release)?)))
     }
 
     /// What workers that keep rows are told of it.
@@ -153,6 +153,6 @@ impl Plan {
     ) -> Outcome<Model> {
         let doing = format!("fit {}", self.0.request().task.method);
         let release = cluster::carried_out_elsewhere(py, &self.0, &doing, encode, ask, seed, paid)?;
-        Ok(Model::new(Held::released(privet_learn::model::Model::from_release(release)?)))
+        Ok(Model::new(Held::released(privet_learn::linear::model::Model::from_release(release)?)))
     }
 }

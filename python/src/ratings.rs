@@ -8,7 +8,7 @@ use crate::watched::{released, watched};
 use privet_core::{Budget, Neighbours};
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
 use privet_data::schema::{Draft, Invalid, UNNAMED_UNIT};
-use privet_learn::completion::{Complete, LocalState, Method, Shape};
+use privet_learn::ratings::{Complete, LocalState, Method, Shape};
 use privet_learn::{Released, Task};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

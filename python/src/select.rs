@@ -7,7 +7,7 @@ use crate::schema::Schema;
 use crate::watched::watched;
 use privet_core::Neighbours;
 use privet_learn::Released;
-use privet_learn::select::{Select, Selector};
+use privet_learn::selection::{Select, Selector};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! Shape functions of a model, as JSON.
 
 use privet_data::encode::{AxisKind, Level};
-use privet_learn::additive::{BAND, Scale, Shape, Shapes};
+use privet_learn::linear::additive::{BAND, Scale, Shape, Shapes};
 use serde_json::{Value, json};
 
 /// All of them, with the scale that they are on.

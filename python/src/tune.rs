@@ -7,7 +7,7 @@ use crate::ledger::{self, Paid};
 use crate::model::Model;
 use crate::schema::Schema;
 use crate::watched::watched;
-use privet_learn::tune::{Law, Tune, grid};
+use privet_learn::tuning::{Law, Tune, grid};
 use privet_learn::{Method, Released, Request, Words};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;

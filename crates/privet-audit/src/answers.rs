@@ -2,7 +2,7 @@
 //!
 //! One unit is near every question, and may vote in [`VOTES`] of the [`QUESTIONS`]; under replace-one neighbours its place
 //! is taken by one as near, of the other class; under add-remove it is there or not. So the answers move by exactly
-//! what the theorem charges ([`privet_learn::transfer::neighbours`]), in the first answers only, and a projection is the best
+//! what the theorem charges ([`privet_learn::neighbours`]), in the first answers only, and a projection is the best
 //! test. Others are near as well, and use up votes of their own.
 
 use crate::AuditError;
@@ -11,7 +11,7 @@ use crate::audited::{Judge, audited, plan_and_claim};
 use crate::planned::Planned;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
-use privet_learn::transfer::neighbours::Nearby;
+use privet_learn::neighbours::Nearby;
 use privet_learn::{Plan, plan};
 use std::fmt::Write as _;
 

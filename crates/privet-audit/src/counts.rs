@@ -2,7 +2,7 @@
 //!
 //! Two categories; under replace-one neighbours a unit with all its k records in the one has its place taken by
 //! one with as many in the other, under add-remove it is there or not. So the counts move by exactly what the
-//! theorem charges ([`privet_learn::look::count`]), and hardly any of the claim is slack: the ratio of the
+//! theorem charges ([`privet_learn::statistics::count`]), and hardly any of the claim is slack: the ratio of the
 //! densities is e^±ε itself for Laplace noise, and a projection is the best test for Gaussian noise.
 
 pub use crate::sums::Subject;
@@ -12,7 +12,7 @@ use crate::attack::Finding;
 use crate::audited::{Judge, audited, plan_and_claim};
 use crate::sums::{OTHERS, SumsPair};
 use privet_core::Budget;
-use privet_learn::look::count::{Count, Law};
+use privet_learn::statistics::count::{Count, Law};
 use privet_learn::{Plan, plan};
 
 const COLUMNS: &str =

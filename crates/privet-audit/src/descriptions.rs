@@ -13,7 +13,7 @@ use crate::audited::{Judge, audited, plan_and_claim};
 use crate::sums::{SumsPair, exact_sums};
 use privet_core::Budget;
 use privet_data::Dataset;
-use privet_learn::look::describe::Describe;
+use privet_learn::statistics::describe::Describe;
 use privet_learn::{Plan, plan};
 
 const COLUMNS: &str = "[[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\n\

@@ -20,7 +20,7 @@ use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Target};
 use privet_dp::noise::FixedSeed;
 use privet_dp::noise::subset::shuffle;
-use privet_learn::model::Model;
+use privet_learn::linear::model::Model;
 use serde::Serialize;
 
 /// The false-positive rate at which the true-positive rate is reported.

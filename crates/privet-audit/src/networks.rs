@@ -25,7 +25,7 @@ use crate::planned::Planned;
 use crate::runs::{Target, World, scramble};
 use privet_core::{Budget, Neighbours};
 use privet_dp::noise::{FixedSeed, Source};
-use privet_learn::nonconvex::{ADAM_FLOOR, METHODS, Method, Network};
+use privet_learn::networks::{ADAM_FLOOR, METHODS, Method, Network};
 use privet_learn::{Artefact, Plan, Request, plan};
 use privet_nn::{Description, Input, Layer, Loss};
 use std::sync::atomic::AtomicBool;

@@ -14,7 +14,7 @@ use privet_core::{Budget, Neighbours};
 use privet_data::read::{CellKey, HeldKeys};
 use privet_data::schema::{FileFacts, UnitDraft};
 use privet_dp::noise::Source;
-use privet_learn::look::outline::{LineCount, MOST_KEYS, Outline, holding, totals};
+use privet_learn::statistics::outline::{LineCount, MOST_KEYS, Outline, holding, totals};
 use privet_learn::{Plan, plan};
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -195,7 +195,7 @@ pub fn audit_against(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use privet_learn::look::outline::KINDS;
+    use privet_learn::statistics::outline::KINDS;
 
     /// The pairs are as far apart as the theorem allows.
     #[test]

@@ -1,7 +1,7 @@
 //! The audit of completed ratings: their certificate against a planted user.
 //!
 //! A few users with ratings in the middle, and one who rates every item at the ends of the bounds: the
-//! longest vector that anybody can add to each sum ([`privet_learn::completion`]). Under replace-one
+//! longest vector that anybody can add to each sum ([`privet_learn::ratings`]). Under replace-one
 //! neighbours her place is taken by one who rates the other way round; under add-remove she is there or not.
 //! What is attacked are the numbers of the file, made of all noised answers.
 
@@ -13,7 +13,7 @@ use privet_core::{Budget, Neighbours};
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
 use privet_data::{Dataset, Schema};
 use privet_dp::noise::FixedSeed;
-use privet_learn::completion::{Complete, METHODS, Method};
+use privet_learn::ratings::{Complete, METHODS, Method};
 use privet_learn::{Artefact, Plan, plan};
 use std::sync::atomic::AtomicBool;
 

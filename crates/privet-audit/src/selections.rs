@@ -14,7 +14,7 @@ use crate::runs::{Target, World};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::Source;
-use privet_learn::select::{Select, Selector};
+use privet_learn::selection::{Select, Selector};
 use privet_learn::{Plan, plan};
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;

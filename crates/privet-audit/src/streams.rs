@@ -5,9 +5,9 @@
 //! row of C·g. What is released is a linear function of the noised rows that can be undone: the attacker goes back to them, where the
 //! noise is white, and projects onto the difference of the means, which is the best test there is.
 //!
-//! Points under noise ([`privet_learn::online::implicit`]) are undone by multiplying with their step; where they were
+//! Points under noise ([`privet_learn::streams::implicit`]) are undone by multiplying with their step; where they were
 //! brought into the ball some of it is lost to the attacker, hence a ball that is large. Columns that were drawn
-//! ([`privet_learn::online::experts`]) are one with a plus or a minus: one draw of all slots, since what many small draws tell
+//! ([`privet_learn::streams::experts`]) are one with a plus or a minus: one draw of all slots, since what many small draws tell
 //! together takes more runs than there are.
 //!
 //! All of these are sharp but `giga`: on empty slots its points come together by 1 − 2/t a step, where its lemma has
@@ -23,9 +23,9 @@ use privet_core::Budget;
 use privet_data::{Dataset, Schema, read};
 use privet_dp::continual::Factor;
 use privet_dp::noise::Source;
-use privet_learn::online::base::{self, Ball};
-use privet_learn::online::tally::Tally;
-use privet_learn::online::{Method, Online};
+use privet_learn::streams::base::{self, Ball};
+use privet_learn::streams::tally::Tally;
+use privet_learn::streams::{Method, Online};
 use privet_learn::{Plan, Request, Words, plan};
 
 /// D of points.

@@ -13,7 +13,7 @@ use crate::runs::{Target, World};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::Source;
-use privet_learn::tune::{Law, Tune};
+use privet_learn::tuning::{Law, Tune};
 use privet_learn::{Method, Plan, Request, Words, plan};
 
 /// Which tuning, and what it is to claim.

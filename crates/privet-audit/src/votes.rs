@@ -26,7 +26,7 @@ use privet_data::{Dataset, Schema, read};
 use privet_dp::account::agreement::{Agreement, Gaps};
 use privet_dp::mechanism::Stability;
 use privet_dp::noise::Source;
-use privet_learn::transfer::{Aggregator, Ballot, School, Teach, Teacher, Vote, taught};
+use privet_learn::votes::{Aggregator, Ballot, School, Teach, Teacher, Vote, taught};
 use privet_learn::{Plan, plan};
 use std::fmt;
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use privet_core::Neighbours;
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::{FixedSeed, Source};
 use privet_learn::plan;
-use privet_learn::select::{Select, Selector};
+use privet_learn::selection::{Select, Selector};
 use std::error::Error;
 use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;

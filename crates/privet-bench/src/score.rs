@@ -1,7 +1,7 @@
 //! How well a model does on records it has not seen.
 
 use privet_data::{Dataset, Encoding, Schema, Target};
-use privet_learn::model::{Model, Predictions};
+use privet_learn::linear::model::{Model, Predictions};
 
 /// The measure's name, and the model's: per cent of the records whose class is found, or R².
 pub fn score(model: &Model, schema: &Schema, test: &Dataset) -> (&'static str, f64) {

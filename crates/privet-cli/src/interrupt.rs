@@ -32,7 +32,7 @@ pub fn install() {
             crate::say!("stopping as soon as the files being written are whole");
         }
         let _nothing_is_being_written = writing();
-        privet_learn::transfer::command::wipe_all();
+        privet_learn::votes::command::wipe_all();
         privet_data::block::tidy_all();
         crate::say!("interrupted: nothing is left half-written");
         let advice = ADVICE.lock().unwrap_or_else(PoisonError::into_inner);

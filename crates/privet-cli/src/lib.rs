@@ -71,7 +71,7 @@ fn quiet_inside_fences() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         let inside =
-            privet_data::read::inside_fence() || privet_learn::transfer::teacher::inside_teacher();
+            privet_data::read::inside_fence() || privet_learn::votes::teacher::inside_teacher();
         if !inside {
             usual(panic);
         }

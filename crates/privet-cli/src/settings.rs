@@ -7,7 +7,7 @@ use clap::Args;
 use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use privet_core::{DELTA, EPSILON, Neighbours, Range, Relation, Whose};
 use privet_data::Schema;
-use privet_learn::words::{DEFAULT_HUBER_WIDTH, DEFAULT_QUANTILE, LOSSES, LossInfo};
+use privet_learn::linear::request::{DEFAULT_HUBER_WIDTH, DEFAULT_QUANTILE, LOSSES, LossInfo};
 use privet_learn::{
     Calibration, GAMMA, METHODS, Method, RIDGE, ROWS, Request, SPLIT, STEPS, Words,
 };

@@ -5,9 +5,9 @@ use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Schema};
 use privet_learn::Loaded;
 use privet_learn::file::{self, Seal};
-use privet_learn::look::evaluate::{Form, Judged, Says};
-use privet_learn::model::{Model, Predictions};
-use privet_learn::nonconvex::TrainedNetwork;
+use privet_learn::linear::model::{Model, Predictions};
+use privet_learn::networks::TrainedNetwork;
+use privet_learn::statistics::evaluate::{Form, Judged, Says};
 use privet_optim::loss::Loss;
 use std::path::Path;
 

@@ -14,7 +14,7 @@
 
 use privet_data::matrix::Matrix;
 use privet_data::{DataError, Dataset, Encoding, Schema, Target, read};
-use privet_learn::model::file::{Seal, from_json};
+use privet_learn::file::{Seal, from_json};
 use std::sync::LazyLock;
 
 /// A target's body.

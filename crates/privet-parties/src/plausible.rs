@@ -7,7 +7,7 @@
 //!
 //! `output` adds up fⱼθ̃ⱼ, fⱼ = nⱼ/n, of minimisers: Fⱼ has the ridge fⱼλ and at 0 a gradient within nⱼLR, so that ‖θ̃ⱼ‖ ≤
 //! (nⱼLR + γ)/(fⱼλ), and the sum over at most n parties with rows is within n(LR + γ)/λ ≤ nΔ, Δ = 2(LR + γ)/λ
-//! (`privet_learn::erm::part`).
+//! (`privet_learn::linear::part`).
 //!
 //! **Where nothing is looked at**: under add/remove, where n is not public; of ratings, whose rows are people; and of `output`
 //! with a penalty or set, which may hold minimisers far from 0. There what a cheat can do unseen is not bounded.

@@ -74,8 +74,8 @@
 //! let model = Model::from_release(release)?;
 //!
 //! // Written, it can be checked by anyone, without the records.
-//! let file = privet::learn::model::file::to_json(&model, None)?;
-//! let read = privet::learn::model::file::from_json(file.as_bytes(), privet::Seal::Unchecked)?;
+//! let file = privet::learn::file::to_json(&model, None)?;
+//! let read = privet::learn::file::from_json(file.as_bytes(), privet::Seal::Unchecked)?;
 //! let verdict = privet::verify(&read);
 //! assert!(verdict.valid, "{:?}", verdict.checks);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -98,8 +98,8 @@ pub use privet_data::{Dataset, Encoding, Schema};
 pub use privet_dp::account::{Event, Guarantee};
 pub use privet_dp::gate::{Certificate, Private, Release};
 pub use privet_dp::noise::SystemRandom;
-pub use privet_learn::model::file::Seal;
-pub use privet_learn::model::{Model, Predictions};
+pub use privet_learn::file::Seal;
+pub use privet_learn::linear::model::{Model, Predictions};
 pub use privet_learn::{
     Calibration, Erm, LearnError, Method, Plan, Request, Verdict, plan, verify,
 };

@@ -1,7 +1,7 @@
 //! The audit of `output` among parties: what a coalition sees of the mean of the parties' own minimisers.
 //!
 //! The worlds are two neighbouring tables of one party whose minimisers are as far apart as is proved
-//! (`privet_learn::erm::part`): a Huber SVM near 0, where the record pulls one way or the other with its full slope.
+//! (`privet_learn::linear::part`): a Huber SVM near 0, where the record pulls one way or the other with its full slope.
 //! What the party shares is what the product's own plan has it share, taken down before it is split; the other parties are the
 //! coalition's, and all it can do with their sums is to take them off.
 

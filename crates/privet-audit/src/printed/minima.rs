@@ -26,7 +26,7 @@ use privet_dp::account::{
     self, Cost, Event, LossShape, ObjectiveCost, ObjectiveNoise, OutputNoise, Sign, gaussian,
 };
 use privet_dp::noise::{FixedSeed, GridGaussian, Source};
-use privet_learn::erm::amp::printed_constants;
+use privet_learn::linear::amp::printed_constants;
 use privet_optim::loss::Loss;
 
 /// 1 + √(2·ln(1/δ)): the multiplier of the thesis's Lemma 2.1.9.

@@ -7,7 +7,7 @@
 use privet_audit::attack::AttackOptions;
 use privet_audit::counts::{Subject, audit, audit_against, law};
 use privet_core::Budget;
-use privet_learn::look::count::Law;
+use privet_learn::statistics::count::Law;
 
 /// Refuted at half their ε, not refuted at it, and most of it is seen: the pairs are sharp.
 #[test]

@@ -5,7 +5,7 @@ use privet_audit::pairs;
 use privet_core::Neighbours;
 use privet_data::{Dataset, read};
 use privet_dp::noise::{FixedSeed, Source};
-use privet_learn::model::Model;
+use privet_learn::linear::model::Model;
 use privet_learn::{Calibration, Erm, Request, plan};
 use privet_optim::loss::Loss;
 use std::fmt::Write as _;

@@ -22,7 +22,7 @@ use privet_data::{Dataset, Schema};
 use privet_dp::account::{Cost, Event};
 use privet_dp::mechanism::shares::{Among, InProcess, NoiseMode};
 use privet_dp::noise::SystemRandom;
-use privet_learn::model::Model;
+use privet_learn::linear::model::Model;
 use privet_learn::{Erm, Method, Plan, Request, plan};
 use privet_optim::loss::Loss;
 use privet_parties::{Crowd, Names, PartiesError, Party, Room, authority};

@@ -17,7 +17,7 @@ use privet_core::{Budget, Neighbours};
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::SystemRandom;
-use privet_learn::model::Model;
+use privet_learn::linear::model::Model;
 use privet_learn::{Calibration, Erm, Plan, Request, plan};
 use privet_optim::loss::Loss;
 use serde_json::{Value, json};

@@ -12,7 +12,7 @@ use crate::line::{Line, Run};
 use crate::race::RaceError;
 use crate::race::environment::Environment;
 use privet_data::Target;
-use privet_learn::ranking;
+use privet_learn::statistics::ranking;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

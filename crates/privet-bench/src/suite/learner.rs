@@ -4,8 +4,8 @@ use super::grid::{self, OWN_KEYS, Point};
 use super::nearby::{self, Asker};
 use super::peer::Peer;
 use super::vote::{OWN, Voter};
-use privet_learn::completion::Method as Completion;
-use privet_learn::nonconvex::Method as Training;
+use privet_learn::networks::Method as Training;
+use privet_learn::ratings::Method as Completion;
 use privet_learn::{LearnError, Method, SettingInfo};
 use serde::Deserialize;
 

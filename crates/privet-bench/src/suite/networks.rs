@@ -10,9 +10,10 @@ use privet_data::schema::{Rows, Unfolding};
 use privet_data::{Dataset, Schema, Target};
 use privet_dp::account::Event;
 use privet_dp::noise::SystemRandom;
-use privet_learn::model::Predictions;
-use privet_learn::nonconvex::{Begin, Method, Network, TrainedNetwork};
-use privet_learn::{LearnError, Plan, plan, ranking};
+use privet_learn::linear::model::Predictions;
+use privet_learn::networks::{Begin, Method, Network, TrainedNetwork};
+use privet_learn::statistics::ranking;
+use privet_learn::{LearnError, Plan, plan};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 

@@ -11,7 +11,7 @@ use crate::error::BenchError;
 use privet_core::Neighbours;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_dp::noise::SystemRandom;
-use privet_learn::nonconvex::{Begin, Method, Network, TrainedNetwork};
+use privet_learn::networks::{Begin, Method, Network, TrainedNetwork};
 use privet_learn::{Plan, Request, plan};
 use privet_nn::{Description, Layer};
 use std::sync::atomic::AtomicBool;

@@ -15,8 +15,8 @@ use privet_core::Range;
 use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Target, keyed, split};
 use privet_dp::noise::SystemRandom;
-use privet_learn::transfer::student::{Student, Study};
-use privet_learn::transfer::{AGGREGATORS, Aggregator, TEACHERS, Teacher, Vote};
+use privet_learn::votes::student::{Student, Study};
+use privet_learn::votes::{AGGREGATORS, Aggregator, TEACHERS, Teacher, Vote};
 use privet_learn::{LearnError, SettingInfo, plan};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -25,9 +25,9 @@ use std::time::Instant;
 const ROUNDS: Range = Range::from("rounds", 0.0, 101.0);
 /// Limits on the public rows that are asked about.
 const ASK: Range = Range::from("ask", 1.0, 100_000_001.0);
-const TEACHER_COUNT: Range = privet_learn::transfer::TEACHER_COUNT;
-const QUERIES: Range = privet_learn::transfer::QUERIES;
-const CHOOSE: Range = privet_learn::transfer::CHOOSE;
+const TEACHER_COUNT: Range = privet_learn::votes::TEACHER_COUNT;
+const QUERIES: Range = privet_learn::votes::QUERIES;
+const CHOOSE: Range = privet_learn::votes::CHOOSE;
 
 /// What a suite may set beside an aggregator's own settings.
 pub const OWN: &[SettingInfo] = &[

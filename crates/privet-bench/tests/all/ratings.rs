@@ -163,7 +163,7 @@ fn print_the_scale() {
     use privet_bench::synth::RankOne;
     use privet_core::{Budget, Neighbours};
     use privet_data::ratings::{OwnRatings, Rated, table};
-    use privet_learn::completion::{Complete, Method};
+    use privet_learn::ratings::{Complete, Method};
     let items: usize = 900;
     let named = (1..=items).map(|item| item.to_string()).collect();
     let facts =

@@ -1,7 +1,7 @@
 //! A model as one page for people: what it can reveal, then what it says of each column, as pictures.
 //!
 //! The page needs nothing else: style and pictures are inside, there is no script, and a content policy forbids it
-//! to fetch anything. Everything on it is made of the model file alone ([`privet_learn::additive`]), so it may be
+//! to fetch anything. Everything on it is made of the model file alone ([`privet_learn::linear::additive`]), so it may be
 //! published where the model may.
 
 pub(crate) mod budget;
@@ -14,8 +14,8 @@ use crate::verbs::inspect;
 use plot::Said;
 use privet_data::encode::AxisKind;
 use privet_learn::Verdict;
-use privet_learn::additive::{BAND, Scale, Shape, Shapes};
-use privet_learn::model::Model;
+use privet_learn::linear::additive::{BAND, Scale, Shape, Shapes};
+use privet_learn::linear::model::Model;
 use privet_optim::loss::Loss;
 use std::fmt::Write as _;
 use svg::{escape, short, signed};

@@ -2,7 +2,7 @@
 
 use super::svg::{Scale, cut, escape, open, short, signed, text};
 use privet_data::encode::{Axis, AxisKind, Level};
-use privet_learn::additive::{BAND, Shape};
+use privet_learn::linear::additive::{BAND, Shape};
 use std::fmt::Write as _;
 
 /// Categories that are drawn; of others it is said how many there are.

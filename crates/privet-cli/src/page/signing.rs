@@ -9,7 +9,7 @@ use crate::output::number;
 use crate::verbs::inspect;
 use crate::words;
 use privet_dp::account::Guarantee;
-use privet_learn::certainty::Certainty;
+use privet_learn::linear::certainty::Certainty;
 use privet_learn::{Loaded, Verdict};
 use serde_json::Value;
 use std::fmt::Write as _;

@@ -12,7 +12,7 @@ use privet_data::Schema;
 use privet_data::ratings::{self, Layout, RatingFacts, RatingsError};
 use privet_data::read::ReadOptions;
 use privet_data::schema::{Draft, Invalid};
-use privet_learn::completion::{Complete as Task, Factors, Method};
+use privet_learn::ratings::{Complete as Task, Factors, Method};
 use privet_learn::{Released, Request, plan};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

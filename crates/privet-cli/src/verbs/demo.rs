@@ -10,7 +10,7 @@ use privet_core::Neighbours;
 use privet_data::read::{Purpose, ReadOptions, read};
 use privet_data::{Schema, Target};
 use privet_dp::noise::FixedSeed;
-use privet_learn::model::Model;
+use privet_learn::linear::model::Model;
 use privet_learn::{Calibration, Erm, Method, Request, plan};
 use privet_optim::loss::Loss;
 use std::path::{Path, PathBuf};

@@ -9,7 +9,9 @@ use crate::settings::{self, within};
 use clap::Args;
 use privet_core::{DELTA, EPSILON, Neighbours, Relation, printable};
 use privet_data::Schema;
-use privet_learn::look::describe::{BINS, Bin, ColumnSummary, Describe as Task, Kind, Summary};
+use privet_learn::statistics::describe::{
+    BINS, Bin, ColumnSummary, Describe as Task, Kind, Summary,
+};
 use privet_learn::{Plan, Released, plan};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

@@ -15,7 +15,7 @@ use privet_core::{DELTA, EPSILON, Neighbours, Range, Relation};
 use privet_data::read::{Purpose, ReadOptions, read};
 use privet_data::{Dataset, Schema};
 use privet_learn::file::{self, Seal};
-use privet_learn::look::evaluate::{
+use privet_learn::statistics::evaluate::{
     Evaluate as Task, Form, Measures, THRESHOLD, Worth, taken_for_public, threshold_by_cost,
 };
 use privet_learn::{LearnError, Plan, plan};
@@ -251,8 +251,8 @@ impl Evaluate {
 }
 
 /// A share is told of two classes with probabilities.
-const SHARED: (usize, privet_learn::look::evaluate::Says) =
-    (2, privet_learn::look::evaluate::Says::Probabilities);
+const SHARED: (usize, privet_learn::statistics::evaluate::Says) =
+    (2, privet_learn::statistics::evaluate::Says::Probabilities);
 
 fn no_share() -> Failure {
     Failure::input("--share: accepted for models that give two classes their probabilities")

@@ -3,11 +3,12 @@
 use crate::failure::Failure;
 use crate::{output, words};
 use clap::Args;
-use privet_learn::completion;
-use privet_learn::select::SELECTORS;
-use privet_learn::transfer::{AGGREGATORS, TEACHERS, TeacherInfo};
+use privet_learn::networks;
+use privet_learn::ratings;
+use privet_learn::selection::SELECTORS;
+use privet_learn::streams;
+use privet_learn::votes::{AGGREGATORS, TEACHERS, TeacherInfo};
 use privet_learn::{Info, METHODS, SettingInfo};
-use privet_learn::{nonconvex, online};
 use serde_json::{Value, json};
 
 /// List the methods of every family: learners, selectors, completions, votes, networks, streams
@@ -61,13 +62,13 @@ impl Family {
     fn lines(&self) -> Vec<Line> {
         match self {
             Self { select: true, .. } => of(SELECTORS),
-            Self { complete: true, .. } => of(completion::METHODS),
+            Self { complete: true, .. } => of(ratings::METHODS),
             Self { vote: true, .. } => {
                 let teachers = TEACHERS.iter().map(teacher);
                 of(AGGREGATORS).into_iter().chain(teachers).collect()
             }
-            Self { network: true, .. } => of(nonconvex::METHODS),
-            Self { online: true, .. } => of(online::METHODS),
+            Self { network: true, .. } => of(networks::METHODS),
+            Self { online: true, .. } => of(streams::METHODS),
             _ => of(METHODS),
         }
     }

@@ -10,8 +10,8 @@ use clap::Args;
 use privet_data::Schema;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_learn::file::{self, Seal};
-use privet_learn::nonconvex::checkpoint::Checkpointed;
-use privet_learn::nonconvex::{self, Begin, Method, Network};
+use privet_learn::networks::checkpoint::Checkpointed;
+use privet_learn::networks::{self, Begin, Method, Network};
 use privet_learn::{self as learn, Calibration, Loaded, Plan, Released, Request, Task};
 use privet_nn::{Description, Net};
 use serde_json::{Value, json};
@@ -222,7 +222,7 @@ pub fn purpose(network: &Released<Network>) -> String {
 
 /// Its tensors, a line each.
 pub fn tensors(network: &Released<Network>) -> String {
-    let line = |tensor: &nonconvex::Tensor| {
+    let line = |tensor: &networks::Tensor| {
         let sides: Vec<String> = tensor.shape.iter().map(usize::to_string).collect();
         format!("  {}  {}\n", tensor.name, sides.join(" × "))
     };

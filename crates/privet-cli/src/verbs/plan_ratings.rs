@@ -6,7 +6,7 @@ use crate::settings::RequestFlags;
 use crate::{say, words};
 use privet_core::{Budget, EPSILON};
 use privet_data::Schema;
-use privet_learn::completion::{Complete, METHODS, Method};
+use privet_learn::ratings::{Complete, METHODS, Method};
 use privet_learn::{LearnError, Plan, plan};
 use serde_json::{Value, json};
 

@@ -10,7 +10,7 @@ use privet_data::Schema;
 use privet_data::matrix::Matrix;
 use privet_data::read::{Purpose, ReadOptions, Report, read_features};
 use privet_data::schema::Draft;
-use privet_learn::model::Predictions;
+use privet_learn::linear::model::Predictions;
 use std::path::{Path, PathBuf};
 
 /// Predict for new rows

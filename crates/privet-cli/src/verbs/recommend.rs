@@ -6,8 +6,8 @@ use crate::{say, words};
 use clap::Args;
 use privet_core::printable;
 use privet_data::ratings::{self, OwnRatings, Rated};
-use privet_learn::completion::{LocalState, joint};
 use privet_learn::file::{self, Seal};
+use privet_learn::ratings::{LocalState, joint};
 use privet_learn::{Loaded, verify};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -70,7 +70,7 @@ impl Recommend {
             None => say!("the model's certificate proves nothing: rely on no guarantee"),
         }
         if self.json {
-            let line = |found: &privet_learn::completion::factors::Recommended| json!({ "item": rated.items[found.item], "rating": found.rating });
+            let line = |found: &privet_learn::ratings::factors::Recommended| json!({ "item": rated.items[found.item], "rating": found.rating });
             let found: Vec<Value> = found.iter().map(line).collect();
             return output::print_json(&json!({ "recommended": found, "guarantee": guarantee }));
         }

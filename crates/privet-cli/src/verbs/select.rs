@@ -10,7 +10,7 @@ use crate::words;
 use clap::Args;
 use privet_core::{DELTA, EPSILON, Neighbours, Relation, printable};
 use privet_data::Schema;
-use privet_learn::select::{Select as Task, Selector};
+use privet_learn::selection::{Select as Task, Selector};
 use privet_learn::{Plan, Released, plan};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

@@ -11,9 +11,9 @@ use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
-use privet_learn::erm::public_norm;
-use privet_learn::model::Model;
-use privet_learn::nonconvex;
+use privet_learn::linear::model::Model;
+use privet_learn::linear::public_norm;
+use privet_learn::networks;
 use privet_learn::{self as learn, Calibration, Method, Plan, Request};
 use serde_json::{Value, json};
 use std::ops::Deref;
@@ -70,7 +70,7 @@ pub struct Train {
     #[arg(
         long, value_name = "M", default_value = "auto", value_parser = asked,
         help = format!("Which learner: {}; with --model {}; see `privet methods`", Method::accepted(),
-                       nonconvex::Method::accepted()),
+                       networks::Method::accepted()),
     )]
     method: String,
     #[command(flatten)]
@@ -94,9 +94,9 @@ pub struct Train {
 
 /// The name of a learner of either kind.
 fn asked(word: &str) -> Result<String, String> {
-    match (word.parse::<Method>(), word.parse::<nonconvex::Method>()) {
+    match (word.parse::<Method>(), word.parse::<networks::Method>()) {
         (Err(error), Err(_)) => {
-            Err(format!("{error}; with --model: {}", nonconvex::Method::accepted()))
+            Err(format!("{error}; with --model: {}", networks::Method::accepted()))
         }
         _ => Ok(word.into()),
     }

@@ -7,7 +7,7 @@ use crate::releasing::{Releasing, read_table};
 use crate::settings::{self, RequestFlags, within};
 use clap::Args;
 use privet_data::Schema;
-use privet_learn::tune::{Law, TRIALS, Tune as Task, candidates_of_toml, grid};
+use privet_learn::tuning::{Law, TRIALS, Tune as Task, candidates_of_toml, grid};
 use privet_learn::{Calibration, Method, Plan, Released, Request, plan};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};

@@ -8,9 +8,9 @@ use crate::releasing::read_table;
 use crate::words;
 use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
-use privet_learn::erm::dpsl_kt;
 use privet_learn::file::{self, Seal};
-use privet_learn::transfer;
+use privet_learn::linear::dpsl_kt;
+use privet_learn::votes;
 use privet_learn::{Check, Fact, Loaded, UNSIGNED, Verdict};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -102,7 +102,7 @@ fn public_rows(released: &Loaded, path: &Path) -> Result<Check, Failure> {
     if let Loaded::Labels(labels) = released {
         let request = labels.request();
         let rows = super::vote::public_rows(path, &request.schema)?;
-        return transfer::public::stated(&request.task, &rows).ok_or_else(|| {
+        return votes::public::stated(&request.task, &rows).ok_or_else(|| {
             Failure::input(
                 "--public: the certificate states no public rows, so that these cannot be checked (batches of a stream \
                  state none); leave it out to verify everything else",

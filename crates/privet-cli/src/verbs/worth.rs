@@ -3,8 +3,8 @@
 use super::describe::cut;
 use crate::output::{self, number};
 use privet_core::printable;
-use privet_learn::look::describe::Estimate;
-use privet_learn::look::evaluate::{ClassWorth, Measures, NumberWorth, Worth};
+use privet_learn::statistics::describe::Estimate;
+use privet_learn::statistics::evaluate::{ClassWorth, Measures, NumberWorth, Worth};
 use serde_json::Value;
 
 /// Classes whose confusion is shown; of more only those that are confused most would fit.

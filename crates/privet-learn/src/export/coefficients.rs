@@ -1,7 +1,7 @@
 //! Coefficients as CSV: a line for each encoded column, a column of weights for each problem.
 
 use crate::error::LearnError;
-use crate::model::Model;
+use crate::linear::model::Model;
 use privet_data::Encoding;
 use std::fmt::Write;
 

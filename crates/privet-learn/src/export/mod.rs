@@ -18,10 +18,10 @@ pub use coefficients::coefficients;
 pub use onnx::{network, onnx};
 pub use sql::{LARGEST_QUERY, sql};
 
-use crate::erm::gd::LOGISTIC_SLOPE;
 use crate::error::LearnError;
-use crate::method::Scores;
-use crate::model::Model;
+use crate::linear::gd::LOGISTIC_SLOPE;
+use crate::linear::learners::Scores;
+use crate::linear::model::Model;
 use privet_data::centre::Centre;
 use privet_data::encode::{Encoding, Length, Own, Recipe, RecipePair, RecipeRule};
 use privet_data::schema::{Rows, TargetKind};

@@ -12,7 +12,7 @@ pub use network::network;
 use super::protobuf::{self, Element, Message};
 use super::{Chances, Factor, Outcome, Scorer, refuse};
 use crate::error::LearnError;
-use crate::model::Model;
+use crate::linear::model::Model;
 use privet_data::encode::{
     Bends, Curve, Own, Recipe, RecipeColumn, RecipeMissing, RecipePair, RecipeRule,
 };

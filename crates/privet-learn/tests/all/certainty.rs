@@ -5,9 +5,9 @@ use crate::common::covered::{self, covered, generators, minimiser, planned, tabl
 use crate::common::made::Made;
 use privet_core::Neighbours;
 use privet_dp::gate::seal;
-use privet_learn::certainty::Surety;
-use privet_learn::model::Model;
-use privet_learn::model::file::{Seal, from_json, to_json};
+use privet_learn::file::{Seal, from_json, to_json};
+use privet_learn::linear::certainty::Surety;
+use privet_learn::linear::model::Model;
 use privet_learn::{LearnError, verify};
 use privet_optim::loss::Loss;
 use serde_json::{Value, json};

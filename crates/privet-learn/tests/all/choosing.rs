@@ -6,7 +6,7 @@ use privet_data::{Dataset, Schema, Target, read};
 use privet_dp::gate::seal::sealed;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::file::{Seal, released_from_json, to_json};
-use privet_learn::transfer::{Aggregator, Vote};
+use privet_learn::votes::{Aggregator, Vote};
 use privet_learn::{LearnError, Released, Request, Task, plan, verify};
 use std::sync::atomic::AtomicBool;
 
@@ -90,7 +90,7 @@ fn rounds_share_what_ends_them() {
     let task = Vote {
         teachers: Some(3_000),
         aggregator: Aggregator::default().with("cutoff", "1").unwrap(),
-        teacher: privet_learn::transfer::Teacher::named("tree").unwrap(),
+        teacher: privet_learn::votes::Teacher::named("tree").unwrap(),
         ..chosen("sparse-vector", &public.features)
     };
     let found = released(task, &public.features, 300.0);

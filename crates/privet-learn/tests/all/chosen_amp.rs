@@ -5,7 +5,7 @@ use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::Event;
 use privet_dp::noise::FixedSeed;
-use privet_learn::erm::chosen_amp::ChosenAmp;
+use privet_learn::linear::chosen_amp::ChosenAmp;
 use privet_learn::{Calibration, Erm, LearnError, Method, Request, plan, verify};
 use privet_optim::loss::Loss;
 

@@ -5,9 +5,9 @@ use privet_core::{Budget, Neighbours};
 use privet_dp::account::{Event, SeenBy};
 use privet_dp::gate::Release;
 use privet_dp::noise::{FixedSeed, SystemRandom};
-use privet_learn::completion::measure::measure;
-use privet_learn::completion::{Complete, Factors, LocalState, METHODS, Method, joint};
 use privet_learn::file::{Seal, released_from_json, to_json};
+use privet_learn::ratings::measure::measure;
+use privet_learn::ratings::{Complete, Factors, LocalState, METHODS, Method, joint};
 use privet_learn::{LearnError, Plan, Released, plan, verify};
 use std::sync::atomic::AtomicBool;
 

@@ -9,8 +9,8 @@ use privet_data::ratings::{self, Layout, RatingFacts};
 use privet_data::read::ReadOptions;
 use privet_data::{Dataset, Schema, keyed, testing};
 use privet_dp::noise::FixedSeed;
-use privet_learn::completion::measure::measure;
-use privet_learn::completion::{Complete, Method};
+use privet_learn::ratings::measure::measure;
+use privet_learn::ratings::{Complete, Method};
 use privet_learn::{Request, plan};
 use std::sync::atomic::AtomicBool;
 

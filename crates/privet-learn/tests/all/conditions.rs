@@ -4,8 +4,8 @@
 use crate::common::Case;
 use privet_dp::gate::{Version, seal};
 use privet_dp::noise::SystemRandom;
-use privet_learn::model::Model;
-use privet_learn::model::file::{Seal, from_json, load, to_json};
+use privet_learn::file::{Seal, from_json, load, to_json};
+use privet_learn::linear::model::Model;
 use privet_learn::{CLASSES_FROM_RECORDS, Fact, Plan, Verdict, plan, verify};
 use serde_json::{Value, json};
 use std::path::Path;

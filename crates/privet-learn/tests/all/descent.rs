@@ -4,7 +4,7 @@ use crate::common::{Case, Change, LOSSES, RELATIONS, data, distance, sum_of, uni
 use privet_core::Unit;
 use privet_dp::account::{Cost, Event};
 use privet_dp::noise::FixedSeed;
-use privet_learn::erm::gd;
+use privet_learn::linear::gd;
 use privet_learn::{Facts, LearnError, Method, plan, verify};
 use proptest::prelude::*;
 

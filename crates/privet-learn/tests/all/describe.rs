@@ -5,7 +5,7 @@ use privet_core::Neighbours;
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::file::{Seal, any_from_json, released_from_json, to_json};
-use privet_learn::look::describe::{Describe, Kind, Layout, Summary};
+use privet_learn::statistics::describe::{Describe, Kind, Layout, Summary};
 use privet_learn::{Artefact, LearnError, Loaded, Plan, Released, plan, verify};
 use privet_optim::sum::{Described, Exact, ExactAnswer, Table};
 use proptest::prelude::*;

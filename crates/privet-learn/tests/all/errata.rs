@@ -12,8 +12,8 @@ use privet_dp::account::{
 use privet_dp::gate::{GateError, Private, Session};
 use privet_dp::mechanism::{Distance, OutputLaw, PerturbedObjective};
 use privet_dp::noise::FixedSeed;
-use privet_learn::erm::amp::printed_constants;
-use privet_learn::erm::output::sensitivity;
+use privet_learn::linear::amp::printed_constants;
+use privet_learn::linear::output::sensitivity;
 use privet_learn::{plan, verify};
 use privet_optim::loss::Loss;
 use privet_optim::spectrum::Spectrum;

@@ -8,11 +8,11 @@ use privet_data::{Dataset, Target};
 use privet_dp::gate::seal;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::file::{Seal, any_from_json, released_from_json, to_json};
-use privet_learn::look::describe::Estimate;
-use privet_learn::look::evaluate::{
+use privet_learn::linear::model::{Model, Predictions};
+use privet_learn::statistics::describe::Estimate;
+use privet_learn::statistics::evaluate::{
     ClassWorth, Evaluate, Form, Judged, Measures, NumberWorth, Says, Worth,
 };
-use privet_learn::model::{Model, Predictions};
 use privet_learn::{LearnError, Loaded, Plan, Released, plan, verify};
 use privet_optim::loss::Loss;
 use privet_optim::sum::{Described, Exact, ExactAnswer, Table};

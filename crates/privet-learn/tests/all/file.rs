@@ -3,8 +3,8 @@
 use crate::common::{Case, forged};
 use privet_core::Neighbours;
 use privet_dp::gate::{public_key, seal};
-use privet_learn::model::Model;
-use privet_learn::model::file::{Seal, from_json, to_json};
+use privet_learn::file::{Seal, from_json, to_json};
+use privet_learn::linear::model::Model;
 use privet_learn::verify;
 use serde_json::{Value, json};
 

@@ -5,7 +5,7 @@ use crate::common::Case;
 use crate::common::made::{Made, within_two};
 use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
-use privet_learn::forecast::Forecast;
+use privet_learn::linear::forecast::Forecast;
 use privet_learn::{LearnError, METHODS, plan};
 use privet_optim::loss::Loss;
 use proptest::prelude::*;

@@ -5,7 +5,7 @@ use privet_core::{Budget, Unit};
 use privet_data::Dataset;
 use privet_dp::account::{self, Cost, Event};
 use privet_dp::noise::FixedSeed;
-use privet_learn::erm::frank_wolfe::{self, FrankWolfe, Path, Terms};
+use privet_learn::linear::frank_wolfe::{self, FrankWolfe, Path, Terms};
 use privet_learn::{Allowance, Facts, LearnError, Method, plan, verify};
 use privet_optim::vertex::{ColumnScores, GridMatrix, Move};
 use proptest::prelude::*;

@@ -6,7 +6,7 @@ use privet_dp::account::{Cost, Event};
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::RotatedObjective;
 use privet_dp::noise::FixedSeed;
-use privet_learn::erm::linear;
+use privet_learn::linear::regression;
 use privet_learn::{Facts, LearnError, verify};
 use privet_optim::loss::Loss;
 use privet_optim::raised::Raised;
@@ -103,7 +103,7 @@ fn weights_stay_near_the_ball() {
 #[test]
 fn residuals_in_the_ball_stay_within_the_slope() {
     let facts = Facts::of(&case("linear", 1.0, 1e-6)).unwrap();
-    let facts = linear::in_ball(&facts, 2.5);
+    let facts = regression::in_ball(&facts, 2.5);
     let (radius, slope) = (facts.radius, facts.shape.lipschitz);
     assert!((slope - (1.0 + 2.5 * radius)).abs() < 1e-12 && slope >= 1.0 + 2.5 * radius);
     for u in [-2.5 * radius, 0.0, 2.5 * radius] {

@@ -1,13 +1,15 @@
 //! Every registry: the name in a file is the one that is asked for, and is read back.
 
 use privet_data::Schema;
-use privet_learn::completion::{self, Complete};
 use privet_learn::file::{Seal, released_from_json};
-use privet_learn::select::{SELECTORS, Selector};
-use privet_learn::transfer::{AGGREGATORS, Aggregator, TEACHERS, Teacher};
-use privet_learn::tune::candidates_of_toml;
-use privet_learn::words::LOSSES;
-use privet_learn::{METHODS, Method, Request, Words, nonconvex, online, verify};
+use privet_learn::linear::request::LOSSES;
+use privet_learn::networks;
+use privet_learn::ratings::{self, Complete};
+use privet_learn::selection::{SELECTORS, Selector};
+use privet_learn::streams;
+use privet_learn::tuning::candidates_of_toml;
+use privet_learn::votes::{AGGREGATORS, Aggregator, TEACHERS, Teacher};
+use privet_learn::{METHODS, Method, Request, Words, verify};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Debug;
@@ -39,9 +41,9 @@ fn the_name_in_a_file_is_the_one_asked_for() {
     }
     registry!(Method, METHODS);
     registry!(Selector, SELECTORS);
-    registry!(completion::Method, completion::METHODS);
-    registry!(online::Method, online::METHODS);
-    registry!(nonconvex::Method, nonconvex::METHODS);
+    registry!(ratings::Method, ratings::METHODS);
+    registry!(streams::Method, streams::METHODS);
+    registry!(networks::Method, networks::METHODS);
     registry!(Aggregator, AGGREGATORS);
     for info in TEACHERS {
         same(info.name, |word| Teacher::named(word).ok(), |teacher| teacher.name().into());

@@ -8,7 +8,7 @@ use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::read::{Report, csv_bytes, decompressed};
 use privet_data::{Dataset, Schema, Target, split, testing};
 use privet_dp::noise::SystemRandom;
-use privet_learn::online::{Method, Online};
+use privet_learn::streams::{Method, Online};
 use privet_learn::{Request, Words, plan};
 use privet_optim::loss::Loss;
 use std::fmt::Write as _;

@@ -6,7 +6,7 @@ use privet_data::schema::{FileFacts, UnitDraft, UnitFacts};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::bought::price;
 use privet_learn::file::{Seal, any_from_json, released_from_json, to_json};
-use privet_learn::look::outline::{Outline, Suggestion, holding, suggested};
+use privet_learn::statistics::outline::{Outline, Suggestion, holding, suggested};
 use privet_learn::{Loaded, Plan, Released, plan, verify};
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;

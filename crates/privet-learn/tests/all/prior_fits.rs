@@ -2,7 +2,7 @@
 
 use privet_core::Neighbours;
 use privet_data::Schema;
-use privet_learn::look::describe::Describe;
+use privet_learn::statistics::describe::Describe;
 use privet_learn::{LearnError, Plan, Request, plan};
 
 const SCHEMA: &str = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\nbounds = [0, 1]\n\

@@ -3,10 +3,12 @@
 //! Who changes a declaration writes the page anew with
 //! `cargo test -p privet-learn --test all reference -- --ignored`.
 
-use privet_learn::select::SELECTORS;
-use privet_learn::transfer::{AGGREGATORS, TEACHERS};
+use privet_learn::networks;
+use privet_learn::ratings;
+use privet_learn::selection::SELECTORS;
+use privet_learn::streams;
+use privet_learn::votes::{AGGREGATORS, TEACHERS};
 use privet_learn::{Cover, Covers, Info, METHODS, Needs, SettingInfo};
-use privet_learn::{completion, nonconvex, online};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -70,15 +72,15 @@ fn page() -> String {
     let mut text = String::from(HEAD);
     family("Linear models: `privet train`", METHODS, &mut text);
     family("Chosen columns: `privet select`", SELECTORS, &mut text);
-    family("Streams: `privet online train`", online::METHODS, &mut text);
-    family("Ratings: `privet complete`", completion::METHODS, &mut text);
+    family("Streams: `privet online train`", streams::METHODS, &mut text);
+    family("Ratings: `privet complete`", ratings::METHODS, &mut text);
     family("Votes: `privet vote`", AGGREGATORS, &mut text);
     text.push_str("\n## Teachers: `privet vote --teacher`\n\n");
     for info in TEACHERS {
         write!(text, "### `{}`\n\n{}.\n\n", info.name, info.summary).unwrap();
         settings(info.settings, &mut text);
     }
-    family("Networks: `privet train --model`", nonconvex::METHODS, &mut text);
+    family("Networks: `privet train --model`", networks::METHODS, &mut text);
     text.trim_end().to_string() + "\n"
 }
 

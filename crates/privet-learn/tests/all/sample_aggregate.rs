@@ -4,7 +4,7 @@ use crate::common::{Case, RELATIONS, data, failed, sparse, uniform};
 use privet_core::Neighbours;
 use privet_dp::gate::Arithmetic;
 use privet_dp::noise::{FixedSeed, SystemRandom};
-use privet_learn::erm::sample_aggregate::Clip;
+use privet_learn::linear::sample_aggregate::Clip;
 use privet_learn::{LearnError, Method, plan, verify};
 use privet_optim::loss::Loss;
 use proptest::prelude::*;

@@ -6,8 +6,8 @@ use crate::common::{
 use privet_core::Neighbours;
 use privet_dp::account::{self, Cost};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
-use privet_learn::erm::gd;
-use privet_learn::erm::sgd::{self, Sampling};
+use privet_learn::linear::gd;
+use privet_learn::linear::sgd::{self, Sampling};
 use privet_learn::{Facts, LearnError, Method, Request, plan, verify};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;

@@ -8,8 +8,8 @@ use privet_dp::account::{Cost, Event};
 use privet_dp::gate::seal;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::file::{Seal, released_from_json, to_json};
-use privet_learn::select::exponential::Fits;
-use privet_learn::select::{SELECTORS, Select, Selector, Support};
+use privet_learn::selection::exponential::Fits;
+use privet_learn::selection::{SELECTORS, Select, Selector, Support};
 use privet_learn::{Plan, Released, Request, Task, plan, verify};
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
@@ -416,7 +416,7 @@ fn any_function_of_records_can_be_asked() {
     use privet_core::Unit;
     use privet_dp::gate::Session;
     use privet_dp::mechanism::Stability;
-    use privet_learn::select::black_box::{Parts, stable_answer};
+    use privet_learn::selection::black_box::{Parts, stable_answer};
     let data = table(2000, CLASSES, 4);
     let test = Stability {
         neighbours: Neighbours::AddRemove,

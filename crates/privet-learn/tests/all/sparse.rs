@@ -6,8 +6,8 @@ use privet_data::encode::Encoding;
 use privet_data::{Dataset, Schema, read};
 use privet_dp::gate::seal;
 use privet_dp::noise::FixedSeed;
-use privet_learn::model::Model;
-use privet_learn::model::file::{Seal, from_json, to_json};
+use privet_learn::file::{Seal, from_json, to_json};
+use privet_learn::linear::model::Model;
 use privet_learn::{Erm, LearnError, Method, Request, plan, verify};
 use privet_optim::loss::Loss;
 use serde_json::{Value, json};
@@ -131,7 +131,7 @@ fn thresholding_without_noise_keeps_the_columns_that_matter() {
 /// are named in the certificate, and others than the plan's are refused before any noise is drawn.
 #[test]
 fn knowledge_is_transferred_through_public_rows() {
-    use privet_learn::erm::public_norm::norm_bound;
+    use privet_learn::linear::public_norm::norm_bound;
     let (data, public) = (table(4000, NUMBER, 10), table(300, NUMBER, 11));
     let norm = norm_bound(&public.features).to_string();
     let settings = [("columns", "4"), ("public_rows", "300"), ("public_norm", &norm)];
@@ -166,7 +166,7 @@ fn knowledge_is_transferred_through_public_rows() {
 #[test]
 fn answers_to_public_inputs_move_within_what_is_charged() {
     use privet_learn::Facts;
-    use privet_learn::erm::{output, public_norm::norm_bound};
+    use privet_learn::linear::{output, public_norm::norm_bound};
     let public = table(50, NUMBER, 12);
     let norm = norm_bound(&public.features);
     let margin = |row: usize, theta: &[f64]| -> f64 {
@@ -191,8 +191,8 @@ fn answers_to_public_inputs_move_within_what_is_charged() {
 /// A private teacher is charged what it costs by itself; its answers are free, and the student keeps few columns.
 #[test]
 fn a_private_teacher_pays_once() {
-    use privet_learn::erm::dpsl_kt::stated;
-    use privet_learn::erm::public_norm::norm_bound;
+    use privet_learn::linear::dpsl_kt::stated;
+    use privet_learn::linear::public_norm::norm_bound;
     let (data, public) = (table(4000, NUMBER, 5), table(300, NUMBER, 9));
     let norm = norm_bound(&public.features).to_string();
     let settings =

@@ -5,7 +5,7 @@ use privet_core::{Neighbours, Unit};
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::{Dataset, Schema, Target};
 use privet_dp::gate::Arithmetic;
-use privet_learn::erm::ssp;
+use privet_learn::linear::ssp;
 use privet_learn::{Facts, LearnError, Method, plan};
 use privet_optim::loss::Loss;
 use proptest::prelude::*;

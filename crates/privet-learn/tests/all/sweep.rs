@@ -8,8 +8,8 @@ use crate::common::{Case, leaves, nearly};
 use privet_core::Neighbours;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::seal;
-use privet_learn::model::Model;
-use privet_learn::model::file::{Seal, from_json, to_json};
+use privet_learn::file::{Seal, from_json, to_json};
+use privet_learn::linear::model::Model;
 use privet_learn::{METHODS, Request, plan, verify};
 use serde_json::{Map, Value, json};
 

@@ -7,7 +7,7 @@ use privet_data::{Schema, read};
 use privet_dp::gate::seal;
 use privet_dp::noise::SystemRandom;
 use privet_learn::file::{Seal, released_from_json, to_json};
-use privet_learn::nonconvex::{METHODS, Method, Network};
+use privet_learn::networks::{METHODS, Method, Network};
 use privet_learn::{Released, Request, plan, verify};
 use serde_json::Value;
 use std::sync::atomic::AtomicBool;

@@ -9,10 +9,10 @@ use privet_dp::gate::{Arithmetic, Session, Statement};
 use privet_dp::mechanism::{Heard, StableAnswers};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::file::{Seal, released_from_json, to_json};
-use privet_learn::transfer::public::stated;
-use privet_learn::transfer::student::{Student, Study};
-use privet_learn::transfer::subsample_aggregate::Asked;
-use privet_learn::transfer::{
+use privet_learn::votes::public::stated;
+use privet_learn::votes::student::{Student, Study};
+use privet_learn::votes::subsample_aggregate::Asked;
+use privet_learn::votes::{
     Aggregator, Ballot, Labels, School, TEACHERS, Teach, Teacher, Vote, stream::Answers, taught,
 };
 use privet_learn::{LearnError, Plan, Released, Request, Task, Words, plan, verify};

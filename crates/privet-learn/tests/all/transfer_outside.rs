@@ -7,7 +7,7 @@ use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{self, ThresholdNoise, gaussian};
 use privet_dp::mechanism::SparseVector;
 use privet_dp::noise::FixedSeed;
-use privet_learn::transfer::{Ballot, School, Teach, Teacher, Vote, taught};
+use privet_learn::votes::{Ballot, School, Teach, Teacher, Vote, taught};
 use privet_learn::{Plan, plan};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -96,7 +96,7 @@ fn pluralities_choose_their_teachers_from_public_facts() {
 #[cfg(unix)]
 #[test]
 fn a_program_that_fails_on_records_alone_votes_for_the_first_class() {
-    use privet_learn::transfer::command::Program;
+    use privet_learn::votes::command::Program;
     let data = table(120);
     let plan = planned(Vote { teachers: Some(6), ..outside(5, "gnmax") }, 120, 60.0);
     let right = "awk 'NR > 1 { print 2 }' queries.csv > predictions.csv";
@@ -131,7 +131,7 @@ impl Teach for Same {
 /// drawn anew, the one would fail with probability far below 1e-9, the other with at most δ.
 #[test]
 fn labels_come_out_where_teachers_agree() {
-    let aggregator = "agreed-gnmax".parse::<privet_learn::transfer::Aggregator>().unwrap();
+    let aggregator = "agreed-gnmax".parse::<privet_learn::votes::Aggregator>().unwrap();
     let aggregator = aggregator.with("vote_noise", "4").unwrap();
     let data = table(1_200);
     let plan = planned(Vote { aggregator, ..outside(300, "gnmax") }, 1_200, 10.0);

@@ -4,7 +4,7 @@ use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{self, Event};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::file::{Seal, any_from_json, released_from_json, to_json};
-use privet_learn::tune::{Law, Tune, Tuned, grid};
+use privet_learn::tuning::{Law, Tune, Tuned, grid};
 use privet_learn::{LearnError, Loaded, Method, Plan, Released, Request, Words, plan, verify};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -89,7 +89,7 @@ fn what_is_tuned_verifies_predicts_and_lies_are_found() {
     let Some(model) = found.model() else { return };
     let predictions = model.predict(&data.features);
     assert!(
-        matches!(predictions, privet_learn::model::Predictions::Classes(codes) if codes.len() == 400)
+        matches!(predictions, privet_learn::linear::model::Predictions::Classes(codes) if codes.len() == 400)
     );
     let document: Value = serde_json::from_str(&to_json(&found, None).unwrap()).unwrap();
     let accepted = |change: &dyn Fn(&mut Value)| {

@@ -3,9 +3,12 @@
 use crate::common::{elsewhere, on_disk};
 use crate::subject::{ROWS, Subject};
 use privet_dp::noise::{FixedSeed, Source};
-use privet_learn::select::SELECTORS;
-use privet_learn::transfer::AGGREGATORS;
-use privet_learn::{Info, LearnError, METHODS, Needs, Task, completion, nonconvex, online};
+use privet_learn::networks;
+use privet_learn::ratings;
+use privet_learn::selection::SELECTORS;
+use privet_learn::streams;
+use privet_learn::votes::AGGREGATORS;
+use privet_learn::{Info, LearnError, METHODS, Needs, Task};
 use std::sync::atomic::AtomicBool;
 
 /// Whether what was settled on is declared to need all rows in memory: for orders, subsets, single columns.
@@ -17,10 +20,10 @@ fn needs_memory<T: Task>(subject: &Subject<T>) -> bool {
     match T::NAME {
         "erm" => declared(METHODS, &name),
         "select" => declared(SELECTORS, &name),
-        "complete" => declared(completion::METHODS, &name),
-        "online" => declared(online::METHODS, &name),
+        "complete" => declared(ratings::METHODS, &name),
+        "online" => declared(streams::METHODS, &name),
         "vote" => declared(AGGREGATORS, &name),
-        "network" => declared(nonconvex::METHODS, &name),
+        "network" => declared(networks::METHODS, &name),
         other => ["tally", "neighbours", "tune"].contains(&other),
     }
 }

@@ -5,18 +5,18 @@ use privet_core::{Budget, Neighbours};
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::{FixedSeed, SystemRandom};
-use privet_learn::completion::{self, Complete, Method};
 use privet_learn::file::{Seal, released_from_json, to_json};
-use privet_learn::look::count::Count;
-use privet_learn::look::describe::Describe;
-use privet_learn::look::evaluate::{Evaluate, Judged, Says};
-use privet_learn::nonconvex::{self, Network};
-use privet_learn::online::tally::Tally;
-use privet_learn::online::{self, Online};
-use privet_learn::select::{SELECTORS, Select, Selector};
-use privet_learn::transfer::neighbours::Nearby;
-use privet_learn::transfer::{AGGREGATORS, Aggregator, Vote};
-use privet_learn::tune::{Law, Tune};
+use privet_learn::neighbours::Nearby;
+use privet_learn::networks::{self, Network};
+use privet_learn::ratings::{Complete, Method};
+use privet_learn::selection::{SELECTORS, Select, Selector};
+use privet_learn::statistics::count::Count;
+use privet_learn::statistics::describe::Describe;
+use privet_learn::statistics::evaluate::{Evaluate, Judged, Says};
+use privet_learn::streams::tally::Tally;
+use privet_learn::streams::{self, Online};
+use privet_learn::tuning::{Law, Tune};
+use privet_learn::votes::{AGGREGATORS, Aggregator, Vote};
 use privet_learn::{Erm, LearnError, METHODS, Plan, Released, Request, Task, Words, plan};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -226,7 +226,7 @@ pub static RATINGS: LazyLock<Vec<Subject<Complete>>> = LazyLock::new(|| {
     let facts = RatingFacts { layout: Layout::Triples, items, bounds: [1.0, 5.0], most: 10 };
     let schema = ratings::schema(&facts).unwrap();
     let mut all = Vec::new();
-    for (info, neighbours) in completion::METHODS
+    for (info, neighbours) in privet_learn::ratings::METHODS
         .iter()
         .filter(|info| info.private)
         .flat_map(|info| RELATIONS.map(|relation| (info, relation)))
@@ -303,7 +303,7 @@ fn rated(schema: &Schema) -> Dataset {
 /// Every online learner, with all its models kept, and one in batches.
 pub static STREAMS: LazyLock<Vec<Subject<Online>>> = LazyLock::new(|| {
     let mut all = Vec::new();
-    for info in online::METHODS.iter().filter(|info| info.name != "non-private") {
+    for info in streams::METHODS.iter().filter(|info| info.name != "non-private") {
         for (what, batch) in [("", 1), ("batches of 7, ", 7)] {
             let words =
                 Words { epsilon: Some(1.0), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
@@ -413,7 +413,7 @@ pub static NETWORKS: LazyLock<Vec<Subject<Network>>> = LazyLock::new(|| {
     let net = "{\"input\": {\"features\": 2}, \"layers\": [{\"kind\": \"linear\", \"out\": 3}, \
                {\"kind\": \"tanh\"}, {\"kind\": \"linear\", \"out\": 2}]}";
     let subject = |method: &'static str, what: &str, neighbours, settings: &[(&str, &str)]| {
-        let own = method.parse::<nonconvex::Method>().unwrap();
+        let own = method.parse::<networks::Method>().unwrap();
         let own =
             settings.iter().try_fold(own, |own, (name, value)| own.with(name, value)).unwrap();
         let schema = Schema::from_toml(CHOSEN).unwrap();
@@ -423,7 +423,7 @@ pub static NETWORKS: LazyLock<Vec<Subject<Network>>> = LazyLock::new(|| {
         Subject::new(method, what, asked.within(Budget::new(1.0, 1e-6).unwrap()), data)
     };
     let mut all = Vec::new();
-    for info in nonconvex::METHODS.iter().filter(|info| info.private) {
+    for info in networks::METHODS.iter().filter(|info| info.private) {
         for neighbours in RELATIONS {
             // A place of the table, not a record that comes or goes, is what correlated noise hides.
             if info.name != "dp-ftrl" || neighbours == Neighbours::ReplaceOne {

@@ -3,7 +3,7 @@
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, Target, read};
 use privet_dp::noise::FixedSeed;
-use privet_learn::model::{Model, Predictions};
+use privet_learn::linear::model::{Model, Predictions};
 use privet_learn::{Erm, Method, Plan, Request, plan};
 use privet_optim::loss::Loss;
 use std::sync::atomic::AtomicBool;

@@ -13,9 +13,9 @@ pub use tables::{Change, csv, data, off_grid, on_disk, sparse, table, uniform, w
 
 use privet_core::Neighbours;
 use privet_data::{Dataset, Schema, Target};
-use privet_learn::erm::gd;
-use privet_learn::model::file::{Seal, from_json, to_json};
-use privet_learn::model::{Model, Predictions};
+use privet_learn::file::{Seal, from_json, to_json};
+use privet_learn::linear::gd;
+use privet_learn::linear::model::{Model, Predictions};
 use privet_learn::{Facts, Request, verify};
 use privet_optim::loss::Loss;
 use privet_optim::sum::{ExactGradient, InMemory, SoftmaxGradient, Sums};

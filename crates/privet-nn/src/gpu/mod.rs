@@ -18,7 +18,7 @@
 //! into files by 0e932d5). Since then it is compiled and linted, and was not run again: no device was at hand.
 //!
 //! **What is not there.** `privet train` runs on the processor. To train through here, the rows of a training
-//! (`privet_learn::nonconvex::Examples`) would hold a [`Table`] on the device and ask a [`Trainer`] for `sums = "float"`.
+//! (`privet_learn::networks::Examples`) would hold a [`Table`] on the device and ask a [`Trainer`] for `sums = "float"`.
 //! Sums in whole numbers would want the truncation as a kernel, and every product of a piece to have one size whatever
 //! the batch: else what an example gives depends on how many there are.
 

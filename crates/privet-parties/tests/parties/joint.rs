@@ -5,7 +5,7 @@ use privet_core::Budget;
 use privet_dp::account::{self, Cost, Event};
 use privet_dp::mechanism::joint;
 use privet_dp::mechanism::shares::{Among, NoiseMode};
-use privet_learn::look::count::Count;
+use privet_learn::statistics::count::Count;
 use privet_learn::{LearnError, Plan, Request, Task, plan};
 use privet_optim::loss::Loss;
 use privet_parties::{Agreement, authority};

@@ -4,7 +4,7 @@ use crate::common::{
     SCHEMA, Through, counting, first_leaf, names, rows, schema, tables, take_part,
 };
 use privet_learn::Released;
-use privet_learn::look::count::Count;
+use privet_learn::statistics::count::Count;
 use privet_parties::authority::{self, Validity};
 use privet_parties::{
     Agreement, Ask, Commitment, Folder, PROTOCOL, PartiesError, Party, Reply, Room, Server, Signed,

@@ -3,7 +3,7 @@
 
 use crate::common::{SCHEMA, Through, counting, names, rows, schema, tables, take_part, verified};
 use privet_learn::Released;
-use privet_learn::look::count::Count;
+use privet_learn::statistics::count::Count;
 use privet_parties::authority::{self, Validity};
 use privet_parties::{Ask, Folder, PartiesError, Reply, Server};
 use std::collections::HashSet;

@@ -5,7 +5,7 @@ use super::stream::{Lines, Step};
 use crate::failure::Failure;
 use clap::Args;
 use privet_core::{Budget, EPSILON};
-use privet_learn::online::tally::Tally;
+use privet_learn::streams::tally::Tally;
 use privet_learn::{Plan, Request, plan};
 use serde_json::json;
 use std::io::Write;

@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use privet_core::{DELTA, EPSILON, Neighbours};
 use privet_data::Schema;
 use privet_dp::continual::StateKey;
-use privet_learn::online::{BATCH, HORIZON};
+use privet_learn::streams::{BATCH, HORIZON};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 

@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use privet_data::Dataset;
 use privet_data::encode::Encoding;
 use privet_data::matrix::Matrix;
-use privet_learn::online::{Method, Online};
+use privet_learn::streams::{Method, Online};
 use privet_learn::{Calibration, Plan, Request, Words, plan};
 use serde_json::json;
 use std::io::Write;

@@ -16,7 +16,7 @@ use privet_data::write::Destination;
 use privet_dp::noise::{Source, SystemRandom};
 use privet_learn::bought::price;
 use privet_learn::file::{self, Seal, released_from_json};
-use privet_learn::look::outline::{Outline, Suggested, Suggestion, holding, suggested};
+use privet_learn::statistics::outline::{Outline, Suggested, Suggestion, holding, suggested};
 use privet_learn::{Plan, Released, plan};
 use serde::Serialize;
 use std::fmt::Write;

@@ -8,13 +8,13 @@
 //! refused: SQLite takes a quoted name alone that is no column for a text. A text that is no number, in a column of
 //! numbers, is an error in DuckDB and 0 in SQLite, where `privet predict` refuses it: check such columns beforehand. Needs SQRT, LN and EXP, which SQLite has from 3.35 on where it was built with them.
 
+mod literals;
 mod terms;
-mod words;
 
-use self::words::{ident, literal, number, of_table};
+use self::literals::{ident, literal, number, of_table};
 use super::{Chances, Factor, Outcome, Scorer, refuse};
 use crate::error::LearnError;
-use crate::model::Model;
+use crate::linear::model::Model;
 use privet_data::encode::{Curve, Own, RecipePair, RecipeRule};
 
 /// The most characters of a query: databases take no longer ones.

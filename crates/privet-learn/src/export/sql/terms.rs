@@ -1,6 +1,6 @@
 //! What each column, pair and the constant add to a sum, as expressions of SQL.
 
-use super::words::{literal, number, of_table, sum};
+use super::literals::{literal, number, of_table, sum};
 use super::{Asked, Query};
 use privet_data::encode::{Bends, Curve, Own, RecipeColumn, RecipeMissing, RecipePair, RecipeRule};
 

@@ -1,0 +1,174 @@
+//! Public facts that every rule may read.
+
+use crate::LearnError;
+use crate::release::request::{ROWS, Request};
+use privet_core::{Neighbours, Relation, Unit};
+use privet_data::encode::Encoding;
+use privet_data::schema::{Norm, TargetKind};
+use privet_dp::account::{Event, LossShape, Sign};
+use privet_optim::loss::Loss;
+
+/// Public facts that every rule may read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Facts {
+    /// n, declared.
+    pub rows: u64,
+    /// p, bias included.
+    pub columns: usize,
+    /// m: what there is to learn from before any number is unfolded ([`Encoding::columns_before_unfolding`]).
+    pub sources: usize,
+    /// Linear problems to solve: 1, or one per class if there are more than two.
+    pub problems: u32,
+    /// R ≥ ‖x‖₂, bias included.
+    pub radius: f64,
+    /// A bound on every entry |xⱼ|.
+    pub entry_bound: f64,
+    /// What an entry is expected to be: R spread evenly over the entries that a row has.
+    pub entry_scale: f64,
+    /// The neighbour relation.
+    pub neighbours: Neighbours,
+    /// The privacy unit.
+    pub unit: Unit,
+    /// The loss.
+    pub loss: Loss,
+    /// What privacy needs to know of it.
+    pub shape: LossShape,
+    /// How much each class counts, the largest 1; empty if all count the same.
+    pub weights: Vec<f64>,
+    /// Whether the last column is the constant one.
+    pub bias: bool,
+    /// How many encoded columns belong together, in order ([`Encoding::groups`]).
+    pub groups: Vec<u32>,
+    /// About how many entries of a row are not 0 ([`Encoding::expected_entries`]).
+    pub entries: f64,
+    /// Whether rows are those of images ([`privet_data::image`]).
+    pub image: bool,
+    /// Whether rows come in lengths of their own: none is filled, and none can be clipped.
+    pub whole: bool,
+    /// Between what each entry of a row lies, where rows are whole and have columns ([`Encoding::ranges`]); else empty.
+    pub ranges: Vec<(f64, f64)>,
+    /// How much wider the released noise is than what is charged: 1, or √(k/t) among parties whose servers each draw their own
+    /// ([`privet_dp::mechanism::shares`]).
+    pub widening: f64,
+    /// Whether several parties hold the rows.
+    pub shared: bool,
+}
+
+/// Rows up to which γ = 1/n of the sum form is what `f64` proves.
+const LARGE: u64 = 1 << 20;
+/// γ that a pass in `f64` proves, a row and LR.
+const PROVED: f64 = 1.0 / (1_u64 << 38) as f64;
+
+/// Whether a Poisson loss was made for the bounds of the target, which its rate is relative to.
+fn bounds_fit(request: &Request) -> bool {
+    match (request.task.loss, &request.schema.target().kind) {
+        (Loss::Poisson { least, .. }, TargetKind::Number { low, high }) => {
+            *low >= 0.0 && least == low / high
+        }
+        _ => true,
+    }
+}
+
+impl Facts {
+    /// Reads them off a request.
+    pub fn of(request: &Request) -> Result<Self, LearnError> {
+        ROWS.check(request.rows as f64)?;
+        request.task.loss.check()?;
+        let encoding = Encoding::new(&request.schema);
+        let classes = encoding.classes();
+        let margin = request.task.loss.needs_classes();
+        let refused = |accepted| {
+            let loss = request.task.loss.name();
+            Err(LearnError::LossAndTarget { loss, accepted })
+        };
+        match classes {
+            None if margin => {
+                return refused("a numeric target needs loss squared, huber, quantile or poisson");
+            }
+            Some(_) if request.task.loss.needs_number() => {
+                return refused("it needs a numeric target with public bounds");
+            }
+            None if !bounds_fit(request) => {
+                return refused(
+                    "poisson needs a target whose lower bound is at least 0, and least = low / high \
+                     of those bounds",
+                );
+            }
+            Some(0 | 1) => return refused("a target of at least two classes"),
+            Some(_) if !margin && request.schema.class_weights().is_some() => {
+                return refused("class weights need loss logistic or huber-svm");
+            }
+            _ => {}
+        }
+        let unit = request.schema.unit();
+        let weights = request.schema.class_weights().unwrap_or_default().to_vec();
+        Ok(Self {
+            rows: request.rows,
+            columns: encoding.width(),
+            sources: encoding.columns_before_unfolding(),
+            problems: classes.filter(|count| *count > 2).map_or(1, |count| count as u32),
+            radius: encoding.l2_radius(),
+            entry_bound: encoding.linf_radius(),
+            entry_scale: match encoding.clip().norm() {
+                Norm::L2 => encoding.l2_radius() / encoding.expected_entries().sqrt(),
+                Norm::Linf => encoding.linf_radius(),
+            },
+            neighbours: request.neighbours,
+            unit,
+            loss: request.task.loss,
+            shape: LossShape {
+                lipschitz: request.task.loss.lipschitz(),
+                curvature: request.task.loss.curvature(),
+                sign: if request.task.loss.keeps_sign() { Sign::Fixed } else { Sign::Any },
+                // Weighted, it is no longer exactly the logistic loss.
+                logistic: request.task.loss.logistic_like() && weights.is_empty(),
+            },
+            weights,
+            bias: encoding.has_bias(),
+            groups: encoding.groups(),
+            entries: encoding.expected_entries(),
+            image: request.schema.image().is_some(),
+            whole: encoding.is_whole(),
+            ranges: match encoding.is_whole() && encoding.features() == 0 {
+                true => encoding.ranges(),
+                false => Vec::new(),
+            },
+            widening: request.among.map_or(1.0, |among| among.widening()),
+            shared: request.among.is_some(),
+        })
+    }
+
+    /// Which tables are neighbours, counted in which unit.
+    pub fn relation(&self) -> Relation {
+        Relation::new(self.neighbours, self.unit)
+    }
+
+    /// L·R: the largest gradient of one record.
+    pub fn gradient_bound(&self) -> f64 {
+        self.shape.lipschitz * self.radius
+    }
+
+    /// How far Σ∇ℓ can move between neighbours: 2kLR or kLR.
+    pub fn gradient_shift(&self) -> f64 {
+        self.relation().shift(self.gradient_bound())
+    }
+
+    /// γ of the sum form for the default γ = 1/n² of the mean form.
+    pub fn default_tolerance(&self) -> f64 {
+        1.0 / self.rows as f64
+    }
+
+    /// γ of the sum form that a pass in `f64` proves with room to spare, from 2²⁰ rows on; 0 up to them, where 1/n is coarse
+    /// enough.
+    pub(crate) fn provable_tolerance(&self) -> f64 {
+        self.gradient_bound() * self.rows.saturating_sub(LARGE) as f64 * PROVED
+    }
+
+    /// The event of solving every problem once.
+    pub fn repeated(&self, event: Event) -> Event {
+        match self.problems {
+            1 => event,
+            count => Event::Repeat { count, event: Box::new(event) },
+        }
+    }
+}

@@ -1,0 +1,342 @@
+//! What the permutation methods share: slots, rates, sensitivity, and the run.
+//!
+//! **Algorithm.** M = k·N slots are filled with records in a secret random order
+//! ([`ShuffledGaussian`]), N = ⌊n/k⌋ for the declared n. T times over the N batches of k slots, in
+//! their order, θ ← r_tθ − (η_t/k)·Σ_{i in the batch} mᵢ(θ)xᵢ, t counting *updates*. An empty slot adds
+//! nothing; records beyond the slots, chosen by the order and by nothing else, are left out. θ plus
+//! Gaussian noise is released.
+//!
+//! **Theorem.** Let η_t·cR² ≤ 2r_t ≤ 2 for every t, with c ≥ ℓ″ and ‖x‖₂ ≤ R, let |mᵢ| ≤ S, and let a
+//! unit own at most m records. Under *both* relations the result moves, between neighbours and under
+//! the joint law of orders of [`ShuffledGaussian`], by at most
+//!
+//! Δ = √K·( 2mSR·W/k + 2Σ_tρ_t ),  W = Σ_{passes} max_{t in the pass} η_t·Π_{s>t} r_s,
+//!
+//! K the number of problems, ρ_t the rounding of update t.
+//!
+//! *Proof.* Under the joint law at most m slots differ, the same in every pass. Let d_t be the distance
+//! of the two points after update t. The map of an update is r_t-Lipschitz ([`privet_optim::passes`],
+//! Lemma 1); if j_t of the differing slots are in its batch, the two maps differ by at most
+//! (η_t/k)·2SRj_t at any one point. So d_t ≤ r_td_{t−1} + 2SR·j_tη_t/k + 2ρ_t, and j sums to at most m in
+//! each pass; unrolled, with r ≤ 1, that is 2mSR·W/k + 2Σρ_t. The K problems see the same slots, one
+//! block of coordinates each. ∎
+//!
+//! Under add/remove a slot may be exchanged rather than emptied (where there are more records than
+//! slots), so that the factor 2 stays: no less noise than under replace-one.
+//!
+//! *In finite arithmetic.* ρ_t is Lemma 2 of [`privet_optim::passes`], with A = 1.01 times the smaller
+//! of TNη₁SR and of SR/ξ where there is a ridge: points stay within A as long as ρ_t is below 1 % of
+//! η_tSR, which is checked when planning. s_t = η_t/k is rounded down.
+//!
+//! - Slopes are clipped to S as in [`super::gd`]; that keeps ℓ convex and ℓ″ ≤ c.
+//! - Departs from print: slots (there batches overlap by an index, PRIV-8, and a short last batch weighs
+//!   more, PRIV-10), S for L, exact Gaussian noise for √(2 ln(2/δ))/ε (PRIV-11).
+//! - Tested by `tests.rs` beside this file and by `tests/all/permutation.rs`.
+
+use super::gd::{RADII, separate_slope};
+use super::watch::StepWatch;
+use super::{calibrated, evenly_split, predicted};
+use crate::LearnError;
+use crate::linear::certainty::WeightLaws;
+use crate::linear::facts::Facts;
+use crate::linear::model::LinearWeights;
+use crate::release::admit;
+use crate::release::allowance::Allowance;
+use crate::release::request::Calibration;
+use crate::release::settings::Shown;
+use crate::release::support::Support;
+use crate::release::task::Procedure;
+use privet_core::Range;
+use privet_data::Dataset;
+use privet_dp::account::{self, Event};
+use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::mechanism::{Gaussian, ShuffledGaussian};
+use privet_optim::loss::Loss;
+use privet_optim::passes::{Batches, Passes, Rounding, Step};
+use privet_optim::solver::Monitor;
+use privet_optim::sum::{InMemory, Table};
+
+mod rates;
+
+pub use rates::Rates;
+
+/// Limits on the number of passes.
+pub const PASSES: Range = Range::from("passes", 1.0, 100_001.0);
+/// Limits on the rows of a batch; there must be as many.
+pub const BATCH: Range = Range::from("batch", 1.0, 9_007_199_254_740_992.0);
+/// Limits on a rate of the mean form; theorems may demand less.
+pub const RATE: Range = Range::open("rate", 0.0, f64::INFINITY);
+
+/// Rows for which an order can be kept in memory.
+const MOST_ROWS: u64 = 1 << 30;
+/// By which s is rounded down, so that η ≤ 2/β holds for the numbers computed with.
+const DOWN: f64 = 1.0 - 4.0 * f64::EPSILON;
+/// The share of η_tSR that ρ_t may reach.
+const SLACK: f64 = 0.01;
+
+/// All that decides the sensitivity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Walk {
+    /// η_t and r_t.
+    pub rates: Rates,
+    /// T.
+    pub passes: u32,
+    /// k.
+    pub batch: u64,
+    /// S.
+    pub slope: f64,
+}
+
+impl Walk {
+    /// N.
+    pub fn batches(&self, facts: &Facts) -> u64 {
+        facts.rows / self.batch.max(1)
+    }
+
+    /// Δ of the theorem; refused where rounding cannot be bounded.
+    pub fn sensitivity(&self, facts: &Facts) -> Result<f64, LearnError> {
+        let (batch, batches) = (self.batch as f64, self.batches(facts));
+        let updates = f64::from(self.passes) * batches as f64;
+        let gradient = self.slope * facts.radius;
+        let rounding = Rounding {
+            passes: Passes { loss: facts.loss, slope: self.slope },
+            columns: facts.columns,
+            batch: self.batch,
+            radius: facts.radius,
+            norm: self.rates.norm(updates, gradient),
+        };
+        let largest = rounding.of_update(self.rates.rate(1) / batch);
+        let last = self.rates.rate(updates as u64);
+        if !(rounding.of_update(last / batch) <= SLACK * last * gradient
+            && largest <= SLACK * self.rates.rate(1) * gradient)
+        {
+            return Err(LearnError::NotCovered {
+                what: format!("the rounding of {updates} updates cannot be bounded"),
+                instead: "give fewer passes, larger batches or a larger rate",
+            });
+        }
+        let records = f64::from(facts.unit.records());
+        let moved = 2.0 * records * gradient * self.rates.weight(self.passes, batches) / batch;
+        let together = f64::from(facts.problems).sqrt();
+        Ok(together * (moved + 2.0 * updates * largest) * (1.0 + 16.0 * f64::EPSILON))
+    }
+
+    /// Σ of the rates that the papers count: of each pass's first update.
+    pub(super) fn printed_weight(&self, facts: &Facts) -> f64 {
+        self.rates.weight(self.passes, self.batches(facts))
+    }
+
+    /// The procedure: noise of the smallest scale that meets the budget, or as printed.
+    pub(super) fn planned(
+        self,
+        facts: &Facts,
+        budget: &Allowance<'_>,
+        printed: Option<f64>,
+    ) -> Result<Shuffled, LearnError> {
+        let sensitivity = self.sensitivity(facts)?;
+        let slots = self.batches(facts) * self.batch;
+        let mechanism = |noise_scale| ShuffledGaussian {
+            gaussian: Gaussian {
+                neighbours: facts.neighbours,
+                unit: facts.unit,
+                sensitivity,
+                noise_scale,
+                coordinates: facts.columns * facts.problems as usize,
+            },
+            slots: slots as usize,
+        };
+        let scale = match printed {
+            Some(scale) => scale,
+            None => {
+                // All problems are in one vector, so that nothing is repeated.
+                let single = Facts { problems: 1, ..facts.clone() };
+                let floor = sensitivity / account::gaussian::mu(budget.epsilon(), budget.delta());
+                calibrated(&single, budget, floor, |scale| mechanism(scale).event())?
+            }
+        };
+        let rows = facts.rows as f64;
+        Ok(Shuffled { mechanism: mechanism(scale), walk: self, columns: facts.columns, rows })
+    }
+}
+
+/// What all of them refuse, and S.
+pub(super) fn admitted(
+    facts: &Facts,
+    calibration: Calibration,
+    method: &'static str,
+) -> Result<f64, LearnError> {
+    if !RADII.contains(&facts.radius) {
+        return Err(LearnError::NotCovered {
+            what: format!("method {method} cannot bound rounding for rows of {:e}", facts.radius),
+            instead: "give a clipping radius from 1e-60 to 1e60",
+        });
+    }
+    if facts.rows > MOST_ROWS {
+        return Err(LearnError::NotCovered {
+            what: format!("method {method} keeps an order of {} rows in memory", facts.rows),
+            instead: "at most 2^30 rows are accepted; method gd or sgd keeps none",
+        });
+    }
+    Ok(match calibration {
+        Calibration::Sound => separate_slope(facts),
+        Calibration::Printed => facts.shape.lipschitz,
+    })
+}
+
+/// The number of passes, given or the default.
+pub(super) fn checked_passes(given: Option<u32>) -> Result<u32, LearnError> {
+    let passes = given.unwrap_or(DEFAULT_PASSES);
+    PASSES.check(f64::from(passes))?;
+    Ok(passes)
+}
+
+/// The passes of the rules: the noise does not depend on them for a given time, and the variance of
+/// batches falls as 1/T.
+pub const DEFAULT_PASSES: u32 = 10;
+
+/// The batch, given or `wanted` within limits that no table jumps at.
+pub(super) fn checked_batch(
+    facts: &Facts,
+    given: Option<u64>,
+    wanted: f64,
+) -> Result<u64, LearnError> {
+    let Some(batch) = given else {
+        let most = (facts.rows as f64 / 10.0).max(1.0);
+        return Ok(wanted.max(10.0).min(most).round() as u64);
+    };
+    BATCH.check(batch as f64)?;
+    if batch > facts.rows {
+        return Err(LearnError::NotCovered {
+            what: format!("batch = {batch}, of {} rows", facts.rows),
+            instead: "each pass takes disjoint batches: give at most the number of rows",
+        });
+    }
+    Ok(batch)
+}
+
+/// The papers' factor √(2 ln(2/δ))/ε, the budget split evenly between problems.
+pub(super) fn printed_factor(facts: &Facts, budget: &Allowance<'_>) -> f64 {
+    let (epsilon, delta) = evenly_split(facts, budget);
+    (2.0 * (2.0 / delta).ln()).sqrt() / epsilon
+}
+
+/// Passes over shuffled records for all problems at once.
+#[derive(Debug, Clone)]
+pub(super) struct Shuffled {
+    mechanism: ShuffledGaussian,
+    walk: Walk,
+    columns: usize,
+    /// n, declared.
+    rows: f64,
+}
+
+impl Shuffled {
+    pub(super) fn noise_scale(&self) -> f64 {
+        self.mechanism.gaussian.noise_scale
+    }
+
+    /// Rows and labels in the order of the slots, and where batches end.
+    fn compute(
+        &self,
+        loss: Loss,
+        data: &Dataset,
+        labels: &[Vec<f64>],
+        slots: &[usize],
+        proceed: impl Fn() -> bool + Sync,
+    ) -> Option<Vec<f64>> {
+        let rows = data.features.rows();
+        let filled = |slot: &&usize| **slot < rows;
+        let mut ends = Vec::with_capacity(slots.len() / self.walk.batch.max(1) as usize);
+        for batch in slots.chunks(self.walk.batch.max(1) as usize) {
+            ends.push(ends.last().unwrap_or(&0) + batch.iter().filter(filled).count());
+        }
+        let order: Vec<usize> = slots.iter().filter(filled).copied().collect();
+        let features = data.features.select(&order);
+        let batches = Batches::new(&features, &ends)?;
+        let Walk { rates, passes, batch, slope } = self.walk;
+        let step = |update| Step {
+            shrink: rates.shrink(update),
+            rate: rates.rate(update) / batch as f64 * DOWN,
+        };
+        let labels: Option<Vec<Vec<f64>>> = labels
+            .iter()
+            .map(|labels| order.iter().map(|place| labels.get(*place).copied()).collect())
+            .collect();
+        Passes { loss, slope }.run_all(batches, &labels?, passes, step, proceed)
+    }
+}
+
+impl Procedure<super::Erm> for Shuffled {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.mechanism.event()?)
+    }
+
+    fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
+        let support = Support::gaussian(self.noise_scale());
+        support.refuses(&found.weights)
+    }
+
+    fn settings(&self) -> Shown {
+        let Walk { rates, passes, batch, .. } = self.walk;
+        Shown::of([
+            ("passes", f64::from(passes)),
+            ("batch", batch as f64),
+            ("rate", rates.rate(1)),
+            ("output_noise", self.noise_scale()),
+        ])
+        .and(
+            "ridge",
+            match rates {
+                Rates::Strong { ridge, .. } => Some(ridge * self.rows),
+                _ => None,
+            },
+        )
+    }
+
+    fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
+        let noise = self.noise_scale();
+        Some(match self.walk.rates {
+            Rates::Strong { ridge, .. } => predicted::output(facts, noise, ridge * self.rows),
+            rates => {
+                let updates = f64::from(self.walk.passes) * self.walk.batches(facts) as f64;
+                predicted::stopped(facts, noise, rates.time(updates))
+            }
+        })
+    }
+
+    fn weight_noise(&self, _facts: &Facts) -> Option<f64> {
+        Some(self.noise_scale())
+    }
+
+    fn weight_laws(&self, _facts: &Facts, _found: &LinearWeights) -> Option<WeightLaws> {
+        Some(WeightLaws::exactly(self.noise_scale()))
+    }
+
+    fn run(
+        &self,
+        facts: &Facts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<LinearWeights>, LearnError> {
+        let data = admit::in_memory(table, "psgd", "rows in an order of its own")?;
+        let labels = (0..facts.problems)
+            .map(|problem| admit::labels(facts, data, problem))
+            .collect::<Result<Vec<_>, _>>()?;
+        for labels in &labels {
+            InMemory::new(&data.features, labels).map_err(|_| {
+                LearnError::DataShape("a feature or target is not a number in its range")
+            })?;
+        }
+        let watch = StepWatch::new(monitor);
+        let records = Private::new(data.features.rows());
+        let noised = self.mechanism.run(records, session, |slots| {
+            self.compute(facts.loss, data, &labels, slots, || watch.step()).map(Private::new)
+        });
+        watch.went_on()?;
+        Ok(noised?.rows_of(self.columns).map(LinearWeights::of))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,263 @@
+//! A request as people ask for it, in words and numbers: the one way from a command line, from Python and from
+//! anywhere else to a [`Request`].
+
+use crate::LearnError;
+use crate::linear::Erm;
+use crate::linear::learners::Method;
+use crate::release::request::{Calibration, Request};
+use privet_core::{Budget, EPSILON, Neighbours};
+use privet_data::Schema;
+use privet_data::schema::TargetKind;
+use privet_optim::loss::{Loss, RATE_SHARE_AT_ZERO};
+
+/// The width over which corners are rounded where none is given.
+pub const DEFAULT_HUBER_WIDTH: f64 = 0.1;
+/// The quantile where none is given: the median.
+pub const DEFAULT_QUANTILE: f64 = 0.5;
+
+/// A loss that can be asked for by its name.
+#[derive(Debug, Clone, Copy)]
+pub struct LossInfo {
+    /// The word for it.
+    pub name: &'static str,
+    /// What it is, in one sentence.
+    pub meaning: &'static str,
+    /// Whether it is for classes.
+    pub classes: bool,
+    /// Whether it is for numbers.
+    pub numbers: bool,
+    /// Whether it has a corner that is rounded over a width.
+    pub has_width: bool,
+}
+
+/// Every loss that can be asked for.
+pub const LOSSES: &[LossInfo] = &[
+    LossInfo {
+        name: "logistic",
+        meaning: "ln(1 + e^(−margin)); gives probabilities",
+        classes: true,
+        numbers: false,
+        has_width: false,
+    },
+    LossInfo {
+        name: "huber-svm",
+        meaning: "The hinge of a support vector machine with its corner rounded",
+        classes: true,
+        numbers: false,
+        has_width: true,
+    },
+    LossInfo {
+        name: "squared",
+        meaning: "Squares; for a number, or for classes as −1 and +1",
+        classes: true,
+        numbers: true,
+        has_width: false,
+    },
+    LossInfo {
+        name: "huber",
+        meaning: "Squares up to a width, absolute values beyond; for a number with outliers",
+        classes: false,
+        numbers: true,
+        has_width: true,
+    },
+    LossInfo {
+        name: QUANTILE,
+        meaning: "A quantile of a number",
+        classes: false,
+        numbers: true,
+        has_width: true,
+    },
+    LossInfo {
+        name: POISSON,
+        meaning: "Counts and other numbers from 0 to a bound: rates grow exponentially with the score",
+        classes: false,
+        numbers: true,
+        has_width: false,
+    },
+];
+
+/// The loss that predicts a quantile.
+pub const QUANTILE: &str = "quantile";
+/// The loss of rates.
+pub const POISSON: &str = "poisson";
+
+/// What is asked for. Whatever is `None` is chosen from public facts, or is not needed.
+#[derive(Debug, Clone)]
+pub struct Words {
+    /// ε; needed by every private method.
+    pub epsilon: Option<f64>,
+    /// δ; 1/rows² unless given.
+    pub delta: Option<f64>,
+    /// Which tables are neighbours.
+    pub neighbours: Neighbours,
+    /// A name of [`LOSSES`]; by the target unless given.
+    pub loss: Option<String>,
+    /// Of losses that have one.
+    pub huber_width: Option<f64>,
+    /// Of loss quantile.
+    pub quantile: Option<f64>,
+    /// Of loss poisson.
+    pub rate_at_zero: Option<f64>,
+    /// The learner.
+    pub method: Method,
+    /// Its own settings, by name.
+    pub settings: Vec<(String, String)>,
+    /// Whose constants.
+    pub calibration: Calibration,
+}
+
+fn asked<T>(name: &'static str, what: impl Into<String>) -> Result<T, LearnError> {
+    Err(LearnError::Asked { name, what: what.into() })
+}
+
+impl Words {
+    /// A method with everything else left to rules, under replace-one neighbours.
+    pub fn of(method: Method) -> Self {
+        Self {
+            epsilon: None,
+            delta: None,
+            neighbours: Neighbours::ReplaceOne,
+            loss: None,
+            huber_width: None,
+            quantile: None,
+            rate_at_zero: None,
+            method,
+            settings: Vec::new(),
+            calibration: Calibration::Sound,
+        }
+    }
+
+    fn budget(&self, rows: u64) -> Result<Option<Budget>, LearnError> {
+        let method = &self.method;
+        match (self.epsilon, method.is_private()) {
+            (Some(epsilon), true) => {
+                let delta = self.delta.unwrap_or_else(|| Budget::usual_delta(rows));
+                Ok(Some(Budget::new(epsilon, delta)?))
+            }
+            (None, true) => asked(
+                "epsilon",
+                format!(
+                    "is missing: privet picks no privacy budget for you, and method {method} needs one; \
+                     {EPSILON} is accepted, and smaller is more private"
+                ),
+            ),
+            (Some(_), false) => asked(
+                "epsilon",
+                format!(
+                    "is given, but method {method} adds no noise and spends no budget: leave it out, or \
+                     choose a private method"
+                ),
+            ),
+            (None, false) => Ok(None),
+        }
+    }
+
+    fn loss(&self, target: &TargetKind) -> Result<Loss, LearnError> {
+        let of_classes = matches!(target, TargetKind::Classes(_));
+        let by_target = if of_classes { "logistic" } else { "squared" };
+        let name = self.loss.as_deref().unwrap_or(by_target);
+        let Some(info) = LOSSES.iter().find(|info| info.name == name) else {
+            let fits = |info: &&LossInfo| if of_classes { info.classes } else { info.numbers };
+            let names: Vec<_> = LOSSES.iter().filter(fits).map(|info| info.name).collect();
+            let name = privet_core::printable(name);
+            return asked("loss", format!("'{name}' is none; accepted: {}", names.join(", ")));
+        };
+        let only = |which: &dyn Fn(&LossInfo) -> bool| {
+            let names = LOSSES.iter().filter(|info| which(info)).map(|info| info.name);
+            format!(
+                "is given, but only these losses have one: {}",
+                names.collect::<Vec<_>>().join(", ")
+            )
+        };
+        if self.huber_width.is_some() && !info.has_width {
+            return asked("huber_width", only(&|info| info.has_width));
+        }
+        if self.quantile.is_some() && name != QUANTILE {
+            return asked("quantile", only(&|info| info.name == QUANTILE));
+        }
+        if self.rate_at_zero.is_some() && name != POISSON {
+            return asked("rate_at_zero", only(&|info| info.name == POISSON));
+        }
+        let width = self.huber_width.unwrap_or(DEFAULT_HUBER_WIDTH);
+        let loss = match (name, target) {
+            ("huber-svm", _) => Loss::HuberSvm { h: width },
+            ("squared", _) => Loss::SQUARED,
+            ("huber", _) => Loss::Huber { width },
+            (QUANTILE, _) => {
+                Loss::Quantile { tau: self.quantile.unwrap_or(DEFAULT_QUANTILE), h: width }
+            }
+            (POISSON, TargetKind::Number { low, high }) => {
+                let rate = self.rate_at_zero.unwrap_or(RATE_SHARE_AT_ZERO * high);
+                Loss::poisson(*low, *high, rate)?
+            }
+            (POISSON, TargetKind::Classes(_)) => {
+                return asked("loss", "poisson needs a number with bounds as target");
+            }
+            _ => Loss::Logistic,
+        };
+        Ok(loss.check()?)
+    }
+}
+
+impl Request<Erm> {
+    /// Everything a plan depends on, from words.
+    pub fn build(schema: &Schema, rows: u64, words: &Words) -> Result<Self, LearnError> {
+        let set = |method: Method, (name, value): &(String, String)| method.with(name, value);
+        let method = words.settings.iter().try_fold(words.method.clone(), set)?;
+        let task = Erm { loss: words.loss(&schema.target().kind)?, method };
+        let request = Self::new(schema.clone(), rows, words.neighbours, task);
+        let (budget, calibration) = (words.budget(rows)?, words.calibration);
+        Ok(Self { budget, calibration, ..request })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schema(target: &str) -> Schema {
+        let text = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[[columns]]\nname = \"x\"\ntype = \"number\"\n\
+                    bounds = [0, 1]\n[target]\ncolumn = \"y\"\n";
+        Schema::from_toml(&format!("{text}{target}\n")).unwrap()
+    }
+
+    #[test]
+    fn every_loss_can_be_asked_for_where_it_fits() {
+        let targets = [schema("classes = [\"a\", \"b\"]"), schema("bounds = [0, 2]")];
+        for info in LOSSES {
+            let words = Words {
+                epsilon: Some(1.0),
+                loss: Some(info.name.into()),
+                ..Words::of("amp".parse().unwrap())
+            };
+            for (target, fits) in targets.iter().zip([info.classes, info.numbers]) {
+                let built = Request::build(target, 100, &words).and_then(|request| {
+                    assert_eq!(request.task.loss.name(), info.name);
+                    crate::plan(&request)
+                });
+                // Nobody is kept from taking classes for −1 and +1 with this one.
+                let defined = info.name == "huber";
+                assert_eq!(built.is_ok(), fits || defined, "{}: {built:?}", info.name);
+            }
+            let wide = Words { huber_width: Some(0.2), ..words.clone() };
+            let fitting = &targets[usize::from(!info.classes)];
+            assert_eq!(Request::build(fitting, 100, &wide).is_ok(), info.has_width);
+        }
+    }
+
+    #[test]
+    fn what_is_missing_or_too_much_is_named() {
+        let target = schema("classes = [\"a\", \"b\"]");
+        let base = Words { epsilon: Some(1.0), ..Words::of("amp".parse().unwrap()) };
+        let words = |words: &Words| Request::build(&target, 100, words).unwrap_err().to_string();
+        assert!(words(&Words { epsilon: None, ..base.clone() }).starts_with("epsilon is missing"));
+        let plain = Words { method: "non-private".parse().unwrap(), ..base.clone() };
+        assert!(words(&plain).contains("leave it out"));
+        let odd = Words { loss: Some("logistc".into()), ..base.clone() };
+        assert!(words(&odd).contains("logistic, huber-svm, squared"), "{}", words(&odd));
+        let quantile = Words { quantile: Some(0.3), ..base.clone() };
+        assert!(words(&quantile).starts_with("quantile is given"));
+        let built = Request::build(&target, 100, &base).unwrap();
+        assert_eq!(built.budget, Some(Budget::new(1.0, 1e-4).unwrap()));
+    }
+}

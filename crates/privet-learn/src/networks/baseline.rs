@@ -1,0 +1,123 @@
+//! Trainings without any privacy, for comparison: the same walks on sums that nothing is added to.
+
+use super::begins::Begins;
+use super::examples::Examples;
+use super::learners::{Asks, Method};
+use super::options::Settings;
+use super::schedule::{Sizes, sizes};
+use super::srm::recursion;
+use super::tensors::Tensors;
+use super::update::{Rule, Schedule, Training};
+use super::{NetFacts, Network};
+use crate::LearnError;
+use crate::linear::watch::StepWatch;
+use crate::release::settings::Shown;
+use crate::release::task::Baseline;
+use privet_data::matrix::Matrix;
+use privet_dp::gate::{GateError, Next, Walk};
+use privet_dp::noise::{FixedSeed, SampleKey};
+use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
+use std::sync::Arc;
+
+/// Samples come of this seed: nothing is secret here.
+const SEED: u64 = 7;
+
+/// A training without noise and clipping.
+#[derive(Debug, Clone)]
+pub(super) struct Plain {
+    begins: Begins,
+    schedule: Schedule,
+    settled: Settings,
+    batch: u64,
+    gamma: Option<f64>,
+}
+
+impl Plain {
+    pub fn new(facts: &NetFacts, method: &Method) -> Result<Self, LearnError> {
+        let mut settled = Settings::default();
+        let mut sizes: Sizes = sizes(facts, method, &mut settled)?;
+        if method.info().more.asks == Asks::Sample && sizes.batch > facts.table.rows {
+            return Err(LearnError::NotCovered {
+                what: format!("batch = {} of {} rows", sizes.batch, facts.table.rows),
+                instead: "give a batch up to the number of rows",
+            });
+        }
+        let gamma = match sizes.schedule.rule {
+            Rule::Recursive(gamma) => {
+                recursion(method, &mut sizes, &mut settled)?;
+                // One size for all steps: there is no noise to save.
+                sizes.schedule.expected[0] = sizes.batch as f64;
+                settled.first_batch = Some(sizes.batch);
+                Some(gamma)
+            }
+            _ => None,
+        };
+        Ok(Self {
+            begins: Begins::of(facts),
+            schedule: sizes.schedule,
+            settled,
+            batch: sizes.batch,
+            gamma,
+        })
+    }
+
+    pub fn settled(&self) -> Settings {
+        self.settled.clone()
+    }
+}
+
+impl Baseline<Network> for Plain {
+    fn settings(&self) -> Shown {
+        Shown::of([
+            ("weights", self.begins.net.trainable() as f64),
+            ("steps", f64::from(self.schedule.steps)),
+            ("batch", self.batch as f64),
+            ("rate", self.schedule.rate),
+        ])
+    }
+
+    fn with_public(&self, rows: &Matrix) -> Option<Result<Arc<dyn Baseline<Network>>, LearnError>> {
+        self.begins.awaits_file().then(|| {
+            let begins = self.begins.from(rows)?;
+            Ok(Arc::new(Self { begins, ..self.clone() }) as Arc<dyn Baseline<Network>>)
+        })
+    }
+
+    fn run(
+        &self,
+        facts: &NetFacts,
+        table: &dyn Table,
+        monitor: &dyn Monitor,
+    ) -> Result<Tensors, LearnError> {
+        self.begins.weights()?;
+        let examples = Examples::of(facts, table)?;
+        let watch = StepWatch::new(monitor);
+        let start = self.begins.walk(&self.schedule).ok_or(GateError::NotAsPlanned)?;
+        let start = serde_json::from_value(start).map_err(|_| GateError::Malformed)?;
+        let mut walk = Training::begin(start);
+        let key = SampleKey::draw(&mut FixedSeed::new(SEED));
+        let (mut answer, mut step) = (None, 0);
+        let unanswered = || LearnError::Gate(GateError::Unanswered);
+        loop {
+            let question = match walk.next(answer.take()) {
+                Next::Ask(question) => question,
+                Next::Release(tensors) => return Ok(tensors),
+                Next::End => return Err(unanswered()),
+            };
+            if !watch.step() {
+                watch.went_on()?;
+            }
+            let wanted = (self.batch as usize).min(examples.rows());
+            let drawn = key.without_replacement(step, wanted, examples.rows());
+            step += 1;
+            let rows = super::trainer::places(&drawn.map_err(GateError::from)?);
+            let mut sum = examples.plain_sum(&question.at, &rows).ok_or_else(unanswered)?;
+            if let (Some(gamma), Some(before)) = (self.gamma, &question.before) {
+                let old = examples.plain_sum(before, &rows).ok_or_else(unanswered)?;
+                sum.iter_mut().zip(old).for_each(|(new, old)| *new -= (1.0 - gamma) * old);
+            }
+            answer = Some(sum);
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Trainings that are put aside and gone on with, by another process if need be.
+//!
+//! A checkpoint is a [`Suspended`] session: what may be spent in all, how many draws were made, and the
+//! walk, whose weights and moments are functions of noised answers alone. It holds no records, no
+//! randomness and nothing un-noised, so that it may be read by whoever may read the model; but whoever goes
+//! on from a copy would spend twice, so that the journal beside it (`FILE.journal`) commits every draw
+//! before it is made, and every state as used before it is gone on from. A state that was copied alone is
+//! refused; state *and* journal copied together would both be gone on from, and nothing here can tell
+//! (`SECURITY.md`, copied states). No position of noise is used
+//! again: each process draws from a source of its own, and from a key for samples of its own.
+//!
+//! A state is held to its request: schema, number of rows, budget, method, settings. That the table is the
+//! one that it began with is looked at by a ledger, where one has paid; else it is the maker's word, and
+//! each step is charged to the records that it saw either way.
+//!
+//! A process that ends early loses the steps since the last checkpoint. Their noise was drawn and may have
+//! been seen, so they stay charged and are passed over: training goes on with as many steps less.
+//!
+//! After its last step a training is put aside once more, and ends only when [`Finished::settle`] is told that the network
+//! is written: a process that ends in between is gone on with, and gives the same network.
+
+use super::examples::Examples;
+use super::trainer::{Trainer, Worker};
+use super::update::{Question, Training};
+use super::{Begin, Network, TrainedNetwork, decide};
+use crate::LearnError;
+use crate::linear::watch::StepWatch;
+use crate::release::allowance::Allowance;
+use crate::release::plan::{Plan, no_budget, plan};
+use crate::release::released::Released;
+use crate::release::request::Request;
+use crate::release::task::Task;
+use privet_data::matrix::{DenseMatrix, Matrix};
+use privet_data::write::{Destination, Existing};
+use privet_dp::gate::{Entered, GateError, Journal, Purse, PurseError, Session, Spend, Suspended};
+use privet_dp::noise::Source;
+use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The form of such files.
+const FORMAT: &str = "privet-checkpoint-1";
+
+/// A file: what it is for, and the session that was put aside.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct State {
+    format: String,
+    request: Request<Network>,
+    session: Suspended<Training>,
+}
+
+/// A training that is put aside now and then.
+#[derive(Debug)]
+pub struct Checkpointed {
+    path: PathBuf,
+    plan: Plan<Network>,
+    trainer: Arc<dyn Trainer>,
+    session: Suspended<Training>,
+}
+
+/// Why a walk stops.
+enum Ended {
+    /// It is time to put it aside.
+    Paused,
+    /// Something went wrong.
+    Failed(LearnError),
+}
+
+impl From<GateError> for Ended {
+    fn from(error: GateError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// The trainer of a settled plan, with the weights that it begins from where a file gives them.
+fn trainer(plan: &Plan<Network>, weights: Option<&[f32]>) -> Result<Arc<dyn Trainer>, LearnError> {
+    let request = plan.request();
+    let budget = request.budget.ok_or_else(|| no_budget(request))?;
+    let (allowance, method) = (Allowance::new(budget, &request.noise), &request.task.method);
+    let decision = decide(plan.facts(), &allowance, method)?;
+    let Worker::Steps(trainer) = decision.worker else {
+        return Err(LearnError::NotCovered {
+            what: format!(
+                "method {method} cannot be put aside: it has an un-noised half, or decides on the way what it spends"
+            ),
+            instead: "leave the checkpoint out, or take method dp-sgd",
+        });
+    };
+    if Some(&trainer.event()?) != plan.events() {
+        return Err(GateError::NotAsPlanned.into());
+    }
+    let Begin::File(_) = plan.facts().begin else { return Ok(trainer) };
+    let weights = weights.unwrap_or_default();
+    let row = Matrix::Dense(DenseMatrix::new(weights.to_vec(), 1, weights.len()));
+    trainer.begun_from(&row)
+}
+
+/// A training that is about to begin: all that can be refused was looked at, and its journal is there. Where it does not
+/// begin, nothing was drawn, and the journal goes.
+#[must_use = "nothing begins before `begin`"]
+pub struct Ready {
+    path: PathBuf,
+    trainer: Arc<dyn Trainer>,
+    start: serde_json::Value,
+    journal: Option<Journal>,
+}
+
+impl Ready {
+    /// Reserves everything in the journal and writes the first state. The plan is the one that was looked at, and may
+    /// say meanwhile which ledger has spent it.
+    pub fn begin(
+        mut self,
+        plan: &Plan<Network>,
+        source: &mut dyn Source,
+    ) -> Result<Checkpointed, LearnError> {
+        let events = plan.events().cloned().ok_or(GateError::NotAsPlanned)?;
+        if Some(&self.trainer.event()?) != plan.events() {
+            return Err(GateError::NotAsPlanned.into());
+        }
+        let mut journal = self.journal.take().ok_or(GateError::NotAsPlanned)?;
+        let start = std::mem::take(&mut self.start);
+        let session = Session::open_walking(Spend::Exactly(events), start, source, &mut journal)?;
+        let mut session = session.entered_in(plan.entered.clone());
+        let walk = session.begin::<Training>()?;
+        let session = session.suspend(walk, 0)?;
+        keep(&self.path, plan.request(), &session)?;
+        let (path, trainer) = (self.path.clone(), self.trainer.clone());
+        Ok(Checkpointed { path, plan: plan.clone(), trainer, session })
+    }
+}
+
+impl Drop for Ready {
+    fn drop(&mut self) {
+        if self.journal.take().is_some() {
+            // Left behind, it is refused in words by whoever begins next.
+            let _ = std::fs::remove_file(journal_of(&self.path));
+        }
+    }
+}
+
+impl Checkpointed {
+    /// Refuses a plan whose training cannot be put aside, before anything is paid or read.
+    pub fn can_be_put_aside(
+        plan: &Plan<Network>,
+        weights: Option<&[f32]>,
+    ) -> Result<(), LearnError> {
+        trainer(plan, weights)?.begins().weights().map(drop)
+    }
+
+    /// Looks at whatever can be refused before the first draw, and makes the journal: a method that cannot be put aside, a
+    /// table that the plan does not admit, a file that is there already, a folder that cannot be written to. Whoever pays
+    /// for the whole of it beforehand pays after this.
+    pub fn ready(
+        plan: &Plan<Network>,
+        weights: Option<&[f32]>,
+        path: &Path,
+        table: &dyn Table,
+    ) -> Result<Ready, LearnError> {
+        let trainer = trainer(plan, weights)?;
+        trainer.begins().weights()?;
+        Network::admit(plan.facts(), table)?;
+        Examples::admits(table)?;
+        let journal = journal_of(path);
+        if path.exists() || journal.exists() {
+            let why = "it or its journal is there already: go on with it, or name another";
+            return Err(refused(path, why));
+        }
+        let start = trainer.walk().ok_or(GateError::Malformed)?;
+        let journal = Some(Journal::create(&journal).map_err(GateError::from)?);
+        Ok(Ready { path: path.into(), trainer, start, journal })
+    }
+
+    /// Reads a state; nothing is committed yet. `weights` are those of the public file that it began from,
+    /// if it did.
+    pub fn read(path: &Path, weights: Option<&[f32]>) -> Result<Self, LearnError> {
+        let failed = |source| LearnError::File { path: path.display().to_string(), source };
+        let bytes = std::fs::read(path).map_err(failed)?;
+        let state: State = serde_json::from_slice(&bytes)
+            .map_err(|error| refused(path, &format!("not a checkpoint, or cut: {error}")))?;
+        if state.format != FORMAT {
+            return Err(refused(path, &format!("accepted is the format {FORMAT}")));
+        }
+        let plan = plan(&state.request)?;
+        let planned = plan.events().cloned().map(Spend::Exactly);
+        if plan.request() != &state.request || Some(state.session.spend()) != planned.as_ref() {
+            return Err(refused(path, "what it may spend is not what its request plans"));
+        }
+        let trainer = trainer(&plan, weights)?;
+        Ok(Self { path: path.into(), plan, trainer, session: state.session })
+    }
+
+    /// Where a ledger has spent it; `None` where none was kept.
+    pub fn entered(&self) -> Option<&Entered> {
+        self.session.entered()
+    }
+
+    /// What is trained.
+    pub fn plan(&self) -> &Plan<Network> {
+        &self.plan
+    }
+
+    /// Steps that were taken, by this state.
+    pub fn taken(&self) -> u64 {
+        self.session.draws()
+    }
+
+    /// Refuses a state of another training than this one.
+    pub fn is_of(&self, asked: &Plan<Network>) -> Result<(), LearnError> {
+        let (own, asked) = (self.plan.request(), asked.request());
+        let what = if own.task.net != asked.task.net {
+            "it is of another network"
+        } else if own != asked {
+            "it is of another schema, number of rows, budget, method or setting"
+        } else {
+            return Ok(());
+        };
+        Err(refused(&self.path, what))
+    }
+
+    /// Goes on for at most `every` steps: what was released at the end, or the state put aside.
+    pub fn advance(
+        self,
+        table: &dyn Table,
+        every: u32,
+        source: &mut dyn Source,
+        monitor: &dyn Monitor,
+    ) -> Result<Advanced, LearnError> {
+        let Self { path, plan, trainer, session } = self;
+        Network::admit(plan.facts(), table)?;
+        let examples = Examples::of(plan.facts(), table)?;
+        let (request, watch) = (plan.request(), StepWatch::new(monitor));
+        let claim = *plan.guarantee().ok_or(GateError::NotAsPlanned)?;
+        let mut journal = Journal::open(&journal_of(&path)).map_err(GateError::from)?;
+        let kept = |session: &Suspended<Training>| {
+            keep(&path, request, session).map_err(|error| PurseError::NotKept(error.to_string()))
+        };
+        let generation = session.generation().saturating_add(1);
+        let (mut session, mut walk) = session.resume(source, &mut journal, kept)?;
+        let mut left = every.max(1);
+        let outcome = session.walk(&mut walk, |question: &Question, session| {
+            // Draws that a process made and lost stay charged, and their steps are passed over.
+            if session.draws() > u64::from(question.step) {
+                return Ok(session.gather::<f64>(Vec::new())?);
+            }
+            if left == 0 {
+                return Err(Ended::Paused);
+            }
+            left -= 1;
+            Ok(trainer.answer(&examples, question, session, &watch)?)
+        });
+        watch.went_on()?;
+        match outcome {
+            Ok(Some(tensors)) => {
+                let release = session.conclude(tensors, plan.statement(claim)?)?;
+                let session = session.suspend(walk, generation)?;
+                // The state that was kept before is good enough: the network is at hand.
+                let _ = keep(&path, request, &session);
+                let network = Released::from_release(release)?;
+                Ok(Advanced::Done(Box::new(Finished { network, path })))
+            }
+            Ok(None) => Err(GateError::NotAsPlanned.into()),
+            Err(Ended::Failed(error)) => Err(error),
+            Err(Ended::Paused) => {
+                let session = session.suspend(walk, generation)?;
+                // The state that was kept before is good enough: the journal knows of the draws.
+                keep(&path, request, &session)?;
+                Ok(Advanced::Aside(Box::new(Self { path, plan, trainer, session })))
+            }
+        }
+    }
+
+    /// To the end, put aside every so many steps.
+    pub fn finish(
+        mut self,
+        table: &dyn Table,
+        every: u32,
+        source: &mut dyn Source,
+        monitor: &dyn Monitor,
+    ) -> Result<Finished, LearnError> {
+        loop {
+            match self.advance(table, every, source, monitor)? {
+                Advanced::Done(finished) => return Ok(*finished),
+                Advanced::Aside(aside) => self = *aside,
+            }
+        }
+    }
+}
+
+/// A training at its end, whose network is not written yet: until it is settled, whoever goes on with it gets the same
+/// network.
+#[derive(Debug)]
+#[must_use = "nothing is written yet, and the training has not ended"]
+pub struct Finished {
+    network: TrainedNetwork,
+    path: PathBuf,
+}
+
+impl Finished {
+    /// What was released.
+    pub fn network(&self) -> &TrainedNetwork {
+        &self.network
+    }
+
+    /// Ends the training, once the network is written: nobody goes on with it any more.
+    pub fn settle(self) -> Result<TrainedNetwork, LearnError> {
+        let mut journal = Journal::open(&journal_of(&self.path)).map_err(GateError::from)?;
+        journal.settled(self.network.certificate()).map_err(GateError::from)?;
+        Ok(self.network)
+    }
+}
+
+/// Where a training is after some steps.
+#[derive(Debug)]
+pub enum Advanced {
+    /// At its end.
+    Done(Box<Finished>),
+    /// Put aside.
+    Aside(Box<Checkpointed>),
+}
+
+/// Where the journal of a checkpoint is kept.
+fn journal_of(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".journal");
+    name.into()
+}
+
+fn keep(
+    path: &Path,
+    request: &Request<Network>,
+    session: &Suspended<Training>,
+) -> Result<(), LearnError> {
+    #[derive(Serialize)]
+    struct Written<'a> {
+        format: &'static str,
+        request: &'a Request<Network>,
+        session: &'a Suspended<Training>,
+    }
+    let text = serde_json::to_vec(&Written { format: FORMAT, request, session })
+        .map_err(|_| GateError::Malformed)?;
+    Ok(Destination::open(path, Existing::Own)?.write(&text)?)
+}
+
+fn refused(path: &Path, why: &str) -> LearnError {
+    let why = privet_core::printable(why).into_owned();
+    LearnError::NotAStream { path: path.display().to_string(), why }
+}

@@ -1,0 +1,178 @@
+//! Records as a network takes them, and the sums that are asked of them.
+
+use super::NetFacts;
+use crate::LearnError;
+use crate::release::admit;
+use privet_data::matrix::Matrix;
+use privet_data::{Dataset, Target};
+use privet_dp::mechanism::ExactCounts;
+use privet_nn::{Batch, ExactSum, Net, Share, Targets, Workspace};
+use privet_optim::sum::Table;
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// The records of a table as a network takes them. Private: printing says nothing of them.
+pub struct Examples {
+    net: Arc<Net>,
+    inputs: Vec<f32>,
+    targets: Owned,
+    rows: usize,
+    /// Places of null records, rising: their gradient is 0.
+    null: Vec<usize>,
+    room: RefCell<Workspace>,
+}
+
+impl std::fmt::Debug for Examples {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Examples(withheld)")
+    }
+}
+
+/// What is to be predicted.
+enum Owned {
+    Classes(Vec<u32>),
+    Values(Vec<f32>),
+}
+
+/// Rows of features as the inputs of a network.
+pub(crate) fn inputs(facts: &NetFacts, features: &Matrix) -> Vec<f32> {
+    let (scale, shift) = (facts.scale, facts.shift);
+    let mut all = Vec::with_capacity(features.rows() * facts.inputs);
+    for row in 0..features.rows() {
+        let entries = features.dense_row(row);
+        // The constant column is the last.
+        all.extend(entries[..facts.inputs].iter().map(|x| (f64::from(*x) * scale + shift) as f32));
+    }
+    all
+}
+
+fn counts(sum: ExactSum) -> ExactCounts {
+    let counts = sum.steps.iter().map(|steps| i128::from(*steps)).collect();
+    ExactCounts { counts, unit: sum.grid }
+}
+
+impl Examples {
+    /// Refuses a table that no network can be trained on.
+    pub(super) fn admits(table: &dyn Table) -> Result<&Dataset, LearnError> {
+        let data = admit::in_memory(table, "network", "single records")?;
+        match u32::try_from(data.rows()) {
+            Ok(_) => Ok(data),
+            Err(_) => Err(LearnError::DataShape("a network takes fewer than 2^32 rows")),
+        }
+    }
+
+    /// The rows of a table that the plan admits.
+    pub fn of(facts: &NetFacts, table: &dyn Table) -> Result<Self, LearnError> {
+        let data = Self::admits(table)?;
+        let targets = match (&data.target, facts.net.loss_kind()) {
+            (Target::Class { codes, .. }, privet_nn::Loss::CrossEntropy) => {
+                Owned::Classes(codes.clone())
+            }
+            (Target::Class { codes, .. }, _) => {
+                Owned::Values(codes.iter().map(|code| *code as f32).collect())
+            }
+            (Target::Number(values), _) => {
+                Owned::Values(values.iter().map(|value| *value as f32).collect())
+            }
+        };
+        Ok(Self {
+            net: facts.net.clone(),
+            inputs: inputs(facts, &data.features),
+            targets,
+            rows: data.rows(),
+            null: data.report.null_rows.clone(),
+            room: RefCell::new(Workspace::default()),
+        })
+    }
+
+    /// How many there are. Private under add-remove.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    fn batch<'a>(&'a self, rows: &'a [u32]) -> Batch<'a> {
+        let targets = match &self.targets {
+            Owned::Classes(classes) => Targets::Classes(classes),
+            Owned::Values(values) => Targets::Values(values),
+        };
+        Batch::chosen(&self.inputs, targets, rows)
+    }
+
+    /// Those of these rows that hold something. A null record counts as a row and keeps its place; a layer's
+    /// constants would make something of its zeros and of its label.
+    fn held<'a>(&self, rows: &'a [u32]) -> Cow<'a, [u32]> {
+        let is_null = |row: &u32| self.null.binary_search(&(*row as usize)).is_ok();
+        match self.null.is_empty() {
+            true => Cow::Borrowed(rows),
+            false => Cow::Owned(rows.iter().copied().filter(|row| !is_null(row)).collect()),
+        }
+    }
+
+    /// Σ clip(∇ℓᵢ, C) over these rows. What goes into it has the network's shape, so that it is always
+    /// answered.
+    pub(super) fn clipped_sum(&self, at: &[f32], rows: &[u32], clip: f64) -> Option<Vec<f64>> {
+        let room = &mut self.room.borrow_mut();
+        let sum = self.net.clipped_sum(at, &self.batch(&self.held(rows)), clip, room).ok()?.sum;
+        Some(sum)
+    }
+
+    /// The same in whole numbers.
+    pub(super) fn exact_sum(&self, at: &[f32], rows: &[u32], clip: f64) -> Option<ExactCounts> {
+        let room = &mut self.room.borrow_mut();
+        let sum = self.net.clipped_sum_exact(at, &self.batch(&self.held(rows)), clip, room).ok()?;
+        Some(counts(sum))
+    }
+
+    /// The same of a share of each clipped gradient, on a grid of the caller's.
+    pub(super) fn exact_share(
+        &self,
+        at: &[f32],
+        rows: &[u32],
+        share: Share,
+    ) -> Option<ExactCounts> {
+        let room = &mut self.room.borrow_mut();
+        let rows = self.held(rows);
+        let sum = self.net.clipped_share_exact(at, &self.batch(&rows), share, room).ok()?;
+        Some(counts(sum))
+    }
+
+    /// The same with a share of each clipped difference ∇ℓᵢ(new) − ∇ℓᵢ(old) beside it, on one grid.
+    pub(super) fn exact_terms(
+        &self,
+        points: [&[f32]; 2],
+        rows: &[u32],
+        shares: [Share; 2],
+    ) -> Option<ExactCounts> {
+        let room = &mut self.room.borrow_mut();
+        let rows = self.held(rows);
+        let sum = self.net.clipped_terms_exact(points, &self.batch(&rows), shares, room).ok()?;
+        Some(counts(sum))
+    }
+
+    /// Σ min(ℓᵢ, C) over these rows, in whole steps.
+    pub(super) fn loss_steps(&self, at: &[f32], rows: &[u32], clip: f64) -> Option<i64> {
+        let room = &mut self.room.borrow_mut();
+        let rows = self.held(rows);
+        self.net.clipped_loss_steps(at, &self.batch(&rows), clip, room).ok()
+    }
+
+    /// Σ clip(∇ℓᵢ(new) − ∇ℓᵢ(old), C) over these rows.
+    pub(super) fn difference_sum(
+        &self,
+        [new, old]: [&[f32]; 2],
+        rows: &[u32],
+        clip: f64,
+    ) -> Option<Vec<f64>> {
+        let room = &mut self.room.borrow_mut();
+        let rows = self.held(rows);
+        let sum = self.net.clipped_difference_sum(new, old, &self.batch(&rows), clip, room);
+        Some(sum.ok()?.sum)
+    }
+
+    /// Σ∇ℓᵢ over these rows, nothing clipped: for trainings without privacy.
+    pub(super) fn plain_sum(&self, at: &[f32], rows: &[u32]) -> Option<Vec<f64>> {
+        let rows = self.held(rows);
+        self.net.plain_sum(at, &self.batch(&rows), &mut self.room.borrow_mut()).ok()
+    }
+}

@@ -1,0 +1,311 @@
+//! DP-SRM: stochastic recursive momentum, clipped.
+//!
+//! After Wang 2021, Algorithm 4, in the clipped form of §4.7.1 that its experiments use. With sample Bₜ,
+//! weights wₜ and the *noised* estimate v of the step before,
+//!
+//! v⁰ = (1/b₀)(Σ_{i∈B₀} gᵢ(w₀) + noise),
+//! vᵗ = (1 − γ)vᵗ⁻¹ + (1/b)(Σ_{i∈Bₜ} [γ·gᵢ(wₜ) + (1 − γ)·hᵢ(wₜ, wₜ₋₁)] + noise),
+//!
+//! gᵢ(w) = clip(∇ℓᵢ(w), C₁) and hᵢ = clip(∇ℓᵢ(wₜ) − ∇ℓᵢ(wₜ₋₁), C₂).
+//!
+//! **Theorem.** One record's term has norm at most C₁ in the first sum and at most **γC₁ + (1 − γ)C₂** in
+//! the others, for all weights that the answers before led to; so the whole costs one sampled Gaussian
+//! release of contribution C₁ and T − 1 of contribution γC₁ + (1 − γ)C₂. *Proof.* Triangle inequality;
+//! vᵗ⁻¹, wₜ and wₜ₋₁ are functions of the answers before, which are charged, and so public; the rest is
+//! [`privet_dp::mechanism::SampledGaussian`]. ∎
+//!
+//! - Clipping the two gradients apart to C₁ would *not* do: the difference of the clipped is bounded by 2C₁
+//!   alone. Here the norm of the difference is taken, its cross terms in 64 bits and rounded up
+//!   ([`privet_nn`]).
+//! - Print has the indices swapped, 2((1 − γ)C₁ + γC₂), and no 1/b: at γ = 0.99, C₁ = 1.5, C₂ = 0.99 that
+//!   is a third too little noise ([`super::printed`]).
+//! - Both noises have the same multiplier: σ₀ = m·C₁ and σ = m·(γC₁ + (1 − γ)C₂), m the least that meets
+//!   the budget.
+//! - *Theory mode*: with `smoothness` L the rate is Algorithm 4's, η = min{ζ/(n₀L‖v‖), 1/(2n₀L)} with C₂ = ζ/n₀ and
+//!   n₀ = `n0`: no step is longer than C₂/L, so that where L is right nothing of a difference is clipped, and no rate is
+//!   above 1/(2n₀L). A `rate` below that, and a penalty's slope in v, are kept. Privacy does not rest on it.
+//! - What is released is the mean of the last points, or the last; print draws one of all at random, which
+//!   nobody needs.
+//! - With `sums = exact`, the default, γ·gᵢ and (1 − γ)·hᵢ are truncated towards 0 to one grid, record by record, and whole
+//!   numbers are added up ([`privet_nn::Net::clipped_terms_exact`]): the bound is that of the numbers summed,
+//!   and the certificate says `finite`. With `sums = float` it says `real`, as in [`super::sampled`].
+//! - Tested by `nonconvex/tests.rs`.
+
+use super::begins::Begins;
+use super::examples::Examples;
+use super::learners::Method;
+use super::options::{CLIP_DIFFERENCE, FIRST_BATCH, N0, SMOOTHNESS, Settings, Sums};
+use super::sampled::{FLOAT_SUMS, accountable, draw, on_grid};
+use super::schedule::{Sizes, sizes};
+use super::tensors::Tensors;
+use super::trainer::{Decision, Trainer, Worker, places, train};
+use super::update::{Question, Rule, Schedule};
+use super::{NetFacts, Network};
+use crate::LearnError;
+use crate::linear::sgd;
+use crate::linear::watch::StepWatch;
+use crate::release::allowance::Allowance;
+use crate::release::settings::Shown;
+use crate::release::task::Procedure;
+use privet_data::matrix::Matrix;
+use privet_dp::account::{self, Event};
+use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::mechanism::{Draw, ExactCounts, SampledGaussian};
+use privet_nn::Share;
+use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
+use std::sync::Arc;
+
+/// Noise far below what an unsampled descent needs, from which on scales are looked at.
+const FLOOR: f64 = 1e-3;
+
+/// What one record's term of a later sum is at most, rounded up.
+pub fn contribution(gamma: f64, clip: f64, clip_difference: f64) -> f64 {
+    (gamma * clip + (1.0 - gamma) * clip_difference) * (1.0 + 16.0 * f64::EPSILON)
+}
+
+/// What differs from a training on gradients alone.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Recursion {
+    pub gamma: f64,
+    pub clip_difference: f64,
+    pub first_batch: u64,
+}
+
+/// The sizes of the recursion, with every choice written down.
+pub(super) fn recursion(
+    method: &Method,
+    sizes: &mut Sizes,
+    settled: &mut Settings,
+) -> Result<Recursion, LearnError> {
+    let given = method.settings();
+    let clip_difference = CLIP_DIFFERENCE.check(given.usual_clip_difference(sizes.clip))?;
+    let first_batch = FIRST_BATCH.check(given.first_batch.unwrap_or(sizes.batch) as f64)? as u64;
+    let smoothness = given.smoothness.map(|smoothness| SMOOTHNESS.check(smoothness)).transpose()?;
+    let Rule::Recursive(gamma) = sizes.schedule.rule else {
+        return Err(LearnError::NotASetting {
+            setting: "gamma".into(),
+            method: method.info().name,
+        });
+    };
+    (settled.clip_difference, settled.first_batch) = (Some(clip_difference), Some(first_batch));
+    settled.smoothness = smoothness;
+    if let Some(smoothness) = smoothness {
+        let n0 = N0.check(given.n0.unwrap_or(1.0))?;
+        let rate = sizes.schedule.rate.min(1.0 / (2.0 * n0 * smoothness));
+        (settled.n0, settled.rate, sizes.schedule.rate) = (Some(n0), Some(rate), rate);
+        sizes.schedule.longest = Some(clip_difference / smoothness);
+    } else if given.n0.is_some() {
+        return Err(LearnError::Asked {
+            name: "n0",
+            what: "is of Algorithm 4's rate: give smoothness beside it, or leave it out".into(),
+        });
+    }
+    sizes.schedule.expected[0] = first_batch as f64;
+    Ok(Recursion { gamma, clip_difference, first_batch })
+}
+
+/// Decides everything from public facts.
+pub(crate) fn plan(
+    facts: &NetFacts,
+    budget: &Allowance<'_>,
+    method: &Method,
+) -> Result<Decision, LearnError> {
+    accountable(budget, method)?;
+    let mut settled = Settings::default();
+    let mut sizes = sizes(facts, method, &mut settled)?;
+    let recursion = recursion(method, &mut sizes, &mut settled)?;
+    let sampling = method.settings().sampling.unwrap_or_default();
+    settled.sampling = Some(sampling);
+    let sums = method.settings().sums.unwrap_or_default();
+    settled.sums = Some(sums);
+    let draws =
+        [draw(facts, sampling, recursion.first_batch)?, draw(facts, sampling, sizes.batch)?];
+    let later = contribution(recursion.gamma, sizes.clip, recursion.clip_difference);
+    let noises = |scale: f64| {
+        let noise = |draw: Draw, contribution: f64, noise_scale: f64| SampledGaussian {
+            neighbours: facts.table.neighbours,
+            unit: facts.table.unit,
+            draw,
+            contribution,
+            noise_scale,
+            coordinates: facts.net.trainable(),
+        };
+        [noise(draws[0], sizes.clip, scale), noise(draws[1], later, scale * (later / sizes.clip))]
+    };
+    let event = |scale: f64| event(&noises(scale), sizes.steps);
+    let mu = account::gaussian::mu(budget.epsilon(), budget.delta());
+    let unsampled = facts.table.relation().shift(sizes.clip) * f64::from(sizes.steps).sqrt() / mu;
+    // σ₀ is what is looked for; the other goes with it.
+    let floor = (FLOOR * unsampled).max(sgd::LEAST_MULTIPLIER * sizes.clip);
+    let scale = budget.least(floor, event)?;
+    let procedure = Recursive {
+        begins: Begins::of(facts),
+        noises: noises(scale),
+        schedule: sizes.schedule,
+        batch: sizes.batch,
+        clip: sizes.clip,
+        recursion,
+        sums,
+    };
+    let (arithmetic, notes) = match sums {
+        Sums::Float => (Arithmetic::Real, vec![FLOAT_SUMS.into()]),
+        Sums::Exact => (Arithmetic::Finite, vec![]),
+    };
+    Ok(Decision { worker: Worker::Steps(Arc::new(procedure)), settled, arithmetic, notes })
+}
+
+fn event(noises: &[SampledGaussian; 2], steps: u32) -> Result<Event, GateError> {
+    let later = Box::new(noises[1].event()?);
+    let first = noises[0].event()?;
+    Ok(match steps {
+        1 => first,
+        _ => Event::All(vec![first, Event::Repeat { count: steps - 1, event: later }]),
+    })
+}
+
+/// A training by recursive momentum.
+#[derive(Debug, Clone)]
+struct Recursive {
+    begins: Begins,
+    /// Of the first step, and of the others.
+    noises: [SampledGaussian; 2],
+    schedule: Schedule,
+    batch: u64,
+    clip: f64,
+    recursion: Recursion,
+    sums: Sums,
+}
+
+impl Recursive {
+    /// The sum of the terms of these records at a question, in floating point.
+    fn float_sum(
+        &self,
+        examples: &Examples,
+        question: &Question,
+        rows: &[u32],
+    ) -> Option<Vec<f64>> {
+        let Recursion { gamma, clip_difference, .. } = self.recursion;
+        let gradients = examples.clipped_sum(&question.at, rows, self.clip)?;
+        Some(match (&question.before, question.step) {
+            (_, 0) => gradients,
+            // The first answer was lost: there is nothing to compare with, and no more than γC₁ is asked for.
+            (None, _) => gradients.iter().map(|g| gamma * g).collect(),
+            (Some(before), _) => {
+                let points = [&question.at[..], before];
+                let moved = examples.difference_sum(points, rows, clip_difference)?;
+                let both = gradients.iter().zip(&moved);
+                both.map(|(g, h)| gamma * g + (1.0 - gamma) * h).collect()
+            }
+        })
+    }
+
+    /// The same in whole numbers, all of them on one grid.
+    fn exact_sum(
+        &self,
+        examples: &Examples,
+        question: &Question,
+        rows: &[u32],
+    ) -> Option<ExactCounts> {
+        let Recursion { gamma, clip_difference, .. } = self.recursion;
+        if question.step == 0 {
+            return examples.exact_sum(&question.at, rows, self.clip);
+        }
+        exact_terms(examples, question, rows, (gamma, self.clip, clip_difference))
+    }
+}
+
+/// Σ γ·clip(∇ℓᵢ(w), C₁) + (1 − γ)·clip(∇ℓᵢ(w) − ∇ℓᵢ(w′), C₂) in whole numbers; where there is no w′, the first half.
+pub(super) fn exact_terms(
+    examples: &Examples,
+    question: &Question,
+    rows: &[u32],
+    (gamma, clip, clip_difference): (f64, f64, f64),
+) -> Option<ExactCounts> {
+    let grid = privet_nn::grid(contribution(gamma, clip, clip_difference));
+    let own = Share { clip, share: gamma, grid };
+    let Some(before) = &question.before else {
+        return examples.exact_share(&question.at, rows, own);
+    };
+    let moved = Share { clip: clip_difference, share: 1.0 - gamma, grid };
+    examples.exact_terms([&question.at, before], rows, [own, moved])
+}
+
+impl Procedure<Network> for Recursive {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(event(&self.noises, self.schedule.steps)?)
+    }
+
+    fn refuses(&self, found: &Tensors) -> Option<&'static str> {
+        self.begins.refuses(found)
+    }
+
+    fn settings(&self) -> Shown {
+        Shown::of([
+            ("weights", self.begins.net.trainable() as f64),
+            ("steps", f64::from(self.schedule.steps)),
+            ("first_batch", self.recursion.first_batch as f64),
+            ("batch", self.batch as f64),
+            ("clip", self.clip),
+            ("clip_difference", self.recursion.clip_difference),
+            ("gamma", self.recursion.gamma),
+            ("rate", self.schedule.rate),
+            ("first_gradient_noise", self.noises[0].noise_scale),
+            ("gradient_noise", self.noises[1].noise_scale),
+        ])
+    }
+
+    fn walk(&self) -> Option<serde_json::Value> {
+        self.begins.walk(&self.schedule)
+    }
+
+    fn with_public(
+        &self,
+        rows: &Matrix,
+    ) -> Option<Result<Arc<dyn Procedure<Network>>, LearnError>> {
+        self.begins.awaits_file().then(|| Ok(self.begun_from(rows)? as Arc<dyn Procedure<Network>>))
+    }
+
+    fn run(
+        &self,
+        facts: &NetFacts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Tensors>, LearnError> {
+        train(self, facts, table, session, monitor)
+    }
+}
+
+impl Trainer for Recursive {
+    fn begins(&self) -> &Begins {
+        &self.begins
+    }
+
+    fn begun_from(&self, row: &Matrix) -> Result<Arc<dyn Trainer>, LearnError> {
+        Ok(Arc::new(Self { begins: self.begins.from(row)?, ..self.clone() }))
+    }
+
+    fn answer(
+        &self,
+        examples: &Examples,
+        question: &Question,
+        session: &mut Session<'_>,
+        watch: &StepWatch<'_>,
+    ) -> Result<Noised<Vec<f64>>, GateError> {
+        let noise = &self.noises[usize::from(question.step > 0)];
+        noise.run(Private::new(examples.rows()), session, |sample| {
+            if !watch.step() {
+                return None;
+            }
+            let rows = places(sample);
+            let sum = match self.sums {
+                Sums::Exact => self.exact_sum(examples, question, &rows),
+                Sums::Float => {
+                    on_grid(&self.float_sum(examples, question, &rows)?, noise.noise_scale)
+                }
+            };
+            sum.map(Private::new)
+        })
+    }
+}

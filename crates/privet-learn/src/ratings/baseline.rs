@@ -1,0 +1,128 @@
+//! Baselines without privacy: what they share.
+
+use super::factors::Factors;
+use super::local::{self, counted};
+use super::moments::{FirstLook, GlobalState, offsets_question};
+use super::shape::Shape;
+use super::{Complete, going_on};
+use crate::LearnError;
+use crate::release::covers::Covers;
+use crate::release::registry::{Info, NONE};
+use crate::release::settings::Shown;
+use crate::release::task::Baseline;
+use privet_dp::gate::{GateError, Next, Walk};
+use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// What answers are shrunk by: next to nothing.
+pub(super) const NOISE: f64 = 1e-6;
+/// No user's ratings count less than anybody's.
+pub(super) const SPREAD: f64 = 1e6;
+
+/// A baseline with its settings, every choice made.
+pub(super) type Decided = (Arc<dyn Baseline<Complete>>, super::Method);
+
+/// It spends nothing: a budget is refused.
+pub(super) fn no_budget(method: &'static str) -> LearnError {
+    LearnError::NotASetting { setting: "epsilon".into(), method }
+}
+
+/// The exact answer to a question.
+pub(super) fn exactly(
+    question: &impl local::Question,
+    table: &dyn Table,
+) -> Result<Vec<f64>, LearnError> {
+    let sums = counted(question, table)?;
+    Ok(sums.counts.iter().map(|count| *count as f64 * sums.unit).collect())
+}
+
+/// A walk answered exactly.
+pub(super) fn walked<W>(
+    mut walk: W,
+    table: &dyn Table,
+    monitor: &dyn Monitor,
+) -> Result<Factors, LearnError>
+where
+    W: Walk<Answer = Vec<f64>, Artefact = Factors>,
+    W::Question: local::Question,
+{
+    let (mut answer, mut asked) = (None, 0);
+    loop {
+        match walk.next(answer.take()) {
+            Next::Ask(question) => {
+                asked += 1;
+                going_on(monitor, asked)?;
+                answer = Some(exactly(&question, table)?);
+            }
+            Next::Release(factors) => return Ok(factors),
+            Next::End => return Err(GateError::NotAsPlanned.into()),
+        }
+    }
+}
+
+/// Offsets and counts of the items.
+pub(super) fn first_look(shape: &Shape, table: &dyn Table) -> Result<FirstLook, LearnError> {
+    let answer = exactly(&offsets_question(shape.items, SPREAD), table)?;
+    Ok(FirstLook::of(&answer, shape.users, NOISE, &shape.features))
+}
+
+/// Settings of `mean`: none.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mean {}
+
+/// Each user's own mean.
+pub(super) mod mean {
+    use super::*;
+    use crate::ratings::learners::{Decision, Settling};
+
+    /// A line about it.
+    pub(in crate::ratings) const INFO: Info = Info {
+        name: "mean",
+        summary: "each user's own mean: nothing is learnt of anybody, for comparison",
+        source: "this project",
+        guarantee: NONE,
+        settings: &[],
+        noised: "nothing",
+        private: false,
+        covers: Covers::ALL,
+        more: (),
+    };
+
+    pub(in crate::ratings) fn plan(
+        _shape: &Shape,
+        _settling: &Settling<'_>,
+        _own: &Mean,
+    ) -> Result<Decision, LearnError> {
+        Err(no_budget("mean"))
+    }
+
+    pub(in crate::ratings) fn baseline(_shape: &Shape, _own: &Mean) -> Result<Decided, LearnError> {
+        Ok((Arc::new(Nothing), super::super::Method::Mean(Mean {})))
+    }
+
+    /// Nothing is learnt of anybody.
+    #[derive(Debug)]
+    struct Nothing;
+
+    impl Baseline<Complete> for Nothing {
+        fn settings(&self) -> Shown {
+            Shown::of([])
+        }
+
+        fn run(
+            &self,
+            shape: &Shape,
+            _table: &dyn Table,
+            _monitor: &dyn Monitor,
+        ) -> Result<Factors, LearnError> {
+            let none = vec![0.0; shape.items];
+            let vectors = vec![Vec::new(); shape.items];
+            let features = Vec::new();
+            let state = GlobalState { offsets: none.clone(), popularity: none, vectors, features };
+            Ok(Factors::Moments(state))
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Predictions handed to their users, each with a certificate of its own.
+//!
+//! What everyone sees is the release; what one user is told is made of it and of her own ratings alone (the billboard
+//! lemma, [`privet_dp::gate::Parts`]), and its certificate is seen by everyone but her
+//! ([`privet_dp::account::SeenBy::AllButTheUnit`]). Both ways to get there are here: [`learn_jointly`] where all users'
+//! ratings are at hand, and [`recommended`] from a file and one user's own.
+
+use super::Complete;
+use super::factors::{Factors, Recommended};
+use super::local::LocalState;
+use super::shape::Shape;
+use crate::LearnError;
+use crate::release::plan::Plan;
+use crate::release::released::Released;
+use crate::release::task::{Task, Work};
+use privet_data::Dataset;
+use privet_dp::gate::{CertificateError, GateError, Part, Parts, Private, Release, Session};
+use privet_dp::noise::Source;
+use privet_optim::solver::Monitor;
+
+/// One user's own ratings, and what is public beside the release.
+struct Own {
+    user: LocalState,
+    shape: Shape,
+    most: usize,
+}
+
+/// What a user is told: of the release and of her own ratings, and of nothing else.
+fn told(factors: &Factors, own: Own) -> Vec<Recommended> {
+    factors.recommend(&own.user, &own.shape, own.most)
+}
+
+/// Learns from all users, and makes so many recommendations for each of them: the release for everyone, and a part for
+/// each user, in the order of the rows.
+pub fn learn_jointly(
+    plan: &Plan<Complete>,
+    data: &Dataset,
+    most: usize,
+    source: &mut dyn Source,
+    monitor: &dyn Monitor,
+) -> Result<(Release<Factors>, Parts<Vec<Recommended>>), LearnError> {
+    if plan.request.among.is_some() {
+        return Err(LearnError::NotCovered {
+            what: "the plan is for several parties, and nobody leads to the others".into(),
+            instead: "learn among them first; each party's predictions are then its own",
+        });
+    }
+    Complete::admit(&plan.facts, data)?;
+    let (Work::Private(procedure), Some(events), Some(guarantee)) =
+        (&plan.work, &plan.events, &plan.guarantee)
+    else {
+        return Err(LearnError::NotCovered {
+            what: "joint privacy of a method without any".into(),
+            instead: "give a budget and a private method",
+        });
+    };
+    let start = procedure.walk().ok_or(GateError::NotAsPlanned)?;
+    let session = Session::start_walking(events.clone(), start, source);
+    let mut session = session.entered_in(plan.entered.clone());
+    let noised = procedure.run(&plan.facts, data, &mut session, monitor)?;
+    let own = |row: usize| {
+        let user = LocalState::of(&data.features, row);
+        Private::new(Own { user, shape: plan.facts.clone(), most })
+    };
+    let users = (0..data.features.rows()).map(own).collect();
+    Ok(session.settle_jointly(noised, users, told, plan.statement(*guarantee)?)?)
+}
+
+/// So many recommendations for one user, from what was released before and her own ratings. The statement is that of the
+/// release: whoever has it from a file verifies the file first, as `privet recommend` does.
+pub fn recommended(
+    released: &Released<Complete>,
+    user: LocalState,
+    most: usize,
+) -> Result<Part<Vec<Recommended>>, LearnError> {
+    let own = Own { user, shape: Complete::facts(released.request())?, most };
+    Part::of(released.artefact(), released.certificate(), Private::new(own), told).map_err(
+        |error: CertificateError| LearnError::NotAModel {
+            path: "the model".into(),
+            why: error.to_string(),
+        },
+    )
+}

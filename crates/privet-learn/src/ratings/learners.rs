@@ -1,0 +1,133 @@
+//! The list of ways to complete ratings (`registry.rs`), a line each.
+
+use super::als::{self, PlainAls};
+use super::asking::{Asked, Asking};
+use super::baseline::{Decided, Mean, mean};
+use super::choice::{self, Choosing};
+use super::moments::baseline as non_private;
+use super::moments::{self, Moments, NonPrivate};
+use super::rivals::{Als, CleansedSvd, als as private_als, cleansed_svd};
+use super::spectral::{
+    FrankWolfe, Oja, Pgd, PlainFrankWolfe, PlainPgd, Svd, frank_wolfe, oja, pgd, plain_frank_wolfe,
+    plain_pgd, svd,
+};
+use super::{Complete, Shape};
+use crate::LearnError;
+use crate::release::allowance::Allowance;
+use crate::release::covers::{Cover, Covers, NOT_PRINTED};
+use crate::release::registry::registry;
+use crate::release::task::Procedure;
+use privet_dp::account::{Event, gaussian};
+use privet_dp::gate::GateError;
+use std::sync::Arc;
+
+/// What a private way covers.
+pub(super) const RATINGS: Covers = Covers {
+    printed: Cover::No {
+        why: NOT_PRINTED,
+        instead: "leave out the calibration, or give sound (docs/errata.md says what was wrong)",
+    },
+    pure: Cover::gaussian("give a delta above 0, far below one over the number of users"),
+    ..Covers::ALL
+};
+
+/// What a private way guarantees.
+pub(super) const USERS: &str = "proved with rounding, users protected whole";
+
+/// What a method decides.
+pub(super) struct Decision {
+    /// What to do.
+    pub procedure: Arc<dyn Procedure<Complete>>,
+    /// With every choice made.
+    pub settled: Method,
+}
+
+impl Decision {
+    pub(super) fn new(sizes: impl Asking, settling: &Settling<'_>, settled: Method) -> Self {
+        let procedure = Arc::new(Asked { sizes, choosing: settling.choosing });
+        Self { procedure, settled }
+    }
+}
+
+/// What a method may spend.
+pub(super) struct Settling<'a> {
+    pub allowance: Allowance<'a>,
+    /// What is chosen before, and paid for.
+    pub choosing: Option<Choosing>,
+}
+
+impl<'a> Settling<'a> {
+    /// μ of what the method itself may spend.
+    pub(super) fn multiplier(&self) -> f64 {
+        let allowance = &self.allowance;
+        let left = if self.choosing.is_some() { 1.0 - choice::SHARE } else { 1.0 };
+        gaussian::mu(allowance.epsilon(), allowance.delta()) * left.sqrt()
+    }
+
+    /// The least noise with which the method, and what is chosen before it, keep the budget.
+    pub(super) fn least(
+        &self,
+        floor: f64,
+        event_for: impl Fn(f64) -> Result<Event, GateError>,
+    ) -> Result<f64, LearnError> {
+        let Some(choosing) = &self.choosing else {
+            return self.allowance.least(floor, event_for);
+        };
+        let before = choosing.mechanism().event()?;
+        self.allowance
+            .after(1)
+            .least(floor, |noise| Ok(Event::All(vec![before.clone(), event_for(noise)?])))
+    }
+}
+
+registry! {
+    /// A way to complete ratings, with its own settings.
+    pub enum Method: Info<()>, all METHODS, default Moments;
+    pub(super) plan(self, shape: &Shape, settling: &Settling<'_>) -> Result<Decision, LearnError>;
+    /// Offsets and factors of items from a few noised sums.
+    Moments(Moments) = moments::INFO, moments::plan;
+    /// Frank–Wolfe by noised covariances.
+    FrankWolfe(FrankWolfe) = frank_wolfe::INFO, frank_wolfe::plan;
+    /// Frank–Wolfe by Oja's rule.
+    Oja(Oja) = oja::INFO, oja::plan;
+    /// Projected gradient descent.
+    Pgd(Pgd) = pgd::INFO, pgd::plan;
+    /// One singular subspace.
+    Svd(Svd) = svd::INFO, svd::plan;
+    /// Alternating least squares.
+    Als(Als) = private_als::INFO, private_als::plan;
+    /// A subspace after cleansing.
+    CleansedSvd(CleansedSvd) = cleansed_svd::INFO, cleansed_svd::plan;
+    /// The questions of `moments` with nothing noised.
+    NonPrivate(NonPrivate) = non_private::INFO, non_private::plan;
+    /// Frank–Wolfe with nothing noised.
+    #[serde(rename = "non-private-frank-wolfe", alias = "plain-frank-wolfe")]
+    PlainFrankWolfe(PlainFrankWolfe) = plain_frank_wolfe::INFO, plain_frank_wolfe::plan;
+    /// Projected descent with nothing noised.
+    #[serde(rename = "non-private-pgd", alias = "plain-pgd")]
+    PlainPgd(PlainPgd) = plain_pgd::INFO, plain_pgd::plan;
+    /// Alternating least squares with nothing noised.
+    #[serde(rename = "non-private-als", alias = "plain-als")]
+    PlainAls(PlainAls) = als::INFO, als::plan;
+    /// Each user's own mean.
+    Mean(Mean) = mean::INFO, mean::plan;
+}
+
+impl Method {
+    /// What is done without a budget, of a method that is not private.
+    pub(super) fn baseline(&self, shape: &Shape) -> Option<Result<Decided, LearnError>> {
+        Some(match self {
+            Self::NonPrivate(own) => non_private::baseline(shape, own),
+            Self::PlainFrankWolfe(own) => plain_frank_wolfe::baseline(shape, own),
+            Self::PlainPgd(own) => plain_pgd::baseline(shape, own),
+            Self::PlainAls(own) => als::baseline(shape, own),
+            Self::Mean(own) => mean::baseline(shape, own),
+            _ => return None,
+        })
+    }
+
+    /// Whether it makes something of public features of items.
+    pub(super) fn uses_features(&self) -> bool {
+        matches!(self, Self::Moments(_) | Self::NonPrivate(_) | Self::PlainAls(_))
+    }
+}

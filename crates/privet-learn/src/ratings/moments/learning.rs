@@ -1,0 +1,378 @@
+//! The side that everyone sees: what is known of the items after each noised answer.
+
+use super::question::Question;
+use super::{COUNT_WEIGHT, OFFSET_WEIGHT, Sizes};
+use crate::ratings::factors::Factors;
+use crate::ratings::local::{LocalState, solve};
+use privet_dp::gate::{Next, Walk};
+use privet_optim::spectrum::Spectrum;
+use serde::{Deserialize, Serialize};
+
+/// What everyone knows of the items, made of noised answers alone.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GlobalState {
+    /// bⱼ: how far above its users' mean an item is rated, in quarters of the bounds' distance.
+    pub offsets: Vec<f64>,
+    /// Lⱼ: the logarithm of how often it is rated, around its mean.
+    pub popularity: Vec<f64>,
+    /// vⱼ of each item.
+    pub vectors: Vec<Vec<f64>>,
+    /// fⱼ of each item: what was declared of it, the same for all; none where nothing was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub features: Vec<Vec<f64>>,
+}
+
+/// What one user fits; it stays with her.
+pub(crate) struct Own {
+    weights: Vec<f64>,
+    /// How many features there are.
+    features: usize,
+}
+
+impl Own {
+    /// a₀, a₁ and a₂.
+    pub(crate) fn fixed(&self) -> [f64; FIXED] {
+        [self.weights[0], self.weights[1], self.weights[2]]
+    }
+
+    /// g.
+    pub(crate) fn known(&self) -> &[f64] {
+        &self.weights[FIXED..FIXED + self.features]
+    }
+
+    /// z.
+    pub(crate) fn taste(&self) -> &[f64] {
+        &self.weights[FIXED + self.features..]
+    }
+}
+
+/// How many columns there are beside vⱼ: 1, bⱼ and Lⱼ.
+const FIXED: usize = 3;
+/// Variances of a₀, a₁ and a₂ among users; that of z is 1 in each direction.
+const PRIORS: [f64; FIXED] = [0.3, 0.15, 0.01];
+/// Variance among users of the weight of a feature.
+const FEATURE_PRIOR: f64 = 0.06;
+/// The variance of a rating around what its user fits.
+const RESIDUAL_VARIANCE: f64 = 0.75;
+/// The same around her mean.
+const ROW_VARIANCE: f64 = 0.85;
+/// The variance of offsets around what popularity says.
+const OFFSET_VARIANCE: f64 = 0.2;
+/// The variance of each number of vⱼ.
+const VECTOR_VARIANCE: f64 = 0.03;
+/// How much of a rating's weight tells of z: tastes are shrunk and clipped.
+const TASTE_SHARE: f64 = 0.4;
+/// Counts below this many deviations of their noise are taken for that much.
+const COUNT_FLOOR: f64 = 0.7;
+/// No number of an item is further from 0.
+pub(in crate::ratings) const LARGEST: f64 = 4.0;
+/// Passes in which the diagonal of the core is filled.
+const FILLS: u32 = 10;
+
+impl GlobalState {
+    /// k.
+    pub(crate) fn rank(&self) -> usize {
+        self.vectors.first().map_or(0, Vec::len)
+    }
+
+    fn columns(&self, item: usize) -> impl Iterator<Item = f64> + '_ {
+        let fixed = [1.0, self.offsets[item], self.popularity[item]];
+        let features = self.features.get(item).into_iter().flatten();
+        fixed.into_iter().chain(features.copied()).chain(self.vectors[item].iter().copied())
+    }
+
+    /// Ridge regression on the user's own ratings.
+    pub(crate) fn fitted(&self, user: &LocalState) -> Own {
+        let features = self.features.first().map_or(0, Vec::len);
+        let size = FIXED + features + self.rank();
+        let (mut gram, mut right) = (vec![0.0; size * size], vec![0.0; size]);
+        let mut columns = Vec::with_capacity(size);
+        for (item, place) in user.ratings() {
+            columns.clear();
+            columns.extend(self.columns(item));
+            let wanted = place - self.offsets[item];
+            for (i, x) in columns.iter().enumerate() {
+                right[i] += x * wanted;
+                let row = &mut gram[i * size..][..=i];
+                row.iter_mut().zip(&columns).for_each(|(entry, y)| *entry += x * y);
+            }
+        }
+        let ridge: Vec<f64> = (0..size)
+            .map(|place| match place {
+                fixed if fixed < FIXED => RESIDUAL_VARIANCE / PRIORS[fixed],
+                feature if feature < FIXED + features => RESIDUAL_VARIANCE / FEATURE_PRIOR,
+                _ => RESIDUAL_VARIANCE,
+            })
+            .collect();
+        Own { weights: solve(gram, &ridge, right), features }
+    }
+
+    /// The place that is predicted for an item.
+    pub(crate) fn place(&self, item: usize, own: &Own) -> f64 {
+        let fitted: f64 = self.columns(item).zip(&own.weights).map(|(x, w)| x * w).sum();
+        self.offsets[item] + fitted
+    }
+
+    /// Places less what is predicted, item by item.
+    pub(crate) fn residuals(&self, user: &LocalState, own: &Own) -> Vec<f64> {
+        user.ratings().map(|(item, place)| place - self.place(item, own)).collect()
+    }
+
+    /// Whether it has the form of so many items.
+    pub(crate) fn fits(&self, items: usize) -> bool {
+        let rank = self.rank();
+        self.offsets.len() == items
+            && self.popularity.len() == items
+            && self.vectors.len() == items
+            && self.vectors.iter().all(|vector| vector.len() == rank)
+            && (self.features.is_empty() || features_fit(&self.features, items))
+            && self.numbers().iter().all(|number| number.is_finite())
+    }
+
+    /// All numbers.
+    pub(crate) fn numbers(&self) -> Vec<f64> {
+        let vectors = self.vectors.iter().flatten();
+        self.offsets.iter().chain(&self.popularity).chain(vectors).copied().collect()
+    }
+
+    /// Why no run of the plan gives it.
+    pub(in crate::ratings) fn refuses(
+        &self,
+        rank: usize,
+        users: u64,
+        features: &[Vec<f64>],
+    ) -> Option<&'static str> {
+        if self.rank() != rank {
+            return Some("its items have another number of numbers than the plan's");
+        }
+        if self.features != features {
+            return Some("its features are not those that were declared");
+        }
+        let far = |number: &f64| number.abs() > LARGEST;
+        if self.offsets.iter().chain(self.vectors.iter().flatten()).any(far) {
+            return Some("a number of an item is further from 0 than any is kept");
+        }
+        // The logarithms of noised counts: no count is above what its noise can make it.
+        let most = (users as f64 + 1e9).ln() + 40.0;
+        let far = self.popularity.iter().any(|number| number.abs() > most);
+        far.then_some("an item is rated more often than there are users")
+    }
+}
+
+/// A state, what is known of its errors, and how far it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Learning {
+    sizes: Sizes,
+    state: GlobalState,
+    /// Noised counts, none below its floor.
+    counts: Vec<f64>,
+    /// What is left of each offset's variance.
+    variance: Vec<f64>,
+    core: Vec<u32>,
+    answered: u32,
+}
+
+impl Walk for Learning {
+    type Start = Sizes;
+    type Question = Question;
+    type Answer = Vec<f64>;
+    type Artefact = Factors;
+
+    fn begin(sizes: Sizes) -> Self {
+        let (state, none) = (GlobalState::default(), Vec::new());
+        Self { sizes, state, counts: none.clone(), variance: none, core: Vec::new(), answered: 0 }
+    }
+
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, Factors> {
+        let before_rounds = if self.sizes.rank > 0 { 2 } else { 1 };
+        if let Some(answer) = answer {
+            match self.answered {
+                0 => self.offsets(&answer),
+                1 if before_rounds == 2 => self.start(&answer),
+                _ => self.round(&answer),
+            }
+            self.answered += 1;
+        }
+        let spread = self.sizes.spread;
+        Next::Ask(match self.answered {
+            0 => Question::Offsets { items: self.sizes.items, spread },
+            1 if before_rounds == 2 => {
+                Question::Core { state: self.state.clone(), core: self.core.clone() }
+            }
+            done if done < before_rounds + self.sizes.rounds => {
+                Question::Round { state: self.state.clone(), spread }
+            }
+            _ => return Next::Release(Factors::Moments(self.state.clone())),
+        })
+    }
+}
+
+impl Learning {
+    /// What the first answer says.
+    fn offsets(&mut self, answer: &[f64]) {
+        let look =
+            FirstLook::of(answer, self.sizes.users, self.sizes.released()[0], &self.sizes.features);
+        self.state = look.state;
+        self.counts = look.counts;
+        self.variance = look.variance;
+        if self.sizes.rank > 0 {
+            let raw = look.raw;
+            let mut order: Vec<u32> = (0..self.sizes.items as u32).collect();
+            order.sort_by(|a, b| raw[*b as usize].total_cmp(&raw[*a as usize]).then(a.cmp(b)));
+            order.truncate(self.sizes.core);
+            self.core = order;
+        }
+    }
+
+    /// Directions from the noised covariance of the core: its largest eigenvalues, less what noise adds to
+    /// them.
+    fn start(&mut self, answer: &[f64]) {
+        let (size, rank) = (self.core.len(), self.sizes.rank);
+        let mut matrix = vec![0.0; size * size];
+        for i in 0..size {
+            for j in 0..i {
+                matrix[i * size + j] = answer[i * (i - 1) / 2 + j];
+                matrix[j * size + i] = matrix[i * size + j];
+            }
+        }
+        self.state.vectors = vec![vec![0.0; rank]; self.sizes.items];
+        let edge = 2.0 * self.sizes.released()[1] * (size as f64).sqrt();
+        let Some(found) = filled(&mut matrix, size, rank) else { return };
+        for (place, (value, vector)) in found.into_iter().enumerate() {
+            if value <= edge {
+                continue;
+            }
+            // value = t + s²K/t for a true t under noise of scale s; the vector's share in the true one is
+            // 1 − s²K/t².
+            let truth = 0.5 * (value + (value * value - edge * edge).max(0.0).sqrt());
+            let kept = (1.0 - (0.5 * edge / truth).powi(2)).max(0.0);
+            let length = (truth * kept).sqrt();
+            for (item, entry) in self.core.iter().zip(vector) {
+                let item = *item as usize;
+                let weight = self.counts[item] / (self.sizes.users as f64).sqrt();
+                let number = (length * entry / weight).clamp(-LARGEST, LARGEST);
+                self.state.vectors[item][place] = number;
+            }
+        }
+    }
+
+    /// Offsets and vectors moved by what is left of the ratings, each as far as its noise lets it.
+    fn round(&mut self, answer: &[f64]) {
+        let (rank, noise) = (self.sizes.rank, self.sizes.released()[2]);
+        let own = if rank > 0 { OFFSET_WEIGHT } else { 1.0 };
+        for (item, told) in answer.chunks(1 + rank).enumerate() {
+            let (count, variance) = (self.counts[item], self.variance[item].max(1e-6));
+            let spread = count * RESIDUAL_VARIANCE + (noise / own).powi(2);
+            let step = count * variance / (count * count * variance + spread);
+            let offset = &mut self.state.offsets[item];
+            *offset = (*offset + step * told[0] / own).clamp(-LARGEST, LARGEST);
+            self.variance[item] *= 1.0 - step * count;
+            let count = count * TASTE_SHARE;
+            let spread = count * RESIDUAL_VARIANCE + noise * noise;
+            let step = count * VECTOR_VARIANCE / (count * count * VECTOR_VARIANCE + spread);
+            for (number, told) in self.state.vectors[item].iter_mut().zip(&told[1..]) {
+                *number = (*number + step * told).clamp(-LARGEST, LARGEST);
+            }
+        }
+    }
+}
+
+/// What the question of offsets tells of every item.
+pub(in crate::ratings) struct FirstLook {
+    /// Offsets and popularity, and no vectors.
+    pub state: GlobalState,
+    /// Noised counts, none below its floor.
+    pub counts: Vec<f64>,
+    /// What is left of each offset's variance.
+    pub variance: Vec<f64>,
+    /// Noised counts as they were told.
+    pub raw: Vec<f64>,
+}
+
+impl FirstLook {
+    /// Offsets and counts, shrunk by what their noise is.
+    pub(in crate::ratings) fn of(
+        answer: &[f64],
+        users: u64,
+        noise: f64,
+        features: &[Vec<f64>],
+    ) -> Self {
+        let items = answer.len() / 2;
+        let (sums, counted) = answer.split_at(items);
+        let floor = (COUNT_FLOOR * noise / COUNT_WEIGHT).max(1.0);
+        let most = users as f64 + 1e9;
+        let raw: Vec<f64> = counted.iter().map(|count| count / COUNT_WEIGHT).collect();
+        let counts: Vec<f64> = raw.iter().map(|count| count.max(floor).min(most)).collect();
+        let total: f64 = counts.iter().sum();
+        let logs: Vec<f64> = counts.iter().map(|count| count.ln()).collect();
+        let mean = logs.iter().zip(&counts).map(|(l, n)| l * n).sum::<f64>() / total;
+        let popularity: Vec<f64> = logs.iter().map(|log| log - mean).collect();
+        let known: Vec<f64> = counts
+            .iter()
+            .map(|n| 1.0 / (OFFSET_VARIANCE + ROW_VARIANCE / n + (noise / n).powi(2)))
+            .collect();
+        let means: Vec<f64> = sums.iter().zip(&counts).map(|(sum, n)| sum / n).collect();
+        // What popularity and features say of offsets.
+        let size = 2 + features.first().map_or(0, Vec::len);
+        let columns = |j: usize| {
+            let own = features.get(j).into_iter().flatten().copied();
+            [1.0, popularity[j]].into_iter().chain(own).collect::<Vec<f64>>()
+        };
+        let (mut gram, mut right) = (vec![0.0; size * size], vec![0.0; size]);
+        for (j, (weight, y)) in known.iter().zip(&means).enumerate() {
+            let columns = columns(j);
+            for (i, x) in columns.iter().enumerate() {
+                right[i] += weight * x * y;
+                let row = &mut gram[i * size..][..=i];
+                row.iter_mut().zip(&columns).for_each(|(entry, z)| *entry += weight * x * z);
+            }
+        }
+        let ridge = 1e-3 * gram[0];
+        let line = solve(gram, &vec![ridge; size], right);
+        let expected = |j: usize| columns(j).iter().zip(&line).map(|(x, w)| x * w).sum::<f64>();
+        let offset = |j: usize| {
+            let prior = expected(j);
+            let found = prior + OFFSET_VARIANCE * known[j] * (means[j] - prior);
+            found.clamp(-LARGEST, LARGEST)
+        };
+        let offsets = (0..items).map(offset).collect();
+        let left = |known: &f64| OFFSET_VARIANCE * (1.0 - OFFSET_VARIANCE * known);
+        let variance = known.iter().map(left).collect();
+        let (vectors, features) = (vec![Vec::new(); items], features.to_vec());
+        let state = GlobalState { offsets, popularity, vectors, features };
+        Self { state, counts, variance, raw }
+    }
+}
+
+/// The largest eigenvalues with their vectors, once the diagonal is what they say it is.
+fn filled(matrix: &mut [f64], size: usize, rank: usize) -> Option<Vec<(f64, Vec<f64>)>> {
+    let mut found = Vec::new();
+    for _ in 0..FILLS {
+        let spectrum = Spectrum::of(matrix, size)?;
+        found = spectrum.largest(rank);
+        for (place, diagonal) in matrix.iter_mut().step_by(size + 1).enumerate() {
+            *diagonal = found.iter().map(|(value, v)| value.max(0.0) * v[place] * v[place]).sum();
+        }
+    }
+    // A direction has two signs: the same for whoever works it out.
+    for (_, vector) in &mut found {
+        let largest = vector.iter().copied().max_by(|a, b| a.abs().total_cmp(&b.abs()));
+        if largest.is_some_and(|entry| entry < 0.0) {
+            vector.iter_mut().for_each(|entry| *entry = -*entry);
+        }
+    }
+    Some(found)
+}
+
+/// Whether there are as many of every item, each of a size that is accepted.
+pub(in crate::ratings) fn features_fit(features: &[Vec<f64>], items: usize) -> bool {
+    let count = features.first().map_or(0, Vec::len);
+    features.len() == items
+        && (1..=MOST_FEATURES).contains(&count)
+        && features.iter().all(|row| row.len() == count)
+        && features.iter().flatten().all(|number| number.abs() <= privet_data::ratings::FURTHEST)
+}
+
+/// Features of an item, at most.
+const MOST_FEATURES: usize = 64;

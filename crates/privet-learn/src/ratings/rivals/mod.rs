@@ -1,0 +1,44 @@
+//! Two rivals, charged for whole users: alternating least squares, and a subspace after cleansing.
+//!
+//! Both begin with the offsets and counts of [`super::moments`] (its first question, with a quarter of μ²); what users
+//! fit is the same ridge regression; what differs is how vectors of items are found. n is the number of a user's
+//! ratings, w = min(1, √(ξ/n)).
+//!
+//! | method | question | what a user adds | how long it is at most, B |
+//! |---|---|---|---|
+//! | `als` | a round, R of them | for each item rated: r·z, and γ·w times the triangle of zzᵀ; r = w·(rating less all but ⟨z, v⟩) in a ball of radius c√ξ, z in a ball of radius ζ | √ξ·ζ·√(c² + 9γ²ζ²/8) |
+//! | `cleansed-svd` | a covariance, once | the triangle of eeᵀ/n, and that of 11ᵀ/n over her items; entries of e in [−H, H] | √(9/8)·√(H⁴ + 1) |
+//!
+//! Triangles are with their diagonal, entries off it times 3/2.
+//!
+//! **Theorem.** Between neighbours that differ by one user, whole, each sum moves in ℓ2 by at most B where one is added
+//! or removed, and by 2B where one is replaced.
+//!
+//! *Proof.* The triangle of a symmetric M, weighted so, has norm √(9/8)·‖M‖_F at most ([`super::spectral`]). `als`: the
+//! first part has norm ‖r‖·‖z‖ ≤ c√ξ·ζ; the second is at most γ·√(9/8)·‖z‖²·√(Σw²), and Σw² = n·min(1, ξ/n) ≤ ξ.
+//! `cleansed-svd`: ‖eeᵀ‖_F/n = ‖e‖²/n ≤ H², and ‖11ᵀ‖_F/n = 1. What a question holds is read off earlier noised answers;
+//! composition is adaptive. Numbers are truncated toward zero to whole units, which shortens them. ∎
+//!
+//! **`als`** has the form of Chien, Jain, Krichene, Rendle, Song, Thakurta & Zhang ("Private alternating least squares",
+//! ICML 2021): noised Gram matrices and right sides of all items at every turn. Departures: whole users are protected
+//! from what is published, and everything is charged (their code takes the exact list of frequent items); users with
+//! many ratings are weighted down instead of sampled; a user's own fit has offsets; weights of Grams and ridges are ours.
+//!
+//! **`cleansed-svd`** follows McSherry & Mironov ("Differentially private recommender systems", KDD 2009) as far as it is
+//! publicly described: averages of items removed, then of users (with β_p pseudo-ratings at 0), residuals clamped,
+//! covariance and weights weighted by one over a user's ratings, both noised, each entry shrunk towards the mean entry by
+//! β times the mean weight, then a low-rank step. Theirs protects single ratings; here all of a user is charged. Ours
+//! are: the noise, the first question, H = 1, β, the number of directions, and that a user's own ratings are regressed
+//! on them. At most 2,048 items.
+//!
+//! Tested by `no_user_moves_a_sum_further_than_is_charged` here, and by `tests/all/completion.rs`.
+
+mod procedure;
+mod question;
+mod rival;
+
+pub use procedure::{Als, CleansedSvd};
+pub(super) use procedure::{als, cleansed_svd};
+
+#[cfg(test)]
+mod tests;

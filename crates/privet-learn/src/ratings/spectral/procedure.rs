@@ -1,0 +1,166 @@
+//! What a plan settles: radii, noise, what is charged, and how it is carried out.
+
+use super::directions::Following;
+use super::path::Subspace;
+use super::question::Question;
+use crate::ratings::asking::Asking;
+use crate::ratings::factors::Factors;
+use crate::release::rounding::near;
+use crate::release::settings::Shown;
+use privet_core::{Neighbours, Relation};
+use privet_dp::account::Event;
+use privet_dp::gate::GateError;
+use privet_dp::mechanism::Gaussian;
+use serde::{Deserialize, Serialize};
+
+/// What a plan has settled, and what the walk begins from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Sizes {
+    pub(super) way: Way,
+    pub(super) items: usize,
+    pub(super) relation: Relation,
+    pub(super) clip: f64,
+    pub(super) nuclear: f64,
+    pub(super) rounds: u32,
+    pub(super) noise: f64,
+    /// Of the items, where they are known without asking: never of a private plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) offsets: Vec<f64>,
+}
+
+/// Which of them.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Way {
+    FrankWolfe,
+    Oja { steps: u32 },
+    Svd { rank: usize },
+    Pgd { rank: usize, rate: f64 },
+}
+
+impl Sizes {
+    /// Δ₂ of a covariance (`true`), or of a power step or an energy.
+    pub(super) fn shift(&self, covariance: bool) -> f64 {
+        let radius = match self.way {
+            Way::Svd { .. } | Way::Pgd { .. } => self.clip,
+            Way::FrankWolfe | Way::Oja { .. } => 2.0 * self.clip,
+        };
+        let factor = match (covariance, self.relation.neighbours) {
+            (true, Neighbours::AddRemove) => 1.125_f64.sqrt(),
+            (true, Neighbours::ReplaceOne | Neighbours::ReplaceLabel) => 1.5,
+            (false, Neighbours::AddRemove) => 1.0,
+            // Truncation to units of at most R²/2³⁸ can part two vectors by one unit a coordinate.
+            (false, Neighbours::ReplaceOne | Neighbours::ReplaceLabel) => {
+                1.0 + (self.items as f64).sqrt() * 2_f64.powi(-38)
+            }
+        };
+        radius * radius * factor * (1.0 + 8.0 * f64::EPSILON)
+    }
+
+    fn noised(&self, question: Asked) -> Gaussian {
+        let coordinates = match question {
+            Asked::Covariance => self.items * (self.items + 1) / 2,
+            Asked::Power => self.items,
+            Asked::Energy => 1,
+        };
+        Gaussian {
+            neighbours: self.relation.neighbours,
+            unit: self.relation.unit,
+            sensitivity: self.shift(question == Asked::Covariance),
+            noise_scale: self.noise,
+            coordinates,
+        }
+    }
+
+    /// How many releases of this shift there are.
+    pub(super) fn releases(&self) -> f64 {
+        f64::from(match self.way {
+            Way::Svd { .. } => 1,
+            Way::FrankWolfe | Way::Pgd { .. } => self.rounds,
+            Way::Oja { steps } => self.rounds * (steps + 1),
+        })
+    }
+}
+
+/// A kind of question.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Asked {
+    Covariance,
+    Power,
+    Energy,
+}
+
+impl Question {
+    fn asked(&self) -> Asked {
+        match self {
+            Self::Covariance { .. } => Asked::Covariance,
+            Self::Power { .. } => Asked::Power,
+            Self::Energy { .. } => Asked::Energy,
+        }
+    }
+}
+
+impl Asking for Sizes {
+    type Question = Question;
+    type Walk = Following;
+
+    fn events(&self) -> Result<Event, GateError> {
+        let event = |question| self.noised(question).event();
+        let rounds = |event| Event::Repeat { count: self.rounds, event: Box::new(event) };
+        Ok(match self.way {
+            Way::Svd { .. } => event(Asked::Covariance)?,
+            Way::FrankWolfe | Way::Pgd { .. } => rounds(event(Asked::Covariance)?),
+            Way::Oja { steps } => {
+                let power = Event::Repeat { count: steps, event: Box::new(event(Asked::Power)?) };
+                rounds(Event::All(vec![power, event(Asked::Energy)?]))
+            }
+        })
+    }
+
+    fn mechanism(&self, question: &Question) -> Gaussian {
+        self.noised(question.asked())
+    }
+
+    fn shown(&self) -> Shown {
+        let shown = Shown::of([("clip", self.clip), ("sum_noise", self.noise)]);
+        match self.way {
+            Way::Svd { rank } => shown.and("rank", Some(rank as f64)),
+            Way::Pgd { rank, rate } => shown
+                .and("rounds", Some(f64::from(self.rounds)))
+                .and("rank", Some(rank as f64))
+                .and("rate", Some(rate))
+                .and("nuclear", Some(self.nuclear)),
+            Way::FrankWolfe => {
+                shown.and("rounds", Some(f64::from(self.rounds))).and("nuclear", Some(self.nuclear))
+            }
+            Way::Oja { steps } => shown
+                .and("rounds", Some(f64::from(self.rounds)))
+                .and("steps", Some(f64::from(steps)))
+                .and("nuclear", Some(self.nuclear)),
+        }
+    }
+
+    fn refuses(&self, found: &Factors) -> Option<&'static str> {
+        let same = |a: f64, b: f64| near(a, b, 1e-12);
+        let fits = match (found, self.way) {
+            (Factors::Subspace(Subspace { clip, vectors }), Way::Svd { rank }) => {
+                same(*clip, self.clip) && vectors.len() == rank
+            }
+            (Factors::Descent(descent), Way::Pgd { rank, rate }) => {
+                same(descent.clip, self.clip)
+                    && descent.offsets.is_empty()
+                    && same(descent.rate, rate)
+                    && descent.steps.len() == self.rounds as usize
+                    && descent.steps.iter().all(|step| step.vectors.len() <= rank)
+            }
+            (Factors::Directions(path), Way::FrankWolfe | Way::Oja { .. }) => {
+                same(path.clip, self.clip)
+                    && path.offsets.is_empty()
+                    && same(path.nuclear, self.nuclear)
+                    && path.directions.len() == self.rounds as usize
+            }
+            _ => false,
+        };
+        (!fits).then_some("its radii or the number of its vectors are not the plan's")
+    }
+}

@@ -1,0 +1,207 @@
+//! The plan made again from a certificate's public facts, and whether the certificate is of that plan.
+//!
+//! Request, events and claim must be ones that the planner writes together:
+//! - the request is settled: the planner adds nothing to it and changes nothing in it;
+//! - with the noise that the request settles, the plan charges the very events that the certificate states; or, where
+//!   events are chosen as it goes, it has the very limit that the certificate states, the limit admits the events one
+//!   after the other, and the plan's method could have come to each of them ([`crate::release::task::Procedure::never_charges`]);
+//! - the claim is the plan's: the budget, or under printed constants what the accountant proves.
+//!
+//! Nothing is calibrated. Requests of the first format say nothing of noise; [`crate::release::format_1`] reads it
+//! from the events.
+
+use crate::release::format_1::{self, OTHER_VERSION, SAME_VERSION};
+use crate::release::plan::{Plan, plan};
+use crate::release::released::Released;
+use crate::release::request::{Calibration, Request};
+use crate::release::rounding::near;
+use crate::release::task::{Procedure, Task, Work};
+use privet_dp::account::{Event, Filter, Guarantee, Tally};
+use privet_dp::gate::Version;
+use serde::Serialize;
+use serde_json::Value;
+
+/// Numbers of two platforms may differ this much in relation to their size.
+const TOLERANCE: f64 = 1e-9;
+
+/// Events of a session that chooses them as it goes, at most: twice the steps of any training, measured again.
+const MOST_LEAVES: usize = 1 << 26;
+
+/// Why a certificate is not of the plan made again.
+pub(crate) struct Differs {
+    /// In words.
+    pub why: String,
+    /// Whether its events are the plan's all the same: only then is it worth while to account for them, and
+    /// sure to take no longer than planning did.
+    pub same_events: bool,
+}
+
+impl From<String> for Differs {
+    fn from(why: String) -> Self {
+        Self { why, same_events: false }
+    }
+}
+
+/// Makes the plan again, and compares.
+pub(crate) fn again<T: Task>(released: &Released<T>) -> Result<Plan<T>, Differs> {
+    let certificate = released.certificate();
+    let version = certificate.version();
+    let request = match &certificate.events {
+        Some(stated) if certificate.is_format_1() => {
+            format_1::with_stated_noise(released.request(), stated, version)?
+        }
+        _ => released.request().clone(),
+    };
+    let plan = plan(&request).map_err(|error| error.to_string())?;
+    settled(&request, &plan, version == Some(Version::this()))?;
+    match (&certificate.events, &plan.work, &certificate.filter) {
+        (None, Work::Plain(_), None) => {}
+        (Some(stated), Work::Private(procedure), filter) => {
+            charged(&plan, procedure.as_ref(), stated, filter.as_ref())?;
+        }
+        _ => return Err(Differs::from("its method has no such events".to_string())),
+    }
+    let differs = |why: &str| Differs { why: why.into(), same_events: true };
+    if plan.arithmetic() != certificate.arithmetic {
+        return Err(differs("the plan is proved in another arithmetic"));
+    }
+    let slack = if version == Some(Version::this()) { SAME_VERSION } else { OTHER_VERSION };
+    let same_claim = match (&certificate.guarantee, plan.guarantee()) {
+        (Some(claimed), Some(planned)) => same_claim(claimed, planned, request.calibration, slack),
+        (None, None) => true,
+        _ => false,
+    };
+    if same_claim {
+        Ok(plan)
+    } else {
+        Err(differs("the plan made from the public facts claims another guarantee"))
+    }
+}
+
+/// Whether these are events that a session of the plan may have charged, under the limit that is stated with them.
+fn charged<T: Task>(
+    plan: &Plan<T>,
+    procedure: &dyn Procedure<T>,
+    stated: &Event,
+    filter: Option<&Filter>,
+) -> Result<(), String> {
+    match (plan.limit(), filter) {
+        (None, None) => match close(&json(&plan.events)?, &json(stated)?) {
+            true => Ok(()),
+            false => Err("the plan made from the public facts charges other events".into()),
+        },
+        (None, Some(_)) => Err("its method plans its events and has no limit for others".into()),
+        (Some(_), None) => {
+            Err("its method chooses its events within a limit, and none is stated".into())
+        }
+        (Some(limit), Some(filter)) if !close(&json(limit)?, &json(filter)?) => {
+            Err("the plan made from the public facts has another limit".into())
+        }
+        (Some(limit), Some(_)) => {
+            let leaves = leaves(stated).ok_or("it does not list its events one by one")?;
+            // What a file states may be off in its last digits; what it claims is checked against its own limit.
+            let most = limit.limit.most() * (1.0 + TOLERANCE);
+            let limit = Filter { limit: limit.limit.up_to(most), ..*limit };
+            // First whether the method could have come to them, which ends at the first that it could not: a line of
+            // a made-up file may state millions.
+            if let Some(why) = procedure.never_charges(&mut leaves.clone()) {
+                return Err(why.into());
+            }
+            let mut tally = Tally::default();
+            for leaf in leaves {
+                tally = limit.admit(&tally, leaf).map_err(|error| error.to_string())?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// The events of a session that chose them as it went, one by one as they are asked for; `None` where they are written
+/// in another way, or are more than any such session has.
+fn leaves(stated: &Event) -> Option<impl Iterator<Item = &Event> + Clone> {
+    let Event::All(list) = stated else { return None };
+    fn run(event: &Event) -> Option<(usize, &Event)> {
+        match event {
+            Event::Use { .. } => Some((1, event)),
+            Event::Repeat { count, event } if matches!(**event, Event::Use { .. }) => {
+                Some((*count as usize, event))
+            }
+            _ => None,
+        }
+    }
+    let mut most = MOST_LEAVES;
+    for event in list {
+        most = most.checked_sub(run(event)?.0)?;
+    }
+    Some(list.iter().filter_map(run).flat_map(|(count, event)| std::iter::repeat_n(event, count)))
+}
+
+/// Whether two events are the same up to the last digits of their numbers.
+pub(crate) fn same_event(one: &Event, other: &Event) -> bool {
+    json(one).is_ok_and(|one| json(other).is_ok_and(|other| close(&one, &other)))
+}
+
+/// Whether the request is one that the planner writes: with every choice in it made.
+fn settled<T: Task>(
+    request: &Request<T>,
+    plan: &Plan<T>,
+    same_version: bool,
+) -> Result<(), String> {
+    let as_written = if same_version {
+        plan.request() == request
+    } else {
+        // Another version may have had fewer choices to write down; its noise it settled.
+        request.noise == plan.request().noise && included(&json(request)?, &json(plan.request())?)
+    };
+    if as_written { Ok(()) } else { Err("its request is not one that the planner writes".into()) }
+}
+
+fn same_claim(
+    claimed: &Guarantee,
+    planned: &Guarantee,
+    calibration: Calibration,
+    slack: f64,
+) -> bool {
+    let same_epsilon = match calibration {
+        // From a fixed seed nothing is claimed, whatever was planned; another check says so.
+        _ if claimed.epsilon.is_infinite() => true,
+        Calibration::Sound => claimed.epsilon == planned.epsilon,
+        Calibration::Printed => near(claimed.epsilon, planned.epsilon, slack),
+    };
+    same_epsilon
+        && claimed.delta == planned.delta
+        && claimed.neighbours == planned.neighbours
+        && claimed.unit == planned.unit
+        && claimed.seen_by == planned.seen_by
+}
+
+fn json(value: impl Serialize) -> Result<Value, String> {
+    serde_json::to_value(value).map_err(|error| error.to_string())
+}
+
+/// Whether all that `part` says `whole` says as well.
+fn included(part: &Value, whole: &Value) -> bool {
+    match (part, whole) {
+        (Value::Object(part), Value::Object(whole)) => part.iter().all(|(key, value)| {
+            value.is_null() || whole.get(key).is_some_and(|other| included(value, other))
+        }),
+        (part, whole) => part == whole,
+    }
+}
+
+/// Equal up to the last digits of numbers.
+fn close(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => match (a.as_f64(), b.as_f64()) {
+            (Some(a), Some(b)) => near(a, b, TOLERANCE),
+            _ => false,
+        },
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| close(a, b))
+        }
+        (Value::Object(a), Value::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| close(a, b)))
+        }
+        (a, b) => a == b,
+    }
+}

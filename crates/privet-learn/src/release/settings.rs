@@ -1,0 +1,229 @@
+//! The settings of a method: what is accepted, written once; and the numbers of a plan, for people.
+
+use crate::LearnError;
+use privet_core::Range;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::ser::SerializeMap;
+use serde_json::Value;
+
+/// A setting of a method: its name, what it means and what is accepted. Help and errors are made from it.
+#[derive(Debug, Clone, Copy)]
+pub struct SettingInfo {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does and what happens without it.
+    pub meaning: &'static str,
+    accepts: Accepts,
+    also: &'static str,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Accepts {
+    Number(Range),
+    Whole(Range),
+    Words(&'static str),
+}
+
+impl SettingInfo {
+    /// A number in a range, named as the range is.
+    pub const fn number(range: Range, meaning: &'static str) -> Self {
+        Self { name: range.name(), meaning, accepts: Accepts::Number(range), also: "" }
+    }
+
+    /// A whole number in a range, named as the range is.
+    pub const fn whole(range: Range, meaning: &'static str) -> Self {
+        Self { name: range.name(), meaning, accepts: Accepts::Whole(range), also: "" }
+    }
+
+    /// One of a few words.
+    pub const fn words(name: &'static str, words: &'static str, meaning: &'static str) -> Self {
+        Self { name, meaning, accepts: Accepts::Words(words), also: "" }
+    }
+
+    /// With a limit that depends on other facts, in words.
+    pub const fn also(self, also: &'static str) -> Self {
+        Self { also, ..self }
+    }
+
+    /// With another meaning.
+    pub const fn meaning(self, meaning: &'static str) -> Self {
+        Self { meaning, ..self }
+    }
+
+    /// With another name.
+    pub const fn named(self, name: &'static str) -> Self {
+        Self { name, ..self }
+    }
+
+    /// Which values are accepted, in words.
+    pub fn accepted(&self) -> String {
+        let own = match self.accepts {
+            Accepts::Number(range) => range.to_string(),
+            Accepts::Whole(range) => range.whole(),
+            Accepts::Words(words) => words.into(),
+        };
+        if self.also.is_empty() { own } else { format!("{own}, {}", self.also) }
+    }
+}
+
+/// Declares a method's settings, each once: the struct, every field of it optional, and `SETTINGS`, from which help, checks
+/// and errors are made.
+///
+/// ```text
+/// columns: u32 [COLUMNS] "columns kept; by a public rule unless given", also "at most those of the table";
+/// choice: Choice ["peeled or gradient"] "how columns are chosen; peeled unless given";
+/// ridge: f64 = RIDGE_SETTING;
+/// ```
+///
+/// After the type stands what is accepted, a range or words, and what the setting means; or a setting that several methods
+/// share. Fields in `also { … }` behind it are no settings: a plan writes them.
+macro_rules! settings {
+    (
+        $(#[$meta:meta])*
+        pub struct $Name:ident {
+            $($(#[$doc:meta])* $field:ident: $type:ident
+                $([$($accepted:tt)+] $meaning:literal $(, also $also:literal)?)?
+                $(= $info:expr)?;)*
+        }
+        $(also { $($more:tt)* })?
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Clone, Default, PartialEq, serde::Serialize, serde::Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $Name {
+            $(
+                $(#[$doc])*
+                $(#[doc = $meaning])?
+                $(#[doc = concat!("As `", stringify!($info), "`.")])?
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $field: Option<$type>,
+            )*
+            $($($more)*)?
+        }
+
+        impl $Name {
+            /// What can be set.
+            pub const SETTINGS: &'static [$crate::release::settings::SettingInfo] = &[$(
+                $(settings!(@info $type [$($accepted)+] $meaning)$(.also($also))?)?
+                $($info)?
+                .named(stringify!($field)),
+            )*];
+        }
+    };
+    (@info $type:ident [$words:literal] $meaning:literal) => {
+        $crate::release::settings::SettingInfo::words("", $words, $meaning)
+    };
+    (@info f64 [$range:expr] $meaning:literal) => {
+        $crate::release::settings::SettingInfo::number($range, $meaning)
+    };
+    (@info $whole:ident [$range:expr] $meaning:literal) => {
+        $crate::release::settings::SettingInfo::whole($range, $meaning)
+    };
+}
+pub(crate) use settings;
+
+/// The settings of these names, for a method that has some of a list: a name that is not known does not compile.
+pub(crate) const fn some<const N: usize>(
+    known: &'static [SettingInfo],
+    names: [&str; N],
+) -> [SettingInfo; N] {
+    let mut found = [known[0]; N];
+    let mut place = 0;
+    while place < N {
+        let mut at = 0;
+        while !same(known[at].name, names[place]) {
+            at += 1;
+        }
+        found[place] = known[at];
+        place += 1;
+    }
+    found
+}
+
+const fn same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+/// Checks every setting that is given against its range.
+pub(crate) fn check<S: Serialize>(own: &S, known: &[SettingInfo]) -> Result<(), LearnError> {
+    let written = serde_json::to_value(own).unwrap_or_default();
+    for setting in known {
+        if let (Some(given), Accepts::Number(range) | Accepts::Whole(range)) =
+            (written[setting.name].as_f64(), setting.accepts)
+        {
+            range.check(given)?;
+        }
+    }
+    Ok(())
+}
+
+/// A method with one of its settings given; a value that reads as a number is one.
+pub(crate) fn given<M: Serialize + DeserializeOwned>(
+    (method, name): (&M, &'static str),
+    known: &'static [SettingInfo],
+    setting: &str,
+    value: &str,
+) -> Result<M, LearnError> {
+    let known = known.iter().find(|known| known.name == setting);
+    let known =
+        known.ok_or_else(|| LearnError::NotASetting { setting: setting.into(), method: name })?;
+    let refused = || LearnError::SettingValue {
+        setting: known.name,
+        given: value.into(),
+        accepted: known.accepted(),
+    };
+    let parsed = match (value.parse::<u64>(), value.parse::<f64>()) {
+        (Ok(whole), _) => Value::from(whole),
+        (_, Ok(number)) if number.is_finite() => Value::from(number),
+        (_, Ok(_)) => return Err(refused()),
+        _ => Value::from(value),
+    };
+    let mut written = serde_json::to_value(method).map_err(|_| refused())?;
+    written[known.name] = parsed;
+    serde_json::from_value(written).map_err(|_| refused())
+}
+
+/// The numbers a person wants to see of a plan, by name.
+///
+/// Names end in `_noise` where the number is the scale of a noise.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Shown(Vec<(&'static str, f64)>);
+
+impl Shown {
+    /// In the order in which they are to be shown.
+    pub fn of(numbers: impl IntoIterator<Item = (&'static str, f64)>) -> Self {
+        Self(numbers.into_iter().collect())
+    }
+
+    /// With one more at the end.
+    pub(crate) fn and(mut self, name: &'static str, value: Option<f64>) -> Self {
+        self.0.extend(value.map(|value| (name, value)));
+        self
+    }
+
+    /// A number by its name.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
+        self.0.iter().copied()
+    }
+}
+
+impl Serialize for Shown {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in &self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}

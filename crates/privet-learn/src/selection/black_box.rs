@@ -1,0 +1,65 @@
+//! Any function of records, released if most random parts of them agree: A_samp as a building block.
+//!
+//! **Claim.** [`stable_answer`] is a proxy in the sense of [`privet_dp::mechanism::Stability`], for every function of
+//! records: the winner of an election among m random parts of which a unit is in at most c (`votes.rs`, D = 2c). So a family
+//! that hands it to that mechanism is (ε, δ)-private, whatever the function does with the records of a part.
+//!
+//! **What the function must be.** A function of the records of its part alone: nothing that it remembers from another
+//! part, no randomness of its own, no clock. It is called on all cores in no particular order. A part on which it panics
+//! votes for the fixed answer `otherwise`, as every part without records does; so panics are answers, too, as far as what is
+//! released goes. The program's panic hook still writes to standard error, and what aborts the program is not caught: a
+//! function that may do either should be run where nobody sees it.
+//!
+//! - m and q are public numbers ([`super::subsample`] has a rule for them).
+
+use super::election::{counted, elected};
+use crate::release::admit;
+use privet_core::Unit;
+use privet_data::Dataset;
+use privet_dp::gate::{Private, Session};
+use privet_dp::mechanism::{Proxied, independent_sets};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Random parts of records: public numbers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parts {
+    /// m.
+    pub count: u32,
+    /// q, the probability with which a unit is in a part.
+    pub rate: f64,
+}
+
+impl Parts {
+    /// c = ⌊2mq⌋, at least 1: a unit is in no more parts.
+    pub fn most(self) -> u64 {
+        ((2.0 * f64::from(self.count) * self.rate).floor() as u64).max(1)
+    }
+}
+
+/// What most parts answer, with its distance to another answer; for [`privet_dp::mechanism::Stability`].
+pub fn stable_answer<A: Ord + Clone + Send + Sync>(
+    (data, unit): (&Dataset, Unit),
+    parts: Parts,
+    function: impl Fn(&Dataset) -> A + Sync,
+    otherwise: A,
+    session: &mut Session<'_>,
+) -> Private<Proxied<A>> {
+    let owners = admit::owners(unit, data);
+    let units = owners.iter().max().map_or(0, |last| last + 1);
+    let most = parts.most();
+    let drawn = independent_sets(units, parts.count, parts.rate, most as usize, session);
+    let mut ballots = vec![Vec::new(); parts.count as usize];
+    for (row, owner) in owners.iter().enumerate() {
+        drawn[*owner].iter().for_each(|part| ballots[*part as usize].push(row));
+    }
+    let vote = |rows: &[usize]| {
+        if rows.is_empty() {
+            return Some(otherwise.clone());
+        }
+        let part = data.select(rows);
+        let answer = catch_unwind(AssertUnwindSafe(|| function(&part)));
+        Some(answer.unwrap_or_else(|_| otherwise.clone()))
+    };
+    let votes = counted(&ballots, vote, || true).unwrap_or_default();
+    Private::new(elected(votes, 2 * most, otherwise.clone()))
+}

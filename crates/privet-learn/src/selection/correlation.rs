@@ -1,0 +1,325 @@
+//! The columns most associated with the target, chosen one after the other.
+//!
+//! **Theorem.** Every column has a whole number for its association with the target (of K > 2 classes: with
+//! each class against the rest), which moves by at most Δ between neighbours. s signed columns are chosen, each
+//! by the exponential mechanism among those that are left: s mechanisms of bounded range 2Δ·rate
+//! ([`privet_dp::mechanism::Selection`], `peeled`).
+//!
+//! | association | Δ | for |
+//! |---|---|---|
+//! | `kendall` | 2(n − 1), of at most n(n − 1)/2 | a public number of rows (replace-one records) |
+//! | `kendall` with a `cap` N | 2r(N − 1), r the records that neighbours differ in | any relation |
+//! | `products` | 2kMK (replace-one), kMK (add-remove), of at most nMK | any relation |
+//!
+//! `kendall` counts pairs of records (`kendall.rs`); `products` sums label times entry, in whole units
+//! (`marginal.rs`, the scores of [`crate::linear::frank_wolfe`] at θ = 0). The first needs no centred columns and is
+//! the rule where it is proved. Both are exact whole numbers, and choices are drawn exactly: finite arithmetic.
+//!
+//! **What it can tell apart.** A choice is expected to miss the best association by at most ln(2Kp)/rate: as a
+//! share of the largest possible one that is shown as `association_noise`. Columns whose associations differ by
+//! less are chosen by chance.
+//!
+//! - Kendall's coefficient for private choices of features: Dick, Gillenwater & Joseph 2023, whose mechanism
+//!   also subtracts associations with columns chosen before; here it does not.
+//! - Tested by `tests/all/select.rs`.
+
+use super::naming::{Heard, Naming};
+
+use super::{Asks, Decision, Select, Selector, Support, Wanted, kendall, marginal, open};
+use crate::LearnError;
+use crate::linear::facts::Facts;
+use crate::linear::frank_wolfe::{CLIP, usual_range};
+use crate::linear::watch::StepWatch;
+use crate::release::admit;
+use crate::release::allowance::{Allowance, scales};
+use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
+use crate::release::registry::Info;
+use crate::release::settings::{Shown, settings};
+use crate::release::task::Procedure;
+use privet_core::Range;
+use privet_data::Dataset;
+use privet_dp::account::Event;
+use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
+use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A line about it.
+pub const INFO: Info = Info {
+    name: "correlation",
+    summary: "the columns most associated with the target, chosen one after the other by noisy counts of \
+              pairs of records, or by noisy sums",
+    source: "Dwork, Su & Zhang 2021 (peeling); Dick, Gillenwater & Joseph 2023 (Kendall's coefficient)",
+    guarantee: "(ε, δ) and pure ε in finite arithmetic",
+    settings: Correlation::SETTINGS,
+    noised: "the choice of a column by its association",
+    private: true,
+    covers: Covers { needs: Needs::Memory, printed: Cover::unprinted(NOT_PRINTED), ..Covers::ALL },
+    more: (),
+};
+
+/// Limits on the cap.
+pub const CAP: Range = Range::from("cap", 2.0, 4_294_967_296.0);
+
+/// How association is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Association {
+    /// Pairs of records that agree, less those that do not.
+    Kendall,
+    /// Sums of label times entry.
+    Products,
+}
+
+settings! {
+    /// Settings of `correlation`.
+    #[derive(Copy)]
+    pub struct Correlation {
+        association: Association ["kendall or products"]
+            "pairs of records that agree, or sums of label times entry; kendall unless given, where \
+             the number of rows is public";
+        clip: f64 [CLIP]
+            "what every entry is clamped to, for products; chosen from the schema unless given";
+        cap: u32 [CAP]
+            "count pairs among at most this many rows, the first, for kendall where their number is \
+             private";
+    }
+}
+
+impl Association {
+    /// The one asked for, or the rule's, with what entries are clamped to; whether a cap was declared.
+    pub(crate) fn settled(
+        facts: &Facts,
+        asked: Option<Self>,
+        clip: Option<f64>,
+        capped: bool,
+    ) -> Result<(Self, Option<f64>), LearnError> {
+        let clip = clip.map(|clip| CLIP.check(clip)).transpose()?;
+        let counted = facts.relation().count_is_public();
+        if capped && (counted || asked == Some(Self::Products)) {
+            return Err(LearnError::NotCovered {
+                what: "a cap on rows is for pairs of records whose number is private".into(),
+                instead: "leave out the cap",
+            });
+        }
+        let public = capped || facts.relation().count_is_public();
+        let association = asked.unwrap_or(if public { Self::Kendall } else { Self::Products });
+        if association == Self::Kendall && !public {
+            return Err(LearnError::NotCovered {
+                what: "how far a count of pairs moves is no public number where the number of rows is \
+                       private"
+                    .into(),
+                instead: "give a cap on the rows, association products, or replace-one neighbours with \
+                          records as units",
+            });
+        }
+        if association == Self::Kendall && facts.rows > u64::from(u32::MAX) {
+            return Err(LearnError::NotCovered {
+                what: "pairs of 2^32 records or more are not counted".into(),
+                instead: "give association products",
+            });
+        }
+        if association == Self::Kendall && clip.is_some() {
+            return Err(LearnError::NotCovered {
+                what: "pairs of records are counted by their order, and nothing is clamped".into(),
+                instead: "leave out the clip, or give association products",
+            });
+        }
+        Ok((association, clip))
+    }
+}
+
+/// Decides everything from public facts.
+pub(crate) fn plan(wanted: &Wanted<'_>, options: &Correlation) -> Result<Decision, LearnError> {
+    let facts = wanted.facts;
+    let cap = options.cap.map(|cap| CAP.check(cap.into()).map(|_| cap)).transpose()?;
+    let (association, clip) =
+        Association::settled(facts, options.association, options.clip, cap.is_some())?;
+    let way = Way { association, clip, cap };
+    let choosing = Choosing::within(facts, &wanted.budget, wanted.size, way)?;
+    let clip = choosing.clip();
+    Ok(Decision {
+        procedure: Arc::new(choosing),
+        settled: Selector::Correlation(Correlation { association: Some(association), clip, cap }),
+        notes: vec![],
+    })
+}
+
+/// What association is counted by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Way {
+    pub association: Association,
+    /// τ.
+    pub clip: Option<f64>,
+    /// N.
+    pub cap: Option<u32>,
+}
+
+/// Choices of columns by their association.
+#[derive(Debug, Clone)]
+pub(crate) struct Choosing {
+    pub selection: Selection,
+    association: Association,
+    cap: Option<u32>,
+    clip: f64,
+    naming: Naming,
+    /// The largest score that there can be.
+    largest: f64,
+}
+
+impl Choosing {
+    /// With the least noise that the budget allows.
+    pub fn within(
+        facts: &Facts,
+        budget: &Allowance<'_>,
+        size: u32,
+        Way { association, clip, cap }: Way,
+    ) -> Result<Self, LearnError> {
+        let terms = marginal::terms(facts, clip)?;
+        let rows = facts.rows as f64;
+        let (sensitivity, largest) = match (association, cap) {
+            (Association::Kendall, None) => {
+                (kendall::sensitivity(facts.rows).max(1), rows * (rows - 1.0) / 2.0)
+            }
+            (Association::Kendall, Some(cap)) => {
+                let records = facts.relation().records() as u64;
+                let rows = rows.min(f64::from(cap));
+                (records * kendall::sensitivity(cap.into()).max(1), rows * (rows - 1.0) / 2.0)
+            }
+            (Association::Products, _) => {
+                let one = f64::from(terms.features.largest()) * f64::from(terms.slopes.largest());
+                (terms.sensitivity, rows * one)
+            }
+        };
+        let selection = Selection {
+            neighbours: facts.neighbours,
+            unit: facts.unit,
+            sensitivity,
+            law: SelectionLaw::Exponential(1.0),
+            columns: open(facts) * facts.problems as usize,
+            coefficients: vec![1.0; size as usize],
+            peeled: Some(open(facts)),
+        };
+        // Told by one over the range; four times what is usual is not looked at.
+        let floor = 0.25 / usual_range(budget, f64::from(size));
+        let scale = budget.least(floor, |scale| selection.with_range(1.0 / scale).event())?;
+        let selection = selection.with_range(1.0 / scale);
+        let naming = Naming::of(facts, size);
+        let clip = terms.features.bound();
+        Ok(Self { selection, association, cap, clip, naming, largest })
+    }
+
+    /// What entries are clamped to, where they are.
+    pub fn clip(&self) -> Option<f64> {
+        (self.association == Association::Products).then_some(self.clip)
+    }
+
+    /// By how much a choice is expected to miss the best association at most, as a share of the largest possible.
+    pub fn missed(&self) -> Option<f64> {
+        let event = self.selection.choice().ok()?;
+        let scale = scales(&event).first().copied()?;
+        let candidates = 2.0 * self.selection.columns as f64;
+        // ln(2Kp)/rate, rate = range/2Δ.
+        let by = candidates.ln() * scale * 2.0 * self.selection.sensitivity as f64;
+        Some(by / self.largest.max(1.0))
+    }
+
+    /// The associations of all columns, problem after problem.
+    fn associations(&self, facts: &Facts, data: &Dataset) -> Result<Vec<i64>, LearnError> {
+        match self.association {
+            Association::Kendall => {
+                let mut all = Vec::new();
+                let first = self.cap.map(|cap| cap as usize).filter(|cap| *cap < data.rows());
+                let first = first.map(|cap| data.select(&(0..cap).collect::<Vec<_>>()));
+                let data = first.as_ref().unwrap_or(data);
+                for problem in 0..facts.problems {
+                    let labels = admit::labels(facts, data, problem)?;
+                    all.extend(kendall::pair_counts(&data.features, &labels, self.naming.open));
+                }
+                Ok(all)
+            }
+            Association::Products => {
+                let terms = marginal::terms(facts, Some(self.clip))?;
+                let marginals = marginal::Marginals::new(facts, data, &terms)?;
+                Ok(marginals.sums(0..marginals.rows()))
+            }
+        }
+    }
+
+    /// Makes the choices.
+    pub fn choose(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Vec<f64>>, LearnError> {
+        let watch = StepWatch::new(monitor);
+        let scores = Standing { scores: self.associations(facts, data)?, watch: &watch };
+        let chosen = self.selection.run(Private::new(scores), session);
+        watch.went_on()?;
+        Ok(chosen?)
+    }
+}
+
+impl Procedure<Select> for Choosing {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.selection.event()?)
+    }
+
+    fn settings(&self) -> Shown {
+        Shown::of([("size", self.naming.size as f64)]).and("association_noise", self.missed())
+    }
+
+    fn refuses(&self, found: &Support) -> Option<&'static str> {
+        found.columns.is_none().then_some("such a choice always names columns")
+    }
+
+    fn walk(&self) -> Option<serde_json::Value> {
+        self.naming.start()
+    }
+
+    fn run(
+        &self,
+        facts: &Facts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Support>, LearnError> {
+        let data = admit::in_memory(table, INFO.name, "single columns")?;
+        Naming::walk(session, |session| self.ask(facts, data, session, monitor))
+    }
+}
+
+impl Asks for Choosing {
+    fn naming(&self) -> Naming {
+        self.naming
+    }
+
+    fn ask(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Heard>, LearnError> {
+        Ok(self.choose(facts, data, session, monitor)?.map(Heard::Point))
+    }
+}
+
+/// Scores that stay as they are.
+struct Standing<'a> {
+    scores: Vec<i64>,
+    watch: &'a StepWatch<'a>,
+}
+
+impl Scores for Standing<'_> {
+    fn advance(&mut self, chosen: Option<Vertex>, report: &mut dyn FnMut(usize, i64)) -> bool {
+        if chosen.is_none() {
+            self.scores.iter().enumerate().for_each(|(column, score)| report(column, *score));
+        }
+        self.watch.step()
+    }
+}

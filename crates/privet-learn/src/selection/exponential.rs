@@ -1,0 +1,296 @@
+//! A set of columns by how well it fits, among all sets of its size: the exponential mechanism.
+//!
+//! **Theorem** (after Kifer, Smith & Thakurta 2012; Thakurta 2013, Theorem 6.41). q(Γ; D) is the least sum of
+//! ½(y − ⟨x, θ⟩)² over θ supported on Γ with ‖θ‖₂ ≤ B. A record adds between 0 and α = ½(1 + Bρ)² to every
+//! q(Γ; ·), ρ ≥ ‖x_Γ‖₂, |y| ≤ 1: adding a record adds its loss, at most α, at any θ of the ball; taking it away
+//! takes at most that. So between neighbours all q move within an interval of length **kα** (add-remove: all the
+//! same way) or **2kα** (replace-one), k the records of a unit, and Γ with probability ∝ e^(−rate·q(Γ)) has
+//! bounded range rate times that ([`privet_dp::mechanism::Choice`]).
+//!
+//! *In finite arithmetic.* What is computed for q is within τ = α/64 of it (`squares.rs`: a gap of α/1024, and
+//! 2.6·10⁻³·M with M = 2α, for fewer than 2³² records), and is truncated to a whole unit of α/2¹⁶: the interval
+//! grows by 4τ and two units, which the charge counts. No set is left out: each has a probability above 0.
+//!
+//! **Cost.** Up to [`ALL`] sets all are fitted, each s³ operations a few dozen times. Beyond, sets that begin alike are
+//! bounded together (`supports.rs`), and only those that a draw asks for are fitted: the same law, exactly
+//! ([`privet_dp::noise::choose_lazily`]). At worst all are fitted all the same: so beyond [`MOST`] sets it is refused with an
+//! estimate, from public numbers, before a record is read.
+//!
+//! - ρ: √s·τ with τ what entries are clamped to, at most the radius of the rows; B: 1/ρ unless given, so
+//!   that predictions reach ±1.
+//! - Classes count as −1 and 1; two of them, or a number.
+//! - A set that fits better by less than `fit_noise` (in sums of squares) is told from the best by chance alone.
+//! - Tested by `tests/all/select.rs`.
+
+use super::naming::{Heard, Naming, sets, unranked};
+
+use super::squares::{LARGEST_SIZE, Moments};
+use super::supports::Supports;
+use super::{Asks, Decision, Select, Selector, Support, Wanted, open};
+use crate::LearnError;
+use crate::linear::facts::Facts;
+use crate::linear::frank_wolfe::CLIP;
+use crate::linear::watch::StepWatch;
+use crate::release::admit;
+use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
+use crate::release::registry::Info;
+use crate::release::settings::{Shown, settings};
+use crate::release::task::Procedure;
+use privet_core::{Neighbours, Range};
+use privet_data::Dataset;
+use privet_dp::account::Event;
+use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::mechanism::Choice;
+use privet_optim::solver::{Monitor, SolveError};
+use privet_optim::sum::Table;
+use privet_optim::vertex::FeatureGrid;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Limits on B.
+pub const BALL: Range = Range::from("ball", 1e-9, 1e9);
+/// Sets up to which all are fitted.
+pub const ALL: usize = 200_000;
+/// Sets that there may be.
+pub const MOST: usize = 50_000_000;
+/// Columns at most: their second moments are kept whole, whatever the records.
+const MOST_COLUMNS: usize = 4_096;
+/// Seconds that a set of a few columns takes, about.
+const SECONDS_A_SET: f64 = 2e-6;
+
+/// A line about it.
+pub const INFO: Info = Info {
+    name: "exponential",
+    summary: "a set of columns by how well it fits, among all sets of its size; for few columns",
+    source: "Kifer, Smith & Thakurta 2012; Thakurta 2013, Algorithm 6.3",
+    guarantee: "(ε, δ) and pure ε in finite arithmetic",
+    settings: Exponential::SETTINGS,
+    noised: "the choice of a set of columns by its fit",
+    private: true,
+    covers: Covers {
+        several: Cover::one_problem(
+            "give a number or two classes as target, or method correlation",
+        ),
+        needs: Needs::Memory,
+        printed: Cover::unprinted(NOT_PRINTED),
+        ..Covers::ALL
+    },
+    more: (),
+};
+
+settings! {
+    /// Settings of `exponential`.
+    #[derive(Copy)]
+    pub struct Exponential {
+        ball: f64 [BALL]
+            "length that a fit's weights may have; such that predictions reach ±1 unless given";
+        clip: f64 [CLIP] "what every entry is clamped to; chosen from the schema unless given";
+    }
+}
+
+/// What a set's fit is scored by, from public facts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fits {
+    /// τ and its unit.
+    pub features: FeatureGrid,
+    /// B.
+    pub ball: f64,
+    /// α.
+    pub record: f64,
+}
+
+/// τ/α, how exactly q is found.
+const TOLERANCE: f64 = 1.0 / 64.0;
+/// The proved gap, as a share of α.
+const GAP: f64 = 1.0 / 1024.0;
+/// A unit of score, as a share of α.
+const UNIT: f64 = 1.0 / 65_536.0;
+
+impl Fits {
+    /// For sets of `size` columns.
+    pub fn new(facts: &Facts, size: u32, clip: f64, ball: Option<f64>) -> Result<Self, LearnError> {
+        let features = FeatureGrid::new(CLIP.check(clip)?);
+        let length = (f64::from(size).sqrt() * clip).min(facts.radius);
+        let ball = BALL.check(ball.unwrap_or(1.0 / length))?;
+        let record = 0.5 * (1.0 + ball * length).powi(2) * (1.0 + 16.0 * f64::EPSILON);
+        Ok(Self { features, ball, record })
+    }
+
+    /// How far apart the moves of two scores can be, in units of score.
+    pub fn spread(&self, facts: &Facts) -> u64 {
+        let sides = match facts.neighbours {
+            Neighbours::AddRemove => 1.0,
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => 2.0,
+        };
+        let moved = sides * f64::from(facts.unit.records()) + 4.0 * TOLERANCE;
+        (moved / UNIT).ceil() as u64 + 2
+    }
+
+    /// The score of a set.
+    pub(super) fn score(&self, moments: &Moments, set: &[u32]) -> i64 {
+        let found = moments.fit(set, self.ball, GAP * self.record);
+        -((found / (UNIT * self.record)).floor() as i64)
+    }
+
+    /// At least the score of every set whose q is at least `least`, what is computed for both being rounded: each by
+    /// less than 6·10⁻³·α (`squares.rs`), together less than α/32.
+    pub(super) fn bound(&self, least: f64) -> i64 {
+        1 - (((least - self.record / 32.0) / (UNIT * self.record)).floor() as i64)
+    }
+
+    /// The score of every set, in order; `None` for 2³² rows or more.
+    pub fn scores(
+        &self,
+        data: &Dataset,
+        labels: &[f64],
+        shape: (usize, usize),
+        go_on: impl Fn() -> bool,
+    ) -> Result<Option<Vec<i64>>, SolveError> {
+        let moments = Moments::new(&data.features, labels, shape.0, self.features);
+        moments.map(|moments| self.fitted(&moments, shape, go_on)).transpose()
+    }
+
+    /// The score of every set, in order. `go_on` is asked between portions.
+    fn fitted(
+        &self,
+        moments: &Moments,
+        (open, size): (usize, usize),
+        go_on: impl Fn() -> bool,
+    ) -> Result<Vec<i64>, SolveError> {
+        /// Sets between two questions.
+        const PORTION: usize = 65_536;
+        let one = |rank: usize| self.score(moments, &unranked(rank, open, size));
+        let count = sets(open, size).unwrap_or(0);
+        let mut all = Vec::with_capacity(count);
+        for first in (0..count).step_by(PORTION) {
+            if !go_on() {
+                return Err(SolveError::Stopped);
+            }
+            let portion = (first..count.min(first + PORTION)).into_par_iter().map(one);
+            all.extend(portion.collect::<Vec<i64>>());
+        }
+        Ok(all)
+    }
+}
+
+/// Decides everything from public facts.
+pub(crate) fn plan(wanted: &Wanted<'_>, options: &Exponential) -> Result<Decision, LearnError> {
+    let (facts, size) = (wanted.facts, wanted.size);
+    if size as usize > LARGEST_SIZE {
+        return Err(LearnError::NotCovered {
+            what: format!(
+                "method exponential fits sets of up to {LARGEST_SIZE} columns, not of {size}"
+            ),
+            instead: "give a smaller size, or method correlation",
+        });
+    }
+    if open(facts) > MOST_COLUMNS {
+        return Err(LearnError::NotCovered {
+            what: format!("second moments of {} columns", open(facts)),
+            instead: "give at most 4096 columns, or method correlation",
+        });
+    }
+    let count = sets(open(facts), size as usize).filter(|count| *count <= MOST);
+    let Some(count) = count else {
+        let (columns, size) = (open(facts) as f64, f64::from(size));
+        let ln: f64 =
+            (0..size as u32).map(|k| ((columns - f64::from(k)) / (size - f64::from(k))).ln()).sum();
+        let (sets, hours) = (ln.exp(), ln.exp() * SECONDS_A_SET / 3600.0);
+        return Err(LearnError::NotCovered {
+            what: format!(
+                "there are about {sets:.1e} sets of {size} of {columns} columns, which at worst are all fitted: some \
+                 {hours:.1e} hours, and {MOST} sets are accepted"
+            ),
+            instead: "give a smaller size or fewer columns, or method correlation",
+        });
+    };
+    let clip = options.clip.unwrap_or(facts.entry_scale.min(facts.entry_bound));
+    let fits = Fits::new(facts, size, clip, options.ball)?;
+    let choice = Choice {
+        neighbours: facts.neighbours,
+        unit: facts.unit,
+        spread: fits.spread(facts),
+        rate: 1.0,
+        candidates: count,
+    };
+    let floor = 0.25 / wanted.budget.epsilon();
+    let scale = wanted.budget.least(floor, |scale| choice.with_range(1.0 / scale).event())?;
+    let naming = Naming::of(facts, size);
+    Ok(Decision {
+        procedure: Arc::new(Fitting { choice: choice.with_range(1.0 / scale), fits, naming }),
+        settled: Selector::Exponential(Exponential { ball: Some(fits.ball), clip: Some(clip) }),
+        notes: vec![],
+    })
+}
+
+/// A choice among all sets.
+#[derive(Debug, Clone)]
+struct Fitting {
+    choice: Choice,
+    fits: Fits,
+    naming: Naming,
+}
+
+impl Procedure<Select> for Fitting {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.choice.event()?)
+    }
+
+    fn settings(&self) -> Shown {
+        let missed =
+            (self.choice.candidates as f64).ln() / self.choice.rate * UNIT * self.fits.record;
+        Shown::of([
+            ("size", self.naming.size as f64),
+            ("sets", self.choice.candidates as f64),
+            ("fit_noise", missed),
+        ])
+    }
+
+    fn refuses(&self, found: &Support) -> Option<&'static str> {
+        found.columns.is_none().then_some("such a choice always names columns")
+    }
+
+    fn walk(&self) -> Option<serde_json::Value> {
+        self.naming.start()
+    }
+
+    fn run(
+        &self,
+        facts: &Facts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Support>, LearnError> {
+        let data = admit::in_memory(table, INFO.name, "pairs of columns")?;
+        Naming::walk(session, |session| self.ask(facts, data, session, monitor))
+    }
+}
+
+impl Asks for Fitting {
+    fn naming(&self) -> Naming {
+        self.naming
+    }
+
+    fn ask(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Heard>, LearnError> {
+        let watch = StepWatch::new(monitor);
+        let labels = admit::labels(facts, data, 0)?;
+        let shape = (self.naming.open, self.naming.size);
+        let moments = Moments::new(&data.features, &labels, shape.0, self.fits.features)
+            .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
+        if self.choice.candidates <= ALL {
+            let scores = self.fits.fitted(&moments, shape, || watch.step())?;
+            return Ok(self.choice.run(Private::new(scores), session)?.map(Heard::Set));
+        }
+        let supports = Supports::new(moments, self.fits, shape, || watch.goes_on());
+        let found = self.choice.run_lazily(Private::new(supports), session)?;
+        watch.went_on()?;
+        // Nothing is chosen only where the run was stopped.
+        Ok(found.map(|rank| Heard::Set(rank.unwrap_or(0))))
+    }
+}

@@ -1,0 +1,262 @@
+//! `lasso-stability`: the support of the LASSO, released if a proof says that no one's records can change it.
+//!
+//! **Theorem.** d(D), the least number of records' worth by which the conditions of optimality of the LASSO hold at its
+//! support Γ, moves by at most 1 with a record, and d > 0 implies the same Γ; max(0, d − 1) is known for every D after a
+//! number of steps that is fixed beforehand (`margins.rs`, with both proofs). So between neighbours that differ in r records
+//! d̂ = ⌊max(0, d − 1)/r⌋ moves by at most 1, and d̂ ≥ 1 implies that all tables on the way have the same Γ: a proxy for the
+//! test of [`privet_dp::mechanism::Stability`], (ε, δ), whatever the records are. Where the search finds no Γ with d > 1, d̂
+//! is 0 and ⊥ comes out but for δ: nothing that a record does is an error.
+//!
+//! *In finite arithmetic* what is computed for d is within 2⁻¹⁰ of it: twice that is taken off, and the quotient is by
+//! r(1 + 2⁻⁹), so that two computed distances that differ by r + 2⁻⁹ still differ by 1 at most.
+//!
+//! **What it takes.** The plan says how many rows columns of weight ½ that have nothing to do with each other would
+//! need (`rows_needed`): at s = 2, ε = 1, δ = 10⁻⁶ some tens of thousands.
+//!
+//! - No intercept: the constant column is left out. The huberized variant has no proved steps
+//!   ([`privet_optim::lasso::huberized`]).
+//! - ⊥ is the answer of records that do not pass, and costs as much.
+//! - Λ by rule: what the margins need, and noise of an eighth of the target's bounds. m: half of what independent columns
+//!   have, spread as the schema says.
+//! - Tested by `margins/tests.rs`, `tests/all/select.rs`.
+
+use super::distance::{NOTHING, UNSTABLE, test};
+use super::margins::{Ended, Scaled, Steps};
+use super::naming::{Heard, Naming};
+
+use super::squares::LARGEST_SIZE;
+use super::{Asks, Decision, Select, Selector, Support, Wanted, open};
+use crate::LearnError;
+use crate::linear::facts::Facts;
+use crate::linear::watch::StepWatch;
+use crate::release::admit;
+use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
+use crate::release::registry::{FINITE, Info};
+use crate::release::settings::{Shown, settings};
+use crate::release::task::Procedure;
+use privet_core::Range;
+use privet_data::Dataset;
+use privet_dp::account::Event;
+use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::mechanism::{Proxied, Stability};
+use privet_optim::solver::{Monitor, SolveError};
+use privet_optim::sum::Table;
+use privet_optim::vertex::FeatureGrid;
+use std::sync::Arc;
+
+/// Limits on Λ.
+pub const LAMBDA: Range = Range::open("lambda", 0.0, 1e12);
+/// Limits on m, a record.
+pub const CURVATURE: Range = Range::from("curvature", 1e-3, 1.0);
+
+/// What rounding may add to a quotient, and more.
+const ROUNDING: f64 = 1.0 / 512.0;
+/// Columns that the second moments are kept of, at most.
+const WIDEST: usize = 2_048;
+
+/// A line about it.
+pub const INFO: Info = Info {
+    name: "lasso-stability",
+    summary: "the columns that the LASSO keeps, released if a test proves that no one's records can change \
+              them, and otherwise nothing; needs very many rows",
+    source: "Smith & Thakurta 2013; Thakurta 2013, §6.4.2, with other margins",
+    guarantee: FINITE,
+    settings: LassoStability::SETTINGS,
+    noised: "the distance to another answer",
+    private: true,
+    covers: Covers {
+        pure: UNSTABLE,
+        needs: Needs::Memory,
+        printed: Cover::unprinted(NOT_PRINTED),
+        ..Covers::ALL
+    },
+    more: (),
+};
+
+settings! {
+    /// Settings of `lasso-stability`.
+    #[derive(Copy)]
+    pub struct LassoStability {
+        lambda: f64 [LAMBDA]
+            "strength of the penalty beside the sum of squares; chosen from public facts unless given";
+        curvature: f64 [CURVATURE]
+            "least mean curvature, a record, of the columns kept; chosen from the schema unless given";
+    }
+}
+
+/// Λ of the rule: what `quotient` steps need, and noise of an eighth of the target's bounds.
+fn usual_lambda(steps: &Steps, quotient: f64, rows: f64, columns: usize) -> f64 {
+    let noise = steps.size as f64 / 8.0 * (2.0 * rows * (2.0 * columns as f64).ln()).sqrt();
+    (quotient + 1.0) * steps.outside() + noise
+}
+
+/// Decides everything from public facts.
+pub(crate) fn plan(wanted: &Wanted<'_>, options: &LassoStability) -> Result<Decision, LearnError> {
+    let facts = wanted.facts;
+    let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
+    if facts.loss.needs_classes() {
+        return refused(
+            "the LASSO is for a target that is a number".into(),
+            "give a number as target, or method correlation, distance or subsample",
+        );
+    }
+    let size = wanted.size as usize;
+    if size > LARGEST_SIZE || open(facts) > WIDEST || facts.rows > 1 << 21 {
+        return refused(
+            format!(
+                "{size} columns of {}, and {} rows: the test is made for at most {LARGEST_SIZE} of \
+                 {WIDEST}, and 2^21 rows",
+                open(facts),
+                facts.rows
+            ),
+            "give fewer, or method correlation",
+        );
+    }
+    let test = test(wanted)?;
+    let records = facts.relation().records();
+    let rows = facts.rows as f64;
+    // One more for what the search may miss.
+    let needed = needed(&test) * records + 1.0;
+    // Half of what independent columns have, whose entries are no larger than if they were spread evenly.
+    let usual = 0.5 * (facts.entry_scale / facts.entry_bound).powi(2).min(1.0 / 3.0);
+    let curvature = CURVATURE.check(options.curvature.unwrap_or(usual))?;
+    let at = |rows: f64, lambda: f64| Steps {
+        size,
+        lambda,
+        curvature: curvature * rows,
+        cap: 2.0 * rows,
+    };
+    if at(rows, 1.0).curvature <= 2.0 * size as f64 {
+        return refused(
+            format!("{} rows are too few for {size} columns of that curvature", facts.rows),
+            "give more rows, a smaller size, or method correlation",
+        );
+    }
+    let rule = |rows: f64| usual_lambda(&at(rows, 1.0), needed, rows, open(facts));
+    let lambda = LAMBDA.check(options.lambda.unwrap_or(rule(rows)))?;
+    let steps = at(rows, lambda);
+    if !steps.rounded(open(facts)) {
+        return refused(
+            format!(
+                "rounding over {} columns and {} rows is too coarse for the test",
+                open(facts),
+                facts.rows
+            ),
+            "give fewer columns, or method correlation",
+        );
+    }
+    Ok(Decision {
+        procedure: Arc::new(Testing {
+            test,
+            steps,
+            records,
+            rows_needed: rows_needed(&|rows| Steps { lambda: rule(rows), ..at(rows, 1.0) }, needed),
+            naming: Naming::of(facts, wanted.size),
+        }),
+        settled: Selector::LassoStability(LassoStability {
+            lambda: Some(lambda),
+            curvature: Some(curvature),
+        }),
+        notes: vec![NOTHING.into()],
+    })
+}
+
+/// The distance at which an answer comes out in 98 of 100 runs.
+fn needed(test: &Stability) -> f64 {
+    test.threshold() as f64 + 1.0 + (test.noise_scale * 25_f64.ln()).ceil()
+}
+
+/// With how many rows columns of weight ½ that have nothing to do with each other would pass with that quotient,
+/// their curvature twice m, about.
+fn rows_needed(at: &dyn Fn(f64) -> Steps, quotient: f64) -> f64 {
+    let mut rows = 16.0;
+    while rows < 1e15 {
+        let steps = at(rows);
+        let shrunk = 0.5 - steps.lambda / (2.0 * steps.curvature);
+        let curved = steps.curvature > (quotient + 1.0) * steps.size as f64;
+        if curved && shrunk > (quotient + 1.0) * steps.weight() {
+            return rows;
+        }
+        rows *= 1.1;
+    }
+    rows
+}
+
+/// The LASSO and the test of its support.
+#[derive(Debug, Clone)]
+struct Testing {
+    test: Stability,
+    steps: Steps,
+    /// r.
+    records: f64,
+    rows_needed: f64,
+    naming: Naming,
+}
+
+impl Testing {
+    /// ⌊max(0, d − 1)/r⌋, what rounding may do debited.
+    fn whole(&self, distance: f64) -> i64 {
+        let quotient = (distance - 1.0 - ROUNDING) / (self.records * (1.0 + ROUNDING));
+        quotient.floor().clamp(0.0, 1e15) as i64
+    }
+}
+
+impl Procedure<Select> for Testing {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.test.event()?)
+    }
+
+    fn settings(&self) -> Shown {
+        Shown::of([
+            ("size", self.naming.size as f64),
+            ("distance_noise", self.test.noise_scale),
+            ("threshold", self.test.threshold() as f64),
+            ("lambda", self.steps.lambda),
+            ("rows_needed", self.rows_needed.ceil()),
+            ("most_steps", self.steps.most(self.naming.open)),
+        ])
+    }
+
+    fn walk(&self) -> Option<serde_json::Value> {
+        self.naming.start()
+    }
+
+    fn run(
+        &self,
+        facts: &Facts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Support>, LearnError> {
+        let data = admit::in_memory(table, INFO.name, "products of columns")?;
+        Naming::walk(session, |session| self.ask(facts, data, session, monitor))
+    }
+}
+
+impl Asks for Testing {
+    fn naming(&self) -> Naming {
+        self.naming
+    }
+
+    fn ask(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Heard>, LearnError> {
+        let watch = StepWatch::new(monitor);
+        let grid = FeatureGrid::new(facts.entry_bound);
+        let labels = admit::labels(facts, data, 0)?;
+        let Naming { open, size } = self.naming;
+        let scaled = Scaled::new(&data.features, &labels, open, grid, size)
+            .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
+        let searched = scaled.searched(&self.steps, || watch.goes_on());
+        let searched = searched.map_err(|Ended| LearnError::Solve(SolveError::Stopped))?;
+        let otherwise: Vec<u32> = (0..size as u32).collect();
+        let found = searched.map(|(set, distance)| (set, self.whole(distance)));
+        let (answer, distance) = found.unwrap_or((otherwise, 0));
+        let found = Proxied { answer, distance };
+        Ok(self.test.run(Private::new(found), session)?.map(Heard::Places))
+    }
+}

@@ -1,0 +1,152 @@
+//! From what came out under noise to the columns that it stands for: a walk of one question.
+
+use super::{Support, open};
+use crate::LearnError;
+use crate::linear::facts::Facts;
+use privet_dp::gate::{GateError, Next, Noised, Session, Walk};
+use serde::{Deserialize, Serialize};
+
+/// What a selector is told, under noise.
+pub(crate) enum Heard {
+    /// A sum of signed columns; the columns of each problem lie side by side.
+    Point(Vec<f64>),
+    /// An answer, or that none is stable enough.
+    Places(Option<Vec<u32>>),
+    /// Which of all sets of so many columns, in the order of [`unranked`].
+    Set(usize),
+}
+
+/// Public numbers that an answer is read by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Naming {
+    /// Columns that can be chosen.
+    pub open: usize,
+    /// How many are.
+    pub size: usize,
+}
+
+impl Naming {
+    pub fn of(facts: &Facts, size: u32) -> Self {
+        Self { open: open(facts), size: size as usize }
+    }
+
+    /// As the start of a walk.
+    pub fn start(self) -> Option<serde_json::Value> {
+        serde_json::to_value(self).ok()
+    }
+
+    /// Asks once, and reads the answer.
+    pub fn walk(
+        session: &mut Session<'_>,
+        mut ask: impl FnMut(&mut Session<'_>) -> Result<Noised<Heard>, LearnError>,
+    ) -> Result<Noised<Support>, LearnError> {
+        let mut walk = session.begin::<Self>()?;
+        let found = session.walk(&mut walk, |(), session| ask(session))?;
+        Ok(found.ok_or(GateError::NotAsPlanned)?)
+    }
+
+    /// The answer as a point: not 0 at the columns that were chosen, and all 0 where none was stable enough.
+    pub fn point(self, heard: Heard) -> Vec<f64> {
+        if let Heard::Point(point) = heard {
+            return point;
+        }
+        let mut point = vec![0.0; self.open];
+        let places = self.places(heard).unwrap_or_default();
+        places.into_iter().for_each(|place| point[place as usize] = 1.0);
+        point
+    }
+
+    fn places(self, heard: Heard) -> Option<Vec<u32>> {
+        match heard {
+            Heard::Point(point) => {
+                let used = |place: &usize| {
+                    let same = (*place..point.len()).step_by(self.open.max(1));
+                    same.into_iter().any(|column| point[column] != 0.0)
+                };
+                Some((0..self.open).filter(used).map(|place| place as u32).collect())
+            }
+            Heard::Places(places) => places,
+            Heard::Set(rank) => Some(unranked(rank, self.open, self.size)),
+        }
+    }
+}
+
+/// The set of this rank among all sets of `size` of `open` columns, in the order of
+/// {0, 1, 2}, {0, 1, 3}, …, {0, 2, 3}, …
+pub(super) fn unranked(rank: usize, open: usize, size: usize) -> Vec<u32> {
+    let (mut rank, mut set) = (rank, Vec::with_capacity(size));
+    for column in 0..open {
+        let left = size - set.len();
+        if left == 0 {
+            break;
+        }
+        let with = sets(open - column - 1, left - 1).unwrap_or(usize::MAX);
+        if rank < with {
+            set.push(column as u32);
+        } else {
+            rank -= with;
+        }
+    }
+    set
+}
+
+/// How many sets of `size` of `open` columns there are; `None` beyond 2⁶⁴.
+pub(super) fn sets(open: usize, size: usize) -> Option<usize> {
+    if size > open {
+        return Some(0);
+    }
+    let mut count = 1_u128;
+    for taken in 0..size.min(open - size) {
+        count = count * (open - taken) as u128 / (taken + 1) as u128;
+        if count > u64::MAX.into() {
+            return None;
+        }
+    }
+    usize::try_from(count).ok()
+}
+
+impl Walk for Naming {
+    type Start = Self;
+    type Question = ();
+    type Answer = Heard;
+    type Artefact = Support;
+
+    fn begin(start: Self) -> Self {
+        start
+    }
+
+    fn next(&mut self, answer: Option<Heard>) -> Next<(), Support> {
+        let Some(heard) = answer else { return Next::Ask(()) };
+        Next::Release(Support { columns: self.places(heard) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_set_has_a_rank() {
+        assert_eq!(
+            (sets(5, 0), sets(5, 2), sets(5, 5), sets(4, 5)),
+            (Some(1), Some(10), Some(1), Some(0))
+        );
+        assert_eq!(sets(50_000, 3), Some(20_832_083_350_000));
+        assert_eq!(sets(50_000, 40), None);
+        let all: Vec<_> = (0..10).map(|rank| unranked(rank, 5, 2)).collect();
+        assert_eq!((&all[0], &all[4], &all[9]), (&vec![0, 1], &vec![1, 2], &vec![3, 4]));
+        assert!(all.windows(2).all(|two| two[0] < two[1]));
+    }
+
+    #[test]
+    fn answers_stand_for_columns() {
+        let naming = Naming { open: 3, size: 2 };
+        let point = vec![0.0, 1.0, 0.0, -1.0, 0.0, 0.0];
+        assert_eq!(naming.places(Heard::Point(point)), Some(vec![0, 1]));
+        assert_eq!(naming.places(Heard::Places(None)), None);
+        assert_eq!(naming.places(Heard::Set(2)), Some(vec![1, 2]));
+        assert_eq!(naming.point(Heard::Set(2)), [0.0, 1.0, 1.0]);
+        assert_eq!(naming.point(Heard::Places(None)), [0.0; 3]);
+    }
+}

@@ -1,0 +1,200 @@
+//! The columns that most random parts of the records choose, released if enough of them agree: A_samp.
+//!
+//! **Theorem** (after Smith & Thakurta 2013; Thakurta 2013, Algorithm 6.1). m ballots; every unit is in each with
+//! probability q, by coins of its own, drawn again until it is in at most c = ⌊2mq⌋ of them
+//! ([`privet_dp::mechanism::independent_sets`]). Each ballot votes for the s columns with the largest sums of
+//! label times entry among its records, and for nothing where it has none. A unit's records touch at most c
+//! ballots, so that a lead moves by at most D = 2c between neighbours under both relations, and the winner with
+//! ⌈lead/D⌉ − 1 is a proxy (`votes.rs`) for the test of [`privet_dp::mechanism::Stability`]: (ε, δ), whatever
+//! m, q and the records are.
+//!
+//! *Departs from print.* There all draws are repeated until no position is in more than 2mq ballots: the event
+//! factorises over positions, so that drawing again one by one has the same law, ends at once, and sees
+//! nothing of the records. Printed are q = ε/(32 ln(1/δ)) and m = ln(n/δ)/q² (5·10⁶ ballots at ε = 1, δ = 10⁻⁶,
+//! n = 10⁶); here
+//!
+//! m = max{ 3 ln(n/δ)/q, 32 ln(1/δ) }  (4·10⁴ there).
+//!
+//! *Claim.* If the answer of a random part is the same one with probability at least ¾, it is released with
+//! probability at least 1 − (2 + e^ε)δ. *Proof.* Pr\[Bin(m, q) > 2mq\] ≤ e^(−mq/3) ≤ δ/n (Chernoff): but for δ
+//! no unit is drawn again. Of m independent ballots fewer than ⅝m give that answer with probability at most
+//! e^(−2m/64) ≤ δ (Hoeffding). So the lead is at least m/4, and the distance at least
+//! (m/4)/(4mq) − 1 = 2 ln(1/δ)/ε − 1; the threshold is at most ln(1/δ)/ε, and noise of at most
+//! −ln(1/δ)/ε + 1 has probability at most e^ε·δ. ∎ Privacy needs none of it.
+//!
+//! - n is the declared number of rows. A part has about qn records: with q ≈ ε/(32 ln(1/δ)) that takes
+//!   10⁴ rows and more (`part` says how many rows a part has).
+//! - Parts are looked at on all cores, each by itself: nothing is carried from one to another.
+//! - Tested by `tests/all/select.rs`.
+
+use super::distance::{NOTHING, UNSTABLE, lead_needed, test};
+use super::marginal::{self, Marginals};
+use super::naming::{Heard, Naming};
+
+use super::election::{counted, elected};
+use super::{Asks, Decision, Select, Selector, Support, Wanted};
+use crate::LearnError;
+use crate::linear::facts::Facts;
+use crate::linear::watch::StepWatch;
+use crate::release::admit;
+use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
+use crate::release::note::Note;
+use crate::release::registry::{FINITE, Info};
+use crate::release::settings::{Shown, settings};
+use crate::release::task::Procedure;
+use privet_core::Range;
+use privet_data::Dataset;
+use privet_dp::account::Event;
+use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::mechanism::{Proxied, Stability, independent_sets};
+use privet_optim::solver::{Monitor, SolveError};
+use privet_optim::sum::Table;
+use std::sync::Arc;
+
+/// Limits on q.
+pub const RATE: Range = Range::from("rate", 1e-6, 0.5);
+/// Limits on m.
+pub const PARTS: Range = Range::from("parts", 1.0, 10_000_001.0);
+
+/// A line about it.
+pub const INFO: Info = Info {
+    name: "subsample",
+    summary: "the columns that most random parts of the records choose, released if so many agree that no \
+              one's records matter, and otherwise nothing; needs many rows",
+    source: "Smith & Thakurta 2013; Thakurta 2013, Algorithm 6.1 with fewer parts",
+    guarantee: FINITE,
+    settings: Subsample::SETTINGS,
+    noised: "the distance to another answer",
+    private: true,
+    covers: Covers {
+        pure: UNSTABLE,
+        needs: Needs::Memory,
+        printed: Cover::unprinted(NOT_PRINTED),
+        ..Covers::ALL
+    },
+    more: (),
+};
+
+settings! {
+    /// Settings of `subsample`.
+    #[derive(Copy)]
+    pub struct Subsample {
+        rate: f64 [RATE]
+            "probability with which a record is in a part; epsilon / (32 ln(1/delta)) unless given";
+        parts: u32 [PARTS] "random parts that vote; chosen from public facts unless given";
+    }
+}
+
+/// Decides everything from public facts.
+pub(crate) fn plan(wanted: &Wanted<'_>, options: &Subsample) -> Result<Decision, LearnError> {
+    let test = test(wanted)?;
+    let (facts, budget) = (wanted.facts, &wanted.budget);
+    let tail = (1.0 / budget.delta()).ln();
+    let usual = (budget.epsilon() / (32.0 * tail)).clamp(1e-6, 0.49);
+    let rate = RATE.check(options.rate.unwrap_or(usual))?;
+    let usual = (3.0 * (tail + (facts.rows as f64).ln()) / rate).max(32.0 * tail).ceil();
+    let parts = options.parts.unwrap_or(usual.min(1e7) as u32);
+    PARTS.check(f64::from(parts))?;
+    let voting = voting(test, rate, parts, Naming::of(facts, wanted.size));
+    let mut notes = vec![NOTHING.into()];
+    if lead_needed(&test, 2 * voting.most) > f64::from(parts) {
+        notes.push(Note::expectation(
+            "no answer can come out of so few parts but by chance: give more of them, or a smaller rate",
+        ));
+    }
+    Ok(Decision {
+        procedure: Arc::new(voting),
+        settled: Selector::Subsample(Subsample { rate: Some(rate), parts: Some(parts) }),
+        notes,
+    })
+}
+
+/// With c = ⌊2mq⌋.
+pub(super) fn voting(test: Stability, rate: f64, parts: u32, naming: Naming) -> Voting {
+    let most = ((2.0 * f64::from(parts) * rate).floor() as u64).max(1);
+    Voting { test, rate, parts, most, naming }
+}
+
+/// Random parts that vote, and the test of the winner.
+#[derive(Debug, Clone)]
+pub(super) struct Voting {
+    test: Stability,
+    rate: f64,
+    parts: u32,
+    /// c.
+    most: u64,
+    naming: Naming,
+}
+
+impl Voting {
+    pub(super) fn found(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        session: &mut Session<'_>,
+        watch: &StepWatch<'_>,
+    ) -> Result<Proxied<Vec<u32>>, LearnError> {
+        let marginals = Marginals::new(facts, data, &marginal::terms(facts, None)?)?;
+        let owners = admit::owners(facts.unit, data);
+        let units = owners.iter().max().map_or(0, |last| last + 1);
+        let drawn = independent_sets(units, self.parts, self.rate, self.most as usize, session);
+        let mut ballots = vec![Vec::new(); self.parts as usize];
+        for (row, owner) in owners.iter().enumerate() {
+            drawn[*owner].iter().for_each(|part| ballots[*part as usize].push(row));
+        }
+        let vote = |rows: &[usize]| marginals.best(rows, self.naming.size);
+        let votes = counted(&ballots, vote, || watch.step());
+        let votes = votes.ok_or(LearnError::Solve(SolveError::Stopped))?;
+        Ok(elected(votes, 2 * self.most, (0..self.naming.size as u32).collect()))
+    }
+}
+
+impl Procedure<Select> for Voting {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.test.event()?)
+    }
+
+    fn settings(&self) -> Shown {
+        Shown::of([
+            ("size", self.naming.size as f64),
+            ("distance_noise", self.test.noise_scale),
+            ("threshold", self.test.threshold() as f64),
+            ("lead_needed", lead_needed(&self.test, 2 * self.most)),
+            ("parts", f64::from(self.parts)),
+            ("rate", self.rate),
+        ])
+    }
+
+    fn walk(&self) -> Option<serde_json::Value> {
+        self.naming.start()
+    }
+
+    fn run(
+        &self,
+        facts: &Facts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Support>, LearnError> {
+        let data = admit::in_memory(table, INFO.name, "subsets of the rows")?;
+        Naming::walk(session, |session| self.ask(facts, data, session, monitor))
+    }
+}
+
+impl Asks for Voting {
+    fn naming(&self) -> Naming {
+        self.naming
+    }
+
+    fn ask(
+        &self,
+        facts: &Facts,
+        data: &Dataset,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Heard>, LearnError> {
+        let watch = StepWatch::new(monitor);
+        let found = self.found(facts, data, session, &watch)?;
+        Ok(self.test.run(Private::new(found), session)?.map(Heard::Places))
+    }
+}

@@ -1,0 +1,252 @@
+//! Where each column's sums stand, and how far they move between neighbours.
+
+use super::{BINS, CORRELATED, Describe, LARGEST, USUAL_BINS};
+use crate::LearnError;
+use crate::release::request::{ROWS, Request};
+use crate::statistics::sums;
+use privet_core::Relation;
+use privet_data::encode::Encoding;
+use privet_data::schema::{Categories, ColumnKind, Invalid, Missing, TargetKind, Unknown};
+use privet_optim::sum::{Described, Labels, Slot};
+use std::collections::HashSet;
+
+/// What is public of a description.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layout {
+    /// n, declared.
+    pub rows: u64,
+    /// Encoded columns of the table.
+    pub encoded_columns: usize,
+    /// Neighbours and unit.
+    pub relation: Relation,
+    /// The columns described, in the order of their sums.
+    pub columns: Vec<Field>,
+    /// Bins of each histogram.
+    pub bins: u32,
+    /// What is asked.
+    pub question: Described,
+    /// How the targets of records are read.
+    pub labels: Labels,
+}
+
+/// A column that is described.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub holds: Holds,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Holds {
+    /// These categories.
+    Cells(Vec<String>),
+    /// A number within bounds.
+    Number {
+        /// The lower.
+        low: f64,
+        /// The upper.
+        high: f64,
+        /// Whether it can be missing.
+        missing: bool,
+    },
+}
+
+impl Layout {
+    pub(super) fn of(request: &Request<Describe>) -> Result<Self, LearnError> {
+        ROWS.check(request.rows as f64)?;
+        let Describe { columns, bins, correlations } = &request.task;
+        let schema = &request.schema;
+        let names = columns.clone().unwrap_or_else(|| schema.describable());
+        // Only then are rows what the theorem is about.
+        let part = schema.describing(&names);
+        if part.map_err(|error| LearnError::Schema(error.to_string()))? != *schema {
+            return Err(LearnError::NotCovered {
+                what: "a description is made of a table of the columns that it describes".into(),
+                instead: "make the request with Describe::request, or give the schema of Schema::describing",
+            });
+        }
+        let bins = BINS.check(f64::from(bins.unwrap_or(USUAL_BINS)))? as u32;
+        let mut found = Vec::new();
+        let mut slots = Vec::new();
+        let mut at = 0;
+        for column in schema.columns() {
+            let Some((holds, slot, width)) = place(&column.kind, at, bins) else { continue };
+            at += width;
+            slots.push(slot);
+            found.push(Field { name: column.name.clone(), holds });
+        }
+        let target = schema.target();
+        if names.contains(&target.column) {
+            let (holds, slot) = match &target.kind {
+                TargetKind::Classes(classes) => {
+                    (Holds::Cells(classes.clone()), Slot::Classes { count: classes.len() })
+                }
+                TargetKind::Number { low, high } => (
+                    Holds::Number { low: *low, high: *high, missing: false },
+                    Slot::Number { column: None, missing: None, bins: bins as usize },
+                ),
+            };
+            slots.push(slot);
+            found.push(Field { name: target.column.clone(), holds });
+        }
+        told_apart(&found)?;
+        let relation = request.relation();
+        let counted = relation.count_is_public() && schema.invalid() == Invalid::Refuse;
+        let marker = Encoding::new(schema).width() - 1;
+        let mut question = Described { marker, rows: !counted, slots, products: false };
+        let numbers = question.numbers();
+        question.products = correlations.unwrap_or((2..=CORRELATED).contains(&numbers));
+        if question.products && numbers < 2 {
+            return Err(LearnError::NotCovered {
+                what: format!(
+                    "correlations were asked for, and {numbers} of the columns are numbers"
+                ),
+                instead: "leave out the correlations, or describe at least two numbers",
+            });
+        }
+        if question.length() > LARGEST {
+            return Err(LearnError::NotCovered {
+                what: format!("{} sums would be released at once", question.length()),
+                instead: "describe fewer columns, with fewer bins, or leave out the correlations",
+            });
+        }
+        let labels = match schema.classes() {
+            Some(classes) => Labels::Joint { classes: classes.len() },
+            None => Labels::Signed { weights: Vec::new() },
+        };
+        Ok(Self {
+            rows: request.rows,
+            encoded_columns: marker + 1,
+            relation,
+            columns: found,
+            bins,
+            question,
+            labels,
+        })
+    }
+
+    /// The names of the columns, in order.
+    pub fn names(&self) -> Vec<String> {
+        self.columns.iter().map(|column| column.name.clone()).collect()
+    }
+
+    /// Δ₁: see `sums`.
+    pub fn absolute_shift(&self) -> f64 {
+        sums::absolute_shift(&self.question, self.relation)
+    }
+
+    /// Δ₂: the same.
+    pub fn shift(&self) -> f64 {
+        sums::shift(&self.question, self.relation)
+    }
+}
+
+/// What a column of a describing schema holds, its slot, and how many encoded columns it takes.
+fn place(kind: &ColumnKind, at: usize, bins: u32) -> Option<(Holds, Slot, usize)> {
+    Some(match kind {
+        ColumnKind::Number { low, high, missing, .. } => {
+            let can_miss = *missing == Missing::Category;
+            let indicator = can_miss.then_some(at + 1);
+            let slot = Slot::Number { column: Some(at), missing: indicator, bins: bins as usize };
+            let holds = Holds::Number { low: *low, high: *high, missing: can_miss };
+            (holds, slot, 1 + usize::from(can_miss))
+        }
+        ColumnKind::Category { categories: Categories::Listed(listed), unknown, missing } => {
+            let mut cells = listed.clone();
+            cells.extend((*unknown == Unknown::Other).then(|| OTHER.to_string()));
+            cells.extend((*missing == Missing::Category).then(|| MISSING.to_string()));
+            let count = cells.len();
+            (Holds::Cells(cells), Slot::Cells { first: at, count }, count)
+        }
+        _ => return None,
+    })
+}
+
+/// The cell of categories that are not listed.
+const OTHER: &str = "(other)";
+/// The cell of records without one.
+const MISSING: &str = "(missing)";
+
+/// Refuses cells of the same name.
+fn told_apart(columns: &[Field]) -> Result<(), LearnError> {
+    for column in columns {
+        let Holds::Cells(cells) = &column.holds else { continue };
+        if cells.iter().collect::<HashSet<_>>().len() < cells.len() {
+            let name = privet_core::printable(&column.name).into_owned();
+            return Err(LearnError::NotCovered {
+                what: format!("two cells of '{name}' have the same name"),
+                instead: "name no category (other) or (missing): cells of these names are made",
+            });
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::describe::Describe;
+    use privet_core::Neighbours;
+    use privet_data::{Schema, read};
+
+    const TABLE: &str = "[file]\nmissing_values = [\"\"]\n[clip]\nnorm = \"l2\"\nradius = 1.0\n\
+         [target]\ncolumn = \"ill\"\nclasses = [\"no\", \"yes\"]\n\
+         [[columns]]\nname = \"age\"\ntype = \"number\"\nbounds = [0, 100]\nmissing = 40\n\
+         [[columns]]\nname = \"work\"\ntype = \"category\"\ncategories = [\"farm\", \"shop\"]\n\
+         unknown = \"other\"\nmissing = \"category\"\n\
+         [[columns]]\nname = \"hours\"\ntype = \"number\"\nbounds = [0, 80]\n";
+
+    /// Names of cells and places of encoded columns are those of the encoder.
+    #[test]
+    fn slots_are_where_the_encoder_puts_columns() {
+        let schema = Schema::from_toml(TABLE).unwrap();
+        let request = Describe::default()
+            .request(&schema, 10, Neighbours::ReplaceOne, (1.0, Some(1e-6)))
+            .unwrap();
+        let layout = Layout::of(&request).unwrap();
+        let names = Encoding::new(&request.schema).column_names();
+        assert_eq!(layout.encoded_columns, names.len());
+        for (column, slot) in layout.columns.iter().zip(&layout.question.slots) {
+            match (slot, &column.holds) {
+                (Slot::Cells { first, count }, Holds::Cells(cells)) => {
+                    assert_eq!(*count, cells.len());
+                    for (place, cell) in cells.iter().enumerate() {
+                        assert_eq!(names[first + place], format!("{}={cell}", column.name));
+                    }
+                }
+                (Slot::Number { column: Some(at), missing, .. }, Holds::Number { .. }) => {
+                    assert_eq!(names[*at], column.name);
+                    assert_eq!(missing.is_some(), column.name == "age");
+                    assert!(missing.is_none_or(|place| names[place].contains("(missing)")));
+                }
+                (Slot::Classes { count: 2 }, Holds::Cells(_)) => assert_eq!(column.name, "ill"),
+                other => panic!("{other:?}"),
+            }
+        }
+        let data = read::csv_bytes(b"age,work,hours,ill\n,mine,80,yes\n", &request.schema).unwrap();
+        assert_eq!(data.features.columns(), layout.encoded_columns);
+    }
+
+    /// The table of the theorem, added up.
+    #[test]
+    fn shifts_by_hand() {
+        let schema = Schema::from_toml(TABLE).unwrap();
+        let layout = |neighbours| {
+            let request = Describe::default();
+            Layout::of(&request.request(&schema, 10, neighbours, (1.0, None)).unwrap()).unwrap()
+        };
+        // Cells of age, work, hours, ill; z and z² of two; of whole records a count, two z and two z²; a
+        // product.
+        let replaced = layout(Neighbours::ReplaceOne);
+        assert_eq!(replaced.absolute_shift(), 4.0 * 2.0 + 2.0 * 3.0 + 1.0 + 2.0 * 3.0 + 2.0);
+        let squares: f64 = 4.0 * 2.0 + 2.0 * 5.0 + 1.0 + 2.0 * 5.0 + 4.0;
+        assert!((replaced.shift() - squares.sqrt()).abs() < 1e-12);
+        // One more: how many records there are.
+        let added = layout(Neighbours::AddRemove);
+        assert_eq!(added.absolute_shift(), 15.0);
+        assert!((added.shift() - 15_f64.sqrt()).abs() < 1e-12);
+    }
+}

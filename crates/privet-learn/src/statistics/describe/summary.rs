@@ -1,0 +1,258 @@
+//! What noised sums say of a table: a function of them and of public facts alone.
+
+use super::estimate::{Moments, Noise, Sum};
+use super::histogram::{consistent, quantile};
+use super::layout::{Field, Holds, Layout};
+use super::{Describe, Description};
+use crate::release::request::Request;
+use crate::release::task::Task;
+use crate::statistics::sums::noise_of;
+use privet_optim::sum::Slot;
+use serde::Serialize;
+
+/// The quantiles of every number.
+pub const QUANTILES: [f64; 5] = [0.05, 0.25, 0.5, 0.75, 0.95];
+
+/// A number with an interval in which it lies without the noise, in 95 of 100 releases.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Estimate {
+    /// The number.
+    pub value: f64,
+    /// From here.
+    pub low: f64,
+    /// To here.
+    pub high: f64,
+}
+
+/// A table as it was described.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Summary {
+    /// How many records were looked at; exact where that is public.
+    pub rows: Estimate,
+    /// The standard deviation of the noise on every sum.
+    pub noise: f64,
+    /// A count is within this of the truth in 95 of 100 releases.
+    pub margin: f64,
+    /// Each column.
+    pub columns: Vec<ColumnSummary>,
+    /// Each pair of numbers, over records in which no number is missing.
+    pub correlations: Vec<Correlation>,
+}
+
+/// A column as it was described.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ColumnSummary {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    #[serde(flatten)]
+    pub kind: Kind,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Kind {
+    /// Categories.
+    Category {
+        /// Each with its count as it was noised.
+        cells: Vec<CellCount>,
+    },
+    /// A number.
+    Number {
+        /// Its declared bounds.
+        bounds: [f64; 2],
+        /// In how many records it is missing; `None` where it cannot be.
+        missing: Option<Estimate>,
+        /// The mean of values moved into the bounds.
+        mean: Estimate,
+        /// Their standard deviation.
+        deviation: Estimate,
+        /// [`QUANTILES`].
+        quantiles: Vec<Quantile>,
+        /// Even parts of the bounds, each with its count as it was noised.
+        histogram: Vec<Bin>,
+    },
+}
+
+/// A category with its count.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CellCount {
+    /// The category.
+    pub category: String,
+    /// About how many records are in it; below 0 is noise around next to nobody.
+    pub count: f64,
+}
+
+/// A part of a histogram.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Bin {
+    /// From here.
+    pub from: f64,
+    /// To here, which belongs to the next, but for the last.
+    pub to: f64,
+    /// About how many records are in it.
+    pub count: f64,
+}
+
+/// A quantile.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Quantile {
+    /// Which.
+    pub level: f64,
+    /// About where.
+    pub value: f64,
+    /// From the lower end of the first bin that it may lie in.
+    pub low: f64,
+    /// To the upper end of the last.
+    pub high: f64,
+}
+
+/// A correlation.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Correlation {
+    /// A number.
+    pub first: String,
+    /// Another.
+    pub second: String,
+    /// Of the two.
+    #[serde(flatten)]
+    pub estimate: Estimate,
+}
+
+impl Summary {
+    /// What was described; `None` where the request is not settled or the sums are not its own.
+    pub fn of(request: &Request<Describe>, found: &Description) -> Option<Self> {
+        let layout = Describe::facts(request).ok()?;
+        Describe::fits(request, found).ok()?;
+        let noise = noise_of(request)?;
+        Some(Reading { layout: &layout, noise, sums: &found.sums, at: 0 }.summary())
+    }
+}
+
+/// On the way through the sums.
+struct Reading<'a> {
+    layout: &'a Layout,
+    noise: Noise,
+    sums: &'a [f64],
+    at: usize,
+}
+
+impl<'a> Reading<'a> {
+    fn take(&mut self, count: usize) -> &'a [f64] {
+        let taken = &self.sums[self.at..self.at + count];
+        self.at += count;
+        taken
+    }
+
+    fn summary(mut self) -> Summary {
+        let layout = self.layout;
+        let rows = match layout.question.rows {
+            true => Sum::noised(self.take(1)[0]),
+            false => Sum::known(layout.rows as f64),
+        };
+        let mut moments = Vec::new();
+        let mut columns = Vec::new();
+        for (field, slot) in layout.columns.iter().zip(&layout.question.slots) {
+            let sums = self.take(slot.entries());
+            columns.push(self.column(field, slot, sums, rows, &mut moments));
+        }
+        let whole = self.take(layout.question.of_whole_records());
+        if let Some((count, own)) = whole.split_first() {
+            let count = Sum::noised(*count);
+            moments = own
+                .chunks_exact(2)
+                .map(|two| Moments { count, sum: two[0], squares: two[1] })
+                .collect();
+        }
+        let correlations = match layout.question.products {
+            true => self.correlations(&moments),
+            false => Vec::new(),
+        };
+        let (noise, margin) = (self.noise.deviation(), self.noise.margin(1.0));
+        Summary { rows: self.noise.count(rows), noise, margin, columns, correlations }
+    }
+
+    fn column(
+        &self,
+        field: &Field,
+        slot: &Slot,
+        sums: &[f64],
+        rows: Sum,
+        moments: &mut Vec<Moments>,
+    ) -> ColumnSummary {
+        let kind = match (&field.holds, slot) {
+            (Holds::Number { low, high, missing }, Slot::Number { bins, .. }) => {
+                let (histogram, rest) = sums.split_at(*bins);
+                let absent = missing.then(|| Sum::noised(rest[0]));
+                let count = absent.map_or(rows, |absent| rows.less(absent));
+                let own = &rest[usize::from(*missing)..];
+                let of = Moments { count, sum: own[0], squares: own[1] };
+                moments.push(of);
+                self.number(histogram, &of, absent, (*low, *high))
+            }
+            (Holds::Cells(cells), _) => {
+                let cell = |(name, count): (&String, &f64)| CellCount {
+                    category: name.clone(),
+                    count: *count,
+                };
+                Kind::Category { cells: cells.iter().zip(sums).map(cell).collect() }
+            }
+            (Holds::Number { .. }, _) => Kind::Category { cells: Vec::new() },
+        };
+        ColumnSummary { name: field.name.clone(), kind }
+    }
+
+    fn number(
+        &self,
+        noised: &[f64],
+        moments: &Moments,
+        absent: Option<Sum>,
+        (low, high): (f64, f64),
+    ) -> Kind {
+        let noise = self.noise;
+        let (middle, half) = (low + (high - low) / 2.0, (high - low) / 2.0);
+        let back = |z: f64| (middle + half * z).clamp(low, high);
+        let mean = noise.mean(moments);
+        let deviation = noise.spread(moments);
+        let counts = consistent(noised);
+        let edge = |place: usize| low + (high - low) * place as f64 / noised.len() as f64;
+        let bin = |(place, count): (usize, &f64)| Bin {
+            from: edge(place),
+            to: edge(place + 1),
+            count: *count,
+        };
+        Kind::Number {
+            bounds: [low, high],
+            missing: absent.map(|absent| noise.count(absent)),
+            mean: Estimate { value: back(mean.value), low: back(mean.low), high: back(mean.high) },
+            deviation: Estimate {
+                value: half * deviation.value,
+                low: half * deviation.low,
+                high: half * deviation.high,
+            },
+            quantiles: QUANTILES
+                .map(|level| quantile(level, noised, &counts, (low, high), noise))
+                .into(),
+            histogram: noised.iter().enumerate().map(bin).collect(),
+        }
+    }
+
+    fn correlations(&mut self, moments: &[Moments]) -> Vec<Correlation> {
+        let fields = self.layout.columns.iter();
+        let numbers: Vec<&String> = fields
+            .filter(|field| matches!(field.holds, Holds::Number { .. }))
+            .map(|field| &field.name)
+            .collect();
+        let mut all = Vec::new();
+        for (place, (first, own)) in numbers.iter().zip(moments).enumerate() {
+            for (second, other) in numbers.iter().zip(moments).skip(place + 1) {
+                let products = self.take(1)[0];
+                let estimate = self.noise.correlation(own, other, products);
+                let (first, second) = (first.to_string(), second.to_string());
+                all.push(Correlation { first, second, estimate });
+            }
+        }
+        all
+    }
+}

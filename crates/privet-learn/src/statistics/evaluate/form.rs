@@ -1,0 +1,231 @@
+//! Where each sum of an evaluation stands.
+
+use super::{Evaluate, THRESHOLD};
+use crate::LearnError;
+use crate::linear::model::Model;
+use crate::networks::TrainedNetwork;
+use crate::release::request::{ROWS, Request};
+use crate::statistics::sums;
+use privet_core::Relation;
+use privet_data::Schema;
+use privet_data::schema::{Invalid, TargetKind};
+use privet_optim::loss::Loss;
+use privet_optim::sum::{Described, Labels, Slot};
+use serde::{Deserialize, Serialize};
+
+/// Bins of a score.
+pub const BINS: usize = 24;
+/// Up to so many classes are told apart.
+const CLASSES: usize = 1000;
+/// Bins are even in t(z) = ±ln(1 + |z|/[`FINE`]) of the log odds z, |z| ≤ [`FAR`]: narrow where models under noise are
+/// unsure, wide where they are sure.
+const FINE: f64 = 0.5;
+const FAR: f64 = 8.0;
+/// The digits of a digest.
+const DIGEST: usize = 64;
+
+/// What a model says of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Says {
+    /// A class.
+    Classes,
+    /// One of two classes, and a score by which records can be ranked.
+    Scores,
+    /// A class, and the probability of each.
+    Probabilities,
+    /// A number.
+    Number,
+}
+
+/// What is public of an evaluation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Form {
+    /// n, declared.
+    pub rows: u64,
+    /// Neighbours and unit.
+    pub relation: Relation,
+    /// What the model says.
+    pub says: Says,
+    /// The classes; none where the target is a number.
+    pub classes: Vec<String>,
+    /// The bounds of a number.
+    pub bounds: Option<(f64, f64)>,
+    /// Above which probability the second class is predicted.
+    pub threshold: Option<f64>,
+    /// What is asked.
+    pub question: Described,
+    /// How the targets of records are read: not at all, judgements hold them.
+    pub labels: Labels,
+}
+
+impl Says {
+    /// What a linear model says.
+    pub fn of_model(model: &Model) -> Self {
+        match (model.request().schema.classes(), model.loss()) {
+            (None, _) => Self::Number,
+            (Some(_), Loss::Logistic) => Self::Probabilities,
+            (Some([_, _]), _) => Self::Scores,
+            (Some(_), _) => Self::Classes,
+        }
+    }
+
+    /// What a network says.
+    pub fn of_network(network: &TrainedNetwork) -> Self {
+        match network.request().schema.classes() {
+            None => Self::Number,
+            Some(_) => Self::Probabilities,
+        }
+    }
+}
+
+impl Form {
+    pub(super) fn of(request: &Request<Evaluate>) -> Result<Self, LearnError> {
+        ROWS.check(request.rows as f64)?;
+        let schema = &request.schema;
+        let Evaluate { model, says, threshold, declared_public: _ } = &request.task;
+        // Only then is the request what it says, whatever else the table has.
+        if schema.of_rows() != *schema {
+            return Err(LearnError::NotCovered {
+                what: "an evaluation is asked for with the target and the unit of a table alone"
+                    .into(),
+                instead: "make the request with Evaluate::request, or give the schema of Schema::of_rows",
+            });
+        }
+        let digits = |letter: u8| letter.is_ascii_digit() || (b'a'..=b'f').contains(&letter);
+        if model.len() != DIGEST || !model.bytes().all(digits) {
+            return Err(LearnError::NotCovered {
+                what: "which model is evaluated is said by the digest of its file".into(),
+                instead: "give the 64 digits that its certificate has under digest",
+            });
+        }
+        let classes = schema.classes().unwrap_or_default().to_vec();
+        let bounds = match &schema.target().kind {
+            TargetKind::Number { low, high } => Some((*low, *high)),
+            TargetKind::Classes(_) => None,
+        };
+        let fits = match says {
+            Says::Number => bounds.is_some(),
+            Says::Scores => classes.len() == 2,
+            Says::Classes | Says::Probabilities => (2..=CLASSES).contains(&classes.len()),
+        };
+        if !fits {
+            return Err(LearnError::NotCovered {
+                what: "what the model is said to say does not fit the target".into(),
+                instead: "number needs a numeric target, scores two classes, classes and probabilities \
+                          from 2 to 1000 of them",
+            });
+        }
+        if let Some(threshold) = threshold {
+            THRESHOLD.check(*threshold)?;
+            if *says != Says::Probabilities || classes.len() != 2 {
+                return Err(LearnError::NotCovered {
+                    what: "a threshold is for models that give two classes their probabilities"
+                        .into(),
+                    instead: "leave out the threshold, or evaluate a logistic model of two classes",
+                });
+            }
+        }
+        let relation = request.relation();
+        let counted = relation.count_is_public() && schema.invalid() == Invalid::Refuse;
+        let mut form = Self {
+            rows: request.rows,
+            relation,
+            says: *says,
+            classes,
+            bounds,
+            threshold: *threshold,
+            question: Described { marker: 0, rows: !counted, slots: Vec::new(), products: false },
+            labels: Labels::Same,
+        };
+        (form.question.slots, form.question.marker) = form.slots();
+        Ok(form)
+    }
+
+    /// That of an exact evaluation, for who may see the rows: records are counted one by one.
+    pub fn exact(schema: &Schema, says: Says, threshold: Option<f64>) -> Result<Self, LearnError> {
+        let model = "0".repeat(DIGEST);
+        let task = Evaluate { model, says, threshold, declared_public: false };
+        let neighbours = privet_core::Neighbours::AddRemove;
+        Self::of(&Request::new(schema.of_rows(), 1, neighbours, task))
+    }
+
+    /// The slots, and the column that says that a record is there, which is the last.
+    fn slots(&self) -> (Vec<Slot>, usize) {
+        let mut slots = Vec::new();
+        let mut at = 0;
+        let mut cells = |count: usize, at: &mut usize| {
+            slots.push(Slot::Cells { first: *at, count });
+            *at += count;
+        };
+        let shares = match self.says {
+            Says::Number => 4,
+            says => {
+                cells(self.classes.len() * self.classes.len(), &mut at);
+                if says != Says::Classes {
+                    cells(2 * BINS, &mut at);
+                }
+                if says == Says::Probabilities { 2 } else { 0 }
+            }
+        };
+        slots.extend((at..at + shares).map(|column| Slot::Share { column }));
+        (slots, at + shares)
+    }
+
+    /// Columns of the table of judgements.
+    pub fn columns(&self) -> usize {
+        self.question.marker + 1
+    }
+
+    /// Δ₁ of all sums: see `sums`.
+    pub fn absolute_shift(&self) -> f64 {
+        sums::absolute_shift(&self.question, self.relation)
+    }
+
+    /// Δ₂.
+    pub fn shift(&self) -> f64 {
+        sums::shift(&self.question, self.relation)
+    }
+}
+
+/// The bin of log odds.
+pub(super) fn bin(log_odds: f64) -> usize {
+    let far = (1.0 + FAR / FINE).ln();
+    let t = (log_odds.abs() / FINE).ln_1p().copysign(log_odds);
+    let place = if t.is_nan() { 0.5 } else { ((t / far).clamp(-1.0, 1.0) + 1.0) / 2.0 };
+    ((place * BINS as f64) as usize).min(BINS - 1)
+}
+
+/// The probability at a place between 0 and [`BINS`], on the scale of bins.
+pub(super) fn probability_at(place: f64) -> f64 {
+    let far = (1.0 + FAR / FINE).ln();
+    let t = far * (2.0 * place / BINS as f64 - 1.0);
+    let log_odds = (FINE * t.abs().exp_m1()).copysign(t);
+    match place {
+        place if place <= 0.0 => 0.0,
+        place if place >= BINS as f64 => 1.0,
+        _ => 1.0 / (1.0 + (-log_odds).exp()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bins_rise_with_the_odds_and_go_back_to_them() {
+        let mut last = 0;
+        for step in -900..=900 {
+            let odds = f64::from(step) / 100.0;
+            let found = bin(odds);
+            assert!(found >= last && found < BINS);
+            let p = 1.0 / (1.0 + (-odds).exp());
+            let (from, to) = (probability_at(found as f64), probability_at(found as f64 + 1.0));
+            assert!(from - 1e-12 <= p && p <= to + 1e-12, "{odds}: {from} {to}");
+            last = found;
+        }
+        assert_eq!((bin(f64::INFINITY), bin(f64::NEG_INFINITY)), (BINS - 1, 0));
+        assert_eq!(bin(f64::NAN), BINS / 2);
+        assert_eq!((bin(1e-9), bin(-1e-9)), (BINS / 2, BINS / 2 - 1));
+    }
+}

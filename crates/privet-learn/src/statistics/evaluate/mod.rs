@@ -1,0 +1,191 @@
+//! What a public model is worth on private records: all that is shown of it in one noised release.
+//!
+//! **Theorem.** The model is public, so that what it says of a record, and whether that is right, is a function of
+//! that record alone ([`Judged`]): a table of records becomes a table of such judgements row by row, and neighbours
+//! become neighbours. Of those a record adds to a vector of sums
+//! - *for classes* 1 to the cell of (its class, the class predicted); where the model scores, 1 to the cell of (its
+//!   class, the bin of its score), or for more than two classes of (right or wrong, the bin of its confidence); where
+//!   the model has probabilities, its log loss over ln 100, clipped, and half its squared distance from the truth,
+//!   both in [0, 1];
+//! - *for a number* |e|, e², u and u², where u in [0, 1] is its place between the target's bounds and e the distance
+//!   of the prediction, which is moved into the bounds, from it.
+//!
+//! How far those sums move between neighbours, and their noise: `sums`. Everything shown is made of the
+//! noised sums, the schema and the model file alone ([`Worth`]), the number of rows where that is private and the
+//! warnings included.
+//!
+//! **Conditions.** The model was released before, and paid for, or made from public data: this release adds to that. Of a
+//! model that is neither, what it says of one record may be a function of all of them, and one record may move every
+//! cell: [`taken_for_public`] refuses those, unless whoever asks declares the model public, which the request states.
+//! Every certificate notes the condition.
+//! Records are read as for training, so that a unit has at most its declared number of them. A decision threshold is
+//! given, or computed from public costs; it is never read off the records unpaid. Tested by `tests/all/evaluate.rs`.
+
+mod form;
+mod judged;
+mod threshold;
+mod worth;
+
+pub use form::{BINS, Form, Says};
+pub use judged::Judged;
+pub use threshold::{THRESHOLD, threshold_by_cost};
+pub use worth::{Calibrated, ClassWorth, Measures, NumberWorth, OneClass, Worth};
+
+use super::sums::Summing;
+use crate::LearnError;
+use crate::release::admit;
+use crate::release::request::Request;
+use crate::release::settings::Shown;
+use crate::release::task::{Artefact, Planned, Procedure, Task, Work};
+use privet_core::{Budget, Neighbours};
+use privet_data::Schema;
+use privet_dp::account::{Event, Guarantee};
+use privet_dp::gate::{Arithmetic, Noised, Session};
+use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// An evaluation of one model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evaluate {
+    /// The digest of the model's file, in its certificate.
+    pub model: String,
+    /// What the model says of a record.
+    pub says: Says,
+    /// Above which probability the second of two classes is predicted; the model's own rule unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threshold: Option<f64>,
+    /// Whoever asks declares that the model is public, though no certificate of it says so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub declared_public: bool,
+}
+
+/// Refuses a model that may not be shown: one without a finite guarantee that holds, unless it is declared public.
+pub fn taken_for_public(guarantee: Option<&Guarantee>, declared: bool) -> Result<(), LearnError> {
+    if declared || guarantee.is_some_and(|claim| claim.epsilon.is_finite()) {
+        return Ok(());
+    }
+    Err(LearnError::NotCovered {
+        what: "the model has no guarantee that holds: what it says of one record may give away others, and the noise of \
+               an evaluation is for what a public model says"
+            .into(),
+        instead: "evaluate a model that was released privately, or declare that this one is public, made without these \
+                  records (--model-is-public; model_is_public=True)",
+    })
+}
+
+/// Under which condition an evaluation's claim holds.
+fn condition(task: &Evaluate) -> String {
+    let digest = task.model.get(..12).unwrap_or(&task.model);
+    match task.declared_public {
+        false => format!(
+            "the model of digest {digest}… is taken for public: what it was learnt with, if from the same records, adds to \
+             this (privet total)"
+        ),
+        true => format!(
+            "the model of digest {digest}… is declared public by whoever asked for this, and no certificate shows that: if \
+             it was learnt from the same records without privacy, nothing is promised"
+        ),
+    }
+}
+
+/// Noised sums of judgements; [`Worth::of`] says what they mean.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Evaluation {
+    /// In the order of [`Form`].
+    pub sums: Vec<f64>,
+}
+
+impl Artefact for Evaluation {
+    const KIND: &'static str = "evaluation";
+
+    fn numbers(&self) -> Vec<f64> {
+        self.sums.clone()
+    }
+}
+
+impl Evaluate {
+    /// On a table with the model's schema, of which target and unit count; δ is 1/rows² unless given.
+    pub fn request(
+        self,
+        schema: &Schema,
+        rows: u64,
+        neighbours: Neighbours,
+        (epsilon, delta): (f64, Option<f64>),
+    ) -> Result<Request<Self>, LearnError> {
+        let budget = Budget::new(epsilon, delta.unwrap_or_else(|| Budget::usual_delta(rows)))?;
+        Ok(Request::new(schema.of_rows(), rows, neighbours, self).within(budget))
+    }
+}
+
+impl Task for Evaluate {
+    const NAME: &'static str = "evaluate";
+    type Facts = Form;
+    type Artefact = Evaluation;
+
+    fn facts(request: &Request<Self>) -> Result<Form, LearnError> {
+        Form::of(request)
+    }
+
+    fn plan(request: &Request<Self>, form: &Form) -> Result<Planned<Self>, LearnError> {
+        let sums = Summing::planned(request, &form.question, &form.labels, "evaluations")?;
+        Ok(Planned {
+            work: Work::Private(Arc::new(Evaluating { sums })),
+            settled: request.task.clone(),
+            arithmetic: Arithmetic::Finite,
+            notes: vec![condition(&request.task).into()],
+        })
+    }
+
+    fn admit(form: &Form, table: &dyn Table) -> Result<(), LearnError> {
+        admit::shape(form.relation, form.rows, form.columns(), table, |_| Ok(()))
+    }
+
+    fn fits(request: &Request<Self>, found: &Evaluation) -> Result<(), String> {
+        let form = Self::facts(request).map_err(|error| error.to_string())?;
+        let fits = found.sums.len() == form.question.length()
+            && found.sums.iter().all(|sum| sum.is_finite());
+        if fits { Ok(()) } else { Err("its sums do not fit its schema".into()) }
+    }
+
+    fn noised(&self) -> &'static str {
+        "all sums that it is made of"
+    }
+
+    fn summary(&self) -> String {
+        "evaluation of a model".into()
+    }
+}
+
+/// All sums under noise.
+#[derive(Debug, Clone)]
+struct Evaluating {
+    sums: Summing,
+}
+
+impl Procedure<Evaluate> for Evaluating {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.sums.events()?)
+    }
+
+    fn settings(&self) -> Shown {
+        Shown::of([("sum_noise", self.sums.deviation()), ("sums", self.sums.sums() as f64)])
+    }
+
+    fn refuses(&self, found: &Evaluation) -> Option<&'static str> {
+        self.sums.off_grid(&found.sums).then_some("a sum is off the grid of the noise")
+    }
+
+    fn run(
+        &self,
+        _form: &Form,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        _monitor: &dyn Monitor,
+    ) -> Result<Noised<Evaluation>, LearnError> {
+        Ok(self.sums.of(table, session)?.map(|sums| Evaluation { sums }))
+    }
+}

@@ -1,0 +1,186 @@
+//! Many sums under one noise: what descriptions and evaluations have in common.
+//!
+//! **Theorem.** A record adds to the vector of sums ([`Described`]) in *parts* ([`Part`]): 1 to one cell of several,
+//! or to none; a number in [0, 1]; a number in [−1, 1]. A unit has at most k records. Between neighbours the sums
+//! move
+//!
+//! | part | add or remove, ℓ1 and ℓ2 | replace one, ℓ1 | replace one, ℓ2 |
+//! |---|---|---|---|
+//! | one of several cells | k | 2k | √2·k |
+//! | in [0, 1] | k | k | k |
+//! | in [−1, 1] | k | 2k | 2k |
+//!
+//! and all parts together in ℓ1 by their sum, in ℓ2 by the root of the sum of their squares.
+//! - **Gaussian** (δ > 0): one discrete Gaussian vector on a fine grid ([`privet_dp::mechanism::Gaussian`])
+//!   at Δ₂;
+//! - **Laplace** (δ = 0): one discrete Laplace vector on multiples of 2⁻²⁰
+//!   ([`privet_dp::mechanism::Laplace`]) at Δ₁ and the rounding to that grid.
+//!
+//! *Proof.* Cells: the unit's counts c ≥ 0 have ‖c‖₁ ≤ k, so ‖c‖₂ ≤ k, and ‖c′ − c‖₂² ≤ ‖c‖² + ‖c′‖² ≤ 2k²
+//! since no entry is negative; ‖c′ − c‖₁ ≤ 2k. A sum of at most k numbers of [0, 1] lies in [0, k], and so
+//! two of them are at most k apart; of [−1, 1] likewise 2k. Parts stand in different coordinates, so their
+//! squares add. The parts hold for whatever stands in the rows: numbers are clamped and truncated inside the
+//! sum, which is exact. ∎ Tested by `tests/all/describe.rs` and `tests/all/evaluate.rs` on random and extreme
+//! neighbours.
+
+use super::count::Law;
+use super::describe::estimate::Noise;
+use crate::LearnError;
+use crate::release::admit;
+use crate::release::allowance::Allowance;
+use crate::release::answers::{Answers, Here, Questions, SumNoise};
+use crate::release::plan::no_budget;
+use crate::release::request::{Calibration, Request};
+use crate::release::support::Support;
+use crate::release::task::Task;
+use privet_core::{Neighbours, Relation};
+use privet_dp::account::{Event, gaussian};
+use privet_dp::gate::{GateError, Noised, Session};
+use privet_dp::mechanism::{Gaussian, Laplace};
+use privet_optim::sum::{Described, Exact, Labels, Part, Table};
+
+/// Laplace noise is on multiples of this.
+const STEP: f64 = 1.0 / 1_048_576.0;
+
+/// Δ₁: see the theorem.
+pub(super) fn absolute_shift(question: &Described, relation: Relation) -> f64 {
+    let each = |part: &Part| match (part, relation.neighbours) {
+        (_, Neighbours::AddRemove) | (Part::Share, _) => 1.0,
+        (Part::OneOf(_) | Part::Signed, _) => 2.0,
+    };
+    let parts: f64 = question.parts().iter().map(each).sum();
+    f64::from(relation.unit.records()) * parts
+}
+
+/// Δ₂: see the theorem.
+pub(super) fn shift(question: &Described, relation: Relation) -> f64 {
+    let squares = |part: &Part| match (part, relation.neighbours) {
+        (_, Neighbours::AddRemove) | (Part::Share, _) => 1.0,
+        (Part::OneOf(_), _) => 2.0,
+        (Part::Signed, _) => 4.0,
+    };
+    let squares: f64 = question.parts().iter().map(squares).sum();
+    // Whole numbers; the factor pays for the rounding of root and product.
+    f64::from(relation.unit.records()) * squares.sqrt() * (1.0 + 4.0 * f64::EPSILON)
+}
+
+/// All sums under noise.
+#[derive(Debug, Clone)]
+pub(super) struct Summing {
+    question: Described,
+    labels: Labels,
+    relation: Relation,
+    law: Law,
+    noise_scale: f64,
+}
+
+impl Summing {
+    /// With the least noise that the budget of a request allows. `what` is what is made of the sums.
+    pub fn planned<T: Task>(
+        request: &Request<T>,
+        question: &Described,
+        labels: &Labels,
+        what: &str,
+    ) -> Result<Self, LearnError> {
+        let budget = request.budget.ok_or_else(|| no_budget(request))?;
+        if request.calibration == Calibration::Printed {
+            return Err(LearnError::NotCovered {
+                what: format!("no paper prints constants for {what}"),
+                instead: "leave out the calibration, or give sound",
+            });
+        }
+        let (law, relation) = (law(budget.is_pure()), request.relation());
+        let summing = |noise_scale| Self {
+            question: question.clone(),
+            labels: labels.clone(),
+            relation,
+            law,
+            noise_scale,
+        };
+        // Rounding to the grid is charged as well.
+        let absolute = absolute_shift(question, relation) + STEP * question.length() as f64;
+        let floor = match law {
+            Law::Laplace => absolute / budget.epsilon(),
+            Law::Gaussian => {
+                shift(question, relation) / gaussian::mu(budget.epsilon(), budget.delta())
+            }
+        };
+        let allowance = Allowance::new(budget, &request.noise);
+        Ok(summing(allowance.least(floor, |scale| summing(scale).events())?))
+    }
+
+    fn laplace(&self) -> Laplace {
+        Laplace {
+            neighbours: self.relation.neighbours,
+            unit: self.relation.unit,
+            sensitivity: absolute_shift(&self.question, self.relation),
+            noise_scale: self.noise_scale,
+            step: STEP,
+            on_grid: false,
+            coordinates: self.question.length(),
+        }
+    }
+
+    fn gaussian(&self) -> Gaussian {
+        Gaussian {
+            neighbours: self.relation.neighbours,
+            unit: self.relation.unit,
+            sensitivity: shift(&self.question, self.relation),
+            noise_scale: self.noise_scale,
+            coordinates: self.question.length(),
+        }
+    }
+
+    /// What it costs.
+    pub fn events(&self) -> Result<Event, GateError> {
+        match self.law {
+            Law::Laplace => Ok(self.laplace().event()),
+            Law::Gaussian => self.gaussian().event(),
+        }
+    }
+
+    /// The standard deviation of the noise on a sum.
+    pub fn deviation(&self) -> f64 {
+        Noise { law: self.law, scale: self.noise_scale }.deviation()
+    }
+
+    /// How many sums.
+    pub fn sums(&self) -> usize {
+        self.question.length()
+    }
+
+    /// Whether a sum is none that this noise can leave.
+    pub fn off_grid(&self, sums: &[f64]) -> bool {
+        let support = match self.law {
+            Law::Laplace => Support::Grid(STEP),
+            Law::Gaussian => Support::gaussian(self.noise_scale),
+        };
+        support.refuses(&[sums.to_vec()]).is_some()
+    }
+
+    /// The sums of a table.
+    pub fn of(
+        &self,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Vec<f64>>, LearnError> {
+        let here = Here(vec![admit::records(table, &self.labels)?]);
+        let question = Exact::Described(self.question.clone());
+        let questions = Questions::of(vec![question], Described::UNIT);
+        let noise = match self.law {
+            Law::Laplace => SumNoise::Laplace(self.laplace()),
+            Law::Gaussian => SumNoise::Gaussian(self.gaussian()),
+        };
+        here.answer(&questions, &noise, session)
+    }
+}
+
+/// Gaussian where there is a δ.
+fn law(pure: bool) -> Law {
+    if pure { Law::Laplace } else { Law::Gaussian }
+}
+
+/// The noise on every sum of a settled request.
+pub(super) fn noise_of<T>(request: &Request<T>) -> Option<Noise> {
+    Some(Noise { law: law(request.budget?.is_pure()), scale: *request.noise.first()? })
+}

@@ -1,0 +1,280 @@
+//! Private experts: at every step one column is drawn by exponential weights, and that column alone is the model.
+//!
+//! After Jain & Thakurta 2014, §5.2 (follow the leader over the simplex with an entropy term), constants re-derived.
+//!
+//! **Algorithm.** Record t gives column j the cost cₜⱼ = −y·x̄ⱼ/τ, x̄ its entry within ±τ and y its label (∓1, or a number in
+//! [−1, 1]): the column that agrees with the labels is cheap. After a step of B records column j comes out with
+//! probability ∝ e^(−Cⱼ/λ), Cⱼ the sum of its costs so far; with `signs = both` also −j, at −Cⱼ.
+//!
+//! **Theorem.** Costs are whole numbers of 1/M, at most M of them, a function of their record alone. One slot that changes
+//! moves every later Cⱼ by a number in [−2M, 2M], by one in [−M, M] where it is emptied: each draw has bounded range
+//! **4/λ** ([`privet_dp::mechanism::Choice`], spread 4M), those before the slot 0. T/B draws cost as many bounded-range
+//! mechanisms, composed adaptively: ρ = 2(T/B)/λ² of zero-concentrated privacy, or less by the accountant's other
+//! bounds. ∎ Cumulative sums are exact and secret; δ = 0 is offered. The draws are exact ([`privet_dp::noise::choose_by_weight`]); how
+//! long one takes depends on the sums.
+//!
+//! **Regret** against the best column: λ·ln p + BT/(2λ) in expectation (exponential weights on costs in [−1, 1], the
+//! model B steps old at most). Privacy asks for λ ≥ √(2T/(Bρ)). With B = 1 that is √T·ln p·√(2/ρ): the √(T log p) of the paper is
+//! not reached by that λ, whose own term is λ ln p. Both terms are least together at B = 2√(ln p/ρ):
+//! **2√T·(ln p)^¾/ρ^¼**. So B is that unless a batch is given, and λ is the larger of what privacy asks for and of
+//! √(BT/(2 ln p)).
+//!
+//! - τ `clip`, λ `entropy`; `signs`: plus or both
+//! - Tested by `tests/all/experts.rs`.
+
+use super::following::{Following, Rule};
+use super::learners::{Decision, Hidden, Learner};
+use super::slopes::Slots;
+use super::{ADDED, SINGLE};
+use super::{Horizon, Method, Online, Stream};
+use crate::LearnError;
+use crate::linear::facts::Facts;
+use crate::linear::frank_wolfe::{CLIP, usual_range};
+use crate::linear::simplex::ENTROPY;
+use crate::release::allowance::Allowance;
+use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
+use crate::release::registry::Info;
+use crate::release::request::Calibration;
+use crate::release::settings::{Shown, settings};
+use crate::release::task::Procedure;
+use privet_core::Budget;
+use privet_dp::account::Event;
+use privet_dp::continual::Heard;
+use privet_dp::gate::{GateError, Noised, Private, Session};
+use privet_dp::mechanism::Choice;
+use privet_optim::solver::Monitor;
+use privet_optim::sum::Table;
+use serde::{Deserialize, Serialize};
+use zeroize::Zeroizing;
+
+/// M.
+pub const UNITS: i64 = 1 << 20;
+
+/// A line about it.
+pub const INFO: Info = Info {
+    name: "experts",
+    summary: "draws one column a step by exponential weights, and follows it",
+    source: "Jain & Thakurta 2014, §5.2, constants re-derived",
+    guarantee: "(ε, δ) and pure ε in finite arithmetic; replace-one neighbours only",
+    settings: Experts::SETTINGS,
+    noised: "the choice of a column by what it has cost so far",
+    private: true,
+    covers: Covers {
+        printed: Cover::unprinted(NOT_PRINTED),
+        several: Cover::No {
+            why: "learns two classes or a number",
+            instead: "name two classes in the schema, or give method ftrl",
+        },
+        needs: Needs::Memory,
+        private_count: ADDED,
+        users: SINGLE,
+        ..Covers::ALL
+    },
+    more: (),
+};
+
+/// Which columns are experts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Signs {
+    /// As they are.
+    #[default]
+    Plus,
+    /// As they are, and with a minus.
+    Both,
+}
+
+settings! {
+    /// Settings of `experts`.
+    #[derive(Copy)]
+    pub struct Experts {
+        clip: f64 [CLIP]
+            "what every entry is clamped to, both ways; chosen from the schema unless given";
+        entropy: f64 [ENTROPY]
+            "λ of the weights e^(−cost/λ); from the budget, or larger if that is better, unless given";
+        signs: Signs ["plus or both"]
+            "whether a column may also be followed with a minus; plus unless given";
+    }
+}
+
+impl Experts {
+    fn candidates(&self, columns: usize) -> usize {
+        match self.signs.unwrap_or_default() {
+            Signs::Plus => columns,
+            Signs::Both => 2 * columns,
+        }
+    }
+
+    /// B of the rule.
+    pub(super) fn batch(&self, budget: Option<Budget>, facts: &Facts) -> u32 {
+        let Some(budget) = budget else { return 1 };
+        let rows = facts.rows as f64;
+        let ln = (self.candidates(facts.columns).max(2) as f64).ln();
+        let delta = if budget.is_pure() { 1.0 / (rows * rows) } else { budget.delta() };
+        let rho = budget.epsilon().powi(2) / (4.0 * (1.0 / delta).ln());
+        (2.0 * (ln / rho).sqrt()).clamp(1.0, rows.sqrt().max(1.0)).round() as u32
+    }
+}
+
+/// Decides everything from public facts.
+pub(super) fn plan(
+    horizon: &Horizon,
+    allowance: &Allowance<'_>,
+    _calibration: Calibration,
+    options: &Experts,
+) -> Result<Decision, LearnError> {
+    let facts = &horizon.facts;
+    let clip = CLIP.check(options.clip.unwrap_or(facts.entry_scale.min(facts.entry_bound)))?;
+    let candidates = options.candidates(facts.columns);
+    let choice = Choice {
+        neighbours: facts.neighbours,
+        unit: facts.unit,
+        spread: 4 * UNITS as u64,
+        rate: 1.0,
+        candidates,
+    };
+    let at = |lambda: f64| Choice { rate: 1.0 / (lambda * UNITS as f64), ..choice };
+    // The noise of a choice is told by one over its range, 4/λ.
+    let least = || {
+        let repeated = |scale: f64| {
+            let event = Box::new(at(4.0 * scale).event()?);
+            Ok::<_, GateError>(Event::Repeat { count: horizon.steps, event })
+        };
+        let floor = 0.25 / usual_range(allowance, f64::from(horizon.steps));
+        Ok::<_, LearnError>(4.0 * allowance.least(floor, repeated)?)
+    };
+    let lambda = match (options.entropy, allowance.settled()) {
+        // Of a plan that is made again: the accountant confirms it.
+        (Some(lambda), Some(_)) => ENTROPY.check(lambda)?,
+        (Some(lambda), None) => {
+            let (lambda, least) = (ENTROPY.check(lambda)?, least()?);
+            if lambda < least {
+                return Err(LearnError::NotCovered {
+                    what: format!(
+                        "entropy {lambda}: this budget and horizon need {least:.4} at least"
+                    ),
+                    instead: "give a larger entropy, or leave it out",
+                });
+            }
+            lambda
+        }
+        (None, _) => {
+            let ln = (candidates.max(2) as f64).ln();
+            least()?.max((f64::from(horizon.batch) * facts.rows as f64 / (2.0 * ln)).sqrt())
+        }
+    };
+    let signs = options.signs.unwrap_or_default();
+    let settled = Experts { clip: Some(clip), entropy: Some(lambda), signs: Some(signs) };
+    let learner = Drawing { choice: at(lambda), horizon: horizon.clone(), clip, lambda };
+    Ok(Decision::new(learner, Method::Experts(settled)))
+}
+
+/// The learner.
+#[derive(Debug, Clone)]
+struct Drawing {
+    choice: Choice,
+    horizon: Horizon,
+    clip: f64,
+    /// λ, in costs.
+    lambda: f64,
+}
+
+impl Drawing {
+    fn start(&self, live: bool) -> Following {
+        let steps = self.horizon.steps;
+        let keep = super::kept_steps(self.horizon.kept, steps);
+        Following { live, ..Following::new(Rule::Chosen, steps, self.horizon.facts.columns, keep) }
+    }
+
+    fn begin(&self) -> Sums {
+        let scores = Zeroizing::new(vec![0; self.choice.candidates]);
+        Sums { own: self.clone(), scores }
+    }
+}
+
+/// A record's cost for a column less its sign, in units: at most [`UNITS`] either way.
+pub fn agreement(x: f64, label: f64, clip: f64) -> i64 {
+    let part = label.clamp(-1.0, 1.0) * (x / clip).clamp(-1.0, 1.0);
+    // What is no number (nothing gets here that is none) counts as 0.
+    ((part * UNITS as f64) as i64).clamp(-UNITS, UNITS)
+}
+
+/// The secret half: minus the sums of costs.
+struct Sums {
+    own: Drawing,
+    scores: Zeroizing<Vec<i64>>,
+}
+
+impl Hidden for Sums {
+    fn step(
+        &mut self,
+        slots: &Slots<'_>,
+        rows: std::ops::Range<usize>,
+        _theta: &[f64],
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Heard>, LearnError> {
+        let columns = self.own.horizon.facts.columns;
+        let both = self.own.choice.candidates > columns;
+        for row in rows {
+            let (label, scores, clip) = (slots.label(row), &mut self.scores, self.own.clip);
+            slots.each(row, |column, x| {
+                let agreed = agreement(x, label, clip);
+                scores[column] += agreed;
+                if both {
+                    scores[columns + column] -= agreed;
+                }
+            });
+        }
+        let chosen = self.own.choice.run(Private::new(self.scores.to_vec()), session)?;
+        Ok(chosen.map(|place| Heard::Row(vec![place as f64])))
+    }
+}
+
+impl Procedure<Online> for Drawing {
+    fn event(&self) -> Result<Event, LearnError> {
+        let event = Box::new(self.choice.event()?);
+        Ok(Event::Repeat { count: self.horizon.steps, event })
+    }
+
+    fn settings(&self) -> Shown {
+        Shown::of([
+            ("steps", f64::from(self.horizon.steps)),
+            ("batch", f64::from(self.horizon.batch)),
+            ("experts", self.choice.candidates as f64),
+            ("clip", self.clip),
+            ("entropy", self.lambda),
+        ])
+    }
+
+    fn walk(&self) -> Option<serde_json::Value> {
+        serde_json::to_value(self.start(false)).ok()
+    }
+
+    fn refuses(&self, found: &Stream) -> Option<&'static str> {
+        let both = self.choice.candidates > self.horizon.facts.columns;
+        let one = |weights: &Vec<f64>| {
+            let mut chosen = weights.iter().filter(|weight| **weight != 0.0);
+            let single = chosen.next().is_some_and(|w| *w == 1.0 || (both && *w == -1.0));
+            single && chosen.next().is_none()
+        };
+        (!found.values.iter().all(one)).then_some("a model is not one column")
+    }
+
+    fn run(
+        &self,
+        horizon: &Horizon,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noised<Stream>, LearnError> {
+        let mut hidden = self.begin();
+        super::learners::over_table(horizon, table, session, monitor, &mut hidden)
+    }
+}
+
+impl Learner for Drawing {
+    fn live(&self) -> Result<(serde_json::Value, Box<dyn Hidden>), LearnError> {
+        let start = serde_json::to_value(self.start(true)).map_err(|_| GateError::Malformed)?;
+        Ok((start, Box::new(self.begin())))
+    }
+}

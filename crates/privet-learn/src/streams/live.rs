@@ -1,0 +1,296 @@
+//! A stream that is handed records as they come.
+//!
+//! The session is opened and its certificate made before the first record is at hand; from then on every step takes
+//! a draw of it, and everything goes out under that certificate, which claims the whole stream. After the last step
+//! nothing more is released, whatever comes.
+//!
+//! **Put aside.** Where a [`Journal`] commits draws, a stream can be put aside ([`Live::suspend`]) and taken up by
+//! another process ([`Aside::resume`]). What it has released is in its state; what it knows of records without noise is
+//! in there sealed under a key, or not at all, and then sums begin anew from there, with more noise
+//! ([`privet_dp::continual::Running::begin_anew`]). Steps that a process lost count as made: their slots are passed
+//! over, and no second answer is drawn for any of them. States are used once. **Where** a stream is put aside must not
+//! depend on records, only on numbers of slots: neighbouring streams must be cut alike, else what others added before the
+//! cut would tell them apart. That is the caller's part.
+
+use super::following::Following;
+use super::learners::Hidden;
+use super::{Stream, Streamed};
+use crate::LearnError;
+use crate::release::plan::{Plan, plan};
+use crate::release::released::Released;
+use crate::release::request::Request;
+use privet_data::Dataset;
+use privet_dp::continual::StateKey;
+use privet_dp::gate::{
+    Entered, GateError, Journal, Noised, PurseError, Session, Spend, Suspended, Walking,
+};
+use privet_dp::noise::Source;
+use serde::{Deserialize, Serialize};
+
+/// A stream under way.
+pub struct Live<'a, T: Streamed> {
+    plan: Plan<T>,
+    session: Session<'a>,
+    walk: Walking<Following>,
+    hidden: Box<dyn Hidden>,
+    taken: u32,
+    /// Steps that were made by a process that lost their answers, still to be passed over.
+    lost: u32,
+    /// Whether the walk is still to be told that sums begin anew.
+    anew: bool,
+    generation: u64,
+    latest: Option<Noised<Stream>>,
+    /// What was out when it was taken up.
+    before: Option<Vec<f64>>,
+}
+
+impl<T: Streamed> std::fmt::Debug for Live<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Live({} steps left)", self.left())
+    }
+}
+
+/// A stream that was put aside, as it is written down.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound = "")]
+pub struct Aside<T: Streamed> {
+    format: String,
+    request: Request<T>,
+    session: Suspended<Following>,
+    /// The un-noised state, sealed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sealed: Option<String>,
+}
+
+/// The form of such states.
+const FORMAT: &str = "privet-online-1";
+
+fn not_put_aside() -> LearnError {
+    LearnError::NotCovered {
+        what: "only streams whose noise is correlated by buffers can be put aside".into(),
+        instead: "give method ftrl or counts, with factor buffered",
+    }
+}
+
+impl<'a, T: Streamed> Live<'a, T> {
+    /// Opens the session; nothing is drawn yet. What comes back beside it is the certificate of the whole
+    /// stream, with nothing released in it.
+    pub fn begin(
+        plan: &Plan<T>,
+        source: &'a mut dyn Source,
+    ) -> Result<(Self, Released<T>), LearnError> {
+        let events = plan.events().cloned().ok_or(GateError::NotAsPlanned)?;
+        let (start, hidden) = T::learner(plan)?;
+        Self::opened(plan, Session::start_walking(events, start, source), hidden)
+    }
+
+    /// Refuses a plan whose stream cannot be put aside, before anything is paid.
+    pub fn can_be_put_aside(plan: &Plan<T>) -> Result<(), LearnError> {
+        let (_, mut hidden) = T::learner(plan)?;
+        let can =
+            hidden.steps().and_then(Option::as_mut).is_some_and(|steps| steps.can_be_put_aside());
+        if can { Ok(()) } else { Err(not_put_aside()) }
+    }
+
+    /// As [`Self::begin`], with a new journal in which every draw is committed before it is made, so that the stream
+    /// can be put aside.
+    pub fn begin_kept(
+        plan: &Plan<T>,
+        source: &'a mut dyn Source,
+        journal: &'a mut Journal,
+    ) -> Result<(Self, Released<T>), LearnError> {
+        Self::can_be_put_aside(plan)?;
+        let events = plan.events().cloned().ok_or(GateError::NotAsPlanned)?;
+        let (start, hidden) = T::learner(plan)?;
+        let spend = Spend::Exactly(events);
+        Self::opened(plan, Session::open_walking(spend, start, source, journal)?, hidden)
+    }
+
+    fn opened(
+        plan: &Plan<T>,
+        mut session: Session<'a>,
+        hidden: Box<dyn Hidden>,
+    ) -> Result<(Self, Released<T>), LearnError> {
+        session = session.entered_in(plan.entered.clone());
+        let walk = session.begin::<Following>()?;
+        let (plan, latest) = (plan.clone(), None);
+        let (taken, lost, anew, generation) = (0, 0, false, 0);
+        let before = None;
+        let mut live =
+            Self { plan, session, walk, hidden, taken, lost, anew, generation, latest, before };
+        // The walk begins with a release of nothing.
+        live.latest = live
+            .session
+            .walk(&mut live.walk, |_, _| Err(LearnError::from(GateError::NotAsPlanned)))?;
+        let released = live.released()?.ok_or(GateError::NotAsPlanned)?;
+        Ok((live, released))
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> &Plan<T> {
+        &self.plan
+    }
+
+    /// The newest release that was out when the stream was taken up: what predicts the first records that come now.
+    pub fn taken_up_with(&self) -> Option<&[f64]> {
+        self.before.as_deref()
+    }
+
+    /// How many steps are left.
+    pub fn left(&self) -> u32 {
+        T::pace(self.plan.facts()).1.saturating_sub(self.taken).saturating_sub(self.lost)
+    }
+
+    /// How many records make a step.
+    pub fn batch(&self) -> usize {
+        T::pace(self.plan.facts()).0 as usize
+    }
+
+    /// Takes steps from these records, a batch each, the last of which may be short; hands every release to
+    /// `release` as it comes, with the number of its step. Refused, before any of them is used, where they are
+    /// no records of the plan; records beyond the last step are left alone.
+    ///
+    /// Gives back how many records were taken.
+    pub fn take(
+        &mut self,
+        data: &Dataset,
+        mut release: impl FnMut(u32, &[f64]) -> Result<(), LearnError>,
+    ) -> Result<usize, LearnError> {
+        let slots = T::slots(self.plan.facts(), data)?;
+        self.catch_up()?;
+        let mut row = 0;
+        while row < slots.len() && self.left() > 0 {
+            let rows = row..(row + self.batch()).min(slots.len());
+            row = rows.end;
+            let hidden = &mut self.hidden;
+            let released = self.session.walk(&mut self.walk, |theta, session| {
+                hidden.step(&slots, rows.clone(), theta, session)
+            })?;
+            self.taken += 1;
+            let released = released.ok_or(GateError::NotAsPlanned)?;
+            release(self.taken, self.session.covered(&released)?.last().unwrap_or_default())?;
+            self.latest = Some(released);
+        }
+        Ok(row)
+    }
+
+    /// Tells the walk what happened since it was put aside: that sums begin anew, and which steps were lost.
+    fn catch_up(&mut self) -> Result<(), LearnError> {
+        if self.lost == 0 && !self.anew {
+            return Ok(());
+        }
+        let Self { hidden, taken, lost, anew, .. } = self;
+        let told = self.session.walk(&mut self.walk, |_, session| {
+            let steps = hidden.steps().and_then(Option::as_mut).ok_or(GateError::NotAsPlanned)?;
+            if std::mem::take(anew) {
+                return Ok(steps.tell_anew(session));
+            }
+            // There is no more to tell: the question is asked again when a record is at hand.
+            *lost = lost.checked_sub(1).ok_or(GateError::Unanswered)?;
+            *taken += 1;
+            Ok::<_, LearnError>(steps.pass_over(session)?)
+        });
+        match told {
+            Ok(None) | Err(LearnError::Gate(GateError::Unanswered)) => Ok(()),
+            Ok(Some(_)) => Err(GateError::NotAsPlanned.into()),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The newest release with its certificate, for a file; `None` if there is none since the last call.
+    pub fn released(&mut self) -> Result<Option<Released<T>>, LearnError> {
+        let Some(latest) = self.latest.take() else { return Ok(None) };
+        let claim = *self.plan.guarantee().ok_or(GateError::NotAsPlanned)?;
+        let release = self.session.emit(latest, self.plan.statement(claim)?)?;
+        Released::from_release(release).map(Some)
+    }
+
+    /// Puts the stream aside, its un-noised state sealed under the key, or left behind. Only where it was begun
+    /// with a journal.
+    pub fn suspend(mut self, key: Option<&StateKey>) -> Result<Aside<T>, LearnError> {
+        self.catch_up()?;
+        let steps = self.hidden.steps().and_then(Option::take).ok_or_else(not_put_aside)?;
+        let session = self.session.suspend(self.walk, self.generation)?;
+        let context = context(&session, self.taken);
+        let sealed = key.map(|key| steps.seal(key, &context)).transpose()?;
+        let request = self.plan.request().clone();
+        Ok(Aside { format: FORMAT.into(), request, session, sealed })
+    }
+}
+
+fn context(session: &Suspended<Following>, taken: u32) -> String {
+    format!("{} after step {taken}", session.id())
+}
+
+impl<T: Streamed> Aside<T> {
+    /// Where a ledger has spent it; `None` where none was kept.
+    pub fn entered(&self) -> Option<&Entered> {
+        self.session.entered()
+    }
+
+    /// Reads one that was written as JSON.
+    pub fn read(bytes: &[u8]) -> Result<Self, String> {
+        let state: Self = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
+        if state.format != FORMAT {
+            return Err(format!("accepted is the format {FORMAT}"));
+        }
+        Ok(state)
+    }
+
+    /// What is learnt.
+    pub fn request(&self) -> &Request<T> {
+        &self.request
+    }
+
+    /// Whether what was known of records without noise is in it, under a key.
+    pub fn is_sealed(&self) -> bool {
+        self.sealed.is_some()
+    }
+
+    /// Takes the stream up. `keep` writes a state down in place of this one. Without a key for what is sealed it is
+    /// refused; where nothing is, sums begin anew.
+    pub fn resume<'a>(
+        self,
+        key: Option<&StateKey>,
+        source: &'a mut dyn Source,
+        journal: &'a mut Journal,
+        keep: impl FnOnce(&Self) -> Result<(), LearnError>,
+    ) -> Result<Live<'a, T>, LearnError> {
+        let plan = plan(&self.request)?;
+        let planned = plan.events().cloned().map(Spend::Exactly);
+        if plan.request() != &self.request || Some(self.session.spend()) != planned.as_ref() {
+            return Err(GateError::NotAsPlanned.into());
+        }
+        let (_, mut hidden) = T::learner(&plan)?;
+        // One draw a step.
+        let taken = u32::try_from(self.session.draws()).map_err(|_| GateError::Malformed)?;
+        let place = hidden.steps().ok_or_else(not_put_aside)?;
+        let steps = place.take().ok_or_else(not_put_aside)?;
+        *place = Some(match (&self.sealed, key) {
+            (Some(sealed), Some(key)) => {
+                steps.unseal(key, &context(&self.session, taken), sealed)?
+            }
+            (Some(_), None) => {
+                return Err(LearnError::NotCovered {
+                    what: "the state is sealed under a key, and none is given".into(),
+                    instead: "give the key file that it was put aside with",
+                });
+            }
+            (None, _) => steps.after(taken)?,
+        });
+        let anew = self.sealed.is_none() && taken > 0;
+        let walk = self.session.walk();
+        let before = (walk.taken > 0).then(|| walk.theta.clone());
+        let Self { format, request, session, sealed } = self;
+        let generation = session.generation().saturating_add(1);
+        let kept = |session: &Suspended<Following>| {
+            let (format, request) = (format.clone(), request.clone());
+            let next = Self { format, request, session: session.clone(), sealed: sealed.clone() };
+            keep(&next).map_err(|error| PurseError::NotKept(error.to_string()))
+        };
+        let (session, walk) = session.resume(source, journal, kept)?;
+        let lost = u32::try_from(session.draws()).map_err(|_| GateError::Malformed)? - taken;
+        let latest = None;
+        Ok(Live { plan, session, walk, hidden, taken, lost, anew, generation, latest, before })
+    }
+}

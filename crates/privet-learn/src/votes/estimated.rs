@@ -1,0 +1,289 @@
+//! Stable winners, as [`super::sparse_vector`] has them, that end after so many unstable ones as a private estimate says.
+//!
+//! **Theorem** ([`privet_dp::mechanism::EstimatedAnswers`]; Thakkar 2019, Remark 11). q is how many of all votes on the public
+//! questions are not for the winner of their question. One unit moves one teacher's votes, and so b − max n by at most
+//! 1 in each question: q moves by at most m̃. It gets discrete Laplace noise for a share of ε; with the rest a sparse
+//! vector is carried out, one of several planned alternatives, each of which costs that rest whatever T it has.
+//!
+//! **The rule**, which privacy does not rest on. A winner from whom at most ξb teachers dissent leads by (1 − 2ξ)b votes, at a
+//! distance of (1 − 2ξ)b/2 − 1: enough if that is d(T), so for ξ = ½ − (d(T) + 1)/b. Fewer than q/(ξb) questions have
+//! more dissent (Thakkar 2019, Lemma 5.4.1). So T is enough for q ≤ ξbT; the least T for which that holds of the
+//! estimate, one scale of its noise added, is taken, and where none is, that which comes furthest.
+
+use super::aggregate::{
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE, STABLE,
+    UnderWay, Wanted,
+};
+use super::ballots::{Ballots, winner};
+use super::sparse_vector::{CUTOFF, LOST, sizes, stable_for};
+use crate::LearnError;
+use crate::release::allowance::Allowance;
+use crate::release::covers::{Cover, Covers, Needs};
+use crate::release::note::Note;
+use crate::release::registry::Info;
+use crate::release::settings::{Shown, settings};
+use privet_core::{Budget, Range};
+use privet_dp::account::{Event, ThresholdNoise};
+use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::mechanism::{EstimatedAnswers, Heard, QUERY_RATIO, StableAnswers};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Limits on the share of ε that the estimate has.
+pub const ESTIMATE_SHARE: Range = Range::open("estimate_share", 0.0, 1.0);
+
+/// The largest T that is planned for.
+const MOST: u32 = 256;
+
+/// A line about it.
+pub const INFO: Info<AggregatorFacts> = Info {
+    name: "estimated-sparse-vector",
+    summary: "as sparse-vector, but how often teachers dissent is estimated first, under noise, and says after how many \
+              questions without a stable answer it ends",
+    source: "Thakkar 2019, Remark 11, by the votes on public rows in place of a half set aside",
+    guarantee: GUARANTEE,
+    settings: Estimated::SETTINGS,
+    noised: "how often teachers dissent, and how many would have to change before another class wins",
+    private: true,
+    covers: Covers {
+        pure: STABLE,
+        needs: Needs::Memory,
+        printed: Cover::unprinted(PRINTED_DISTANCE),
+        ..Covers::ALL
+    },
+    more: AggregatorFacts { streams: false, rounds: false },
+};
+
+settings! {
+    /// Settings of `estimated-sparse-vector`.
+    pub struct Estimated {
+        estimate_share: f64 [ESTIMATE_SHARE] "share of epsilon for the estimate; 0.2 unless given";
+    }
+    also {
+        /// What the estimate chooses from; settled by the plan, so that making it again calibrates nothing.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        pub alternatives: Vec<Alternative>,
+    }
+}
+
+/// A sparse vector that an estimate may lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Alternative {
+    /// The largest estimate at which it is taken.
+    pub limit: i64,
+    /// T.
+    pub cutoff: u32,
+    /// s₁.
+    pub noise_scale: f64,
+    /// s₂/s₁.
+    pub query_ratio: f64,
+}
+
+/// Limits are not beyond this: no estimate is, and every reader of JSON has such numbers.
+const FARTHEST: f64 = 1e15;
+
+/// Decides everything from public facts.
+pub(super) fn plan(wanted: &Wanted<'_>, options: &Estimated) -> Result<Decision, LearnError> {
+    let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());
+    let share = ESTIMATE_SHARE.check(options.estimate_share.unwrap_or(0.2))?;
+    let teachers = wanted.teachers.unwrap_or_else(|| sizes(wanted).0);
+    // A little less than all: the event rounds up.
+    let answers_epsilon = (1.0 - share) * epsilon * (1.0 - 1e-9);
+    let noise_scale = wanted.questions as f64 / (share * epsilon);
+    let rest = Budget::new(answers_epsilon, delta)?;
+    let alternatives = match &options.alternatives[..] {
+        [] => planned(wanted, rest, noise_scale, teachers)?,
+        settled => settled_by(wanted, rest, settled)?,
+    };
+    let first = alternatives.first().map(|(_, answers)| answers);
+    let least = first.map(|first| first.distance_needed(wanted.questions as f64, LOST));
+    let least = least.transpose()?.unwrap_or(0.0);
+    let cutoffs: Vec<String> =
+        alternatives.iter().map(|(_, answers)| answers.cutoff.to_string()).collect();
+    let mut notes: Vec<Note> = vec![
+        format!(
+            "how often teachers dissent is estimated under noise, and decides after how many questions without a stable \
+             answer nothing more is answered, of {}; the whole budget is spent either way",
+            cutoffs.join(", ")
+        )
+        .into(),
+    ];
+    if 0.5 + (least + 1.0) / f64::from(teachers) > 1.0 {
+        notes.push(Note::expectation(format!(
+            "{teachers} teachers are too few for any answer to come out but by chance: a winner must lead by {} votes. \
+             Give more teachers or a larger epsilon",
+            2.0 * (least + 1.0)
+        )));
+    }
+    let sensitivity = wanted.questions;
+    let settled = |(limit, answers): &(i64, StableAnswers)| Alternative {
+        limit: *limit,
+        cutoff: answers.cutoff,
+        noise_scale: answers.noise_scale,
+        query_ratio: answers.query_ratio,
+    };
+    let settled = alternatives.iter().map(settled).collect();
+    let answers =
+        EstimatedAnswers { alternatives, sensitivity, noise_scale, answers_epsilon, delta };
+    Ok(Decision {
+        aggregate: Arc::new(Estimating { answers, least, teachers }),
+        settled: Aggregator::EstimatedSparseVector(Estimated {
+            estimate_share: Some(share),
+            alternatives: settled,
+        }),
+        teachers,
+        notes,
+    })
+}
+
+/// Those that each cost the rest of the budget, up to the T that comes furthest.
+fn planned(
+    wanted: &Wanted<'_>,
+    rest: Budget,
+    noise_scale: f64,
+    teachers: u32,
+) -> Result<Vec<(i64, StableAnswers)>, LearnError> {
+    let (mut alternatives, mut cutoff) = (Vec::<(i64, StableAnswers)>::new(), 1_u32);
+    while cutoff <= MOST && u64::from(cutoff) <= wanted.questions {
+        let settings = (cutoff, ThresholdNoise::Exponential, None);
+        let answers = stable_for(wanted, &Allowance::new(rest, &[]), settings)?;
+        let distance = answers.distance_needed(wanted.questions as f64, LOST)?;
+        let room = 0.5 * f64::from(teachers) - distance - 1.0;
+        let limit = (room * f64::from(cutoff) - noise_scale).clamp(-FARTHEST, FARTHEST);
+        // A larger T that comes no further is of no use.
+        if alternatives.last().is_some_and(|(before, _)| limit <= *before as f64) {
+            break;
+        }
+        alternatives.push((limit.floor() as i64, answers));
+        cutoff *= 2;
+    }
+    Ok(alternatives)
+}
+
+/// Those that a plan settled on. That each keeps within the rest of the budget the mechanism computes anew.
+fn settled_by(
+    wanted: &Wanted<'_>,
+    rest: Budget,
+    settled: &[Alternative],
+) -> Result<Vec<(i64, StableAnswers)>, LearnError> {
+    let most = MOST.ilog2() as usize + 1;
+    if settled.len() > most || settled.iter().any(|one| one.limit.unsigned_abs() as f64 > FARTHEST)
+    {
+        return Err(LearnError::SettingValue {
+            setting: "alternatives",
+            given: format!("{} of them", settled.len()),
+            accepted: format!("at most {most}, with limits of at most {FARTHEST:e}"),
+        });
+    }
+    let one = |one: &Alternative| {
+        CUTOFF.check(f64::from(one.cutoff))?;
+        let query_ratio = QUERY_RATIO.check(one.query_ratio)?;
+        let (neighbours, unit) = (wanted.facts.neighbours, wanted.facts.unit);
+        let answers = StableAnswers {
+            neighbours,
+            unit,
+            law: ThresholdNoise::Exponential,
+            noise_scale: one.noise_scale,
+            query_ratio,
+            cutoff: one.cutoff,
+            questions: wanted.questions,
+            delta: rest.delta() / 2.0,
+        };
+        Ok((one.limit, answers))
+    };
+    settled.iter().map(one).collect()
+}
+
+#[derive(Debug, Clone)]
+struct Estimating {
+    answers: EstimatedAnswers,
+    /// Distance that an answer needs at the least T.
+    least: f64,
+    teachers: u32,
+}
+
+/// How many votes are not for the winner of their question.
+fn dissent(votes: &Ballots, teachers: u32) -> i64 {
+    let apart = |counts: &Vec<u32>| {
+        let most = counts.iter().copied().max().unwrap_or(0);
+        i64::from(teachers.saturating_sub(most))
+    };
+    votes.0.iter().map(apart).sum()
+}
+
+impl Aggregate for Estimating {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.answers.event()?)
+    }
+
+    fn settings(&self) -> Shown {
+        let last = self.answers.alternatives.last();
+        let first = self.answers.alternatives.first();
+        let threshold = first.and_then(|(_, answers)| answers.threshold().ok());
+        Shown::of([
+            ("threshold", threshold.unwrap_or(i64::MAX) as f64),
+            ("estimate_noise", self.answers.noise_scale),
+            ("answers_epsilon", self.answers.answers_epsilon),
+            ("lead_needed", 2.0 * (self.least + 1.0)),
+            ("largest_cutoff", last.map_or(0.0, |(_, answers)| f64::from(answers.cutoff))),
+        ])
+    }
+
+    fn cutoffs(&self) -> Vec<u32> {
+        self.answers.alternatives.iter().map(|(_, answers)| answers.cutoff).collect()
+    }
+
+    fn refuses(&self, named: &Named) -> Option<&'static str> {
+        super::sparse_vector::ended(&named.classes, named.cutoff?)
+    }
+
+    fn name(
+        &self,
+        votes: Ballots,
+        _asked: u64,
+        _under_way: &mut UnderWay,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Named>, LearnError> {
+        fn named((cutoff, heard): (u32, Vec<Heard<u32>>)) -> Named {
+            Named { cutoff: Some(cutoff), classes: heard.into_iter().map(Heard::answer).collect() }
+        }
+        let estimated = Private::new(dissent(&votes, self.teachers));
+        let found = Private::new(votes.0.iter().map(|counts| winner(counts)).collect());
+        Ok(self.answers.run(estimated, found, session)?.map(named))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// One ballot that changes as it likes moves the dissent by at most one a question.
+        #[test]
+        fn one_ballot_moves_the_dissent_by_one_a_question(
+            ballots in proptest::collection::vec(proptest::option::of(
+                proptest::collection::vec(0_u32..4, 5)), 1..30),
+            place: prop::sample::Index,
+            other in proptest::option::of(proptest::collection::vec(0_u32..5, 4..6)),
+        ) {
+            let mut changed = ballots.clone();
+            *place.get_mut(&mut changed) = other;
+            let count = ballots.len() as u32;
+            let of = |ballots: &[_]| dissent(&Ballots::count(ballots, 5, 4), count);
+            prop_assert!(of(&ballots).abs_diff(of(&changed)) <= 5);
+            prop_assert!(of(&ballots) >= 0);
+        }
+    }
+
+    /// All ballots the same but one, against all the same: as far as it goes.
+    #[test]
+    fn the_dissent_moves_by_all_questions_at_once() {
+        let same = vec![Some(vec![0; 5]); 9];
+        let mut other = same.clone();
+        other[3] = Some(vec![1; 5]);
+        let of = |ballots: &[_]| dissent(&Ballots::count(ballots, 5, 4), 9);
+        assert_eq!((of(&same), of(&other)), (0, 5));
+    }
+}

@@ -1,0 +1,434 @@
+//! Noisy pluralities: the class with the most votes under Gaussian noise, of every question, of those on which many agree,
+//! or of all if a private test says that voters agree.
+//!
+//! **Theorems** are those of [`privet_dp::mechanism::NoisyArgmax`], [`privet_dp::mechanism::ConfidentArgmax`] and
+//! [`privet_dp::mechanism::AgreedLabels`] (Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018), on votes of which
+//! one unit moves one (`ballots`). Charges are the same for any votes. In the last the labels' loss may depend on
+//! the votes, but is limited beforehand and tested under noise; the certificate claims the budget.
+//!
+//! **How many teachers, how many questions**, from the rows n and the budget alone; privacy rests on none of it. Let μ be that
+//! of the Gaussian release that the budget allows. m labels, each of sensitivity √2, leave noise √(2m)/μ on a count and
+//! 2√m/μ on a lead. (1) Of teachers that are right with two votes in three the winner leads by b/3: let that be the noise,
+//! b = 6√m/μ. (2) Let the student have five times the rows of a teacher, m = 5n/b: its labels are those of many
+//! teachers, some of them wrong. Together **b³ = 180n/μ²**, and m = 5n/b are as many questions as are worth asking.
+//! - Fewer questions leave less noise. More teachers than make the lead three times that, b = 18√m̃/μ, are not taken: they
+//!   would have fewer rows each for nothing.
+//! - A chunk keeps 10 rows a class: b ≤ n/(10K). Where that is less than the rule asks for, the notes say so.
+//! - Labels of `confident-gnmax` cost as a + m̃/(2ratio²) questions do, a the answers, tests included; of `agreed-gnmax`, whose
+//!   test asks for agreement, there are as many teachers as rows allow, at most 1,000.
+//!
+//! The questions of a batch are all tested before the first is answered, so that how many are answered is the only
+//! thing that depends on what was heard, and the plan is one of at most so many answers.
+
+use super::aggregate::{
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE, UnderWay,
+    Wanted,
+};
+use super::ballots::Ballots;
+use crate::LearnError;
+use crate::release::covers::{Cover, Covers, Needs};
+use crate::release::note::Note;
+use crate::release::registry::Info;
+use crate::release::settings::{Shown, settings};
+use privet_core::Range;
+use privet_dp::account::gaussian;
+use privet_dp::account::{Cost, Event};
+use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::mechanism::{AgreedLabels, ConfidentArgmax, NoisyArgmax};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// Limits on the number of answers.
+pub const ANSWERS: Range = Range::from("answers", 1.0, 10_000_001.0);
+/// Limits on the share of the teachers that must agree.
+pub const AGREE: Range = Range::open("agree", 0.0, 1.0);
+/// Limits on the noise of the test, as a multiple of that of the labels.
+pub const TEST_RATIO: Range = Range::open("test_ratio", 0.0, 1e4);
+/// Limits on σ.
+pub const VOTE_NOISE: Range = Range::open("vote_noise", 0.0, 1e9);
+/// Limits on the share of ε that the test of agreement has.
+pub const TEST_SHARE: Range = Range::open("test_share", 0.0, 1.0);
+
+const SOURCE: &str = "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018";
+const NOISED: &str = "how many teachers vote for each class";
+
+/// A line about it.
+pub const GNMAX: Info<AggregatorFacts> = Info {
+    name: "gnmax",
+    summary: "the class with the most votes under Gaussian noise, for every question",
+    source: SOURCE,
+    guarantee: GUARANTEE,
+    settings: &[],
+    noised: NOISED,
+    private: true,
+    covers: Covers {
+        pure: Cover::gaussian("give a delta, for example 1e-6"),
+        needs: Needs::Memory,
+        printed: Cover::unprinted(PRINTED_DISTANCE),
+        ..Covers::ALL
+    },
+    more: AggregatorFacts { streams: false, rounds: true },
+};
+
+/// A line about it.
+pub const CONFIDENT: Info<AggregatorFacts> = Info {
+    name: "confident-gnmax",
+    summary: "the same for those questions alone on which many teachers agree, which is tested under noise first",
+    source: SOURCE,
+    guarantee: GUARANTEE,
+    settings: ConfidentGnmax::SETTINGS,
+    noised: NOISED,
+    private: true,
+    covers: Covers {
+        pure: Cover::gaussian("give a delta, for example 1e-6"),
+        needs: Needs::Memory,
+        printed: Cover::unprinted(PRINTED_DISTANCE),
+        ..Covers::ALL
+    },
+    more: AggregatorFacts { streams: false, rounds: false },
+};
+
+/// A line about it.
+pub const AGREED: Info<AggregatorFacts> = Info {
+    name: "agreed-gnmax",
+    summary: "the class with the most votes under Gaussian noise, for all questions if a private test says that teachers \
+              agree so much that this costs no more than the budget, and otherwise for none",
+    source: "Papernot et al. 2018, by propose, test, release",
+    guarantee: GUARANTEE,
+    settings: AgreedGnmax::SETTINGS,
+    noised: "votes, and how many teachers would have to change before they cost more",
+    private: true,
+    covers: Covers {
+        pure: Cover::gaussian("give a delta, for example 1e-6"),
+        needs: Needs::Memory,
+        printed: Cover::unprinted(PRINTED_DISTANCE),
+        ..Covers::ALL
+    },
+    more: AggregatorFacts { streams: false, rounds: false },
+};
+
+/// Its settings: none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gnmax {}
+
+settings! {
+    /// Settings of `confident-gnmax`.
+    #[derive(Copy)]
+    pub struct ConfidentGnmax {
+        answers: u32 [ANSWERS] "questions that are answered, at most; a third of them unless given";
+        agree: f64 [AGREE] "share of the teachers that must agree, under noise; 0.8 unless given";
+        test_ratio: f64 [TEST_RATIO]
+            "noise of the test, as a multiple of the noise of the labels; 3.75 unless given";
+    }
+}
+
+settings! {
+    /// Settings of `agreed-gnmax`.
+    #[derive(Copy)]
+    pub struct AgreedGnmax {
+        vote_noise: f64 [VOTE_NOISE]
+            "standard deviation of the noise on votes; a sixth of the teachers unless given";
+        test_share: f64 [TEST_SHARE] "share of epsilon for the test; 0.25 unless given";
+    }
+}
+
+fn argmax(wanted: &Wanted<'_>, noise_scale: f64) -> NoisyArgmax {
+    let (neighbours, unit) = (wanted.facts.neighbours, wanted.facts.unit);
+    NoisyArgmax { neighbours, unit, noise_scale, classes: wanted.classes }
+}
+
+/// Rows of a chunk for each class, at least.
+const ROWS_A_CLASS: u64 = 10;
+/// Teachers, at most, where they are not asked for.
+const MOST: f64 = 5_000.0;
+
+/// As many teachers as have 10 rows a class.
+fn most_teachers(wanted: &Wanted<'_>) -> u64 {
+    (wanted.facts.rows / (ROWS_A_CLASS * wanted.classes as u64)).max(1)
+}
+
+/// b and m of the rule.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Sizes {
+    /// b, as rows allow.
+    teachers: u32,
+    /// Whether that is what the rule asks for.
+    enough: bool,
+    /// m: questions that are worth asking.
+    worth: f64,
+}
+
+/// The rule, for as many questions as cost what is asked for.
+fn sizes(wanted: &Wanted<'_>, questions: f64) -> Sizes {
+    let rows = wanted.facts.rows as f64;
+    let mu = gaussian::mu(wanted.budget.epsilon(), wanted.budget.delta());
+    let balanced = (180.0 * rows / mu.powi(2)).cbrt();
+    let asked = balanced.min(18.0 * questions.sqrt() / mu).clamp(1.0, MOST);
+    let most = most_teachers(wanted) as f64;
+    let teachers = asked.min(most).round().max(1.0);
+    Sizes { teachers: teachers as u32, enough: asked <= most, worth: 5.0 * rows / balanced }
+}
+
+/// b, and what is to be said where the rule chose it or has another number of questions.
+fn chosen(wanted: &Wanted<'_>, questions: f64) -> (u32, Vec<Note>) {
+    let sizes = sizes(wanted, questions);
+    let mut notes = Vec::new();
+    if wanted.teachers.is_none() && !sizes.enough {
+        let mu = gaussian::mu(wanted.budget.epsilon(), wanted.budget.delta());
+        // n at which the rule leaves 10 rows a class.
+        let rows = ((ROWS_A_CLASS as f64) * wanted.classes as f64).powf(1.5) * 180_f64.sqrt() / mu;
+        notes.push(Note::expectation(format!(
+            "the table is small for this: with about {rows:.0} rows there would be so many teachers that two votes in three \
+             are heard above the noise, and each would still have {ROWS_A_CLASS} rows a class"
+        )));
+    }
+    if wanted.teachers.is_none() && questions > 2.0 * sizes.worth {
+        notes.push(Note::expectation(format!(
+            "about {:.0} questions are worth asking of so many rows under this budget: every one adds to the noise on all. \
+             Ask about fewer rows (vote: --ask)",
+            sizes.worth.max(1.0)
+        )));
+    }
+    (wanted.teachers.unwrap_or(sizes.teachers), notes)
+}
+
+fn count(wanted: &Wanted<'_>) -> Result<u32, LearnError> {
+    ANSWERS.check(wanted.questions as f64).map_err(|_| LearnError::NotCovered {
+        what: format!("{} questions", wanted.questions),
+        instead: "give at most 10,000,000 questions, or aggregator sparse-vector",
+    })?;
+    Ok(wanted.questions as u32)
+}
+
+/// The scale at which Gaussian releases of this length together meet the budget, about.
+fn floor(wanted: &Wanted<'_>, length: f64) -> f64 {
+    let mu = gaussian::mu(wanted.budget.epsilon(), wanted.budget.delta());
+    0.999 * length / mu
+}
+
+/// Decides everything from public facts.
+pub(super) fn plan_gnmax(wanted: &Wanted<'_>, _: &Gnmax) -> Result<Decision, LearnError> {
+    let questions = count(wanted)?;
+    let event = |scale: f64| {
+        let event = Box::new(argmax(wanted, scale).event()?);
+        Ok(Event::Repeat { count: questions, event })
+    };
+    let length = (2.0 * f64::from(questions)).sqrt();
+    let scale = wanted.budget.least(floor(wanted, length), event)?;
+    let (teachers, mut notes) = chosen(wanted, f64::from(questions));
+    notes.extend(loud(scale, teachers));
+    let aggregate = Plurality { argmax: argmax(wanted, scale), questions };
+    Ok(Decision {
+        aggregate: Arc::new(aggregate),
+        settled: Aggregator::Gnmax(Gnmax {}),
+        teachers,
+        notes,
+    })
+}
+
+/// A note where the noise is as large as the votes.
+fn loud(scale: f64, teachers: u32) -> Option<Note> {
+    if 4.0 * scale < f64::from(teachers) {
+        return None;
+    }
+    Some(Note::expectation(format!(
+        "the noise on votes ({scale:.0}) is large against {teachers} teachers: many labels will be wrong. Ask fewer \
+         questions, or give more teachers or a larger epsilon"
+    )))
+}
+
+/// Decides everything from public facts.
+pub(super) fn plan_confident(
+    wanted: &Wanted<'_>,
+    options: &ConfidentGnmax,
+) -> Result<Decision, LearnError> {
+    let questions = count(wanted)?;
+    let answers = options.answers.unwrap_or(questions.div_ceil(3)).min(questions);
+    ANSWERS.check(f64::from(answers))?;
+    let agree = AGREE.check(options.agree.unwrap_or(0.8))?;
+    let test_ratio = TEST_RATIO.check(options.test_ratio.unwrap_or(3.75))?;
+    let tests = f64::from(questions) / (2.0 * test_ratio.powi(2));
+    let (teachers, mut notes) = chosen(wanted, f64::from(answers) + tests);
+    // Of the two scales that are settled that of the test comes first.
+    let at = |test_scale: f64| ConfidentArgmax {
+        argmax: argmax(wanted, test_scale / test_ratio),
+        threshold: agree * f64::from(teachers),
+        test_scale,
+    };
+    let squares = f64::from(questions) + 2.0 * f64::from(answers) * test_ratio.powi(2);
+    let event = |scale: f64| at(scale).events(questions, answers);
+    let test_scale = wanted.budget.least(floor(wanted, squares.sqrt()), event)?;
+    notes.extend(loud(test_scale / test_ratio, teachers));
+    Ok(Decision {
+        aggregate: Arc::new(Confident { confident: at(test_scale), questions, answers }),
+        settled: Aggregator::ConfidentGnmax(ConfidentGnmax {
+            answers: Some(answers),
+            agree: Some(agree),
+            test_ratio: Some(test_ratio),
+        }),
+        teachers,
+        notes,
+    })
+}
+
+/// Decides everything from public facts.
+pub(super) fn plan_agreed(
+    wanted: &Wanted<'_>,
+    options: &AgreedGnmax,
+) -> Result<Decision, LearnError> {
+    let questions = count(wanted)?;
+    let teachers = wanted.teachers.unwrap_or(most_teachers(wanted).min(1_000) as u32);
+    let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());
+    let noise = VOTE_NOISE.check(options.vote_noise.unwrap_or(f64::from(teachers) / 6.0))?;
+    let share = TEST_SHARE.check(options.test_share.unwrap_or(0.25))?;
+    let at = |delta: f64| AgreedLabels {
+        argmax: argmax(wanted, noise),
+        voters: teachers,
+        questions,
+        // A little less than all: the event rounds up.
+        test_scale: 1.0 / (share * epsilon),
+        label_epsilon: (1.0 - share) * epsilon * (1.0 - 1e-9),
+        delta,
+    };
+    // What noise on a grid adds to δ, which grows with e^ε.
+    let stated = match at(delta / 2.0).event()?.single_cost() {
+        Some(Cost::Approximate { delta, .. }) => *delta,
+        _ => 1.0,
+    };
+    let apart = stated - delta / 2.0;
+    if apart.is_nan() || apart > delta / 4.0 {
+        return Err(LearnError::NotCovered {
+            what: format!("aggregator agreed-gnmax at epsilon = {epsilon}"),
+            instead: "give a smaller epsilon, below about 15, or aggregator gnmax",
+        });
+    }
+    let agreed = at((delta - apart) * (1.0 - 1e-9));
+    Ok(Decision {
+        aggregate: Arc::new(Agreed(agreed)),
+        settled: Aggregator::AgreedGnmax(AgreedGnmax {
+            vote_noise: Some(noise),
+            test_share: Some(share),
+        }),
+        teachers,
+        notes: vec![
+            "all questions are answered or none is, by a test of how much the teachers agree; the budget is spent either \
+             way"
+            .into(),
+        ],
+    })
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Plurality {
+    argmax: NoisyArgmax,
+    questions: u32,
+}
+
+impl Aggregate for Plurality {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(Event::Repeat { count: self.questions, event: Box::new(self.argmax.event()?) })
+    }
+
+    fn settings(&self) -> Shown {
+        Shown::of([("vote_noise", self.argmax.noise_scale)])
+    }
+
+    fn refuses(&self, named: &Named) -> Option<&'static str> {
+        named.classes.contains(&None).then_some("a question has no answer")
+    }
+
+    fn name(
+        &self,
+        votes: Ballots,
+        _asked: u64,
+        _under_way: &mut UnderWay,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Named>, LearnError> {
+        let mut named = Vec::with_capacity(votes.0.len());
+        for counts in votes.0 {
+            let class = self.argmax.run(Private::new(counts), session)?;
+            named.push(class.map(|class| Some(class as u32)));
+        }
+        Ok(session.gather(named)?.map(super::aggregate::named))
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Confident {
+    confident: ConfidentArgmax,
+    questions: u32,
+    answers: u32,
+}
+
+impl Aggregate for Confident {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.confident.events(self.questions, self.answers)?)
+    }
+
+    fn settings(&self) -> Shown {
+        Shown::of([
+            ("test_noise", self.confident.test_scale),
+            ("vote_noise", self.confident.argmax.noise_scale),
+            ("threshold", self.confident.threshold),
+            ("answers", f64::from(self.answers)),
+        ])
+    }
+
+    fn refuses(&self, named: &Named) -> Option<&'static str> {
+        let answers = named.classes.iter().flatten().count();
+        (answers > self.answers as usize).then_some("it has more answers than were planned")
+    }
+
+    fn name(
+        &self,
+        votes: Ballots,
+        _asked: u64,
+        _under_way: &mut UnderWay,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Named>, LearnError> {
+        let named = self.confident.run_all(Private::new(votes.0), self.answers, session)?;
+        Ok(named.map(|classes| {
+            let class = |class: Option<usize>| class.map(|class| class as u32);
+            super::aggregate::named(classes.into_iter().map(class).collect())
+        }))
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Agreed(AgreedLabels);
+
+impl Aggregate for Agreed {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.0.event()?)
+    }
+
+    fn settings(&self) -> Shown {
+        Shown::of([
+            ("vote_noise", self.0.argmax.noise_scale),
+            ("test_noise", self.0.test_scale),
+            ("label_epsilon", self.0.label_epsilon),
+        ])
+    }
+
+    fn refuses(&self, named: &Named) -> Option<&'static str> {
+        let answers = named.classes.iter().flatten().count();
+        let some = answers > 0 && answers < named.classes.len();
+        some.then_some("it has some answers, where all or none come out")
+    }
+
+    fn name(
+        &self,
+        votes: Ballots,
+        _asked: u64,
+        _under_way: &mut UnderWay,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Named>, LearnError> {
+        /// No answers, as many as questions are found from the request.
+        fn none_or_all(named: Option<Vec<usize>>) -> Named {
+            let classes = named.unwrap_or_default().into_iter();
+            super::aggregate::named(classes.map(|class| Some(class as u32)).collect())
+        }
+        Ok(self.0.run(Private::new(votes.0), session)?.map(none_or_all))
+    }
+}

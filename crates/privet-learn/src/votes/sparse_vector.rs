@@ -1,0 +1,284 @@
+//! Stable winners are let out for nothing, the others are paid for: the votes of black boxes under a sparse vector.
+//!
+//! **Theorem** ([`privet_dp::mechanism::StableAnswers`]; Thakkar 2019, Algorithm 10 and Theorem 9, corrected). The winner of
+//! each question and its distance (`ballots`) are released by a sparse vector that ends after T questions without
+//! a stable winner: (ε, δ), whatever the teachers are, for any number of teachers and chunks of any size.
+//!
+//! **Beside accounting by moments** (Zhu & Wang 2020, whose curve of a run is D_α of the threshold's noise against itself one
+//! step away, plus 2/s₂). For *exponential* noise, the default, that likelihood ratio is e^(1/s₁) wherever the first law has
+//! mass, so that its Rényi divergence is 1/s₁ at *every* order: the curve is the constant ε₀, which says no more than
+//! that a run is ε₀-DP, and T of those are composed exactly here. For *Laplace* noise the curve is below that, but only in its
+//! first part: the second adds up T times, where exact composition lets the whole of ε₀ grow like a root. At ε = 1 both are
+//! level up to about 8 runs and the moments ask for more from 16 on (1.6 times at 64); at ε = 8 and 16 runs they ask for 2 %
+//! less (tests/all/transfer_outside.rs). Gaussian thresholds, whose curves want a limit on the number of questions, are not
+//! offered.
+//!
+//! **How many teachers, which T.** Of b teachers that are right with two votes in three the winner leads by b/3, at a
+//! distance of b/6 − 1; that must reach what the noise asks for, d(T), so b = 6(d(T) + 1). A question may be lost for each
+//! that a third of the teachers get wrong: three times the error α of a teacher, T = 3αm̃ (Thakkar 2019, Lemma
+//! 5.4.1). And α falls with the rows of a chunk: α ≈ V·b/n for V numbers to be learnt. `sizes` looks for the least T for
+//! which all three hold. Where none is (n too small), it takes chunks of 10 rows a class, and T as many as the noise then
+//! allows: the notes say that few answers may come out. Privacy rests on none of this.
+
+use super::aggregate::{
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE, STABLE,
+    UnderWay, Wanted,
+};
+use super::ballots::{Ballots, winner};
+use crate::LearnError;
+use crate::release::allowance::Allowance;
+use crate::release::covers::{Cover, Covers, Needs};
+use crate::release::note::Note;
+use crate::release::registry::Info;
+use crate::release::settings::{Shown, settings};
+use privet_core::Range;
+use privet_dp::account::{Event, ThresholdNoise};
+use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::mechanism::{Heard, QUERY_RATIO, StableAnswers, ln_overlap};
+use std::sync::Arc;
+
+/// Limits on T.
+pub const CUTOFF: Range = Range::from("cutoff", 1.0, 1_000_001.0);
+
+/// A line about it.
+pub const INFO: Info<AggregatorFacts> = Info {
+    name: "sparse-vector",
+    summary: "the class that most teachers vote for, where no one's records could change it; the budget pays for the \
+              questions on which teachers do not agree, and ends after so many of them",
+    source: "Thakkar 2019, Algorithms 6 to 10, with the distance and the chunks corrected",
+    guarantee: GUARANTEE,
+    settings: SparseVector::SETTINGS,
+    noised: "how many teachers would have to change before another class wins",
+    private: true,
+    covers: Covers {
+        pure: STABLE,
+        needs: Needs::Memory,
+        printed: Cover::unprinted(PRINTED_DISTANCE),
+        ..Covers::ALL
+    },
+    more: AggregatorFacts { streams: true, rounds: true },
+};
+
+settings! {
+    /// Settings of `sparse-vector`.
+    #[derive(Copy)]
+    pub struct SparseVector {
+        cutoff: u32 [CUTOFF]
+            "questions without a stable answer after which nothing more is answered; chosen from \
+             public facts unless given";
+        law: ThresholdNoise ["exponential or laplace"]
+            "the law of the noises; exponential unless given, which needs less agreement";
+        query_ratio: f64 [QUERY_RATIO]
+            "noise on a question's distance, as a multiple of the noise on the threshold; chosen \
+             unless given";
+    }
+}
+
+/// The probability with which a question with the distance needed may be lost, all of them together.
+pub(super) const LOST: f64 = 0.05;
+/// Rows of a chunk for each class, where there are too few rows for the rule.
+const ROWS_A_CLASS: u64 = 10;
+
+/// ε of one of T runs, by basic or advanced composition: for rules, not for guarantees.
+fn each(epsilon: f64, delta: f64, cutoff: f64) -> f64 {
+    let fits = |one: f64| {
+        let advanced =
+            (2.0 * cutoff * (2.0 / delta).ln()).sqrt() * one + cutoff * one * one.exp_m1();
+        advanced.min(cutoff * one) <= epsilon
+    };
+    let (mut low, mut high) = (epsilon / cutoff, epsilon);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if fits(middle) { low = middle } else { high = middle }
+    }
+    low
+}
+
+/// s₂/s₁ that asks for the least agreement: thresholds of T runs are s₁·L₁ above, answers s₂·L₂ below, and
+/// (1 + 2s₁/s₂)/s₁ is spent.
+fn ratio((epsilon, delta): (f64, f64), cutoff: u32, questions: u64) -> f64 {
+    let second = (questions as f64 / LOST).ln().max(1.0);
+    (2.0 * raised((epsilon, delta), cutoff).max(1.0) / second).sqrt().clamp(0.1, 10.0)
+}
+
+/// L₁, about: ln(2T/δ), and what little the leak may be where ε is large ([`ln_overlap`]).
+fn raised((epsilon, delta): (f64, f64), cutoff: u32) -> f64 {
+    let one = each(epsilon, delta, f64::from(cutoff));
+    (2.0 * f64::from(cutoff) / delta).ln() - ln_overlap(cutoff, one)
+}
+
+/// d(T), about.
+fn needed(wanted: &Wanted<'_>, cutoff: u32) -> f64 {
+    let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());
+    let first = raised((epsilon, delta), cutoff);
+    let second = (wanted.questions as f64 / LOST).ln();
+    (first.sqrt() + (2.0 * second).sqrt()).powi(2) / each(epsilon, delta, f64::from(cutoff)) + 1.0
+}
+
+/// b and T from public facts, and whether all that utility asks for holds.
+pub(super) fn sizes(wanted: &Wanted<'_>) -> (u32, u32, bool) {
+    let rows = wanted.facts.rows as f64;
+    let learnt = wanted.facts.columns as f64 * (wanted.classes as f64 - 1.0).max(1.0);
+    let most = wanted.questions.min(10_000) as u32;
+    let mut cutoff = 1_u32;
+    while cutoff <= most.max(1) {
+        let teachers = (6.0 * (needed(wanted, cutoff) + 1.0)).ceil();
+        let error = learnt * teachers / rows;
+        if error <= 0.25 && f64::from(cutoff) >= 3.0 * error * wanted.questions as f64 {
+            return (teachers.min(1e6) as u32, cutoff, true);
+        }
+        cutoff += (cutoff / 8).max(1);
+    }
+    let chunk = ROWS_A_CLASS * wanted.classes as u64;
+    let teachers = (wanted.facts.rows / chunk).clamp(1, 5_000) as u32;
+    (teachers, allowed(wanted, teachers, most), false)
+}
+
+/// The largest T for which b teachers that are right with three votes in four would be heard; 1 at least.
+fn allowed(wanted: &Wanted<'_>, teachers: u32, most: u32) -> u32 {
+    let room = f64::from(teachers) / 4.0 - 1.0;
+    let (mut best, mut cutoff) = (1, 1);
+    while cutoff <= most && needed(wanted, cutoff) <= room {
+        best = cutoff;
+        cutoff += (cutoff / 8).max(1);
+    }
+    best
+}
+
+/// Stable answers with T, a law and perhaps a ratio, of the least noise that meets a budget.
+pub(super) fn stable_for(
+    wanted: &Wanted<'_>,
+    budget: &Allowance<'_>,
+    (cutoff, law, query_ratio): (u32, ThresholdNoise, Option<f64>),
+) -> Result<StableAnswers, LearnError> {
+    CUTOFF.check(f64::from(cutoff))?;
+    let usual = ratio((budget.epsilon(), budget.delta()), cutoff, wanted.questions);
+    let query_ratio = QUERY_RATIO.check(query_ratio.unwrap_or(usual))?;
+    let facts = wanted.facts;
+    let at = |noise_scale: f64| StableAnswers {
+        neighbours: facts.neighbours,
+        unit: facts.unit,
+        law,
+        noise_scale,
+        query_ratio,
+        cutoff,
+        questions: wanted.questions,
+        // Half for what is let out though it is not stable, half for composing.
+        delta: budget.delta() / 2.0,
+    };
+    let most = budget.epsilon() - (-2.0 * budget.delta().min(0.4)).ln_1p();
+    let floor = (1.0 + 2.0 / query_ratio) / most;
+    Ok(at(budget.least(floor, |scale| at(scale).event())?))
+}
+
+/// Why these classes cannot have been named by a vector that ends after so many without an answer.
+pub(super) fn ended(classes: &[Option<u32>], cutoff: u32) -> Option<&'static str> {
+    let unstable = classes.iter().enumerate().filter(|(_, class)| class.is_none());
+    let last = unstable.map(|(place, _)| place).nth((cutoff as usize).checked_sub(1)?)?;
+    let after = classes[last..].iter().any(Option::is_some);
+    after.then_some("it has answers after as many questions without one as end it")
+}
+
+/// Decides everything from public facts.
+pub(super) fn plan(wanted: &Wanted<'_>, options: &SparseVector) -> Result<Decision, LearnError> {
+    let budget = &wanted.budget;
+    let (teachers, cutoff, fits) = match (wanted.teachers, options.cutoff) {
+        (Some(teachers), Some(cutoff)) => (teachers, cutoff, true),
+        (Some(teachers), None) => {
+            let most = wanted.questions.min(10_000) as u32;
+            (teachers, allowed(wanted, teachers, most.max(1)), true)
+        }
+        (None, given) => {
+            let (teachers, cutoff, fits) = sizes(wanted);
+            (teachers, given.unwrap_or(cutoff), fits)
+        }
+    };
+    let law = options.law.unwrap_or_default();
+    let answers = stable_for(wanted, budget, (cutoff, law, options.query_ratio))?;
+    let (query_ratio, facts) = (answers.query_ratio, wanted.facts);
+    let distance = answers.distance_needed(wanted.questions as f64, LOST)?;
+    let mut notes: Vec<Note> = vec![
+        format!(
+            "nothing more is answered once {cutoff} {} without a stable answer; the whole budget is spent either way",
+            if cutoff == 1 { "question was" } else { "questions were" }
+        )
+        .into(),
+    ];
+    // A lead of 2(d + 1) of b votes.
+    let agree = 0.5 + (distance + 1.0) / f64::from(teachers);
+    if agree > 1.0 {
+        notes.push(Note::expectation(format!(
+            "{teachers} teachers are too few for any answer to come out but by chance: a winner must lead by {} votes. \
+             Give more teachers, a larger epsilon or a smaller cutoff",
+            2.0 * (distance + 1.0)
+        )));
+    } else if !fits {
+        let learnt = facts.columns as f64 * (wanted.classes as f64 - 1.0).max(1.0);
+        let rows = 12.0 * learnt * 6.0 * (needed(wanted, 1) + 1.0);
+        notes.push(Note::expectation(format!(
+            "the table is small for this: teachers that are sure to agree need about {rows:.0} rows in all, so that \
+             answers may end early. An answer comes out where about {:.0} in 100 teachers agree",
+            (100.0 * agree).ceil()
+        )));
+    }
+    Ok(Decision {
+        aggregate: Arc::new(Stable { answers, distance }),
+        settled: Aggregator::SparseVector(SparseVector {
+            cutoff: Some(cutoff),
+            law: Some(law),
+            query_ratio: Some(query_ratio),
+        }),
+        teachers,
+        notes,
+    })
+}
+
+/// Stable winners.
+#[derive(Debug, Clone, Copy)]
+struct Stable {
+    answers: StableAnswers,
+    /// What a question needs so that its answer is not lost by chance.
+    distance: f64,
+}
+
+impl Aggregate for Stable {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(self.answers.event()?)
+    }
+
+    fn settings(&self) -> Shown {
+        let threshold = self.answers.threshold().unwrap_or(i64::MAX) as f64;
+        Shown::of([
+            ("threshold_noise", self.answers.noise_scale),
+            ("distance_noise", self.answers.noise_scale * self.answers.query_ratio),
+            ("threshold", threshold),
+            ("cutoff", f64::from(self.answers.cutoff)),
+            ("lead_needed", 2.0 * (self.distance + 1.0)),
+        ])
+    }
+
+    /// After T questions without an answer there is none.
+    fn refuses(&self, named: &Named) -> Option<&'static str> {
+        ended(&named.classes, self.answers.cutoff)
+    }
+
+    fn name(
+        &self,
+        votes: Ballots,
+        asked: u64,
+        under_way: &mut UnderWay,
+        session: &mut Session<'_>,
+    ) -> Result<Noised<Named>, LearnError> {
+        let mut answering = match under_way.0.take() {
+            Some(answering) => answering,
+            None => self.answers.begin(asked, session)?,
+        };
+        let mut heard = Vec::with_capacity(votes.0.len());
+        for counts in votes.0 {
+            heard.push(answering.ask(Private::new(winner(&counts)), session)?);
+        }
+        under_way.0 = Some(answering);
+        let named = heard.into_iter().map(|heard| heard.map(Heard::answer)).collect();
+        Ok(session.gather(named)?.map(super::aggregate::named))
+    }
+}
