@@ -1,13 +1,16 @@
 //! What a file of any family holds: the registry of families, a line each.
 
+use crate::LearnError;
 use crate::linear::Erm;
 use crate::neighbours::Nearby;
 use crate::networks::Network;
 use crate::ratings::Complete;
 use crate::release::bought::Bought;
 use crate::release::file::Opened;
+use crate::release::plan::{Plan, plan};
 use crate::release::released::Released;
-use crate::release::request::task_of;
+use crate::release::request::{Request, task_of};
+use crate::release::strict::unknown_field;
 use crate::release::task::Task;
 use crate::release::verify::{Verdict, verify};
 use crate::selection::Select;
@@ -24,7 +27,64 @@ use privet_dp::gate::Certificate;
 use serde_json::Value;
 
 macro_rules! families {
-    ($($(#[$doc:meta])* $variant:ident($task:ty);)*) => {
+    ($d:tt $($(#[$doc:meta])* $variant:ident($task:ty);)*) => {
+        /// Does something with what a [`Loaded`] or an [`AnyPlan`] holds, whichever family it is of:
+        /// `of_family!(Loaded, file, released => released.request().rows)`.
+        #[macro_export]
+        macro_rules! of_family {
+            ($d kind:ident, $d value:expr, $d of:ident => $d done:expr) => {
+                match $d value {
+                    $($crate::$d kind::$variant($d of) => $d done,)*
+                }
+            };
+        }
+
+        /// A plan of any family.
+        #[derive(Debug, Clone)]
+        pub enum AnyPlan {
+            $($(#[$doc])* $variant(Plan<$task>),)*
+        }
+
+        $(impl From<Plan<$task>> for AnyPlan {
+            fn from(plan: Plan<$task>) -> Self {
+                Self::$variant(plan)
+            }
+        }
+
+        impl From<Released<$task>> for Loaded {
+            fn from(released: Released<$task>) -> Self {
+                Self::$variant(released)
+            }
+        })*
+
+        impl AnyPlan {
+            /// Makes the plan of a request as certificates carry it, of whatever family: what is wrong with the request is
+            /// said of it. A settled request leads to the plan that it is of.
+            pub fn of(request: Value) -> Result<Self, LearnError> {
+                let wrong = |what: String| LearnError::Asked { name: "request", what };
+                let fields = request.as_object().ok_or_else(|| wrong("is not an object".into()))?;
+                let task = task_of(fields).map_err(|why| wrong(format!("is wrong: {why}")))?;
+                $(if task == <$task as Task>::NAME {
+                    let read: Request<$task> = serde_json::from_value(request.clone())
+                        .map_err(|error| wrong(format!("cannot be read: {error}")))?;
+                    let known = serde_json::to_value(&read).unwrap_or_default();
+                    if let Some(field) = unknown_field(&request, &known) {
+                        return Err(wrong(format!("has a field that is not known: {field}")));
+                    }
+                    return plan(&read).map(Self::$variant);
+                })*
+                let known = [$(<$task as Task>::NAME),*].join(", ");
+                Err(wrong(format!("names the task '{task}', which is not known; accepted: {known}")))
+            }
+
+            /// The word for its family.
+            pub fn task(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => <$task as Task>::NAME,)*
+                }
+            }
+        }
+
         /// What a file holds.
         #[derive(Debug, Clone)]
         pub enum Loaded {
@@ -42,6 +102,13 @@ macro_rules! families {
                 })*
                 let known = [$(<$task as Task>::NAME),*].join(", ");
                 Err(format!("its task '{task}' is not known; known are: {known}"))
+            }
+
+            /// The word for its family.
+            pub fn task(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => <$task as Task>::NAME,)*
+                }
             }
 
             /// What it can reveal.
@@ -75,7 +142,7 @@ macro_rules! families {
     };
 }
 
-families! {
+families! { $
     /// A linear model.
     Model(Erm);
     /// Counts of declared categories.

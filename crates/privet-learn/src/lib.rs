@@ -27,7 +27,7 @@ pub mod tuning;
 pub mod votes;
 
 pub use error::LearnError;
-pub use families::Loaded;
+pub use families::{AnyPlan, Loaded};
 pub use linear::Erm;
 pub use linear::facts::Facts;
 pub use linear::learners::{LearnerFacts, METHODS, Method, Scores};

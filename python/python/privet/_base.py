@@ -115,7 +115,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
                 "n_samples=1: delta, which is 1/n_samples² unless given, would be 1 and promise nothing; give "
                 "delta, or more rows"
             )
-        return _privet.Plan(
+        return _privet.plan_linear(
             schema._checked,
             rows,
             epsilon=optional_number("epsilon", self.epsilon),
@@ -201,7 +201,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         planned = self._make_plan(schema, whole("n_rows", rows), notes)
         if base_rate is None:
             return Plan._from_json(planned.to_json())
-        if not isinstance(planned, _privet.Plan):
+        if planned.task != "erm":
             raise ValueError(f"base_rate: nothing is predicted for {type(self).__name__}; leave it out")
         return Plan._from_json(planned.to_json(optional_number("base_rate", base_rate)))
 
@@ -381,7 +381,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         return column
 
     def _set_model(
-        self, model: _privet.Model, plan: Plan, schema: Schema, classes: np.ndarray | None
+        self, model: _privet.Released, plan: Plan, schema: Schema, classes: np.ndarray | None
     ) -> None:
         self.model_ = model
         self.plan_ = plan
@@ -390,7 +390,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         self.coef_, self.intercept_ = self._coefficients(model, Schema._of(model.schema()))
         self._set_target(schema, classes)
 
-    def _coefficients(self, model: _privet.Model, schema: Schema) -> tuple[np.ndarray, Any]:
+    def _coefficients(self, model: _privet.Released, schema: Schema) -> tuple[np.ndarray, Any]:
         # By the schema as the plan settled it.
         settled = Schema._of(model.schema())
         return coefficients(model.weights(), settled, self._numeric_target(), model.centre())

@@ -107,7 +107,7 @@ class PrivateNeighbors(Normed, PrivateEstimator):
                 "n_samples=1: delta, which is 1/n_samples² unless given, would be 1 and promise nothing; give "
                 "delta, or more rows"
             )
-        return _privet.NearbyPlan(
+        return _privet.plan_answers(
             schema._checked,
             self._encodable(self._asked),
             rows,

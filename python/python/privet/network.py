@@ -96,17 +96,17 @@ class PrivateNetworkClassifier(Normed, _Classifier):
 
     def _public(self) -> Any:
         public = self.initial_weights
-        if public is None or isinstance(public, _privet.TrainedNetwork):
+        if public is None or isinstance(public, _privet.Released):
             return public
         if isinstance(public, PrivateNetworkClassifier):
             return public.model_
         loaded = _privet.load(os.fspath(public), sealed=True)
-        if not isinstance(loaded, _privet.TrainedNetwork):
+        if loaded.task != "network":
             raise ValueError("initial_weights: the file holds no network; accepted is one that does")
         return loaded
 
     def _make_plan(self, schema: Schema, rows: int, notes: list[str]) -> Any:
-        return _privet.NetworkPlan(
+        return _privet.plan_network(
             schema._checked,
             self._description(schema),
             rows,

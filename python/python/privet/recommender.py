@@ -106,7 +106,7 @@ class PrivateRecommender(BaseEstimator):
         delta = optional_number("delta", self.delta)
         low, high = (optional_number("bounds", bound) for bound in self.bounds)
         with Finishing():
-            release = _privet.Factors.learn(
+            release = _privet.learn_ratings(
                 _by_user(ratings, total=self.invalid == "drop"),
                 names,
                 (low, high),
@@ -125,13 +125,13 @@ class PrivateRecommender(BaseEstimator):
             self._set(release)
         return self
 
-    def _set(self, release: _privet.Factors) -> PrivateRecommender:
+    def _set(self, release: _privet.Released) -> PrivateRecommender:
         self.factors_ = release
         self.certificate_: Certificate = Certificate._of(release)
         return self
 
     @classmethod
-    def _loaded(cls, release: _privet.Factors) -> PrivateRecommender:
+    def _loaded(cls, release: _privet.Released) -> PrivateRecommender:
         return cls(items=release.items)._set(release)
 
     def predict(self, user_ratings: Any) -> dict[str, float]:

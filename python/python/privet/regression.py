@@ -213,7 +213,7 @@ class PrivatePoissonRegressor(Linear, _Regressor):
     def _loss_name(self) -> str:
         return "poisson"
 
-    def _coefficients(self, model: _privet.Model, schema: Schema) -> tuple[np.ndarray, Any]:
+    def _coefficients(self, model: _privet.Released, schema: Schema) -> tuple[np.ndarray, Any]:
         # The scale of the scores is that of the rate's logarithm.
         coef, intercept = coefficients(model.weights(), schema, numeric_target=False)
         rate = rate_at_zero(json.loads(model.request())["loss"], schema)

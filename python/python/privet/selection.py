@@ -45,7 +45,7 @@ class PrivateFeatureSelector(SelectorMixin, Normed, PrivateEstimator):
 
     Attributes
     ----------
-    support_ : _privet.Support
+    support_ : object
         What was released.
     certificate_ : Certificate
         What it can reveal, and why.
@@ -103,7 +103,7 @@ class PrivateFeatureSelector(SelectorMixin, Normed, PrivateEstimator):
                 "n_samples=1: delta, which is 1/n_samples² unless given, would be 1 and promise nothing; give "
                 "delta, or more rows"
             )
-        return _privet.SelectPlan(
+        return _privet.plan_selection(
             schema._checked,
             whole("size", self.size, below=SMALL),
             rows,

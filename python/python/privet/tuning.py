@@ -109,7 +109,7 @@ class PrivateTuner(BaseEstimator):
         part = Schema._of(plan.schema())
         records = _privet.Records(_given(table, part, groups), part._checked, private_count, any_storage=False)
         with Finishing():
-            self._set(plan.run(records, seed_of(self.random_state), paid_by(ledger)))
+            self._set(plan.run_on(records, seed_of(self.random_state), paid_by(ledger)))
         return self
 
     def plan(self, n_rows: int) -> dict[str, Any]:
@@ -137,7 +137,7 @@ class PrivateTuner(BaseEstimator):
         self._release.save(os.fspath(path), bool(overwrite))
 
     @classmethod
-    def _loaded(cls, release: _privet.Tuned) -> PrivateTuner:
+    def _loaded(cls, release: _privet.Released) -> PrivateTuner:
         request = json.loads(release.request())
         budget = request["budget"] or {}
         methods = [dict(method) for method in request["candidates"]]
@@ -153,7 +153,7 @@ class PrivateTuner(BaseEstimator):
         )
         return tuner._set(release)
 
-    def _set(self, release: _privet.Tuned) -> PrivateTuner:
+    def _set(self, release: _privet.Released) -> PrivateTuner:
         from privet.models import _estimator
 
         self._release = release
@@ -170,12 +170,12 @@ class PrivateTuner(BaseEstimator):
         self.best_estimator_.certificate_ = self.certificate_
         return self
 
-    def _plan(self, schema: Schema, rows: Any) -> _privet.TunePlan:
+    def _plan(self, schema: Schema, rows: Any) -> _privet.Plan:
         epsilon, delta, trials = (optional_number(name, getattr(self, name)) for name in ("epsilon", "delta", "trials"))
         if epsilon is None:
             raise ValueError(WHY_EPSILON)
         lists = [_lists(candidate) for candidate in self.candidates]
-        return _privet.TunePlan(
+        return _privet.plan_tuning(
             schema._checked,
             whole("n_rows", rows),
             lists,

@@ -56,14 +56,14 @@ class LabelsFile:
 class _Ready:
     """A plan with what it is carried out with."""
 
-    def __init__(self, plan: _privet.VotePlan, public: Any, teach: Any) -> None:
+    def __init__(self, plan: _privet.Plan, public: Any, teach: Any) -> None:
         self._plan, self._public, self._teach = plan, public, teach
 
     def to_json(self) -> str:
         return self._plan.to_json()
 
-    def run(self, features: Any, labels: Any, units: Any, seed: int | None, paid: Any = None) -> _privet.Labels:
-        return self._plan.run(features, labels, units, seed, self._public, self._teach, paid)
+    def run(self, features: Any, labels: Any, units: Any, seed: int | None, paid: Any = None) -> _privet.Released:
+        return self._plan.run(features, labels, units, seed, paid, public=self._public, teach=self._teach)
 
 
 @parameters
@@ -198,7 +198,7 @@ class PrivateVote(Normed, _Classifier):
         public = None
         if "_public" in self.__dict__:
             public, self._public_rows = self._read_public(self._public, schema)
-        planned = _privet.VotePlan(
+        planned = _privet.plan_labels(
             schema._checked,
             self._public_rows,
             rows,
