@@ -12,9 +12,8 @@ NAME = re.compile(r"^(?:class |def )?(\w+)[:(]", re.MULTILINE)
 text = re.sub(r'"([^"\n]*\bnumpy\.typing\.[^"\n]*)"', r"\1", found.read_text(encoding="utf-8"))
 text = text.replace("\nfrom os import", "\nimport numpy\nimport numpy.typing\nfrom os import", 1)
 error = pathlib.Path(__file__).resolve().parents[1] / "python" / "src" / "error.rs"
-exceptions = [
-    f'class {name}({base}):\n    """\n    {words}\n    """\n\n' for name, base, words in MADE.findall(error.read_text(encoding="utf-8"))
-]
+made = MADE.findall(error.read_text(encoding="utf-8"))
+exceptions = [f'class {name}({base}):\n    """\n    {words}\n    """\n\n' for name, base, words in made]
 head, rest = text.split("\n\n", 2)[:2], text.split("\n\n", 2)[2]
 rest = "".join(exceptions) + rest.replace("def __getattr__(name: str) -> Incomplete: ...\n", "").rstrip() + "\n"
 names = sorted(NAME.findall(rest))

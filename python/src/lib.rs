@@ -3,8 +3,9 @@
 //! What a learner does is decided in the crates that this one calls; what a Python programmer sees is
 //! written in Python beside it (`python/privet`). Here arrays become data sets (`input`), requests
 //! plans and releases (`plan` and `released` of any family; what one family has of its own in `model`, `shapes`, `count`,
-//! `describe`, `evaluate`, `select`, `tune`, `vote`, `nearby`, `network`, `ratings`, `online`), on rows of other machines (`cluster`), paid for by a `ledger`, errors exceptions (`error`), and the interpreter is set free
-//! while records are worked on (`watched`).
+//! `describe`, `evaluate`, `select`, `tune`, `vote`, `nearby`, `network`, `ratings`, `online`), on rows of other
+//! machines (`cluster`), paid for by a `ledger`, errors exceptions (`error`), and the interpreter is set free while
+//! records are worked on (`watched`).
 
 mod account;
 mod audit;

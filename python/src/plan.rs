@@ -102,7 +102,12 @@ pub fn decided(plan: &AnyPlan, base_rate: Option<f64>) -> Outcome<String> {
         }
         AnyPlan::Network(plan) => {
             let (task, table) = (&plan.request().task, &plan.facts().table);
-            json!({"method": task.method.to_string(), "loss": task.net.loss, "columns": table.columns, "radius": table.radius})
+            json!({
+                "method": task.method.to_string(),
+                "loss": task.net.loss,
+                "columns": table.columns,
+                "radius": table.radius,
+            })
         }
         AnyPlan::Support(plan) => {
             let (task, facts) = (&plan.request().task, plan.facts());
@@ -195,7 +200,9 @@ impl Plan {
             return vote::run(py, plan, handed, seed, public, teach, paid);
         }
         let (doing, any) = (self.doing(), self.any_storage());
-        of_family!(AnyPlan, &self.0, plan => released(plan, ledger::carried_out(py, plan, &doing, seed, handed, any, paid)?))
+        of_family!(AnyPlan, &self.0, plan => {
+            released(plan, ledger::carried_out(py, plan, &doing, seed, handed, any, paid)?)
+        })
     }
 
     /// The same on records that were read before.
@@ -208,7 +215,9 @@ impl Plan {
         paid: Option<Paid>,
     ) -> Outcome<Released> {
         let doing = self.doing();
-        of_family!(AnyPlan, &self.0, plan => released(plan, ledger::carried_out_on(py, plan, &doing, seed, &records.0, paid)?))
+        of_family!(AnyPlan, &self.0, plan => {
+            released(plan, ledger::carried_out_on(py, plan, &doing, seed, &records.0, paid)?)
+        })
     }
 
     /// Labels of public rows, numbers of classes or −1, spread among those rows that resemble one another.

@@ -78,6 +78,7 @@ def test_a_parameter_stands_where_its_class_says():
 
     assert str(inspect.signature(Derived)) == "(one: int = 1, *, two: int = 2, three: int = 3, four: int = 44) -> None"
     assert vars(Derived(5)) == {"one": 5, "two": 2, "three": 3, "four": 44}
-    assert inspect.getdoc(Derived).split("\n")[2:8] == ["Parameters", "-" * 10, "one : int", "    The first.", "two : int", "    The second."]
+    told = inspect.getdoc(Derived).split("\n")[2:8]
+    assert told == ["Parameters", "-" * 10, "one : int", "    The first.", "two : int", "    The second."]
     with pytest.raises(TypeError, match="Derived.__init__.*'five'"):
         Derived(five=5)
