@@ -14,7 +14,7 @@ FUZZ_SECONDS ?= 600
 FUZZ_TARGETS := schema csv libsvm parquet model
 PRIVET := $(CARGO) run --quiet -p privet-cli --
 
-.PHONY: help demo walk test fmt lint doc fuzz fuzz-replay bench bench-python audit toy ledger spark parties joint peers vectors deny wheel dist publish clean
+.PHONY: help demo walk test fmt lint doc fuzz fuzz-replay bench bench-python audit toy ledger spark parties joint peers vectors deny stub wheel dist publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -87,6 +87,10 @@ vectors: ## regenerate the golden vectors in .venv and compare with the committe
 deny: ## licences, sources, bans and advisories of every dependency; installs cargo-deny
 	@command -v cargo-deny >/dev/null || $(CARGO) install --locked cargo-deny
 	@scripts/check.sh deny
+
+stub: ## write the types of the Python extension, read off the extension, into _privet.pyi
+	@scripts/venv.sh python/requirements-test.txt
+	@scripts/stub.sh
 
 wheel: ## the Python wheel for any recent Linux, tagged manylinux and checked, into dist/
 	@scripts/wheel.sh

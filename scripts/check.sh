@@ -43,8 +43,8 @@ stage_fuzz-replay() {
     "$CARGO" test --locked --workspace --exclude privet-python --test replay --test mutate
 }
 
-# The wheel, built with the profile of every other stage into .venv; then its tests, scikit-learn's own
-# checks among them, and the examples in its documentation.
+# The wheel, built with the profile of every other stage into .venv; then whether the types of the extension are those that
+# it has, its tests, scikit-learn's own checks among them, and the examples in its documentation.
 stage_python() {
     local scripts wheels=target/wheels
     mapfile -t scripts < <(find crates fuzz python scripts -name '*.py' -not -path '*/target/*' | sort)
@@ -59,6 +59,8 @@ PY
     rm -rf "$wheels"
     .venv/bin/maturin build --quiet --profile dev --manifest-path python/Cargo.toml --out "$wheels"
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheels"/privet-*.whl
+    scripts/stub.sh --check
+    .venv/bin/stubtest privet._privet
     (
         cd python
         ../.venv/bin/python -m pytest -q -p no:cacheprovider tests

@@ -3,7 +3,7 @@
 use crate::count::law_named;
 use crate::error::{Failure, Outcome};
 use crate::input;
-use crate::model::Model;
+use crate::released::Released;
 use crate::watched::watched;
 use privet_audit::learner::{self, Subject};
 use privet_audit::{AttackOptions, Watch, counts, membership, one_run};
@@ -107,18 +107,19 @@ pub fn audit_one_run(
 #[pyfunction]
 pub fn audit_membership(
     py: Python<'_>,
-    model: &Model,
+    model: &Released,
     features: &Bound<'_, PyAny>,
     labels: &Bound<'_, PyAny>,
     others: Option<(Bound<'_, PyAny>, Bound<'_, PyAny>)>,
     seed: u64,
 ) -> Outcome<String> {
-    let schema = &model.0.request().schema;
+    let model = model.linear()?;
+    let schema = &model.request().schema;
     let options = input::to_use();
     let members = input::dataset(features, labels, None, schema, &options)?;
     let others = others
         .map(|(features, labels)| input::dataset(&features, &labels, None, schema, &options))
         .transpose()?;
-    let found = watched(py, |_| membership::audit(&model.0, &members, others.as_ref(), seed))??;
+    let found = watched(py, |_| membership::audit(model, &members, others.as_ref(), seed))??;
     Ok(serde_json::to_string(&found)?)
 }

@@ -14,7 +14,7 @@ use privet_data::block;
 use privet_data::read::memory;
 use privet_dp::gate::Release;
 use privet_learn::statistics::count::Count;
-use privet_learn::{Erm, LearnError, Plan, Request, Task, admit_piece};
+use privet_learn::{AnyPlan, Erm, LearnError, Plan, Request, Task, admit_piece};
 use privet_optim::sum::{
     Elsewhere, Kept, Question, RecordsError, Remote, answered, merged, rows_at,
 };
@@ -42,18 +42,18 @@ enum Family {
     Count,
 }
 
-fn told(family: Family, request: serde_json::Value) -> Outcome<String> {
+/// What workers are told of a plan.
+pub fn told(plan: &AnyPlan) -> Outcome<String> {
+    let (family, request) = match plan {
+        AnyPlan::Model(plan) => (Family::Erm, serde_json::to_value(plan.request())?),
+        AnyPlan::Counts(plan) => (Family::Count, serde_json::to_value(plan.request())?),
+        _ => {
+            return Err(Failure::value(
+                "rows that other machines keep are for linear models and counts, which are accepted",
+            ));
+        }
+    };
     Ok(serde_json::to_string(&Told { version: VERSION.into(), family, request })?)
-}
-
-/// What workers are told of a plan for linear models.
-pub fn told_erm(plan: &Plan<Erm>) -> Outcome<String> {
-    told(Family::Erm, serde_json::to_value(plan.request())?)
-}
-
-/// The same for counts.
-pub fn told_count(plan: &Plan<Count>) -> Outcome<String> {
-    told(Family::Count, serde_json::to_value(plan.request())?)
 }
 
 fn blocks(error: block::BlockError) -> Failure {

@@ -1,59 +1,38 @@
 //! What a model is worth on labelled rows: without noise, or in one noised release.
 
 use crate::error::{Failure, Outcome};
-use crate::held::Held;
 use crate::input;
 use crate::ledger::Paid;
-use crate::model::Model;
-use crate::network::TrainedNetwork;
 use crate::noise::source;
+use crate::released::Released;
 use crate::watched::{Threads, released, watched};
 use privet_core::Neighbours;
 use privet_data::{Dataset, Schema};
-use privet_learn::Released;
+use privet_learn::Loaded;
 use privet_learn::statistics::evaluate::{Evaluate, Form, Judged, Says, Worth};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
-use std::path::PathBuf;
 
-/// A model that predicts.
-#[derive(FromPyObject)]
-pub enum Judge<'py> {
-    Linear(PyRef<'py, Model>),
-    Network(PyRef<'py, TrainedNetwork>),
-}
+/// What a model is asked, of those that predict.
+struct Judge<'a>(&'a Released);
 
 impl Judge<'_> {
     fn schema(&self) -> &Schema {
-        match self {
-            Self::Linear(model) => &model.0.request().schema,
-            Self::Network(network) => &network.0.request().schema,
-        }
+        self.0.asked_schema()
     }
 
-    fn says(&self) -> Says {
-        match self {
-            Self::Linear(model) => Says::of_model(&model.0),
-            Self::Network(network) => Says::of_network(&network.0),
-        }
-    }
-
-    fn digest(&self) -> Outcome<String> {
-        match self {
-            Self::Linear(model) => model.0.digest(),
-            Self::Network(network) => network.0.digest(),
-        }
+    fn says(&self) -> Outcome<Says> {
+        Ok(match self.0.loaded() {
+            Loaded::Network(network) => Says::of_network(network),
+            _ => Says::of_model(self.0.linear()?),
+        })
     }
 
     fn judged(&self, py: Python<'_>, data: &Dataset, form: &Form) -> Outcome<Judged> {
-        Ok(match self {
-            Self::Linear(model) => {
-                let model = &model.0;
+        Ok(match self.0.loaded() {
+            Loaded::Network(network) => watched(py, |_| Judged::by_network(network, data, form))??,
+            _ => {
+                let model = self.0.linear()?;
                 watched(py, |_| Judged::by_model(model, data, form))??
-            }
-            Self::Network(network) => {
-                let network = &network.0;
-                watched(py, |_| Judged::by_network(network, data, form))??
             }
         })
     }
@@ -64,12 +43,13 @@ impl Judge<'_> {
 #[pyo3(signature = (model, features, labels, threshold))]
 pub fn evaluate_exactly(
     py: Python<'_>,
-    model: Judge<'_>,
+    model: &Released,
     features: &Bound<'_, PyAny>,
     labels: &Bound<'_, PyAny>,
     threshold: Option<f64>,
 ) -> Outcome<String> {
-    let form = Form::exact(model.schema(), model.says(), threshold)?;
+    let model = Judge(model);
+    let form = Form::exact(model.schema(), model.says()?, threshold)?;
     let data =
         input::dataset(features, labels, None, &without_unit(model.schema())?, &input::to_use())?;
     Ok(serde_json::to_string(&Worth::exact(&form, &model.judged(py, &data, &form)?))?)
@@ -93,7 +73,7 @@ fn without_unit(schema: &Schema) -> Outcome<Schema> {
 #[pyo3(signature = (model, features, labels, units, rows, *, epsilon, delta, neighbours, threshold, declared_public, seed, paid))]
 pub fn evaluate_privately(
     py: Python<'_>,
-    model: Judge<'_>,
+    model: &Released,
     features: &Bound<'_, PyAny>,
     labels: &Bound<'_, PyAny>,
     units: Option<&Bound<'_, PyAny>>,
@@ -105,9 +85,10 @@ pub fn evaluate_privately(
     declared_public: bool,
     seed: Option<u64>,
     paid: Option<Paid>,
-) -> Outcome<Evaluation> {
+) -> Outcome<Released> {
+    let (digest, model) = (model.digest()?, Judge(model));
     let schema = model.schema();
-    let task = Evaluate { model: model.digest()?, says: model.says(), threshold, declared_public };
+    let task = Evaluate { model: digest, says: model.says()?, threshold, declared_public };
     let neighbours = neighbours.parse::<Neighbours>()?;
     let request = task.request(schema, rows, neighbours, (epsilon, delta))?;
     let plan = watched(py, |_| privet_learn::plan(&request))??;
@@ -129,70 +110,24 @@ pub fn evaluate_privately(
             paid.run(py, Threads::Shared, &plan, "evaluate", source.as_mut(), read, rows)?
         }
     };
-    Ok(Evaluation(Held::released(Released::from_release(release)?)))
+    Ok(Released::of_run::<Evaluate>(privet_learn::Released::from_release(release)?))
 }
 
-/// A released evaluation with its certificate. Holds nothing else of the records.
-#[pyclass(module = "privet._privet", frozen)]
-pub struct Evaluation(pub Held<Evaluate>);
-
-#[pymethods]
-impl Evaluation {
-    /// Reads an evaluation from the bytes of its file.
-    #[staticmethod]
-    #[pyo3(signature = (bytes, *, sealed = true))]
-    fn from_bytes(bytes: &[u8], sealed: bool) -> Outcome<Self> {
-        Held::from_bytes(bytes, sealed).map(Self)
-    }
-
-    /// The bytes of its file.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyBytes>> {
-        self.0.to_bytes(py)
-    }
-
-    /// Writes its file.
-    fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Outcome<()> {
-        self.0.save(py, &path, overwrite)
-    }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> Outcome<(Py<PyAny>, (Bound<'py, PyBytes>,))> {
-        let from_bytes = py.get_type::<Self>().getattr("from_bytes")?;
-        Ok((from_bytes.unbind(), (self.to_bytes(py)?,)))
-    }
-
-    /// What it says of the model, as JSON.
-    fn worth(&self) -> Outcome<String> {
-        Ok(serde_json::to_string(&self.read()?)?)
-    }
-
-    /// The threshold above which a share of the records lies, with its interval.
-    fn threshold_for_share(&self, share: f64) -> Outcome<(f64, f64, f64)> {
-        let found = (0.0 < share && share < 1.0).then(|| self.read()).transpose()?;
-        let found = found.and_then(|worth| worth.threshold_by_share(share));
-        let refused = "a share between 0 and 1 is accepted, for models that give two classes their probabilities";
-        let found = found.ok_or_else(|| Failure::value(refused))?;
-        Ok((found.value, found.low, found.high))
-    }
-
-    /// What the certificate claims, as JSON.
-    fn claim(&self) -> String {
-        self.0.claim()
-    }
-
-    /// The certificate as JSON.
-    fn certificate(&self) -> Outcome<String> {
-        self.0.document()
-    }
-
-    /// Checks it without data: the verdict as JSON.
-    fn verify(&self, py: Python<'_>) -> Outcome<String> {
-        self.0.verdict(py)
-    }
+/// What an evaluation says of the model.
+pub fn worth(found: &privet_learn::Released<Evaluate>) -> Outcome<Worth> {
+    let worth = Worth::of(found.request(), found.artefact());
+    worth.ok_or_else(|| Failure::value("the evaluation's request is not settled"))
 }
 
-impl Evaluation {
-    fn read(&self) -> Outcome<Worth> {
-        let worth = Worth::of(self.0.request(), self.0.artefact());
-        worth.ok_or_else(|| Failure::value("the evaluation's request is not settled"))
-    }
+/// The threshold above which a share of the records lies, with its interval.
+pub fn threshold_for_share(
+    found: &privet_learn::Released<Evaluate>,
+    share: f64,
+) -> Outcome<(f64, f64, f64)> {
+    let found = (0.0 < share && share < 1.0).then(|| worth(found)).transpose()?;
+    let found = found.and_then(|worth| worth.threshold_by_share(share));
+    let refused =
+        "a share between 0 and 1 is accepted, for models that give two classes their probabilities";
+    let found = found.ok_or_else(|| Failure::value(refused))?;
+    Ok((found.value, found.low, found.high))
 }

@@ -2,8 +2,10 @@
 //!
 //! What a learner does is decided in the crates that this one calls; what a Python programmer sees is
 //! written in Python beside it (`python/privet`). Here arrays become data sets (`input`), requests
-//! plans and releases (`plan`, `model`, `shapes`, `count`, `select`, `vote`, `nearby`, `network`, `ratings`, `held`), on rows of other machines (`cluster`), paid for by a `ledger`, errors exceptions (`error`), and the interpreter is set free
-//! while records are worked on (`watched`).
+//! plans and releases (`plan` and `released` of any family; what one family has of its own in `model`, `shapes`, `count`,
+//! `describe`, `evaluate`, `select`, `tune`, `vote`, `nearby`, `network`, `ratings`, `online`), on rows of other
+//! machines (`cluster`), paid for by a `ledger`, errors exceptions (`error`), and the interpreter is set free while
+//! records are worked on (`watched`).
 
 mod account;
 mod audit;
@@ -12,7 +14,6 @@ mod count;
 mod describe;
 mod error;
 mod evaluate;
-mod held;
 mod input;
 mod ledger;
 mod model;
@@ -22,6 +23,7 @@ mod noise;
 mod online;
 mod plan;
 mod ratings;
+mod released;
 mod schema;
 mod select;
 mod shapes;
@@ -50,7 +52,9 @@ fn command_line(py: Python<'_>, arguments: Vec<OsString>) -> Outcome<u8> {
 /// The compiled part of `privet`; see the Python modules for documentation.
 #[pymodule]
 mod _privet {
-    use super::*;
+    #[allow(non_upper_case_globals)]
+    #[pymodule_export]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 
     /// What a certificate says where classes were taken from y.
     #[pymodule_export]
@@ -69,44 +73,39 @@ mod _privet {
     #[pymodule_export]
     use super::command_line;
     #[pymodule_export]
-    use super::count::{CountPlan, Counts, Records, load};
+    use super::count::{Records, plan_counts};
     #[pymodule_export]
-    use super::describe::{DescribePlan, Description};
+    use super::describe::plan_description;
     #[pymodule_export]
     use super::error::PrivacyError;
     #[pymodule_export]
-    use super::evaluate::{Evaluation, evaluate_exactly, evaluate_privately, threshold_by_cost};
+    use super::evaluate::{evaluate_exactly, evaluate_privately, threshold_by_cost};
     #[pymodule_export]
     use super::ledger::Ledger;
     #[pymodule_export]
-    use super::model::Model;
+    use super::nearby::plan_answers;
     #[pymodule_export]
-    use super::nearby::{Answers, NearbyPlan};
-    #[pymodule_export]
-    use super::network::{NetworkPlan, TrainedNetwork};
+    use super::network::plan_network;
     #[pymodule_export]
     use super::noise::{noise_discrete_gaussian, noise_discrete_laplace};
     #[pymodule_export]
     use super::noise::{noise_exponential_choice, noise_gaussian, noise_l2_laplace};
     #[pymodule_export]
-    use super::online::{OnlineStream, Stream, Tallies};
+    use super::online::OnlineStream;
     #[pymodule_export]
-    use super::plan::Plan;
+    use super::plan::{Plan, plan_linear};
     #[pymodule_export]
-    use super::ratings::Factors;
+    use super::ratings::learn_ratings;
+    #[pymodule_export]
+    use super::released::{Released, load};
     #[pymodule_export]
     use super::schema::Schema;
     #[pymodule_export]
-    use super::select::{SelectPlan, Support};
+    use super::select::plan_selection;
     #[pymodule_export]
-    use super::tune::{TunePlan, Tuned};
+    use super::tune::plan_tuning;
     #[pymodule_export]
-    use super::vote::{Labels, VotePlan};
+    use super::vote::plan_labels;
     #[pymodule_export]
     use super::watched::{hold_signals, let_signals_go};
-
-    #[pymodule_init]
-    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("__version__", env!("CARGO_PKG_VERSION"))
-    }
 }

@@ -26,6 +26,7 @@ fn zeros<T: Default + Clone>(count: usize) -> Outcome<Vec<T>> {
 
 /// P(k) ∝ e^(−|k|/scale).
 #[pyfunction]
+#[pyo3(signature = (scale, count, seed) -> "numpy.typing.NDArray[numpy.int64]")]
 pub fn noise_discrete_laplace<'py>(
     py: Python<'py>,
     scale: f64,
@@ -39,6 +40,7 @@ pub fn noise_discrete_laplace<'py>(
 
 /// P(k) ∝ e^(−k²/2σ²).
 #[pyfunction]
+#[pyo3(signature = (sigma, count, seed) -> "numpy.typing.NDArray[numpy.int64]")]
 pub fn noise_discrete_gaussian<'py>(
     py: Python<'py>,
     sigma: f64,
@@ -53,6 +55,7 @@ pub fn noise_discrete_gaussian<'py>(
 
 /// A discrete Gaussian on a fine grid; also returns the grid's step.
 #[pyfunction]
+#[pyo3(signature = (scale, count, seed) -> "tuple[numpy.typing.NDArray[numpy.float64], float]")]
 pub fn noise_gaussian<'py>(
     py: Python<'py>,
     scale: f64,
@@ -66,6 +69,7 @@ pub fn noise_gaussian<'py>(
 
 /// One vector, density ∝ e^(−‖b‖/scale).
 #[pyfunction]
+#[pyo3(signature = (scale, dimension, seed) -> "numpy.typing.NDArray[numpy.float64]")]
 pub fn noise_l2_laplace<'py>(
     py: Python<'py>,
     scale: f64,
@@ -79,6 +83,7 @@ pub fn noise_l2_laplace<'py>(
 
 /// A place among integer scores with probability ∝ e^(rate·score), exactly.
 #[pyfunction]
+#[pyo3(signature = (scores: "numpy.typing.NDArray[numpy.int64]", rate, seed))]
 pub fn noise_exponential_choice(
     scores: PyReadonlyArray1<'_, i64>,
     rate: f64,

@@ -1,9 +1,9 @@
 //! Streams: a learner that is handed records as they come, and what was released of it.
 
 use crate::error::{Failure, Outcome};
-use crate::held::Held;
 use crate::input;
 use crate::noise::source;
+use crate::released::Released;
 use crate::schema::Schema;
 use crate::watched::{alone, watched};
 use numpy::{PyArray1, ToPyArray};
@@ -11,12 +11,9 @@ use privet_core::Neighbours;
 use privet_data::Dataset;
 use privet_data::matrix::Matrix;
 use privet_learn::streams::live::Live;
-use privet_learn::streams::tally::Tally;
 use privet_learn::streams::{Method, Online};
-use privet_learn::{LearnError, Plan, Released, Request, Words};
+use privet_learn::{LearnError, Plan, Request, Words};
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 
@@ -28,7 +25,7 @@ enum Order {
     /// Steps from these records: how many were taken, how many steps are left, the newest model.
     Take(Box<Dataset>, Sender<Result<Taken, LearnError>>),
     /// The newest model with its certificate.
-    Released(Sender<Result<Option<Released<Online>>, LearnError>>),
+    Released(Sender<Result<Option<privet_learn::Released<Online>>, LearnError>>),
 }
 
 /// A stream under way. Its un-noised half lives on a thread of its own, and nowhere else.
@@ -37,7 +34,7 @@ pub struct OnlineStream {
     plan: Plan<Online>,
     orders: Mutex<Sender<Order>>,
     weights: Mutex<Vec<f64>>,
-    first: Mutex<Option<Released<Online>>>,
+    first: Mutex<Option<privet_learn::Released<Online>>>,
     process: u32,
 }
 
@@ -147,6 +144,7 @@ impl OnlineStream {
     }
 
     /// ⟨x, θ⟩ of the newest model for each row; of several classes all rows of the first, then all of the second, …
+    #[pyo3(signature = (features) -> "numpy.typing.NDArray[numpy.float64]")]
     fn scores<'py>(
         &self,
         py: Python<'py>,
@@ -172,10 +170,10 @@ impl OnlineStream {
     }
 
     /// The newest model with its certificate; `None` if there is none since the last call.
-    fn released(&self, py: Python<'_>) -> Outcome<Option<Stream>> {
+    fn released(&self, py: Python<'_>) -> Outcome<Option<Released>> {
         let newest = self.order(py, Order::Released)??;
         let first = self.first.lock().map_err(|_| gone())?.take();
-        Ok(newest.or(first).map(|released| Stream(Held::released(released))))
+        Ok(newest.or(first).map(Released::of_run::<Online>))
     }
 }
 
@@ -193,76 +191,4 @@ fn scores(rows: &Matrix, weights: &[f64]) -> Vec<f64> {
             }
         })
         .collect()
-}
-
-macro_rules! released {
-    ($(#[$doc:meta])* $name:ident($task:ty)) => {
-        $(#[$doc])*
-        #[pyclass(module = "privet._privet", frozen)]
-        pub struct $name(pub Held<$task>);
-
-        #[pymethods]
-        impl $name {
-            /// Reads it from the bytes of its file.
-            #[staticmethod]
-            #[pyo3(signature = (bytes, *, sealed = true))]
-            fn from_bytes(bytes: &[u8], sealed: bool) -> Outcome<Self> {
-                Held::from_bytes(bytes, sealed).map(Self)
-            }
-
-            /// The bytes of its file.
-            fn to_bytes<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyBytes>> {
-                self.0.to_bytes(py)
-            }
-
-            /// Writes its file.
-            fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Outcome<()> {
-                self.0.save(py, &path, overwrite)
-            }
-
-            fn __reduce__<'py>(
-                &self,
-                py: Python<'py>,
-            ) -> Outcome<(Py<PyAny>, (Bound<'py, PyBytes>,))> {
-                let from_bytes = py.get_type::<Self>().getattr("from_bytes")?;
-                Ok((from_bytes.unbind(), (self.to_bytes(py)?,)))
-            }
-
-            /// After which steps something was kept.
-            #[getter]
-            fn after(&self) -> Vec<u32> {
-                self.0.artefact().after.clone()
-            }
-
-            /// The numbers of each: weights, or a count a category.
-            #[getter]
-            fn values(&self) -> Vec<Vec<f64>> {
-                self.0.artefact().values.clone()
-            }
-
-            /// What the certificate claims, as JSON.
-            fn claim(&self) -> String {
-                self.0.claim()
-            }
-
-            /// The certificate as JSON.
-            fn certificate(&self) -> Outcome<String> {
-                self.0.document()
-            }
-
-            /// Checks it without data: the verdict as JSON.
-            fn verify(&self, py: Python<'_>) -> Outcome<String> {
-                self.0.verdict(py)
-            }
-        }
-    };
-}
-
-released! {
-    /// The newest model of a stream with its certificate.
-    Stream(Online)
-}
-released! {
-    /// The newest running counts of a stream with their certificate.
-    Tallies(Tally)
 }

@@ -171,6 +171,7 @@ impl Schema {
     /// Slope and offset of each encoded column but the constant one as a line of its feature; `None`
     /// where some are none.
     #[expect(clippy::type_complexity, reason = "two arrays")]
+    #[pyo3(signature = () -> "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]] | None")]
     fn lines<'py>(
         &self,
         py: Python<'py>,
@@ -186,6 +187,7 @@ impl Schema {
     }
 
     /// Encoded, clipped rows as a `float32` array.
+    #[pyo3(signature = (features) -> "numpy.typing.NDArray[numpy.float32]")]
     fn encode<'py>(
         &self,
         py: Python<'py>,

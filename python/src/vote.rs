@@ -1,27 +1,21 @@
 //! Labels by votes: planned, carried out with teachers of Python's, read.
 
-use crate::error::Outcome;
-use crate::held::Held;
+use crate::error::{Failure, Outcome};
 use crate::input;
-use crate::ledger::{self, Paid};
+use crate::ledger::{self, Handed, Paid};
+use crate::plan::Plan;
+use crate::released::Released;
 use crate::schema::Schema;
 use crate::watched::{Threads, asking, watched};
 use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray2};
 use privet_core::Neighbours;
-use privet_learn::Released;
 use privet_learn::votes::student;
 use privet_learn::votes::teacher::{filled_rows, inside_teacher};
 use privet_learn::votes::{Aggregator, Ballot, NO_LABEL, School, Teach, Teacher, Vote, taught};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList};
-use serde_json::json;
-use std::path::PathBuf;
+use pyo3::types::PyList;
 use std::sync::Arc;
-
-/// What decides the guarantee of labels, fixed before any record is read.
-#[pyclass(module = "privet._privet", frozen)]
-pub struct VotePlan(privet_learn::Plan<Vote>);
 
 /// A function of Python's that trains teachers: of rows, labels, chunks and questions, to a class number for each
 /// teacher and question, below 0 where a teacher failed.
@@ -91,187 +85,107 @@ fn quiet_inside_teachers() {
     });
 }
 
-#[pymethods]
-impl VotePlan {
-    /// Makes the plan from public facts: `queries` public rows, or these. A teacher that is not built in is told in words.
-    #[new]
-    #[pyo3(signature = (schema, queries, rows, *, epsilon, delta, neighbours, teachers,
-                        teacher, what, teach, aggregator, settings, ask, choose, public,
-                        notes, prior_fits = Vec::new()))]
-    fn new(
-        py: Python<'_>,
-        schema: &Bound<'_, Schema>,
-        queries: u64,
-        rows: u64,
-        epsilon: f64,
-        delta: Option<f64>,
-        neighbours: &str,
-        teachers: Option<u32>,
-        teacher: Option<&str>,
-        what: String,
-        teach: Vec<(String, String)>,
-        aggregator: &str,
-        settings: Vec<(String, String)>,
-        ask: Option<u64>,
-        choose: Option<u32>,
-        public: Option<&Bound<'_, PyAny>>,
-        notes: Vec<String>,
-        prior_fits: Vec<String>,
-    ) -> Outcome<Self> {
-        let mut aggregator = aggregator.parse::<Aggregator>()?;
-        for (name, value) in settings {
-            aggregator = aggregator.with(&name, &value)?;
+/// Makes the plan of labels from public facts: `queries` public rows, or these. A teacher that is not built in is told in
+/// words.
+#[pyfunction]
+#[pyo3(signature = (schema, queries, rows, *, epsilon, delta, neighbours, teachers,
+                    teacher, what, teach, aggregator, settings, ask, choose, public,
+                    notes, prior_fits = Vec::new()))]
+pub fn plan_labels(
+    py: Python<'_>,
+    schema: &Bound<'_, Schema>,
+    queries: u64,
+    rows: u64,
+    epsilon: f64,
+    delta: Option<f64>,
+    neighbours: &str,
+    teachers: Option<u32>,
+    teacher: Option<&str>,
+    what: String,
+    teach: Vec<(String, String)>,
+    aggregator: &str,
+    settings: Vec<(String, String)>,
+    ask: Option<u64>,
+    choose: Option<u32>,
+    public: Option<&Bound<'_, PyAny>>,
+    notes: Vec<String>,
+    prior_fits: Vec<String>,
+) -> Outcome<Plan> {
+    let mut aggregator = aggregator.parse::<Aggregator>()?;
+    for (name, value) in settings {
+        aggregator = aggregator.with(&name, &value)?;
+    }
+    let mut teacher = match teacher {
+        Some(name) => Teacher::named(name)?,
+        None => Teacher::Outside { what },
+    };
+    for (name, value) in teach {
+        teacher = teacher.with(&name, &value)?;
+    }
+    let neighbours = neighbours.parse::<Neighbours>()?;
+    let schema = schema.get().0.linear();
+    let ask = ask.unwrap_or(u64::MAX);
+    let of = match public {
+        Some(public) => {
+            let rows = input::features(public, &schema, &input::to_use())?.matrix;
+            Vote::of_first(ask, &rows)
         }
-        let mut teacher = match teacher {
-            Some(name) => Teacher::named(name)?,
-            None => Teacher::Outside { what },
-        };
-        for (name, value) in teach {
-            teacher = teacher.with(&name, &value)?;
-        }
-        let neighbours = neighbours.parse::<Neighbours>()?;
-        let schema = schema.get().0.linear();
-        let ask = ask.unwrap_or(u64::MAX);
-        let of = match public {
-            Some(public) => {
-                let rows = input::features(public, &schema, &input::to_use())?.matrix;
-                Vote::of_first(ask, &rows)
-            }
-            None => Vote { beside: queries.saturating_sub(ask), ..Vote::on(queries.min(ask)) },
-        };
-        let task = Vote { teachers, teacher, aggregator, choose, ..of };
-        let request =
-            task.request(&schema, rows, neighbours, (epsilon, delta))?.after_fits(prior_fits);
-        let plan = watched(py, |_| privet_learn::plan(&request))??;
-        Ok(Self(notes.into_iter().fold(plan, privet_learn::Plan::noting)))
-    }
-
-    /// What was decided, as JSON.
-    fn to_json(&self) -> String {
-        let request = self.0.request();
-        json!({
-            "method": request.task.aggregator.name(),
-            "loss": "none",
-            "rows": request.rows,
-            "columns": self.0.facts().columns,
-            "radius": self.0.facts().radius,
-            "neighbours": request.neighbours,
-            "unit": request.schema.unit(),
-            "whose": request.whose(),
-            "calibration": request.calibration,
-            "guarantee": self.0.guarantee(),
-            "arithmetic": self.0.arithmetic(),
-            "settings": self.0.settings(),
-            "predicted_cost": None::<f64>,
-            "events": self.0.events(),
-            "notes": self.0.notes(),
-        })
-        .to_string()
-    }
-
-    /// Labels of public rows, numbers of classes or −1, spread among those rows that resemble one another.
-    fn spread<'py>(
-        &self,
-        py: Python<'py>,
-        public: &Bound<'_, PyAny>,
-        codes: Vec<i32>,
-    ) -> Outcome<Bound<'py, PyArray1<i32>>> {
-        let schema = &self.0.request().schema;
-        let rows = input::features(public, schema, &input::to_use())?.matrix;
-        let labels: Vec<Option<u32>> =
-            codes.into_iter().map(|code| u32::try_from(code).ok()).collect();
-        let classes = schema.classes().map_or(0, <[String]>::len);
-        let spread = watched(py, |_| student::spread(&rows, &labels, classes))??;
-        let code = |class: Option<u32>| class.map_or(NO_LABEL, |class| class as i32);
-        Ok(spread.into_iter().map(code).collect::<Vec<_>>().into_pyarray(py))
-    }
-
-    /// Carries it out: one release, for the rows of `public`.
-    #[pyo3(signature = (features, labels, units, seed, public, teach, paid = None))]
-    fn run(
-        &self,
-        py: Python<'_>,
-        features: &Bound<'_, PyAny>,
-        labels: &Bound<'_, PyAny>,
-        units: Option<&Bound<'_, PyAny>>,
-        seed: Option<u64>,
-        public: &Bound<'_, PyAny>,
-        teach: Option<Py<PyAny>>,
-        paid: Option<Paid>,
-    ) -> Outcome<Labels> {
-        quiet_inside_teachers();
-        let queries = input::features(public, &self.0.request().schema, &input::to_use())?;
-        let by = if teach.is_some() { Threads::Own } else { Threads::Shared };
-        let teach = teach.map(|call| Arc::new(Callback(call)) as Arc<dyn Teach>);
-        let ready = watched(py, |_| taught(self.0.clone(), &queries.matrix, teach))??;
-        let handed = (features, labels, units);
-        let release = ledger::carried_out_by(py, by, &ready, "vote", seed, handed, true, paid)?;
-        Ok(Labels(Held::released(Released::from_release(release)?)))
-    }
+        None => Vote { beside: queries.saturating_sub(ask), ..Vote::on(queries.min(ask)) },
+    };
+    let task = Vote { teachers, teacher, aggregator, choose, ..of };
+    let request = task.request(&schema, rows, neighbours, (epsilon, delta))?.after_fits(prior_fits);
+    let plan = watched(py, |_| privet_learn::plan(&request))??;
+    Ok(Plan::noting(plan, notes))
 }
 
-/// Labels of public rows with their certificate. Holds nothing else of the records.
-#[pyclass(module = "privet._privet", frozen)]
-pub struct Labels(pub Held<Vote>);
+/// Labels of public rows, numbers of classes or −1, spread among those rows that resemble one another.
+pub fn spread<'py>(
+    py: Python<'py>,
+    schema: &privet_data::Schema,
+    public: &Bound<'_, PyAny>,
+    codes: Vec<i32>,
+) -> Outcome<Bound<'py, PyArray1<i32>>> {
+    let rows = input::features(public, schema, &input::to_use())?.matrix;
+    let labels: Vec<Option<u32>> = codes.into_iter().map(|code| u32::try_from(code).ok()).collect();
+    let classes = schema.classes().map_or(0, <[String]>::len);
+    let spread = watched(py, |_| student::spread(&rows, &labels, classes))??;
+    Ok(spread.into_iter().map(code).collect::<Vec<_>>().into_pyarray(py))
+}
 
-#[pymethods]
-impl Labels {
-    /// Reads it from the bytes of its file.
-    #[staticmethod]
-    #[pyo3(signature = (bytes, *, sealed = true))]
-    fn from_bytes(bytes: &[u8], sealed: bool) -> Outcome<Self> {
-        Held::from_bytes(bytes, sealed).map(Self)
-    }
+fn code(class: Option<u32>) -> i32 {
+    class.map_or(NO_LABEL, |class| class as i32)
+}
 
-    /// The bytes of its file.
-    fn to_bytes<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyBytes>> {
-        self.0.to_bytes(py)
-    }
+/// Carries it out: one release, for the rows of `public`.
+pub fn run(
+    py: Python<'_>,
+    plan: &privet_learn::Plan<Vote>,
+    handed: Handed<'_, '_>,
+    seed: Option<u64>,
+    public: Option<&Bound<'_, PyAny>>,
+    teach: Option<Py<PyAny>>,
+    paid: Option<Paid>,
+) -> Outcome<Released> {
+    let missing = || Failure::value("public is missing: rows that teachers vote on are accepted");
+    quiet_inside_teachers();
+    let public = public.ok_or_else(missing)?;
+    let queries = input::features(public, &plan.request().schema, &input::to_use())?;
+    let by = if teach.is_some() { Threads::Own } else { Threads::Shared };
+    let teach = teach.map(|call| Arc::new(Callback(call)) as Arc<dyn Teach>);
+    let ready = watched(py, |_| taught(plan.clone(), &queries.matrix, teach))??;
+    let release = ledger::carried_out_by(py, by, &ready, "vote", seed, handed, true, paid)?;
+    Ok(Released::of_run::<Vote>(privet_learn::Released::from_release(release)?))
+}
 
-    /// Writes its file.
-    fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Outcome<()> {
-        self.0.save(py, &path, overwrite)
+/// The number of the class of each public row, −1 where it has none.
+pub fn codes<'py>(
+    py: Python<'py>,
+    found: &privet_learn::Released<Vote>,
+) -> Bound<'py, PyArray1<i32>> {
+    let (labels, task) = (found.artefact(), &found.request().task);
+    if task.stream {
+        return labels.labels.clone().into_pyarray(py);
     }
-
-    fn __reduce__<'py>(&self, py: Python<'py>) -> Outcome<(Py<PyAny>, (Bound<'py, PyBytes>,))> {
-        let from_bytes = py.get_type::<Self>().getattr("from_bytes")?;
-        Ok((from_bytes.unbind(), (self.to_bytes(py)?,)))
-    }
-
-    /// The schema that was asked for.
-    fn schema(&self) -> Schema {
-        Schema(self.0.request().schema.clone())
-    }
-
-    /// What was asked for, as JSON.
-    fn request(&self) -> Outcome<String> {
-        Ok(serde_json::to_string(self.0.request())?)
-    }
-
-    /// The number of the class of each public row, −1 where it has none.
-    #[getter]
-    fn codes<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<i32>> {
-        let (labels, task) = (self.0.artefact(), &self.0.request().task);
-        if task.stream {
-            return labels.labels.clone().into_pyarray(py);
-        }
-        let by_row = labels.by_row(task.queries.saturating_add(task.beside) as usize);
-        let code = |class: Option<u32>| class.map_or(NO_LABEL, |class| class as i32);
-        by_row.into_iter().map(code).collect::<Vec<_>>().into_pyarray(py)
-    }
-
-    /// What the certificate claims, as JSON.
-    fn claim(&self) -> String {
-        self.0.claim()
-    }
-
-    /// The certificate as JSON.
-    fn certificate(&self) -> Outcome<String> {
-        self.0.document()
-    }
-
-    /// Checks it without data: the verdict as JSON.
-    fn verify(&self, py: Python<'_>) -> Outcome<String> {
-        self.0.verdict(py)
-    }
+    let by_row = labels.by_row(task.queries.saturating_add(task.beside) as usize);
+    by_row.into_iter().map(code).collect::<Vec<_>>().into_pyarray(py)
 }

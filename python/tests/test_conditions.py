@@ -35,7 +35,7 @@ def planned(**given):
     schema = privet.Schema({"x": privet.number(0, 1)}, target="y", classes=["0", "1"])._checked
     told = {"epsilon": 1.0, "delta": 1e-6, "neighbours": "replace-one", "loss": "logistic", "width": 0.1}
     told |= {"quantile": 0.5, "rate_at_zero": None, "method": "gd", "settings": [], "calibration": "sound"}
-    return _privet.Plan(schema, 1000, **told, notes=[], **given)
+    return _privet.plan_linear(schema, 1000, **told, notes=[], **given)
 
 
 def test_prior_fits_are_a_condition_of_the_plan():

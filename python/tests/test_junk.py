@@ -551,10 +551,7 @@ def test_streams_of_single_rows(streams):
 
 
 def test_ratings(monkeypatch):
-    class Factors:
-        learn = staticmethod(reach)
-
-    monkeypatch.setattr(_privet, "Factors", Factors)
+    monkeypatch.setattr(_privet, "learn_ratings", reach)
     good = [(1, "x", 3), ("a", 2, 4.5), (2.0, "y", "1"), ("b", "x", 2), (7, "z", 5)]
 
     def read(ratings):
@@ -579,7 +576,7 @@ def test_ratings(monkeypatch):
 
 def test_users_that_may_have_lost_digits(monkeypatch):
     """Two people of whom single precision made one would be one user, with the ratings of both."""
-    monkeypatch.setattr(_privet, "Factors", type("Factors", (), {"learn": staticmethod(reach)}))
+    monkeypatch.setattr(_privet, "learn_ratings", reach)
     users, items, rated = np.array([2**24, 2**24 + 1, 1]), ["x", "y", "z"], [3.0, 4.0, 5.0]
     narrow = pd.DataFrame({"user": users.astype(np.float32), "item": items, "rating": rated})
     forms = [narrow, pl.from_pandas(narrow), narrow.assign(user=narrow["user"].astype("category"))]

@@ -1,7 +1,27 @@
-//! What a file of any family holds: the registry of families, a line each. A line that says `offered` is one of a family
-//! whose verb is made of its declaration ([`crate::Offered`]).
+//! The list of families, a line each, and what is known of a release whose family only its file tells.
+//!
+//! What every release goes through is in [`crate::release`] and names none of them (`tests/all/spine.rs`). How to add
+//!
+//! **a setting** of a method: a line in `settings!` in the method's file, with what is accepted and what it means. Help,
+//! checks, errors and `privet methods` are made of it. What is left out is chosen in `plan`, from public facts.
+//!
+//! **a learner**: a file in its family's folder with three names, a type of its own settings, `INFO` and `plan`
+//! ([`crate::release::registry`]), and a line in `registry!` of the family's list (`learners.rs`; of votes `aggregate.rs`). The
+//! command, Python and the battery find it there. `tests/battery/golden/` gets its file and its lines of `coverage.txt`,
+//! `docs/learners.md` its paragraph, and `privet-audit` its worst pair of neighbours.
+//!
+//! **a loss** of linear models: a file in `privet-optim`'s `loss/` and a variant of `Loss` with its constants (Lipschitz,
+//! curvature, sign), which the tests there check; a line in [`crate::linear::request::LOSSES`] and, if it has a setting, a
+//! field of [`crate::Words`].
+//!
+//! **a family**: a folder beside `release/`, named for what a stranger looks for, with its [`Task`], its [`Artefact`], whose
+//! fields may not be named as those of the head of a request, and its [`Family`], which says how its releases are reported; a line
+//! below. [`Task::VOID`] and others have defaults. With [`crate::Offered`] and the word `offered` on its line it has a verb,
+//! help, `plan`, `verify`, `inspect` and a Python class with nothing more written (`make toy` does it).
+//!
+//! **any other verb**: a file in `privet-cli`'s `verbs/` and a variant of `Command` in `cli.rs`; in Python an estimator or a
+//! function over a file in `python/src`.
 
-use crate::Released;
 use crate::linear::Erm;
 use crate::linear::model::Model;
 use crate::neighbours::Nearby;
@@ -10,9 +30,9 @@ use crate::ratings::Complete;
 use crate::release::bought::Bought;
 use crate::release::family::{Family, PublicFacts, Visit};
 use crate::release::file::Opened;
-use crate::release::released::Released;
 use crate::release::report::Report;
-use crate::release::request::task_of;
+use crate::release::request::{Request, task_of};
+use crate::release::strict::unknown_field;
 use crate::release::task::{Artefact, Task};
 use crate::release::verify::{Verdict, verify};
 use crate::release::void::{DOUBTFUL_SCHEMAS, Finding};
@@ -25,12 +45,17 @@ use crate::streams::Online;
 use crate::streams::tally::Tally;
 use crate::tuning::Tune;
 use crate::votes::Vote;
+use crate::{LearnError, Plan, Released, plan};
 use privet_core::Whose;
 use privet_dp::gate::Certificate;
 use serde_json::Value;
 
 macro_rules! families {
-    ($($(#[$doc:meta])* $variant:ident($task:ty) $(, $offered:ident)?;)*) => {
+    (@offer $visitor:ident $task:ty) => {};
+    (@offer $visitor:ident $task:ty, offered) => {
+        $visitor.family::<$task>()
+    };
+    ($d:tt $($(#[$doc:meta])* $variant:ident($task:ty) $(, $offered:ident)?;)*) => {
         /// The column of units that the Python package named by itself before 0.2.1, in releases of this family.
         pub(crate) fn own_column(family: &str) -> Option<&'static str> {
             $(if family == <$task as Task>::NAME {
@@ -52,6 +77,63 @@ macro_rules! families {
                 let mut all: Vec<_> = DOUBTFUL_SCHEMAS.iter().map(|known| known.finding).collect();
                 $(all.extend(<$task as Task>::DOUBTFUL.iter().map(|known| known.finding));)*
                 in_order(all)
+            }
+        }
+
+        /// Does something with what a [`Loaded`] or an [`AnyPlan`] holds, whichever family it is of:
+        /// `of_family!(Loaded, file, released => released.request().rows)`.
+        #[macro_export]
+        macro_rules! of_family {
+            ($d kind:ident, $d value:expr, $d of:ident => $d done:expr) => {
+                match $d value {
+                    $($crate::$d kind::$variant($d of) => $d done,)*
+                }
+            };
+        }
+
+        /// A plan of any family.
+        #[derive(Debug, Clone)]
+        pub enum AnyPlan {
+            $($(#[$doc])* $variant(Plan<$task>),)*
+        }
+
+        $(impl From<Plan<$task>> for AnyPlan {
+            fn from(plan: Plan<$task>) -> Self {
+                Self::$variant(plan)
+            }
+        }
+
+        impl From<Released<$task>> for Loaded {
+            fn from(released: Released<$task>) -> Self {
+                Self::$variant(released)
+            }
+        })*
+
+        impl AnyPlan {
+            /// Makes the plan of a request as certificates carry it, of whatever family: what is wrong with the request is
+            /// said of it. A settled request leads to the plan that it is of.
+            pub fn of(request: Value) -> Result<Self, LearnError> {
+                let wrong = |what: String| LearnError::Asked { name: "request", what };
+                let fields = request.as_object().ok_or_else(|| wrong("is not an object".into()))?;
+                let task = task_of(fields).map_err(|why| wrong(format!("is wrong: {why}")))?;
+                $(if task == <$task as Task>::NAME {
+                    let read: Request<$task> = serde_json::from_value(request.clone())
+                        .map_err(|error| wrong(format!("cannot be read: {error}")))?;
+                    let known = serde_json::to_value(&read).unwrap_or_default();
+                    if let Some(field) = unknown_field(&request, &known) {
+                        return Err(wrong(format!("has a field that is not known: {field}")));
+                    }
+                    return plan(&read).map(Self::$variant);
+                })*
+                let known = [$(<$task as Task>::NAME),*].join(", ");
+                Err(wrong(format!("names the task '{task}', which is not known; accepted: {known}")))
+            }
+
+            /// The word for its family.
+            pub fn task(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => <$task as Task>::NAME,)*
+                }
             }
         }
 
@@ -77,6 +159,13 @@ macro_rules! families {
                 })*
                 let known = [$(<$task as Task>::NAME),*].join(", ");
                 Err(format!("its task '{task}' is not known; known are: {known}"))
+            }
+
+            /// The word for its family.
+            pub fn task(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(_) => <$task as Task>::NAME,)*
+                }
             }
 
             /// What it can reveal.
@@ -136,10 +225,6 @@ macro_rules! families {
             }
         }
     };
-    (@offer $visitor:ident $task:ty) => {};
-    (@offer $visitor:ident $task:ty, offered) => {
-        $visitor.family::<$task>()
-    };
 }
 
 /// By their names, each once: several families may have what was found of all of them.
@@ -154,7 +239,7 @@ pub(crate) const UNNAMED: &str = <Erm as Task>::NAME;
 /// What files of the first format hold.
 pub(crate) const FORMAT_1: &str = <<Erm as Task>::Artefact as Artefact>::KIND;
 
-families! {
+families! { $
     /// A linear model.
     Model(Erm);
     /// Counts of declared categories.

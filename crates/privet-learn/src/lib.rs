@@ -27,7 +27,7 @@ pub mod tuning;
 pub mod votes;
 
 pub use error::LearnError;
-pub use families::{Loaded, each_offered};
+pub use families::{AnyPlan, Loaded, each_offered};
 pub use linear::facts::Facts;
 pub use linear::learners::{LearnerFacts, METHODS, Method, Scores};
 pub use linear::request::Words;

@@ -22,6 +22,7 @@ from __future__ import annotations
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
+from privet import _privet as _extension
 from privet._privet import PrivacyError, __version__
 from privet._warnings import (
     FittedTransformerWarning,
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from privet.online import PrivateOnlineClassifier, StreamFile
     from privet.recommender import PrivateRecommender
     from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, PrivateRidge
+    from privet.releasing import Release, release
     from privet.schema import Schema, binary, category, date, ignore, number
     from privet.selection import PrivateFeatureSelector
     from privet.sparse import PrivateSparseClassifier, PrivateSparseRegression
@@ -91,6 +93,8 @@ _PLACES = {
     "PrivateLinearRegression": "privet.regression",
     "PrivatePoissonRegressor": "privet.regression",
     "PrivateRidge": "privet.regression",
+    "Release": "privet.releasing",
+    "release": "privet.releasing",
     "Schema": "privet.schema",
     "binary": "privet.schema",
     "category": "privet.schema",
@@ -107,6 +111,13 @@ _PLACES = {
 """Where each name lives. Modules are read when a name is first asked for: scikit-learn alone takes longer to load than
 many a command takes to run."""
 _MODULES = ("account", "audit", "noise")
+
+for _name in (
+    *("Answers", "Counts", "Description", "Evaluation", "Factors", "Labels"),
+    *("Model", "Stream", "Support", "Tallies", "TrainedNetwork", "Tuned"),
+):
+    # What releases are called in pickles of 0.2.
+    setattr(_extension, _name, _extension.Released)
 
 
 def __getattr__(name: str) -> Any:
@@ -159,6 +170,7 @@ __all__ = [
     "PrivateVote",
     "PrivateTuner",
     "PublicClassesWarning",
+    "Release",
     "RepeatedFitWarning",
     "Schema",
     "SchemaEncoder",
@@ -181,5 +193,6 @@ __all__ = [
     "number",
     "plan_count",
     "plan_describe",
+    "release",
     "verify",
 ]

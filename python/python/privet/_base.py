@@ -19,6 +19,7 @@ from privet._interrupts import Finishing
 from privet._intervals import Intervals
 from privet._masks import check_unmasked
 from privet._numbers import SMALL, WHY_EPSILON, optional_number, whole
+from privet._parameters import parameter, parameters
 from privet._refusals import flat_labels, numbers, validate_data
 from privet._refusals import labels as read_labels
 from privet._rows import rows_missing
@@ -37,8 +38,40 @@ WHY_NO_WEIGHTS = (
 )
 
 
+@parameters
 class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
-    """The base of the estimators; not for use itself."""
+    """The base of the estimators; not for use itself.
+
+    Parameters
+    ----------
+    epsilon : float
+        The privacy budget. Smaller is more private; privet picks none for you.
+    delta : float, optional
+        What probabilities may differ by beyond the factor exp(epsilon); 0 asks for pure epsilon. 1/n_rows² unless given.
+    bounds : (low, high), optional
+        Public bounds of the features: two numbers, or two arrays. Values outside are moved to the nearest bound. One of
+        ``bounds``, ``data_norm`` and ``schema`` is needed.
+    schema : Schema, path or mapping, optional
+        Public facts about a table with named columns; see :class:`privet.Schema`.
+    neighbours : {"replace-one", "add-remove"}
+        Which tables must look alike: one record exchanged for another (the number of rows is public), or
+        one added or removed (the number of rows is private, and ``n_rows`` declared).
+    n_rows : int, optional
+        The declared number of rows, where it is private; about right is enough.
+    max_records : int, optional
+        With ``fit(X, y, groups=...)``: how many rows of each group are used.
+    random_state : int, optional
+        For tests only: repeatable noise. Warns, and the certificate says NOT PRIVATE.
+    """
+
+    epsilon: Any = parameter(default=None, kw_only=False)
+    delta: Any = None
+    bounds: Any = None
+    schema: Any = None
+    neighbours: Any = "replace-one"
+    n_rows: Any = None
+    max_records: Any = None
+    random_state: Any = None
 
     _loss_width = 0.1
     _loss_quantile = 0.5
@@ -82,7 +115,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
                 "n_samples=1: delta, which is 1/n_samples² unless given, would be 1 and promise nothing; give "
                 "delta, or more rows"
             )
-        return _privet.Plan(
+        return _privet.plan_linear(
             schema._checked,
             rows,
             epsilon=optional_number("epsilon", self.epsilon),
@@ -168,7 +201,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         planned = self._make_plan(schema, whole("n_rows", rows), notes)
         if base_rate is None:
             return Plan._from_json(planned.to_json())
-        if not isinstance(planned, _privet.Plan):
+        if planned.task != "erm":
             raise ValueError(f"base_rate: nothing is predicted for {type(self).__name__}; leave it out")
         return Plan._from_json(planned.to_json(optional_number("base_rate", base_rate)))
 
@@ -348,7 +381,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         return column
 
     def _set_model(
-        self, model: _privet.Model, plan: Plan, schema: Schema, classes: np.ndarray | None
+        self, model: _privet.Released, plan: Plan, schema: Schema, classes: np.ndarray | None
     ) -> None:
         self.model_ = model
         self.plan_ = plan
@@ -357,7 +390,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         self.coef_, self.intercept_ = self._coefficients(model, Schema._of(model.schema()))
         self._set_target(schema, classes)
 
-    def _coefficients(self, model: _privet.Model, schema: Schema) -> tuple[np.ndarray, Any]:
+    def _coefficients(self, model: _privet.Released, schema: Schema) -> tuple[np.ndarray, Any]:
         # By the schema as the plan settled it.
         settled = Schema._of(model.schema())
         return coefficients(model.weights(), settled, self._numeric_target(), model.centre())
@@ -457,6 +490,42 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
         tags.input_tags.sparse = True
         tags.target_tags.required = True
         return tags
+
+
+@parameters
+class Normed:
+    """With a bound on the norm of a row.
+
+    Parameters
+    ----------
+    data_norm : float, optional
+        A public bound on the Euclidean norm of a row; longer rows are scaled down to it.
+    """
+
+    data_norm: Any = parameter(default=None, before="schema")
+
+
+@parameters
+class Linear(Normed):
+    """Linear models by a learner of choice.
+
+    Parameters
+    ----------
+    method : str
+        The learner; ``"auto"`` chooses by a fixed rule from public facts. ``python -m privet methods``
+        lists them.
+    calibration : {"sound", "printed"}
+        Whose constants: proved ones, or a paper's own (the certificate claims what is proved either way).
+    settings : mapping, optional
+        Settings of the method by name, such as ``{"ridge": 2.0}``.
+    fit_intercept : bool
+        Whether there is a constant column. It is part of the bounded row.
+    """
+
+    method: Any = parameter(default="auto", after="delta")
+    calibration: Any = parameter(default="sound", after="max_records")
+    settings: Any = None
+    fit_intercept: Any = True
 
 
 def _one_label_a_row(y: Any, rows: int, schema: Schema) -> np.ndarray:

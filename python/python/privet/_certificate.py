@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,16 @@ from privet import _html, _privet
 def _number(value: Any) -> float | None:
     """JSON has no infinity of its own."""
     return float("inf") if value == "infinity" else value
+
+
+def facts_of(kind: type, text: str) -> dict[str, Any]:
+    """What a plan's JSON says of the fields of a dataclass."""
+    facts = json.loads(text)
+    guarantee = facts["guarantee"] or {}
+    facts |= {"epsilon": _number(guarantee.get("epsilon")), "delta": guarantee.get("delta")}
+    facts["max_records"] = facts["unit"].get("max_records", 1)
+    found = {field.name: facts[field.name] for field in fields(kind) if field.name in facts}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in found.items()}
 
 
 @dataclass(frozen=True)
@@ -69,28 +79,7 @@ class Plan:
 
     @classmethod
     def _from_json(cls, text: str) -> Plan:
-        facts = json.loads(text)
-        guarantee = facts["guarantee"] or {}
-        return cls(
-            method=facts["method"],
-            epsilon=_number(guarantee.get("epsilon")),
-            delta=guarantee.get("delta"),
-            neighbours=facts["neighbours"],
-            max_records=facts["unit"].get("max_records", 1),
-            rows=facts["rows"],
-            columns=facts["columns"],
-            radius=facts["radius"],
-            loss=facts["loss"],
-            calibration=facts["calibration"],
-            arithmetic=facts["arithmetic"],
-            settings=facts["settings"],
-            predicted_cost=facts["predicted_cost"],
-            notes=tuple(facts["notes"]),
-            events=facts["events"],
-            predicted_gain=facts.get("predicted_gain"),
-            base_rate=facts.get("base_rate"),
-            whose=facts.get("whose"),
-        )
+        return cls(**facts_of(cls, text))
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +105,7 @@ class Certificate:
     """``"finite"``: proved with rounding, for the program as it runs; ``"real"``: proved on paper, for exact numbers."""
     notes: tuple[str, ...]
     """Conditions and gaps."""
-    _model: _privet.Model | _privet.Counts = field(repr=False)
+    _model: _privet.Released = field(repr=False)
 
     @cached_property
     def document(self) -> dict[str, Any]:
@@ -164,7 +153,7 @@ class Certificate:
         return self.document["events"]
 
     @classmethod
-    def _of(cls, model: _privet.Model | _privet.Counts) -> Certificate:
+    def _of(cls, model: _privet.Released) -> Certificate:
         claim = json.loads(model.claim())
         guarantee = claim["guarantee"] or {}
         return cls(

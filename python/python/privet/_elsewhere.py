@@ -60,7 +60,7 @@ def fit(
         public,
         neighbours,
         n_rows,
-        lambda rows: _privet.Plan(
+        lambda rows: _privet.plan_linear(
             public._checked,
             rows,
             epsilon=optional_number("epsilon", epsilon),
@@ -104,7 +104,7 @@ def count(
         part,
         neighbours,
         n_rows,
-        lambda rows: _privet.CountPlan(public._checked, by, rows, **budget, neighbours=neighbours, law=law),
+        lambda rows: _privet.plan_counts(public._checked, by, rows, **budget, neighbours=neighbours, law=law),
     )
     with Finishing() as finishing:
         return finishing.of(Counts(_carried_out(back, planned, random_state, ledger)))

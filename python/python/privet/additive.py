@@ -10,13 +10,34 @@ from __future__ import annotations
 from typing import Any
 
 from privet._numbers import whole
+from privet._parameters import parameter, parameters
 from privet.classification import _Probabilities
 from privet.regression import _Regressor
 from privet.schema import Schema
 
 
+@parameters
 class _Unfolded:
-    """Declared hats and pairs, where they are given."""
+    """Declared hats and pairs, where they are given.
+
+    Parameters
+    ----------
+    hats : int, optional
+        How many knots each number has, evenly over its bounds; 0 for straight lines. Chosen from public facts unless
+        given. Numbers whose basis a schema declares keep it.
+    pairs : list of (name, name), optional
+        Columns whose interaction is modelled: two numbers, or a listed category and a number. Unless given, all pairs
+        of numbers where there are few of them and very many rows.
+    bounds : (low, high), optional
+        Public bounds of the features: two numbers, or two arrays. Values outside are moved to the nearest bound. One of
+        ``bounds`` and ``schema`` is needed.
+    fit_intercept : bool
+        Whether there is a constant column. It is part of the bounded row.
+    """
+
+    hats: Any = parameter(default=None, after="delta")
+    pairs: Any = None
+    fit_intercept: Any = parameter(default=True, after="max_records")
 
     method = "auto"
     calibration = "sound"
@@ -48,6 +69,7 @@ class _Unfolded:
         return Schema.from_dict(draft)
 
 
+@parameters
 class PrivateAdditiveClassifier(_Unfolded, _Probabilities):
     """An additive logistic model under differential privacy, with the picture of each column.
 
@@ -55,18 +77,6 @@ class PrivateAdditiveClassifier(_Unfolded, _Probabilities):
     rows are scaled to one length to learn from, and divided by one public length to be scored. (Not so for sparse
     ``X`` and for schemas that declare every basis and that rows be clipped: see ``shapes_exact_``.) Several classes
     are fitted jointly.
-
-    Parameters are those of :class:`PrivateLogisticRegression` but for ``method``, ``data_norm``, ``calibration`` and
-    ``settings``, and
-
-    Parameters
-    ----------
-    hats : int, optional
-        How many knots each number has, evenly over its bounds; 0 for straight lines. Chosen from public facts unless
-        given. Numbers whose basis a schema declares keep it.
-    pairs : list of (name, name), optional
-        Columns whose interaction is modelled: two numbers, or a listed category and a number. Unless given, all pairs
-        of numbers where there are few of them and very many rows.
 
     Attributes
     ----------
@@ -87,35 +97,6 @@ class PrivateAdditiveClassifier(_Unfolded, _Probabilities):
     (True, 'x0')
     """
 
-    def __init__(
-        self,
-        epsilon: Any = None,
-        *,
-        delta: Any = None,
-        hats: Any = None,
-        pairs: Any = None,
-        bounds: Any = None,
-        schema: Any = None,
-        classes: Any = None,
-        neighbours: Any = "replace-one",
-        n_rows: Any = None,
-        max_records: Any = None,
-        fit_intercept: Any = True,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.hats = hats
-        self.pairs = pairs
-        self.bounds = bounds
-        self.schema = schema
-        self.classes = classes
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_records = max_records
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-
     def _loss_name(self) -> str:
         return "logistic"
 
@@ -124,6 +105,7 @@ class PrivateAdditiveClassifier(_Unfolded, _Probabilities):
         return self._unfolded(schema, fill=True), notes
 
 
+@parameters
 class PrivateAdditiveRegressor(_Unfolded, _Regressor):
     """An additive model of a number under differential privacy, with the picture of each column.
 
@@ -132,9 +114,6 @@ class PrivateAdditiveRegressor(_Unfolded, _Regressor):
     bounds, for rows that are not longer than the schema's bound on a row; what is said of longer ones is scaled down
     with them. With ``bounds`` most rows of more than two columns are longer; a schema with a ``clip`` that no row
     exceeds makes it hold for all (``shapes_exact_``), at the price of more noise.
-
-    Parameters are those of :class:`PrivateLinearRegression` but for ``method``, ``data_norm``, the losses,
-    ``calibration`` and ``settings``, and ``hats`` and ``pairs`` of :class:`PrivateAdditiveClassifier`.
 
     Examples
     --------
@@ -147,35 +126,6 @@ class PrivateAdditiveRegressor(_Unfolded, _Regressor):
     >>> bool(model.score(X, y) > 0.8), model.shape_functions_[0].band is None
     (True, True)
     """
-
-    def __init__(
-        self,
-        epsilon: Any = None,
-        *,
-        delta: Any = None,
-        hats: Any = None,
-        pairs: Any = None,
-        bounds: Any = None,
-        target_bounds: Any = None,
-        schema: Any = None,
-        neighbours: Any = "replace-one",
-        n_rows: Any = None,
-        max_records: Any = None,
-        fit_intercept: Any = True,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.hats = hats
-        self.pairs = pairs
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.schema = schema
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_records = max_records
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
 
     def _loss_name(self) -> str:
         return "squared"

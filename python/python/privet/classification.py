@@ -16,9 +16,10 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from privet import _privet
-from privet._base import PrivateEstimator
+from privet._base import Linear, PrivateEstimator
 from privet._labels import classes_in, declared_labels, labels_of, schema_codes, share_right, texts_of
 from privet._numbers import listed
+from privet._parameters import parameter, parameters
 from privet._refusals import flat_labels
 from privet._warnings import PublicClassesWarning
 from privet._weights import class_weights
@@ -34,8 +35,19 @@ def _weighed(estimator: Any, classes: list[str]) -> dict[str, Any]:
     return {"classes": classes} if weights is None else {"classes": classes, "weights": weights}
 
 
+@parameters
 class _Classifier(ClassifierMixin, PrivateEstimator):
-    """Classes: what they are, and how they are predicted."""
+    """Classes: what they are, and how they are predicted.
+
+    Parameters
+    ----------
+    classes : array, optional
+        The classes, which are public. Taken from ``y`` unless given, with a warning and a note in the
+        certificate, since that says which labels occur. Tools that encode labels themselves (stacking,
+        voting, ``cross_val_predict`` with probabilities) need them declared as 0, 1, ..., and ``y`` so.
+    """
+
+    classes: Any = parameter(default=None, after="schema")
 
     def _loss_name(self) -> str:
         return self.loss
@@ -162,47 +174,23 @@ class _Probabilities(_Classifier):
         return np.log(self.predict_proba(X))
 
 
-class PrivateLogisticRegression(_Probabilities):
-    """Logistic regression under differential privacy.
+@parameters
+class _Weighed(Linear):
+    """Linear classifiers, whose classes may count differently.
 
     Parameters
     ----------
-    epsilon : float
-        The privacy budget. Smaller is more private; privet picks none for you.
-    delta : float, optional
-        What probabilities may differ by beyond the factor exp(epsilon); 0 asks for pure epsilon. 1/n_rows² unless given.
-    method : str
-        The learner; ``"auto"`` chooses by a fixed rule from public facts. ``python -m privet methods``
-        lists them.
-    bounds : (low, high), optional
-        Public bounds of the features: two numbers, or two arrays. Values outside are moved to the nearest
-        bound. One of ``bounds``, ``data_norm`` and ``schema`` is needed.
-    data_norm : float, optional
-        A public bound on the Euclidean norm of a row; longer rows are scaled down to it.
-    schema : Schema, path or mapping, optional
-        Public facts about a table with named columns; see :class:`privet.Schema`.
-    classes : array, optional
-        The classes, which are public. Taken from ``y`` unless given, with a warning and a note in the
-        certificate, since that says which labels occur. Tools that encode labels themselves (stacking,
-        voting, ``cross_val_predict`` with probabilities) need them declared as 0, 1, ..., and ``y`` so.
     class_weight : dict, optional
         From each class to how much it counts; 1 for those that are not named. ``"balanced"`` counts private labels
         and is refused. The weights are public, and part of the certificate.
-    neighbours : {"replace-one", "add-remove"}
-        Which tables must look alike: one record exchanged for another (the number of rows is public), or
-        one added or removed (the number of rows is private, and ``n_rows`` declared).
-    n_rows : int, optional
-        The declared number of rows, where it is private; about right is enough.
-    max_records : int, optional
-        With ``fit(X, y, groups=...)``: how many rows of each group are used.
-    calibration : {"sound", "printed"}
-        Whose constants: proved ones, or a paper's own (the certificate claims what is proved either way).
-    settings : mapping, optional
-        Settings of the method by name, such as ``{"ridge": 2.0}``.
-    fit_intercept : bool
-        Whether there is a constant column. It is part of the bounded row.
-    random_state : int, optional
-        For tests only: repeatable noise. Warns, and the certificate says NOT PRIVATE.
+    """
+
+    class_weight: Any = parameter(default=None, after="classes")
+
+
+@parameters
+class PrivateLogisticRegression(_Weighed, _Probabilities):
+    """Logistic regression under differential privacy.
 
     Attributes
     ----------
@@ -233,49 +221,13 @@ class PrivateLogisticRegression(_Probabilities):
     (5.0, (3, 2))
     """
 
-    def __init__(
-        self,
-        epsilon: Any = None,
-        *,
-        delta: Any = None,
-        method: Any = "auto",
-        bounds: Any = None,
-        data_norm: Any = None,
-        schema: Any = None,
-        classes: Any = None,
-        class_weight: Any = None,
-        neighbours: Any = "replace-one",
-        n_rows: Any = None,
-        max_records: Any = None,
-        calibration: Any = "sound",
-        settings: Any = None,
-        fit_intercept: Any = True,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.bounds = bounds
-        self.data_norm = data_norm
-        self.schema = schema
-        self.classes = classes
-        self.class_weight = class_weight
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_records = max_records
-        self.calibration = calibration
-        self.settings = settings
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-
     def _loss_name(self) -> str:
         return "logistic"
 
 
-class PrivateLinearSVC(_Classifier):
+@parameters
+class PrivateLinearSVC(_Weighed, _Classifier):
     """A linear support vector machine under differential privacy: the hinge with its corner rounded.
-
-    Parameters are those of :class:`PrivateLogisticRegression`, and
 
     Parameters
     ----------
@@ -293,51 +245,15 @@ class PrivateLinearSVC(_Classifier):
     array(['left', 'right'], dtype='<U5')
     """
 
-    def __init__(
-        self,
-        epsilon: Any = None,
-        *,
-        delta: Any = None,
-        method: Any = "auto",
-        huber_width: Any = 0.1,
-        bounds: Any = None,
-        data_norm: Any = None,
-        schema: Any = None,
-        classes: Any = None,
-        class_weight: Any = None,
-        neighbours: Any = "replace-one",
-        n_rows: Any = None,
-        max_records: Any = None,
-        calibration: Any = "sound",
-        settings: Any = None,
-        fit_intercept: Any = True,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.huber_width = huber_width
-        self.bounds = bounds
-        self.data_norm = data_norm
-        self.schema = schema
-        self.classes = classes
-        self.class_weight = class_weight
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_records = max_records
-        self.calibration = calibration
-        self.settings = settings
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
+    huber_width: Any = parameter(default=0.1, after="method")
 
     def _loss_name(self) -> str:
         return "huber-svm"
 
 
-class PrivateClassifier(_Probabilities):
+@parameters
+class PrivateClassifier(_Weighed, _Probabilities):
     """A linear classifier with any learner and any loss, all of them under differential privacy.
-
-    Parameters are those of :class:`PrivateLogisticRegression`, and
 
     Parameters
     ----------
@@ -356,41 +272,5 @@ class PrivateClassifier(_Probabilities):
     ('gd', True)
     """
 
-    def __init__(
-        self,
-        epsilon: Any = None,
-        *,
-        delta: Any = None,
-        method: Any = "auto",
-        loss: Any = "logistic",
-        huber_width: Any = 0.1,
-        bounds: Any = None,
-        data_norm: Any = None,
-        schema: Any = None,
-        classes: Any = None,
-        class_weight: Any = None,
-        neighbours: Any = "replace-one",
-        n_rows: Any = None,
-        max_records: Any = None,
-        calibration: Any = "sound",
-        settings: Any = None,
-        fit_intercept: Any = True,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.loss = loss
-        self.huber_width = huber_width
-        self.bounds = bounds
-        self.data_norm = data_norm
-        self.schema = schema
-        self.classes = classes
-        self.class_weight = class_weight
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_records = max_records
-        self.calibration = calibration
-        self.settings = settings
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
+    loss: Any = parameter(default="logistic", after="method")
+    huber_width: Any = 0.1

@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Mapping
@@ -22,7 +21,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from privet import _privet, _tables, _units
-from privet._certificate import Certificate, _number
+from privet._certificate import Certificate, facts_of
 from privet._interrupts import Finishing
 from privet._masks import check_unmasked
 from privet._numbers import WHY_EPSILON, optional_number, whole
@@ -65,11 +64,7 @@ class CountPlan:
 
     @classmethod
     def _from_json(cls, text: str) -> CountPlan:
-        facts = json.loads(text)
-        guarantee = facts.pop("guarantee")
-        facts["max_records"] = facts.pop("unit").get("max_records", 1)
-        facts |= {name: tuple(facts[name]) for name in ("categories", "notes")}
-        return cls(epsilon=_number(guarantee["epsilon"]), delta=guarantee["delta"], **facts)
+        return cls(**facts_of(cls, text))
 
 
 class Counts:
@@ -78,7 +73,7 @@ class Counts:
     certificate: Certificate
     """What they can reveal."""
 
-    def __init__(self, release: _privet.Counts) -> None:
+    def __init__(self, release: _privet.Released) -> None:
         self._release = release
         self.certificate = Certificate._of(release)
 
@@ -211,7 +206,7 @@ def count(
     records = _privet.Records(_given(table, part, groups), part._checked, private_count)
     planned = _plan(public, by, records.rows if n_rows is None else n_rows, facts)
     with Finishing() as finishing:
-        return finishing.of(Counts(planned.run(records, seed_of(random_state), paid_by(ledger))))
+        return finishing.of(Counts(planned.run_on(records, seed_of(random_state), paid_by(ledger))))
 
 
 def plan_count(
@@ -236,12 +231,12 @@ def plan_count(
     return CountPlan._from_json(_plan(as_schema(schema), by, n_rows, facts).to_json())
 
 
-def _plan(schema: Schema, by: str, rows: Any, facts: dict[str, Any]) -> _privet.CountPlan:
+def _plan(schema: Schema, by: str, rows: Any, facts: dict[str, Any]) -> _privet.Plan:
     epsilon, delta = (optional_number(name, facts[name]) for name in ("epsilon", "delta"))
     if epsilon is None:
         raise ValueError(WHY_EPSILON)
     given = facts | {"epsilon": epsilon, "delta": delta or 0.0}
-    return _privet.CountPlan(schema._checked, by, whole("n_rows", rows), **given)
+    return _privet.plan_counts(schema._checked, by, whole("n_rows", rows), **given)
 
 
 def _given(table: Any, schema: Schema, groups: Any) -> Any:

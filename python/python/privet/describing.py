@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from privet import _privet
-from privet._certificate import Certificate, _number
+from privet._certificate import Certificate, facts_of
 from privet._interrupts import Finishing
 from privet._numbers import SMALL, WHY_EPSILON, optional_number, whole
 from privet._rows import rows_missing
@@ -65,11 +65,7 @@ class DescribePlan:
 
     @classmethod
     def _from_json(cls, text: str) -> DescribePlan:
-        facts = json.loads(text)
-        guarantee = facts.pop("guarantee")
-        facts["max_records"] = facts.pop("unit").get("max_records", 1)
-        facts |= {name: tuple(facts[name]) for name in ("columns", "notes")}
-        return cls(epsilon=_number(guarantee["epsilon"]), delta=guarantee["delta"], **facts)
+        return cls(**facts_of(cls, text))
 
 
 class Description:
@@ -82,7 +78,7 @@ class Description:
     certificate: Certificate
     """What it can reveal."""
 
-    def __init__(self, release: _privet.Description) -> None:
+    def __init__(self, release: _privet.Released) -> None:
         self._release = release
         self.certificate = Certificate._of(release)
         self._summary = json.loads(release.summary())
@@ -250,7 +246,7 @@ def describe(
     records = _privet.Records(_given(table, part, groups), part._checked, private_count)
     planned = _plan(public, records.rows if n_rows is None else n_rows, facts)
     with Finishing() as finishing:
-        return finishing.of(Description(planned.run(records, seed_of(random_state), paid_by(ledger))))
+        return finishing.of(Description(planned.run_on(records, seed_of(random_state), paid_by(ledger))))
 
 
 def plan_describe(
@@ -283,7 +279,7 @@ def plan_describe(
     return DescribePlan._from_json(_plan(as_schema(schema), n_rows, facts).to_json())
 
 
-def _plan(schema: Schema, rows: Any, facts: dict[str, Any]) -> _privet.DescribePlan:
+def _plan(schema: Schema, rows: Any, facts: dict[str, Any]) -> _privet.Plan:
     epsilon, delta = (optional_number(name, facts[name]) for name in ("epsilon", "delta"))
     if epsilon is None:
         raise ValueError(WHY_EPSILON)
@@ -296,4 +292,4 @@ def _plan(schema: Schema, rows: Any, facts: dict[str, Any]) -> _privet.DescribeP
         "columns": None if columns is None else [str(name) for name in columns],
         "bins": None if bins is None else whole("bins", bins, below=SMALL),
     }
-    return _privet.DescribePlan(schema._checked, whole("n_rows", rows), **given)
+    return _privet.plan_description(schema._checked, whole("n_rows", rows), **given)

@@ -55,7 +55,7 @@ class Worth:
     certificate: Certificate | None
     """What it can reveal; ``None`` where it is not private."""
 
-    def __init__(self, facts: dict[str, Any], release: _privet.Evaluation | None = None) -> None:
+    def __init__(self, facts: dict[str, Any], release: _privet.Released | None = None) -> None:
         self._release = release
         self._facts = _read(facts)
         self.certificate = None if release is None else Certificate._of(release)

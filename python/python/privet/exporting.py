@@ -40,12 +40,12 @@ class EncodedRows(TransformerMixin, BaseEstimator):
 class Exporting:
     """Taking a fitted model away."""
 
-    model_: _privet.Model
+    model_: _privet.Released
 
-    def _linear(self) -> _privet.Model:
+    def _linear(self) -> _privet.Released:
         check_is_fitted(self)
         model = getattr(self, "model_", None)
-        if not isinstance(model, _privet.Model):
+        if getattr(model, "task", None) != "erm":
             raise ValueError(
                 f"{type(self).__name__} is no sum over columns, which SQL, a table of coefficients and scikit-learn's linear "
                 "models are; a network has to_onnx"
@@ -62,7 +62,7 @@ class Exporting:
         """
         check_is_fitted(self)
         model = getattr(self, "model_", None)
-        if not isinstance(model, (_privet.Model, _privet.TrainedNetwork)):
+        if getattr(model, "task", None) not in ("erm", "network"):
             raise ValueError(f"{type(self).__name__} cannot be exported; linear models and networks can")
         data = model.to_onnx()
         if path is not None:

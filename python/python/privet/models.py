@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from privet import _privet
@@ -24,34 +25,18 @@ from privet.evaluation import Worth
 from privet.online import StreamFile
 from privet.recommender import PrivateRecommender
 from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, rate_at_zero
+from privet.releasing import Release
 from privet.schema import Schema
 from privet.selection import PrivateFeatureSelector
 from privet.voting import LabelsFile
 from privet.tuning import PrivateTuner
 
 
-_RELEASED = (
-    _privet.Model,
-    _privet.Counts,
-    _privet.Description,
-    _privet.Evaluation,
-    _privet.Tuned,
-    _privet.Support,
-    _privet.Factors,
-    _privet.Stream,
-    _privet.Tallies,
-    _privet.Labels,
-    _privet.Answers,
-    _privet.TrainedNetwork,
-)
-"""What the extension hands out."""
-
-
 def load(path: str | os.PathLike[str]) -> Any:
     """Read a file, whoever wrote it: a model, chosen columns or answers as a fitted estimator, counts as
     :class:`privet.Counts`, a description as :class:`privet.Description`, a tuning as :class:`privet.PrivateTuner`,
     the newest release of a stream as :class:`privet.StreamFile`, labels as :class:`privet.LabelsFile`, what was
-    learnt from ratings as :class:`privet.PrivateRecommender`.
+    learnt from ratings as :class:`privet.PrivateRecommender`; what is of no family above as :class:`privet.Release`.
 
     A file whose seal is broken is refused. Where :func:`verify` refuses what the certificate claims, the
     model can still be used, but its ``certificate_`` (``certificate`` of counts) claims nothing, and a warning
@@ -69,52 +54,13 @@ def load(path: str | os.PathLike[str]) -> Any:
     (True, array([0, 1]))
     """
     found = _privet.load(os.fspath(path))
-    if isinstance(found, _privet.Counts):
-        counts = Counts(found)
-        counts.certificate = _checked(counts.certificate, found)
-        return counts
-    if isinstance(found, _privet.Description):
-        description = Description(found)
-        description.certificate = _checked(description.certificate, found)
-        return description
-    if isinstance(found, _privet.Evaluation):
-        worth = Worth(json.loads(found.worth()), found)
-        worth.certificate = _checked(worth.certificate, found)
-        return worth
-    if isinstance(found, _privet.Tuned):
-        tuner = PrivateTuner._loaded(found)
-        tuner.certificate_ = _checked(tuner.certificate_, found)
-        return tuner
-    if isinstance(found, (_privet.Stream, _privet.Tallies)):
-        stream = StreamFile(found)
-        stream.certificate = _checked(stream.certificate, found)
-        return stream
-    if isinstance(found, _privet.Labels):
-        labels = LabelsFile(found)
-        labels.certificate = _checked(labels.certificate, found)
-        return labels
-    if isinstance(found, _privet.Factors):
-        recommender = PrivateRecommender._loaded(found)
-        recommender.certificate_ = _checked(recommender.certificate_, found)
-        return recommender
-    if isinstance(found, _privet.Answers):
-        near = _neighbors(found)
-        near.certificate_ = _checked(near.certificate_, found)
-        return near
-    if isinstance(found, _privet.Support):
-        estimator: Any = _selector(found)
-    elif isinstance(found, _privet.TrainedNetwork):
-        estimator = _network(found)
-    else:
-        estimator = _estimator(found)
-    estimator.certificate_ = _checked(estimator.certificate_, found)
-    return estimator
+    made = _READ.get(found.task, Release)(found)
+    name = "certificate_" if isinstance(made, BaseEstimator) else "certificate"
+    setattr(made, name, _checked(getattr(made, name), found))
+    return made
 
 
-def _checked(
-    certificate: Certificate,
-    release: _privet.Model | _privet.Counts | _privet.Support | _privet.Factors | _privet.Labels,
-) -> Certificate:
+def _checked(certificate: Certificate, release: _privet.Released) -> Certificate:
     """The certificate, with nothing claimed where verification refuses the claim."""
     verdict = verify(release)
     certificate = certificate._read_by(verdict)
@@ -129,7 +75,7 @@ def _checked(
     return refused
 
 
-def _estimator(model: _privet.Model) -> Any:
+def _estimator(model: _privet.Released) -> Any:
     request = json.loads(model.request())
     schema = Schema._of(model.schema())
     budget = request["budget"] or {}
@@ -168,7 +114,7 @@ def _estimator(model: _privet.Model) -> Any:
     return estimator
 
 
-def _selector(support: _privet.Support) -> PrivateFeatureSelector:
+def _selector(support: _privet.Released) -> PrivateFeatureSelector:
     request = json.loads(support.request())
     schema = Schema._of(support.schema())
     method = dict(request["method"])
@@ -196,7 +142,7 @@ def _selector(support: _privet.Support) -> PrivateFeatureSelector:
     return selector
 
 
-def _neighbors(answers: _privet.Answers) -> PrivateNeighbors:
+def _neighbors(answers: _privet.Released) -> PrivateNeighbors:
     request = json.loads(answers.request())
     schema = Schema._of(answers.schema())
     near = PrivateNeighbors(
@@ -238,29 +184,36 @@ def verify(model: Any) -> Verdict:
     >>> verdict.valid, verdict.epsilon
     (True, 2.0)
     """
-    if isinstance(model, PrivateFeatureSelector):
-        check_is_fitted(model)
-        model = model.support_
-    elif isinstance(model, PrivateNeighbors):
-        check_is_fitted(model, "released_")
-        model = model.released_
-    elif isinstance(model, PrivateEstimator):
-        check_is_fitted(model)
-        model = model.model_
-    elif isinstance(model, Counts):
-        model = model._release
-    elif isinstance(model, PrivateTuner):
-        check_is_fitted(model, "certificate_")
-        model = model._release
-    elif isinstance(model, PrivateRecommender):
-        check_is_fitted(model)
-        model = model.factors_
-    elif isinstance(model, (StreamFile, LabelsFile, Description)):
-        model = model._release
-    elif isinstance(model, Worth):
-        if model._release is None:
-            raise ValueError("an evaluation without epsilon claims nothing that could be verified")
-        model = model._release
-    elif not isinstance(model, _RELEASED):
-        model = _privet.load(os.fspath(model), sealed=False)
-    return Verdict._from_json(model.verify())
+    return Verdict._from_json(_released(model).verify())
+
+
+def _released(given: Any) -> _privet.Released:
+    """What the extension keeps of a fitted estimator, a release or a file."""
+    if isinstance(given, _privet.Released):
+        return given
+    if isinstance(given, BaseEstimator) and hasattr(type(given), "save"):
+        kept = next((name for name in ("support_", "released_", "factors_", "model_", "_release") if hasattr(given, name)), "model_")
+        check_is_fitted(given, kept)
+        return getattr(given, kept)
+    if isinstance(given, Worth) and given._release is None:
+        raise ValueError("an evaluation without epsilon claims nothing that could be verified")
+    if isinstance(given, (Counts, Description, LabelsFile, Release, StreamFile, Worth)):
+        return given._release
+    return _privet.load(os.fspath(given), sealed=False)
+
+
+_READ: dict[str, Any] = {
+    "complete": PrivateRecommender._loaded,
+    "count": Counts,
+    "describe": Description,
+    "erm": _estimator,
+    "evaluate": lambda found: Worth(json.loads(found.worth()), found),
+    "neighbours": _neighbors,
+    "network": _network,
+    "online": StreamFile,
+    "select": _selector,
+    "tally": StreamFile,
+    "tune": PrivateTuner._loaded,
+    "vote": LabelsFile,
+}
+"""What is made of a release of each family; of any other a :class:`privet.Release`."""

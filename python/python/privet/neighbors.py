@@ -9,25 +9,24 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from privet import _privet
-from privet._base import PrivateEstimator
+from privet._base import Normed, PrivateEstimator
 from privet._certificate import Certificate, Plan
 from privet._numbers import SMALL, optional_number, whole
+from privet._parameters import parameter, parameters
 from privet._pipelines import prior_fits
 from privet.classification import _Classifier
 from privet.regression import _Regressor
 from privet.schema import Schema, as_schema
 
 
-class PrivateNeighbors(PrivateEstimator):
+@parameters
+class PrivateNeighbors(Normed, PrivateEstimator):
     """Answers to public questions, by the votes of the records within a distance of each.
 
     No model is trained, and there is no ``predict``: all questions are answered at once, by :meth:`answer`, which
     is one release. A record that is near to no question pays nothing; one that is near to many votes in the first
     ``votes`` of them (a number in the middle of its bounds, which votes for both ends, in up to twice as many) and then
     stays out. Who that is, is not shown.
-
-    Parameters are those of :class:`PrivateLogisticRegression` but for ``method``, ``settings``, ``calibration`` and
-    ``fit_intercept``, and
 
     Parameters
     ----------
@@ -39,6 +38,8 @@ class PrivateNeighbors(PrivateEstimator):
         grows with its square root.
     target_bounds : (low, high), optional
         Public bounds of ``y``, where it is a number; without them ``y`` is classes.
+    classes : array, optional
+        The classes, which are public. Taken from ``y`` unless given, with a warning and a note in the certificate.
     neighbours : {"add-remove", "replace-one"}
         Under ``"add-remove"``, the default, the number of rows is private: declare ``n_rows``.
 
@@ -68,40 +69,15 @@ class PrivateNeighbors(PrivateEstimator):
     array([1, 0])
     """
 
+    within: Any = parameter(default=None, after="epsilon")
+    votes: Any = None
+    target_bounds: Any = parameter(default=None, after="bounds")
+    classes: Any = parameter(default=None, after="schema")
+    neighbours: Any = "add-remove"
+
     calibration = "sound"
     fit_intercept = False
     method = "neighbours"
-
-    def __init__(
-        self,
-        epsilon: Any = None,
-        *,
-        within: Any = None,
-        votes: Any = None,
-        delta: Any = None,
-        bounds: Any = None,
-        target_bounds: Any = None,
-        data_norm: Any = None,
-        schema: Any = None,
-        classes: Any = None,
-        neighbours: Any = "add-remove",
-        n_rows: Any = None,
-        max_records: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.within = within
-        self.votes = votes
-        self.delta = delta
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.data_norm = data_norm
-        self.schema = schema
-        self.classes = classes
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_records = max_records
-        self.random_state = random_state
 
     # The target is read as an estimator of its kind reads it.
 
@@ -131,7 +107,7 @@ class PrivateNeighbors(PrivateEstimator):
                 "n_samples=1: delta, which is 1/n_samples² unless given, would be 1 and promise nothing; give "
                 "delta, or more rows"
             )
-        return _privet.NearbyPlan(
+        return _privet.plan_answers(
             schema._checked,
             self._encodable(self._asked),
             rows,

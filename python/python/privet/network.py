@@ -10,17 +10,18 @@ import numpy as np
 
 from privet import _privet
 from privet._array_schema import array_schema
+from privet._base import Normed
 from privet._certificate import Certificate, Plan
 from privet._numbers import SMALL, optional_number, whole
+from privet._parameters import parameter, parameters
 from privet._pipelines import prior_fits
 from privet.classification import _Classifier
 from privet.schema import Schema, as_schema
 
 
-class PrivateNetworkClassifier(_Classifier):
+@parameters
+class PrivateNetworkClassifier(Normed, _Classifier):
     """A small network that tells classes apart, every gradient clipped and noised (``dp-sgd`` and its kin).
-
-    Parameters are those of :class:`PrivateLogisticRegression`, except as follows.
 
     Parameters
     ----------
@@ -37,6 +38,8 @@ class PrivateNetworkClassifier(_Classifier):
         settings.
     bounds : (low, high), optional
         Public bounds of the features, which become −1 and 1. No row is scaled down.
+    settings : mapping, optional
+        Settings of the method by name, such as ``{"batch": 256}``.
     initial_weights : fitted PrivateNetworkClassifier or path, optional
         A network of the same layers, trained on **public** records alone, to begin from: nothing of it is protected.
         The certificate quotes the ε and δ that it claims itself, or says that it carries no guarantee.
@@ -63,42 +66,12 @@ class PrivateNetworkClassifier(_Classifier):
     (8.0, True)
     """
 
-    def __init__(
-        self,
-        epsilon: Any = None,
-        *,
-        delta: Any = None,
-        layers: Any = (),
-        input_shape: Any = None,
-        method: Any = "dp-sgd",
-        bounds: Any = None,
-        data_norm: Any = None,
-        schema: Any = None,
-        classes: Any = None,
-        neighbours: Any = "replace-one",
-        n_rows: Any = None,
-        max_records: Any = None,
-        settings: Any = None,
-        initial_weights: Any = None,
-        weights_seed: Any = 0,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.layers = layers
-        self.input_shape = input_shape
-        self.method = method
-        self.bounds = bounds
-        self.data_norm = data_norm
-        self.schema = schema
-        self.classes = classes
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_records = max_records
-        self.settings = settings
-        self.initial_weights = initial_weights
-        self.weights_seed = weights_seed
-        self.random_state = random_state
+    layers: Any = parameter(default=(), after="delta")
+    input_shape: Any = None
+    method: Any = "dp-sgd"
+    settings: Any = parameter(default=None, after="max_records")
+    initial_weights: Any = None
+    weights_seed: Any = 0
 
     # A network has no constant column: its layers have their own.
     fit_intercept = False
@@ -123,17 +96,17 @@ class PrivateNetworkClassifier(_Classifier):
 
     def _public(self) -> Any:
         public = self.initial_weights
-        if public is None or isinstance(public, _privet.TrainedNetwork):
+        if public is None or isinstance(public, _privet.Released):
             return public
         if isinstance(public, PrivateNetworkClassifier):
             return public.model_
         loaded = _privet.load(os.fspath(public), sealed=True)
-        if not isinstance(loaded, _privet.TrainedNetwork):
+        if loaded.task != "network":
             raise ValueError("initial_weights: the file holds no network; accepted is one that does")
         return loaded
 
     def _make_plan(self, schema: Schema, rows: int, notes: list[str]) -> Any:
-        return _privet.NetworkPlan(
+        return _privet.plan_network(
             schema._checked,
             self._description(schema),
             rows,

@@ -30,6 +30,7 @@ from privet._certificate import Certificate
 from privet._labels import codes_of, texts_of
 from privet._masks import check_unmasked
 from privet._numbers import SMALL, listed, optional_number, whole
+from privet._parameters import parameter, parameters
 from privet._pipelines import fitted_before, prior_fits
 from privet._refusals import flat_labels
 from privet._seeds import seed_of
@@ -124,6 +125,7 @@ def _is_series_of_one(y: Any) -> bool:
     return any(type(y) is kind for kind in kinds) and len(y) == 1
 
 
+@parameters
 class PrivateOnlineClassifier(BaseEstimator):
     """A linear classifier that learns from a stream under differential privacy.
 
@@ -168,32 +170,17 @@ class PrivateOnlineClassifier(BaseEstimator):
         How many steps are left.
     """
 
-    def __init__(
-        self,
-        epsilon: float | None = None,
-        *,
-        horizon: int | None = None,
-        classes: Sequence[Any] | None = None,
-        bounds: Any = None,
-        data_norm: float | None = None,
-        features: Sequence[Any] | int | None = None,
-        delta: float | None = None,
-        batch: int = 1,
-        method: str = "ftrl",
-        settings: Mapping[str, Any] | None = None,
-        random_state: int | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.horizon = horizon
-        self.classes = classes
-        self.bounds = bounds
-        self.data_norm = data_norm
-        self.features = features
-        self.delta = delta
-        self.batch = batch
-        self.method = method
-        self.settings = settings
-        self.random_state = random_state
+    epsilon: float | None = parameter(default=None, kw_only=False)
+    horizon: int | None = None
+    classes: Sequence[Any] | None = None
+    bounds: Any = None
+    data_norm: float | None = None
+    features: Sequence[Any] | int | None = None
+    delta: float | None = None
+    batch: int = 1
+    method: str = "ftrl"
+    settings: Mapping[str, Any] | None = None
+    random_state: int | None = None
 
     def partial_fit(self, X: Any, y: Any, classes: Sequence[Any] | None = None) -> PrivateOnlineClassifier:
         """Learn from more rows. Those beyond the horizon are left alone, with a ``ValueError``. An array of one dimension, or

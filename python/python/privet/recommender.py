@@ -25,6 +25,7 @@ from privet._cells import VOID, anyone, identifier, number, number_or_nan
 from privet._certificate import Certificate
 from privet._interrupts import Finishing
 from privet._numbers import SMALL, WHY_EPSILON, listed, optional_number, whole
+from privet._parameters import parameter, parameters
 from privet._seeds import seed_of
 from privet.ledger import paid_by
 
@@ -33,6 +34,7 @@ BLANKS = " \t\n\r\f"
 """What is left out around an identifier."""
 
 
+@parameters
 class PrivateRecommender(BaseEstimator):
     """Learns from ratings what items have in common; a user's own ratings then say what she would like.
 
@@ -68,34 +70,17 @@ class PrivateRecommender(BaseEstimator):
         What the fitted model can reveal.
     """
 
-    certificate_: Certificate
-
-    def __init__(
-        self,
-        epsilon: float | None = None,
-        *,
-        delta: float | None = None,
-        items: Iterable[Any] | None = None,
-        bounds: tuple[float, float] = (1, 5),
-        n_users: int | None = None,
-        max_ratings: int | None = None,
-        neighbours: str = "replace-one",
-        invalid: str = "refuse",
-        method: str = "moments",
-        settings: Mapping[str, Any] | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.items = items
-        self.bounds = bounds
-        self.n_users = n_users
-        self.max_ratings = max_ratings
-        self.neighbours = neighbours
-        self.invalid = invalid
-        self.method = method
-        self.settings = settings
-        self.random_state = random_state
+    epsilon: float | None = parameter(default=None, kw_only=False)
+    delta: float | None = None
+    items: Iterable[Any] | None = None
+    bounds: tuple[float, float] = (1, 5)
+    n_users: int | None = None
+    max_ratings: int | None = None
+    neighbours: str = "replace-one"
+    invalid: str = "refuse"
+    method: str = "moments"
+    settings: Mapping[str, Any] | None = None
+    random_state: Any = None
 
     def fit(self, ratings: Any, y: Any = None, *, ledger: Any = None) -> PrivateRecommender:
         """Learn from (user, item, rating) triples: a frame or array of three columns, or an iterable.
@@ -121,7 +106,7 @@ class PrivateRecommender(BaseEstimator):
         delta = optional_number("delta", self.delta)
         low, high = (optional_number("bounds", bound) for bound in self.bounds)
         with Finishing():
-            release = _privet.Factors.learn(
+            release = _privet.learn_ratings(
                 _by_user(ratings, total=self.invalid == "drop"),
                 names,
                 (low, high),
@@ -140,13 +125,13 @@ class PrivateRecommender(BaseEstimator):
             self._set(release)
         return self
 
-    def _set(self, release: _privet.Factors) -> PrivateRecommender:
+    def _set(self, release: _privet.Released) -> PrivateRecommender:
         self.factors_ = release
-        self.certificate_ = Certificate._of(release)
+        self.certificate_: Certificate = Certificate._of(release)
         return self
 
     @classmethod
-    def _loaded(cls, release: _privet.Factors) -> PrivateRecommender:
+    def _loaded(cls, release: _privet.Released) -> PrivateRecommender:
         return cls(items=release.items)._set(release)
 
     def predict(self, user_ratings: Any) -> dict[str, float]:

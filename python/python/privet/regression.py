@@ -11,14 +11,24 @@ from sklearn.metrics import d2_tweedie_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from privet import _privet
-from privet._base import PrivateEstimator
+from privet._base import Linear, PrivateEstimator
 from privet._coefficients import coefficients
+from privet._parameters import parameter, parameters
 from privet._refusals import numbers
 from privet.schema import Schema
 
 
+@parameters
 class _Regressor(RegressorMixin, PrivateEstimator):
-    """Numbers: their bounds, and how they are predicted."""
+    """Numbers: their bounds, and how they are predicted.
+
+    Parameters
+    ----------
+    target_bounds : (low, high)
+        Public bounds of ``y``; values outside are moved to the nearest bound.
+    """
+
+    target_bounds: Any = parameter(default=None, after="bounds")
 
     def _numeric_target(self) -> bool:
         return True
@@ -86,19 +96,16 @@ class _Regressor(RegressorMixin, PrivateEstimator):
         return y[kept].clip(*schema.target_bounds), predicted[kept], weights
 
 
-class PrivateLinearRegression(_Regressor):
+@parameters
+class PrivateLinearRegression(Linear, _Regressor):
     """Linear regression under differential privacy.
 
     ``X @ coef_ + intercept_`` is ``predict`` for rows that no bound touches only. With ``bounds`` and an
     intercept there are next to none: the constant column alone is as long as a row may be, so every row is scaled
     down to length 1. Use ``predict``, or ``data_norm``, which leaves room for the constant column.
 
-    Parameters are those of :class:`PrivateLogisticRegression` but for ``classes``, and
-
     Parameters
     ----------
-    target_bounds : (low, high)
-        Public bounds of ``y``; values outside are moved to the nearest bound.
     loss : {"squared", "huber", "quantile"}
         What is minimised; ``"huber"`` for targets with outliers.
     huber_width : float
@@ -118,46 +125,11 @@ class PrivateLinearRegression(_Regressor):
     ('ssp', True)
     """
 
-    _filled = True
+    loss: Any = parameter(default="squared", after="method")
+    huber_width: Any = 0.1
+    quantile: Any = 0.5
 
-    def __init__(
-        self,
-        epsilon: Any = None,
-        *,
-        delta: Any = None,
-        method: Any = "auto",
-        loss: Any = "squared",
-        huber_width: Any = 0.1,
-        quantile: Any = 0.5,
-        bounds: Any = None,
-        target_bounds: Any = None,
-        data_norm: Any = None,
-        schema: Any = None,
-        neighbours: Any = "replace-one",
-        n_rows: Any = None,
-        max_records: Any = None,
-        calibration: Any = "sound",
-        settings: Any = None,
-        fit_intercept: Any = True,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.loss = loss
-        self.huber_width = huber_width
-        self.quantile = quantile
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.data_norm = data_norm
-        self.schema = schema
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_records = max_records
-        self.calibration = calibration
-        self.settings = settings
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
+    _filled = True
 
     def _loss_name(self) -> str:
         if self.loss == "poisson":
@@ -168,10 +140,9 @@ class PrivateLinearRegression(_Regressor):
         return self.loss
 
 
-class PrivateRidge(_Regressor):
+@parameters
+class PrivateRidge(Linear, _Regressor):
     """Ridge regression under differential privacy.
-
-    Parameters are those of :class:`PrivateLinearRegression` but for the losses, and
 
     Parameters
     ----------
@@ -189,42 +160,9 @@ class PrivateRidge(_Regressor):
     ('ssp', 10.0, (10,))
     """
 
-    _filled = True
+    alpha: Any = parameter(default=None, after="epsilon")
 
-    def __init__(
-        self,
-        epsilon: Any = None,
-        *,
-        alpha: Any = None,
-        delta: Any = None,
-        method: Any = "auto",
-        bounds: Any = None,
-        target_bounds: Any = None,
-        data_norm: Any = None,
-        schema: Any = None,
-        neighbours: Any = "replace-one",
-        n_rows: Any = None,
-        max_records: Any = None,
-        calibration: Any = "sound",
-        settings: Any = None,
-        fit_intercept: Any = True,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.alpha = alpha
-        self.delta = delta
-        self.method = method
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.data_norm = data_norm
-        self.schema = schema
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_records = max_records
-        self.calibration = calibration
-        self.settings = settings
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
+    _filled = True
 
     def _loss_name(self) -> str:
         return "squared"
@@ -243,14 +181,12 @@ def rate_at_zero(loss: dict[str, Any], schema: Schema) -> float:
     return float(high * np.exp(-loss["shift"]))
 
 
-class PrivatePoissonRegressor(_Regressor):
+@parameters
+class PrivatePoissonRegressor(Linear, _Regressor):
     """Poisson regression of counts and rates under differential privacy.
 
     ``np.exp(X @ coef_ + intercept_)`` is ``predict`` for rows that no bound touches, and within the target's
     bounds; see :class:`PrivateLinearRegression`.
-
-    Parameters are those of :class:`PrivateLinearRegression` but for ``loss``, ``huber_width`` and ``quantile``,
-    and
 
     Parameters
     ----------
@@ -272,45 +208,12 @@ class PrivatePoissonRegressor(_Regressor):
     (True, True)
     """
 
-    def __init__(
-        self,
-        epsilon: Any = None,
-        *,
-        delta: Any = None,
-        method: Any = "auto",
-        rate_at_zero: Any = None,
-        bounds: Any = None,
-        target_bounds: Any = None,
-        data_norm: Any = None,
-        schema: Any = None,
-        neighbours: Any = "replace-one",
-        n_rows: Any = None,
-        max_records: Any = None,
-        calibration: Any = "sound",
-        settings: Any = None,
-        fit_intercept: Any = True,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.method = method
-        self.rate_at_zero = rate_at_zero
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.data_norm = data_norm
-        self.schema = schema
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_records = max_records
-        self.calibration = calibration
-        self.settings = settings
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
+    rate_at_zero: Any = parameter(default=None, after="method")
 
     def _loss_name(self) -> str:
         return "poisson"
 
-    def _coefficients(self, model: _privet.Model, schema: Schema) -> tuple[np.ndarray, Any]:
+    def _coefficients(self, model: _privet.Released, schema: Schema) -> tuple[np.ndarray, Any]:
         # The scale of the scores is that of the rate's logarithm.
         coef, intercept = coefficients(model.weights(), schema, numeric_target=False)
         rate = rate_at_zero(json.loads(model.request())["loss"], schema)

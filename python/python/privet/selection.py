@@ -11,10 +11,11 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from privet import _privet, _records, _tables
-from privet._base import PrivateEstimator
+from privet._base import Normed, PrivateEstimator
 from privet._cells import VOID
 from privet._certificate import Certificate, Plan
 from privet._numbers import SMALL, optional_number, whole
+from privet._parameters import parameter, parameters
 from privet._pipelines import prior_fits
 from privet.classification import _Classifier
 from privet.regression import _Regressor
@@ -31,13 +32,11 @@ def _real(frame: Any) -> Any:
     return frame
 
 
-class PrivateFeatureSelector(SelectorMixin, PrivateEstimator):
+@parameters
+class PrivateFeatureSelector(SelectorMixin, Normed, PrivateEstimator):
     """The columns that say most of the target, under differential privacy.
 
     What is chosen is a release of its own: a model fitted afterwards on the same rows adds its epsilon.
-
-    Parameters are those of :class:`PrivateLogisticRegression` but for ``method``, ``settings``,
-    ``calibration`` and ``fit_intercept``, and
 
     Parameters
     ----------
@@ -49,12 +48,14 @@ class PrivateFeatureSelector(SelectorMixin, PrivateEstimator):
         stable enough, which spends the budget as well. ``python -m privet methods --select`` says more.
     target_bounds : (low, high), optional
         Public bounds of ``y``, where it is a number; without them ``y`` is classes.
+    classes : array, optional
+        The classes, which are public. Taken from ``y`` unless given, with a warning and a note in the certificate.
     settings : mapping, optional
         Settings of the method by name.
 
     Attributes
     ----------
-    support_ : _privet.Support
+    support_ : object
         What was released.
     certificate_ : Certificate
         What it can reveal, and why.
@@ -73,41 +74,14 @@ class PrivateFeatureSelector(SelectorMixin, PrivateEstimator):
     (array([ 3, 11]), (5000, 2))
     """
 
+    size: Any = parameter(default=1, after="epsilon")
+    method: Any = parameter(default="correlation", after="delta")
+    target_bounds: Any = parameter(default=None, after="bounds")
+    classes: Any = parameter(default=None, after="schema")
+    settings: Any = parameter(default=None, after="max_records")
+
     calibration = "sound"
     fit_intercept = False
-
-    def __init__(
-        self,
-        epsilon: Any = None,
-        *,
-        size: Any = 1,
-        delta: Any = None,
-        method: Any = "correlation",
-        bounds: Any = None,
-        target_bounds: Any = None,
-        data_norm: Any = None,
-        schema: Any = None,
-        classes: Any = None,
-        neighbours: Any = "replace-one",
-        n_rows: Any = None,
-        max_records: Any = None,
-        settings: Any = None,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.size = size
-        self.delta = delta
-        self.method = method
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.data_norm = data_norm
-        self.schema = schema
-        self.classes = classes
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_records = max_records
-        self.settings = settings
-        self.random_state = random_state
 
     # The target is read as an estimator of its kind reads it.
 
@@ -139,7 +113,7 @@ class PrivateFeatureSelector(SelectorMixin, PrivateEstimator):
                 "n_samples=1: delta, which is 1/n_samples² unless given, would be 1 and promise nothing; give "
                 "delta, or more rows"
             )
-        return _privet.SelectPlan(
+        return _privet.plan_selection(
             schema._checked,
             whole("size", self.size, below=SMALL),
             rows,

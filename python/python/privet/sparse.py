@@ -4,29 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from privet._base import Linear
 from privet._numbers import whole
+from privet._parameters import parameter, parameters
 from privet.classification import _Probabilities
 from privet.regression import _Regressor
 
 
-class _Sparse:
-    """How many columns are kept, and public inputs."""
-
-    size: Any
-    public: Any
-
-    def _public_rows(self) -> Any:
-        return None if self.public is None else self._encodable(self.public)  # type: ignore[attr-defined]
-
-    def _settings(self) -> dict[str, Any]:
-        own = {} if self.size is None else {"columns": whole("size", self.size)}
-        return own | super()._settings()  # type: ignore[misc]
-
-
-class PrivateSparseRegression(_Sparse, _Regressor):
-    """Linear regression on few columns of many, under differential privacy.
-
-    Parameters are those of :class:`PrivateLinearRegression` but for the losses, and
+@parameters
+class _Sparse(Linear):
+    """How many columns are kept, and public inputs.
 
     Parameters
     ----------
@@ -39,6 +26,23 @@ class PrivateSparseRegression(_Sparse, _Regressor):
     public : array, sparse matrix or frame, optional
         Public inputs for ``method="dpsl-kt"``, with the columns of ``X``. They are **not protected**, and the
         certificate says so.
+    """
+
+    size: Any = parameter(default=None, after="epsilon")
+    method: Any = "dp-ight"
+    public: Any = None
+
+    def _public_rows(self) -> Any:
+        return None if self.public is None else self._encodable(self.public)  # type: ignore[attr-defined]
+
+    def _settings(self) -> dict[str, Any]:
+        own = {} if self.size is None else {"columns": whole("size", self.size)}
+        return own | super()._settings()  # type: ignore[misc]
+
+
+@parameters
+class PrivateSparseRegression(_Sparse, _Regressor):
+    """Linear regression on few columns of many, under differential privacy.
 
     Examples
     --------
@@ -52,52 +56,13 @@ class PrivateSparseRegression(_Sparse, _Regressor):
     (array([ 3, 50]), True)
     """
 
-    def __init__(
-        self,
-        epsilon: Any = None,
-        *,
-        size: Any = None,
-        delta: Any = None,
-        method: Any = "dp-ight",
-        public: Any = None,
-        bounds: Any = None,
-        target_bounds: Any = None,
-        data_norm: Any = None,
-        schema: Any = None,
-        neighbours: Any = "replace-one",
-        n_rows: Any = None,
-        max_records: Any = None,
-        calibration: Any = "sound",
-        settings: Any = None,
-        fit_intercept: Any = True,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.size = size
-        self.delta = delta
-        self.method = method
-        self.public = public
-        self.bounds = bounds
-        self.target_bounds = target_bounds
-        self.data_norm = data_norm
-        self.schema = schema
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_records = max_records
-        self.calibration = calibration
-        self.settings = settings
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
-
     def _loss_name(self) -> str:
         return "squared"
 
 
+@parameters
 class PrivateSparseClassifier(_Sparse, _Probabilities):
     """Logistic regression on few columns of many, under differential privacy.
-
-    Parameters are those of :class:`PrivateLogisticRegression`, and ``size``, ``method`` and ``public`` of
-    :class:`PrivateSparseRegression`.
 
     Examples
     --------
@@ -110,43 +75,6 @@ class PrivateSparseClassifier(_Sparse, _Probabilities):
     >>> np.flatnonzero(model.fit(X, y).coef_), bool(model.score(X, y) > 0.9)
     (array([ 3, 50]), True)
     """
-
-    def __init__(
-        self,
-        epsilon: Any = None,
-        *,
-        size: Any = None,
-        delta: Any = None,
-        method: Any = "dp-ight",
-        public: Any = None,
-        bounds: Any = None,
-        data_norm: Any = None,
-        schema: Any = None,
-        classes: Any = None,
-        neighbours: Any = "replace-one",
-        n_rows: Any = None,
-        max_records: Any = None,
-        calibration: Any = "sound",
-        settings: Any = None,
-        fit_intercept: Any = True,
-        random_state: Any = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.size = size
-        self.delta = delta
-        self.method = method
-        self.public = public
-        self.bounds = bounds
-        self.data_norm = data_norm
-        self.schema = schema
-        self.classes = classes
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_records = max_records
-        self.calibration = calibration
-        self.settings = settings
-        self.fit_intercept = fit_intercept
-        self.random_state = random_state
 
     def _loss_name(self) -> str:
         return "logistic"

@@ -27,6 +27,7 @@ from privet import _privet, _tables
 from privet._certificate import Certificate
 from privet._interrupts import Finishing
 from privet._numbers import WHY_EPSILON, optional_number, whole
+from privet._parameters import parameter, parameters
 from privet._pipelines import fitted_before, hand_over, prior_fits
 from privet._refusals import flat_labels
 from privet._rows import rows_missing
@@ -36,6 +37,7 @@ from privet.ledger import paid_by
 from privet.schema import Schema, as_schema
 
 
+@parameters
 class PrivateTuner(BaseEstimator):
     """The best of several methods and settings, by trials of which only the best is ever seen.
 
@@ -79,32 +81,16 @@ class PrivateTuner(BaseEstimator):
         What all of it can reveal.
     """
 
-    certificate_: Certificate
-
-    def __init__(
-        self,
-        candidates: Any,
-        *,
-        schema: Any,
-        epsilon: float | None = None,
-        delta: float | None = None,
-        trials: float | None = None,
-        law: str | None = None,
-        loss: str | None = None,
-        neighbours: str = "replace-one",
-        n_rows: int | None = None,
-        random_state: Any = None,
-    ) -> None:
-        self.candidates = candidates
-        self.schema = schema
-        self.epsilon = epsilon
-        self.delta = delta
-        self.trials = trials
-        self.law = law
-        self.loss = loss
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.random_state = random_state
+    candidates: Any = parameter(kw_only=False)
+    schema: Any
+    epsilon: float | None = None
+    delta: float | None = None
+    trials: float | None = None
+    law: str | None = None
+    loss: str | None = None
+    neighbours: str = "replace-one"
+    n_rows: int | None = None
+    random_state: Any = None
 
     def fit(self, X: Any, y: Any, groups: Any = None, *, ledger: Any = None) -> PrivateTuner:
         """Tune on the rows of a frame, a mapping from names to columns, or an array in the order of the schema;
@@ -123,7 +109,7 @@ class PrivateTuner(BaseEstimator):
         part = Schema._of(plan.schema())
         records = _privet.Records(_given(table, part, groups), part._checked, private_count, any_storage=False)
         with Finishing():
-            self._set(plan.run(records, seed_of(self.random_state), paid_by(ledger)))
+            self._set(plan.run_on(records, seed_of(self.random_state), paid_by(ledger)))
         return self
 
     def plan(self, n_rows: int) -> dict[str, Any]:
@@ -151,7 +137,7 @@ class PrivateTuner(BaseEstimator):
         self._release.save(os.fspath(path), bool(overwrite))
 
     @classmethod
-    def _loaded(cls, release: _privet.Tuned) -> PrivateTuner:
+    def _loaded(cls, release: _privet.Released) -> PrivateTuner:
         request = json.loads(release.request())
         budget = request["budget"] or {}
         methods = [dict(method) for method in request["candidates"]]
@@ -167,11 +153,11 @@ class PrivateTuner(BaseEstimator):
         )
         return tuner._set(release)
 
-    def _set(self, release: _privet.Tuned) -> PrivateTuner:
+    def _set(self, release: _privet.Released) -> PrivateTuner:
         from privet.models import _estimator
 
         self._release = release
-        self.certificate_ = Certificate._of(release)
+        self.certificate_: Certificate = Certificate._of(release)
         model = release.model()
         if model is None:
             raise RuntimeError(
@@ -184,12 +170,12 @@ class PrivateTuner(BaseEstimator):
         self.best_estimator_.certificate_ = self.certificate_
         return self
 
-    def _plan(self, schema: Schema, rows: Any) -> _privet.TunePlan:
+    def _plan(self, schema: Schema, rows: Any) -> _privet.Plan:
         epsilon, delta, trials = (optional_number(name, getattr(self, name)) for name in ("epsilon", "delta", "trials"))
         if epsilon is None:
             raise ValueError(WHY_EPSILON)
         lists = [_lists(candidate) for candidate in self.candidates]
-        return _privet.TunePlan(
+        return _privet.plan_tuning(
             schema._checked,
             whole("n_rows", rows),
             lists,

@@ -16,11 +16,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from privet import _privet, _records, _tables, _teachers
-from privet._base import _plain_numbers
+from privet._base import Normed, _plain_numbers
 from privet._cells import VOID
 from privet._certificate import Certificate, Plan
 from privet._interrupts import Finishing
 from privet._numbers import SMALL, optional_number, whole
+from privet._parameters import parameter, parameters
 from privet._pipelines import prior_fits
 from privet._refusals import validate_data
 from privet.classification import _Classifier
@@ -59,17 +60,18 @@ class LabelsFile:
 class _Ready:
     """A plan with what it is carried out with."""
 
-    def __init__(self, plan: _privet.VotePlan, public: Any, teach: Any) -> None:
+    def __init__(self, plan: _privet.Plan, public: Any, teach: Any) -> None:
         self._plan, self._public, self._teach = plan, public, teach
 
     def to_json(self) -> str:
         return self._plan.to_json()
 
-    def run(self, features: Any, labels: Any, units: Any, seed: int | None, paid: Any = None) -> _privet.Labels:
-        return self._plan.run(features, labels, units, seed, self._public, self._teach, paid)
+    def run(self, features: Any, labels: Any, units: Any, seed: int | None, paid: Any = None) -> _privet.Released:
+        return self._plan.run(features, labels, units, seed, paid, public=self._public, teach=self._teach)
 
 
-class PrivateVote(_Classifier):
+@parameters
+class PrivateVote(Normed, _Classifier):
     """Any classifier, made private by votes: many are trained on parts of the rows, they label public rows, and a
     student learns from the labels.
 
@@ -77,9 +79,6 @@ class PrivateVote(_Classifier):
     of them vote on the rows of ``public``; where so many agree that no one's rows matter, the label is released. The
     student is fitted on those, which costs nothing more. The public rows themselves are **not** protected. (So much for
     ``"sparse-vector"``; the other aggregators label other rows: see ``aggregator``.)
-
-    Parameters are those of :class:`PrivateLogisticRegression` but for ``loss``, ``method``, ``calibration`` and
-    ``fit_intercept``, and
 
     Parameters
     ----------
@@ -135,57 +134,23 @@ class PrivateVote(_Classifier):
     True
     """
 
+    estimator: Any = parameter(default="forest", kw_only=False, before="epsilon")
+    epsilon: Any = None
+    n_teachers: Any = None
+    student: Any = None
+    aggregator: Any = parameter(default="sparse-vector", after="delta")
+    settings: Any = None
+    teacher_settings: Any = None
+    ask: Any = None
+    choose: Any = None
+    spread: Any = False
+    n_jobs: Any = parameter(default=None, after="max_records")
+    time_limit: Any = 60.0
+
     method = "vote"
     loss = "logistic"
     calibration = "sound"
     fit_intercept = False
-
-    def __init__(
-        self,
-        estimator: Any = "forest",
-        *,
-        epsilon: Any = None,
-        n_teachers: Any = None,
-        student: Any = None,
-        delta: Any = None,
-        aggregator: Any = "sparse-vector",
-        settings: Any = None,
-        teacher_settings: Any = None,
-        ask: Any = None,
-        choose: Any = None,
-        spread: Any = False,
-        bounds: Any = None,
-        data_norm: Any = None,
-        schema: Any = None,
-        classes: Any = None,
-        neighbours: Any = "replace-one",
-        n_rows: Any = None,
-        max_records: Any = None,
-        n_jobs: Any = None,
-        time_limit: Any = 60.0,
-        random_state: Any = None,
-    ) -> None:
-        self.estimator = estimator
-        self.epsilon = epsilon
-        self.n_teachers = n_teachers
-        self.student = student
-        self.delta = delta
-        self.aggregator = aggregator
-        self.settings = settings
-        self.teacher_settings = teacher_settings
-        self.ask = ask
-        self.choose = choose
-        self.spread = spread
-        self.bounds = bounds
-        self.data_norm = data_norm
-        self.schema = schema
-        self.classes = classes
-        self.neighbours = neighbours
-        self.n_rows = n_rows
-        self.max_records = max_records
-        self.n_jobs = n_jobs
-        self.time_limit = time_limit
-        self.random_state = random_state
 
     def fit(self, X: Any, y: Any, *, public: Any = None, groups: Any = None, **refused: Any) -> PrivateVote:
         """Train teachers, let them vote on ``public``, and fit the student.
@@ -237,7 +202,7 @@ class PrivateVote(_Classifier):
         public = None
         if "_public" in self.__dict__:
             public, self._public_rows = self._read_public(self._public, schema)
-        planned = _privet.VotePlan(
+        planned = _privet.plan_labels(
             schema._checked,
             self._public_rows,
             rows,
