@@ -1,6 +1,6 @@
-//! A family of releases added from outside the crate: the private mean of one column, in one file. Request,
-//! plan, session, certificate, file, verification and attack are those of every other family; to be told
-//! from a file of unknown family it would take a line in `loaded.rs` more.
+//! A family of releases added from outside the crate: the private mean of one column, in one file.
+//! Request, plan, session, certificate, file, verification and attack are those of every other family;
+//! for its files to be recognised it would need one more line in `families.rs`.
 
 use privet_core::{Budget, Neighbours};
 use privet_data::matrix::Matrix;
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// What entries are truncated to: sums of such are exact.
+/// Unit to which entries are truncated: their sums are exact.
 const UNIT: f64 = 1.0 / 1_048_576.0;
 
 /// The mean of the first column, a number scaled to [0, 1].
@@ -33,7 +33,7 @@ const UNIT: f64 = 1.0 / 1_048_576.0;
 #[serde(deny_unknown_fields)]
 struct Mean {}
 
-/// The noised sum.
+/// The noisy sum.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Sum {
     sum: f64,
