@@ -8,7 +8,7 @@
 //! | [`subsample`] | the same over many random parts of the records, `--method subsample` |
 //! | [`black_box`] | the same for any function of records, as a building block |
 //! | [`lasso`] | the support of the LASSO, if it is far from any other, `--method lasso-stability` |
-//! | `kendall`, `marginal`, `margins`, `squares`, `supports`, `election` | statistics that selectors compute |
+//! | `kendall`, `marginal`, `margins`, `squares`, `supports`, `election` | statistics of the selectors |
 //!
 //! The release is a [`Support`]: a set of `size` encoded columns, never the constant one, or no columns
 //! if no answer was stable enough; both cost the whole budget.

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | `subject` | the subjects: all methods, relations and kinds of δ of all tasks |
 //! | `verify` | trained, written, read, verified; the claim is the request's; settled requests stay |
-//! | `forge` | less noise, a stronger claim, another relation, an impossible artefact, a broken seal, conditions |
+//! | `forge` | less noise, a stronger claim, another relation, an impossible artefact, a broken seal, notes |
 //! | `refuse` | a case that no theorem covers is refused before anything is drawn |
 //! | `storage` | the same model of dense and of compressed rows |
 //! | `back_end` | the same bits from memory, row blocks and other machines, or an explained refusal |
