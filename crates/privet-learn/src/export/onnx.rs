@@ -158,8 +158,7 @@ impl Graph {
         self.times(&shifted, 1.0 / curve.span)
     }
 
-    /// Piecewise linear functions by an initial value and changes of slope: h(0) + Σ c·max(t − point,
-    /// 0).
+    /// Piecewise linear functions, by initial values and changes of slope: h(0) + Σ c·max(t − point, 0).
     fn bends(&mut self, number: &str, bends: &Bends) -> String {
         let t = self.share(number, bends.curve);
         let (points, count) = (&bends.points, bends.heights[0].len());

@@ -81,7 +81,7 @@ const USUAL_CLIP_LOSS: f64 = 1.0;
 const CANDIDATES: usize = 21;
 /// Factor of a price below its charge, for rounding.
 const ROUNDED: f64 = 1.0 - 1e-9;
-/// Upper bound on a step of the noise's grid over its scale.
+/// Upper bound on the grid step of the noise relative to its scale.
 const GRID: f64 = 1.0 / (1_u64 << 40) as f64;
 
 /// Plans from public facts alone.

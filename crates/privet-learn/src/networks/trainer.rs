@@ -30,7 +30,7 @@ pub(crate) struct Decision {
 pub(crate) enum Worker {
     /// Query by query, so that it can be suspended between two.
     Steps(Arc<dyn Trainer>),
-    /// As a whole: it has a secret state without noise, or an adaptive budget.
+    /// As a whole: it has a secret state, or an adaptive budget.
     Whole(Arc<dyn Procedure<Network>>),
 }
 

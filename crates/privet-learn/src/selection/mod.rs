@@ -2,15 +2,13 @@
 //!
 //! | file | selector |
 //! |---|---|
-//! | [`correlation`] | the columns most associated with the target, one after the other, `--method
-//! correlation` |
+//! | [`correlation`] | the columns most associated with the target, one by one, `--method correlation` |
 //! | [`exponential`] | a set of columns by its fit, among all sets of its size, `--method exponential` |
 //! | [`distance`] | an answer, released if it is far from any other answer, `--method distance` |
 //! | [`subsample`] | the same over many random parts of the records, `--method subsample` |
 //! | [`black_box`] | the same for any function of records, as a building block |
-//! | [`lasso`] | the support of the LASSO, released if it is far from any other, `--method
-//! lasso-stability` | | `kendall`, `marginal`, `margins`, `squares`, `supports`, `election` | the
-//! statistics that selectors compute |
+//! | [`lasso`] | the support of the LASSO, if it is far from any other, `--method lasso-stability` |
+//! | `kendall`, `marginal`, `margins`, `squares`, `supports`, `election` | statistics of the selectors |
 //!
 //! The release is a [`Support`]: a set of `size` encoded columns, never the constant one, or no columns
 //! if no answer was stable enough; both cost the whole budget.

@@ -5,13 +5,13 @@
 //! stream. After the last step nothing more is released.
 //!
 //! **Suspending.** Where a [`Journal`] commits draws, a stream can be suspended ([`Live::suspend`]) and
-//! resumed by another process ([`Aside::resume`]). Its releases are in the written state; its state
-//! without noise is included sealed under a key, or left out, and then sums begin anew from there, with
-//! more noise ([`privet_dp::continual::Running::begin_anew`]). Steps that a process lost count as made:
-//! their slots are skipped, and no second answer is drawn for any of them. A state is used once.
-//! **Where** a stream is suspended must not depend on records, only on numbers of slots: neighbouring
-//! streams must be cut at the same slot, or else the terms of other records before the cut would
-//! distinguish them. This is the caller's responsibility.
+//! resumed by another process ([`Aside::resume`]). Its releases are in the written state; its secret
+//! state is included sealed under a key, or left out, and then sums begin anew from there, with more
+//! noise ([`privet_dp::continual::Running::begin_anew`]). Steps that a process lost count as made: their
+//! slots are skipped, and no second answer is drawn for any of them. A state is used once. **Where** a
+//! stream is suspended must not depend on records, only on numbers of slots: neighbouring streams must
+//! be cut at the same slot, or else the terms of other records before the cut would distinguish them.
+//! This is the caller's responsibility.
 
 use super::following::Following;
 use super::learners::Hidden;
@@ -56,7 +56,7 @@ pub struct Aside<T: Streamed> {
     format: String,
     request: Request<T>,
     session: Suspended<Following>,
-    /// State without noise, sealed under a key.
+    /// Secret state, sealed under a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sealed: Option<String>,
 }
@@ -204,8 +204,8 @@ impl<'a, T: Streamed> Live<'a, T> {
         Released::from_release(release).map(Some)
     }
 
-    /// Suspends the stream; its state without noise is sealed under the key, or left out without one.
-    /// Only for a stream begun with a journal.
+    /// Suspends the stream; its secret state is sealed under the key, or left out without one. Only for
+    /// a stream begun with a journal.
     pub fn suspend(mut self, key: Option<&StateKey>) -> Result<Aside<T>, LearnError> {
         self.catch_up()?;
         let steps = self.hidden.steps().and_then(Option::take).ok_or_else(not_put_aside)?;
@@ -241,7 +241,7 @@ impl<T: Streamed> Aside<T> {
         &self.request
     }
 
-    /// True if the state without noise is included, sealed under a key.
+    /// True if the secret state is included, sealed under a key.
     pub fn is_sealed(&self) -> bool {
         self.sealed.is_some()
     }

@@ -1,7 +1,7 @@
 //! Vote counts by class, and their distance to another winner.
 //!
 //! **Claim** (the two conditions of [`privet_dp::mechanism::StableAnswers`]). One teacher's votes on a
-//! question may move from any class to any other, so that the lead g of the first over the second moves
+//! query may move from any class to any other, so that the lead g of the first over the second moves
 //! by at most **2**; with the winner (of equal classes the first) and d = ⌈g/2⌉ − 1, but at least 0, d
 //! moves by at most 1, and d ≥ 1 implies that the winner stays ([`crate::selection::stable_distance`],
 //! with the proof).

@@ -4,8 +4,7 @@
 //! | file | contents |
 //! |---|---|
 //! | [`chunks`] | assignment of a unit's records to a teacher |
-//! | [`teacher`] | built-in learners (`logistic`, `least_squares`, `tree`, `propagation`), or any other
-//! |
+//! | [`teacher`] | built-in learners (`logistic`, `least_squares`, `tree`, `propagation`), or any other |
 //! | [`command`] | any program as a teacher |
 //! | [`graph`] | nearest-neighbour graph of public rows, and propagation of labels on it |
 //! | `ballots` | vote counts, and their distance to another winner |
@@ -15,8 +14,7 @@
 //! | `vote` | the plan and its execution |
 //! | [`stream`] | queries that come in batches, from one budget |
 //! | [`student`] | a model of the labels, at no further cost |
-//! | [`subsample_aggregate`] | any discrete function of records, answered repeatedly, as a building
-//! block |
+//! | [`subsample_aggregate`] | any discrete function of records, repeatedly, as a building block |
 //!
 //! **Protected** are the records that teachers learn from. The public rows that they vote on are not,
 //! and must not depend on the records. **Released** are [`Labels`]: a class, or none, for each public

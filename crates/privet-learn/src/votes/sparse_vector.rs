@@ -78,7 +78,7 @@ settings! {
     }
 }
 
-/// Probability that any of the queries with the needed distance is lost.
+/// Bound on the probability that any of the queries with the needed distance is lost.
 pub(super) const LOST: f64 = 0.05;
 /// Rows of a chunk for each class, if there are too few rows for the rule.
 const ROWS_A_CLASS: u64 = 10;

@@ -109,14 +109,14 @@ fn weights(request: &Request, seed: u64) -> LinearWeights {
     LinearWeights::of((0..problems).map(row).collect())
 }
 
-/// Where a cell is: a level, or a number.
+/// Position of a cell: a level, or a number.
 #[derive(Debug, Clone)]
 enum At {
     Level(Level),
     Number(f64),
 }
 
-/// The share of each level in what is said there: one level, or the two neighbours of a number.
+/// The weight of each level at a cell: one level, or the two neighbours of a number.
 fn shares(axis: &Axis, at: &At) -> Vec<(usize, f64)> {
     let value = match at {
         At::Level(level) => {
@@ -136,7 +136,7 @@ fn shares(axis: &Axis, at: &At) -> Vec<(usize, f64)> {
     vec![(right - 1, 1.0 - share), (right, share)]
 }
 
-/// What a shape says of cells, read off its points alone.
+/// Value of a shape at cells, by its points alone.
 fn said(shape: &Shape, problem: usize, cells: &[(String, At)]) -> f64 {
     let at = |axis: &Axis| {
         let cell = cells.iter().find(|(name, _)| *name == axis.column).unwrap();
@@ -166,7 +166,7 @@ fn row(shapes: &Shapes, picks: &[(f64, f64)]) -> Vec<(String, At)> {
                 let mut same = axes.filter(|other| other.column == axis.column);
                 same.all(|other| other.levels.contains(level))
             };
-            // What stands nowhere in a pair is no level of its axis there.
+            // A level without a point in a pair is no level of its axis there.
             let levels: Vec<&Level> = axis.levels.iter().filter(known).collect();
             let level = levels[(pick * levels.len() as f64) as usize].clone();
             let at = match level {
@@ -216,8 +216,8 @@ fn encoded(request: &Request, cells: &mut [(String, At)]) -> Vec<(u32, f64)> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
-    /// The sum over columns and pairs, read off the released points, is the score; for a number the prediction; for
-    /// classes fitted jointly the score less the mean of all.
+    /// The sum over columns and pairs, read off the released points, is the score; for a number the
+    /// prediction; for classes fitted jointly the score less the mean of all.
     #[test]
     fn the_sum_is_the_score(
         clip in 0..3_usize,
@@ -235,7 +235,7 @@ proptest! {
         let entries = encoded(&request, &mut cells);
         let of = |row: &Vec<f64>| entries.iter().map(|(at, x)| x * row[*at as usize]).sum::<f64>();
         let scores: Vec<f64> = weights.weights.iter().map(of).collect();
-        // Of classes fitted jointly what they have in common is left out.
+        // For classes fitted jointly the common part is left out.
         prop_assert_eq!(shapes.relative, target == 1);
         let common = if shapes.relative { scores.iter().sum::<f64>() / 3.0 } else { 0.0 };
         for (problem, score) in scores.iter().enumerate() {
@@ -244,8 +244,8 @@ proptest! {
             let wanted = if target == 2 { 20.0 + 10.0 * score } else { score };
             let each = shapes.shapes.iter().map(|shape| said(shape, problem, &cells));
             let sum = shapes.intercept[problem] + each.sum::<f64>();
-            // Some 30 entries, each times a weight below 4, are truncated to a grid of at most 2.4e-7 radii; where rows
-            // are filled they are single precision.
+            // Some 30 entries, each times a weight below 4, are truncated to a grid of at most 2.4e-7
+            // radii; where rows are filled they are single precision.
             let radius = request.schema.clip().radius;
             let unit = if target == 2 { 10.0 } else { 1.0 };
             let near = unit * (1e-5 + 3e-5 * radius);
@@ -280,7 +280,7 @@ fn every_shape_is_0_on_average() {
     }
 }
 
-/// Where rows are clipped the sum is that of the row before.
+/// For clipped rows the sum is that of the unclipped row.
 #[test]
 fn a_clipped_row_is_scaled_down() {
     let request = request("norm = \"l2\"\nradius = 1.0", TARGETS[0], "true");
@@ -295,8 +295,8 @@ fn a_clipped_row_is_scaled_down() {
     assert!(score.abs() < sum.abs() && score * sum > 0.0, "{score} {sum}");
 }
 
-/// A model of the default rule, from its file's own request, against its own scores: the sum itself where that is
-/// asked for, else of its sign.
+/// A model of the default rule, by its file's own request, against its own scores: the sum itself if
+/// requested, otherwise its sign.
 #[test]
 fn a_model_of_the_default_is_additive() {
     for sums in [true, false] {
@@ -335,12 +335,12 @@ fn the_default_is_additive(sums: bool) {
         let same = if sums { (sum - score).abs() < 1e-4 } else { sum * score >= -1e-4 };
         assert!(same, "{sum} {score}");
     }
-    // The label is the sign of 2a − b: the first column says more than its noise, and rises.
+    // The label is the sign of 2a − b: the first column's effect exceeds its noise, and increases.
     let a = &shapes.shapes[0];
     assert!(a.beyond() > 0.0 && a.effects[0][0] < 0.0 && *a.effects[0].last().unwrap() > 0.0);
 }
 
-/// Bands where the law of the noise is known, and nowhere else.
+/// Bands are given exactly where the distribution of the noise is known.
 #[test]
 fn bands_are_given_where_they_are_known() {
     for (method, known) in [
@@ -366,9 +366,9 @@ fn bands_are_given_where_they_are_known() {
     assert_eq!(plan(&request.budget(1.0, 1e-6).request()).unwrap().weight_noise(), None);
 }
 
-/// The spread of the weights of 400 models on the same table, none of which has any curvature, since all rows are
-/// null: what is released is the noise. A sum of 1,200 squares of standard normals is beyond 1.6 times its mean, or
-/// below 0.55, with probability below 1e-15 (Laurent & Massart 2000).
+/// The spread of the weights of 400 models on the same table, none of which has any curvature, since all
+/// rows are null: what is released is the noise. A sum of 1,200 squares of standard normals is beyond
+/// 1.6 times its mean, or below 0.55, with probability below 1e-15 (Laurent & Massart 2000).
 #[test]
 fn the_bound_is_the_spread_where_nothing_is_learnt() {
     let text = crate::common::csv(300, 2, None, 4);

@@ -1,4 +1,4 @@
-//! The default rule: what it chooses, that it is smooth, and that its certificates verify.
+//! The default rule: its choices, their smoothness, and verification of its certificates.
 
 use crate::common::Case;
 use privet_data::Schema;
@@ -6,7 +6,7 @@ use privet_data::schema::{Basis, ColumnKind};
 use privet_learn::{Calibration, LearnError, Plan, Request, plan};
 use privet_optim::loss::Loss;
 
-/// p numbers, and a target of so many classes (0 for a number).
+/// p numbers, and a target of `classes` classes (0 for a number).
 fn schema(columns: usize, classes: usize) -> Schema {
     let target = match classes {
         0 => "bounds = [-1, 1]".to_string(),
@@ -41,7 +41,7 @@ fn chosen(plan: &Plan) -> &'static str {
     plan.request().task.method.name()
 }
 
-/// (n, p, K, ε) of the sizes that people bring.
+/// (n, p, K, ε) of typical tables.
 const SHAPES: [(u64, usize, usize, f64); 8] = [
     (8_000, 40, 2, 0.1),
     (36_177, 104, 2, 0.1),
@@ -68,7 +68,7 @@ fn it_chooses_by_what_can_be_learnt() {
     assert_eq!(chosen(&auto(5_000, 20, 0, 1.0, square(5_000))), "ssp");
 }
 
-/// Beyond 2²⁰ rows the learner of few passes, where it loses as little; up to them everything as it was.
+/// Above 2²⁰ rows the learner of few passes, if it loses as little; up to them everything is unchanged.
 #[test]
 fn large_tables_are_read_a_few_times() {
     let at = |rows: u64, columns: usize, classes: usize, epsilon: f64, delta: f64| {
@@ -85,7 +85,8 @@ fn large_tables_are_read_a_few_times() {
     assert_ne!(at(19_000_000, 70, 2, 1e-5, 1e-15), "amp", "too much noise");
 }
 
-/// γ is declared, and charged: 1/n² up to 2²⁰ rows, then more, and never so much that output noise would show.
+/// γ is declared, and charged: 1/n² up to 2²⁰ rows, then more, but never so much that output noise would
+/// be noticeable.
 #[test]
 fn tolerances_of_large_tables_are_declared() {
     let gamma = |rows: u64| {
@@ -101,7 +102,7 @@ fn tolerances_of_large_tables_are_declared() {
     for rows in [10_000_000_u64, 100_000_000, 1_000_000_000] {
         let (gamma, noise) = gamma(rows);
         assert!(gamma > (rows as f64).powi(-2), "{rows}: {gamma:e}");
-        // What sampling moves a weight by, of rows spread evenly over 20 columns.
+        // Change of a weight by sampling, for rows spread evenly over 20 columns.
         let sampling = (20.0 / (0.25 * rows as f64)).sqrt();
         assert!(noise <= 0.26 * sampling, "{rows}: {noise:e} beside {sampling:e}");
     }
@@ -138,7 +139,7 @@ fn numbers_bend_as_far_as_the_budget_can_tell() {
     }
 }
 
-/// With a method named, and for every certificate before there were bases, numbers are alone.
+/// With a named method, and for every certificate before there were bases, numbers are not expanded.
 #[test]
 fn only_the_default_unfolds() {
     let case = Case::of("gd").schema(schema(7, 2)).rows(36_177).budget(1.0, 1e-9);
@@ -161,7 +162,7 @@ fn a_wide_table_of_numbers_gets_few_columns_at_every_budget() {
 #[test]
 fn it_is_smooth_in_rows_and_columns() {
     for (rows, columns, classes, epsilon) in SHAPES {
-        // δ stays: it is asked for, not chosen.
+        // δ stays: it is requested, not chosen.
         let delta = (rows as f64).powi(-2);
         let base = auto(rows, columns, classes, epsilon, delta);
         for (more_rows, more_columns) in

@@ -1,4 +1,4 @@
-//! The mean of implicit points: how far one record moves it, what is charged, what is refused.
+//! The mean of implicit points: sensitivity, charges, refusals.
 
 use crate::common::Case;
 use privet_core::Neighbours;

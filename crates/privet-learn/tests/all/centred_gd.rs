@@ -57,7 +57,8 @@ fn both_stages_together_are_the_gaussian_floor() {
     }
 }
 
-/// Less noise in either stage, another share or another slope is refused, and so is a centre that no run can have.
+/// Less noise in either stage, another share or another slope is refused, and so is a centre that no run
+/// can have.
 #[test]
 fn forgeries_are_refused() {
     for neighbours in RELATIONS {
@@ -93,7 +94,7 @@ fn forgeries_are_refused() {
     }
 }
 
-/// Where a document has a key.
+/// The text of a document's value under a key.
 fn leaf(value: &serde_json::Value, key: &str) -> Option<String> {
     value.as_object()?.iter().find_map(|(name, value)| match name == key {
         true => Some(format!("/{name}")),
@@ -132,7 +133,7 @@ fn only_centred_models_have_a_centre() {
     assert!(!text.contains("centre"));
 }
 
-/// Rows far from 0: what gd cannot tell apart under the noise, this can.
+/// Rows far from 0: rows that gd cannot distinguish under the noise, this can.
 #[test]
 fn centring_helps_where_rows_point_the_same_way() {
     let mut text = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n\
@@ -167,7 +168,7 @@ fn centring_helps_where_rows_point_the_same_way() {
     assert!(moved > 0.8 && moved > plain + 0.05, "gd {plain}, centred-gd {moved}");
 }
 
-/// −Σx, as stage one asks for it.
+/// The sum −Σx, as stage one queries it.
 fn sum_of_rows(facts: &Facts, data: &Dataset) -> Vec<f64> {
     let labels = vec![1.0; data.rows()];
     let theta = vec![0.0; facts.columns];
@@ -181,7 +182,7 @@ fn sum_of_rows(facts: &Facts, data: &Dataset) -> Vec<f64> {
     sum.to_f64(statistic.unit()).unwrap()
 }
 
-/// The gradient at θ over rows less `mean`, as stage two asks for it.
+/// The gradient at θ over rows minus `mean`, as stage two queries it.
 fn gradient(facts: &Facts, data: &Dataset, mean: &[f64], theta: &[f64], slope: f64) -> Vec<f64> {
     let Target::Class { codes, count } = &data.target else { panic!("no classes") };
     let label = |code: &u32| SoftmaxGradient::label(*code, *count);
@@ -232,7 +233,8 @@ proptest! {
     }
 }
 
-/// With half the constant this fails: a record on the other side of the centre moves the sum by all that is charged.
+/// With half the constant this fails: a record on the other side of the centre moves the sum by the
+/// whole charge.
 #[test]
 fn a_record_can_move_a_step_by_nearly_its_bound() {
     let facts = Facts::of(&case().classes(3)).unwrap();

@@ -1,4 +1,4 @@
-//! Intervals of weights hold the weights without noise, as often as they say.
+//! Coverage of intervals of weights: they hold the weights without noise at the stated rate.
 
 use crate::common::Case;
 use crate::common::covered::{self, covered, generators, minimiser, planned, table};
@@ -17,13 +17,13 @@ const ROWS: u64 = 600;
 const MANY: u64 = 4000;
 const RUNS: u64 = 300;
 
-/// Of how many intervals over many releases of one table the weight without noise is in.
+/// Fraction of intervals over many releases of one table that hold the weight without noise.
 fn held(case: &Case, seed: u64, without: Option<Vec<f64>>) -> (f64, Surety) {
     let found = covered(&case.plan(), &case.data(seed), seed, RUNS, without);
     (found.share, found.surety)
 }
 
-/// Whose intervals are looked at, at ε = 2 on each of three generators of tables.
+/// Methods whose intervals are tested, at ε = 2 on each of three generators of tables.
 struct Asked {
     method: &'static str,
     classes: usize,
@@ -31,9 +31,10 @@ struct Asked {
     delta: f64,
 }
 
-/// 93 to 97 of 100 where the law is that of the noise added. Against the minimiser without noise where there is one (`output`);
-/// passes in a secret order (`psgd`, `psgd-strong`, `averaged`) against their mean over the releases, which takes no more
-/// than half a point away. Seeds are fixed: it fails always or never.
+/// 93 to 97 of 100 if the distribution is that of the noise added. Against the minimiser without noise
+/// if there is one (`output`); passes in a secret order (`psgd`, `psgd-strong`, `averaged`) against
+/// their mean over the releases, which costs at most half a point. Seeds are fixed: it fails always or
+/// never.
 #[test]
 fn intervals_hold_the_weights_without_noise() {
     use Neighbours::{AddRemove, ReplaceOne};
@@ -65,8 +66,8 @@ fn intervals_hold_the_weights_without_noise() {
     }
 }
 
-/// Descents and `ssp` against the mean of their releases, to first order the weight without noise. Seeds are fixed: it fails
-/// always or never. Three tables (of other seeds and labels), 900 weights each.
+/// Descents and `ssp` against the mean of their releases, to first order the weight without noise. Seeds
+/// are fixed: it fails always or never. Three tables (of other seeds and labels), 900 weights each.
 #[test]
 fn intervals_of_descents_and_moments_hold_their_mean() {
     for (method, loss, surety) in [
@@ -84,7 +85,7 @@ fn intervals_of_descents_and_moments_hold_their_mean() {
             let case = case.neighbours(neighbours).budget(2.0, 1e-6);
             let (share, found) = held(&case, seed, None);
             assert_eq!(found, surety, "{method}");
-            // A mean of 300 is itself off by 6 % of a deviation: it takes no more than half a point away.
+            // A mean of 300 has an error of 6 % of a deviation: it costs at most half a point.
             let (least, most) = match surety {
                 Surety::Estimated => (0.92, 0.98),
                 _ => (0.95, 1.0),
@@ -94,7 +95,7 @@ fn intervals_of_descents_and_moments_hold_their_mean() {
     }
 }
 
-/// Methods whose noise goes a way that is not known from public numbers say so, and give no interval.
+/// Methods whose noise is not a known function of public numbers state this, and give no interval.
 #[test]
 fn methods_without_intervals_say_so() {
     for method in
@@ -140,7 +141,8 @@ fn intervals_of_minimisers_hold_the_minimiser() {
     }
 }
 
-/// What is bought holds, and is narrower than what costs nothing, on three generators. Seeds are fixed.
+/// Privately estimated intervals hold, and are narrower than those at no cost, on three generators.
+/// Seeds are fixed.
 #[test]
 fn bought_intervals_are_neither_too_wide_nor_too_narrow() {
     for made in generators(4000, 4) {
@@ -166,7 +168,8 @@ fn bought_intervals_are_neither_too_wide_nor_too_narrow() {
     }
 }
 
-/// Where noise makes eigenvalues of its own, since many columns hardly vary, they are not taken for curvature. Seeds are fixed.
+/// Eigenvalues of the noise, which arise since many columns hardly vary, are not taken for curvature.
+/// Seeds are fixed.
 #[test]
 fn bought_intervals_hold_where_many_columns_hardly_vary() {
     for made in generators(4000, 50) {
@@ -180,7 +183,8 @@ fn bought_intervals_hold_where_many_columns_hardly_vary() {
     }
 }
 
-/// Of few rows under much noise the curvature is nothing but noise, and intervals are those of none at all.
+/// With few rows under much noise the curvature is nothing but noise, and intervals are those of none at
+/// all.
 #[test]
 fn of_few_rows_what_is_bought_says_nothing_and_is_still_a_release() {
     for method in ["gd", "centred-gd", "amp"] {
@@ -193,7 +197,8 @@ fn of_few_rows_what_is_bought_says_nothing_and_is_still_a_release() {
     }
 }
 
-/// What is bought is charged, verified, and offered where it is proved; and no other file carries numbers beside its weights.
+/// Private estimates are charged, verified, and offered where they are proved; and no other file has
+/// numbers beside its weights.
 #[test]
 fn what_is_bought_is_charged_and_nothing_else_rides_along() {
     for method in ["gd", "centred-gd", "amp"] {
@@ -202,7 +207,8 @@ fn what_is_bought_is_charged_and_nothing_else_rides_along() {
             let model = case.verified(&case.data(4));
             assert!(case.plan().settings().get("curvature_noise").is_some());
             assert!(model.certainty().told.contains("bought"));
-            // Without what was bought, or with less of it, the file is not what the plan releases.
+            // Without the private estimates, or with fewer of them, the file is not what the plan
+            // releases.
             for lengths in [None, Some(json!([1.0])), Some(json!([1.0, -1.0, 1.0]))] {
                 assert!(!resealed(&model, "spread", lengths.map(|x| json!({ "length": x }))));
             }
@@ -233,7 +239,7 @@ fn what_is_bought_is_charged_and_nothing_else_rides_along() {
     assert!(resealed(&model, "spread", Some(serde_json::to_value(&spread).unwrap())));
 }
 
-/// Whether a model's file verifies with a part of its body exchanged and sealed anew.
+/// True if a model's file verifies with a part of its body exchanged and sealed anew.
 fn resealed(model: &Model, part: &str, value: Option<Value>) -> bool {
     let mut document: Value = serde_json::from_str(&to_json(model, None).unwrap()).unwrap();
     let body = &mut document["body"];
@@ -255,18 +261,19 @@ fn weights_are_sorted_by_evidence_and_noise_is_called_noise() {
     for one in &certainty.weights[0] {
         assert_eq!(one.may_be_noise(), Some(one.evidence.unwrap() <= 1.0));
     }
-    // At a budget of next to nothing all are noise.
+    // At a negligible budget all are noise.
     let case = Case::of("output").rows(100).budget(0.01, 1e-6);
     let certainty = case.seeded(&case.data(3)).certainty();
     let sure = certainty.weights[0].iter().filter(|one| one.may_be_noise() == Some(false)).count();
     assert!(sure <= 1, "{certainty:?}");
-    // Of a method for which nothing is known nothing is said.
+    // A method without known intervals states none.
     let case = Case::of("frank-wolfe").rows(400);
     let certainty = case.seeded(&case.data(3)).certainty();
     assert!(certainty.surety.is_none() && certainty.weights[0][0].low.is_none());
 }
 
-/// `auto` hands the purchase on to the learner that it takes; what comes of it is verified and says what it leaves out.
+/// `auto` passes the private estimates on to its chosen learner; their release is verified and states
+/// what it leaves out.
 #[test]
 fn auto_buys_for_the_learner_that_it_takes() {
     for (loss, classes, settled, telling) in [

@@ -1,4 +1,4 @@
-//! Public rows chosen in rounds of one run: what comes out, what verification finds, what is refused.
+//! Public rows chosen in rounds of one run: releases, verification and refusals.
 
 use privet_core::Neighbours;
 use privet_data::matrix::Matrix;
@@ -49,8 +49,9 @@ fn released(task: Vote, rows: &Matrix, epsilon: f64) -> Released<Vote> {
     read
 }
 
-/// Forty of 400 rows in four rounds, under so little noise that labels are what teachers say: the first ten in order, then
-/// rows of which half lie nearer to the border than rows do; all of them charged for as planned, and certified.
+/// Forty of 400 rows in four rounds, under so little noise that labels are the teachers' majority: the
+/// first ten in order, then rows of which half lie nearer to the border than average; all of them
+/// charged as planned, and certified.
 #[test]
 fn rows_are_chosen_by_labels_so_far() {
     let public = table(400, 2);
@@ -76,7 +77,8 @@ fn rows_are_chosen_by_labels_so_far() {
     }
 }
 
-/// With one cutoff and next to no budget everything ends at once, in whichever round: one threshold for all rounds.
+/// With one cutoff and a negligible budget everything ends at once, in any round: one threshold for all
+/// rounds.
 #[test]
 fn rounds_share_what_ends_them() {
     let public = table(400, 2);
@@ -86,7 +88,8 @@ fn rounds_share_what_ends_them() {
     };
     let found = released(task, &public.features, 0.1);
     assert!(found.artefact().labels.contains(&-1));
-    // Under a budget that answers all of it four rounds do with one run, where batches of a stream would take four.
+    // Under a budget that answers all of it four rounds need one run, where batches of a stream would
+    // need four.
     let task = Vote {
         teachers: Some(3_000),
         aggregator: Aggregator::default().with("cutoff", "1").unwrap(),
@@ -98,7 +101,7 @@ fn rounds_share_what_ends_them() {
     assert!(first > 10, "{:?}", found.artefact());
 }
 
-/// Whoever writes other places than a run can have is found out.
+/// Indices that no run can have are detected.
 #[test]
 fn places_that_were_not_chosen_are_refused() {
     let public = table(400, 2);

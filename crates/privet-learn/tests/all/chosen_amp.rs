@@ -79,7 +79,7 @@ fn it_trains_verifies_and_claims_what_was_asked_for() {
     }
 }
 
-/// What stage two charges depends on how many columns are chosen, never on which.
+/// The charge of stage two depends on the number of chosen columns, never on the columns.
 #[test]
 fn the_charge_follows_from_the_number_of_columns() {
     let options = ChosenAmp { columns: Some(5), ..ChosenAmp::default() };
@@ -87,7 +87,7 @@ fn the_charge_follows_from_the_number_of_columns() {
     let Some(Event::All(stages)) = planned.events() else { panic!("two stages") };
     assert!(matches!(&stages[0], Event::Repeat { count: 5, .. }));
     assert!(matches!(&stages[1], Event::Use { .. }));
-    // The same plan whatever the tables: it is made before them.
+    // The same plan for any tables: it is made before them.
     let (one, two) = (data(1000, 4), data(1000, 5));
     for table in [&one, &two] {
         let model = train(&request(1000, 1.0, options), table);

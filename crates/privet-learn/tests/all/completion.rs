@@ -1,4 +1,4 @@
-//! Completing ratings: what is learnt, what is refused, what is charged.
+//! Completing ratings: accuracy, refusals, charges.
 
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::matrix::{CsrMatrix, Matrix};
@@ -87,7 +87,7 @@ fn tastes_are_learnt_where_the_budget_allows() {
     }
 }
 
-/// Sums are whole numbers: the order of users and the number of threads change no bit.
+/// Sums are integers: the order of users and the number of threads change no bit.
 #[test]
 fn the_order_of_users_changes_nothing() {
     let (kept, _) = tables(&schema(24), 300, 4);
@@ -158,7 +158,7 @@ fn what_no_theorem_covers_is_refused() {
     }
 }
 
-/// Tables that break what the theorem assumes of a user, made elsewhere than by the readers.
+/// Tables that violate the theorem's assumptions on a user, made elsewhere than by the readers.
 #[test]
 fn tables_that_break_the_cap_are_refused_before_noise() {
     let row = |cells: Vec<f32>, units: Vec<u64>| {
@@ -188,8 +188,8 @@ fn tables_that_break_the_cap_are_refused_before_noise() {
     assert_eq!(plan.guarantee().unwrap().unit, Unit::User { max_records: 4 });
 }
 
-/// What a user is told are items that she has not rated, best first, within the bounds; nobody's rows are
-/// shown.
+/// Recommendations are items that the user has not rated, best first, within the bounds; no user's rows
+/// are shown.
 #[test]
 fn recommendations_are_of_other_items() {
     let (kept, _) = tables(&schema(24), 500, 6);
@@ -205,12 +205,12 @@ fn recommendations_are_of_other_items() {
         assert!(!rows.row(17).0.contains(&(one.item as u32)));
         assert!((1.0..=5.0).contains(&one.rating));
     }
-    // Somebody without ratings is told what most like.
+    // A user without ratings is recommended generally liked items.
     let nobody = LocalState::default();
     assert_eq!(release.value().recommend(&nobody, plan.facts(), 100).len(), ITEMS);
 }
 
-/// Without noise there is a file all the same, which claims nothing; none is worse than each user's mean.
+/// Without noise there is still a file, which claims nothing; none is worse than each user's mean.
 #[test]
 fn the_baselines_claim_nothing() {
     let (kept, held) = tables(&schema(24), 2000, 3);

@@ -1,4 +1,4 @@
-//! Around a plan: items chosen and paid for, features of items, and what each user is told.
+//! Parts around a plan: private choice of items, features of items, and each user's own predictions.
 
 use crate::completion::{ITEMS, method, planned, schema, tables};
 use privet_core::{Budget, Neighbours};
@@ -23,7 +23,7 @@ fn holds(release: Release<Factors>) -> bool {
     verify(&read).valid
 }
 
-/// The choice is an event of the plan, every method has it, and what it costs is in ε.
+/// The choice is an event of the plan, every method supports it, and its cost is in ε.
 #[test]
 fn items_are_chosen_and_paid_for() {
     let (kept, _) = tables(&schema(24), 500, 4);
@@ -55,7 +55,7 @@ fn items_are_chosen_and_paid_for() {
     assert!(matches!(free, Err(LearnError::NotASetting { .. })));
 }
 
-/// With a fixed seed and much budget: those that are rated far more often are found.
+/// With a fixed seed and a large budget: items that are rated far more often are found.
 #[test]
 fn the_most_rated_items_are_chosen() {
     let few = schema(24);
@@ -74,7 +74,7 @@ fn the_most_rated_items_are_chosen() {
     assert_eq!(chosen.items, [0, 3, 6, 9, 12, 15, 18, 21]);
 }
 
-/// What users have in common can be declared: then it need not be learnt.
+/// Declared public features of items need not be learnt.
 #[test]
 fn public_features_of_items_help() {
     let (kept, held) = tables(&schema(24), 2000, 3);
@@ -102,7 +102,8 @@ fn public_features_of_items_help() {
     assert!(matches!(refused(both), LearnError::NotCovered { .. }));
 }
 
-/// Each user's part is made of the release and her own ratings, and is private towards everyone but her.
+/// Each user's part is computed from the release and their own ratings, and is private towards everyone
+/// else.
 #[test]
 fn each_user_is_told_her_own_with_a_certificate() {
     let (kept, _) = tables(&schema(24), 60, 6);
@@ -132,7 +133,8 @@ fn each_user_is_told_her_own_with_a_certificate() {
     assert!(matches!(refused, Err(LearnError::NotCovered { .. })));
 }
 
-/// Files of completed ratings, as each version wrote them (`privet complete` on a few made-up ratings), verify for ever.
+/// Files of completed ratings, as each version wrote them (`privet complete` on a few synthetic
+/// ratings), verify for ever.
 #[test]
 fn files_of_every_version_verify() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden-ratings");

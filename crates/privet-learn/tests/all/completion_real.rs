@@ -14,7 +14,7 @@ use privet_learn::ratings::{Complete, Method};
 use privet_learn::{Request, plan};
 use std::sync::atomic::AtomicBool;
 
-/// What is looked for.
+/// Data sets that are searched.
 const SETS: [&str; 3] = ["100K", "1M", "jester"];
 
 /// Every user's ratings, a tenth of them held out by a keyed hash.

@@ -1,5 +1,5 @@
-//! What a file says in words, told apart: conditions of the plan, what the program writes when it runs, and
-//! words of whoever made the file; and what nothing checks.
+//! Words of a file by their source: conditions of the plan, text that the program writes when it runs,
+//! words of the file's maker; and unchecked statements.
 
 use crate::common::Case;
 use privet_dp::gate::{Version, seal};
@@ -54,10 +54,10 @@ fn what_nothing_checks_is_listed() {
         rows.contains("200 records") && fits.contains("nothing else was fitted"),
         "{rows} {fits}"
     );
-    // Nobody can tell: the same model, of ten times the rows.
+    // This cannot be detected: the same model, of ten times the rows.
     document["certificate"]["request"]["rows"] = json!(2000);
     assert_eq!(granted(&document), ("that there were 2000 records".into(), fits, count));
-    // Of a file that is not valid nothing is to be relied on.
+    // Nothing in a file that is not valid is to be relied on.
     document["certificate"]["notes"] = json!([]);
     let verdict = verdict(document);
     assert!(!verdict.valid && verdict.unchecked.is_empty());

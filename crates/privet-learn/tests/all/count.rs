@@ -70,7 +70,7 @@ fn cells(counts: &Counts) -> Vec<(&str, f64)> {
     counts.cells.iter().map(|cell| (cell.category.as_str(), cell.count)).collect()
 }
 
-/// At a huge ε the noise is 0 nearly always: what is counted is right. A fixed seed, so never by luck.
+/// At a huge ε the noise is 0 nearly always: the counts are right. A fixed seed, so never by chance.
 #[test]
 fn every_declared_category_is_counted() {
     for (by, expected) in [
@@ -78,7 +78,7 @@ fn every_declared_category_is_counted() {
             "work",
             vec![("farm", 3.0), ("shop", 2.0), ("none", 0.0), ("(other)", 1.0), ("(missing)", 1.0)],
         ),
-        // The record that says neither is the null record there, and in no cell.
+        // The record with neither value is the null record there, and in no cell.
         ("smokes", vec![("n", 4.0), ("y", 2.0)]),
         ("ill", vec![("no", 4.0), ("yes", 3.0)]),
     ] {
@@ -250,7 +250,7 @@ fn a_stream_goes_on_in_other_processes_and_only_from_its_last_state() {
     assert_eq!(verdict.guarantee.unwrap().epsilon, 1.0, "the claim is that of all of them");
     assert!(verdict.notes[0].contains("up to 3 releases"), "{:?}", verdict.notes);
 
-    // An older state, or a copy of one that was gone on from, is refused, and nothing is drawn.
+    // An older state, or a copy of a resumed one, is refused, and nothing is drawn.
     let second = std::fs::read(&path).unwrap();
     std::fs::write(&path, &first).unwrap();
     let refused = go_on().map(|_| ()).unwrap_err();
@@ -271,7 +271,7 @@ fn sealed(released: &Released<Count>) -> Released<Count> {
     from_json(text.as_bytes(), Seal::Required).unwrap()
 }
 
-/// What a state says it may spend must be what its request plans.
+/// The budget of a state must be the plan of its request.
 #[test]
 fn a_state_that_was_edited_is_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -291,7 +291,7 @@ fn a_state_that_was_edited_is_refused() {
         std::fs::write(&path, forged.to_string()).unwrap();
         assert!(Stream::read(&path).is_err(), "edit {number}");
     }
-    // Consistently edited, it reads; but the journal knows what was reserved.
+    // Consistently edited, it reads; but the journal has the reserved budget.
     let more = Count { times: Some(30), ..count("work") };
     let more = plan(&request(more, 7, 10.0, 0.0)).unwrap();
     let other = folder.path().join("other");

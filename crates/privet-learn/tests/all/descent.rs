@@ -12,8 +12,8 @@ fn case(epsilon: f64, delta: f64) -> Case {
     Case::of("gd").budget(epsilon, delta)
 }
 
-/// Every loss, relation and number of classes trains, verifies and claims what was asked for. At
-/// ε = 4 and 4,000 rows a coin-flip accuracy would mean a sign or scale error.
+/// Every loss, relation and number of classes trains, verifies and claims the request's budget. At ε = 4
+/// and 4,000 rows a coin-flip accuracy would mean a sign or scale error.
 #[test]
 fn every_combination_trains_and_verifies() {
     for classes in [2, 3] {
@@ -68,7 +68,7 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
     assert!(gd.with("gamma", "1").is_err());
 }
 
-/// Neither steps nor rate jump between tables that are nearly alike, whatever the size.
+/// Neither steps nor step size jump between nearly equal tables, for any size.
 #[test]
 fn the_pace_moves_gently() {
     for rows in [300.0, 4e3, 5e4, 1e6] {
@@ -90,8 +90,8 @@ fn the_pace_moves_gently() {
                         for moved in [steps, memory, averaged] {
                             assert!((0.7..1.3).contains(&moved), "{moved}");
                         }
-                        // Where noise is loud the model that is expected grows with the rows, and how far
-                        // the descent goes as their square at most.
+                        // Under much noise the expected norm of the model grows with the rows, and the step
+                        // size at most as their square.
                         let gently = 0.8_f64.powi(2) - 1e-9..1.2_f64.powi(2) + 1e-9;
                         assert!(gently.contains(&rate), "{rate}");
                     }
@@ -130,8 +130,8 @@ fn any_number_of_steps_is_stable() {
     }
 }
 
-/// A score z is the clipped loss's minimiser for a share p of positives, p·min(S, σ(−z)) = (1 − p)·S with
-/// S = ⅜; where all slopes are clipped, |z| ≤ ln(5/3), it speaks for neither class.
+/// A score z is the clipped loss's minimiser for a fraction p of positives, p·min(S, σ(−z)) = (1 − p)·S
+/// with S = ⅜; where all derivatives are clipped, |z| ≤ ln(5/3), neither class is preferred.
 #[test]
 fn probabilities_are_those_of_the_clipped_loss() {
     let model = case(4.0, 1e-6).seeded(&data(4000, 2, 1));

@@ -61,7 +61,7 @@ fn released(plan: &Plan<Describe>, data: &Dataset, source: &mut dyn Source) -> R
 const TABLE: &str = "age,work,hours,smokes,cost\n30,farm,40,y,100\n50,shop,40,n,300\n70,mine,80,y,900\n\
                      ?,?,0,n,500\n10,farm,20,y,200\nold,farm,20,y,200\n";
 
-/// At a huge ε next to nothing is added: what is described is right. A fixed seed, so never by luck.
+/// At a huge ε the noise is negligible: the description is right. A fixed seed, so never by chance.
 #[test]
 fn every_number_is_that_of_the_table() {
     let plan = planned_at(Describe::default(), None, Neighbours::AddRemove, 500.0, 1e-6);
@@ -190,7 +190,7 @@ fn descriptions_are_certified_and_verified_and_lies_are_found() {
     }
 }
 
-/// What is not asked for costs nothing.
+/// Statistics that are not requested cost nothing.
 #[test]
 fn less_is_described_with_less_noise() {
     let noise = |task: Describe| {
@@ -268,7 +268,8 @@ fn sums(layout: &Layout, data: &Dataset) -> Vec<f64> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
-    /// All of a unit's records go, or others take their place: never by more than is charged, in either norm.
+    /// All of a unit's records removed or exchanged: the sums never move by more than the charge, in
+    /// either norm.
     #[test]
     fn a_unit_moves_the_sums_by_no_more_than_is_charged(
         others in prop::collection::vec(any_record(), 1..5),
@@ -317,8 +318,8 @@ proptest! {
     }
 }
 
-/// The bound is met under add-remove by a record at a corner, and nearly so when one takes another's place: a
-/// smaller one would be wrong.
+/// The bound is attained under add-remove by a record at a corner, and nearly so by an exchange: a
+/// smaller bound would be wrong.
 #[test]
 fn the_shift_is_reached() {
     for (neighbours, least) in [(Neighbours::AddRemove, 1.0 - 1e-9), (Neighbours::ReplaceOne, 0.75)]

@@ -1,5 +1,6 @@
 //! A table in a file of row blocks gives the model that memory gives, bit for bit, for any number of
-//! threads and of files. What needs more of a table than sums refuses it in words: `battery/back_end.rs`.
+//! threads and of files. A method that needs more of a table than sums refuses it with an explanation:
+//! `battery/back_end.rs`.
 
 use crate::common::{Case, data, on_disk};
 use privet_data::Dataset;
@@ -24,7 +25,7 @@ fn weights(
     })
 }
 
-/// The same table in so many files, of which as much may be in memory as one thread holds.
+/// The same table in `count` files, of which as much may be in memory as one thread holds.
 fn in_files(data: &Dataset, count: usize) -> (tempfile::TempDir, OnDisk) {
     let folder = tempfile::tempdir().unwrap();
     let path = |file: usize| folder.path().join(format!("{file}.rows"));
@@ -58,8 +59,8 @@ fn learners_that_ask_for_sums_give_the_same_bits_from_a_file() {
     }
 }
 
-/// A solver of a million rows begins at the minimum of a part of them: the same part from a file, and few passes from there,
-/// also where the table is sorted by its classes.
+/// A solver of a million rows begins at the minimum of a part of them: the same part from a file, and
+/// few passes from there, also where the table is sorted by its classes.
 #[test]
 fn large_tables_take_few_passes_and_the_same_bits_from_a_file() {
     let rows = (1 << 20) + 77;

@@ -1,5 +1,5 @@
-//! Rows on other machines give the model that memory gives, bit for bit, however they are cut up among
-//! them; what comes back of other rows than those asked for is refused.
+//! Rows on other machines give the model of memory, bit for bit, for any division among them; answers
+//! from other rows than the requested ones are refused.
 
 use crate::common::{Case, data, elsewhere};
 use privet_data::matrix::{DenseMatrix, Matrix};
@@ -53,7 +53,7 @@ fn answers_of_other_rows_or_kinds_are_refused() {
     }
 }
 
-/// Rows of one machine twice and of another, as many, not at all: twice the sensitivity that is charged.
+/// Rows of one machine twice and of another, as many, not at all: twice the charged sensitivity.
 #[test]
 fn rows_that_are_counted_twice_in_place_of_others_are_refused() {
     let data = data(ROWS, 2, 5);
@@ -63,13 +63,13 @@ fn rows_that_are_counted_twice_in_place_of_others_are_refused() {
             assert_eq!(parts.len(), 2, "parts of equal lengths");
             parts[1] = parts[0].clone();
         });
-        // Each learner ends in words of its own; answers that were not doctored are released (above).
+        // Each learner ends with a message of its own; unmodified answers are released (above).
         assert!(weights(&request, &twice).is_err(), "{method}");
     }
 }
 
-/// An engine that gives an earlier answer of the same rows, of the same or of another fit, that has two pieces change
-/// places, or that turns a bit: each trained another model.
+/// An engine that gives an earlier answer of the same rows, of the same or of another fit, that has two
+/// pieces change places, or that turns a bit: each trained another model.
 #[test]
 fn answers_that_were_kept_moved_or_changed_are_refused() {
     let data = data(ROWS, 2, 5);

@@ -21,7 +21,7 @@ fn case(method: &str, epsilon: f64, delta: f64) -> Case {
     Case::of(method).budget(epsilon, delta)
 }
 
-/// Every method, loss, relation and kind of budget trains, verifies and claims what was asked for.
+/// Every method, loss, relation and kind of budget trains, verifies and claims the request's budget.
 /// At ε = 4 and 4,000 rows a coin-flip accuracy would mean a sign or scale error.
 #[test]
 fn every_combination_trains_and_verifies() {
@@ -138,7 +138,7 @@ fn an_edited_or_cut_file_is_refused() {
     assert!(!verdict.valid);
 }
 
-/// Whoever reads a signed model and writes it again, in a pickle say, hands on the signature.
+/// A signed model that is read and written again, in a pickle for example, keeps its signature.
 #[test]
 fn a_signature_that_holds_is_kept() {
     let model = case("output", 1.0, 1e-6).model(&data(4000, 2, 1));
@@ -235,9 +235,9 @@ fn settings_are_checked() {
     assert!(matches!(method.with("gamma", "1"), Err(LearnError::NotASetting { .. })));
 }
 
-/// A tolerance that a solver might miss is refused before a record is read: a solver that gives up,
-/// and what it says then, would tell of the records. The first two plans did so, one with a message
-/// from which the private count of rows could be computed, one after the noise was drawn.
+/// A tolerance that a solver might miss is refused before a record is read: a failing solver and its
+/// message would depend on the records. The first two plans did so, one with a message from which the
+/// private count of rows could be computed, one after the noise was drawn.
 #[test]
 fn a_tolerance_that_might_be_missed_is_refused_by_the_plan() {
     let hidden = |method, rows, epsilon| {
@@ -254,7 +254,7 @@ fn a_tolerance_that_might_be_missed_is_refused_by_the_plan() {
         let refusal = bad.refusal().to_string();
         assert!(refusal.contains("larger ridge"), "{refusal}");
     }
-    // What anybody would ask for is far from that limit.
+    // Ordinary settings are far from that limit.
     for method in ["amp", "objective", "output"] {
         for rows in [10, 1_000, 100_000_000] {
             assert!(plan(&hidden(method.parse().unwrap(), rows, 1.0)).is_ok(), "{method} {rows}");
@@ -262,8 +262,8 @@ fn a_tolerance_that_might_be_missed_is_refused_by_the_plan() {
     }
 }
 
-/// The noise of AMP in the Gaussian regime is the floor times what the split costs: no factor 2,
-/// no determinant (spec: S6 sits on 2 · 3.730631635 at ε = 1, δ = 1e-5).
+/// The noise of AMP in the Gaussian regime is the floor times the cost of the split: no factor 2, no
+/// determinant (spec: S6 sits on 2 · 3.730631635 at ε = 1, δ = 1e-5).
 #[test]
 fn amp_is_within_one_per_cent_of_the_gaussian_floor() {
     let planned = case("amp", 1.0, 1e-5).set("ridge", "50").plan();

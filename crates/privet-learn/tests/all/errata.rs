@@ -1,4 +1,4 @@
-//! The tests that `docs/errata.md` names: what is wrong in print, shown in numbers.
+//! The tests that `docs/errata.md` names: errors in print, shown in numbers.
 //!
 //! A claim is called false only where a pair of neighbouring data sets is computed here whose
 //! exact δ exceeds it. Sum form throughout; λ is the ridge, m or n the number of rows.
@@ -190,7 +190,7 @@ fn priv_5_too_little_ridge_breaks_the_claim() {
     assert!(account::guarantee(&event(5.0 * printed), delta).expect("known").epsilon <= epsilon);
 }
 
-/// PRIV-5 under `printed`: what is claimed for the Huber loss is what its true curvature allows.
+/// PRIV-5 under `printed`: the claim for the Huber loss is that of its true curvature.
 #[test]
 fn priv_5_printed_huber_certificates_use_the_true_curvature() {
     let loss = Loss::HuberSvm { h: 0.1 };
@@ -342,8 +342,9 @@ fn ssp_the_printed_releases_fall_short_one_by_one_but_not_together() {
     assert!(spent(&all, 30.0) > 5.0 * 1e-4);
 }
 
-/// DPSL-KT (Wang 2021, Theorem 3.3.3): the ℓ0-constrained minimiser, and what hard thresholding finds, jump from one
-/// column to the other when one record of 1,001 is exchanged, 84 times as far as the proof has it.
+/// DPSL-KT (Wang 2021, Theorem 3.3.3): the ℓ0-constrained minimiser, and what hard thresholding finds,
+/// jump from one column to the other when one record of 1,001 is exchanged, 84 times as far as the proof
+/// has it.
 #[test]
 fn dpsl_kt_a_sparse_teacher_has_no_small_sensitivity() {
     const RIDGE: f64 = 0.1;

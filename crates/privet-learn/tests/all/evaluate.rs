@@ -1,5 +1,5 @@
-//! Private evaluations: right without noise, moved by no more than is charged, certified and verified, with intervals
-//! that hold what they are about.
+//! Private evaluations: right without noise, moved by no more than the charge, certified and verified,
+//! with intervals of the stated coverage.
 
 use crate::common::{Case, Change, LOSSES};
 use privet_core::Neighbours;
@@ -19,7 +19,7 @@ use privet_optim::sum::{Described, Exact, ExactAnswer, Table};
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
 
-/// A model of so many classes, 1 a number, and rows that it has not seen.
+/// A model of `classes` classes, 1 a number, and rows that it has not seen.
 fn model(classes: u32, loss: Loss, users: Option<u32>, rows: u64) -> (Model, Dataset) {
     let method = if loss == Loss::SQUARED { "ssp" } else { "gd" };
     let case = Case::of(method).loss(loss).classes(classes).rows(2000).budget(4.0, 1e-6);
@@ -156,9 +156,10 @@ fn a_threshold_moves_predictions_and_a_share_finds_one() {
     assert!(above(found.high) <= 0.2 && 0.2 <= above(found.low), "{found:?}");
 }
 
-/// Everything that is shown lies in its interval in about 95 of 100 releases or more. Seeds are fixed, so that it fails
-/// always or never; of 2,000 draws at 95 in 100 fewer than 1,840 would be seen with probability below 1e-9, and at 90 in
-/// 100 as many with probability 2e-3. R² promises 90 of 100: there the same with 1,719.
+/// Every displayed number lies in its interval in about 95 of 100 releases or more. Seeds are fixed, so
+/// that it fails always or never; of 2,000 draws at 95 in 100 fewer than 1,840 would be seen with
+/// probability below 1e-9, and at 90 in 100 as many with probability 2e-3. R² promises 90 of 100: there
+/// the same with 1,719.
 #[test]
 fn intervals_hold_what_they_are_about() {
     for (classes, loss, neighbours, delta) in [
@@ -195,7 +196,7 @@ fn intervals_hold_what_they_are_about() {
     }
 }
 
-/// Every number that is shown, beside the truth.
+/// Every displayed number, beside the truth.
 fn numbers(found: &Worth, truth: &Worth) -> Vec<(&'static str, Estimate, f64)> {
     let mut all = vec![("rows", found.rows, truth.rows.value)];
     match (&found.measures, &truth.measures) {
@@ -221,7 +222,7 @@ fn numbers(found: &Worth, truth: &Worth) -> Vec<(&'static str, Estimate, f64)> {
             all.push(("rmse of the mean", found.rmse_of_mean, truth.rmse_of_mean.value));
             all.push(("mae", found.mae, truth.mae.value));
             all.push(("mean", found.mean, truth.mean.value));
-            // Where the noise leaves no variance, nothing is said.
+            // Where the noise leaves no variance, there is no R².
             let r2 = found.r2.unwrap_or(Estimate { value: 0.0, low: f64::MIN, high: 1.0 });
             all.push(("r2", r2, truth.r2.unwrap().value));
         }
@@ -237,8 +238,8 @@ fn sums(form: &Form, data: &Dataset) -> Vec<f64> {
     sum.to_f64(Described::UNIT).unwrap()
 }
 
-/// All of a unit's records go, or others take their place, random and extreme: never by more than is charged, in
-/// either norm; and some pair comes near to it.
+/// All of a unit's records go, or others take their place, random and extreme: never by more than is
+/// charged, in either norm; and some pair comes near to it.
 #[test]
 fn a_unit_moves_the_sums_by_no_more_than_is_charged() {
     for (classes, loss) in
@@ -336,8 +337,8 @@ fn what_cannot_be_evaluated_is_refused_in_words() {
     assert!(matches!(refused, Err(LearnError::DataShape(_))));
 }
 
-/// Weights of absurd sizes predict ∞ − ∞ of some records. Such a record is judged like any other: whether a table is
-/// answered at all must not tell which records stand in it.
+/// Weights of absurd sizes predict ∞ − ∞ of some records. Such a record is judged like any other: a
+/// refusal of a table must not depend on its records.
 #[test]
 fn what_is_no_number_is_judged_all_the_same() {
     let (own, data) = model(1, Loss::SQUARED, None, 60);

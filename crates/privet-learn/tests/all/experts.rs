@@ -1,4 +1,4 @@
-//! Experts: how far one slot moves the sums, what a draw is charged, what comes out, and regret.
+//! Experts: sensitivity of the sums, charge of a draw, releases, and regret.
 
 use privet_core::Budget;
 use privet_data::matrix::{DenseMatrix, Matrix};
@@ -49,7 +49,8 @@ proptest! {
     }
 }
 
-/// The range of a draw is four over λ, and all draws together prove the budget; the draws are as many as steps.
+/// The range of a draw is four over λ, and all draws together prove the budget; the draws are as many as
+/// steps.
 #[test]
 fn a_draw_is_charged_for_a_record_that_turns_from_one_end_to_the_other() {
     let plan = planned(5, 400, 1.0, |method| method);
@@ -74,7 +75,8 @@ fn a_draw_is_charged_for_a_record_that_turns_from_one_end_to_the_other() {
     assert!(words.contains("larger entropy"), "{words}");
 }
 
-/// Column 0 always agrees: with much budget it is what comes out, and with a minus where it always disagrees.
+/// Column 0 always agrees: with a large budget it is drawn, and with a negative sign where it always
+/// disagrees.
 #[test]
 fn the_column_that_agrees_is_followed() {
     let rows = 3_000;

@@ -1,4 +1,4 @@
-//! Model files: what is read is what is verified and written again, in whichever format it came.
+//! Model files: the contents that are read are those that are verified and written again, in any format.
 
 use crate::common::{Case, forged};
 use privet_core::Neighbours;
@@ -55,7 +55,7 @@ fn a_signature_keeps_the_format_and_is_kept() {
     assert!(signed.check_seal().unwrap().is_some());
 }
 
-/// Reading, verifying and writing agree on what the file says, fields that say nothing included.
+/// Reading, verifying and writing agree on the contents of a file, fields without effect included.
 #[test]
 fn a_broken_seal_is_found_by_all_and_mended_by_none() {
     for text in texts() {
@@ -123,7 +123,7 @@ fn what_was_trained_verifies_in_format_2() {
     assert!(verify(&same).valid);
 }
 
-/// What one unit alone may see is no model for everyone, whatever its seal says.
+/// A claim for the view of one unit alone is no model for everyone, whatever its seal is.
 #[test]
 fn a_claim_towards_all_but_the_unit_is_not_the_plans() {
     let model = case().model(&case().data(5));
@@ -134,7 +134,7 @@ fn a_claim_towards_all_but_the_unit_is_not_the_plans() {
     assert!(!verdict.valid && verdict.guarantee.is_none());
     let failed: Vec<_> = verdict.checks.iter().filter(|check| !check.holds).collect();
     assert!(failed.iter().any(|check| check.detail.contains("another guarantee")), "{failed:?}");
-    // What every file leaves out is not spelt out either: one reading, one form.
+    // Fields that every file omits may not be written out: one reading, one form.
     let mut spelt: Value = serde_json::from_str(&to_json(&model, None).unwrap()).unwrap();
     spelt["certificate"]["guarantee"]["seen_by"] = json!("everyone");
     let spelt = seal::sealed(spelt, None).unwrap().to_string();

@@ -1,5 +1,5 @@
-//! What plans predict: the right order, by construction; the right size, on generated tables; and notes that fire where a
-//! model is worth nothing, and only there.
+//! Forecasts of plans: the right order, by construction; the right size, on generated tables; and notes
+//! that are given exactly where a model has no accuracy.
 
 use crate::common::Case;
 use crate::common::made::{Made, within_two};
@@ -30,7 +30,7 @@ const NUMBER: &str = "bounds = [-1, 1]";
 const TEN: &str =
     "classes = [\"0\", \"1\", \"2\", \"3\", \"4\", \"5\", \"6\", \"7\", \"8\", \"9\"]";
 
-/// A plan's forecast; `None` where the method has no plan, or nothing is known.
+/// A plan's forecast; `None` if the method has no plan, or no forecast.
 fn told(
     method: &str,
     (columns, target): (usize, &str),
@@ -106,8 +106,9 @@ proptest! {
     }
 }
 
-/// What was wrong once: more was expected of 29 rows at ε = 0.01 than of 1,000 at 0.1; of frank-wolfe the less, the larger ε;
-/// nothing was said of coin tosses; and digits were expected to be as good as lost at ε = 0.5, where 71 of 100 are right.
+/// Past faults: more was expected of 29 rows at ε = 0.01 than of 1,000 at 0.1; of frank-wolfe the less,
+/// the larger ε; there was no note on coin tosses; and digits were expected to be almost lost at
+/// ε = 0.5, where 71 of 100 are right.
 #[test]
 fn faults_of_the_past() {
     let auto = |columns, target, rows, epsilon| {
@@ -160,7 +161,8 @@ fn costs_are_within_a_factor_of_two_in_nine_of_ten() {
     );
 }
 
-/// Twelve tables, six of which are worth nothing at their budget: the note says so of those, and of no other. Seeds are fixed.
+/// Twelve tables, six of which give no accuracy at their budget: the note is on those, and on no other.
+/// Seeds are fixed.
 #[test]
 fn notes_fire_where_a_model_is_worth_nothing() {
     for (seed, rows, columns, base, epsilon, nothing) in [

@@ -1,4 +1,5 @@
-//! What a certificate of one format says that none of it does: settled noise, a missing version.
+//! Statements in a certificate of one format that no such certificate has: settled noise, a missing
+//! version.
 
 use privet_dp::gate::seal;
 use privet_learn::Verdict;
@@ -45,7 +46,7 @@ fn requests_of_format_1_say_nothing_of_noise() {
     assert!(!valid(with));
 }
 
-/// Noise of format 1 is what the plan would add, but for what accountants differ by.
+/// Noise of format 1 is the plan's noise, up to the difference of accountants.
 #[test]
 fn noise_of_format_1_is_near_that_of_its_plan() {
     let same_plan = |factor: f64| {

@@ -18,7 +18,7 @@ fn with(options: FrankWolfe) -> Case {
     case(1.0, 1e-6).method(Method::FrankWolfe(options))
 }
 
-/// Every loss, relation and number of classes trains, verifies and claims what was asked for.
+/// Every loss, relation and number of classes trains, verifies and claims the request's budget.
 #[test]
 fn every_combination_trains_and_verifies() {
     for classes in [2, 3] {
@@ -90,8 +90,7 @@ fn the_budget_is_spent_to_the_end() {
     }
 }
 
-/// Where few records are seen through much noise few steps are taken; nothing jumps between tables that
-/// are nearly alike.
+/// With few records under much noise there are few steps; nothing jumps between nearly equal tables.
 #[test]
 fn the_pace_moves_gently() {
     for rows in [300.0, 4e3, 5e4, 1e6] {
@@ -117,8 +116,8 @@ fn the_pace_moves_gently() {
     }
 }
 
-/// PRIV-14: the printed noise composes to ε(1 + ε/(4 ln(1/δ))) by the argument it rests on; what is
-/// claimed is what the accountant proves.
+/// PRIV-14: the printed noise composes to ε(1 + ε/(4 ln(1/δ))) by its own argument; the claim is what
+/// the accountant proves.
 #[test]
 fn printed_noise_claims_what_is_proved() {
     let asked = case(1.0, 1e-8).set("steps", "30").printed();

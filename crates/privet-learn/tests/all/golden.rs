@@ -92,8 +92,8 @@ fn every_learner_has_a_golden_file_of_every_version() {
     }
 }
 
-/// Forms of unfolded rows: what they are called, whose neighbours are in the file, and what a schema says of
-/// rows, of x, of z and of columns together.
+/// Forms of expanded rows: their names, the neighbours in the file, and the schema's settings of rows,
+/// of x, of z and of columns together.
 const UNFOLDED: [(&str, Neighbours, [&str; 4]); 3] = [
     (
         "hats",
@@ -132,8 +132,8 @@ fn unfolded_name(form: &str, neighbours: Neighbours) -> String {
     format!("gd-{form}-logistic-{neighbours}-2-approximate.json")
 }
 
-/// A released model says what it said: hats, pairs and waves are the same functions for ever. A certificate
-/// does not hold them, and would verify if they moved.
+/// A released model keeps its predictions: hats, pairs and waves are the same functions for ever. A
+/// certificate does not contain them, and would verify if they changed.
 #[test]
 fn unfolded_models_of_every_version_predict_as_they_did() {
     let probabilities = [

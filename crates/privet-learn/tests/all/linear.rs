@@ -37,7 +37,7 @@ fn both_algorithms_train_and_verify() {
     assert!(matches!(classes.plan().events(), Some(Event::Repeat { count: 3, .. })));
 }
 
-/// The printed constants of 4.1 cover their claim; for 4.2 the certificate states more than asked.
+/// The printed constants of 4.1 cover their claim; for 4.2 the certificate states more than requested.
 #[test]
 fn printed_constants_claim_what_is_proved() {
     let printed = |method: &str, neighbours| {
@@ -189,8 +189,8 @@ proptest! {
         }
     }
 
-    /// What the output noise of 4.2 covers: a b that is off by η moves the minimiser by at most η/Δ, on
-    /// random and extreme problems, inside the ball, on its sphere and across.
+    /// The output noise of 4.2 covers this: a b with an error of η moves the minimiser by at most η/Δ,
+    /// on random and extreme problems, inside the ball, on its sphere and across.
     #[test]
     fn the_rotated_minimiser_follows_b_within_the_charge(
         seed in any::<u64>(), columns in 1_usize..6, rows in 0_usize..40, reach in -6_i32..8, shift in -30_i32..0
@@ -215,8 +215,8 @@ proptest! {
         prop_assert!(one.distance < 1e-11 && two.distance < 1e-11, "{} {}", one.distance, two.distance);
     }
 
-    /// The closed form against its conditions: in the ball, and either inside it with no slope left
-    /// or on its sphere with the slope along θ.
+    /// The closed form against its conditions: in the ball, and either inside it with a zero gradient or
+    /// on its sphere with the gradient along θ.
     #[test]
     fn the_ball_is_solved(seed in any::<u64>(), columns in 1_usize..8, size in 0.01_f64..100.0) {
         let mut source = FixedSeed::new(seed);
@@ -252,13 +252,13 @@ fn the_events_state_the_epsilon_of_the_theorem() {
     };
     assert!((0.99 - 1e-9..=0.99).contains(epsilon), "{epsilon}");
     assert!((0.99e-6 * (1.0 - 1e-9)..=0.99e-6).contains(delta), "{delta}");
-    // Nothing beside the noise of b where the records say little.
+    // The other parts are negligible against the noise of b if the records have little effect.
     let [noise, ridge, output] = ["objective_noise", "ridge", "output_noise"]
         .map(|name| planned.settings().get(name).unwrap());
     assert!(output < 1e-5 * noise / ridge, "{output} {noise} {ridge}");
 }
 
-/// The noise on the result is nothing beside that of b, whatever the budget.
+/// The noise on the result is negligible against that of b, for any budget.
 #[test]
 fn the_noise_on_the_result_is_small() {
     for method in ["linear", "objective"] {

@@ -1,4 +1,4 @@
-//! Rows bounded entry by entry: whether a table can be trained on is no fact of its records.
+//! Rows bounded entry by entry: the success of training on a table does not depend on its records.
 
 use privet_core::{Budget, Neighbours};
 use privet_data::{Schema, read};
@@ -36,8 +36,8 @@ fn table(columns: usize, odd: f64) -> String {
     text
 }
 
-/// Every method that plans for such a schema trains on every table of it: entries off the coarser grid of exact
-/// sums would be refused, and a refusal tells of the record.
+/// Every method that plans for such a schema trains on every table of it: entries off the coarser grid
+/// of exact sums would be refused, and a refusal tells of the record.
 #[test]
 fn no_entry_can_make_a_training_fail() {
     for (columns, bias) in [(1, false), (1, true), (3, true), (40, true), (130, false)] {

@@ -1,6 +1,7 @@
-//! The tests of the learners and of what is written and read; what every method passes is in `battery`.
+//! The tests of the learners and of written files; the checks of every method are in `battery`.
 //!
-//! One program, since each costs seconds of linking; `cargo test -p privet-learn --test all NAME::` runs one file.
+//! One program, since each costs seconds of linking; `cargo test -p privet-learn --test all NAME::` runs
+//! one file.
 
 mod additive;
 mod auto;

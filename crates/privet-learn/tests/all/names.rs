@@ -1,4 +1,4 @@
-//! Every registry: the name in a file is the one that is asked for, and is read back.
+//! Every registry: the name in a file is the requested one, and is read back.
 
 use privet_data::Schema;
 use privet_learn::file::{Seal, from_json};

@@ -1,4 +1,4 @@
-//! Answers by the records near a question: what they are worth, what one unit can move, what is refused.
+//! Answers by the records near a query: accuracy, sensitivity to one unit, refusals.
 
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::matrix::{DenseMatrix, Matrix};
@@ -28,7 +28,7 @@ fn table(text: &str, schema: &Schema) -> Dataset {
     read::csv_bytes(text.as_bytes(), schema).unwrap()
 }
 
-/// Questions of two numbers each.
+/// Queries of two numbers each.
 fn asking(questions: &[[f64; 2]]) -> Nearby {
     let questions = questions.iter().map(|question| question.to_vec()).collect();
     Nearby { questions, within: Some(0.3), votes: Some(2), stream: None }
@@ -53,8 +53,9 @@ fn square(rows: usize) -> String {
     format!("a,b,y\n{}", (0..rows).map(row).collect::<String>())
 }
 
-/// Many records near: the classes are told, and about how many voted. Noise of 2 votes at ε = 1 has a standard deviation
-/// of about 7.6; 100 votes more are 9 of them on the difference of two counts. False failure ≤ 1e-9.
+/// With many records nearby the classes are right, and the approximate number of votes. Noise of 2 votes
+/// at ε = 1 has a standard deviation of about 7.6; 100 votes more are 9 of them on the difference of two
+/// counts. False failure ≤ 1e-9.
 #[test]
 fn questions_with_many_records_near_are_answered() {
     let schema = schema(&[CLASSES]);
@@ -106,7 +107,7 @@ fn numbers_are_answered_between_their_bounds() {
     assert!((0.0..=10.0).contains(&found[2]) && answered.counts()[2] < 100.0);
 }
 
-/// How far the votes of all answers together are apart, of two tables under the same noise.
+/// Distance between the votes of all answers together, of two tables under the same noise.
 fn moved(plan: &Plan<Nearby>, one: &Dataset, other: &Dataset, seed: u64) -> f64 {
     let (first, second) = (seeded(plan, one, seed), seeded(plan, other, seed));
     let both = first.votes.iter().flatten().zip(second.votes.iter().flatten());
@@ -123,8 +124,8 @@ fn charged(plan: &Plan<Nearby>) -> f64 {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
-    /// One record, or all of a person's, added, removed or exchanged: all answers together move by at most what is
-    /// charged, however the questions lie; and some pairs reach it.
+    /// One record, or all of a unit's, added, removed or exchanged: all answers together move by at most
+    /// the charge, for any queries; and some pairs attain it.
     #[test]
     fn one_unit_moves_all_answers_by_at_most_the_charge(
         rows in proptest::collection::vec((-1.0_f64..1.0, -1.0_f64..1.0, any::<bool>(), 0_u8..6), 3..25),
@@ -170,7 +171,7 @@ proptest! {
     }
 }
 
-/// The charge is reached: a record near every question votes K times, and no more.
+/// The charge is attained: a record near every query votes K times, and no more.
 #[test]
 fn a_record_near_every_question_votes_as_often_as_it_may() {
     let schema = schema(&[CLASSES]);
@@ -182,7 +183,7 @@ fn a_record_near_every_question_votes_as_often_as_it_may() {
     assert!((gap - 3_f64.sqrt()).abs() < 1e-9, "{gap}");
 }
 
-/// A person's going leaves the votes of all others as they were, used up or not.
+/// Removing a unit leaves the votes of all others unchanged, used up or not.
 #[test]
 fn whoever_leaves_leaves_the_others_as_they_were() {
     let schema = schema(&[CLASSES, PERSONS]);
@@ -279,8 +280,8 @@ fn apart(one: &[f64], other: &[f64]) -> f64 {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(10))]
-    /// A record that is in some of the batches or in all of them moves all answers of the stream together by at most what is
-    /// charged.
+    /// A record that is in some of the batches or in all of them moves all answers of the stream
+    /// together by at most the charge.
     #[test]
     fn one_record_moves_all_batches_by_at_most_the_charge(
         rows in proptest::collection::vec((-1.0_f64..1.0, -1.0_f64..1.0, any::<bool>()), 2..12),
@@ -306,8 +307,8 @@ proptest! {
     }
 }
 
-/// What was spent in a batch is spent in the next, though nothing of it is stored; files are verified, a state is gone on
-/// from once, and questions beyond the plan are refused.
+/// Votes used up in a batch stay used up in the next, though this is not stored; files are verified, a
+/// state is resumed once, and queries beyond the plan are refused.
 #[test]
 fn votes_that_were_used_up_stay_used_up() {
     let schema = schema(&[CLASSES]);
@@ -336,7 +337,7 @@ fn votes_that_were_used_up_stay_used_up() {
         verdict.valid && verdict.notes.iter().any(|note| note.contains("batches")),
         "{verdict:?}"
     );
-    // More questions than were asked, or none of them, are no such answers.
+    // More queries than were made, or none of them, are no such answers.
     for (key, value) in [("first", serde_json::json!(7)), ("questions", serde_json::json!([]))] {
         let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
         document["body"][key] = value;
@@ -349,7 +350,8 @@ fn votes_that_were_used_up_stay_used_up() {
     let now = std::fs::read(&path).unwrap();
     std::fs::write(&path, copy).unwrap();
     assert!(next(batch, &mut source).is_err(), "a state of before");
-    // A shorter distance, by which nobody would have voted before: the request is that of the beginning.
+    // A shorter distance, under which no record would have voted before: the request is that of the
+    // beginning.
     let text = String::from_utf8(now.clone()).unwrap();
     let at = text.find("\"within\"").unwrap();
     let end = at + text[at..].find([',', '}']).unwrap();
@@ -363,7 +365,7 @@ fn votes_that_were_used_up_stay_used_up() {
     assert!(ended.contains("another budget"), "{ended}");
 }
 
-/// Stops after so many looks.
+/// Stops after a number of polls.
 struct Impatient(std::sync::atomic::AtomicU32);
 
 impl privet_optim::solver::Monitor for Impatient {
@@ -373,7 +375,7 @@ impl privet_optim::solver::Monitor for Impatient {
     }
 }
 
-/// A batch that a process did not finish counts as asked, and records as having voted in it.
+/// A batch that a process did not finish counts as answered, and records as having voted in it.
 #[test]
 fn a_batch_that_was_lost_is_spent() {
     let schema = schema(&[CLASSES]);
@@ -389,7 +391,7 @@ fn a_batch_that_was_lost_is_spent() {
         };
         let quiet = AtomicBool::new(false);
         let one = next(1, &quiet).unwrap().0.artefact().votes.concat();
-        // A look before the session is taken up, one for each question; the last is not answered.
+        // One poll before the session is resumed, one for each query; the last is not answered.
         assert!(next(2, &Impatient(4.into())).is_err());
         let stream = Answers::read(&path).unwrap();
         assert_eq!(stream.left(), 2, "four were asked");
@@ -419,7 +421,7 @@ fn batches_of_persons_and_plans_without_batches_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let begun = Answers::begin(&whole, &folder.path().join("s"), &mut FixedSeed::new(1));
     assert!(begun.unwrap_err().to_string().contains("one batch"));
-    // What is left open is settled for as many questions as there will be.
+    // Open settings are settled for the number of all queries.
     let open =
         Nearby { within: None, votes: None, ..asking(&[[0.0, 0.0], [0.0, 0.5], [0.5, 0.0]]) };
     let open = planned(Nearby { stream: Some(30), ..open }, &schema, 100, Neighbours::AddRemove);

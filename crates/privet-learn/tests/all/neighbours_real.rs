@@ -1,5 +1,5 @@
-//! Answers by records nearby on Covertype, where it is at hand (`privet_data::testing::real_data` says where it is looked
-//! for).
+//! Answers by records nearby on Covertype, where it is at hand (`privet_data::testing::real_data` says
+//! where it is looked for).
 //!
 //! `cargo test -p privet-learn --test all neighbours_real:: -- --ignored --nocapture` prints the table of
 //! `docs/learners.md`.
@@ -15,7 +15,8 @@ use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// Covertype, the commonest kind against the rest: ten numbers and 44 indicators, the numbers scaled to [0, 1].
+/// Covertype, the commonest kind against the rest: ten numbers and 44 indicators, the numbers scaled to
+/// [0, 1].
 fn covertype() -> Option<(Schema, Dataset)> {
     const TOPS: [f64; 10] =
         [4_500.0, 360.0, 90.0, 1_500.0, 700.0, 7_500.0, 255.0, 255.0, 255.0, 7_500.0];

@@ -1,4 +1,4 @@
-//! The null record: every learner takes it, and nothing of it reaches a model.
+//! The null record: every learner accepts it, and it has no effect on a model.
 //!
 //! The label of a record reaches a learner only with its features (a gradient is ℓ′·x, a moment xxᵀ or
 //! x·y), so a row of zeros contributes exactly 0 whatever its label. Each learner is run with the same
@@ -10,7 +10,7 @@ use privet_data::{Dataset, Schema, Target, read};
 use privet_learn::{Method, plan};
 
 const ROWS: usize = 240;
-/// Every so many rows one is null.
+/// Period of null records among the rows.
 const EVERY: usize = 8;
 
 /// The table with null records of these labels among its rows.

@@ -1,4 +1,4 @@
-//! Streams: what one slot moves, what goes out, what is refused, and the errata of the thesis.
+//! Streams: sensitivity to one slot, releases, refusals, and the errata of the thesis.
 
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
@@ -113,8 +113,8 @@ fn charged(plan: &Plan<Online>) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(30))]
 
-    /// Points of neighbouring streams stay as close as their lemma says, for random streams, extreme ones, and a
-    /// slot that is emptied; in the form (t + a)·θ in which they get their noise.
+    /// Points of neighbouring streams stay as close as their lemma says, for random streams, extreme
+    /// ones, and a slot that is emptied; in the form (t + a)·θ in which they get their noise.
     #[test]
     fn points_of_neighbouring_streams_stay_close(
         seed in any::<u64>(), steps in 2_usize..200, at in any::<prop::sample::Index>(),
@@ -164,7 +164,8 @@ proptest! {
         }
     }
 
-    /// Minima of neighbouring streams stay as close as their lemma says, and the rounds find them as near as is charged.
+    /// Minima of neighbouring streams stay as close as their lemma says, and the rounds find them within
+    /// the charged error.
     #[test]
     fn leaders_of_neighbouring_streams_stay_close(
         records in prop::collection::vec((prop::array::uniform2(-0.7_f64..0.7), any::<bool>()), 1..40),
@@ -226,7 +227,7 @@ proptest! {
         if norm(&theta) < ball.radius * (1.0 - 1e-9) {
             prop_assert!(norm(&residual) < tolerance, "{residual:?}");
         } else {
-            // Where the ball binds the residual points inwards: −μθ with μ ≥ 0.
+            // If the ball binds the residual points inwards: −μθ with μ ≥ 0.
             let along = residual.iter().zip(&theta).map(|(r, t)| r * t).sum::<f64>() / ball.radius;
             let across: Vec<f64> =
                 residual.iter().zip(&theta).map(|(r, t)| r - along * t / ball.radius).collect();
@@ -254,7 +255,8 @@ proptest! {
     }
 }
 
-/// C2: a stream in one coordinate whose points move by more than 2G/(Ψt), printed, and by no more than 4G/(Ψt).
+/// C2: a stream in one coordinate whose points move by more than 2G/(Ψt), printed, and by no more than
+/// 4G/(Ψt).
 #[test]
 fn the_printed_sensitivity_of_gradient_steps_is_refuted_and_the_corrected_one_holds() {
     // ℓ = gθ, |g| ≤ 1: G = 1 beside the ridge. L = Ψ, so that steps begin at t = 2.
@@ -273,7 +275,8 @@ fn the_printed_sensitivity_of_gradient_steps_is_refuted_and_the_corrected_one_ho
     assert!(moved <= 4.0 + 1e-12, "{moved}");
 }
 
-/// C1: averaged points of implicit steps (POffL) move by far more than the printed sensitivity, which drops 1/Ψ.
+/// C1: averaged points of implicit steps (POffL) move by far more than the printed sensitivity, which
+/// drops 1/Ψ.
 #[test]
 fn the_printed_sensitivity_of_averaged_points_is_refuted_and_the_corrected_one_holds() {
     // |g| ≤ 1, ‖θ*‖ = 10, ε_g = 1: Ψ = 0.01, T = 5000, the ninth record changes.
@@ -317,8 +320,8 @@ fn printed_noise_proves_far_more_than_it_claims() {
     assert!(claim.epsilon < 0.5 && plan.notes().iter().any(|note| note.contains("(3ε, 2δ)")));
 }
 
-/// A hinge whose corner is rounded over a millionth: its points stay as close as those of smooth losses, and it is planned for
-/// the longest horizons.
+/// A hinge whose corner is rounded over a millionth: its points stay as close as those of smooth losses,
+/// and it is planned for the longest horizons.
 #[test]
 fn losses_that_bend_sharply_cost_implicit_steps_nothing() {
     let smooth = plan(&request("implicit", 1_000, 1.0)).unwrap();
@@ -339,7 +342,8 @@ fn losses_that_bend_sharply_cost_implicit_steps_nothing() {
     assert!((theta[0] - 0.25).abs() < 1e-12, "{theta:?}");
 }
 
-/// Three classes on one vector: as many numbers, and the gradient of a record of all classes together is what is charged.
+/// Three classes in one vector: as many numbers, and the charge is for the gradient of a record over all
+/// classes together.
 #[test]
 fn several_classes_share_one_noise() {
     let three = SCHEMA.replace("[\"no\", \"yes\"]", "[\"no\", \"yes\", \"maybe\"]");
@@ -360,7 +364,8 @@ fn several_classes_share_one_noise() {
         planned.run(&data, &mut SystemRandom::new().unwrap(), &AtomicBool::new(false)).unwrap();
     let weights = release.value().last().unwrap();
     assert_eq!(weights.len(), 9);
-    // Each class scores its own record highest: 2,000 records of each against noise of a twentieth of their weight.
+    // Each class scores its own record highest: 2,000 records of each against noise of a twentieth of
+    // their weight.
     for (class, x) in [(1, [1.0, 0.0]), (0, [-0.5, 0.8]), (2, [-0.5, -0.8])] {
         let score =
             |k: usize| x[0] * weights[3 * k] + x[1] * weights[3 * k + 1] + weights[3 * k + 2];
@@ -371,7 +376,8 @@ fn several_classes_share_one_noise() {
     assert!(words.contains("two classes or a number"), "{words}");
 }
 
-/// A live stream releases what a table of the same rows does, malformed ones included, and stops at its horizon.
+/// A live stream releases what a table of the same rows does, malformed ones included, and stops at its
+/// horizon.
 #[test]
 fn a_live_stream_is_the_table_row_by_row() {
     let lines: Vec<u64> = (0..40).map(|row| row * row + 3).collect();
@@ -400,7 +406,7 @@ fn a_live_stream_is_the_table_row_by_row() {
     }
 }
 
-/// What does not fit adds nothing, and takes its step.
+/// A record that does not fit adds nothing, and takes its step.
 #[test]
 fn an_empty_slot_adds_nothing() {
     let plan = planned("ftrl", 10, 10);
@@ -466,8 +472,8 @@ fn models_of_a_stream_learn() {
     assert!(weights[0] > 0.0 && weights[1] > 0.0, "{weights:?} {:?}", plan.settings());
 }
 
-/// Means of sums are made of the same noised answers: the noise on them is what the plan says, and a rate that is given
-/// alone takes sums as they are.
+/// Averages of sums are computed from the same noisy answers: their noise is as planned, and a given
+/// rate alone uses the sums themselves.
 #[test]
 fn models_are_smoothed_after_the_noise() {
     let smoothed = plan(&request("ftrl", 4_000, 1.0)).unwrap();
@@ -485,8 +491,9 @@ fn models_are_smoothed_after_the_noise() {
     let (less, more) =
         (smoothed.settings().get("sum_noise").unwrap(), plain.settings().get("sum_noise").unwrap());
     assert!(over > 10.0 && less < 0.9 * more, "{over} {less} {more}");
-    // Empty slots: all that a model is made of is noise. Its mean square over the last model of 300 streams of two columns and a
-    // constant, 900 numbers, is within a half of what is said: beyond 10 of its standard deviations, below 1e-20.
+    // Empty slots: a model is nothing but noise. Its mean square over the last model of 300 streams of
+    // two columns and a constant, 900 numbers, is within a half of the stated one: beyond 10 of its
+    // standard deviations, below 1e-20.
     let short = given(400, &[("smooth", "8"), ("rate", "1")]);
     let noise = short.settings().get("sum_noise").unwrap();
     let empty = table(&vec![5; 400]);
@@ -495,8 +502,9 @@ fn models_are_smoothed_after_the_noise() {
     assert!((square / 900.0 / (noise * noise) - 1.0).abs() < 0.5, "{square} {noise}");
 }
 
-/// A stream that may end anywhere is planned for the most there can be, at the same charge; it learns from few rows too, where one
-/// that expects all of them has hardly begun: its rate is that of a million rows from the first on.
+/// A stream that may end anywhere is planned for its longest length, at the same charge; it learns from
+/// few rows too, where one that expects all of them has hardly begun: its rate is that of a million rows
+/// from the first on.
 #[test]
 fn a_stream_of_unknown_length_learns_from_its_first_rows() {
     let horizon = 1_000_000;
@@ -538,8 +546,9 @@ fn a_stream_is_charged_once_and_whole() {
     assert!("nonsense".parse::<Method>().unwrap_err().to_string().contains("ftrl, implicit"));
 }
 
-/// Put aside and taken up, with its un-noised state sealed, a stream goes on as if it had not been; without it, with
-/// more noise; after a process that died, with the lost slots passed over; and never twice from one state.
+/// Suspended and resumed, with its secret state sealed, a stream continues as if uninterrupted; without
+/// that state, with more noise; after a process that died, with the lost slots skipped; and never twice
+/// from one state.
 #[test]
 fn a_stream_is_put_aside_and_taken_up() {
     let plan = planned("ftrl", 60, 1);
@@ -611,7 +620,7 @@ fn a_stream_is_put_aside_and_taken_up() {
     }
 }
 
-/// Without a key nothing un-noised is written, and a stream goes on all the same.
+/// Without a key the secret state is not written, and a stream still continues.
 #[test]
 fn a_stream_without_a_key_begins_anew() {
     let asked = Tally::by("y").request(&schema(), 1_000).unwrap();
@@ -640,7 +649,7 @@ fn a_stream_without_a_key_begins_anew() {
         Ok(())
     })
     .unwrap();
-    // Two courses of noise, seven standard deviations of both: below 1e-11.
+    // Two restarts of the noise, seven standard deviations of both: below 1e-11.
     assert!((last[1] - 1_000.0).abs() < 10.0 * noise && last[0].abs() < 10.0 * noise, "{last:?}");
     let wrapped = planned("giga", 20, 1);
     let mut journal = Journal::create(&folder.path().join("other")).unwrap();
@@ -648,7 +657,7 @@ fn a_stream_without_a_key_begins_anew() {
     assert!(refused.to_string().contains("put aside"), "{refused}");
 }
 
-/// Where a killed process had committed all that was left, nothing is left, and that is said.
+/// If a killed process had committed all remaining steps, none are left, and this is reported.
 #[test]
 fn a_stream_whose_rest_was_lost_is_at_its_end() {
     let plan = planned("ftrl", 20, 1);
@@ -681,7 +690,7 @@ fn a_stream_whose_rest_was_lost_is_at_its_end() {
     }
 }
 
-/// Noise that can be made again is not let out under a certificate that says otherwise.
+/// Noise that can be drawn again is not released under a certificate that says otherwise.
 #[test]
 fn a_fixed_seed_is_not_covered_by_an_earlier_certificate() {
     let plan = planned("ftrl", 20, 1);

@@ -1,5 +1,6 @@
 //! Streams at length: progressive accuracy on Covertype and KDD Cup 99 where they are at hand
-//! (`privet_data::testing::real_data` says where they are looked for), regret against the horizon, rows a second.
+//! (`privet_data::testing::real_data` says where they are looked for), regret against the horizon, rows
+//! a second.
 //!
 //! `cargo test -p privet-learn --test all online_real:: -- --ignored --nocapture` prints the tables of
 //! `docs/learners.md`.
@@ -190,8 +191,9 @@ fn drawn(rows: usize) -> (Schema, Dataset) {
     (schema, Dataset { features, target, units: None, report: Report::default() })
 }
 
-/// Regret against the best model of all rows, by a loss whose slopes are not clipped, at the rate of the theorem for a
-/// comparator of norm 4: its slope in the logarithm of the horizon is about a half, for `implicit` below 1.
+/// Regret against the best model of all rows, by a loss whose slopes are not clipped, at the rate of the
+/// theorem for a comparator of norm 4: its slope in the logarithm of the horizon is about a half, for
+/// `implicit` below 1.
 #[test]
 #[ignore = "takes minutes; prints the slopes of docs/learners.md"]
 fn regret_against_the_horizon() {

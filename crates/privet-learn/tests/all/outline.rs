@@ -1,4 +1,4 @@
-//! Outlines of tables without a schema: certified, verified, and nothing that one person alone holds.
+//! Outlines of tables without a schema: certified, verified, and nothing that a single unit holds.
 
 use privet_core::{Neighbours, Spelling};
 use privet_data::read::{CellKey, HeldKeys, KeyCap, Sought, held_keys};
@@ -89,7 +89,7 @@ fn what_many_hold_is_found_and_what_one_holds_is_not() {
     }
 }
 
-/// Keys off the grid, below the threshold, out of order or of no column are none that the plan can release.
+/// Keys off the grid, below the threshold, out of order or of no column cannot be released by the plan.
 #[test]
 fn made_up_outlines_are_refused() {
     let mut source = SystemRandom::new().unwrap();
@@ -135,7 +135,8 @@ fn made_up_outlines_are_refused() {
     assert!(plan.run(&lines, &mut source, &AtomicBool::new(false)).is_err());
 }
 
-/// A person with ten rows costs no more than one with two: σ falls by √(k/2), and totals of kinds take less than 2 %.
+/// A person with ten rows costs no more than one with two: σ falls by √(k/2), and totals of kinds take
+/// less than 2 %.
 #[test]
 fn people_with_many_rows_cost_no_more_than_two_keys_a_column() {
     for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
@@ -158,8 +159,8 @@ fn people_with_many_rows_cost_no_more_than_two_keys_a_column() {
     }
 }
 
-/// 100 students with ten grades from 1 to 10 each: how often a schema says nothing of the grades, bounds of most of them, or
-/// bounds of a part of them, in runs of many budgets. Fixed seeds.
+/// 100 students with ten grades from 1 to 10 each: how often a schema says nothing of the grades, bounds
+/// of most of them, or bounds of a part of them, in runs of many budgets. Fixed seeds.
 fn bounds_of_grades(most_keys: Option<u32>) -> [usize; 3] {
     let line = |row: usize| format!("s{},{},w\n", row / 10, 1 + (row * 7 + row / 10) % 10);
     let table = format!("who,age,ward\n{}", (0..1000).map(line).collect::<String>());
@@ -184,7 +185,8 @@ fn bounds_of_grades(most_keys: Option<u32>) -> [usize; 3] {
     seen
 }
 
-/// Either their bounds or nothing, whatever the noise; where nothing was known of the whole, a bin or two passed for it.
+/// Either their bounds or nothing, whatever the noise; where nothing was known of the whole, a bin or
+/// two passed for it.
 #[test]
 fn few_people_get_no_bounds_of_a_part() {
     let [nothing, most, part] = bounds_of_grades(Some(2));
@@ -193,8 +195,8 @@ fn few_people_get_no_bounds_of_a_part() {
     assert!(part > 0, "0.2.0: {part}");
 }
 
-/// `golden-outlines` was written by 0.2.0, which capped nothing and released no totals: it verifies as it did, and is
-/// planned again without either.
+/// `golden-outlines` was written by 0.2.0, which capped nothing and released no totals: it verifies as
+/// it did, and is planned again without either.
 #[test]
 fn outlines_of_earlier_versions_verify() {
     let text = include_str!("../golden-outlines/0.2.0.json");

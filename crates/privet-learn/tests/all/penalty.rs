@@ -85,7 +85,7 @@ fn every_penalty_trains_and_verifies() {
     }
 }
 
-/// Whoever strikes the elastic net's part of λ from a certificate, or adds one, is found out.
+/// An elastic net's part of λ that is removed from a certificate, or added, is detected.
 #[test]
 fn a_changed_elastic_net_does_not_verify() {
     let data = data(3000, 2, 1);
@@ -299,8 +299,8 @@ proptest! {
         prop_assert!(moved <= bound, "{moved} > {bound} for {loss:?} {penalty:?}");
     }
 
-    /// What the limit theorem rests on: the b that leads to a given θ differs between neighbours by the
-    /// difference of their gradients there, whatever the penalty, and that is at most 2LR.
+    /// The limit theorem depends on this: the b that leads to a given θ differs between neighbours by
+    /// the difference of their gradients there, for any penalty, and that is at most 2LR.
     #[test]
     fn the_gradient_shift_does_not_see_the_penalty(
         seed in any::<u64>(), kind in 0..7_usize, which in 0..LOSSES.len(), scale in -1.5..1.0_f64,

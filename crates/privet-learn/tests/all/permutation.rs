@@ -1,5 +1,5 @@
-//! Permutation descent, from request to verified model. The sensitivity itself is attacked in
-//! `erm::permutation`'s own tests.
+//! Permutation descent, from request to verified model. The sensitivity itself is attacked in the tests
+//! of `linear::permutation`.
 
 use crate::common::{Case, Change, LOSSES, RELATIONS, data, distance, failed, sparse};
 use privet_core::Neighbours;
@@ -109,7 +109,7 @@ fn falling_rates_are_summed_over_passes() {
     }
 }
 
-/// PRIV-11: printed noise claims what the exact curve proves, more than asked for at large ε; and with a
+/// PRIV-11: printed noise claims what the exact curve proves, more than requested at large ε; and with a
 /// ridge as well.
 #[test]
 fn priv_11_printed_noise_claims_what_is_proved() {
@@ -173,7 +173,7 @@ fn settings_are_checked_and_what_is_not_covered_is_refused() {
     assert!(psgd.with("schedule", "cosine").unwrap_err().to_string().contains("square-root"));
 }
 
-/// What a rule chooses moves gently with the table.
+/// Settings chosen by rule change smoothly with the table.
 #[test]
 fn what_is_chosen_moves_gently() {
     for asked in [with(|_| {}), strong(|_| {})] {

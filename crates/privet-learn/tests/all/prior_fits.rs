@@ -30,7 +30,7 @@ fn what_was_fitted_before_is_a_condition() {
     assert_eq!(read.prior_fits.len(), 2);
 }
 
-/// Files of who fitted nothing are as they were.
+/// Files without prior fits are unchanged.
 #[test]
 fn where_nothing_was_fitted_nothing_is_written() {
     let planned = planned(&[]).unwrap();

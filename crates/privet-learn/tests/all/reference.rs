@@ -1,7 +1,8 @@
-//! `docs/reference.md`: every method with its settings and what it covers, made of the declarations.
+//! `docs/reference.md`: every method with its settings and its coverage, generated from the
+//! declarations.
 //!
-//! Who changes a declaration writes the page anew with
-//! `cargo test -p privet-learn --test all reference -- --ignored`.
+//! After a change of a declaration write the page anew with `cargo test -p privet-learn --test all
+//! reference -- --ignored`.
 
 use privet_learn::networks;
 use privet_learn::ratings;

@@ -22,8 +22,8 @@ fn with(change: impl Fn(&mut sgd::Sgd)) -> Case {
     case(2.0, 1e-6).method(Method::Sgd(options))
 }
 
-/// A file that takes a minute to verify is one that keeps a verifier busy: budgets that promise nothing are
-/// refused, and noise so small that its losses spread far is not looked at.
+/// A file that takes a minute to verify keeps a verifier busy: budgets without a meaningful guarantee
+/// are refused, and so is noise so small that its losses spread far.
 #[test]
 fn what_would_take_long_to_account_for_is_refused() {
     for (epsilon, delta) in [(599.0, 0.5), (101.0, 1e-6), (1.0, 0.11)] {
@@ -57,7 +57,7 @@ fn every_combination_trains_and_verifies() {
     }
 }
 
-/// No more noise than the accountant asks for: the events cost the budget, to one per cent. Compared
+/// No more noise than the accountant requires: the events cost the budget, to one per cent. Compared
 /// with all records at each step the noise on the mean gradient is hardly larger.
 #[test]
 fn the_noise_is_what_the_accountant_asks_for() {

@@ -1,4 +1,4 @@
-//! Choosing columns: what is found, how far scores move between neighbours, and what is refused.
+//! Selecting columns: accuracy, sensitivity of scores, and refusals.
 
 use crate::common::{RELATIONS, uniform};
 use privet_core::Neighbours;
@@ -107,7 +107,7 @@ fn the_columns_that_matter_are_found() {
     }
 }
 
-/// Enough rows for the LASSO's support to be stable for sure: as many as the plan says.
+/// Enough rows for the LASSO's support to be stable for sure: the number that the plan states.
 #[test]
 fn the_lasso_is_stable_with_the_rows_that_its_plan_asks_for() {
     let asked = |rows: usize| {
@@ -127,7 +127,7 @@ fn the_lasso_is_stable_with_the_rows_that_its_plan_asks_for() {
     assert_eq!(found.columns, Some(vec![3, 8]), "{needed}");
 }
 
-/// With next to no budget the choice is left to chance, and the votes release nothing.
+/// With a negligible budget the choice is left to chance, and the votes release nothing.
 #[test]
 fn without_budget_nothing_is_learned() {
     let data = table(500, CLASSES, 2);
@@ -187,7 +187,7 @@ fn none_chosen_is_found_out_where_that_cannot_be() {
     }
 }
 
-/// Whether it verifies, written with a change, sealed anew and read; what cannot be read does not.
+/// True if it verifies, written with a change, sealed anew and read; false if it cannot be read.
 fn holds(released: &Released<Select>, change: impl Fn(&mut Value)) -> bool {
     let mut document: Value = serde_json::from_str(&to_json(released, None).unwrap()).unwrap();
     change(&mut document);
@@ -259,7 +259,8 @@ fn without(data: &Dataset, row: usize) -> Dataset {
     data.select(&(0..data.rows()).filter(|other| *other != row).collect::<Vec<_>>())
 }
 
-/// Scores of sets move within the interval that is charged, on random and extreme neighbours of both relations.
+/// Scores of sets move within the interval that is charged, on random and extreme neighbours of both
+/// relations.
 #[test]
 fn fits_of_sets_move_within_what_is_charged() {
     for (target, seed) in [(CLASSES, 4), (NUMBER, 5)] {
@@ -302,7 +303,7 @@ fn fits_of_sets_move_within_what_is_charged() {
     }
 }
 
-/// What is charged is what the theorem says of each relation, unit and association.
+/// Charges are those of the theorem for each relation, unit and association.
 #[test]
 fn charges_follow_relation_and_unit() {
     let range = |asked: &Request<Select>| match plan(asked).unwrap().events().unwrap() {
@@ -330,7 +331,7 @@ fn charges_follow_relation_and_unit() {
     }
 }
 
-/// Every refusal names what would be accepted, and nothing was read.
+/// Every refusal names accepted values, and nothing is read.
 #[test]
 fn what_cannot_be_asked_is_refused_in_words() {
     let ask = |method, settings: &[(&str, &str)], size, target, budget| {
@@ -387,8 +388,8 @@ fn odd_tables_are_no_errors() {
     }
 }
 
-/// Where the number of rows is private, pairs are counted among the first rows up to a declared cap; what is charged
-/// grows with the cap, and an order of the rows or more of them change nothing of it.
+/// If the number of rows is private, pairs are counted among the first rows up to a declared cap; the
+/// charge grows with the cap, and does not depend on the order or number of rows.
 #[test]
 fn pairs_are_counted_up_to_a_cap_where_rows_are_private() {
     let private = |settings: &[(&str, &str)]| {
@@ -409,8 +410,8 @@ fn pairs_are_counted_up_to_a_cap_where_rows_are_private() {
     assert!(noise("60000") > 5.0 * noise("6000"), "{} {}", noise("60000"), noise("6000"));
 }
 
-/// Any function of records: what most parts say comes out, a panic is the fixed answer, and what parts disagree on does
-/// not come out.
+/// Any function of records: the answer of most parts is released, a panic is the fixed answer, and an
+/// answer without agreement is not released.
 #[test]
 fn any_function_of_records_can_be_asked() {
     use privet_core::Unit;

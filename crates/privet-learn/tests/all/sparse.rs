@@ -1,4 +1,4 @@
-//! Models of few columns of many: what is learned, what is refused, what a forged file is told by.
+//! Models of few columns of many: accuracy, refusals, and detection of forged files.
 
 use crate::common::{seeded, uniform};
 use privet_core::{Budget, Neighbours};
@@ -98,7 +98,8 @@ fn few_columns_of_many_are_learned() {
     assert!(crate::common::accuracy(&model, &table(1000, CLASSES, 3)) > 0.88);
 }
 
-/// Columns are chosen one by one or by noise on all of them, as asked; what belongs to the other way is refused.
+/// Columns are chosen one by one or by noise on all of them, as requested; settings of the other way are
+/// refused.
 #[test]
 fn both_ways_of_choosing_are_there() {
     let data = table(2000, NUMBER, 8);
@@ -127,8 +128,8 @@ fn thresholding_without_noise_keeps_the_columns_that_matter() {
     assert!(plan(&Request { budget: None, ..many }).is_err());
 }
 
-/// What a ridge model says of public rows, under noise, is enough to find the columns at a large budget; the public rows
-/// are named in the certificate, and others than the plan's are refused before any noise is drawn.
+/// Noisy predictions of a ridge model on public rows suffice to find the columns at a large budget; the
+/// certificate names the public rows, and others than the plan's are refused before any noise is drawn.
 #[test]
 fn knowledge_is_transferred_through_public_rows() {
     use privet_learn::linear::public_norm::norm_bound;
@@ -162,7 +163,7 @@ fn knowledge_is_transferred_through_public_rows() {
     assert!(matches!(plan(&half), Err(LearnError::NotCovered { .. })));
 }
 
-/// Answers to public inputs move by at most what is charged.
+/// Answers to public inputs move by at most the charge.
 #[test]
 fn answers_to_public_inputs_move_within_what_is_charged() {
     use privet_learn::Facts;
@@ -188,7 +189,7 @@ fn answers_to_public_inputs_move_within_what_is_charged() {
     assert!(moved.sqrt() <= bound && moved > 0.0, "{moved} {bound}");
 }
 
-/// A private teacher is charged what it costs by itself; its answers are free, and the student keeps few columns.
+/// A private teacher is charged its own cost; its answers are free, and the student keeps few columns.
 #[test]
 fn a_private_teacher_pays_once() {
     use privet_learn::linear::dpsl_kt::stated;
@@ -230,8 +231,8 @@ fn chosen_columns_are_fitted() {
     assert!(crate::common::accuracy(&model, &table(1000, CLASSES, 3)) > 0.85);
 }
 
-/// Every selector before every fit: a valid certificate whose settings are written down, and the columns that matter
-/// where the selector has enough to go by.
+/// Every selector before every fit: a valid certificate whose settings are written down, and the columns
+/// that matter where the selector has enough to go by.
 #[test]
 fn any_selector_goes_before_any_fit() {
     let (numbers, classes) = (table(4000, NUMBER, 5), table(4000, CLASSES, 2));
@@ -263,7 +264,7 @@ fn any_selector_goes_before_any_fit() {
     }
 }
 
-/// More sets than are all fitted: the same choice, of which only a part is looked at.
+/// More sets than are all fitted: the same choice, of which only a part is computed.
 #[test]
 fn a_set_among_very_many_is_chosen() {
     let settings = [("columns", "3"), ("selector", "exponential")];

@@ -1,4 +1,4 @@
-//! A declared spelling of identifiers: where it is covered, and that a certificate says which it was.
+//! A declared spelling of identifiers: its coverage, and its statement in a certificate.
 
 use privet_core::{Neighbours, Spelling};
 use privet_data::schema::{FileFacts, UnitDraft};
@@ -20,7 +20,7 @@ fn schema(spelling: Spelling) -> Schema {
     .unwrap()
 }
 
-/// Whether a description and an outline are planned.
+/// Plans a description and an outline.
 fn planned(spelling: Spelling, neighbours: Neighbours) -> [Result<(), LearnError>; 2] {
     let budget = (1.0, Some(1e-6));
     let described = Describe::default().request(&schema(spelling), 100, neighbours, budget);

@@ -1,4 +1,4 @@
-//! Least squares from noised moments, from request to verified model.
+//! Least squares from noisy moments, from request to verified model.
 
 use crate::common::{Case, Change, RELATIONS, SCHEMA, accuracy, data, relative_error, sparse};
 use privet_core::{Neighbours, Unit};
@@ -14,7 +14,7 @@ fn case(classes: u32, epsilon: f64, delta: f64) -> Case {
     Case::of("ssp").classes(classes).budget(epsilon, delta)
 }
 
-/// Every kind of target, relation, storage and noise trains, verifies and claims what was asked for.
+/// Every kind of target, relation, storage and noise trains, verifies and claims the request's budget.
 #[test]
 fn every_combination_trains_and_verifies() {
     for classes in [1, 2, 3] {
@@ -37,7 +37,7 @@ fn every_combination_trains_and_verifies() {
     }
 }
 
-/// Where noise is nothing, what is left is the solution of the normal equations.
+/// With negligible noise the result is the solution of the normal equations.
 #[test]
 fn with_hardly_any_noise_it_is_least_squares() {
     let training = data(4000, 1, 1);
@@ -99,7 +99,7 @@ fn facts(classes: u32, neighbours: Neighbours, records: u32) -> Facts {
     facts
 }
 
-/// How far apart two tables are: in the Euclidean norm and, from the diagonal up, in ℓ1.
+/// Distances of two tables: in the Euclidean norm and, from the diagonal up, in ℓ1.
 fn distances(facts: &Facts, one: &Dataset, two: &Dataset) -> (f64, f64) {
     let columns = facts.columns;
     let moved: Vec<f64> =

@@ -1,8 +1,8 @@
 //! Forged certificates, sealed anew: every fact of every event is tied to the plan.
 //!
-//! For every method of linear models (networks: `sweep_networks.rs`) a real certificate is edited, one leaf at a
-//! time and in pairs of a leaf of the request and one of the events. It must be refused unless request, events
-//! and claim are what the planner itself writes for that request.
+//! For every method of linear models (networks: `sweep_networks.rs`) a real certificate is edited, one
+//! leaf at a time and in pairs of a leaf of the request and one of the events. It must be refused unless
+//! request, events and claim are what the planner itself writes for that request.
 
 use crate::common::{Case, leaves, nearly};
 use privet_core::Neighbours;
@@ -15,8 +15,8 @@ use serde_json::{Map, Value, json};
 
 const ROWS: u64 = 200;
 
-/// Every private learner, with δ > 0 and, where it has that, δ = 0; each with the share of its pairs that
-/// is tried, 1 in so many, since plans of some take long to make.
+/// Every private learner, with δ > 0 and, if it supports that, δ = 0; each with the fraction of its
+/// pairs that is tried, 1 in `one_in`, since some plans take long to make.
 const CASES: &[(&str, Neighbours, f64, usize)] = &[
     ("amp", Neighbours::ReplaceOne, 1e-6, 97),
     ("amp", Neighbours::AddRemove, 0.0, 3),
@@ -56,14 +56,14 @@ fn real(method: &str, neighbours: Neighbours, delta: f64) -> Value {
     document(&case.model(&case.data(5)))
 }
 
-/// Whether a file verifies after it was sealed anew; one that cannot be read does not.
+/// True if a file verifies after it was sealed anew; false if it cannot be read.
 fn accepted(document: &Value) -> bool {
     let Ok(document) = seal::sealed(document.clone(), None) else { return false };
     let model = from_json::<Erm>(document.to_string().as_bytes(), Seal::Required);
     model.is_ok_and(|model| verify(&model).valid)
 }
 
-/// Whether the planner writes these three together: noise to within 10⁻⁵, all else as it stands.
+/// True if the planner writes these three together: noise to within 10⁻⁵, all else exactly.
 fn planned(certificate: &Value) -> bool {
     let Ok(request) = serde_json::from_value::<Request>(certificate["request"].clone()) else {
         return false;
@@ -82,7 +82,7 @@ fn planned(certificate: &Value) -> bool {
             .all(|note| certificate["notes"].as_array().unwrap().contains(&Value::from(&**note)))
 }
 
-/// What a forger may write instead of a leaf.
+/// Values that a forger may write instead of a leaf.
 pub(crate) fn edits(leaf: &Value) -> Vec<Value> {
     match leaf {
         Value::Number(number) => {
@@ -148,7 +148,7 @@ pub(crate) fn with_proved_claim(document: &Value) -> Option<Value> {
     Some(edited(document, "/guarantee", &serde_json::to_value(proved).unwrap()))
 }
 
-/// With the claim that the request asks for.
+/// With the claim of the request.
 pub(crate) fn with_asked_claim(document: &Value) -> Value {
     let request = &document["certificate"]["request"];
     let mut claim = document["certificate"]["guarantee"].clone();
@@ -191,7 +191,7 @@ fn events_and_claim_cannot_be_edited_alone() {
     }
 }
 
-/// What is edited in the request must bring the events and the claim that the planner gives it.
+/// An edited request must have the events and the claim that the planner gives it.
 #[test]
 fn a_request_goes_with_its_own_events_and_claim() {
     let (mut tried, mut kept) = (0, 0);
@@ -236,7 +236,7 @@ fn a_request_goes_with_its_own_events_and_claim() {
     assert!(tried > 5_000 && kept > 20, "{tried} forgeries, {kept} of them as planned");
 }
 
-/// The hole of 0.1.0: nothing tied the range to the plan.
+/// The flaw of 0.1.0: the range was not checked against the plan.
 #[test]
 fn a_range_next_to_nothing_proves_nothing() {
     let real = real("frank-wolfe", Neighbours::ReplaceOne, 1e-6);

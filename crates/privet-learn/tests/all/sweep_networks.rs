@@ -1,4 +1,5 @@
-//! As `sweep.rs`, of trained networks: every fact of every event, and the limit of a training that chooses its events.
+//! As `sweep.rs`, of trained networks: every fact of every event, and the limit of a training that
+//! chooses its events.
 
 use crate::common::{leaves, nearly};
 use crate::sweep::{certificate_leaves, edited, edits, with_asked_claim, with_proved_claim};
@@ -19,8 +20,8 @@ const NET: &str =
     "{\"input\": {\"features\": 1}, \"layers\": [{\"kind\": \"linear\", \"out\": 2}]}";
 const ROWS: usize = 60;
 
-/// Every private training, with settings of its own and the share of edits that is tried, 1 in so many: sampled noise
-/// takes long to account for.
+/// Every private training, with settings of its own and the fraction of edits that is tried, 1 in
+/// `one_in`: sampled noise takes long to account for.
 type Case = (&'static str, Neighbours, &'static [(&'static str, &'static str)], usize);
 const CASES: &[Case] = &[
     ("dp-sgd", Neighbours::AddRemove, &[("batch", "6")], 5),
@@ -53,14 +54,14 @@ fn real(name: &str, neighbours: Neighbours, settings: &[(&str, &str)]) -> Value 
     serde_json::from_str(&to_json(&released, None).unwrap()).unwrap()
 }
 
-/// Whether a file verifies after it was sealed anew; one that cannot be read does not.
+/// True if a file verifies after it was sealed anew; false if it cannot be read.
 fn accepted(document: &Value) -> bool {
     let Ok(document) = seal::sealed(document.clone(), None) else { return false };
     let read = from_json::<Network>(document.to_string().as_bytes(), Seal::Required);
     read.is_ok_and(|network| verify(&network).valid)
 }
 
-/// Whether the planner writes these together. Where events are chosen on the way it writes their limit.
+/// True if the planner writes these together. For adaptively chosen events it writes their limit.
 fn planned(certificate: &Value) -> bool {
     let request = serde_json::from_value::<Request<Network>>(certificate["request"].clone());
     let Some((request, plan)) = request.ok().and_then(|r| plan(&r).ok().map(|plan| (r, plan)))
@@ -89,8 +90,8 @@ fn every_training_is_swept() {
     }
 }
 
-/// Under an unchanged request nothing else may change, whatever claim goes with it: every leaf, 1 edit in so many, and
-/// another for each leaf.
+/// Under an unchanged request nothing else may change, whatever claim goes with it: every leaf, 1 edit
+/// in so many, and another for each leaf.
 #[test]
 fn events_limit_and_claim_of_a_network_cannot_be_edited_alone() {
     let mut tried = 0;
@@ -108,7 +109,7 @@ fn events_limit_and_claim_of_a_network_cannot_be_edited_alone() {
                     tried += 1;
                     let forged = edited(&real, place, value);
                     assert!(!accepted(&forged), "{method} {neighbours}: {place} = {value}");
-                    // Events that are chosen on the way prove nothing by themselves: their limit does.
+                    // Adaptively chosen events prove nothing by themselves: their limit does.
                     let proves = field == "events" && method != "dp-agd";
                     if let Some(forged) = proves.then(|| with_proved_claim(&forged)).flatten() {
                         assert!(!accepted(&forged), "{method}: {place} = {value}, as proved");
@@ -120,8 +121,8 @@ fn events_limit_and_claim_of_a_network_cannot_be_edited_alone() {
     assert!(tried > 500, "{tried}");
 }
 
-/// What is edited in the request must bring the events and the claim that the planner gives it; and no choice that was
-/// written down can be left out.
+/// An edited request must have the events and the claim that the planner gives it; and no settled choice
+/// can be left out.
 #[test]
 fn a_request_for_a_network_goes_with_its_own_events_and_claim() {
     let (mut tried, mut kept) = (0, 0);

@@ -1,4 +1,4 @@
-//! Votes of black boxes: what comes out, what one unit can move, streams, and what is refused.
+//! Votes of black boxes: releases, sensitivity to one unit, streams, and refusals.
 
 use crate::common::{RELATIONS, uniform};
 use privet_core::Neighbours;
@@ -34,7 +34,7 @@ fn schema(more: &str) -> Schema {
     .unwrap()
 }
 
-/// Three classes that a line tells apart, but for those near it.
+/// Three linearly separable classes, except near the borders.
 fn text(rows: usize, seed: u64, units: bool) -> String {
     let mut source = FixedSeed::new(seed);
     let mut text = format!("a,b,y{}\n", if units { ",who" } else { "" });
@@ -91,8 +91,8 @@ fn share_right(found: &Labels, truth: &[u32]) -> f64 {
     right as f64 / truth.len() as f64
 }
 
-/// Teachers that agree label most rows, by every learner that is built in and every aggregator; a student of the labels
-/// is about as good.
+/// Teachers that agree label most rows, by every built-in learner and every aggregator; a student of the
+/// labels is about as good.
 #[test]
 fn rows_are_labelled_and_a_student_learns_from_them() {
     let (data, queries) = (table(12_000, 1), 300);
@@ -135,7 +135,8 @@ fn rows_are_labelled_and_a_student_learns_from_them() {
     }
 }
 
-/// An ending is told by the notes, and rules that choose teachers and cutoff give a plan that stays as it is.
+/// The notes state the end of a run, and rules that choose teachers and cutoff give a plan that stays
+/// settled.
 #[test]
 fn sizes_are_chosen_from_public_facts_and_settle() {
     for (rows, epsilon) in [(2_000, 0.5), (500_000, 1.0), (40_000_000, 1.0)] {
@@ -187,7 +188,7 @@ fn public_rows_are_stated() {
     assert!(plan(&asked(odd, 100, 1.0)).is_err());
 }
 
-/// Rows that nobody is asked about have no label, and help all the same.
+/// Rows that are not to be labelled have no label, and still help.
 #[test]
 fn rows_beside_those_asked_about_are_seen() {
     let rows = public(600);
@@ -220,10 +221,11 @@ fn an_estimated_end_is_stated_and_kept() {
         ..Vote::of(&public(100))
     };
     let planned = plan(&asked(task, 6_000, 20.0)).unwrap().with_public(&public(100)).unwrap();
-    // One record moves one vote of each of the 100 questions: the estimate by 100, for a fifth of ε.
+    // One record moves one vote of each of the 100 queries: the estimate by 100, for a fifth of ε.
     let noise = planned.settings().get("estimate_noise").unwrap();
     assert!((noise / (100.0 / (0.2 * 20.0)) - 1.0).abs() < 1e-9, "{noise}");
-    // What the estimate chooses from is settled: made again, the plan is the same, and alternatives that cost more are none.
+    // The alternatives of the estimate are settled: made again, the plan is the same, and alternatives
+    // that cost more are refused.
     let settled = planned.request();
     assert_eq!(plan(settled).unwrap().request(), settled);
     let mut cheaper = settled.clone();
@@ -263,7 +265,8 @@ impl Teach for Odd {
     }
 }
 
-/// Teachers from outside: one that says nonsense or too little, or nothing at all, votes for the first class.
+/// Teachers from outside: one that votes nonsense, too little or nothing at all votes for the first
+/// class.
 #[test]
 fn odd_teachers_vote_for_the_first_class() {
     let data = table(400, 4);
@@ -318,8 +321,8 @@ fn what_no_plan_covers_is_refused_in_words() {
     assert!(matches!(taught(planned, &narrow, None), Err(LearnError::DataShape(_))));
 }
 
-/// Batches from one budget: each is certified, each costs a run of the sparse vector, questions beyond the plan and
-/// copies of a state are refused.
+/// Batches from one budget: each is certified, each costs a run of the sparse vector, queries beyond the
+/// plan and copies of a state are refused.
 #[test]
 fn a_stream_of_questions_goes_on_until_its_budget_ends() {
     let folder = tempfile::tempdir().unwrap();
@@ -332,7 +335,7 @@ fn a_stream_of_questions_goes_on_until_its_budget_ends() {
     let quiet = AtomicBool::new(false);
     Answers::begin(&planned, &path, &mut source).unwrap();
     assert!(Answers::begin(&planned, &path, &mut source).is_err());
-    // Rows that nobody can be in doubt of.
+    // Rows with an unambiguous class.
     let row = |row: usize| ["0.9,-0.9,right\n", "-0.9,-0.9,left\n", "0.1,0.95,up\n"][row % 3];
     let text = format!("a,b,y\n{}", (0..15).map(row).collect::<String>());
     let sure = read::csv_bytes(text.as_bytes(), &schema("")).unwrap().features;
@@ -348,7 +351,7 @@ fn a_stream_of_questions_goes_on_until_its_budget_ends() {
     let stream = Answers::read(&path).unwrap();
     let many = stream.next(&data, &sure, None, &mut source, &quiet).unwrap_err();
     assert!(many.to_string().contains("1 to 10 are left"), "{many}");
-    // A state of before is no state to go on from.
+    // An earlier state cannot be resumed.
     let now = std::fs::read(&path).unwrap();
     std::fs::write(&path, copy).unwrap();
     let few = sure.select(&[0, 1]);
@@ -361,7 +364,7 @@ fn a_stream_of_questions_goes_on_until_its_budget_ends() {
     assert!(ended.to_string().contains("another budget"), "{ended}");
 }
 
-/// Whoever claims more answers than a run can give is found out.
+/// More answers than a run can give are detected.
 #[test]
 fn answers_after_the_end_are_refused() {
     let aggregator = Aggregator::default().with("cutoff", "1").unwrap();
@@ -391,8 +394,8 @@ fn units_and_relations_are_covered() {
     }
 }
 
-/// Labels alone: the records' own rows may be voted on; the certificate says what is protected, and no other family
-/// offers it.
+/// Labels alone: the records' own rows may be voted on; the certificate states what is protected, and no
+/// other family offers it.
 #[test]
 fn labels_alone_are_protected_where_that_is_asked_for() {
     let data = table(2_000, 8);
@@ -415,7 +418,8 @@ fn labels_alone_are_protected_where_that_is_asked_for() {
     assert!(refused.contains("labels alone"), "{refused}");
 }
 
-/// Any discrete function of records: what most chunks say, in one stream; what panics says what it was told to.
+/// Any discrete function of records: the answer of most chunks, in one stream; a panic gives the fixed
+/// answer.
 #[test]
 fn functions_of_records_are_answered_by_most_chunks() {
     let (data, planned) = (table(1_000, 6), plan(&asked(Vote::on(5), 1_000, 1.0)).unwrap());
@@ -436,7 +440,7 @@ fn functions_of_records_are_answered_by_most_chunks() {
     let mut asked = Asked::begin((planned.facts(), &data), 50, &answers, &mut session).unwrap();
     let rows = asked.ask(|part| part.rows(), 0, &mut session).unwrap();
     let odd = asked.ask(|_| panic!("never seen"), 7, &mut session).unwrap();
-    // Every chunk says something else: ⊥, and the end.
+    // Every chunk gives another answer: ⊥, and the end.
     let place = std::sync::atomic::AtomicUsize::new(0);
     let each = |_: &Dataset| place.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     let none = asked.ask(each, 0, &mut session).unwrap();
@@ -467,8 +471,8 @@ fn printed(cutoff: u32, questions: u64) -> StableAnswers {
     }
 }
 
-/// PRIV-16: a loop that runs while c ≤ T makes T + 1 runs. At the printed constants that costs less than is claimed; by
-/// the accountant's own constants, which leave nothing over, it would cost more.
+/// PRIV-16: a loop that runs while c ≤ T makes T + 1 runs. At the printed constants that costs less than
+/// is claimed; by the accountant's own constants, which leave nothing over, it would cost more.
 #[test]
 fn priv_16_one_run_more_costs_more() {
     for cutoff in [1, 5, 60] {
@@ -484,8 +488,9 @@ fn priv_16_one_run_more_costs_more() {
     assert!(!account::meets(&events, planned.request().budget.unwrap()).unwrap());
 }
 
-/// PRIV-17: the printed threshold bounds Pr[Lap(2λ) > w + Lap(λ)] by δ/2m̃ for a fresh threshold. Under the lowest of T
-/// thresholds, for which an analyst may wait, the bound is false; at the threshold used here it holds.
+/// PRIV-17: the printed threshold bounds Pr[Lap(2λ) > w + Lap(λ)] by δ/2m̃ for a fresh threshold. Under
+/// the lowest of T thresholds, for which an analyst may wait, the bound is false; at the threshold used
+/// here it holds.
 #[test]
 fn priv_17_whoever_waits_for_a_low_threshold_exceeds_the_printed_bound() {
     let (cutoff, questions) = (100, 1_000_u64);
@@ -534,7 +539,7 @@ fn priv_19_chunks_by_position_all_change_when_one_row_leaves() {
     assert!(whole.iter().zip(&fewer).all(|(one, other)| one != other));
 }
 
-/// PRIV-20: an oracle that is begun anew for each question spends as often.
+/// PRIV-20: an oracle that is begun anew for each query spends as many times.
 #[test]
 fn priv_20_a_run_for_each_question_spends_as_many_times() {
     let planned = plan(&asked(Vote { teachers: Some(50), ..Vote::on(10) }, 1_000, 1.0)).unwrap();

@@ -1,5 +1,6 @@
-//! Votes: what the plan chooses for pluralities, programs that do one thing in rehearsal and another on records, labels that
-//! are let out where teachers agree, and the accounting of the sparse vector beside its published rival.
+//! Votes: sizes chosen by the plan for pluralities, programs that behave differently in rehearsal and on
+//! records, labels that are released where teachers agree, and the accounting of the sparse vector
+//! against a published alternative.
 
 use privet_core::Neighbours;
 use privet_data::matrix::Matrix;
@@ -50,8 +51,8 @@ fn labels(plan: &Plan<Vote>, data: &Dataset, seed: u64) -> Vec<i32> {
     release.into_parts().0.labels
 }
 
-/// b³ = 180n/μ² where rows allow it, fewer for fewer questions, 10 rows a class where they do not; settled, it stays. What
-/// a person asks for is left alone.
+/// b³ = 180n/μ² where rows allow it, fewer for fewer queries, 10 rows a class where they do not;
+/// settled, it stays. Requested numbers are kept.
 #[test]
 fn pluralities_choose_their_teachers_from_public_facts() {
     let gnmax =
@@ -67,7 +68,7 @@ fn pluralities_choose_their_teachers_from_public_facts() {
         planned(adult.request().task.clone(), 33_178, 1.0).request().task,
         adult.request().task
     );
-    // Five times the rows of a teacher, and what the noise then is: a third of the teachers, on a lead.
+    // Five times the rows of a teacher, and the resulting noise: a third of the teachers, on a lead.
     let worth = 5.0 * 33_178.0 / rule;
     assert!((2.0 * worth.sqrt() / mu / (rule / 3.0) - 1.0).abs() < 1e-9);
     let many = planned(gnmax(3_000), 33_178, 1.0);
@@ -91,8 +92,8 @@ fn pluralities_choose_their_teachers_from_public_facts() {
     }
 }
 
-/// A program that is right about made-up rows (12 of them for 3 classes) and writes a line too many, or too few, on
-/// records has its fixed vote, and nobody hears of it.
+/// A program that is right about synthetic rows (12 of them for 3 classes) and writes a line too many,
+/// or too few, on records has its fixed vote, without any visible sign.
 #[cfg(unix)]
 #[test]
 fn a_program_that_fails_on_records_alone_votes_for_the_first_class() {
@@ -126,9 +127,10 @@ impl Teach for Same {
     }
 }
 
-/// 300 labels under noise of 4 cost far more than ε = 10 whatever the votes. Of teachers that agree they come out, all of
-/// them and right (a lead of 400 is 70 standard deviations of its noise); of teachers that do not none does. Seeds are fixed;
-/// drawn anew, the one would fail with probability far below 1e-9, the other with at most δ.
+/// 300 labels under noise of 4 cost far more than ε = 10 for any votes. If teachers agree they are
+/// released, all of them and right (a lead of 400 is 70 standard deviations of its noise); if not, none
+/// is. Seeds are fixed; drawn anew, the one would fail with probability far below 1e-9, the other with
+/// at most δ.
 #[test]
 fn labels_come_out_where_teachers_agree() {
     let aggregator = "agreed-gnmax".parse::<privet_learn::votes::Aggregator>().unwrap();
@@ -151,8 +153,9 @@ fn laplace_renyi(order: f64, scale: f64) -> f64 {
     (first + (second - first).exp().ln_1p()) / (a - 1.0)
 }
 
-/// The published rival: T runs of a sparse vector by moments (Zhu & Wang 2020): the curve of the threshold's noise, and
-/// 2/s₂ for the comparison that ends a run, for each; the best order of a fine list.
+/// The published alternative: T runs of a sparse vector by moments (Zhu & Wang 2020): the curve of the
+/// threshold's noise, and 2/s₂ for the comparison that ends a run, for each; the best order of a fine
+/// list.
 fn by_moments(of: &SparseVector, delta: f64) -> f64 {
     let runs = f64::from(of.cutoff);
     let at = |step: i32| {
@@ -163,7 +166,8 @@ fn by_moments(of: &SparseVector, delta: f64) -> f64 {
     (0..1_500).map(at).fold(f64::INFINITY, f64::min)
 }
 
-/// Where exact composition of pure runs asks for less than the published moments, and where it does not, of the same noise.
+/// Cases where exact composition of pure runs needs less noise than the published moments, and where it
+/// does not.
 #[test]
 fn runs_composed_exactly_beside_their_moments() {
     let of = |cutoff: u32, query_ratio: f64, noise_scale: f64| SparseVector {
@@ -178,7 +182,8 @@ fn runs_composed_exactly_beside_their_moments() {
     };
     let delta = 5e-6;
     let exactly = |of: &SparseVector| account::epsilon(&of.event().unwrap(), delta).unwrap();
-    // Noise for about ε = 1. Few runs: level. Many: the moments of a comparison add up, whole runs compose like a root.
+    // Noise for about ε = 1. Few runs: level. Many: the moments of a comparison add up, whole runs
+    // compose like a root.
     for (cutoff, ratio, noise, times) in [
         (1, 1.4, 2.43, 1.0),
         (4, 1.4, 9.71, 1.0),
@@ -192,7 +197,7 @@ fn runs_composed_exactly_beside_their_moments() {
         assert!((exact - 1.0).abs() < 0.01, "{cutoff}: {exact}");
         assert!(moments >= times * exact * (1.0 - 1e-3), "{cutoff}: {moments} {exact}");
     }
-    // At ε = 8 and 16 runs of the law laplace the moments ask for a little less.
+    // At ε = 8 and 16 runs of Laplace noise the moments need a little less.
     let of = of(16, 1.4, 4.851);
     let (exact, moments) = (exactly(&of), by_moments(&of, delta));
     assert!(moments < exact && moments > 0.97 * exact, "{moments} {exact}");

@@ -1,4 +1,4 @@
-//! Tuning: planned, released, verified; what it costs, and that it finds what is better.
+//! Tuning: planned, released, verified; its cost, and its choice of the better candidate.
 
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{self, Event};
@@ -52,8 +52,8 @@ fn released(plan: &Plan<Tune>, data: &Dataset, source: &mut dyn Source) -> Relea
     from_json(text.as_bytes(), Seal::Required).unwrap()
 }
 
-/// The whole meets its budget, a trial's is a part of it, and one trial alone would cost a third of it or
-/// more.
+/// The whole meets its budget, a trial's is a part of it, and one trial alone would cost a third of it
+/// or more.
 #[test]
 fn a_trial_has_a_fair_part_of_the_budget() {
     for (law, most) in [(Law::Logarithmic, 3.0), (Law::Geometric, 3.0), (Law::Poisson, 4.0)] {
@@ -120,11 +120,11 @@ fn what_is_tuned_verifies_predicts_and_lies_are_found() {
     }
 }
 
-/// A candidate that learns next to nothing is hardly ever chosen over one that learns. A fixed seed, so never
-/// by luck.
+/// A candidate that learns almost nothing is hardly ever chosen over one that learns. A fixed seed, so
+/// never by chance.
 #[test]
 fn the_better_candidate_wins() {
-    // Noise over so small a ridge leaves nothing of what was learnt.
+    // Noise over so small a ridge leaves nothing of the fit.
     let noise = "output".parse::<Method>().unwrap().with("ridge", "0.01").unwrap();
     let candidates = vec!["gd".parse().unwrap(), noise];
     let asked = request(candidates, 4000, 3.0);
@@ -141,7 +141,7 @@ fn the_better_candidate_wins() {
     assert!(chosen[0] >= 11, "{chosen:?}");
 }
 
-/// As few and as many trials as can be asked for can be drawn.
+/// The least and the largest number of trials can be drawn.
 #[test]
 fn all_numbers_of_trials_can_be_drawn() {
     for law in [Law::Poisson, Law::Logarithmic, Law::Geometric] {
@@ -156,7 +156,7 @@ fn all_numbers_of_trials_can_be_drawn() {
     }
 }
 
-/// Every method beside `gd`: planned, or refused in words.
+/// Every method beside `gd`: planned, or refused with an explanation.
 #[test]
 fn every_method_is_planned_or_refused() {
     for info in privet_learn::METHODS {
@@ -216,8 +216,8 @@ fn what_cannot_be_tuned_is_refused_in_words() {
     );
 }
 
-/// Nothing that goes out tells of the losers: the file has one model and no score, and the certificate is the
-/// same whatever the records and the draws.
+/// Nothing released depends on the losers: the file has one model and no score, and the certificate is
+/// the same for any records and draws.
 #[test]
 fn nothing_but_the_winner_is_written() {
     let plan = plan(&request(gd(&["2", "4"]), 100, 2.0)).unwrap();

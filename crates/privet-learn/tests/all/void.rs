@@ -1,4 +1,4 @@
-//! What `verify` refuses is what `SECURITY.md` says.
+//! The list of certificates that `verify` refuses is that of `SECURITY.md`.
 
 use crate::common::{Case, data};
 use privet_data::Schema;

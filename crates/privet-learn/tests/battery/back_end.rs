@@ -11,7 +11,8 @@ use privet_learn::votes::AGGREGATORS;
 use privet_learn::{Info, LearnError, METHODS, Needs, Task};
 use std::sync::atomic::AtomicBool;
 
-/// Whether what was settled on is declared to need all rows in memory: for orders, subsets, single columns.
+/// True if the settled method is declared to need all rows in memory: for orders, subsets, single
+/// columns.
 fn needs_memory<T: Task>(subject: &Subject<T>) -> bool {
     fn declared<M>(methods: &[Info<M>], name: &str) -> bool {
         methods.iter().any(|info| info.name == name && info.covers.needs == Needs::Memory)
@@ -28,7 +29,8 @@ fn needs_memory<T: Task>(subject: &Subject<T>) -> bool {
     }
 }
 
-/// The bits that memory gives, however the file is cut; or a refusal in words before any noise is drawn.
+/// The bits of memory, for any division of the file; or a refusal with an explanation before any noise
+/// is drawn.
 pub fn same_bits<T: Task>(subject: &Subject<T>) {
     let name = &subject.name;
     let from_memory = subject.seeded(&subject.data).unwrap();
@@ -51,7 +53,7 @@ pub fn same_bits<T: Task>(subject: &Subject<T>) {
     }
 }
 
-/// The same of rows that other machines keep, for the families that can be put to them.
+/// The same for rows that other machines keep, for the families that support them.
 pub fn same_bits_elsewhere<T: Task>(subject: &Subject<T>) {
     let name = &subject.name;
     let from_memory = subject.seeded(&subject.data).unwrap();

@@ -1,7 +1,9 @@
-//! What every learner covers: `golden/coverage.txt`, so that a change of what is planned and what is refused is noticed.
+//! Coverage of every learner: `golden/coverage.txt`, so that a change of planned and refused cases is
+//! noticed.
 //!
-//! A line is a learner and a problem; a `+` is a plan, a `-` a refusal because no theorem covers it. Who changes one on
-//! purpose writes the file anew with `cargo test -p privet-learn --test battery coverage -- --ignored`.
+//! A line is a learner and a problem; a `+` is a plan, a `-` a refusal because no theorem covers it.
+//! After an intended change write the file anew with `cargo test -p privet-learn --test battery coverage
+//! -- --ignored`.
 
 use crate::common::{Case, RELATIONS};
 use privet_learn::{LearnError, METHODS, plan};
@@ -50,7 +52,8 @@ fn table() -> String {
     text
 }
 
-/// What is declared of a learner holds: what it does not cover is never planned, and what it does somewhere is.
+/// The declared coverage is the true one: a case declared as not covered is never planned, and a case
+/// declared as covered is planned somewhere.
 #[test]
 fn what_is_declared_is_what_is_covered() {
     let known = std::fs::read_to_string(file()).expect("the committed table");

@@ -1,4 +1,4 @@
-//! Files that somebody changed and sealed anew.
+//! Forged files: changed and sealed anew.
 
 use crate::common::nearly;
 use crate::subject::Subject;
@@ -57,7 +57,7 @@ fn less_in_request(document: &mut Value) {
     noise.iter_mut().for_each(|scale| *scale = json!(scale.as_f64().unwrap() * 0.5));
 }
 
-/// What would excuse less noise: a smaller sensitivity, rarer samples, fewer steps.
+/// Changes that would excuse less noise: a smaller sensitivity, rarer samples, fewer steps.
 fn excuse(events: &mut Value, name: &str) {
     match name {
         "rate" => scale(events, &[name], 0.01),
@@ -77,7 +77,7 @@ fn fewer(events: &mut Value) {
     }
 }
 
-/// In the request, in the events, in both; with grids that go with it, and with what would excuse it.
+/// In the request, in the events, in both; with matching grids, and with changes that would excuse it.
 pub fn less_noise<T: Task>(subject: &Subject<T>) {
     refused(subject, "less noise in the request", less_in_request);
     refused(subject, "no noise in the request", |document| {
@@ -106,7 +106,7 @@ pub fn less_noise<T: Task>(subject: &Subject<T>) {
     }
 }
 
-/// A smaller ε or δ, as claimed and as asked for.
+/// A smaller ε or δ, in the claim and in the request.
 pub fn stronger_claim<T: Task>(subject: &Subject<T>) {
     assert!(accepted::<T>(&forged(subject, |_| {})), "{}: sealed anew", subject.name);
     let pure = subject.asked.budget.unwrap().is_pure();
@@ -132,8 +132,8 @@ fn reword(value: &mut Value, from: &str, to: &str) {
     }
 }
 
-/// Other neighbours or another unit: in the claim, in the events, in the request; everywhere only where a plan
-/// says so.
+/// Other neighbours or another unit: in the claim, in the events, in the request; everywhere only if a
+/// plan has it.
 pub fn other_relation<T: Task>(subject: &Subject<T>) {
     let own = subject.asked.neighbours;
     let other = match own {
@@ -194,7 +194,7 @@ fn list(value: &mut Value) -> Option<&mut Vec<Value>> {
     }
 }
 
-/// Methods whose numbers can be any: what is noised are moments, and any weights solve some.
+/// Methods that can release any numbers: the noisy statistics are moments, and any weights solve some.
 const ANY: [&str; 1] = ["ssp"];
 
 /// A number that no such plan releases, too few numbers, or a word among them.
@@ -213,10 +213,10 @@ pub fn off_support<T: Task>(subject: &Subject<T>) {
     });
 }
 
-/// What a forger would have a file say.
+/// A false note of a forger.
 const LIE: &str = "this release is safe to publish in full";
 
-/// Notes left out, put otherwise, or made up.
+/// Notes left out, reworded, or forged.
 pub fn conditions<T: Task>(subject: &Subject<T>) {
     let judged = |notes: &[String]| {
         let document = forged(subject, |document| document["certificate"]["notes"] = json!(notes));
@@ -248,7 +248,8 @@ pub fn conditions<T: Task>(subject: &Subject<T>) {
     assert!(!verdict.unchecked.is_empty(), "{name}: something is always taken for granted");
 }
 
-/// A change that is not sealed anew is refused by whoever needs the seal, and told by verification.
+/// A change that is not sealed anew is refused by readers that require the seal, and reported by
+/// verification.
 pub fn broken_seal<T: Task>(subject: &Subject<T>) {
     let mut document: Value = serde_json::from_str(&subject.text).unwrap();
     document["certificate"]["notes"].as_array_mut().unwrap().push(json!("trust me"));

@@ -1,12 +1,11 @@
-//! What a fixed seed gives: `golden/METHOD.json`, so that a change of stream is noticed.
+//! Golden numbers of a fixed seed: `golden/METHOD.json`, so that a change of stream is noticed.
 //!
-//! Who changes one on purpose writes them anew with
-//! `cargo test -p privet-learn --test battery -- --ignored` and says in the changelog that models of a fixed
-//! seed are others.
+//! After an intended change write them anew with `cargo test -p privet-learn --test battery --
+//! --ignored`, and say in the changelog that models of a fixed seed differ.
 //!
-//! `conditions.json` there has the conditions of every plan in words. Who changes one on purpose adds the words of earlier
-//! versions to `src/conditions.rs`, for their files state those, and writes the file anew with
-//! `cargo test -p privet-learn --test battery write_the_conditions -- --ignored`.
+//! `conditions.json` there has the conditions of every plan in words. An intended change adds the words
+//! of earlier versions to `src/release/conditions.rs`, for their files state those, and writes the file
+//! anew with `cargo test -p privet-learn --test battery write_the_conditions -- --ignored`.
 
 use crate::subject::{
     ANSWERS, COUNTS, DESCRIPTIONS, EVALUATIONS, MODELS, NETWORKS, PLAIN, RATINGS, STREAMS,

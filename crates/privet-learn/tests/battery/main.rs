@@ -1,20 +1,20 @@
-//! What every method of every task passes: one battery, read off the registry, so that a method that is added
-//! and does not pass fails here. Left out are two aggregators of votes whose one event is the claim itself (`UNSETTLED`).
+//! Checks for every method of every task: one battery, read off the registry, so that a method that is
+//! added and does not pass fails here. Left out are two aggregators of votes whose single event is the
+//! claim itself (`UNSETTLED`).
 //!
-//! | file | what is asked |
+//! | file | checks |
 //! |---|---|
-//! | `subject` | who is asked: every method and selector, relation and kind of δ, counts of both laws, descriptions, evaluations, ratings, streams, votes, answers, networks, tunings |
-//! | `verify` | trained, written, read, verified; what is claimed is what was asked; settled requests stay |
-//! | `forge` | less noise, a stronger claim, another relation, an artefact off its support, a broken seal, conditions left out or made up |
-//! | `refuse` | what no theorem covers is refused before anything is drawn |
+//! | `subject` | the subjects: all methods, relations and kinds of δ of all tasks |
+//! | `verify` | trained, written, read, verified; the claim is the request's; settled requests stay |
+//! | `forge` | less noise, a stronger claim, another relation, an impossible artefact, a broken seal, notes |
+//! | `refuse` | a case that no theorem covers is refused before anything is drawn |
 //! | `storage` | the same model of dense and of compressed rows |
-//! | `back_end` | the same bits from memory, from a file of row blocks and from other machines, or a refusal in words |
-//! | `stop` | whoever stops gets nothing, and before the first draw pays nothing |
-//! | `golden` | a fixed seed gives the numbers that are committed; conditions have the words that are committed |
+//! | `back_end` | the same bits from memory, row blocks and other machines, or an explained refusal |
+//! | `stop` | a stopped run releases nothing, and before the first draw pays nothing |
+//! | `golden` | a fixed seed gives the committed numbers; conditions have the committed words |
 //!
-//! How far a statistic moves between neighbours is attacked learner by learner, beside this folder and in
-//! the learners' own modules; `sweep.rs` and `sweep_networks.rs` edit every leaf of the certificates of linear models
-//! and networks.
+//! Sensitivities are attacked learner by learner, beside this folder and in the learners' own modules;
+//! `sweep.rs` and `sweep_networks.rs` edit every leaf of the certificates of linear models and networks.
 
 mod back_end;
 #[path = "../common/mod.rs"]
@@ -28,8 +28,8 @@ mod storage;
 mod subject;
 mod verify;
 
-/// A test a check: of every model, every table of counts, every choice of columns, every way to complete
-/// ratings, streams and answers.
+/// A test for each check: of every model, every table of counts, every selection of columns, every
+/// method for ratings, streams and answers.
 macro_rules! every_task {
     ($($(#[$doc:meta])* $name:ident: $check:path;)*) => {$(
         $(#[$doc])*
@@ -80,7 +80,7 @@ fn the_baseline_passes_what_can_be_asked_of_it() {
     golden::same(plain);
 }
 
-/// Models, counts and descriptions are asked of rows that other machines keep.
+/// Models, counts and descriptions are queried from rows that other machines keep.
 #[test]
 fn memory_and_other_machines_give_the_same_bits() {
     subject::MODELS.iter().for_each(back_end::same_bits_elsewhere);

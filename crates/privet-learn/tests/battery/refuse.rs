@@ -1,4 +1,4 @@
-//! What no theorem covers is refused, before anything is drawn.
+//! Cases that no theorem covers are refused, before anything is drawn.
 
 use crate::common::{Case, off_grid, with_values};
 use crate::subject::{ROWS, Subject};
@@ -35,7 +35,7 @@ pub fn tables<T: Task>(subject: &Subject<T>) {
         let error = undrawn(name, plan, &fewer);
         assert!(matches!(error, LearnError::RowCount { declared: 150, found: 149 }), "{name}");
     } else {
-        // The number of rows is private: nothing that is seen tells of it.
+        // The number of rows is private: nothing visible depends on it.
         let mut notes = Vec::new();
         for rows in [ROWS, ROWS - 1, 17, 0] {
             let fewer = data.select(&(0..rows).collect::<Vec<_>>());
@@ -85,7 +85,7 @@ fn rows_and_targets_that_the_theorem_excludes_are_refused_before_noise() {
 /// Features that are no multiples of the promised unit cannot be summed exactly.
 #[test]
 fn features_off_their_grid_are_refused_before_noise() {
-    // Whether or not a sample would bring the record in.
+    // Independently of the sample that is drawn.
     let rare = Case::of("sgd").set("batch", "1").set("steps", "1");
     for case in [Case::of("gd"), rare, Case::of("ssp")] {
         let (case, method) = (case.clone().rows(ROWS as u64), case.task.method.name());
@@ -120,7 +120,7 @@ fn units_above_their_cap_are_refused_before_noise() {
     assert!(covered >= 8, "{covered} methods cover units");
 }
 
-/// Every setting of every method: a word, a number that is none, and one outside of its range.
+/// Every setting of every method: a word, a NaN, and a number outside its range.
 #[test]
 fn settings_outside_of_their_limits_are_refused() {
     for info in METHODS {

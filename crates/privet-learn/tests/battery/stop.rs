@@ -1,4 +1,4 @@
-//! Whoever stops a run gets nothing of it.
+//! A stopped run releases nothing.
 
 use crate::subject::Subject;
 use privet_dp::noise::{FixedSeed, Source};
@@ -6,7 +6,7 @@ use privet_learn::{LearnError, Task};
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Says stop the so-manyth time that it is asked, and from then on.
+/// Stops at the n-th poll, and from then on.
 struct StopAt {
     turn: u32,
     asked: AtomicU32,
@@ -24,7 +24,7 @@ impl Monitor for StopAt {
     }
 }
 
-/// Stopped at once nothing is drawn; stopped later, half-way or at the last question, nothing is released.
+/// Stopped at once nothing is drawn; stopped later, half-way or at the last query, nothing is released.
 pub fn nothing<T: Task>(subject: &Subject<T>) {
     let name = &subject.name;
     let run = |monitor: &StopAt| {

@@ -4,7 +4,7 @@ use crate::common::sparse;
 use crate::subject::Subject;
 use privet_learn::{METHODS, Task};
 
-/// What is released by these is computed from exact sums, so that no bit depends on the storage.
+/// Methods that compute their release from exact sums, so that no bit depends on the storage.
 const EXACT: &[&str] = &[
     "gd",
     "centred-gd",
@@ -38,7 +38,7 @@ const EXACT: &[&str] = &[
     "dp-ftrl",
 ];
 
-/// Other methods add up a row's entries in another order: far below the noise, which is drawn alike.
+/// Other methods sum a row's entries in another order: far below the noise, whose draws are equal.
 const NEAR: f64 = 1e-6;
 
 pub fn same<T: Task>(subject: &Subject<T>) {
@@ -55,7 +55,7 @@ pub fn same<T: Task>(subject: &Subject<T>) {
     }
 }
 
-/// Where storage is chosen from the records, a model that depended on it would tell of them.
+/// If storage is chosen from the records, a model that depended on it would depend on them.
 #[test]
 fn exact_methods_say_so() {
     for info in METHODS {

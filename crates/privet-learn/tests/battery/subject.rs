@@ -1,4 +1,4 @@
-//! Who is asked.
+//! Subjects of the battery: requests with their plans, tables and releases.
 
 use crate::common::{Case, RELATIONS};
 use privet_core::{Budget, Neighbours};
@@ -26,12 +26,12 @@ use std::sync::atomic::AtomicBool;
 /// Few, since plans and not tables take the time.
 pub const ROWS: usize = 150;
 
-/// A request with its plan, a table for it and what was released of it, read from a file.
+/// A request with its plan, a table for it and its release, read from a file.
 pub struct Subject<T: Task> {
     method: &'static str,
-    /// What makes it another than the others.
+    /// A unique name.
     pub name: String,
-    /// As it was asked for.
+    /// The request as made.
     pub asked: Request<T>,
     pub plan: Plan<T>,
     pub data: Dataset,
@@ -40,7 +40,7 @@ pub struct Subject<T: Task> {
     pub released: Released<T>,
 }
 
-/// A kind of table, in words.
+/// A kind of table: its name and its case.
 type Form = (&'static str, fn(Case) -> Case);
 
 const FORMS: [Form; 3] = [
@@ -49,8 +49,8 @@ const FORMS: [Form; 3] = [
     ("users of 2, ", |case| case.users(2)),
 ];
 
-/// Every private method that can be asked for, of every form of table, under both relations, with δ > 0 and
-/// δ = 0: planned, or refused because no theorem covers it; each is covered somewhere.
+/// Every private method that can be requested, for every form of table, under both relations, with δ > 0
+/// and δ = 0: planned, or refused because no theorem covers it; each is covered somewhere.
 pub static MODELS: LazyLock<Vec<Subject<Erm>>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for info in METHODS.iter().filter(|info| info.name != "non-private") {
@@ -73,7 +73,7 @@ pub static MODELS: LazyLock<Vec<Subject<Erm>>> = LazyLock::new(|| {
     all
 });
 
-/// The baseline, of which less can be asked.
+/// The baseline, to which fewer checks apply.
 pub static PLAIN: LazyLock<Subject<Erm>> = LazyLock::new(|| {
     let case = Case::of("non-private").rows(ROWS as u64);
     Subject::new("non-private", "", case.request(), case.data(5))
@@ -131,7 +131,8 @@ pub static DESCRIPTIONS: LazyLock<Vec<Subject<Describe>>> = LazyLock::new(|| {
     all
 });
 
-/// Evaluations of a model of two classes, of three and of a number, under both relations, with δ > 0 and δ = 0.
+/// Evaluations of a model of two classes, of three and of a number, under both relations, with δ > 0 and
+/// δ = 0.
 pub static EVALUATIONS: LazyLock<Vec<Subject<Evaluate>>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for (what, method, classes) in
@@ -156,8 +157,8 @@ pub static EVALUATIONS: LazyLock<Vec<Subject<Evaluate>>> = LazyLock::new(|| {
     all
 });
 
-/// Every selector under both relations, with δ > 0 and δ = 0; one column of two, so clear that every draw of the
-/// noise that will ever be made gives an answer.
+/// Every selector under both relations, with δ > 0 and δ = 0; one column of two, so clear that
+/// practically every draw of the noise gives an answer.
 pub static SUPPORTS: LazyLock<Vec<Subject<Select>>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for info in SELECTORS {
@@ -166,7 +167,7 @@ pub static SUPPORTS: LazyLock<Vec<Subject<Select>>> = LazyLock::new(|| {
         for (neighbours, delta) in RELATIONS.into_iter().flat_map(|n| [(n, 1e-6), (n, 0.0)]) {
             let method = info.name.parse::<Selector>().unwrap();
             let (text, method, epsilon) = match numbers {
-                // A few rows are stable by no test but at a large budget.
+                // Few rows are stable only at a large budget.
                 true => {
                     let lambda = (0.45 * ROWS as f64).to_string();
                     let text = CHOSEN.replace("classes = [\"no\", \"yes\"]", "bounds = [-1, 1]");
@@ -202,7 +203,7 @@ const CHOSEN: &str = "bias = true\n[clip]\nnorm = \"l2\"\nradius = 1.0\n\
      [[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n\
      [[columns]]\nname = \"b\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
 
-/// Rows whose class is the sign of b; a says nothing.
+/// Rows whose class is the sign of b; a is uninformative.
 fn choosable(rows: usize) -> String {
     let row = |row: usize| {
         let (b, label) = [("0.7", "yes"), ("-0.7", "no")][row % 2];
@@ -220,7 +221,7 @@ fn counted(rows: usize, schema: &Schema) -> Dataset {
     read::csv_bytes(text.as_bytes(), schema).unwrap()
 }
 
-/// Every way to complete ratings, under both relations.
+/// Every method for ratings, under both relations.
 pub static RATINGS: LazyLock<Vec<Subject<Complete>>> = LazyLock::new(|| {
     let items: Vec<String> = (0..12).map(|item| format!("film {item}")).collect();
     let facts = RatingFacts { layout: Layout::Triples, items, bounds: [1.0, 5.0], most: 10 };
@@ -258,7 +259,7 @@ pub static RATINGS: LazyLock<Vec<Subject<Complete>>> = LazyLock::new(|| {
     all
 });
 
-/// Tunings by each law, with candidates that walk and ones that do not.
+/// Tunings by each distribution of trials, with candidates that walk and ones that do not.
 pub static TUNINGS: LazyLock<Vec<Subject<Tune>>> = LazyLock::new(|| {
     let schema = Schema::from_toml(CHOSEN).unwrap();
     let mut all = Vec::new();
@@ -275,7 +276,7 @@ pub static TUNINGS: LazyLock<Vec<Subject<Tune>>> = LazyLock::new(|| {
             let gd: privet_learn::Method = "gd".parse().unwrap();
             let candidates = vec![gd.with("steps", "3").unwrap(), second.parse().unwrap()];
             let asked = Tune::request(&schema, ROWS as u64, &words, candidates).unwrap();
-            // So many that a run without a trial will never be seen.
+            // So many that a run without a trial is practically impossible.
             let task = Tune { law: Some(law), trials: Some(30.0), ..asked.task.clone() };
             let asked = Request { task, ..asked };
             let data = read::csv_bytes(choosable(ROWS).as_bytes(), &schema).unwrap();
@@ -348,11 +349,11 @@ pub static TALLIES: LazyLock<Vec<Subject<Tally>>> = LazyLock::new(|| {
     ["work", "ill"].map(subject).into()
 });
 
-/// Aggregators whose event is that of the whole, (ε, δ), in which no noise is settled.
+/// Aggregators whose event is that of the whole, (ε, δ), without a settled noise scale.
 const UNSETTLED: [&str; 2] = ["agreed-gnmax", "estimated-sparse-vector"];
 
-/// Every aggregator that settles on noise, under both relations, with teachers that all but agree, so that every draw of
-/// the noise that will ever be made gives an answer.
+/// Every aggregator that settles a noise scale, under both relations, with teachers that almost agree,
+/// so that practically every draw of the noise gives an answer.
 pub static VOTES: LazyLock<Vec<Subject<Vote>>> = LazyLock::new(|| {
     let mut all = Vec::new();
     let schema = Schema::from_toml(CHOSEN).unwrap();
@@ -407,8 +408,8 @@ pub static ANSWERS: LazyLock<Vec<Subject<Nearby>>> = LazyLock::new(|| {
     all
 });
 
-/// Every private training of a small network, under both relations; one in floating point, and one on samples of a
-/// fixed size.
+/// Every private training of a small network, under both relations; one in floating point, and one on
+/// samples of a fixed size.
 pub static NETWORKS: LazyLock<Vec<Subject<Network>>> = LazyLock::new(|| {
     let net = "{\"input\": {\"features\": 2}, \"layers\": [{\"kind\": \"linear\", \"out\": 3}, \
                {\"kind\": \"tanh\"}, {\"kind\": \"linear\", \"out\": 2}]}";
@@ -425,7 +426,7 @@ pub static NETWORKS: LazyLock<Vec<Subject<Network>>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for info in networks::METHODS.iter().filter(|info| info.private) {
         for neighbours in RELATIONS {
-            // A place of the table, not a record that comes or goes, is what correlated noise hides.
+            // Correlated noise covers a row of the table that is exchanged, not one added or removed.
             if info.name != "dp-ftrl" || neighbours == Neighbours::ReplaceOne {
                 all.push(subject(info.name, "", neighbours, &[("steps", "9")]));
             }
@@ -443,7 +444,7 @@ impl<T: Task> Subject<T> {
         Self::made(method, what, asked, data, |plan| plan)
     }
 
-    /// The same where a plan is handed something before it is carried out.
+    /// The same if the plan is given something before it runs.
     fn made(
         method: &'static str,
         what: &str,
@@ -466,23 +467,23 @@ impl<T: Task> Subject<T> {
         Self { method, name, asked, plan, data, text, released }
     }
 
-    /// The word for the method, or for the task that has but one.
+    /// Name of the method, or of the task if it has only one.
     pub fn method(&self) -> &'static str {
         self.method
     }
 
-    /// The same of the settled request: `auto` chooses another.
+    /// The same for the settled request: `auto` chooses another method.
     pub fn settled(&self) -> String {
         let summary = self.plan.request().task.summary();
         summary.strip_prefix("method ").unwrap_or(self.method).into()
     }
 
-    /// What a fixed seed gives of a table; the numbers released.
+    /// The released numbers of a table with a fixed seed.
     pub fn seeded(&self, table: &dyn Table) -> Result<Vec<f64>, LearnError> {
         self.watched(table, &mut FixedSeed::new(11), &AtomicBool::new(false))
     }
 
-    /// The same, watched.
+    /// The same, with a monitor.
     pub fn watched(
         &self,
         table: &dyn Table,
@@ -493,7 +494,7 @@ impl<T: Task> Subject<T> {
         Ok(privet_learn::Artefact::numbers(release.value()))
     }
 
-    /// Whether the number of rows is public.
+    /// True if the number of rows is public.
     pub fn counts_rows(&self) -> bool {
         self.asked.relation().count_is_public()
     }

@@ -1,4 +1,4 @@
-//! What was asked for is what is released, certified and claimed.
+//! The release, certificate and claim are those of the request.
 
 use crate::common::nearly;
 use crate::subject::Subject;
@@ -6,7 +6,8 @@ use privet_dp::gate::Certificate;
 use privet_learn::file::{Seal, any_from_json, to_json};
 use privet_learn::{Plan, Task, plan, verify};
 
-/// Trained, written, read and verified, it claims exactly what was asked for; a fixed seed claims nothing.
+/// Trained, written, read and verified, it claims exactly the request's budget; a fixed seed claims
+/// nothing.
 pub fn verifies<T: Task>(subject: &Subject<T>) {
     let (name, asked) = (&subject.name, subject.asked.budget.unwrap());
     let verdict = verify(&subject.released);
@@ -20,13 +21,13 @@ pub fn verifies<T: Task>(subject: &Subject<T>) {
     let certificate = subject.released.certificate();
     charges_what_was_planned(name, &subject.plan, certificate);
     assert_eq!(subject.released.request(), subject.plan.request(), "{name}");
-    // The family is told by the file, which is written again byte by byte.
+    // The file names the family, and is written again byte by byte.
     let any = any_from_json(subject.text.as_bytes(), Seal::Required).unwrap();
     assert!(any.verify().valid, "{name}");
     assert_eq!(to_json(&subject.released, None).unwrap(), subject.text, "{name}");
 }
 
-/// A certificate states the events of its plan; where they are chosen as it goes, their limit.
+/// A certificate states the events of its plan; if they are chosen adaptively, their limit.
 pub fn charges_what_was_planned<T: Task>(name: &str, plan: &Plan<T>, certificate: &Certificate) {
     assert_eq!(certificate.filter.as_ref(), plan.limit(), "{name}");
     if plan.limit().is_none() {
@@ -47,7 +48,7 @@ pub fn stays_settled<T: Task>(subject: &Subject<T>) {
     assert!(!planned.request().noise.is_empty(), "{name} settles no noise");
 }
 
-/// Without noise there is a file all the same, which claims nothing.
+/// Without noise there is still a file, which claims nothing.
 pub fn claims_nothing<T: Task>(subject: &Subject<T>) {
     let verdict = verify(&subject.released);
     assert!(!verdict.valid && verdict.guarantee.is_none(), "{}", subject.name);

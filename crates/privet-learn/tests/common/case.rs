@@ -1,4 +1,4 @@
-//! One request on the small table, with every choice that a test does not care for made.
+//! A request on the small table, with defaults for every choice that a test does not care for.
 
 use super::accuracy;
 use super::tables::{schema, table};
@@ -17,7 +17,7 @@ use std::sync::atomic::AtomicBool;
 /// The learners of least squares alone.
 const SQUARES: [&str; 3] = ["ssp", "linear", "linear-rotated"];
 
-/// A request that is built up a word at a time; it reads as the request itself.
+/// A builder of requests that reads as the request itself.
 #[derive(Debug, Clone)]
 pub struct Case {
     request: Request,
@@ -50,19 +50,19 @@ impl Case {
         Request { budget, ..request }.into()
     }
 
-    /// A target of so many classes; 1 is a number.
+    /// Sets the number of classes of the target; 1 is a number.
     pub fn classes(self, classes: u32) -> Self {
         let schema = schema(classes, self.users);
         Self { classes, ..self }.schema(schema)
     }
 
-    /// Units of at most so many rows.
+    /// Sets units of at most `most` rows.
     pub fn users(self, most: u32) -> Self {
         let schema = schema(self.classes, Some(most));
         Self { users: Some(most), ..self }.schema(schema)
     }
 
-    /// Another schema; the case's own tables are not of it.
+    /// Sets another schema; the case's own tables do not have it.
     pub fn schema(mut self, schema: Schema) -> Self {
         self.request.schema = schema;
         self
@@ -78,7 +78,7 @@ impl Case {
         self
     }
 
-    /// No budget at all.
+    /// Removes the budget.
     pub fn free(mut self) -> Self {
         self.request.budget = None;
         self
@@ -104,7 +104,7 @@ impl Case {
         self
     }
 
-    /// With the settings of a method as a type.
+    /// Sets a method with its settings as a type.
     pub fn method(mut self, method: Method) -> Self {
         self.request.task.method = method;
         self
@@ -119,12 +119,12 @@ impl Case {
         self.request.clone()
     }
 
-    /// A table of as many rows as were declared.
+    /// A table with the declared number of rows.
     pub fn data(&self, seed: u64) -> Dataset {
         self.table(self.rows as usize, seed)
     }
 
-    /// A table of so many rows.
+    /// A table with `rows` rows.
     pub fn table(&self, rows: usize, seed: u64) -> Dataset {
         table(rows, self.classes, self.users, seed)
     }
@@ -133,7 +133,7 @@ impl Case {
         plan(self).unwrap_or_else(|error| panic!("{}: {error}", self.task.method))
     }
 
-    /// Why there is no plan.
+    /// The error of a refused plan.
     pub fn refusal(&self) -> LearnError {
         plan(self).err().unwrap_or_else(|| panic!("{:?} is planned", self.task.method))
     }
@@ -142,14 +142,14 @@ impl Case {
         self.plan().run(data, source, &AtomicBool::new(false)).unwrap()
     }
 
-    /// Trained, and through the file form, as a user would meet it.
+    /// Trains a model and reads it back from its file.
     pub fn model(&self, data: &Dataset) -> Model {
         let release = self.run(data, &mut SystemRandom::new().unwrap());
         let text = to_json(&Model::from_release(release).unwrap(), None).unwrap();
         from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap()
     }
 
-    /// The same; it verifies and claims what was asked for.
+    /// The same; it verifies and claims the request's budget.
     pub fn verified(&self, data: &Dataset) -> Model {
         let model = self.model(data);
         let (verdict, asked) = (verify(&model), self.budget.unwrap());
@@ -162,16 +162,15 @@ impl Case {
         model
     }
 
-    /// The same; with a fixed seed more than this share of the test's labels are found. Where a fair coin would
-    /// do worse, less means an error of sign or scale.
+    /// The same; with a fixed seed, predicts more than a fraction `least` of the test's labels. For a
+    /// bound above that of a fair coin a failure means an error of sign or scale.
     pub fn learns(&self, data: &Dataset, test: &Dataset, least: f64) -> Model {
         let found = accuracy(&self.seeded(data), test);
         assert!(found > least, "{:?} {} {}: {found}", self.task, self.neighbours, self.classes);
         self.verified(data)
     }
 
-    /// With a fixed seed, for what depends on the noise that happens to be drawn: a test may not fail by bad
-    /// luck.
+    /// With a fixed seed, for tests that depend on the noise drawn, so that none fails by chance.
     pub fn seeded(&self, data: &Dataset) -> Model {
         Model::from_release(self.run(data, &mut FixedSeed::new(11))).unwrap()
     }

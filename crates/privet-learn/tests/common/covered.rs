@@ -1,4 +1,5 @@
-//! How often intervals of weights hold the weights without noise, over many releases of one table.
+//! Coverage of intervals of weights: the fraction that hold the weight without noise, over many releases
+//! of one table.
 
 use super::made::Made;
 use privet_core::{Budget, Neighbours};
@@ -10,18 +11,18 @@ use privet_learn::{Erm, Method, Plan, Request, plan};
 use privet_optim::loss::Loss;
 use std::sync::atomic::AtomicBool;
 
-/// What was found over all releases.
+/// Results over all releases.
 #[derive(Debug, Clone, Copy)]
 pub struct Covered {
-    /// Of all intervals, the share that holds the weight without noise.
+    /// Fraction of all intervals that hold the weight without noise.
     pub share: f64,
-    /// Of the column where it is the least.
+    /// The least such fraction of a column.
     pub least: f64,
-    /// The mean width.
+    /// Mean width.
     pub width: f64,
-    /// The mean width that would do, by how far weights spread over the releases.
+    /// Mean width that would suffice, by the spread of weights over the releases.
     pub needed: f64,
-    /// What the intervals say of themselves.
+    /// Stated kind of confidence of the intervals.
     pub surety: Surety,
 }
 
@@ -31,8 +32,8 @@ pub fn released(plan: &Plan, data: &Dataset, seed: u64) -> Model {
     Model::from_release(release).unwrap()
 }
 
-/// The weight without noise is as given, or the mean over all releases, which it is to first order and up to what so many
-/// releases tell. Weights of several classes stand one after the other.
+/// The weight without noise is as given, or the mean over all releases, which equals it to first order
+/// and up to the error of that mean. Weights of several classes are concatenated.
 pub fn covered(
     plan: &Plan,
     data: &Dataset,
@@ -72,7 +73,7 @@ pub fn covered(
     Covered { share, least: shares.fold(1.0, f64::min), width, needed, surety }
 }
 
-/// A made-up table, its numbers from the fifth on within a fiftieth of their bounds where some are to hardly vary.
+/// A generated table; if `hardly`, its numbers from the fifth on vary within a fiftieth of their bounds.
 pub fn table(made: &Made, hardly: bool) -> Dataset {
     let (text, _) = made.csv(0);
     let narrow = |line: &str| {
@@ -87,7 +88,7 @@ pub fn table(made: &Made, hardly: bool) -> Dataset {
     read::csv_bytes(text.as_bytes(), &made.schema().linear()).unwrap()
 }
 
-/// A plan for such a table, with or without intervals that are bought.
+/// A plan for such a table, with or without privately estimated intervals.
 pub fn planned(made: &Made, method: &str, epsilon: f64, bought: bool) -> Plan {
     let method: Method = method.parse().expect("a method");
     let method = if bought { method.with("intervals", "bought").unwrap() } else { method };
@@ -120,7 +121,8 @@ pub fn minimiser(made: &Made, plan: &Plan, data: &Dataset) -> Option<Vec<f64>> {
     Some(released(&plain, data, 1).weights().weights.concat())
 }
 
-/// Three generators of tables: independent numbers; columns that go together, every third a category; and a rarer class.
+/// Three generators of tables: independent numbers; correlated columns, every third a category; and a
+/// rarer class.
 pub fn generators(rows: usize, columns: usize) -> [Made; 3] {
     let made =
         |seed, base, signal, mixed| Made { rows, columns, classes: 2, base, signal, mixed, seed };

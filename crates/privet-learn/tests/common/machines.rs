@@ -6,19 +6,19 @@ use privet_optim::sum::{
 };
 use std::sync::Mutex;
 
-/// Changes answers on their way.
+/// Changes answers in transit.
 type Meddle = Box<dyn Fn(&mut Vec<Vec<u8>>) + Send + Sync>;
 
-/// Machines with a block each, to which questions go as text and from which answers come as bytes.
+/// Machines with a block each: queries are sent as text, answers returned as bytes.
 pub struct Machines {
     blocks: Vec<Vec<u8>>,
-    /// What is done to the parts of every answer.
+    /// Change to the parts of every answer.
     meddle: Meddle,
     asked: Mutex<usize>,
 }
 
 impl Machines {
-    /// How many questions were asked.
+    /// Number of queries made.
     pub fn asked(&self) -> usize {
         *self.asked.lock().unwrap()
     }
@@ -50,7 +50,7 @@ impl Elsewhere for Machines {
                 }
             }
             _ => {
-                // Last machine first, all but one put together on the way.
+                // Last machine first, all but one combined in transit.
                 for bytes in self.blocks.iter().rev() {
                     parts.push(answered(&question, 0, &block::from_bytes(&[bytes]).unwrap())?);
                 }
@@ -67,7 +67,7 @@ impl Elsewhere for Machines {
     }
 }
 
-/// A table that so many machines keep.
+/// A table distributed over `machines` machines.
 pub fn elsewhere(
     data: &Dataset,
     machines: usize,

@@ -1,4 +1,4 @@
-//! Made-up tables of a known base rate and signal: what forecasts of plans are held against.
+//! Generated tables of a known base rate and signal: forecasts of plans are compared with them.
 
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, Target, read};
@@ -8,25 +8,26 @@ use privet_learn::{Erm, Method, Plan, Request, plan};
 use privet_optim::loss::Loss;
 use std::sync::atomic::AtomicBool;
 
-/// A table to make.
+/// A table to generate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Made {
-    /// n.
+    /// Number of rows, n.
     pub rows: usize,
-    /// Columns before they are encoded.
+    /// Number of columns before encoding.
     pub columns: usize,
-    /// Classes; 1: a number.
+    /// Number of classes; 1: a number.
     pub classes: usize,
-    /// Of two classes, the share of the larger one.
+    /// Of two classes, the fraction of the larger one.
     pub base: f64,
-    /// How closely the label follows the columns: the correlation of what decides it with what they say.
+    /// Correlation of the label's latent score with the columns' part of it.
     pub signal: f64,
-    /// Whether columns go together, and every third is a category of four levels; else independent numbers.
+    /// True for correlated columns, every third a category of four levels; otherwise independent
+    /// numbers.
     pub mixed: bool,
     pub seed: u64,
 }
 
-/// Splitmix.
+/// Draws of SplitMix64.
 pub struct Draws(pub u64);
 
 impl Draws {
@@ -44,10 +45,10 @@ impl Draws {
     }
 }
 
-/// Between every two columns of a mixed table.
+/// Correlation between every two columns of a mixed table.
 const TOGETHER: f64 = 0.2;
 
-/// Φ⁻¹, by bisection of a series good enough for thresholds.
+/// Φ⁻¹, by bisection of a series accurate enough for thresholds.
 fn quantile(share: f64) -> f64 {
     let below = |x: f64| {
         // Abramowitz & Stegun 26.2.17.
@@ -72,7 +73,7 @@ impl Made {
         self.mixed && column % 3 == 2
     }
 
-    /// What is public of it.
+    /// Its public schema.
     pub fn schema(&self) -> Schema {
         let target = match self.classes {
             1 => "bounds = [-4, 4]".to_string(),
@@ -94,7 +95,7 @@ impl Made {
         Schema::from_toml(&text).unwrap()
     }
 
-    /// Its rows, and as many more of the same law, to look at a model with.
+    /// Its rows, and `more` rows of the same distribution for evaluation.
     pub fn csv(&self, more: usize) -> (String, String) {
         let mut draws = Draws(self.seed);
         let problems = if self.classes > 2 { self.classes } else { 1 };
@@ -161,7 +162,7 @@ impl Made {
     }
 }
 
-/// A table that was made, with rows to look at a model with.
+/// A generated table, with rows for evaluation.
 pub struct Table {
     pub made: Made,
     train: String,
@@ -170,20 +171,20 @@ pub struct Table {
     without: f64,
 }
 
-/// What was found of a method.
+/// Results of a method.
 #[derive(Debug, Clone, Copy)]
 pub struct Tried {
     /// Accuracy or R² without privacy.
     pub without: f64,
-    /// With it, the mean of the runs.
+    /// Mean accuracy or R² of the private runs.
     pub with: f64,
-    /// Of what the former gains over the commonest class, the share that is lost; `None` where it gains less than two points.
+    /// Lost fraction of the gain over the commonest class; `None` if that gain is less than two points.
     pub lost: Option<f64>,
-    /// What the plan says to that, told the base rate.
+    /// The plan's forecast of that, given the base rate.
     pub predicted: Option<f64>,
 }
 
-/// Whether they are within a factor of two, or both next to nothing.
+/// True if they are within a factor of two, or both negligible.
 pub fn within_two(found: f64, predicted: f64) -> bool {
     let nothing = |a: f64, b: f64| a < 0.05 && b < 0.1;
     let near = found / 2.0 <= predicted && predicted <= found * 2.0;
@@ -209,7 +210,7 @@ fn worth(model: &Model, test: &Dataset) -> f64 {
 }
 
 impl Made {
-    /// Made, with 4,000 rows more, and looked at without privacy.
+    /// Generates the table with 4,000 further rows, and evaluates a model without privacy.
     pub fn table(&self) -> Table {
         let (train, test) = self.csv(4000);
         let mut table = Table { made: *self, train, test, without: 0.0 };
@@ -229,7 +230,7 @@ impl Table {
         Request { budget, ..request }
     }
 
-    /// The mean worth of so many runs; R² below 0 counts as 0, the mean's.
+    /// Mean accuracy or R² of `runs` runs; R² below 0 counts as 0, that of the mean.
     pub fn fitted(&self, plan: &Plan, runs: u64, seed: u64) -> Option<f64> {
         let data = read::csv_bytes(self.train.as_bytes(), plan.schema()).unwrap();
         let test = read::csv_bytes(self.test.as_bytes(), plan.schema()).unwrap();
@@ -243,7 +244,7 @@ impl Table {
         Some(sum / runs as f64)
     }
 
-    /// What is right without any model, in accuracy or R².
+    /// Accuracy or R² without any model.
     pub fn base(&self) -> f64 {
         match self.made.classes {
             1 => 0.0,

@@ -1,4 +1,4 @@
-//! What the tests of all learners share: [`Case`], the small table, forgery.
+//! Common parts of the learners' tests: [`Case`], the small table, forgery.
 #![allow(dead_code, unused_imports, reason = "the battery uses a part of it")]
 
 mod case;
@@ -49,7 +49,7 @@ pub fn schema(classes: u32) -> Schema {
     tables::schema(classes, None)
 }
 
-/// The clipped gradient sum that gd and sgd ask for at θ.
+/// The clipped gradient sum that gd and sgd query at θ.
 pub fn sum_of(facts: &Facts, data: &Dataset, theta: &[f64]) -> Vec<f64> {
     let (radius, slope, loss) = (facts.radius, gd::slope(facts), facts.loss);
     if facts.problems > 1 && loss == Loss::Logistic {
@@ -76,7 +76,7 @@ pub fn sum_of(facts: &Facts, data: &Dataset, theta: &[f64]) -> Vec<f64> {
     all
 }
 
-/// ‖a − b‖₂.
+/// Euclidean distance, ‖a − b‖₂.
 pub fn distance(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt()
 }
@@ -106,7 +106,7 @@ pub fn forged(model: &Model, change: impl Fn(&mut Value)) -> Model {
     from_json::<Erm>(document.to_string().as_bytes(), Seal::Required).unwrap()
 }
 
-/// Which of the first three checks hold of a forgery that is refused.
+/// The first three checks of a forgery that is refused: true for each that holds.
 pub fn failed(model: &Model, change: impl Fn(&mut Value)) -> [bool; 3] {
     let verdict = verify(&forged(model, change));
     assert!(!verdict.valid && verdict.guarantee.is_none());
@@ -118,7 +118,7 @@ pub fn scale(value: &mut Value, pointer: &str, factor: f64) {
     *number = serde_json::json!(number.as_f64().unwrap() * factor);
 }
 
-/// Whether two documents say the same but for the last digits of their numbers.
+/// True if two documents are equal up to the last digits of their numbers.
 pub fn nearly(a: &Value, b: &Value, within: f64) -> bool {
     let (left, right) = (leaves(a, ""), leaves(b, ""));
     left.len() == right.len()
@@ -131,7 +131,7 @@ pub fn nearly(a: &Value, b: &Value, within: f64) -> bool {
         })
 }
 
-/// Places of all leaves, below `at`.
+/// Paths of all leaves, below `at`.
 pub fn leaves(value: &Value, at: &str) -> Vec<String> {
     match value {
         Value::Object(map) => {

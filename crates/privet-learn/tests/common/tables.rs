@@ -1,4 +1,4 @@
-//! The small table, what it looks like stored otherwise, and its neighbours.
+//! The small table, other storages of it, and its neighbours.
 
 use super::SCHEMA;
 use privet_core::Neighbours;
@@ -8,7 +8,8 @@ use privet_data::{Dataset, Schema, Target, read};
 use privet_dp::noise::{FixedSeed, Source};
 use privet_optim::sum::OnDisk;
 
-/// The small schema: 1 is a number, otherwise so many classes; units of at most so many rows, or records.
+/// The small schema: 1 is a number, otherwise the number of classes; units of at most `users` rows, or
+/// records.
 pub fn schema(classes: u32, users: Option<u32>) -> Schema {
     let mut text = match classes {
         1 => SCHEMA.replace(r#"classes = ["no", "yes"]"#, "bounds = [-2, 2]"),
@@ -27,7 +28,7 @@ pub fn data(rows: usize, classes: u32, seed: u64) -> Dataset {
     table(rows, classes, None, seed)
 }
 
-/// The same, as many rows a unit as it may have.
+/// The same, with as many rows a unit as allowed.
 pub fn table(rows: usize, classes: u32, users: Option<u32>, seed: u64) -> Dataset {
     let text = csv(rows, classes, users, seed);
     read::csv_bytes(text.as_bytes(), &schema(classes, users)).unwrap()
@@ -76,21 +77,21 @@ pub fn with_values(data: &Dataset, change: impl FnOnce(&mut [f32], usize)) -> Da
     Dataset { features, ..data.clone() }
 }
 
-/// With an entry that is no multiple of the promised unit, so that it cannot be summed exactly.
+/// With an entry that is no multiple of the declared unit, so that exact sums are impossible.
 pub fn off_grid(data: &Dataset) -> Dataset {
     with_values(data, |values, _| values[5] = 1e-9)
 }
 
-/// What becomes of the records by which neighbours differ. Their labels change in any case.
+/// Change of the records by which neighbours differ. Their labels change in any case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     Removed,
     Fresh,
     Opposite,
-    /// As another record is.
+    /// A copy of another record.
     Duplicate,
     Zero,
-    /// All its length in one column.
+    /// The whole norm in one column.
     Axis,
     /// The label alone.
     Label,
