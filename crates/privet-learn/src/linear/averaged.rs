@@ -46,6 +46,7 @@ use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::{Shown, settings};
 use crate::release::support::Support;
 use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
 use crate::release::weight_laws::WeightLaws;
 use crate::streams::base::{self, Ball};
 use privet_core::Range;

@@ -33,7 +33,7 @@ use super::dp_ight::{DpIght, FIT_STEPS, INFO, PACE, ROUNDS};
 use super::frank_wolfe::{CLIP, Terms, usual_range};
 use super::gd::{BALL, Question as Gradient, separate_slope};
 use super::narrow::Narrow;
-use super::pursuit::{Pursuit, Question, Round, Start, others};
+use super::pursuit::{Pursuit, Round, Start, others};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::Method;

@@ -345,7 +345,7 @@ impl Procedure<Network> for Adaptive {
         let examples = Examples::of(facts, table)?;
         let watch = StepWatch::new(monitor);
         ask::<Descent>(session, &watch, |question, session| {
-            self.answer(&examples, question, session, &watch)
+            Ok(self.answer(&examples, question, session, &watch)?)
         })
     }
 }

@@ -29,7 +29,7 @@ use super::sampled::accountable;
 use super::schedule::{Sizes, sizes};
 use super::tensors::Tensors;
 use super::trainer::{Decision, Worker};
-use super::update::{Question, Schedule, Training};
+use super::update::{Schedule, Training};
 use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::release::allowance::Allowance;

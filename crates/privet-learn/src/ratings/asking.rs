@@ -8,11 +8,11 @@
 //! its answer is a sum over all users under noise that is charged. A user's only contribution is their
 //! term of a [`super::local::Tally`].
 
+use super::Complete;
 use super::choice::{Choosing, Narrow, Narrowing};
 use super::factors::Factors;
 use super::local::{self, total};
 use super::shape::Shape;
-use super::{Complete, going_on};
 use crate::LearnError;
 use crate::release::ask::ask_by_steps;
 use crate::release::settings::Shown;

@@ -29,7 +29,7 @@ use crate::release::settings::Shown;
 use crate::release::support::Support;
 use crate::release::task::{Artefact, Planned, Procedure, Task, Work};
 use crate::release::watch::StepWatch;
-use crate::{LearnError, Request};
+use crate::{LearnError, Released, Request};
 use privet_core::{Range, Relation};
 use privet_data::Schema;
 use privet_data::encode::Encoding;

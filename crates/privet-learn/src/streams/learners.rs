@@ -21,7 +21,7 @@ use crate::LearnError;
 use crate::release::admit;
 use crate::release::task::Procedure;
 use privet_dp::continual::Heard;
-use privet_dp::gate::{GateError, Noised, Session};
+use privet_dp::gate::{Noised, Session};
 use privet_dp::mechanism::Stream as Steps;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
