@@ -293,7 +293,7 @@ fn quiet_is_quiet_and_what_cannot_be_written_ends_with_3() {
 #[test]
 fn the_command_that_is_timed_is_privet() {
     let world = World::new();
-    let train = "as-privet -q train table.csv --schema schema.toml --epsilon 5 --out model.json";
+    let train = "as-privet train table.csv --schema schema.toml --epsilon 5 --out model.json -q";
     assert_eq!(world.ok(train), "");
     assert!(world.ok("as-privet verify model.json").contains("VALID: ε = 5"));
     world.refused(2, train, &["exists already"]);
