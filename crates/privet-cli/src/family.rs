@@ -117,9 +117,7 @@ const PLAN: &str = "plan";
 /// A family's verb as it is written.
 fn command<F: Offered>() -> Command {
     let verb = with_head(Command::new(F::VERB), &shape::<F>());
-    let verb = verb.about(F::ABOUT).long_about(format!("{}\n\n{}", F::ABOUT, F::LONG));
-    let verb =
-        F::WORDS.iter().fold(verb.after_help(F::EXAMPLES), |verb, word| verb.arg(flag(word)));
+    let verb = F::WORDS.iter().fold(verb, |verb, word| verb.arg(flag(word)));
     let verb = match F::Learner::ALL {
         [] => verb,
         all => verb.arg(method::<F>(all.iter().map(|info| info.name).collect())).arg(
@@ -140,6 +138,9 @@ fn command<F: Offered>() -> Command {
     Releasing::augment_args(verb.arg(asked_for))
         .mut_arg("data", unless_planned)
         .mut_arg("out", unless_planned)
+        .about(F::ABOUT)
+        .long_about(F::LONG)
+        .after_help(F::EXAMPLES)
 }
 
 fn method<F: Offered>(names: Vec<&'static str>) -> Arg {

@@ -17,7 +17,7 @@
 //! **a family**: a folder beside `release/`, named for what a stranger looks for, with its [`Task`], its [`Artefact`], whose
 //! fields may not be named as those of the head of a request, and its [`Family`], which says how its releases are reported; a line
 //! below. [`Task::VOID`] and others have defaults. With [`crate::Offered`] and the word `offered` on its line it has a verb,
-//! help, `plan`, `verify`, `inspect` and a Python class with nothing more written (`make toy` does it).
+//! help, `plan`, `verify`, `inspect` and a Python class with nothing more written (`tests/toys/mean.rs` is one, and `make toy` adds it).
 //!
 //! **any other verb**: a file in `privet-cli`'s `verbs/` and a variant of `Command` in `cli.rs`; in Python an estimator or a
 //! function over a file in `python/src`.

@@ -47,7 +47,7 @@ pub struct PartyVerb {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    Init(init::Init),
+    Init(Box<init::Init>),
     Serve(serve::Serve),
     Join(look::Join),
     Train(train::Train),
