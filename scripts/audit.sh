@@ -13,7 +13,7 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 
 status=0
-cargo run --locked --quiet -p privet-audit -- page "$head" "$runs" "$seed" > "$work/audit.md" || status=$?
+cargo run --release --locked --quiet -p privet-audit -- page "$head" "$runs" "$seed" > "$work/audit.md" || status=$?
 if [ "$status" -ne 0 ] && [ "$status" -ne 1 ]; then
     exit "$status"
 fi

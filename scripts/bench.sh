@@ -10,8 +10,8 @@ work="target/bench"
 suites=("$@")
 [ "${#suites[@]}" -gt 0 ] || suites=(default race)
 
-cargo build --locked --quiet -p privet-bench
-bench="${CARGO_TARGET_DIR:-target}/debug/privet-bench"
+cargo build --release --locked --quiet -p privet-bench
+bench="${CARGO_TARGET_DIR:-target}/release/privet-bench"
 for suite in "${suites[@]}"; do
     echo "== $suite"
     "$bench" run "$suite" --data "$data" --cache "$work/data" --out "$work/$suite" --resume

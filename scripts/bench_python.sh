@@ -9,7 +9,7 @@ peer="target/bench/diffprivlib"
 adult="target/bench/adult-python"
 scripts/venv.sh python/requirements-test.txt
 .venv/bin/python -m pip install --quiet --disable-pip-version-check --force-reinstall --no-deps "${PRIVET_WHEEL:-./python}"
-"${CARGO:-cargo}" run --quiet -p privet-cli -- data prepare adult --from "$data" --out "$adult" --force
+"${CARGO:-cargo}" run --release --quiet -p privet-cli -- data prepare adult --from "$data" --out "$adult" --force
 [ -x "$peer/bin/python" ] || "${PYTHON:-python3}" -m venv "$peer"
 "$peer/bin/python" -m pip install --quiet --disable-pip-version-check -r python/benchmarks/requirements-peer.txt
 .venv/bin/python python/benchmarks/adult.py --data "$adult" --peer "$peer/bin/python" --runs "${RUNS:-10}" --page docs/python.md

@@ -10,7 +10,7 @@ use privet_core::{Budget, Neighbours};
 use privet_data::{Schema, read};
 use privet_dp::gate::seal;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
-use privet_learn::file::{Seal, released_from_json, to_json};
+use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::{Released, Request, plan, verify};
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
