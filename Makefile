@@ -14,7 +14,7 @@ FUZZ_SECONDS ?= 600
 FUZZ_TARGETS := schema csv libsvm parquet model
 PRIVET := $(CARGO) run --quiet -p privet-cli --
 
-.PHONY: help demo walk test fmt lint doc fuzz fuzz-replay bench bench-python audit ledger spark parties joint peers vectors deny stub wheel dist publish clean
+.PHONY: help demo walk test fmt lint doc fuzz fuzz-replay bench bench-python audit toy ledger spark parties joint peers vectors deny stub wheel dist publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,9 @@ bench-python: ## Adult from Python beside diffprivlib, written to docs/python.md
 
 audit: ## attack every learner and mechanism, RUNS (50000) a world, and write docs/audit.md
 	@scripts/audit.sh
+
+toy: ## add a family in a copy of the tree, by a file and a line, and look for all that is made of it
+	@scripts/toy.sh
 
 ledger: ## kill a paying command KILLS (1000) times, then the ledger's tests on a PostgreSQL server if installed
 	$(CARGO) build --quiet -p privet-cli

@@ -1,14 +1,13 @@
 //! What the help of every verb that reads records says of one that does not fit: the same words everywhere.
 
+use crate::family;
 use clap::Command;
 
-/// Verbs that read records as a schema says, and end where one does not fit unless it says otherwise.
-const VERBS: [&[&str]; 11] = [
+/// Verbs beside those of the families that are offered that read records as a schema says, and end where one does not fit unless it says otherwise.
+const VERBS: [&[&str]; 9] = [
     &["train"],
     &["tune"],
     &["count"],
-    &["describe"],
-    &["select"],
     &["vote"],
     &["answer"],
     &["neighbours"],
@@ -24,7 +23,8 @@ With `invalid = \"drop\"` in the schema no record can (see docs/guide.md).";
 
 /// The command with these words at the end of what each of them does.
 pub fn told(command: Command) -> Command {
-    VERBS.into_iter().fold(command, telling)
+    let own = VERBS.into_iter().fold(command, telling);
+    family::names().into_iter().fold(own, |command, verb| telling(command, &[verb]))
 }
 
 fn telling(command: Command, path: &[&'static str]) -> Command {
@@ -54,7 +54,8 @@ mod tests {
             let about = verb.get_long_about().map(ToString::to_string).unwrap_or_default();
             let says = about.contains("which tells of that record");
             let name = verb.get_name();
-            let listed = VERBS.iter().any(|path| *path == [name]);
+            let listed =
+                VERBS.iter().any(|path| *path == [name]) || family::names().contains(&name);
             assert_eq!(says, listed, "{name}");
             if takes("schema") && takes("epsilon") && !READS_NONE.contains(&name) {
                 assert!(listed || NEVER_ENDS.contains(&name), "{name}");

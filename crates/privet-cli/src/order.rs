@@ -22,7 +22,7 @@ use privet_data::read::{Unchanged, count_records};
 use privet_data::{Dataset, Schema};
 use privet_dp::gate::Entered;
 use privet_dp::noise::Source;
-use privet_learn::{Plan, Released, Task};
+use privet_learn::{Plan, Released, Shown, Task, plan};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table as Rows;
 use std::path::Path;
@@ -221,9 +221,10 @@ impl<T: Task> Ready<T> {
         source: &mut dyn Source,
         monitor: &dyn Monitor,
     ) -> Result<Made<T>, Failure> {
+        let settings = Some(self.plan.settings());
         let release = self.spending.run(&self.plan, rows, source, monitor)?;
         let settle = Box::new(move || self.spending.settle());
-        Ok(Made { released: Released::from_release(release)?, settle })
+        Ok(Made { released: Released::from_release(release)?, settings, settle })
     }
 
     /// Admits the rows and spends all that a stream may, before its first release.
@@ -245,6 +246,8 @@ type Settle = Box<dyn FnOnce() -> Result<(), Failure>>;
 #[must_use = "it was paid for, and is nowhere yet"]
 pub struct Made<T: Task> {
     released: Released<T>,
+    /// The numbers of the plan that was carried out, where it was carried out at once.
+    settings: Option<Shown>,
     settle: Settle,
 }
 
@@ -259,7 +262,13 @@ impl<T: Task> Made<T> {
         released: Released<T>,
         settle: impl FnOnce() -> Result<(), Failure> + 'static,
     ) -> Self {
-        Self { released, settle: Box::new(settle) }
+        Self { released, settings: None, settle: Box::new(settle) }
+    }
+
+    /// The numbers of its plan, as it was carried out or else made again.
+    pub fn settings(&self) -> Option<Shown> {
+        let again = || plan(self.released.request()).ok().map(|plan| plan.settings());
+        self.settings.clone().or_else(again)
     }
 
     /// What was released.

@@ -86,33 +86,7 @@ pub fn json_number(value: f64) -> Value {
     if value.is_finite() { Value::from(value) } else { Value::from("infinity") }
 }
 
-/// A number for people: six significant digits at most.
-pub fn number(value: f64) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    if value.is_infinite() {
-        return "∞".into();
-    }
-    let magnitude = value.abs();
-    if (1e-4..1e6).contains(&magnitude) {
-        let digits = (5 - magnitude.log10().floor() as i32).max(0) as usize;
-        let text = format!("{value:.digits$}");
-        if text.contains('.') {
-            text.trim_end_matches('0').trim_end_matches('.').into()
-        } else {
-            text
-        }
-    } else {
-        let text = format!("{value:.4e}");
-        match text.split_once('e') {
-            Some((mantissa, exponent)) if mantissa.contains('.') => {
-                format!("{}e{exponent}", mantissa.trim_end_matches('0').trim_end_matches('.'))
-            }
-            _ => text,
-        }
-    }
-}
+pub use privet_learn::report::number;
 
 /// How wide a table may be.
 const WIDTH: usize = 80;

@@ -15,7 +15,8 @@ use privet_data::write::{Destination, Existing};
 use privet_data::{Dataset, Schema};
 use privet_dp::gate::{Certificate, Entered, public_key};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
-use privet_learn::{Released, Task, file};
+use privet_learn::report::Report;
+use privet_learn::{Family, Released, Shown, Task, file};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -190,9 +191,27 @@ impl Releasing {
         })
     }
 
-    /// Writes what was released, a `noun`, closes what is open, and says so: `own` is what the verb shows of it, in words
-    /// and as JSON.
-    pub fn keep<T: Task>(
+    /// Writes what was released, closes what is open, and says so, with what is reported of it.
+    pub fn keep<F: Family>(&self, place: Place, made: Made<F>) -> Result<(), Failure> {
+        self.keep_with(place, made, |_, _| Ok(String::new()))
+    }
+
+    /// The same with `more`, at the end of the words, and in the JSON.
+    pub fn keep_with<F: Family>(
+        &self,
+        place: Place,
+        made: Made<F>,
+        more: impl FnOnce(&Released<F>, &mut Value) -> Result<String, Failure>,
+    ) -> Result<(), Failure> {
+        let settings = if F::TELLS_SETTINGS { made.settings() } else { None };
+        self.keep_as(place, made, F::NOUN, |released| {
+            let (words, mut told) = said(released, settings.as_ref());
+            Ok((words + &more(released, &mut told)?, told))
+        })
+    }
+
+    /// The same of a `noun`, with `own` words and JSON.
+    pub fn keep_as<T: Task>(
         &self,
         place: Place,
         made: Made<T>,
@@ -260,6 +279,20 @@ impl Releasing {
             Err(Failure::Environment(words))
         })
     }
+}
+
+/// What is reported of a release where it is made, in words and as JSON.
+fn said<F: Family>(released: &Released<F>, settings: Option<&Shown>) -> (String, Value) {
+    let Report { sections, mut told, .. } = F::report(released);
+    let mut text = if F::AT_ONCE { words::sections(&sections) } else { String::new() };
+    if F::TELLS_SETTINGS {
+        if let (false, Some(settings)) = (text.is_empty(), settings) {
+            let (noise, other) = words::settings(settings);
+            text.push_str(&format!("(noise: {noise}; {other})\n"));
+        }
+        told["settings"] = json!(settings);
+    }
+    (text, told)
 }
 
 fn claim_as_json(certificate: &Certificate) -> Value {

@@ -1,16 +1,18 @@
-//! The flags that `plan` and `train` share, and the request that they make.
+//! The flags beside the head that `plan` and `train` share, and the request that they make.
 //!
 //! Limits are read from the constants that the library itself checks against.
 
 use crate::failure::Failure;
-use clap::Args;
-use clap::builder::{PathBufValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
-use privet_core::{DELTA, EPSILON, Neighbours, Range, Relation, Whose};
+use crate::head::Told;
+use clap::builder::{
+    NonEmptyStringValueParser, PathBufValueParser, PossibleValue, PossibleValuesParser,
+    TypedValueParser,
+};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use privet_core::{Range, Whose};
 use privet_data::Schema;
 use privet_learn::linear::request::{DEFAULT_HUBER_WIDTH, DEFAULT_QUANTILE, LOSSES, LossInfo};
-use privet_learn::{
-    Calibration, GAMMA, METHODS, Method, RIDGE, ROWS, Request, SPLIT, STEPS, Words,
-};
+use privet_learn::{Calibration, Method, ROWS, Request, Words};
 use privet_optim::loss::{HUBER_WIDTH, QUANTILE};
 use std::path::{Path, PathBuf};
 
@@ -23,24 +25,9 @@ pub fn table() -> impl TypedValueParser<Value = PathBuf> {
         .map(|path| if path == Path::new("-") { PathBuf::from("/dev/stdin") } else { path })
 }
 
-/// What decides the guarantee, as written by the caller.
+/// What a model minimises and the settings of its method, as written by the caller.
 #[derive(Args, Debug, Clone)]
 pub struct RequestFlags {
-    /// Privacy budget ε; privet picks none for you
-    #[arg(
-        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
-        help = format!("Privacy budget ε: {EPSILON}. Smaller is more private; privet picks none \
-                        for you"),
-    )]
-    pub epsilon: Option<f64>,
-
-    #[arg(
-        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}; 0 asks for pure ε \
-                        [default: 1/N², N the number of rows]"),
-    )]
-    pub delta: Option<f64>,
-
     /// What the model minimises [default: logistic for classes, squared for a number]
     #[arg(long, value_name = "LOSS", value_parser = losses())]
     pub loss: Option<String>,
@@ -67,53 +54,44 @@ pub struct RequestFlags {
     )]
     pub rate_at_zero: Option<f64>,
 
-    /// Whose difference must not show: one record (or user) exchanged for another, or one added
-    /// or removed (then the number of rows is private too)
-    #[arg(long, value_name = "RELATION", default_value_t = Neighbours::ReplaceOne)]
-    pub neighbours: Neighbours,
-
-    #[arg(
-        long, value_name = "λ", value_parser = within(RIDGE), allow_hyphen_values = true,
-        help = format!("Strength of the ridge λ/2·‖θ‖² beside the sum of losses: {RIDGE} \
-                        [default: chosen from public facts]"),
-    )]
-    pub ridge: Option<f64>,
-
-    #[arg(
-        long, value_name = "γ", value_parser = within(GAMMA), allow_hyphen_values = true,
-        help = format!("Gradient norm of the mean objective at which {} stop: {GAMMA} \
-                        [default: the method's own]", learners_with("gamma")),
-    )]
-    pub gamma: Option<f64>,
-
-    #[arg(
-        long, value_name = "F", value_parser = within(SPLIT), allow_hyphen_values = true,
-        help = format!("Share of the noise budget for the noise on the result of {}: {SPLIT} \
-                        [default: the method's own]", learners_with("split")),
-    )]
-    pub split: Option<f64>,
-
-    #[arg(
-        long, value_name = "T", value_parser = steps, allow_hyphen_values = true,
-        help = format!("Noised steps of {}, {} [default: the method's own]",
-                       learners_with("steps"), STEPS.whole()),
-    )]
-    pub steps: Option<u32>,
-
-    /// Any other setting of the method, by name; may be given several times. `privet methods` lists
-    /// them
+    /// A setting of the method, by name; may be given several times. `privet methods` lists them
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = assignment)]
     pub set: Vec<(String, String)>,
+
+    #[command(flatten)]
+    former: Former,
 }
 
-/// The learners that have a setting of this name.
-fn learners_with(setting: &str) -> String {
-    let having = METHODS.iter().filter(|info| info.settings.iter().any(|one| one.name == setting));
-    let names: Vec<&str> = having.map(|info| info.name).collect();
-    match names.split_last() {
-        Some((last, [])) => last.to_string(),
-        Some((last, others)) => format!("{} and {last}", others.join(", ")),
-        None => String::new(),
+/// Settings that were flags of their own before 0.3.0, and still are, unshown: the same as `--set NAME=VALUE`.
+const FORMER: [&str; 4] = ["ridge", "gamma", "split", "steps"];
+
+/// Those of them that were given.
+#[derive(Debug, Clone, Default)]
+struct Former(Vec<(String, String)>);
+
+impl Args for Former {
+    fn augment_args(command: Command) -> Command {
+        let flag = |name| {
+            let flag = Arg::new(name).long(name).value_name("VALUE").hide(true);
+            flag.allow_hyphen_values(true).value_parser(NonEmptyStringValueParser::new())
+        };
+        command.args(FORMER.map(flag))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Former {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let given = |name: &str| Some((name.into(), matches.get_one::<String>(name)?.clone()));
+        Ok(Self(FORMER.into_iter().filter_map(given).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
@@ -140,13 +118,6 @@ pub fn rows(text: &str) -> Result<u64, String> {
     Ok(count)
 }
 
-/// A number of noised steps.
-fn steps(text: &str) -> Result<u32, String> {
-    let count: u32 = text.parse().map_err(|_| format!("accepted is a whole number, {STEPS}"))?;
-    STEPS.check(f64::from(count)).map_err(|error| error.to_string())?;
-    Ok(count)
-}
-
 /// The name of a column that says whose a record is.
 pub fn column(text: &str) -> Result<String, String> {
     Whose::named(text).map(|_| text.into()).map_err(|error| error.to_string())
@@ -165,52 +136,40 @@ pub fn assignment(text: &str) -> Result<(String, String), String> {
 impl RequestFlags {
     /// The method's own settings, by name.
     pub fn own(&self) -> Vec<(String, String)> {
-        let numbers = [("ridge", self.ridge), ("gamma", self.gamma), ("split", self.split)];
-        let numbers = numbers.map(|(name, value)| (name, value.map(|value| value.to_string())));
-        let steps = ("steps", self.steps.map(|steps| steps.to_string()));
-        let given = numbers.into_iter().chain([steps]);
-        let given = given.filter_map(|(name, value)| Some((name.to_string(), value?)));
-        given.chain(self.set.iter().cloned()).collect()
+        self.former.0.iter().chain(&self.set).cloned().collect()
     }
 
     /// The same without what the method does not have.
     pub fn only_for(&self, method: &Method) -> Self {
         let mut some = self.clone();
-        let keep = |name: &str| method.has(name);
-        some.ridge = some.ridge.filter(|_| keep("ridge"));
-        some.gamma = some.gamma.filter(|_| keep("gamma"));
-        some.split = some.split.filter(|_| keep("split"));
-        some.steps = some.steps.filter(|_| keep("steps"));
-        some.set.retain(|(name, _)| keep(name));
+        some.former.0.retain(|(name, _)| method.has(name));
+        some.set.retain(|(name, _)| method.has(name));
         some
     }
 
     /// The same with no setting of a method's own.
     pub fn of_no_method(&self) -> Self {
-        let mut some = self.clone();
-        (some.ridge, some.gamma, some.split, some.steps) = (None, None, None, None);
-        some.set.clear();
-        some
+        Self { former: Former::default(), set: Vec::new(), ..self.clone() }
     }
 
     /// Everything a plan depends on. The guarantee's δ is 1/rows² unless given.
     pub fn request(
         &self,
-        schema: &Schema,
-        rows: u64,
+        head: &Told,
+        (schema, rows): (&Schema, u64),
         method: &Method,
         calibration: Calibration,
     ) -> Result<Request, Failure> {
-        let words = self.words(method.clone(), calibration);
+        let words = self.words(head, method.clone(), calibration);
         Ok(Request::build(schema, rows, &words)?)
     }
 
     /// What was asked for, in words.
-    pub fn words(&self, method: Method, calibration: Calibration) -> Words {
+    pub fn words(&self, head: &Told, method: Method, calibration: Calibration) -> Words {
         Words {
-            epsilon: self.epsilon,
-            delta: self.delta,
-            neighbours: self.neighbours,
+            epsilon: head.epsilon,
+            delta: head.delta,
+            neighbours: head.neighbours,
             loss: self.loss.clone(),
             huber_width: self.huber_width,
             quantile: self.quantile,
@@ -220,37 +179,29 @@ impl RequestFlags {
             calibration,
         }
     }
-
-    /// Which tables are neighbours, counted in which unit.
-    pub fn relation(&self, schema: &Schema) -> Relation {
-        Relation::new(self.neighbours, schema.unit())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::Cli;
-    use std::collections::BTreeSet;
+    use clap::Parser;
 
-    /// The help of a flag for a method's setting names the learners that have it and no other.
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        flags: RequestFlags,
+    }
+
+    /// What was a flag of its own says what `--set` says, and no help shows it.
     #[test]
-    fn flags_of_settings_name_the_learners_that_have_them() {
-        let shape = Cli::shape();
-        let mut seen = 0;
-        for verb in ["train", "plan"].map(|name| shape.find_subcommand(name).unwrap()) {
-            for setting in ["gamma", "split", "steps"] {
-                let flag = verb.get_arguments().find(|flag| flag.get_id() == setting).unwrap();
-                let help = flag.get_help().unwrap().to_string();
-                let is_name = |c: char| c.is_alphanumeric() || c == '-';
-                let words: BTreeSet<&str> = help.split(|c| !is_name(c)).collect();
-                for info in METHODS {
-                    let has = info.settings.iter().any(|one| one.name == setting);
-                    assert_eq!(words.contains(info.name), has, "{setting}, {}: {help}", info.name);
-                    seen += usize::from(has);
-                }
-            }
+    fn former_flags_are_settings_and_are_not_shown() {
+        for name in FORMER {
+            let own = |line: [&str; 3]| Line::parse_from(line).flags.own();
+            let former = own(["privet", &format!("--{name}"), "7"]);
+            assert_eq!(former, own(["privet", "--set", &format!("{name}=7")]));
+            assert_eq!(former, [(name.to_string(), "7".to_string())]);
         }
-        assert!(seen > 20, "{seen}");
+        let shown = <Line as clap::CommandFactory>::command().render_long_help().to_string();
+        assert!(FORMER.iter().all(|name| !shown.contains(&format!("--{name}"))), "{shown}");
     }
 }

@@ -37,7 +37,7 @@ pub struct BudgetFlags {
     /// Why it is released, for the ledger
     #[arg(long, value_name = "WORDS")]
     purpose: Option<String>,
-    /// Let this take the whole limit, as the only release ever
+    /// Spend the data set's whole limit on this one release
     #[arg(long)]
     whole: bool,
 }

@@ -2,40 +2,15 @@
 
 use crate::output::number;
 use privet_core::{Neighbours, Unit, Whose};
-use privet_data::Schema;
-use privet_data::schema::{Basis, ColumnKind};
 use privet_dp::account::filter::Law;
 use privet_dp::account::{
     Cost, Event, Filter, Grid, Guarantee, ObjectiveNoise, OutputNoise, SeenBy, ThresholdNoise,
 };
 use privet_dp::gate::{Arithmetic, Made, SILENT};
+use privet_learn::report::{Part, Section};
 use privet_learn::{Shown, Unchecked};
 
-/// What columns are unfolded into before anything private happens; `None` where each stands alone.
-pub fn features(schema: &Schema) -> Option<String> {
-    let hats = |kind: &ColumnKind| match kind {
-        ColumnKind::Number { basis: Basis::Hats(hats), .. } => Some(hats.count),
-        _ => None,
-    };
-    let counts: Vec<u32> =
-        schema.columns().iter().filter_map(|column| hats(&column.kind)).collect();
-    let mut parts = Vec::new();
-    if let (Some(least), Some(most)) = (counts.iter().min(), counts.iter().max()) {
-        let numbers = match counts.len() {
-            1 => "1 number bends".into(),
-            count => format!("{count} numbers bend"),
-        };
-        let knots = if least == most { most.to_string() } else { format!("{least} to {most}") };
-        parts.push(format!("{numbers} at {knots} public knots"));
-    }
-    match schema.pairs().len() {
-        0 => {}
-        1 => parts.push("1 pair of columns".into()),
-        count => parts.push(format!("{count} pairs of columns")),
-    }
-    parts.extend(schema.fourier().map(|waves| format!("{} random waves", waves.count)));
-    (!parts.is_empty()).then(|| format!("features fixed beforehand: {}", parts.join(", ")))
-}
+pub use privet_learn::linear::features;
 
 /// What the guarantee says, for somebody who never heard of ε.
 pub fn guarantee(guarantee: &Guarantee) -> String {
@@ -364,6 +339,21 @@ pub fn wrapped(text: &str, indent: &str) -> String {
     }
     lines.push_str(&format!("{indent}{line}\n"));
     lines
+}
+
+/// What a report says: its paragraphs broken, each line of them begun by `indent`.
+pub fn parts(parts: &[Part], indent: &str) -> String {
+    let shown = |part: &Part| match part {
+        Part::Prose(text) => wrapped(text, indent),
+        Part::Lines(text) => text.clone(),
+        Part::Table(rows) => crate::output::table(rows),
+    };
+    parts.iter().map(shown).collect()
+}
+
+/// All sections of a report, without their titles.
+pub fn sections(sections: &[Section]) -> String {
+    sections.iter().map(|section| parts(&section.parts, "")).collect()
 }
 
 /// The same after a word at the margin, under which the lines that follow are left blank.

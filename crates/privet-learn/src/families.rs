@@ -1,14 +1,18 @@
-//! What a file of any family holds: the registry of families, a line each.
+//! What a file of any family holds: the registry of families, a line each. A line that says `offered` is one of a family
+//! whose verb is made of its declaration ([`crate::Offered`]).
 
 use crate::LearnError;
 use crate::linear::Erm;
+use crate::linear::model::Model;
 use crate::neighbours::Nearby;
 use crate::networks::Network;
 use crate::ratings::Complete;
 use crate::release::bought::Bought;
+use crate::release::family::{Family, PublicFacts, Visit};
 use crate::release::file::Opened;
 use crate::release::plan::{Plan, plan};
 use crate::release::released::Released;
+use crate::release::report::Report;
 use crate::release::request::{Request, task_of};
 use crate::release::strict::unknown_field;
 use crate::release::task::Task;
@@ -27,7 +31,7 @@ use privet_dp::gate::Certificate;
 use serde_json::Value;
 
 macro_rules! families {
-    ($d:tt $($(#[$doc:meta])* $variant:ident($task:ty);)*) => {
+    ($d:tt $($(#[$doc:meta])* $variant:ident($task:ty) $(, $offered:ident)?;)*) => {
         /// Does something with what a [`Loaded`] or an [`AnyPlan`] holds, whichever family it is of:
         /// `of_family!(Loaded, file, released => released.request().rows)`.
         #[macro_export]
@@ -91,6 +95,11 @@ macro_rules! families {
             $($(#[$doc])* $variant(Released<$task>),)*
         }
 
+        /// Shows a visitor every family that is offered, in order.
+        pub fn each_offered(visitor: &mut impl Visit) {
+            $(families!(@offer visitor $task $(, $offered)?);)*
+        }
+
         impl Loaded {
             pub(crate) fn of(opened: Opened) -> Result<Self, String> {
                 let Value::Object(request) = opened.request() else {
@@ -132,6 +141,34 @@ macro_rules! families {
                 }
             }
 
+            /// What is said of it.
+            pub fn report(&self) -> Report {
+                match self {
+                    $(Self::$variant(released) => <$task as Family>::report(released),)*
+                }
+            }
+
+            /// The linear model that it is or holds.
+            pub fn model(&self) -> Option<Model> {
+                match self {
+                    $(Self::$variant(released) => <$task as Family>::model(released),)*
+                }
+            }
+
+            /// The public facts that it states.
+            pub fn facts(&self) -> PublicFacts<'_> {
+                match self {
+                    $(Self::$variant(released) => PublicFacts::of(released),)*
+                }
+            }
+
+            /// What got its noise, in words.
+            pub fn noised(&self) -> &'static str {
+                match self {
+                    $(Self::$variant(released) => released.request().task.noised(),)*
+                }
+            }
+
             /// Checks it ([`verify`]).
             pub fn verify(&self) -> Verdict {
                 match self {
@@ -139,6 +176,10 @@ macro_rules! families {
                 }
             }
         }
+    };
+    (@offer $visitor:ident $task:ty) => {};
+    (@offer $visitor:ident $task:ty, offered) => {
+        $visitor.family::<$task>()
     };
 }
 
@@ -150,13 +191,13 @@ families! { $
     /// The best of several candidates.
     Tuned(Tune);
     /// A description of a table.
-    Description(Describe);
+    Description(Describe), offered;
     /// What a model is worth.
     Evaluation(Evaluate);
     /// What stands in the columns of a table without a schema.
     Outlined(Outline);
     /// Columns chosen.
-    Support(Select);
+    Support(Select), offered;
     /// What was learnt of items from ratings.
     Factors(Complete);
     /// Models of a stream.

@@ -11,11 +11,12 @@ mod svg;
 mod unbroken;
 
 use crate::verbs::inspect;
+use crate::words;
 use plot::Said;
 use privet_data::encode::AxisKind;
-use privet_learn::Verdict;
 use privet_learn::linear::additive::{BAND, Scale, Shape, Shapes};
 use privet_learn::linear::model::Model;
+use privet_learn::{Erm, Family, Verdict};
 use privet_optim::loss::Loss;
 use std::fmt::Write as _;
 use svg::{escape, short, signed};
@@ -77,7 +78,7 @@ pub fn page(model: &Model, verdict: &Verdict) -> String {
 /// What it is and what it can reveal, before anything else.
 fn claim(model: &Model, verdict: &Verdict, page: &mut String) {
     let certificate = model.certificate();
-    let _ = writeln!(page, "<p>{}</p>", lines(&inspect::purpose(model)));
+    let _ = writeln!(page, "<p>{}</p>", lines(&words::wrapped(&Erm::report(model).purpose, "  ")));
     page.push_str("<h2>What it can reveal</h2>\n");
     let holds = inspect::claims(certificate) && verdict.valid;
     let class = if holds { "claim" } else { "refused" };

@@ -29,8 +29,7 @@ pub fn page(released: &Loaded, verdict: &Verdict) -> String {
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
     );
-    let (purpose, facts, _) = inspect::told(released);
-    let _ = writeln!(page, "<p>{}</p>", lines(&purpose));
+    let _ = writeln!(page, "<p>{}</p>", lines(&inspect::purpose(released)));
     page.push_str("<h2>What it can reveal</h2>\n");
     let holds = inspect::claims(certificate) && verdict.valid;
     let class = if holds { "claim" } else { "refused" };
@@ -56,7 +55,7 @@ pub fn page(released: &Loaded, verdict: &Verdict) -> String {
         }
     };
     let _ = writeln!(page, "<h2>On these public facts</h2>\n<p>{looked_up}</p>");
-    for line in facts.lines() {
+    for line in inspect::facts(released).lines() {
         let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escape(line.trim()));
     }
     schema(&certificate.request["schema"], &mut page);
@@ -244,12 +243,7 @@ fn notes(verdict: &Verdict, page: &mut String) {
 
 /// What was released: of a model its weights, of everything else what `inspect` says.
 fn contents(released: &Loaded, page: &mut String) {
-    let model = match released {
-        Loaded::Model(model) => Some(model.clone()),
-        Loaded::Tuned(tuned) => tuned.model(),
-        _ => None,
-    };
-    if let Some(model) = model {
+    if let Some(model) = released.model() {
         let classes = model.request().schema.classes().unwrap_or_default().to_vec();
         return weights(&model.certainty(), &classes, page);
     }

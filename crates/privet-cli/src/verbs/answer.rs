@@ -1,11 +1,11 @@
 //! `privet answer`: labels of public rows in batches, from one budget.
 
-use super::vote::{Asked, as_json, csv, public_rows, shown};
+use super::vote::{Asked, csv, public_rows};
 use crate::failure::Failure;
-use crate::order::{Made, Table};
+use crate::order::Made;
 use crate::output;
 use crate::progress::Meter;
-use crate::releasing::{Place, Releasing, read_table};
+use crate::releasing::{Place, Releasing};
 use crate::say;
 use clap::Args;
 use privet_data::matrix::Matrix;
@@ -39,8 +39,6 @@ Examples:
   privet answer table.csv --stream s.answers --public tuesday.csv --out tuesday.json"
 )]
 pub struct Answer {
-    /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says
-    data: PathBuf,
     #[command(flatten)]
     asked: Asked,
     #[arg(
@@ -96,14 +94,15 @@ impl Answer {
                 self.stream.display()
             ))
         })?;
-        let (schema, relation) = self.asked.facts()?;
-        if self.asked.rows.is_none() && relation.count_is_public() {
+        let schema = self.asked.schema()?;
+        let head = &self.asked.head;
+        if head.rows.is_none() && head.relation(&schema).count_is_public() {
             return Err(Failure::input(
                 "--rows is missing: tables may change between batches, and each must have the number of rows that is \
                  declared here, or give --neighbours add-remove",
             ));
         }
-        let table = Table::new(&self.data, &schema, relation, self.asked.rows)?;
+        let table = head.table(&schema)?;
         let prepared = self.prepare(&schema, &self.asked.teacher()?)?;
         let first = prepared.public.rows() as u64;
         if !(1..=queries).contains(&first) {
@@ -117,7 +116,7 @@ impl Answer {
         let plan = |rows| self.asked.plan(&schema, rows, task.clone());
         let (inputs, doing) = (self.inputs(), "answer, a stream");
         let (place, reserved) = self.releasing.reserve(table, &inputs, doing, plan)?;
-        let (ready, data) = reserved.read(|_| read_table(&self.data, &schema, relation))?;
+        let (ready, data) = reserved.read(|_| self.asked.records(&schema))?;
         let mut source = self.releasing.source()?;
         let planned = ready.spend_whole(&data)?;
         let stream = Answers::begin(&planned, &self.stream, source.as_mut())?;
@@ -127,29 +126,20 @@ impl Answer {
     /// Answers the next batch.
     fn go_on(&self) -> Result<(), Failure> {
         let asked = &self.asked;
-        let given = [
-            ("--schema", asked.schema.is_some()),
-            ("--epsilon", asked.epsilon.is_some()),
-            ("--delta", asked.delta.is_some()),
-            ("--neighbours", asked.neighbours.is_some()),
-            ("--rows", asked.rows.is_some()),
-            ("--queries", self.queries.is_some()),
-            ("--teachers", asked.teachers.is_some()),
-            ("--teacher", asked.teacher.is_some()),
-            ("--teach", !asked.teach.is_empty()),
-            ("--aggregator", self.aggregator.is_some()),
-            ("--set", !asked.set.is_empty()),
+        let more = [
+            ("queries", self.queries.is_some()),
+            ("teachers", asked.teachers.is_some()),
+            ("teacher", asked.teacher.is_some()),
+            ("teach", !asked.teach.is_empty()),
+            ("aggregator", self.aggregator.is_some()),
+            ("set", !asked.set.is_empty()),
         ];
-        if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
-            return Err(Failure::input(format!(
-                "{flag}: {} says it already, and goes on as it was begun; leave it out, or name another stream",
-                self.stream.display()
-            )));
-        }
+        asked.head.not_again(&self.stream, &more)?;
         let stream = Answers::read(&self.stream)?;
         let (plan, entered) = (stream.plan(), stream.entered());
         let prepared = self.prepare(plan.schema(), &plan.request().task.teacher)?;
-        let (place, data) = self.releasing.read_again(&self.data, &self.inputs(), plan, entered)?;
+        let (place, data) =
+            self.releasing.read_again(asked.head.data(), &self.inputs(), plan, entered)?;
         self.answer(stream, place, &data, prepared)
     }
 
@@ -168,9 +158,7 @@ impl Answer {
         let (answered, left) = stream.next(data, &public, program, source.as_mut(), &quiet)?;
         drop(meter);
         let text = csv(planned.schema(), &answered.artefact().classes());
-        self.releasing.keep(place, Made::of(answered), "labels", |labels| {
-            Ok((shown(labels, &planned), as_json(labels, &planned)))
-        })?;
+        self.releasing.keep(place, Made::of(answered))?;
         if let (Some(mut labels), Some(path)) = (labels, &self.labels) {
             output::write_for("--labels", &mut labels, path, text.as_bytes())?;
             say!("labels as CSV written to {}", path.display());
@@ -185,8 +173,6 @@ impl Answer {
     }
 
     fn inputs(&self) -> Vec<&Path> {
-        let (schema, public) = (self.asked.schema.as_ref(), Some(&self.asked.public));
-        let all = [Some(&self.data), schema, public, Some(&self.stream)];
-        all.into_iter().flatten().map(PathBuf::as_path).collect()
+        self.asked.head.inputs(&[Some(&self.asked.public), Some(&self.stream)])
     }
 }

@@ -1,20 +1,17 @@
 //! `privet complete`: learn from ratings what users would say of other items, each user protected whole.
 
 use crate::failure::Failure;
-use crate::order::Table;
-use crate::output::number;
+use crate::head::{Given, Head, head};
 use crate::progress::Meter;
 use crate::releasing::Releasing;
-use crate::settings::{self, within};
+use crate::settings::{self};
 use clap::Args;
-use privet_core::{Budget, DELTA, EPSILON, Neighbours, Relation};
 use privet_data::Schema;
 use privet_data::ratings::{self, Layout, RatingFacts, RatingsError};
 use privet_data::read::ReadOptions;
 use privet_data::schema::{Draft, Invalid};
-use privet_learn::ratings::{Complete as Task, Factors, Method};
-use privet_learn::{Released, Request, plan};
-use serde_json::{Value, json};
+use privet_learn::ratings::{Complete as Task, Method};
+use privet_learn::{Request, plan};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -42,24 +39,18 @@ Examples:
   privet complete table.csv --schema ratings.toml --users 50000 --epsilon 1 --out model.json"
 )]
 pub struct Complete {
-    /// The ratings (.gz, .zst)
-    data: PathBuf,
-    /// The public schema (TOML) of ratings; in place of --layout, --items and --bounds
-    #[arg(
-        long, value_name = "SCHEMA",
-        conflicts_with_all = ["items", "item_list", "bounds", "most", "invalid", "unit_column"],
-    )]
-    schema: Option<PathBuf>,
+    #[command(flatten)]
+    head: Head<OfRatings>,
     #[arg(
         long, value_name = "LAYOUT", default_value = "triples",
         help = format!("How the file is laid out: {}. Triples are user,item,rating under that header", Layout::ACCEPTED),
     )]
     layout: Layout,
     /// How many items there are, called 1 to N
-    #[arg(long, value_name = "N", conflicts_with = "item_list")]
+    #[arg(long, value_name = "N", conflicts_with_all = ["item_list", "schema"])]
     items: Option<u32>,
     /// A file that lists the items, one a line
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "schema")]
     item_list: Option<PathBuf>,
     /// Keep the K items with the largest noised counts, paid from the budget; all others are left out
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(2..))]
@@ -68,38 +59,30 @@ pub struct Complete {
     #[arg(long, value_name = "FILE")]
     item_features: Option<PathBuf>,
     /// The least and the largest rating; one outside counts as the nearest [default: 1,5]
-    #[arg(long, value_name = "LOW,HIGH", value_parser = bounds, allow_hyphen_values = true)]
+    #[arg(
+        long, value_name = "LOW,HIGH", value_parser = bounds, allow_hyphen_values = true,
+        conflicts_with = "schema",
+    )]
     bounds: Option<[f64; 2]>,
     /// Ratings kept of each user, chosen before anything else [default: one of each item]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "schema",
+    )]
     most: Option<u32>,
     /// What becomes of a line that does not fit: refuse, which ends the command, or drop, as with `invalid = "drop"` in a
     /// schema: no rating of its user
-    #[arg(long, value_name = "POLICY", default_value = "refuse", value_parser = ["refuse", "drop"])]
+    #[arg(
+        long, value_name = "POLICY", default_value = "refuse", value_parser = ["refuse", "drop"],
+        conflicts_with = "schema",
+    )]
     invalid: String,
     /// What says whose a line is, where the layout has no header: for a ledger and for `privet total`, which count one
     /// kind of user alone
-    #[arg(long, value_name = "COLUMN", value_parser = settings::column)]
+    #[arg(long, value_name = "COLUMN", value_parser = settings::column, conflicts_with = "schema")]
     unit_column: Option<String>,
     /// Who is protected: users, whole
     #[arg(long, value_name = "UNIT", default_value = "user", value_parser = ["user"])]
     unit: String,
-    /// About how many users there are, from public knowledge
-    #[arg(long, value_name = "N", value_parser = settings::rows)]
-    users: u64,
-    #[arg(
-        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
-        help = format!("Privacy budget ε: {EPSILON}. Smaller is more private; privet picks none for you"),
-    )]
-    epsilon: Option<f64>,
-    #[arg(
-        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA} [default: 1/N², N the declared number of users]"),
-    )]
-    delta: Option<f64>,
-    /// Whose difference must not show: one user exchanged for another, or one added or removed
-    #[arg(long, value_name = "RELATION", default_value_t = Neighbours::ReplaceOne)]
-    neighbours: Neighbours,
     #[arg(
         long, value_name = "METHOD", default_value = "moments",
         help = format!("How: {}", Method::accepted()),
@@ -110,6 +93,19 @@ pub struct Complete {
     set: Vec<(String, String)>,
     #[command(flatten)]
     releasing: Releasing,
+}
+
+head! {
+    OfRatings {
+        data: (Given::Always, "The ratings (.gz, .zst)"),
+        schema: (
+            Given::Perhaps,
+            "The public schema (TOML) of ratings; in place of --layout, --items and --bounds",
+        ),
+        epsilon: (Given::Perhaps, ""),
+        delta: " [default: 1/N², N the declared number of users]",
+        rows: (Given::Always, "users", "About how many users there are, from public knowledge"),
+    }
 }
 
 /// Two numbers.
@@ -124,13 +120,12 @@ fn bounds(text: &str) -> Result<[f64; 2], String> {
 impl Complete {
     /// Plans, reads, learns, writes.
     pub fn run(self) -> Result<(), Failure> {
-        if self.epsilon.is_none() && self.method.is_private() {
-            return Err(Failure::input(format!(
-                "--epsilon is missing: the privacy budget, {EPSILON}"
-            )));
-        }
-        let delta = self.delta.unwrap_or(1.0 / (self.users as f64).powi(2));
-        let budget = self.epsilon.map(|epsilon| Budget::new(epsilon, delta)).transpose()?;
+        let head = &self.head;
+        let users = head.rows.unwrap_or_default();
+        let budget = match head.epsilon.is_some() || self.method.is_private() {
+            true => Some(head.budget_for(users)?),
+            false => None,
+        };
         let schema = self.schema()?;
         let method = self.method.clone();
         let method =
@@ -145,13 +140,12 @@ impl Complete {
         };
         let request = Task { method, top: self.top, features }.request(
             schema.clone(),
-            self.users,
-            self.neighbours,
+            users,
+            head.neighbours,
         );
-        let (request, relation) =
-            (Request { budget, ..request }, Relation::new(self.neighbours, schema.unit()));
+        let request = Request { budget, ..request };
         let laid_out = self.laid_out(&schema)?;
-        let table = Table::new(&self.data, &laid_out, relation, Some(self.users))?;
+        let table = head.table(&laid_out)?;
         let planned = |_| {
             let _meter = Meter::spinner("planning");
             Ok(plan(&request)?)
@@ -159,43 +153,33 @@ impl Complete {
         let doing = format!("complete {}", request.task.method);
         let (place, reserved) = self.releasing.reserve(table, &self.inputs(), &doing, planned)?;
         let (ready, data) = reserved.read(|plan| {
-            let _meter = Meter::spinner(&format!("reading {}", self.data.display()));
+            let _meter = Meter::spinner(&format!("reading {}", head.data().display()));
             let options = ReadOptions { allow_empty: true, ..ReadOptions::default() };
-            Ok(ratings::read(&self.data, self.layout, plan.schema(), &options)?)
+            Ok(ratings::read(head.data(), self.layout, plan.schema(), &options)?)
         })?;
         let mut source = self.releasing.source()?;
         let made = {
             let _meter = Meter::spinner("learning");
             ready.run(&data, source.as_mut(), &AtomicBool::new(false))?
         };
-        let own = |released: &_| Ok((words(released), as_json(released)));
-        self.releasing.keep(place, made, "model", own)
+        self.releasing.keep(place, made)
     }
 
     fn inputs(&self) -> Vec<&Path> {
-        [
-            Some(&self.data),
-            self.schema.as_ref(),
-            self.item_list.as_ref(),
-            self.item_features.as_ref(),
-        ]
-        .into_iter()
-        .flatten()
-        .map(PathBuf::as_path)
-        .collect()
+        self.head.inputs(&[self.item_list.as_deref(), self.item_features.as_deref()])
     }
 
     /// By which a ledger knows the table: without a header, by names that do not change with what the user is called.
     fn laid_out(&self, schema: &Schema) -> Result<Schema, Failure> {
-        match self.schema.is_none() && !self.layout.has_header() {
+        match self.head.schema_path().is_none() && !self.layout.has_header() {
             true => Ok(ratings::with_unit(schema, "user")?),
             false => Ok(schema.clone()),
         }
     }
 
     fn schema(&self) -> Result<Schema, Failure> {
-        if let Some(path) = &self.schema {
-            return Ok(Schema::load(path)?);
+        if self.head.schema_path().is_some() {
+            return self.head.schema();
         }
         if self.unit_column.is_some() && self.layout.has_header() {
             return Err(Failure::input(
@@ -245,51 +229,4 @@ impl From<RatingsError> for Failure {
             error => Self::input(error.to_string()),
         }
     }
-}
-
-/// What was learnt, for people.
-pub fn words(released: &Released<Task>) -> String {
-    let request = released.request();
-    let factors = match released.artefact() {
-        Factors::Chosen(chosen) => &*chosen.of,
-        factors => factors,
-    };
-    let what = match factors {
-        Factors::Moments(state) => {
-            let rank = state.vectors.first().map_or(0, Vec::len);
-            format!("an offset, how often it is rated, and {rank} numbers of each item")
-        }
-        Factors::Directions(path) => format!("{} directions over the items", path.directions.len()),
-        Factors::Descent(descent) => format!("{} projections over the items", descent.steps.len()),
-        Factors::Subspace(subspace) => {
-            format!("{} directions over the items", subspace.vectors.len())
-        }
-        Factors::Chosen(_) => String::new(),
-    };
-    let chosen = match request.task.top {
-        Some(top) => format!(", of which {top} were chosen by noised counts"),
-        None => String::new(),
-    };
-    format!(
-        "{} items{chosen}, about {} users; {}: {what}\n",
-        number(items(released) as f64),
-        request.rows,
-        request.task.method
-    )
-}
-
-fn items(released: &Released<Task>) -> usize {
-    ratings::Rated::of(&released.request().schema).map_or(0, |rated| rated.items.len())
-}
-
-fn as_json(released: &Released<Task>) -> Value {
-    let request = released.request();
-    json!({
-        "method": request.task.method,
-        "items": items(released),
-        "top": request.task.top,
-        "users": request.rows,
-        "neighbours": request.neighbours,
-        "unit": request.schema.unit(),
-    })
 }

@@ -1,19 +1,18 @@
 //! `privet count`: how many records are in each declared category, under noise.
 
 use crate::failure::Failure;
-use crate::order::{Made, Table};
-use crate::output::{self, number};
+use crate::head::{Given, Head, NOT_FOR_A_STREAM, head};
+use crate::order::Made;
+use crate::output::{self};
 use crate::progress::Meter;
 use crate::releasing::{Place, Releasing, read_table};
 use crate::say;
-use crate::settings::{self, within};
 use clap::Args;
-use privet_core::{Budget, DELTA, EPSILON, Neighbours, Relation};
+use privet_core::Budget;
 use privet_data::Schema;
-use privet_learn::statistics::count::{Count as Task, Counts, Law};
+use privet_learn::statistics::count::Count as Task;
 use privet_learn::statistics::stream::Stream;
-use privet_learn::{Plan, Released, plan};
-use serde_json::{Value, json};
+use privet_learn::{Plan, plan};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -43,35 +42,11 @@ Examples:
   privet count tuesday.csv --stream jobs.stream --out tuesday.json"
 )]
 pub struct Count {
-    /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says; - is standard input
-    #[arg(value_parser = settings::table())]
-    data: PathBuf,
-    /// The public schema (TOML); not for a stream that goes on
-    #[arg(long, value_name = "SCHEMA")]
-    schema: Option<PathBuf>,
+    #[command(flatten)]
+    head: Head<OfCounts>,
     /// The column: one of declared categories, of two values, or the target if it has classes
     #[arg(long, value_name = "COLUMN")]
     by: Option<String>,
-    #[arg(
-        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
-        help = format!("Privacy budget ε of all releases together: {EPSILON}. Smaller is more private; \
-                        privet picks none for you"),
-    )]
-    epsilon: Option<f64>,
-    #[arg(
-        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}. Above 0 it makes many releases \
-                        less noisy [default: 0]"),
-    )]
-    delta: Option<f64>,
-    /// Whose difference must not show: one record (or user) exchanged for another, or one added
-    /// or removed (then the number of rows is private too) [default: replace-one]
-    #[arg(long, value_name = "RELATION")]
-    neighbours: Option<Neighbours>,
-    /// Number of rows you declare; required where it is private (add-remove, or users with several
-    /// rows) [default: that of the file]
-    #[arg(long, value_name = "N", value_parser = settings::rows)]
-    rows: Option<u64>,
     /// How often counts may be released at most, with --stream
     #[arg(long, value_name = "T", requires = "stream")]
     times: Option<u32>,
@@ -80,6 +55,14 @@ pub struct Count {
     stream: Option<PathBuf>,
     #[command(flatten)]
     releasing: Releasing,
+}
+
+head! {
+    OfCounts {
+        schema: (Given::Perhaps, NOT_FOR_A_STREAM),
+        epsilon: (Given::Perhaps, " of all releases together"),
+        delta: ". Above 0 it makes many releases less noisy [default: 0]",
+    }
 }
 
 impl Count {
@@ -93,14 +76,15 @@ impl Count {
     }
 
     fn once(&self) -> Result<(), Failure> {
-        let (schema, relation) = self.facts()?;
-        let table = Table::new(&self.data, &schema, relation, self.rows)?;
+        let schema = self.head.schema()?;
+        let (table, relation) = (self.head.table(&schema)?, self.head.relation(&schema));
         let plan = |rows| self.plan(&schema, rows);
         let (place, reserved) = self.releasing.reserve(table, &self.inputs(), "count", plan)?;
-        let read = |plan: &Plan<Task>| read_table(&self.data, plan.schema(), relation);
+        let read = |plan: &Plan<Task>| read_table(self.head.data(), plan.schema(), relation);
         let (ready, data) = reserved.read(read)?;
         let mut source = self.releasing.source()?;
-        self.keep(place, ready.run(&data, source.as_mut(), &AtomicBool::new(false))?)
+        let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+        self.releasing.keep(place, made)
     }
 
     /// The first of several releases.
@@ -112,18 +96,19 @@ impl Count {
                 path.display()
             )));
         }
-        let (schema, relation) = self.facts()?;
-        if self.rows.is_none() && relation.count_is_public() {
+        let schema = self.head.schema()?;
+        let relation = self.head.relation(&schema);
+        if self.head.rows.is_none() && relation.count_is_public() {
             return Err(Failure::input(
                 "--rows is missing: tables may change between releases, and each must have the number \
                  of rows that is declared here, or give --neighbours add-remove",
             ));
         }
-        let table = Table::new(&self.data, &schema, relation, self.rows)?;
+        let table = self.head.table(&schema)?;
         output::fresh("--stream", path)?;
         let (plan, inputs) = (|rows| self.plan(&schema, rows), self.inputs());
         let (place, reserved) = self.releasing.reserve(table, &inputs, "count, a stream", plan)?;
-        let read = |plan: &Plan<Task>| read_table(&self.data, plan.schema(), relation);
+        let read = |plan: &Plan<Task>| read_table(self.head.data(), plan.schema(), relation);
         let (ready, data) = reserved.read(read)?;
         let mut source = self.releasing.source()?;
         let planned = ready.spend_whole(&data)?;
@@ -133,22 +118,8 @@ impl Count {
 
     /// The next of several releases.
     fn go_on(&self, path: &Path) -> Result<(), Failure> {
-        let given = [
-            ("--schema", self.schema.is_some()),
-            ("--by", self.by.is_some()),
-            ("--epsilon", self.epsilon.is_some()),
-            ("--delta", self.delta.is_some()),
-            ("--neighbours", self.neighbours.is_some()),
-            ("--rows", self.rows.is_some()),
-            ("--times", self.times.is_some()),
-        ];
-        if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
-            return Err(Failure::input(format!(
-                "{flag}: {} says it already, and goes on as it was begun; leave it out, or name another \
-                 stream",
-                path.display()
-            )));
-        }
+        let more = [("by", self.by.is_some()), ("times", self.times.is_some())];
+        self.head.not_again(path, &more)?;
         let stream = Stream::read(path)?;
         if stream.left() == 0 {
             return Err(Failure::input(format!(
@@ -157,7 +128,7 @@ impl Count {
             )));
         }
         let (place, data) = self.releasing.read_again(
-            &self.data,
+            self.head.data(),
             &self.inputs(),
             stream.plan(),
             stream.entered(),
@@ -177,80 +148,26 @@ impl Count {
             0 => "this was the last release of the stream\n".to_string(),
             left => format!("{left} more from the same budget\n"),
         };
-        self.keep(place, Made::of(counts))?;
+        self.releasing.keep(place, Made::of(counts))?;
         say!("{}", words.trim_end());
         Ok(())
     }
 
-    fn keep(&self, place: Place, counts: Made<Task>) -> Result<(), Failure> {
-        self.releasing.keep(place, counts, "counts", |counts| Ok((table(counts), as_json(counts))))
-    }
-
     fn inputs(&self) -> Vec<&Path> {
-        [Some(&self.data), self.schema.as_ref(), self.stream.as_ref()]
-            .into_iter()
-            .flatten()
-            .map(PathBuf::as_path)
-            .collect()
-    }
-
-    /// The schema and the relation.
-    fn facts(&self) -> Result<(Schema, Relation), Failure> {
-        let path = self.schema.as_ref().ok_or_else(|| {
-            Failure::input("--schema is missing: the public schema that declares the categories")
-        })?;
-        let schema = Schema::load(path)?;
-        let relation = Relation::new(self.neighbours(), schema.unit());
-        Ok((schema, relation))
-    }
-
-    fn neighbours(&self) -> Neighbours {
-        self.neighbours.unwrap_or(Neighbours::ReplaceOne)
+        self.head.inputs(&[self.stream.as_deref()])
     }
 
     fn plan(&self, schema: &Schema, rows: u64) -> Result<Plan<Task>, Failure> {
-        let missing = |what: &str| Failure::input(what);
         let by = self.by.clone().ok_or_else(|| {
-            missing(
+            Failure::input(
                 "--by is missing: the column to count by, one whose categories the schema declares",
             )
         })?;
-        let epsilon = self.epsilon.ok_or_else(|| {
-            missing(&format!("--epsilon is missing: counts need a privacy budget, {EPSILON}"))
-        })?;
-        let budget = Budget::new(epsilon, self.delta.unwrap_or(0.0))?;
+        let (epsilon, delta) = self.head.budget()?;
+        let budget = Budget::new(epsilon, delta.unwrap_or(0.0))?;
         let task = Task { by, times: self.times, law: None };
-        let request = task.request(schema, rows, self.neighbours())?.within(budget);
+        let request = task.request(schema, rows, self.head.neighbours)?.within(budget);
         let _meter = Meter::spinner("planning");
         Ok(plan(&request)?)
     }
-}
-
-/// The counts for people, with their noise.
-pub fn table(counts: &Released<Task>) -> String {
-    let Counts { by, cells, noise } = counts.artefact();
-    let law = counts.request().task.law.unwrap_or(Law::Laplace);
-    let within = number(law.margin(*noise).ceil());
-    let mut rows = vec![vec![by.clone(), "count".into(), "±".into()]];
-    for cell in cells {
-        rows.push(vec![cell.category.clone(), number(cell.count.round()), within.clone()]);
-    }
-    format!(
-        "{}(a count is within ± of the truth in 95 of 100 releases; below 0 is noise\naround next to nobody)\n",
-        output::table(&rows)
-    )
-}
-
-fn as_json(counts: &Released<Task>) -> Value {
-    let request = counts.request();
-    json!({
-        "by": request.task.by,
-        "cells": counts.artefact().cells,
-        "noise": counts.artefact().noise,
-        "law": request.task.law,
-        "times": request.task.times,
-        "rows": request.rows,
-        "neighbours": request.neighbours,
-        "unit": request.schema.unit(),
-    })
 }

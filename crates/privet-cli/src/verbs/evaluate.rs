@@ -1,20 +1,20 @@
 //! `privet evaluate`: what is a model worth?
 
 use super::predict::{fitting_schema, tell_unknown};
-use super::worth;
 use crate::failure::Failure;
-use crate::order::Table;
+use crate::head::{Given, Head, head};
 use crate::output;
 use crate::progress::Meter;
 use crate::releasing::{PerhapsReleasing, Releasing, read_table};
-use crate::settings::{self, within};
+use crate::settings::within;
 use crate::usable::Usable;
 use crate::{say, words};
 use clap::Args;
-use privet_core::{DELTA, EPSILON, Neighbours, Range, Relation};
+use privet_core::Range;
 use privet_data::read::{Purpose, ReadOptions, read};
 use privet_data::{Dataset, Schema};
 use privet_learn::file::{self, Seal};
+use privet_learn::statistics::evaluate::report;
 use privet_learn::statistics::evaluate::{
     Evaluate as Task, Form, Measures, THRESHOLD, Worth, taken_for_public, threshold_by_cost,
 };
@@ -60,44 +60,32 @@ Examples:
 pub struct Evaluate {
     /// The model file
     model: PathBuf,
-    /// Labelled rows; - is standard input
-    #[arg(value_parser = settings::table())]
-    data: PathBuf,
-    /// How this file is written, if otherwise than the training file: a schema that differs from
-    /// the model's in [file] only
-    #[arg(long, value_name = "SCHEMA")]
-    schema: Option<PathBuf>,
+    #[command(flatten)]
+    head: Head<OfWorth>,
     #[command(flatten)]
     decision: Decision,
     /// Tell the threshold above which this share of the records lies (two classes)
     #[arg(long, value_name = "S", value_parser = within(SHARE), allow_hyphen_values = true)]
     share: Option<f64>,
-    #[arg(
-        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
-        help = format!("Privacy budget ε of what is shown: {EPSILON}. Without it nothing here is private"),
-    )]
-    epsilon: Option<f64>,
-    #[arg(
-        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        requires = "epsilon",
-        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}; 0 asks for pure ε [default: 1/N², N \
-                        the number of rows]"),
-    )]
-    delta: Option<f64>,
-    /// Whose difference must not show: one record (or user) exchanged for another, or one added
-    /// or removed (then the number of rows is private too) [default: replace-one]
-    #[arg(long, value_name = "RELATION", requires = "epsilon")]
-    neighbours: Option<Neighbours>,
-    /// Number of rows you declare; required where it is private (add-remove, or users with several
-    /// rows) [default: that of the file]
-    #[arg(long, value_name = "N", value_parser = settings::rows, requires = "epsilon")]
-    rows: Option<u64>,
     /// The model is public, made without these records, though its file has no guarantee that holds;
     /// the certificate states that you said so
     #[arg(long, requires = "epsilon")]
     model_is_public: bool,
     #[command(flatten)]
     releasing: PerhapsReleasing,
+}
+
+head! {
+    OfWorth {
+        data: (Given::Always, "Labelled rows; - is standard input"),
+        schema: (
+            Given::Perhaps,
+            "How this file is written, if otherwise than the training file: a schema that differs from the model's in \
+             [file] only",
+        ),
+        epsilon: (Given::Perhaps, " of what is shown, without which nothing here is private"),
+        only_with_epsilon: true,
+    }
 }
 
 /// When the second of two classes is predicted.
@@ -136,12 +124,10 @@ impl Evaluate {
     /// Loads, reads, compares.
     pub fn run(self) -> Result<(), Failure> {
         let model = Usable::load(&self.model)?;
-        let schema = fitting_schema(model.schema(), self.schema.as_deref())?;
+        let schema = fitting_schema(model.schema(), self.head.schema_path())?;
         let threshold = self.decision.threshold()?;
-        match (self.epsilon, self.releasing.releasing()) {
-            (Some(epsilon), Some(releasing)) => {
-                self.release(&model, &schema, threshold, epsilon, releasing)
-            }
+        match (self.head.epsilon, self.releasing.releasing()) {
+            (Some(_), Some(releasing)) => self.release(&model, &schema, threshold, releasing),
             (Some(_), None) => Err(Failure::input(
                 "--out is missing: where to write the evaluation with its certificate; - is standard output",
             )),
@@ -156,14 +142,14 @@ impl Evaluate {
     fn look(&self, model: &Usable, schema: &Schema, threshold: Option<f64>) -> Result<(), Failure> {
         self.releasing.alone()?;
         let form = Form::exact(schema, model.says(), threshold).map_err(refused)?;
-        let meter = Meter::bar(&format!("reading {}", self.data.display()));
+        let meter = Meter::bar(&format!("reading {}", self.head.data().display()));
         let tell = |done, total| meter.at(done, total);
         let options = ReadOptions {
             purpose: Purpose::Evaluate,
             progress: Some(&tell),
             ..ReadOptions::default()
         };
-        let data = read(&self.data, schema, &options)?;
+        let data = read(self.head.data(), schema, &options)?;
         drop(meter);
         tell_unknown(&data.report);
         if data.report.null_rows.len() == data.rows() {
@@ -175,11 +161,13 @@ impl Evaluate {
         say!("{}", words::wrapped(banner, "").trim_end());
         match self.releasing.json {
             true => {
-                let mut shown = worth::as_json(&worth);
+                let mut shown = report::as_json(&worth);
                 self.add_share(&worth, &mut shown)?;
                 output::print_json(&shown)
             }
-            false => output::print(&(worth::table(&worth) + &self.share_in_words(&worth)?)),
+            false => output::print(
+                &(words::parts(&report::parts(&worth), "") + &self.share_in_words(&worth)?),
+            ),
         }
     }
 
@@ -189,20 +177,16 @@ impl Evaluate {
         model: &Usable,
         schema: &Schema,
         threshold: Option<f64>,
-        epsilon: f64,
         releasing: &Releasing,
     ) -> Result<(), Failure> {
-        let neighbours = self.neighbours.unwrap_or(Neighbours::ReplaceOne);
-        let relation = Relation::new(neighbours, schema.unit());
-        let table = Table::new(&self.data, schema, relation, self.rows)?;
+        let (table, budget) = (self.head.table(schema)?, self.head.budget()?);
         let guarantee = file::load_any(&self.model, Seal::Required)?.verify().guarantee;
         taken_for_public(guarantee.as_ref(), self.model_is_public)?;
         let digest = model.digest().unwrap_or_default().to_string();
         let declared_public = self.model_is_public;
         let task = Task { model: digest, says: model.says(), threshold, declared_public };
         let planned = |rows: u64| -> Result<Plan<Task>, Failure> {
-            let budget = (epsilon, self.delta);
-            let request = task.clone().request(schema, rows, neighbours, budget);
+            let request = task.clone().request(schema, rows, self.head.neighbours, budget);
             plan(&request.map_err(refused)?).map_err(refused)
         };
         if self.share.is_some() && (schema.classes().map_or(0, <[_]>::len), model.says()) != SHARED
@@ -211,26 +195,21 @@ impl Evaluate {
         }
         let (place, reserved) = releasing.reserve(table, &self.inputs(), "evaluate", planned)?;
         let (ready, judged) = reserved.read(|plan| {
-            let data = read_table(&self.data, schema, relation)?;
+            let data = read_table(self.head.data(), schema, self.head.relation(schema))?;
             Ok(model.judged(&data, plan.facts())?.table(plan.facts()))
         })?;
         let mut source = releasing.source()?;
         let made = ready.run(&judged, source.as_mut(), &AtomicBool::new(false))?;
-        releasing.keep(place, made, "evaluation", |found| {
+        releasing.keep_with(place, made, |found, told| {
             let worth = Worth::of(found.request(), found.artefact())
                 .ok_or_else(|| Failure::input("what was released does not fit its request"))?;
-            let mut shown = worth::as_json(&worth);
-            self.add_share(&worth, &mut shown)?;
-            Ok((worth::table(&worth) + &self.share_in_words(&worth)?, shown))
+            self.add_share(&worth, told)?;
+            self.share_in_words(&worth)
         })
     }
 
     fn inputs(&self) -> Vec<&Path> {
-        [Some(&self.model), Some(&self.data), self.schema.as_ref()]
-            .into_iter()
-            .flatten()
-            .map(PathBuf::as_path)
-            .collect()
+        self.head.inputs(&[Some(&self.model)])
     }
 
     fn add_share(&self, worth: &Worth, shown: &mut Value) -> Result<(), Failure> {
@@ -246,7 +225,7 @@ impl Evaluate {
     fn share_in_words(&self, worth: &Worth) -> Result<String, Failure> {
         let Some(share) = self.share else { return Ok(String::new()) };
         let found = worth.threshold_by_share(share).ok_or_else(no_share)?;
-        Ok(worth::threshold(share, &found))
+        Ok(report::threshold(share, &found))
     }
 }
 

@@ -2,9 +2,6 @@
 
 use crate::failure::Failure;
 use crate::output::{self, number};
-use crate::verbs::{
-    complete, count, describe as described, neighbours, network, select, tune, vote, worth,
-};
 use crate::{page, say, words};
 use clap::Args;
 use privet_core::printable;
@@ -16,13 +13,8 @@ use privet_dp::noise::Origin;
 use privet_learn::file::{self, Seal};
 use privet_learn::linear::certainty::{Surety, Weighed};
 use privet_learn::linear::model::Model;
-use privet_learn::statistics::count::Count;
-use privet_learn::statistics::describe::{Describe, Summary};
-use privet_learn::statistics::evaluate::{Evaluate, Worth};
-use privet_learn::statistics::outline::{Outline, Suggestion, suggested};
-use privet_learn::streams::Stream;
-use privet_learn::streams::tally::Tally;
-use privet_learn::{Loaded, Released, Scores, Task, UNSIGNED, Verdict, plan};
+use privet_learn::report::Section;
+use privet_learn::{Loaded, PublicFacts, Scores, UNSIGNED, Verdict};
 use privet_optim::loss::Loss;
 use serde_json::{Value, json};
 use std::path::PathBuf;
@@ -119,14 +111,13 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
             text.push_str(&format!("{title}{body}"));
         }
     };
-    let (purpose, facts, _) = told(released);
-    section("What it is", purpose);
+    section("What it is", purpose(released));
     section("What it can reveal", promise(certificate, verdict));
     let spent = with_schema(released, verdict);
     section("", spent.map_or(String::new(), |line| words::wrapped(&line, "  ")));
     let noise = noise(released, verdict);
     section("Noise", noise.iter().map(|line| words::wrapped(line, "  ")).collect());
-    section("From these public facts", facts);
+    section("From these public facts", facts(released));
     // Those of the plan made again, whatever the file leaves out; then what it says besides.
     let granted = (!verdict.unchecked.is_empty()).then(|| words::unchecked(&verdict.unchecked));
     let notes = verdict.notes.iter().cloned().chain(granted);
@@ -143,7 +134,7 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
 
 /// The noise, a sentence each; nothing where the claim does not hold.
 pub(crate) fn noise(released: &Loaded, verdict: &Verdict) -> Vec<String> {
-    let (certificate, (_, _, noised)) = (released.certificate(), told(released));
+    let (certificate, noised) = (released.certificate(), released.noised());
     let stated = certificate.events.as_ref().filter(|_| verdict.valid || !claims(certificate));
     stated.map_or(Vec::new(), |events| {
         let lines = match &certificate.filter {
@@ -158,184 +149,17 @@ pub(crate) fn noise(released: &Loaded, verdict: &Verdict) -> Vec<String> {
     })
 }
 
-/// What it is, the public facts, and what got the noise.
-pub(crate) fn told(released: &Loaded) -> (String, String, &'static str) {
-    match released {
-        Loaded::Model(model) => (purpose(model), facts(model), model.request().task.noised()),
-        Loaded::Tuned(tuned) => {
-            let purpose =
-                "The best of a secret number of trainings, each of a candidate drawn by lot.";
-            (words::wrapped(purpose, "  "), facts(tuned), tuned.request().task.noised())
-        }
-        Loaded::Counts(counts) => {
-            let by = printable(&counts.request().task.by);
-            let purpose = format!("The number of records in each category of \"{by}\".");
-            (words::wrapped(&purpose, "  "), facts(counts), counts.request().task.noised())
-        }
-        Loaded::Description(found) => {
-            let columns = found.request().task.columns.as_ref().map_or(0, Vec::len);
-            let purpose = format!(
-                "What {columns} columns of a table look like: counts, means, quantiles, histograms, correlations."
-            );
-            (words::wrapped(&purpose, "  "), facts(found), found.request().task.noised())
-        }
-        Loaded::Evaluation(found) => {
-            let purpose = format!(
-                "What the model of digest {}… is worth on labelled records.",
-                found.request().task.model.get(..12).unwrap_or_default()
-            );
-            (words::wrapped(&purpose, "  "), facts(found), found.request().task.noised())
-        }
-        Loaded::Outlined(found) => {
-            let columns = found.request().task.columns.len();
-            let purpose = format!(
-                "What enough people hold in {columns} columns of a table: numbers by bins, dates by years, texts."
-            );
-            (words::wrapped(&purpose, "  "), facts(found), found.request().task.noised())
-        }
-        Loaded::Support(support) => {
-            let purpose = words::wrapped(&select::purpose(support), "  ");
-            (purpose, facts(support), support.request().task.noised())
-        }
-        Loaded::Labels(labels) => {
-            let purpose = words::wrapped(&vote::purpose(labels), "  ");
-            (purpose, facts(labels), labels.request().task.noised())
-        }
-        Loaded::Answers(answered) => {
-            let purpose = words::wrapped(&neighbours::purpose(answered), "  ");
-            (purpose, facts(answered), answered.request().task.noised())
-        }
-        Loaded::Stream(stream) => {
-            let purpose = format!(
-                "The newest of the models that were learnt from a stream of up to {} records, all of which may be \
-                 known.",
-                stream.request().rows
-            );
-            (words::wrapped(&purpose, "  "), facts(stream), stream.request().task.noised())
-        }
-        Loaded::Tally(tally) => {
-            let by = printable(&tally.request().task.by);
-            let purpose = format!(
-                "How many records of each category of \"{by}\" had come, of a stream of up to {}; all its counts \
-                 may be known.",
-                tally.request().rows
-            );
-            (words::wrapped(&purpose, "  "), facts(tally), tally.request().task.noised())
-        }
-        Loaded::Network(trained) => {
-            let purpose = words::wrapped(&network::purpose(trained), "  ");
-            (purpose, facts(trained), trained.request().task.noised())
-        }
-        Loaded::Factors(factors) => {
-            let purpose = "What items have in common, learnt from ratings: with a user's own ratings it \
-                           predicts what she would say of others (`privet recommend`).";
-            (words::wrapped(purpose, "  "), facts(factors), factors.request().task.noised())
-        }
-    }
+/// What it is, in a sentence.
+pub(crate) fn purpose(released: &Loaded) -> String {
+    words::wrapped(&released.report().purpose, "  ")
 }
 
 /// What was released itself, in sections.
 pub(crate) fn shown(released: &Loaded) -> Vec<(&'static str, String)> {
-    let mut all = Vec::new();
-    let mut section = |title: &'static str, body: String| all.push((title, body));
-    match released {
-        Loaded::Model(model) => section("Weights", weights(model)),
-        Loaded::Tuned(tuned) => {
-            section("Best trial", words::wrapped(&tune::best(tuned), "  "));
-            section("Weights", tuned.model().map_or(String::new(), |model| weights(&model)));
-        }
-        Loaded::Counts(counts) => section("Counts", count::table(counts)),
-        Loaded::Description(found) => section("Columns", described::table(found)),
-        Loaded::Evaluation(found) => {
-            let worth = Worth::of(found.request(), found.artefact());
-            section("Worth", worth.map_or(String::new(), |worth| worth::table(&worth)));
-        }
-        Loaded::Outlined(found) => section("Columns", outlined(found)),
-        Loaded::Support(support) => section("Columns", select::list(support)),
-        Loaded::Labels(labels) => section("Labels", vote::list(labels)),
-        Loaded::Answers(answered) => section("Answers", neighbours::list(answered)),
-        Loaded::Network(trained) => section("Tensors", network::tensors(trained)),
-        Loaded::Factors(factors) => {
-            section("Items", words::wrapped(complete::words(factors).trim_end(), "  "));
-        }
-        Loaded::Stream(stream) => {
-            let schema = &stream.request().schema;
-            let columns = Encoding::new(schema).column_names();
-            let names: Vec<String> = match schema.classes() {
-                Some(classes) if classes.len() > 2 => {
-                    let of = |class: &String| {
-                        let class = printable(class).to_string();
-                        columns
-                            .iter()
-                            .map(move |name| format!("{class}: {name}"))
-                            .collect::<Vec<_>>()
-                    };
-                    classes.iter().flat_map(of).collect()
-                }
-                _ => columns,
-            };
-            section("Newest model", newest(stream.artefact(), &names));
-        }
-        Loaded::Tally(tally) => {
-            let request = tally.request();
-            let names = Tally::facts(request).map(|facts| facts.cells.names).unwrap_or_default();
-            section("Newest counts", newest(tally.artefact(), &names));
-        }
-    }
-    all
-}
-
-/// What each column seems to hold.
-fn outlined(found: &Released<Outline>) -> String {
-    let rows: Vec<Vec<String>> = suggested(found)
-        .into_iter()
-        .map(|column| {
-            let what = match &column.what {
-                Suggestion::Number(low, high) => format!("{} to {}", number(*low), number(*high)),
-                Suggestion::Dates(first, last) => format!("dates of {first} to {last}"),
-                Suggestion::Category(texts) => texts.join(", "),
-                Suggestion::Nothing => "nothing that stands out of the noise".into(),
-            };
-            vec![printable(&column.name).into_owned(), described::cut(&what, 60)]
-        })
-        .collect();
-    output::table(&rows)
-}
-
-/// The newest release of a stream, a line a number.
-fn newest(stream: &Stream, names: &[String]) -> String {
-    let (Some(after), Some(values)) = (stream.after.last(), stream.last()) else {
-        return "  nothing was released yet\n".into();
-    };
-    let mut rows = vec![vec![format!("after step {after}"), String::new()]];
-    rows.extend(names.iter().zip(values).map(|(name, value)| vec![name.clone(), number(*value)]));
-    output::table(&rows)
-}
-
-pub(crate) fn purpose(model: &Model) -> String {
-    let schema = &model.request().schema;
-    let column = match schema.target().column.as_str() {
-        "" => "the label".to_string(),
-        name => format!("\"{name}\""),
-    };
-    let what = match schema.classes() {
-        Some(classes) => format!("predicts {column}, one of {}", classes.join(", ")),
-        None => format!("predicts {column}, a number"),
-    };
-    let request = model.request();
-    let kind = match words::features(schema) {
-        Some(_) => "A linear model of fixed features, so that it can bend, that",
-        None => "A linear model that",
-    };
-    words::wrapped(
-        &format!(
-            "{kind} {what}; method {}, {} calibration, loss {}.",
-            request.task.method,
-            request.calibration,
-            request.task.loss.name()
-        ),
-        "  ",
-    )
+    let section = |section: &Section| (section.title, words::parts(&section.parts, "  "));
+    let own = released.report().sections.iter().map(section).collect::<Vec<_>>();
+    let weights = released.model().map(|model| ("Weights", weights(&model)));
+    own.into_iter().chain(weights).collect()
 }
 
 pub(crate) fn promise(certificate: &Certificate, verdict: &Verdict) -> String {
@@ -399,23 +223,24 @@ pub(crate) fn together(released: &Loaded, verdict: &Verdict) -> Option<(Guarante
     Some((Guarantee { epsilon, delta, ..claim }, events))
 }
 
-fn facts<T: Task>(released: &Released<T>) -> String {
-    let request = released.request();
-    let encoding = Encoding::new(&request.schema);
+/// What it was derived from.
+pub(crate) fn facts(released: &Loaded) -> String {
+    let PublicFacts { rows, schema, neighbours, budget, encoded, settings } = released.facts();
+    let encoding = Encoding::new(schema);
     let mut lines = vec![
-        format!("{} rows declared, {} encoded columns", request.rows, encoding.width()),
-        format!("{} neighbours; the unit is {}", request.neighbours, request.schema.unit()),
+        format!("{rows} rows declared, {} encoded columns", encoding.width()),
+        format!("{neighbours} neighbours; the unit is {}", schema.unit()),
     ];
-    if ![Count::NAME, Describe::NAME, Evaluate::NAME].contains(&T::NAME) {
+    if encoded {
         let length = number(encoding.l2_radius());
-        let done = match request.schema.clip().rows {
+        let done = match schema.clip().rows {
             Rows::Clip => "clipped",
             Rows::Fill => "scaled",
         };
         lines.insert(1, format!("every record {done} to length {length} (ℓ2)"));
-        lines.extend(words::features(&request.schema));
+        lines.extend(words::features(schema));
     }
-    if let Some(budget) = &request.budget {
+    if let Some(budget) = budget {
         lines.push(format!("asked for {}", words::budget(budget.epsilon(), budget.delta())));
     }
     if let Some(entered) = &released.certificate().ledger {
@@ -425,8 +250,8 @@ fn facts<T: Task>(released: &Released<T>) -> String {
             entered.sequence
         ));
     }
-    if let Ok(plan) = plan(request) {
-        let (noise, other) = words::settings(&plan.settings());
+    if let Some(settings) = settings {
+        let (noise, other) = words::settings(&settings);
         let line = [noise, other].into_iter().filter(|words| words != "–").collect::<Vec<_>>();
         let line = line.join(", ");
         lines.push(line);
@@ -524,26 +349,11 @@ fn as_json(released: &Loaded, verdict: &Verdict) -> Value {
         "digest": certificate.digest,
         "request": certificate.request,
     });
-    let tuned = match released {
-        Loaded::Tuned(tuned) => tuned.model(),
-        _ => None,
-    };
-    match (released, &tuned) {
-        (Loaded::Model(model), _) | (_, Some(model)) => {
-            shown["weights"] = serde_json::to_value(model.certainty()).unwrap_or_default();
-        }
-        (Loaded::Evaluation(found), _) => {
-            let worth = Worth::of(found.request(), found.artefact());
-            shown["worth"] = worth.map_or(Value::Null, |worth| worth::as_json(&worth));
-        }
-        (Loaded::Counts(counts), _) => {
-            shown["counts"] = serde_json::to_value(counts.artefact()).unwrap_or_default();
-        }
-        (Loaded::Description(found), _) => {
-            let summary = Summary::of(found.request(), found.artefact());
-            shown["description"] = serde_json::to_value(summary).unwrap_or_default();
-        }
-        _ => {}
+    if let Some(model) = released.model() {
+        shown["weights"] = serde_json::to_value(model.certainty()).unwrap_or_default();
+    }
+    if let Some((name, value)) = released.report().shown {
+        shown[name] = value;
     }
     shown
 }

@@ -1,8 +1,9 @@
 //! `privet methods`: what can be asked for.
 
 use crate::failure::Failure;
-use crate::{output, words};
+use crate::{family, output, words};
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use privet_learn::networks;
 use privet_learn::ratings;
 use privet_learn::selection::SELECTORS;
@@ -18,6 +19,9 @@ Lists the learners that `privet train` and `privet tune` take: what each does, w
 which arithmetic its guarantee is proved; with a flag the same of what another verb takes. More in
 docs/learners.md.")]
 pub struct Methods {
+    /// What this verb takes, of those that are made of their families' declarations
+    #[arg(value_name = "VERB", value_parser = PossibleValuesParser::new(family::names()), conflicts_with = "Family")]
+    verb: Option<String>,
     #[command(flatten)]
     family: Family,
     /// As JSON
@@ -49,7 +53,8 @@ struct Family {
 impl Methods {
     /// Prints the list.
     pub fn run(self) -> Result<(), Failure> {
-        let lines = self.family.lines();
+        let own = self.verb.as_deref().and_then(family::methods);
+        let lines = own.unwrap_or_else(|| self.family.lines());
         if self.json {
             let list: Vec<Value> = lines.iter().map(as_json).collect();
             return output::print_json(&Value::from(list));
@@ -75,9 +80,9 @@ impl Family {
 }
 
 /// Name, summary, source, guarantee and settings.
-type Line = (&'static str, &'static str, &'static str, &'static str, &'static [SettingInfo]);
+pub type Line = (&'static str, &'static str, &'static str, &'static str, &'static [SettingInfo]);
 
-fn of<M>(methods: &'static [Info<M>]) -> Vec<Line> {
+pub fn of<M>(methods: &'static [Info<M>]) -> Vec<Line> {
     let line =
         |info: &Info<M>| (info.name, info.summary, info.source, info.guarantee, info.settings);
     methods.iter().map(line).collect()

@@ -1,22 +1,21 @@
 //! `privet neighbours`: answers to public questions, by the votes of the records near each.
 
 use crate::failure::Failure;
-use crate::order::{Made, Table};
-use crate::output::{self, number};
+use crate::head::{Given, Head, NOT_FOR_A_STREAM, RELATIONS, head};
+use crate::order::Made;
+use crate::output::{self};
 use crate::progress::Meter;
 use crate::releasing::{Place, Releasing, read_table};
-use crate::settings::{self, within};
-use crate::{say, words};
+use crate::say;
+use crate::settings::within;
 use clap::Args;
-use privet_core::{DELTA, EPSILON, Neighbours as Relations, Relation, printable};
+use privet_core::Neighbours as Relations;
 use privet_data::matrix::Matrix;
 use privet_data::read::{Purpose, ReadOptions, read_features};
 use privet_data::{Dataset, Schema};
-use privet_learn::linear::model::Predictions;
 use privet_learn::neighbours::stream::Answers;
 use privet_learn::neighbours::{Nearby, VOTES, WITHIN};
-use privet_learn::{Plan, Released, plan};
-use serde_json::{Value, json};
+use privet_learn::{Plan, plan};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -57,11 +56,8 @@ Examples:
   privet neighbours table.csv --questions tuesday.csv --stream s.answers --out tuesday.json"
 )]
 pub struct Neighbours {
-    /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says
-    data: PathBuf,
-    /// The public schema (TOML)
-    #[arg(long, value_name = "SCHEMA")]
-    schema: Option<PathBuf>,
+    #[command(flatten)]
+    head: Head<OfAnswers>,
     /// The public questions: rows with the columns of the schema; the target may be missing
     #[arg(long, value_name = "FILE")]
     questions: PathBuf,
@@ -76,25 +72,6 @@ pub struct Neighbours {
                         [default: from the questions]", VOTES.whole()),
     )]
     votes: Option<u32>,
-    #[arg(
-        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
-        help = format!("Privacy budget ε: {EPSILON}. Smaller is more private; privet picks none for you"),
-    )]
-    epsilon: Option<f64>,
-    #[arg(
-        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}, but not 0 \
-                        [default: 1/N², N the number of rows]"),
-    )]
-    delta: Option<f64>,
-    /// Whose difference must not show: one record (or user) added or removed (then the number of
-    /// rows is private too), or one exchanged for another [default: add-remove]
-    #[arg(long, value_name = "RELATION")]
-    neighbours: Option<Relations>,
-    /// Number of rows you declare; required where it is private (add-remove, or users with several
-    /// rows) [default: that of the file]
-    #[arg(long, value_name = "N", value_parser = settings::rows)]
-    rows: Option<u64>,
     /// Keeps what is left of the budget for questions that come later; made by the first call
     #[arg(long, value_name = "FILE")]
     stream: Option<PathBuf>,
@@ -103,6 +80,15 @@ pub struct Neighbours {
     queries: Option<u32>,
     #[command(flatten)]
     releasing: Releasing,
+}
+
+head! {
+    OfAnswers {
+        schema: (Given::Perhaps, NOT_FOR_A_STREAM),
+        epsilon: (Given::Perhaps, ""),
+        delta: ", but not 0 [default: 1/N², N the number of rows]",
+        neighbours: (Relations::AddRemove, RELATIONS),
+    }
 }
 
 /// A stream, where its answers go, the table, and the questions of this batch.
@@ -119,19 +105,18 @@ impl Neighbours {
 
     /// All questions at once.
     fn once(&self) -> Result<(), Failure> {
-        let (schema, relation) = self.facts()?;
-        let table = Table::new(&self.data, &schema, relation, self.rows)?;
+        let schema = self.schema()?;
+        let table = self.head.table(&schema)?;
         let task = self.asked(&schema)?;
         let plan = |rows| self.plan(&task, &schema, rows);
         let (place, reserved) =
             self.releasing.reserve(table, &self.inputs(), "neighbours", plan)?;
-        let (ready, data) = reserved.read(|_| read_table(&self.data, &schema, relation))?;
-        let planned = ready.plan().clone();
+        let (ready, data) = reserved.read(|_| self.table(&schema))?;
         let mut source = self.releasing.source()?;
         let meter = Meter::spinner("answering");
         let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
-        self.keep(place, made, &planned)
+        self.releasing.keep(place, made)
     }
 
     /// Questions of a stream, its first or the next ones.
@@ -140,13 +125,12 @@ impl Neighbours {
             true => self.go_on(path)?,
             false => self.begin(path)?,
         };
-        let planned = stream.plan().clone();
         let mut source = self.releasing.source()?;
         let meter = Meter::spinner("answering");
         let quiet = AtomicBool::new(false);
         let (answered, left) = stream.next(&data, &questions, source.as_mut(), &quiet)?;
         drop(meter);
-        self.keep(place, Made::of(answered), &planned)?;
+        self.releasing.keep(place, Made::of(answered))?;
         match left {
             0 => say!("the stream is at its end: nothing more is answered"),
             left => say!("{left} more questions before the stream ends"),
@@ -162,13 +146,13 @@ impl Neighbours {
                 path.display()
             ))
         })?;
-        let (schema, relation) = self.facts()?;
-        if self.rows.is_none() {
+        let schema = self.schema()?;
+        if self.head.rows.is_none() {
             return Err(Failure::input(
                 "--rows is missing: tables may change between batches, and what is planned for is declared here",
             ));
         }
-        let table = Table::new(&self.data, &schema, relation, self.rows)?;
+        let table = self.head.table(&schema)?;
         let questions = self.read(&schema)?;
         let task = Nearby { stream: Some(in_all), ..self.asked_of(&questions) };
         if task.questions.len() > in_all as usize {
@@ -181,7 +165,7 @@ impl Neighbours {
         let plan = |rows| self.plan(&task, &schema, rows);
         let (inputs, doing) = (self.inputs(), "neighbours, a stream");
         let (place, reserved) = self.releasing.reserve(table, &inputs, doing, plan)?;
-        let (ready, data) = reserved.read(|_| read_table(&self.data, &schema, relation))?;
+        let (ready, data) = reserved.read(|_| self.table(&schema))?;
         let mut source = self.releasing.source()?;
         let planned = ready.spend_whole(&data)?;
         let stream = Answers::begin(&planned, path, source.as_mut())?;
@@ -189,26 +173,16 @@ impl Neighbours {
     }
 
     fn go_on(&self, path: &Path) -> Result<Batch, Failure> {
-        let given = [
-            ("--schema", self.schema.is_some()),
-            ("--within", self.within.is_some()),
-            ("--votes", self.votes.is_some()),
-            ("--epsilon", self.epsilon.is_some()),
-            ("--delta", self.delta.is_some()),
-            ("--neighbours", self.neighbours.is_some()),
-            ("--rows", self.rows.is_some()),
-            ("--queries", self.queries.is_some()),
+        let more = [
+            ("within", self.within.is_some()),
+            ("votes", self.votes.is_some()),
+            ("queries", self.queries.is_some()),
         ];
-        if let Some((flag, _)) = given.iter().find(|(_, given)| *given) {
-            return Err(Failure::input(format!(
-                "{flag}: {} says it already, and goes on as it was begun; leave it out, or name another stream",
-                path.display()
-            )));
-        }
+        self.head.not_again(path, &more)?;
         let stream = Answers::read(path)?;
         let questions = self.read(stream.plan().schema())?;
         let (place, data) = self.releasing.read_again(
-            &self.data,
+            self.head.data(),
             &self.inputs(),
             stream.plan(),
             stream.entered(),
@@ -216,40 +190,18 @@ impl Neighbours {
         Ok((stream, place, data, questions))
     }
 
-    /// The schema and the relation.
-    fn facts(&self) -> Result<(Schema, Relation), Failure> {
-        let path = self.schema.as_ref().ok_or_else(|| {
-            Failure::input(
-                "--schema is missing: the public schema of the table and of the questions",
-            )
-        })?;
-        let schema = Schema::load(path)?.linear();
-        let relation = Relation::new(self.relation(), schema.unit());
-        Ok((schema, relation))
+    /// The schema, with nothing of its encoding left open.
+    fn schema(&self) -> Result<Schema, Failure> {
+        Ok(self.head.schema()?.linear())
     }
 
-    fn relation(&self) -> Relations {
-        self.neighbours.unwrap_or(Relations::AddRemove)
+    fn table(&self, schema: &Schema) -> Result<Dataset, Failure> {
+        read_table(self.head.data(), schema, self.head.relation(schema))
     }
 
     /// Files that are read.
     fn inputs(&self) -> Vec<&Path> {
-        let files =
-            [Some(&self.data), self.schema.as_ref(), Some(&self.questions), self.stream.as_ref()];
-        files.into_iter().flatten().map(PathBuf::as_path).collect()
-    }
-
-    fn keep(
-        &self,
-        place: Place,
-        answered: Made<Nearby>,
-        planned: &Plan<Nearby>,
-    ) -> Result<(), Failure> {
-        let (noise, other) = words::settings(&planned.settings());
-        self.releasing.keep(place, answered, "answers", |answered| {
-            let told = format!("{}(noise: {noise}; {other})\n", list(answered));
-            Ok((told, as_json(answered, planned)))
-        })
+        self.head.inputs(&[Some(&self.questions), self.stream.as_deref()])
     }
 
     fn asked(&self, schema: &Schema) -> Result<Nearby, Failure> {
@@ -282,69 +234,9 @@ impl Neighbours {
     }
 
     fn plan(&self, task: &Nearby, schema: &Schema, rows: u64) -> Result<Plan<Nearby>, Failure> {
-        let epsilon = self.epsilon.ok_or_else(|| {
-            Failure::input(format!(
-                "--epsilon is missing: answers need a privacy budget, {EPSILON}"
-            ))
-        })?;
-        let budget = (epsilon, self.delta);
-        let request = task.clone().request(schema, rows, self.relation(), budget)?;
+        let (head, budget) = (&self.head, self.head.budget()?);
+        let request = task.clone().request(schema, rows, head.neighbours, budget)?;
         let _meter = Meter::spinner("planning");
         Ok(plan(&request)?)
     }
-}
-
-/// Each answer as text.
-fn labels(answered: &Released<Nearby>) -> Vec<String> {
-    let schema = &answered.request().schema;
-    match answered.artefact().predictions(schema, Nearby::noise(answered.request())) {
-        Predictions::Numbers(values) => values.into_iter().map(number).collect(),
-        Predictions::Classes(codes) => {
-            let classes = schema.classes().unwrap_or_default();
-            let name = |code: u32| classes.get(code as usize).map_or("", |name| name.as_str());
-            codes.into_iter().map(|code| printable(name(code)).into_owned()).collect()
-        }
-    }
-}
-
-/// The answers for people: the first few.
-pub fn list(answered: &Released<Nearby>) -> String {
-    const FIRST: usize = 20;
-    let labels = labels(answered);
-    let counts = answered.artefact().counts();
-    let line = |(place, (label, count)): (usize, (&String, &f64))| {
-        format!("  {}: {label} (about {} near)\n", place + 1, number(count.max(0.0).round()))
-    };
-    let mut text: String = labels.iter().zip(&counts).enumerate().take(FIRST).map(line).collect();
-    if labels.len() > FIRST {
-        text.push_str(&format!("  … and {} more, in the file\n", labels.len() - FIRST));
-    }
-    text
-}
-
-fn as_json(answered: &Released<Nearby>, plan: &Plan<Nearby>) -> Value {
-    let request = answered.request();
-    json!({
-        "answers_given": labels(answered),
-        "asked_before": answered.artefact().first,
-        "counts": answered.artefact().counts(),
-        "votes": answered.artefact().votes,
-        "settings": plan.settings(),
-        "rows": request.rows,
-        "neighbours": request.neighbours,
-        "unit": request.schema.unit(),
-    })
-}
-
-/// What it is, in a sentence.
-pub fn purpose(answered: &Released<Nearby>) -> String {
-    let request = answered.request();
-    let target = match request.schema.target().column.as_str() {
-        "" => "the label".to_string(),
-        name => format!("\"{}\"", printable(name)),
-    };
-    format!(
-        "Answers to {} public questions about {target}, each by the votes of the records near it.",
-        answered.artefact().votes.len()
-    )
 }

@@ -1,20 +1,19 @@
 //! `privet train --model`: networks.
 
 use crate::failure::Failure;
-use crate::order::{Made, Table};
+use crate::head::Told as Asked;
+use crate::order::Made;
 use crate::output;
 use crate::progress::Meter;
-use crate::releasing::{Place, Releasing, read_table};
+use crate::releasing::{Releasing, read_table};
 use crate::settings::RequestFlags;
 use clap::Args;
-use privet_data::Schema;
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_learn::file::{self, Seal};
 use privet_learn::networks::checkpoint::Checkpointed;
-use privet_learn::networks::{self, Begin, Method, Network};
-use privet_learn::{self as learn, Calibration, Loaded, Plan, Released, Request, Task};
+use privet_learn::networks::{Begin, Method, Network};
+use privet_learn::{self as learn, Calibration, Loaded, Plan, Request};
 use privet_nn::{Description, Net};
-use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -48,9 +47,7 @@ pub struct NetworkFlags {
 
 /// Everything that a training of a network is told.
 pub struct Told<'a> {
-    pub data: &'a Path,
-    pub schema_path: &'a Path,
-    pub rows: Option<u64>,
+    pub head: &'a Asked,
     pub method: &'a str,
     pub flags: &'a NetworkFlags,
     pub settings: &'a RequestFlags,
@@ -111,12 +108,11 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
         shift: flags.input_shift,
         ..Network::new(description, method)
     };
-    let schema = Schema::load(told.schema_path)?;
-    let relation = told.settings.relation(&schema);
-    let table = Table::new(told.data, &schema, relation, told.rows)?;
+    let schema = told.head.schema()?;
+    let (relation, table) = (told.head.relation(&schema), told.head.table(&schema)?);
     let plan = |rows: u64| -> Result<Plan<Network>, Failure> {
         let _meter = Meter::spinner("planning");
-        let words = told.settings.words("auto".parse()?, told.calibration);
+        let words = told.settings.words(told.head, "auto".parse()?, told.calibration);
         let request: Request<Network> = task.clone().request(&schema, rows, &words)?;
         let planned = learn::plan(&request)?;
         Ok(match &weights {
@@ -130,14 +126,8 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
             task.method
         )));
     }
-    let inputs = [
-        Some(told.data),
-        Some(told.schema_path),
-        Some(model),
-        flags.weights.as_deref(),
-        flags.checkpoint.as_deref(),
-    ];
-    let inputs: Vec<&Path> = inputs.into_iter().flatten().collect();
+    let more = [Some(model), flags.weights.as_deref(), flags.checkpoint.as_deref()];
+    let inputs = told.head.inputs(&more);
     let doing = format!("train {}", task.method);
     let found = match flags.checkpoint.as_deref() {
         Some(path) if path.exists() => Some(Checkpointed::read(path, weights.as_deref())?),
@@ -160,7 +150,7 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
         }
         (None, None) => told.releasing.reserve(table, &inputs, &doing, plan)?,
     };
-    let read = |_: &Plan<Network>| read_table(told.data, &schema.linear(), relation);
+    let read = |_: &Plan<Network>| read_table(told.head.data(), &schema.linear(), relation);
     let (ready, data) = reserved.read(read)?;
     let mut source = told.releasing.source()?;
     let never = AtomicBool::new(false);
@@ -176,55 +166,17 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
         (None, None) => {
             let made = ready.run(&data, source.as_mut(), &never)?;
             drop(meter);
-            return keep(told.releasing, place, made);
+            return told.releasing.keep(place, made);
         }
     };
     let finished = training.finish(&data, flags.every, source.as_mut(), &never)?;
     drop(meter);
     // Killed before the file is there, it is gone on with by the same command, and gives the same network.
     let network = finished.network().clone();
-    keep(told.releasing, place, Made::until(network, move || Ok(finished.settle().map(drop)?)))
-}
-
-fn keep(releasing: &Releasing, place: Place, made: Made<Network>) -> Result<(), Failure> {
-    releasing.keep(place, made, "model", |network| Ok((String::new(), as_json(network))))
+    told.releasing.keep(place, Made::until(network, move || Ok(finished.settle().map(drop)?)))
 }
 
 /// Weights as public rows are handed over: in one row.
 fn one_row(weights: &[f32]) -> Matrix {
     Matrix::Dense(DenseMatrix::new(weights.to_vec(), 1, weights.len()))
-}
-
-/// What is known of the network besides its claim. Never anything read from the records.
-fn as_json(network: &Released<Network>) -> Value {
-    let request = network.request();
-    let settings = learn::plan(request).ok().map(|plan| plan.settings());
-    json!({
-        "task": Network::NAME,
-        "method": request.task.method.to_string(),
-        "rows": request.rows,
-        "neighbours": request.neighbours,
-        "unit": request.schema.unit(),
-        "settings": settings,
-    })
-}
-
-/// What a network is, in words.
-pub fn purpose(network: &Released<Network>) -> String {
-    let request = network.request();
-    let what = match request.schema.classes() {
-        Some(classes) => format!("one of {} classes", classes.len()),
-        None => "a number".into(),
-    };
-    let layers = request.task.net.layers.len();
-    format!("A network of {layers} layers that predicts {what}; method {}.", request.task.method)
-}
-
-/// Its tensors, a line each.
-pub fn tensors(network: &Released<Network>) -> String {
-    let line = |tensor: &networks::Tensor| {
-        let sides: Vec<String> = tensor.shape.iter().map(usize::to_string).collect();
-        format!("  {}  {}\n", tensor.name, sides.join(" × "))
-    };
-    network.artefact().tensors.iter().map(line).collect()
 }

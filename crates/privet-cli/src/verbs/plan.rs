@@ -2,18 +2,17 @@
 
 use super::plan_ratings;
 use crate::failure::Failure;
+use crate::head::{Given, Head, head};
 use crate::output::{self, json_number, number};
 use crate::progress::Meter;
 use crate::settings::{self, RequestFlags};
 use crate::{say, words};
 use clap::Args;
-use privet_data::Schema;
 use privet_dp::mechanism::shares::{Among, NoiseMode};
 use privet_learn::linear::forecast::{BASE_RATE, Forecast};
 use privet_learn::ratings::Method as Completion;
 use privet_learn::{self as learn, Calibration, LearnError, METHODS, Method};
 use serde_json::{Value, json};
-use std::path::PathBuf;
 
 /// Show what a budget buys, before any data is read
 #[derive(Args, Debug)]
@@ -39,12 +38,8 @@ Examples:
   privet plan --schema ratings.toml --rows 6000 --epsilon 1 --complete all"
 )]
 pub struct ShowPlan {
-    /// The public schema (TOML)
-    #[arg(long, value_name = "SCHEMA")]
-    schema: PathBuf,
-    /// Number of rows you declare
-    #[arg(long, value_name = "N", value_parser = settings::rows)]
-    rows: u64,
+    #[command(flatten)]
+    head: Head<OfPlans>,
     #[arg(
         long, value_name = "M", default_value = "auto", value_parser = asked,
         help = format!("Which learner: {}, or all", Method::accepted()),
@@ -89,6 +84,14 @@ pub struct ShowPlan {
     json: bool,
 }
 
+head! {
+    OfPlans {
+        data: (Given::Never, ""),
+        epsilon: (Given::Perhaps, ""),
+        rows: (Given::Always, "rows", "Number of rows you declare"),
+    }
+}
+
 /// One method or all private ones.
 #[derive(Debug, Clone)]
 struct Asked(Vec<Method>);
@@ -131,9 +134,10 @@ impl Row {
 impl ShowPlan {
     /// Plans every method asked for under every calibration asked for.
     pub fn run(self) -> Result<(), Failure> {
-        let schema = Schema::load(&self.schema)?;
+        let schema = self.head.schema()?;
+        let rows_declared = self.head.rows.unwrap_or_default();
         if let Some(asked) = &self.complete {
-            return plan_ratings::show(&schema, self.rows, asked, &self.settings, self.json);
+            return plan_ratings::show(&schema, &self.head, asked, &self.settings, self.json);
         }
         let calibrations = match self.calibration {
             Some(one) => vec![one],
@@ -151,7 +155,8 @@ impl ShowPlan {
                     1 => self.settings.clone(),
                     _ => self.settings.only_for(method),
                 };
-                let request = settings.request(&schema, self.rows, method, calibration)?;
+                let request =
+                    settings.request(&self.head, (&schema, rows_declared), method, calibration)?;
                 let among = self.parties.zip(self.servers);
                 let among = among.map(|(parties, servers)| Among {
                     parties,

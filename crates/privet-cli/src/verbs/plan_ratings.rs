@@ -1,10 +1,10 @@
 //! What a budget buys of completed ratings, with no data in the room.
 
 use crate::failure::Failure;
+use crate::head::Told;
 use crate::output::{self, json_number, number};
 use crate::settings::RequestFlags;
 use crate::{say, words};
-use privet_core::{Budget, EPSILON};
 use privet_data::Schema;
 use privet_learn::ratings::{Complete, METHODS, Method};
 use privet_learn::{LearnError, Plan, plan};
@@ -27,15 +27,13 @@ pub fn asked(word: &str) -> Result<Asked, String> {
 /// Plans every method asked for, of about so many users.
 pub fn show(
     schema: &Schema,
-    users: u64,
+    head: &Told,
     asked: &Asked,
     flags: &RequestFlags,
     as_json: bool,
 ) -> Result<(), Failure> {
-    let epsilon = flags.epsilon.ok_or_else(|| {
-        Failure::input(format!("--epsilon is missing: the privacy budget, {EPSILON}"))
-    })?;
-    let budget = Budget::new(epsilon, flags.delta.unwrap_or(Budget::usual_delta(users)))?;
+    let users = head.rows.unwrap_or_default();
+    let budget = head.budget_for(users)?;
     let mut rows: Vec<(&Method, Result<Plan<Complete>, LearnError>)> = Vec::new();
     for method in &asked.0 {
         let own = |name: &str| method.info().settings.iter().any(|known| known.name == name);
@@ -44,7 +42,7 @@ pub fn show(
         let settled =
             wanted.try_fold(method.clone(), |method, (name, value)| method.with(name, value));
         let planned = settled.and_then(|method| {
-            let asked = Complete::by(method).request(schema.clone(), users, flags.neighbours);
+            let asked = Complete::by(method).request(schema.clone(), users, head.neighbours);
             plan(&asked.within(budget))
         });
         rows.push((method, planned));
@@ -58,7 +56,7 @@ pub fn show(
             rows.iter().map(|(method, planned)| line(method, planned)).collect();
         return output::print_json(&json!({ "users": users, "plans": plans }));
     }
-    say!("about {users} users declared, {} neighbours, unit: {}", flags.neighbours, schema.unit());
+    say!("about {users} users declared, {} neighbours, unit: {}", head.neighbours, schema.unit());
     say!("asked for {}", words::budget(budget.epsilon(), budget.delta()));
     let header = ["method", "noise", "other settings", "proved ε", "at δ"];
     let mut cells = vec![header.map(String::from).to_vec()];

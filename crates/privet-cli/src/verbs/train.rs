@@ -2,22 +2,20 @@
 
 use crate::disk::{DiskFlags, Rows};
 use crate::failure::Failure;
-use crate::order::Table;
+use crate::head::{Head, MayBePlain};
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
-use crate::settings::{self, RequestFlags};
+use crate::settings::RequestFlags;
 use crate::verbs::network::{self, NetworkFlags, Told};
 use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
-use privet_learn::linear::model::Model;
 use privet_learn::linear::public_norm;
 use privet_learn::networks;
 use privet_learn::{self as learn, Calibration, Method, Plan, Request};
-use serde_json::{Value, json};
 use std::ops::Deref;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// Train a private model and write it with its certificate
@@ -56,17 +54,8 @@ Examples:
       --epsilon 3 --delta 1e-5 --out network.json"
 )]
 pub struct Train {
-    /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says; a file, a folder of files, or a pattern of
-    /// names in quotes ('visits/part-*.csv'); - is standard input
-    #[arg(value_parser = settings::table())]
-    data: PathBuf,
-    /// The public schema (TOML)
-    #[arg(long, value_name = "SCHEMA")]
-    schema: PathBuf,
-    /// Number of rows you declare; required where it is private (add-remove, or users with several
-    /// rows) [default: that of the file]
-    #[arg(long, value_name = "N", value_parser = settings::rows)]
-    rows: Option<u64>,
+    #[command(flatten)]
+    head: Head<MayBePlain>,
     #[arg(
         long, value_name = "M", default_value = "auto", value_parser = asked,
         help = format!("Which learner: {}; with --model {}; see `privet methods`", Method::accepted(),
@@ -116,9 +105,7 @@ impl Train {
         }
         self.disk.refuse("a network needs all rows in memory")?;
         let told = Told {
-            data: &self.data,
-            schema_path: &self.schema,
-            rows: self.rows,
+            head: &self.head,
             method: &self.method,
             flags: &self.network,
             settings: &self.settings,
@@ -145,12 +132,10 @@ impl Deref for Linear {
 impl Linear {
     /// Refuses before a record is read whatever can be refused then.
     fn run(mut self) -> Result<(), Failure> {
-        let schema = Schema::load(&self.schema)?;
+        let schema = self.head.schema()?;
         let public = self.public_rows(&schema)?;
-        let relation = self.settings.relation(&schema);
-        let table = Table::new(&self.data, &schema, relation, self.rows)?;
-        let inputs = [Some(&self.data), Some(&self.schema), self.public.as_ref()];
-        let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+        let (relation, table) = (self.head.relation(&schema), self.head.table(&schema)?);
+        let inputs = self.head.inputs(&[self.public.as_deref()]);
         self.disk.check()?;
         let plan = |rows| {
             let plan = self.plan(&schema, rows)?;
@@ -162,8 +147,10 @@ impl Linear {
         let (ready, data) = reserved.read(|plan| {
             let (schema, rows) = (plan.schema(), plan.request().rows);
             match self.on_disk(plan)? {
-                true => self.disk.onto_disk(&self.data, schema, relation, rows),
-                false => Ok(Rows::Memory(Box::new(read_table(&self.data, schema, relation)?))),
+                true => self.disk.onto_disk(self.head.data(), schema, relation, rows),
+                false => {
+                    Ok(Rows::Memory(Box::new(read_table(self.head.data(), schema, relation)?)))
+                }
             }
         })?;
         let ready = ready.with(|plan| match &public {
@@ -175,7 +162,7 @@ impl Linear {
         let meter = Meter::spinner("training");
         let made = ready.run(data.table(), source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
-        self.releasing.keep(place, made, "model", |model| Ok((String::new(), as_json(model))))?;
+        self.releasing.keep(place, made)?;
         data.done();
         Ok(())
     }
@@ -205,22 +192,7 @@ impl Linear {
     fn plan(&self, schema: &Schema, rows: u64) -> Result<Plan, Failure> {
         let _meter = Meter::spinner("planning");
         let request: Request =
-            self.settings.request(schema, rows, &self.method, self.calibration)?;
+            self.settings.request(&self.head, (schema, rows), &self.method, self.calibration)?;
         Ok(learn::plan(&request)?)
     }
-}
-
-/// What is known of the model besides its claim. Never anything read from the records.
-fn as_json(model: &Model) -> Value {
-    let request = model.request();
-    let settings = learn::plan(request).ok().map(|plan| plan.settings());
-    json!({
-        "method": request.task.method.name(),
-        "calibration": request.calibration,
-        "loss": request.task.loss,
-        "rows": request.rows,
-        "neighbours": request.neighbours,
-        "unit": request.schema.unit(),
-        "settings": settings,
-    })
 }

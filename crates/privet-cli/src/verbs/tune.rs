@@ -1,16 +1,15 @@
 //! `privet tune`: the best of a secret number of trainings, paid for as a whole.
 
 use crate::failure::Failure;
-use crate::order::Table;
+use crate::head::{Given, Head, head};
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
-use crate::settings::{self, RequestFlags, within};
+use crate::settings::{RequestFlags, within};
 use clap::Args;
 use privet_data::Schema;
 use privet_learn::tuning::{Law, TRIALS, Tune as Task, candidates_of_toml, grid};
-use privet_learn::{Calibration, Method, Plan, Released, Request, plan};
-use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
+use privet_learn::{Calibration, Method, Plan, Request, plan};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 /// Train the best of several methods and settings, privately, and write it with its certificate
@@ -47,16 +46,8 @@ Examples:
       --law logarithmic --out best.json"
 )]
 pub struct Tune {
-    /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says
-    data: PathBuf,
-    /// The public schema (TOML). Columns whose encoding it leaves open are encoded as the first candidate
-    /// would have it
-    #[arg(long, value_name = "SCHEMA")]
-    schema: PathBuf,
-    /// Number of rows you declare; required where it is private (add-remove, or users with several
-    /// rows) [default: that of the file]
-    #[arg(long, value_name = "N", value_parser = settings::rows)]
-    rows: Option<u64>,
+    #[command(flatten)]
+    head: Head<OfTuning>,
     #[arg(
         long, value_name = "M",
         help = format!("A method to try, with every combination of those settings of --set that it has; may be given \
@@ -81,6 +72,16 @@ pub struct Tune {
     releasing: Releasing,
 }
 
+head! {
+    OfTuning {
+        schema: (
+            Given::Always,
+            "The public schema (TOML). Columns whose encoding it leaves open are encoded as the first candidate would have it",
+        ),
+        epsilon: (Given::Perhaps, ""),
+    }
+}
+
 fn law(text: &str) -> Result<Law, String> {
     serde_json::from_value(text.into())
         .map_err(|_| "accepted: poisson, logarithmic, geometric".to_string())
@@ -89,23 +90,22 @@ fn law(text: &str) -> Result<Law, String> {
 impl Tune {
     /// Refuses before a record is read whatever can be refused then.
     pub fn run(self) -> Result<(), Failure> {
-        let schema = Schema::load(&self.schema)?;
-        let relation = self.settings.relation(&schema);
-        let table = Table::new(&self.data, &schema, relation, self.rows)?;
+        let schema = self.head.schema()?;
+        let table = self.head.table(&schema)?;
         let candidates = self.list()?;
-        let inputs = [Some(&self.data), Some(&self.schema), self.candidates.as_ref()];
-        let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+        let inputs = self.head.inputs(&[self.candidates.as_deref()]);
         let plan = |rows| self.plan(&schema, rows, &candidates);
         let (place, reserved) = self.releasing.reserve(table, &inputs, "tune", plan)?;
-        let read = |plan: &Plan<Task>| read_table(&self.data, plan.schema(), relation);
+        let read = |plan: &Plan<Task>| {
+            read_table(self.head.data(), plan.schema(), self.head.relation(&schema))
+        };
         let (ready, data) = reserved.read(read)?;
         let mut source = self.releasing.source()?;
         // Only that it lives is shown: steps would tell how many trials there are.
         let meter = Meter::spinner("tuning");
         let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
-        let own = |tuned: &_| Ok((crate::words::wrapped(&best(tuned), ""), as_json(tuned)));
-        self.releasing.keep(place, made, "model", own)
+        self.releasing.keep(place, made)
     }
 
     /// The candidates, in order.
@@ -160,7 +160,7 @@ impl Tune {
         })?;
         let flags = self.settings.of_no_method();
         let Request { budget, neighbours, task, .. } =
-            flags.request(schema, rows, &method, Calibration::Sound)?;
+            flags.request(&self.head, (schema, rows), &method, Calibration::Sound)?;
         let task = Task {
             loss: task.loss,
             candidates: candidates.to_vec(),
@@ -171,53 +171,4 @@ impl Tune {
         let request = Request::new(schema.clone(), rows, neighbours, task);
         Ok(plan(&Request { budget, ..request })?)
     }
-}
-
-/// Which candidate was best.
-pub fn best(tuned: &Released<Task>) -> String {
-    let task = &tuned.request().task;
-    let Some(best) = &tuned.artefact().best else {
-        return "no trial was made, which the law of their number allows: nothing was learnt, and it is paid for".into();
-    };
-    let method = task.candidates.get(best.candidate as usize);
-    format!(
-        "best of {} candidates: number {}, {}",
-        task.candidates.len(),
-        best.candidate + 1,
-        method.map_or(String::new(), in_words)
-    )
-}
-
-/// A method with its settings.
-fn in_words(method: &Method) -> String {
-    let Ok(Value::Object(all)) = serde_json::to_value(method) else { return method.to_string() };
-    let settings: Vec<String> = all
-        .iter()
-        .filter(|(name, value)| *name != "name" && (value.is_number() || value.is_string()))
-        .map(|(name, value)| match value.as_f64() {
-            Some(value) => format!("{name} = {}", crate::output::number(value)),
-            None => format!("{name} = {}", value.as_str().unwrap_or_default()),
-        })
-        .collect();
-    match settings.is_empty() {
-        true => format!("method {method}"),
-        false => format!("method {method} ({})", settings.join(", ")),
-    }
-}
-
-fn as_json(tuned: &Released<Task>) -> Value {
-    let request = tuned.request();
-    let best = tuned.artefact().best.as_ref().map(|best| best.candidate);
-    json!({
-        "candidate": best,
-        "method": best.and_then(|place| request.task.candidates.get(place as usize)),
-        "candidates": request.task.candidates,
-        "trials": request.task.trials,
-        "law": request.task.law,
-        "trial_epsilon": request.task.trial_epsilon,
-        "loss": request.task.loss,
-        "rows": request.rows,
-        "neighbours": request.neighbours,
-        "unit": request.schema.unit(),
-    })
 }

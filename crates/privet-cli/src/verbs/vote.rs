@@ -1,22 +1,22 @@
 //! `privet vote`: labels of public rows by the votes of models that are each trained on a part of the records.
 
 use crate::failure::Failure;
-use crate::order::{Made, Ready, Table};
-use crate::output::{self, number};
+use crate::head::{Given, Head, NOT_FOR_A_STREAM, head};
+use crate::order::{Made, Ready};
+use crate::output::{self};
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
-use crate::settings::{self, assignment, within};
-use crate::{say, words};
+use crate::say;
+use crate::settings::assignment;
 use clap::Args;
-use privet_core::{DELTA, EPSILON, Neighbours, Relation, printable};
+use privet_core::Neighbours;
 use privet_data::matrix::Matrix;
 use privet_data::read::{Purpose, ReadOptions, read_features};
 use privet_data::{Dataset, Encoding, Schema};
 use privet_learn::votes::command::Program;
 use privet_learn::votes::student::{Student, Study};
 use privet_learn::votes::{Aggregator, Teach, Teacher, Vote as Task, taught};
-use privet_learn::{Plan, Released, plan};
-use serde_json::{Value, json};
+use privet_learn::{Plan, plan};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -70,8 +70,6 @@ Examples:
       --teacher-cmd 'python3 /home/me/teach.py' --out labels.json"
 )]
 pub struct Vote {
-    /// The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says
-    data: PathBuf,
     #[command(flatten)]
     asked: Asked,
     #[arg(
@@ -114,34 +112,12 @@ pub struct Vote {
 /// What `vote` and `answer` ask for alike.
 #[derive(Args, Debug)]
 pub struct Asked {
-    /// The public schema (TOML)
-    #[arg(long, value_name = "SCHEMA")]
-    pub schema: Option<PathBuf>,
+    #[command(flatten)]
+    pub head: Head<OfVotes>,
     /// The public rows that are voted on: a table of the same schema, whose rows are NOT protected;
     /// the target column is not needed
     #[arg(long, value_name = "FILE")]
     pub public: PathBuf,
-    #[arg(
-        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
-        help = format!("Privacy budget ε: {EPSILON}. Smaller is more private; privet picks none for you"),
-    )]
-    pub epsilon: Option<f64>,
-    #[arg(
-        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}, above 0 \
-                        [default: 1/N², N the number of rows]"),
-    )]
-    pub delta: Option<f64>,
-    /// Whose difference must not show: one record (or user) exchanged for another (replace-one), one
-    /// added or removed (add-remove; then the number of rows is private too), or the label of one
-    /// (replace-label: labels alone are protected, all other columns are taken for public)
-    /// [default: replace-one]
-    #[arg(long, value_name = "RELATION")]
-    pub neighbours: Option<Neighbours>,
-    /// Number of rows you declare; required where it is private (add-remove, or users with several
-    /// rows) [default: that of the file]
-    #[arg(long, value_name = "N", value_parser = settings::rows)]
-    pub rows: Option<u64>,
     /// How many models vote, at most one a row [default: chosen from public facts]
     #[arg(long, value_name = "B")]
     pub teachers: Option<u32>,
@@ -169,26 +145,33 @@ pub struct Asked {
     pub set: Vec<(String, String)>,
 }
 
+head! {
+    pub OfVotes {
+        schema: (Given::Perhaps, NOT_FOR_A_STREAM),
+        epsilon: (Given::Perhaps, ""),
+        delta: ", above 0 [default: 1/N², N the number of rows]",
+        neighbours: (
+            Neighbours::ReplaceOne,
+            "replace-one (row count public), add-remove (row count private) or replace-label (labels alone are \
+             protected, all other columns are taken for public)",
+        ),
+    }
+}
+
 /// A program that nobody can send records away through.
 const ALONE: &str = "a program of the holder's";
 /// One that could.
 const WITH_NETWORK: &str = "a program of the holder's, which had the network";
 
 impl Asked {
-    /// The schema and the relation.
-    pub fn facts(&self) -> Result<(Schema, Relation), Failure> {
-        let path = self.schema.as_ref().ok_or_else(|| {
-            Failure::input(
-                "--schema is missing: the public schema of the table and of the public rows",
-            )
-        })?;
-        let schema = Schema::load(path)?.linear();
-        let relation = Relation::new(self.neighbours(), schema.unit());
-        Ok((schema, relation))
+    /// The schema, with nothing of its encoding left open.
+    pub fn schema(&self) -> Result<Schema, Failure> {
+        Ok(self.head.schema()?.linear())
     }
 
-    fn neighbours(&self) -> Neighbours {
-        self.neighbours.unwrap_or(Neighbours::ReplaceOne)
+    /// Reads the table.
+    pub fn records(&self, schema: &Schema) -> Result<Dataset, Failure> {
+        read_table(self.head.data(), schema, self.head.relation(schema))
     }
 
     /// What they learn with.
@@ -219,14 +202,11 @@ impl Asked {
 
     /// The plan for a task of so many questions, of known rows or of a stream.
     pub fn plan(&self, schema: &Schema, rows: u64, of: Task) -> Result<Plan<Task>, Failure> {
-        let epsilon = self.epsilon.ok_or_else(|| {
-            Failure::input(format!("--epsilon is missing: labels need a privacy budget, {EPSILON}"))
-        })?;
         let set = |how: Aggregator, (name, value): &(String, String)| how.with(name, value);
         let aggregator = self.set.iter().try_fold(of.aggregator.clone(), set)?;
         let teachers = self.teachers;
         let task = Task { teachers, teacher: self.teacher()?, aggregator, ..of };
-        let request = task.request(schema, rows, self.neighbours(), (epsilon, self.delta))?;
+        let request = task.request(schema, rows, self.head.neighbours, self.head.budget()?)?;
         let _meter = Meter::spinner("planning");
         Ok(plan(&request)?)
     }
@@ -269,7 +249,7 @@ pub fn public_rows(path: &Path, schema: &Schema) -> Result<Matrix, Failure> {
 impl Vote {
     /// Refuses before a record is read whatever can be refused then.
     pub fn run(self) -> Result<(), Failure> {
-        let (schema, relation) = self.asked.facts()?;
+        let schema = self.asked.schema()?;
         let public = public_rows(&self.asked.public, &schema)?;
         let task = Task::of_first(self.ask.unwrap_or(u64::MAX), &public);
         let aggregator = self.aggregator.clone().unwrap_or_default();
@@ -277,13 +257,7 @@ impl Vote {
         let study = self.student.as_deref().map(Study::named).transpose()?;
         let study = study.map(|study| Study { spread: self.spread, ..study });
         let apply = self.apply.as_deref().map(|path| public_rows(path, &schema)).transpose()?;
-        let inputs = [
-            Some(&self.data),
-            self.asked.schema.as_ref(),
-            Some(&self.asked.public),
-            self.apply.as_ref(),
-        ];
-        let inputs: Vec<&Path> = inputs.into_iter().flatten().map(PathBuf::as_path).collect();
+        let inputs = self.asked.head.inputs(&[Some(&self.asked.public), self.apply.as_deref()]);
         let force = self.releasing.overwrites();
         let open = |flag: &str, path: &Option<PathBuf>| {
             path.as_ref().map(|path| output::open_for(flag, path, force, &inputs)).transpose()
@@ -291,11 +265,10 @@ impl Vote {
         let mut table = open("--labels", &self.labels)?;
         let mut told = open("--predictions", &self.predictions)?;
         let program = self.asked.program(&schema, &self.asked.teacher()?)?;
-        let from = Table::new(&self.data, &schema, relation, self.asked.rows)?;
+        let from = self.asked.head.table(&schema)?;
         let plan = |rows| self.asked.plan(&schema, rows, task.clone());
         let (place, reserved) = self.releasing.reserve(from, &inputs, "vote", plan)?;
-        let (ready, data) = reserved.read(|_| read_table(&self.data, &schema, relation))?;
-        let planned = ready.plan().clone();
+        let (ready, data) = reserved.read(|_| self.asked.records(&schema))?;
         let ready = ready.with(|plan| taught(plan, &public, program))?;
         let labels = self.execute(ready, &data)?;
         let (found, keep) = (labels.released().artefact(), &self.releasing);
@@ -303,9 +276,7 @@ impl Vote {
             Some(_) => found.by_row(public.rows()),
             None => found.classes(),
         };
-        keep.keep(place, labels, "labels", |labels| {
-            Ok((shown(labels, &planned), as_json(labels, &planned)))
-        })?;
+        keep.keep(place, labels)?;
         if let (Some(table), Some(path)) = (&mut table, &self.labels) {
             output::write_for("--labels", table, path, csv(&schema, &classes).as_bytes())?;
             say!("labels as CSV written to {}", path.display());
@@ -349,60 +320,4 @@ pub fn csv(schema: &Schema, classes: &[Option<u32>]) -> String {
         word.map(|word| quoted(word)).unwrap_or_default() + "\n"
     };
     format!("{}\n{}", quoted(name), classes.iter().map(cell).collect::<String>())
-}
-
-/// How many rows have a label, by class.
-pub fn list(labels: &Released<Task>) -> String {
-    let found = labels.artefact();
-    let names = labels.request().schema.classes().unwrap_or_default();
-    let mut rows = vec![vec!["class".to_string(), "rows".into()]];
-    for (class, name) in names.iter().enumerate() {
-        let count = found.labels.iter().filter(|label| **label == class as i32).count();
-        rows.push(vec![printable(name).into_owned(), number(count as f64)]);
-    }
-    rows.push(vec!["no label".into(), number((found.labels.len() - found.answered()) as f64)]);
-    output::table(&rows)
-}
-
-/// The labels and the noise for people.
-pub fn shown(labels: &Released<Task>, planned: &Plan<Task>) -> String {
-    let (noise, other) = words::settings(&planned.settings());
-    format!("{}(noise: {noise}; {other})\n", list(labels))
-}
-
-/// What is known of the labels besides their claim.
-pub fn as_json(labels: &Released<Task>, planned: &Plan<Task>) -> Value {
-    let request = labels.request();
-    json!({
-        "aggregator": request.task.aggregator,
-        "teacher": request.task.teacher,
-        "teachers": request.task.teachers,
-        "queries": request.task.queries,
-        "asked_before": labels.artefact().first,
-        "answered": labels.artefact().answered(),
-        "classes": labels.artefact().labels,
-        "places": labels.artefact().places,
-        "settings": planned.settings(),
-        "rows": request.rows,
-        "neighbours": request.neighbours,
-        "unit": request.schema.unit(),
-    })
-}
-
-/// What it is, in a sentence.
-pub fn purpose(labels: &Released<Task>) -> String {
-    let (found, request) = (labels.artefact(), labels.request());
-    let who = match &request.task.teacher {
-        // Quoted: it is the word of whoever made the file.
-        Teacher::Outside { what } => {
-            format!("models that the file calls \"{}\"", printable(what).replace('"', "'"))
-        }
-        built_in => format!("{} models", built_in.name()),
-    };
-    format!(
-        "Labels of {} of {} public rows, by the votes of {} {who}, each trained on a part of the records.",
-        number(found.answered() as f64),
-        number(found.labels.len() as f64),
-        number(f64::from(request.task.teachers.unwrap_or(0))),
-    )
 }

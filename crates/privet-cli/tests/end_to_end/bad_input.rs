@@ -19,8 +19,8 @@ fn flags_outside_their_range() {
         );
     }
     world.refused(2, &format!("{TRAIN} --rows 0"), &["--rows", "from 1"]);
-    world.refused(2, &format!("{TRAIN} --ridge 0"), &["--ridge", "above 0"]);
-    world.refused(2, &format!("{TRAIN} --split 1"), &["--split"]);
+    world.refused(2, &format!("{TRAIN} --method objective --set ridge=0"), &["ridge", "above 0"]);
+    world.refused(2, &format!("{TRAIN} --method objective --split 1"), &["split"]);
     world.refused(2, &format!("{TRAIN} --method magic"), &["magic", "auto, amp, chosen-amp"]);
     world.refused(2, &format!("{TRAIN} --neighbours cousins"), &["cousins", "replace-one"]);
     world.refused(2, &format!("{TRAIN} --calibration lucky"), &["lucky", "sound, printed"]);

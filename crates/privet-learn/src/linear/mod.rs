@@ -35,6 +35,8 @@
 //! against the rest, and a record touches all of them, so the accountant composes K events. [`gd`] fits
 //! all classes in one descent.
 
+mod report;
+pub use report::features;
 pub mod additive;
 pub mod amp;
 pub mod auto;

@@ -36,6 +36,7 @@
 mod answered;
 mod answering;
 mod parts;
+mod report;
 mod rule;
 pub mod stream;
 

@@ -36,6 +36,7 @@ pub mod learners;
 mod options;
 mod predict;
 pub mod printed;
+mod report;
 pub mod sampled;
 mod schedule;
 pub mod smoothing;

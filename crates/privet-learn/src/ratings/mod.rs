@@ -38,6 +38,7 @@ pub mod learners;
 mod local;
 pub mod measure;
 pub mod moments;
+mod report;
 pub mod rivals;
 pub mod shape;
 pub mod spectral;

@@ -66,6 +66,34 @@ pub trait Registered: Clone + PartialEq + Serialize + DeserializeOwned + 'static
     }
 }
 
+/// Of a family that does what it does in one way.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, serde::Deserialize)]
+pub struct NoLearner {}
+
+impl Registered for NoLearner {
+    type More = ();
+    const ALL: &'static [Info] = &[];
+
+    fn info(&self) -> &'static Info {
+        const ONLY: Info = Info {
+            name: "",
+            summary: "",
+            source: "",
+            guarantee: "",
+            settings: &[],
+            noised: "",
+            private: true,
+            covers: Covers::ALL,
+            more: (),
+        };
+        &ONLY
+    }
+
+    fn named(_word: &str) -> Option<Self> {
+        None
+    }
+}
+
 /// Makes the enum of a family's methods, its list and [`Registered`] of lines `Variant(Settings) = INFO, plan;`.
 ///
 /// A variant's word in files is its name in kebab case unless the line says `#[serde(rename = "…")]`; the test below

@@ -16,6 +16,7 @@ pub struct SettingInfo {
     pub meaning: &'static str,
     accepts: Accepts,
     also: &'static str,
+    needed: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -23,22 +24,62 @@ enum Accepts {
     Number(Range),
     Whole(Range),
     Words(&'static str),
+    Text,
+    Texts,
+    YesOrNo,
 }
 
 impl SettingInfo {
     /// A number in a range, named as the range is.
     pub const fn number(range: Range, meaning: &'static str) -> Self {
-        Self { name: range.name(), meaning, accepts: Accepts::Number(range), also: "" }
+        Self {
+            name: range.name(),
+            meaning,
+            accepts: Accepts::Number(range),
+            also: "",
+            needed: false,
+        }
     }
 
     /// A whole number in a range, named as the range is.
     pub const fn whole(range: Range, meaning: &'static str) -> Self {
-        Self { name: range.name(), meaning, accepts: Accepts::Whole(range), also: "" }
+        Self {
+            name: range.name(),
+            meaning,
+            accepts: Accepts::Whole(range),
+            also: "",
+            needed: false,
+        }
     }
 
     /// One of a few words.
     pub const fn words(name: &'static str, words: &'static str, meaning: &'static str) -> Self {
-        Self { name, meaning, accepts: Accepts::Words(words), also: "" }
+        Self { name, meaning, accepts: Accepts::Words(words), also: "", needed: false }
+    }
+
+    /// A text, such as the name of a column.
+    pub const fn text(name: &'static str, meaning: &'static str) -> Self {
+        Self { name, meaning, accepts: Accepts::Text, also: "", needed: false }
+    }
+
+    /// Texts, separated by commas.
+    pub const fn texts(name: &'static str, meaning: &'static str) -> Self {
+        Self { name, meaning, accepts: Accepts::Texts, also: "", needed: false }
+    }
+
+    /// Yes or no.
+    pub const fn yes_or_no(name: &'static str, meaning: &'static str) -> Self {
+        Self { name, meaning, accepts: Accepts::YesOrNo, also: "", needed: false }
+    }
+
+    /// The same, which must be given.
+    pub const fn needed(self) -> Self {
+        Self { needed: true, ..self }
+    }
+
+    /// Whether it must be given.
+    pub const fn is_needed(&self) -> bool {
+        self.needed
     }
 
     /// With a limit that depends on other facts, in words.
@@ -62,8 +103,57 @@ impl SettingInfo {
             Accepts::Number(range) => range.to_string(),
             Accepts::Whole(range) => range.whole(),
             Accepts::Words(words) => words.into(),
+            Accepts::Text => "a text".into(),
+            Accepts::Texts => "texts, separated by commas".into(),
+            Accepts::YesOrNo => "yes, no".into(),
         };
         if self.also.is_empty() { own } else { format!("{own}, {}", self.also) }
+    }
+}
+
+impl SettingInfo {
+    /// The limits of a number, in words; `None` of anything else.
+    pub fn limits(&self) -> Option<String> {
+        matches!(self.accepts, Accepts::Number(_) | Accepts::Whole(_)).then(|| self.accepted())
+    }
+
+    /// A name for its values.
+    pub fn value_name(&self) -> &'static str {
+        match self.accepts {
+            Accepts::Number(_) => "X",
+            Accepts::Whole(_) => "N",
+            Accepts::Words(_) => "WORD",
+            Accepts::Text => "TEXT",
+            Accepts::Texts => "A,B,…",
+            Accepts::YesOrNo => "YES|NO",
+        }
+    }
+
+    /// What was written, if it is accepted.
+    pub fn read(&self, text: &str) -> Result<Value, LearnError> {
+        let refused = || LearnError::SettingValue {
+            setting: self.name,
+            given: text.into(),
+            accepted: self.accepted(),
+        };
+        match self.accepts {
+            Accepts::Number(range) => {
+                let value = text.parse::<f64>().map_err(|_| refused())?;
+                Ok(range.check(value)?.into())
+            }
+            Accepts::Whole(range) => {
+                let value = text.parse::<u64>().map_err(|_| refused())?;
+                range.check(value as f64)?;
+                Ok(value.into())
+            }
+            Accepts::Words(_) | Accepts::Text => Ok(text.into()),
+            Accepts::Texts => Ok(text.split(',').collect::<Vec<_>>().into()),
+            Accepts::YesOrNo => match text {
+                "yes" | "true" => Ok(true.into()),
+                "no" | "false" => Ok(false.into()),
+                _ => Err(refused()),
+            },
+        }
     }
 }
 

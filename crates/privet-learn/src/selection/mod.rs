@@ -27,6 +27,7 @@ mod learners;
 mod marginal;
 mod margins;
 mod naming;
+mod report;
 mod squares;
 pub mod subsample;
 mod supports;

@@ -19,7 +19,10 @@ use crate::LearnError;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, Here, Questions, SumNoise};
+use crate::release::family::Family;
 use crate::release::plan::no_budget;
+use crate::release::released::Released;
+use crate::release::report::{Part, Report, Section, number, told};
 use crate::release::request::{Calibration, ROWS, Request};
 use crate::release::rounding::near;
 use crate::release::settings::Shown;
@@ -34,6 +37,7 @@ use privet_dp::mechanism::{Gaussian, Laplace};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::{Exact, Labels, Occupied, Table};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -189,6 +193,36 @@ impl Count {
         let part =
             schema.counting(&self.by).map_err(|error| LearnError::Schema(error.to_string()))?;
         Ok(Request::new(part, rows, neighbours, self))
+    }
+}
+
+impl Family for Count {
+    const VERB: &'static str = "count";
+    const NOUN: &'static str = "counts";
+    const ENCODED: bool = false;
+
+    fn report(counts: &Released<Self>) -> Report {
+        let (request, Counts { by, cells, noise }) = (counts.request(), counts.artefact());
+        let law = request.task.law.unwrap_or(Law::Laplace);
+        let within = number(law.margin(*noise).ceil());
+        let mut rows = vec![vec![by.clone(), "count".into(), "±".into()]];
+        for cell in cells {
+            rows.push(vec![cell.category.clone(), number(cell.count.round()), within.clone()]);
+        }
+        let what_it_means = "(a count is within ± of the truth in 95 of 100 releases; below 0 is noise\naround next to nobody)\n";
+        let own = json!({
+            "by": request.task.by,
+            "cells": cells,
+            "noise": noise,
+            "law": request.task.law,
+            "times": request.task.times,
+        });
+        Report::new(
+            format!("The number of records in each category of \"{}\".", printed(&request.task.by)),
+            vec![Section::new("Counts", [Part::Table(rows), Part::Lines(what_it_means.into())])],
+            told(request, own),
+        )
+        .showing("counts", counts.artefact())
     }
 }
 

@@ -30,6 +30,7 @@ pub mod implicit;
 pub mod leader;
 mod learners;
 pub mod live;
+mod report;
 mod slopes;
 pub mod tally;
 mod wrapper;

@@ -28,6 +28,7 @@
 //! squares that add up.
 
 mod candidates;
+mod report;
 mod score;
 mod search;
 

@@ -32,6 +32,7 @@ mod least_squares;
 mod logistic;
 mod propagation;
 pub mod public;
+mod report;
 pub mod sparse_vector;
 pub mod stream;
 pub mod student;

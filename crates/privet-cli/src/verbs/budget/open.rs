@@ -58,7 +58,7 @@ pub struct Open {
         help = format!("δ of everything together: {DELTA}. Far below 1 / number of rows"),
     )]
     delta: Option<f64>,
-    /// Whose difference must not show: one record (or user) exchanged for another, or one added or removed
+    /// Neighbouring tables: replace-one (row count public) or add-remove (row count private)
     #[arg(long, value_name = "RELATION", default_value_t = Neighbours::ReplaceOne)]
     neighbours: Neighbours,
     /// Whose data: record, or user:K for a user with at most K records [default: the schema's, or record]

@@ -4,7 +4,6 @@ use super::Streaming;
 use super::stream::{Lines, Step};
 use crate::failure::Failure;
 use clap::Args;
-use privet_core::{Budget, EPSILON};
 use privet_learn::streams::tally::Tally;
 use privet_learn::{Plan, Request, plan};
 use serde_json::json;
@@ -54,8 +53,8 @@ impl Lines<Tally> for Written {
 
 impl Count {
     pub(super) fn run(self) -> Result<(), Failure> {
-        let again = self.by.is_some().then_some("--by");
-        self.streaming.carry_out(again, || self.plan(), &mut Written)
+        let again = [("by", self.by.is_some())];
+        self.streaming.carry_out(&again, || self.plan(), &mut Written)
     }
 
     fn plan(&self) -> Result<Plan<Tally>, Failure> {
@@ -64,14 +63,11 @@ impl Count {
                 "--by is missing: the column to count by, one whose categories the schema declares",
             )
         })?;
-        let Streaming { epsilon, delta, neighbours, batch, .. } = &self.streaming;
-        let epsilon = epsilon.ok_or_else(|| {
-            Failure::input(format!("--epsilon is missing: counts need a privacy budget, {EPSILON}"))
-        })?;
+        let Streaming { head, batch, .. } = &self.streaming;
         let horizon = self.streaming.horizon()?;
-        let budget = Budget::new(epsilon, delta.unwrap_or_else(|| Budget::usual_delta(horizon)))?;
+        let budget = head.budget_for(horizon)?;
         let task = Tally { batch: *batch, ..Tally::by(by) };
-        let request = task.request(&self.streaming.schema()?, horizon)?.within(budget);
-        Ok(plan(&Request { neighbours: *neighbours, ..request })?)
+        let request = task.request(&head.schema()?, horizon)?.within(budget);
+        Ok(plan(&Request { neighbours: head.neighbours, ..request })?)
     }
 }

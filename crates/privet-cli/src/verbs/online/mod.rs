@@ -5,12 +5,11 @@ mod stream;
 mod train;
 
 use crate::failure::Failure;
+use crate::head::{Given, Head, head};
 use crate::keys;
 use crate::releasing::Releasing;
-use crate::settings::within;
 use clap::{Args, Subcommand};
-use privet_core::{DELTA, EPSILON, Neighbours};
-use privet_data::Schema;
+use privet_core::Neighbours;
 use privet_dp::continual::StateKey;
 use privet_learn::streams::{BATCH, HORIZON};
 use std::io::Read;
@@ -33,21 +32,8 @@ enum What {
 /// What both take.
 #[derive(Args, Debug)]
 struct Streaming {
-    /// The public schema (TOML), with invalid = "drop" or "stand-in"; not for a stream that goes on
-    #[arg(long, value_name = "SCHEMA")]
-    schema: Option<PathBuf>,
-    #[arg(
-        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
-        help = format!("Privacy budget ε of the whole stream: {EPSILON}. Smaller is more private; privet picks \
-                        none for you"),
-    )]
-    epsilon: Option<f64>,
-    #[arg(
-        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = "What probabilities may differ by beyond e^ε, δ, above 0; `online train --method experts` takes 0 \
-                as well, for pure ε [default: 1/T²]",
-    )]
-    delta: Option<f64>,
+    #[command(flatten)]
+    head: Head<OfStreams>,
     #[arg(
         long, value_name = "T",
         help = format!("How many rows the stream has at most, {}: what the noise is planned for",
@@ -56,9 +42,6 @@ struct Streaming {
     horizon: Option<u64>,
     #[arg(long, value_name = "B", help = format!("Rows a step, {}: one release for each [default: 1]", BATCH.whole()))]
     batch: Option<u32>,
-    /// Only replace-one: a slot's record is another, or none
-    #[arg(long, value_name = "RELATION", default_value_t = Neighbours::ReplaceOne)]
-    neighbours: Neighbours,
     /// Keeps what is left of the stream between calls, with FILE.journal beside it; made by the first call
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
@@ -77,6 +60,20 @@ struct Streaming {
     releasing: Releasing,
 }
 
+head! {
+    OfStreams {
+        data: (Given::Never, ""),
+        schema: (
+            Given::Perhaps,
+            "The public schema (TOML), with invalid = \"drop\" or \"stand-in\"; not for a stream that goes on",
+        ),
+        epsilon: (Given::Perhaps, " of the whole stream"),
+        delta: ", above 0; `online train --method experts` takes 0 as well, for pure ε [default: 1/T²]",
+        neighbours: (Neighbours::ReplaceOne, "only replace-one: a slot's record is another, or none"),
+        rows: (Given::Never, "rows", ""),
+    }
+}
+
 impl OnlineVerb {
     /// Plans, opens the stream, and goes on until it ends.
     pub fn run(self) -> Result<(), Failure> {
@@ -88,31 +85,12 @@ impl OnlineVerb {
 }
 
 impl Streaming {
-    fn schema(&self) -> Result<Schema, Failure> {
-        let path = self.schema.as_ref();
-        let path = path
-            .ok_or_else(|| Failure::input("--schema is missing: the public schema of the rows"))?;
-        Ok(Schema::load(path)?)
-    }
-
     fn horizon(&self) -> Result<u64, Failure> {
         self.horizon.ok_or_else(|| {
             Failure::input(
                 "--horizon is missing: the noise is planned for a number of rows, of which there may be fewer",
             )
         })
-    }
-
-    /// What is given beside a state that says it already.
-    fn given_again(&self) -> Option<&'static str> {
-        let given = [
-            ("--schema", self.schema.is_some()),
-            ("--epsilon", self.epsilon.is_some()),
-            ("--delta", self.delta.is_some()),
-            ("--horizon", self.horizon.is_some()),
-            ("--batch", self.batch.is_some()),
-        ];
-        given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag)
     }
 
     fn key(&self) -> Result<Option<StateKey>, Failure> {
@@ -131,7 +109,7 @@ impl Streaming {
     }
 
     fn inputs(&self) -> Vec<&Path> {
-        let all = [&self.schema, &self.state, &self.state_key, &self.rows];
-        all.into_iter().flatten().map(PathBuf::as_path).collect()
+        let own = [&self.state, &self.state_key, &self.rows].map(|path| path.as_deref());
+        self.head.inputs(&own)
     }
 }

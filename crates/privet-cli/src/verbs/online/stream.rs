@@ -37,7 +37,7 @@ impl Streaming {
     /// Carries a stream out: one that is begun by `planned`, or the one that was put aside.
     pub(super) fn carry_out<T: Streamed>(
         &self,
-        again: Option<&'static str>,
+        again: &[(&str, bool)],
         planned: impl FnOnce() -> Result<Plan<T>, Failure>,
         lines: &mut impl Lines<T>,
     ) -> Result<(), Failure> {
@@ -46,13 +46,9 @@ impl Streaming {
             None => self.whole(planned()?, lines),
             Some(path) => {
                 let begun = if path.exists() {
-                    if let Some(flag) = again.or_else(|| self.given_again()) {
-                        return Err(Failure::input(format!(
-                            "{flag}: {} says it already, and goes on as it was begun; leave it out, or name \
-                             another state",
-                            path.display()
-                        )));
-                    }
+                    let own =
+                        [("horizon", self.horizon.is_some()), ("batch", self.batch.is_some())];
+                    self.head.not_again(path, &[again, &own].concat())?;
                     self.releasing.place_beside(&self.inputs())?;
                     let aside: Aside<T> = read_state(path)?;
                     let rows = self.rows(&aside.request().schema)?;

@@ -82,17 +82,16 @@ impl Train {
             );
         }
         let given = [
-            ("--method", self.method.is_some()),
-            ("--loss", self.loss.is_some()),
-            ("--set", !self.set.is_empty()),
+            ("method", self.method.is_some()),
+            ("loss", self.loss.is_some()),
+            ("set", !self.set.is_empty()),
         ];
-        let again = given.into_iter().find(|(_, given)| *given).map(|(flag, _)| flag);
         let mut lines = Written { what: self.lines, model: vec![] };
-        self.streaming.carry_out(again, || self.plan(), &mut lines)
+        self.streaming.carry_out(&given, || self.plan(), &mut lines)
     }
 
     fn plan(&self) -> Result<Plan<Online>, Failure> {
-        let Streaming { epsilon, delta, neighbours, batch, .. } = &self.streaming;
+        let Streaming { head, batch, .. } = &self.streaming;
         let method = self.method.clone().unwrap_or_default();
         if !method.is_private() {
             return Err(Failure::input(
@@ -101,15 +100,15 @@ impl Train {
             ));
         }
         let words = Words {
-            epsilon: *epsilon,
-            delta: *delta,
-            neighbours: *neighbours,
+            epsilon: head.epsilon,
+            delta: head.delta,
+            neighbours: head.neighbours,
             loss: self.loss.clone(),
             settings: self.set.clone(),
             calibration: self.calibration,
             ..Words::of(privet_learn::Method::NonPrivate(Default::default()))
         };
-        let schema = self.streaming.schema()?;
+        let schema = head.schema()?;
         let request = Online::request(&schema, self.streaming.horizon()?, method, &words)?;
         let task = Online { batch: *batch, ..request.task.clone() };
         Ok(plan(&Request { task, ..request })?)

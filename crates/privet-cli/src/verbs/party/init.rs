@@ -1,11 +1,11 @@
 //! `privet party init`: the plan that all agree on, and a folder for everyone.
 
 use crate::failure::Failure;
+use crate::head::{Given, Head, head};
 use crate::progress::Meter;
 use crate::settings::{self, RequestFlags};
 use crate::{output, say};
 use clap::Args;
-use privet_core::Budget;
 use privet_data::Schema;
 use privet_dp::mechanism::shares::NoiseMode;
 use privet_learn::ratings::Complete;
@@ -49,9 +49,8 @@ Examples:
 pub struct Init {
     /// Where to lay out the folders; made if it is not there
     folder: PathBuf,
-    /// The public schema of everyone's table (TOML)
-    #[arg(long, value_name = "SCHEMA")]
-    schema: PathBuf,
+    #[command(flatten)]
+    head: Head<OfParties>,
     /// A party and how many rows it declares; several times
     #[arg(long = "party", value_name = "NAME=ROWS", value_parser = settings::assignment, required = true)]
     parties: Vec<(String, String)>,
@@ -92,10 +91,19 @@ pub struct Init {
     days: u32,
 }
 
+head! {
+    OfParties {
+        data: (Given::Never, ""),
+        schema: (Given::Always, "The public schema of everyone's table (TOML)"),
+        epsilon: (Given::Perhaps, ""),
+        rows: (Given::Never, "rows", ""),
+    }
+}
+
 impl Init {
     /// Refuses what cannot be planned; then writes.
     pub fn run(self) -> Result<(), Failure> {
-        let schema = Schema::load(&self.schema)?;
+        let schema = self.head.schema()?;
         output::room("FOLDER", &self.folder)?;
         let rows_of = |(name, rows): &(String, String)| match settings::rows(rows) {
             Ok(rows) => Ok((name.clone(), rows)),
@@ -110,14 +118,8 @@ impl Init {
         let total = names.parties.iter().try_fold(0_u64, |sum, (_, rows)| sum.checked_add(*rows));
         let rows = total.ok_or_else(|| Failure::input("--party: too many rows in all"))?;
         let meter = Meter::spinner("planning");
-        let budget = || {
-            let epsilon = self.settings.epsilon.ok_or_else(|| {
-                Failure::input("--epsilon is missing: privet picks no privacy budget for you")
-            })?;
-            let delta = self.settings.delta.unwrap_or_else(|| Budget::usual_delta(rows));
-            Ok::<_, Failure>(Budget::new(epsilon, delta)?)
-        };
-        let neighbours = self.settings.neighbours;
+        let budget = || self.head.budget_for(rows);
+        let neighbours = self.head.neighbours;
         let agreement = match &self.count_by {
             Some(by) => {
                 let count = Count { by: by.clone(), times: None, law: None };
@@ -131,8 +133,8 @@ impl Init {
                 self.found((&plan(&request)?, &schema), &names)?
             }
             None => {
-                let request =
-                    self.settings.request(&schema, rows, &self.method, Calibration::Sound)?;
+                let (head, of) = (&self.head, (&schema, rows));
+                let request = self.settings.request(head, of, &self.method, Calibration::Sound)?;
                 self.found((&plan(&request.shared(among))?, &schema), &names)?
             }
         };

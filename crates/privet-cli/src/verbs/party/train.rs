@@ -131,7 +131,7 @@ impl Train {
         };
         let released = self.together(&planned, &data, &party)?;
         let own = json!({ "parties": folder.agreement().parties.len(), "servers": folder.agreement().servers.len() });
-        self.releasing.keep(place, Made::of(released), noun, |_| Ok((String::new(), own)))?;
+        self.releasing.keep_as(place, Made::of(released), noun, |_| Ok((String::new(), own)))?;
         party.finish();
         Ok(())
     }

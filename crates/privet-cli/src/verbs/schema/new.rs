@@ -99,7 +99,7 @@ pub struct New {
     #[arg(long)]
     header: bool,
     /// TABLE is public, and this is where anybody can find it: fill in everything from it
-    #[arg(long, value_name = "SOURCE")]
+    #[arg(long, value_name = "SOURCE", conflicts_with = "epsilon")]
     public: Option<String>,
     #[command(flatten)]
     looking: Looking,
@@ -135,7 +135,7 @@ impl New {
             }
         }
         let (standard, whole) = (out.is_standard(), out.file().is_some());
-        let (text, bought) = match (&self.public, self.looking.epsilon) {
+        let (text, bought) = match (&self.public, self.looking.head.epsilon) {
             (Some(source), _) => (self.filled_in(&header, source)?, None),
             (None, Some(epsilon)) => {
                 let (text, bought) = self.looking.filled_in(&self, &header, epsilon)?;
@@ -153,7 +153,7 @@ impl New {
         }
         if !standard {
             say!("schema written to {}{}", self.out.display(), output::mode(whole));
-            let filled = self.public.is_some() || self.looking.epsilon.is_some();
+            let filled = self.public.is_some() || self.looking.head.epsilon.is_some();
             let blank = if filled { "look it over" } else { "fill in what is blank" };
             let (schema, table) = (quoted(&self.out), quoted(&self.table));
             say!("{blank}, then: privet schema check {schema} {table}");

@@ -2,14 +2,14 @@
 
 use super::new::{New, TargetIs, toml_list, toml_text};
 use crate::failure::Failure;
+use crate::head::{Given, Head, head};
 use crate::order::{Made, Table};
 use crate::output;
 use crate::progress::Meter;
-use crate::settings::{self, within};
 use crate::spending::BudgetFlags;
 use crate::{say, words};
 use clap::Args;
-use privet_core::{DELTA, EPSILON, Neighbours, Relation, Unit, printable};
+use privet_core::{Neighbours, Relation, Unit, printable};
 use privet_data::read::{Header, KeyCap, Sought, held_keys};
 use privet_data::schema::{Draft, Invalid, Origin, UnitDraft};
 use privet_data::write::Destination;
@@ -27,22 +27,8 @@ use std::sync::atomic::AtomicBool;
 #[derive(Args, Debug)]
 #[command(next_help_heading = "From private records")]
 pub struct Looking {
-    #[arg(
-        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true, conflicts_with = "public",
-        help = format!("Fill in types, bounds and categories from the records, privately: {EPSILON}. It spends budget"),
-    )]
-    pub epsilon: Option<f64>,
-    #[arg(
-        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true, requires = "epsilon",
-        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}, but not 0 [default: 1/N²]"),
-    )]
-    delta: Option<f64>,
-    /// Whose difference must not show: replace-one or add-remove; the same must be asked for in training
-    #[arg(long, value_name = "RELATION", requires = "epsilon")]
-    neighbours: Option<Neighbours>,
-    /// Number of rows you declare; required where it is private (add-remove, or --unit)
-    #[arg(long, value_name = "N", value_parser = settings::rows, requires = "epsilon")]
-    rows: Option<u64>,
+    #[command(flatten)]
+    pub head: Head<OfOutline>,
     /// Columns whose numbers are codes: their cells are categories
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',', requires = "epsilon")]
     categories: Vec<String>,
@@ -54,6 +40,23 @@ pub struct Looking {
     certificate: Option<PathBuf>,
     #[command(flatten)]
     budget: BudgetFlags,
+}
+
+head! {
+    pub OfOutline {
+        data: (Given::Never, ""),
+        schema: (Given::Never, ""),
+        epsilon: (
+            Given::Perhaps,
+            " for types, bounds and categories that are filled in from the records, privately",
+        ),
+        delta: ", but not 0 [default: 1/N², N the number of rows]",
+        neighbours: (
+            Neighbours::ReplaceOne,
+            "replace-one (row count public) or add-remove (row count private); the same must be asked for in training",
+        ),
+        only_with_epsilon: true,
+    }
 }
 
 impl Looking {
@@ -86,7 +89,7 @@ impl Looking {
                 ));
             }
         };
-        let neighbours = self.neighbours.unwrap_or(Neighbours::ReplaceOne);
+        let neighbours = self.head.neighbours;
         let owner = match &unit {
             Some(unit) => Unit::User { max_records: unit.max_records },
             None => Unit::Record,
@@ -100,7 +103,7 @@ impl Looking {
         texts.retain(|name| columns.contains(name));
         let task = Outline::of(columns.clone(), texts);
         let planned = |rows: u64| -> Result<Plan<Outline>, Failure> {
-            let budget = (epsilon, self.delta);
+            let budget = (epsilon, self.head.delta);
             let unit = unit.clone();
             let request = task.clone().request(&header.file, unit, rows, neighbours, budget)?;
             Ok(plan(&request)?)
@@ -110,7 +113,7 @@ impl Looking {
         let of_file = task.clone().request(&header.file, unit.clone(), 1, neighbours, some)?;
         let drop = Some(Invalid::Drop);
         let laid_out = Draft { invalid: drop, ..of_file.schema.into() }.check()?;
-        let table = Table::new(&asked.table, &laid_out, relation, self.rows)?;
+        let table = Table::new(&asked.table, &laid_out, relation, self.head.rows)?;
         let open = || -> Result<_, Failure> {
             let open = |path| output::open_for("--certificate", path, asked.force, &[&asked.table]);
             self.certificate.as_deref().map(open).transpose()

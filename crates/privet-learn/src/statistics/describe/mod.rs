@@ -20,6 +20,7 @@
 pub(super) mod estimate;
 pub(super) mod histogram;
 mod layout;
+mod report;
 mod summary;
 
 pub use layout::{Field, Holds, Layout};

@@ -23,6 +23,7 @@
 
 mod form;
 mod judged;
+pub mod report;
 mod threshold;
 mod worth;
 

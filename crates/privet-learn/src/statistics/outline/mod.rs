@@ -29,6 +29,7 @@
 
 mod columns;
 mod kinds;
+mod report;
 
 pub use columns::{MISSING, Suggested, Suggestion, suggested};
 pub use kinds::{KINDS, totals};

@@ -1,11 +1,32 @@
 //! What a model is worth, for people and as JSON.
 
-use super::describe::cut;
-use crate::output::{self, number};
+use super::{ClassWorth, Evaluate, Measures, NumberWorth, Worth};
+use crate::release::family::Family;
+use crate::release::released::Released;
+use crate::release::report::{Part, Report, Section, cut, number};
+use crate::statistics::describe::Estimate;
 use privet_core::printable;
-use privet_learn::statistics::describe::Estimate;
-use privet_learn::statistics::evaluate::{ClassWorth, Measures, NumberWorth, Worth};
 use serde_json::Value;
+
+impl Family for Evaluate {
+    const VERB: &'static str = "evaluate";
+    const NOUN: &'static str = "evaluation";
+    const ENCODED: bool = false;
+
+    fn report(found: &Released<Self>) -> Report {
+        let worth = Worth::of(found.request(), found.artefact());
+        let told = worth.as_ref().map_or(Value::Null, as_json);
+        Report::new(
+            format!(
+                "What the model of digest {}… is worth on labelled records.",
+                found.request().task.model.get(..12).unwrap_or_default()
+            ),
+            vec![Section::new("Worth", worth.as_ref().map_or(Vec::new(), parts))],
+            told.clone(),
+        )
+        .showing("worth", &told)
+    }
+}
 
 /// Classes whose confusion is shown; of more only those that are confused most would fit.
 const SHOWN: usize = 8;
@@ -37,17 +58,18 @@ fn bare(value: &mut Value) {
 }
 
 /// For people, in 80 columns.
-pub fn table(worth: &Worth) -> String {
+pub fn parts(worth: &Worth) -> Vec<Part> {
     let rows = match worth.rows.low == worth.rows.high {
         true => format!("{} rows", worth.rows.value),
         false => {
             format!("{} rows ({})", number(worth.rows.value.round()), interval(&worth.rows, 0))
         }
     };
-    let body = match &worth.measures {
+    let mut parts = vec![Part::Lines(format!("On {rows}\n"))];
+    parts.extend(match &worth.measures {
         Measures::Classes(own) => of_classes(own, worth.private),
-        Measures::Number(own) => of_number(own, worth.private),
-    };
+        Measures::Number(own) => vec![Part::Lines(of_number(own, worth.private))],
+    });
     let note = match worth.private {
         true => match &worth.measures {
             Measures::Number(_) => {
@@ -59,7 +81,8 @@ pub fn table(worth: &Worth) -> String {
         },
         false => "",
     };
-    format!("On {rows}\n{body}{note}")
+    parts.push(Part::Lines(note.into()));
+    parts
 }
 
 /// A threshold by share.
@@ -132,7 +155,7 @@ fn of_number(own: &NumberWorth, private: bool) -> String {
     text
 }
 
-fn of_classes(own: &ClassWorth, private: bool) -> String {
+fn of_classes(own: &ClassWorth, private: bool) -> Vec<Part> {
     let class = |name: &str| cut(name, 20);
     let largest =
         format!("always saying {}: {:.4}", class(&own.majority_class), own.majority.value);
@@ -149,11 +172,11 @@ fn of_classes(own: &ClassWorth, private: bool) -> String {
     if let Some(brier) = &own.brier {
         rows.push(line("Brier score", brier, private, &beside(own.brier_of_shares)));
     }
-    let mut text = aligned(&rows);
-    text.push_str(&confusion(own, private));
-    text.push_str(&calibration(own, private));
-    text.push_str(&warnings(own, private));
-    text
+    let mut parts = vec![Part::Lines(aligned(&rows))];
+    parts.extend(confusion(own, private));
+    parts.extend(calibration(own, private));
+    parts.push(Part::Lines(warnings(own, private)));
+    parts
 }
 
 fn warnings(own: &ClassWorth, private: bool) -> String {
@@ -177,13 +200,13 @@ fn warnings(own: &ClassWorth, private: bool) -> String {
     text
 }
 
-fn confusion(own: &ClassWorth, private: bool) -> String {
+fn confusion(own: &ClassWorth, private: bool) -> Vec<Part> {
     if own.classes.len() > SHOWN {
-        return format!(
+        return vec![Part::Lines(format!(
             "  (the confusion of {} classes is in --json{})\n",
             own.classes.len(),
             if private { " and in the file" } else { "" }
-        );
+        ))];
     }
     let name = |class: &str| cut(class, NAME);
     let mut head = vec!["is \\ predicted".to_string()];
@@ -204,12 +227,12 @@ fn confusion(own: &ClassWorth, private: bool) -> String {
         ),
         false => String::new(),
     };
-    format!("\n{}{margin}", output::table(&rows))
+    vec![Part::Lines("\n".into()), Part::Table(rows), Part::Lines(margin)]
 }
 
-fn calibration(own: &ClassWorth, private: bool) -> String {
+fn calibration(own: &ClassWorth, private: bool) -> Vec<Part> {
     if own.calibration.is_empty() {
-        return String::new();
+        return Vec::new();
     }
     let what = match own.classes.as_slice() {
         [_, second] => format!("\"{}\"", cut(&second.class, 20)),
@@ -226,5 +249,6 @@ fn calibration(own: &ClassWorth, private: bool) -> String {
             number(group.records.round()),
         ]);
     }
-    format!("\nProbability of {what}: said, and come true\n{}", output::table(&rows))
+    let title = format!("\nProbability of {what}: said, and come true\n");
+    vec![Part::Lines(title), Part::Table(rows)]
 }

@@ -1,26 +1,39 @@
-//! `privet describe`: what a table looks like, under noise.
+//! What is said of a described table.
 
-use crate::failure::Failure;
-use crate::order::Table;
-use crate::output::{self, number};
-use crate::progress::Meter;
-use crate::releasing::{Releasing, read_table};
-use crate::settings::{self, within};
-use clap::Args;
-use privet_core::{DELTA, EPSILON, Neighbours, Relation, printable};
+use super::{BINS, Bin, ColumnSummary, Describe, Kind, Summary};
+use crate::LearnError;
+use crate::release::family::{Budgeted, Family, Offered};
+use crate::release::registry::NoLearner;
+use crate::release::released::Released;
+use crate::release::report::{Part, Report, Section, cut, number, told};
+use crate::release::request::Request;
+use crate::release::settings::SettingInfo;
 use privet_data::Schema;
-use privet_learn::statistics::describe::{
-    BINS, Bin, ColumnSummary, Describe as Task, Kind, Summary,
-};
-use privet_learn::{Plan, Released, plan};
-use serde_json::{Value, json};
-use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use serde_json::json;
 
-/// Describe a table privately: counts, means, quantiles, histograms, correlations, in one release
-#[derive(Args, Debug)]
-#[command(
-    long_about = "\
+impl Family for Describe {
+    const VERB: &'static str = "describe";
+    const NOUN: &'static str = "description";
+    const ENCODED: bool = false;
+
+    fn report(described: &Released<Self>) -> Report {
+        let request = described.request();
+        let summary = Summary::of(request, described.artefact());
+        let columns = request.task.columns.as_ref().map_or(0, Vec::len);
+        Report::new(
+            format!(
+                "What {columns} columns of a table look like: counts, means, quantiles, histograms, correlations."
+            ),
+            vec![Section::new("Columns", summary.as_ref().map_or(Vec::new(), parts))],
+            told(request, json!({ "summary": summary, "bins": request.task.bins })),
+        )
+        .showing("description", &summary)
+    }
+}
+
+impl Offered for Describe {
+    const ABOUT: &'static str = "Describe a table privately: counts, means, quantiles, histograms, correlations, in one release";
+    const LONG: &'static str = "\
 Describes the columns that the schema declares: how many records are in each category, and of
 each number its mean, spread, quantiles and histogram within the declared bounds, how often it
 is missing, and how numbers are correlated. All of it is one release with one certificate:
@@ -34,100 +47,34 @@ cells are counted.
 
 Everything spent on the same records adds up: a description of ε = 0.2 and a model of ε = 1
 reveal as much as ε = 1.2. `privet verify` and `privet inspect` take the file as they take a
-model's.",
-    after_help = "\
+model's.";
+    const EXAMPLES: &'static str = "\
 Examples:
   privet describe table.csv --schema s.toml --epsilon 0.2 --out table.json
   privet describe table.csv --schema s.toml --epsilon 0.2 --columns age,work --out two.json
   privet describe table.csv --schema s.toml --epsilon 0.5 --delta 0 --correlations no \\
-      --out pure.json --json"
-)]
-pub struct Describe {
-    /// The table: CSV (.gz, .zst) or Parquet, as the schema says
-    data: PathBuf,
-    /// The public schema (TOML)
-    #[arg(long, value_name = "SCHEMA")]
-    schema: PathBuf,
-    #[arg(
-        long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
-        help = format!("Privacy budget ε of the whole description: {EPSILON}. Smaller is more private; \
-                        privet picks none for you"),
-    )]
-    epsilon: f64,
-    #[arg(
-        long, value_name = "D", value_parser = within(DELTA), allow_hyphen_values = true,
-        help = format!("What probabilities may differ by beyond e^ε, δ: {DELTA}; 0 needs far more noise where there are \
-                        many columns [default: 1/rows²]"),
-    )]
-    delta: Option<f64>,
-    /// Only these columns, the target among them if it is named
-    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
-    columns: Option<Vec<String>>,
-    #[arg(
-        long, value_name = "K",
-        help = format!("Bins of each histogram, evenly over the bounds: {BINS} [default: 32]"),
-    )]
-    bins: Option<u32>,
-    /// Whether numbers are correlated with each other: yes or no [default: yes for 2 to 24 numbers]
-    #[arg(long, value_name = "YES|NO", value_parser = yes_or_no)]
-    correlations: Option<bool>,
-    /// Whose difference must not show: one record (or user) exchanged for another, or one added
-    /// or removed (then the number of rows is private too)
-    #[arg(long, value_name = "RELATION", default_value = "replace-one")]
-    neighbours: Neighbours,
-    /// Number of rows you declare; required where it is private (add-remove, or users with several
-    /// rows) [default: that of the file]
-    #[arg(long, value_name = "N", value_parser = settings::rows)]
-    rows: Option<u64>,
-    #[command(flatten)]
-    releasing: Releasing,
-}
+      --out pure.json --json";
+    const OF_EPSILON: &'static str = " of the whole description";
+    const OF_DELTA: &'static str =
+        "; 0 needs far more noise where there are many columns [default: 1/rows²]";
+    type Learner = NoLearner;
+    const WORDS: &'static [SettingInfo] = &[
+        SettingInfo::texts("columns", "Only these columns, the target among them if it is named"),
+        SettingInfo::whole(BINS, "Bins of each histogram, evenly over the bounds; 32 unless given"),
+        SettingInfo::yes_or_no(
+            "correlations",
+            "Whether numbers are correlated with each other: yes or no [default: yes for 2 to 24 numbers]",
+        ),
+    ];
 
-fn yes_or_no(text: &str) -> Result<bool, String> {
-    match text {
-        "yes" | "true" => Ok(true),
-        "no" | "false" => Ok(false),
-        _ => Err("accepted: yes, no".into()),
+    fn asked(
+        self,
+        budget: &Budgeted,
+        schema: &Schema,
+        rows: u64,
+    ) -> Result<Request<Self>, LearnError> {
+        self.request(schema, rows, budget.neighbours, (budget.epsilon, budget.delta))
     }
-}
-
-impl Describe {
-    /// Refuses before a record is read whatever can be refused then.
-    pub fn run(self) -> Result<(), Failure> {
-        let schema = Schema::load(&self.schema)?;
-        let relation = Relation::new(self.neighbours, schema.unit());
-        let table = Table::new(&self.data, &schema, relation, self.rows)?;
-        let inputs: [&Path; 2] = [&self.data, &self.schema];
-        let plan = |rows| self.plan(&schema, rows);
-        let (place, reserved) = self.releasing.reserve(table, &inputs, "describe", plan)?;
-        let read = |plan: &Plan<Task>| read_table(&self.data, plan.schema(), relation);
-        let (ready, data) = reserved.read(read)?;
-        let mut source = self.releasing.source()?;
-        let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
-        let own = |described: &_| Ok((self::table(described), as_json(described)));
-        self.releasing.keep(place, made, "description", own)
-    }
-
-    fn plan(&self, schema: &Schema, rows: u64) -> Result<Plan<Task>, Failure> {
-        let Self { columns, bins, correlations, .. } = self;
-        let task = Task { columns: columns.clone(), bins: *bins, correlations: *correlations };
-        let budget = (self.epsilon, self.delta);
-        let request = task.request(schema, rows, self.neighbours, budget)?;
-        let _meter = Meter::spinner("planning");
-        Ok(plan(&request)?)
-    }
-}
-
-fn as_json(described: &Released<Task>) -> Value {
-    let request = described.request();
-    let summary = Summary::of(request, described.artefact());
-    json!({
-        "summary": summary,
-        "rows": request.rows,
-        "bins": request.task.bins,
-        "neighbours": request.neighbours,
-        "unit": request.schema.unit(),
-    })
 }
 
 /// How wide a name may be.
@@ -142,26 +89,27 @@ const CATEGORIES: usize = 12;
 const PAIRS: usize = 15;
 
 /// The description for people, in 80 columns.
-pub fn table(described: &Released<Task>) -> String {
-    let Some(summary) = Summary::of(described.request(), described.artefact()) else {
-        return String::new();
-    };
-    let mut text = rows_in_words(&summary);
+fn parts(summary: &Summary) -> Vec<Part> {
+    let mut parts = vec![Part::Lines(rows_in_words(summary))];
     let numbers = summary.columns.iter().filter_map(number_rows).flatten();
     let numbers: Vec<Vec<String>> = numbers.collect();
     if !numbers.is_empty() {
         let head = ["number", "mean", "spread", "25 %", "median", "75 %", "histogram"];
         let rows: Vec<Vec<String>> =
             std::iter::once(head.map(String::from).to_vec()).chain(numbers).collect();
-        text.push('\n');
-        text.push_str(&output::table(&rows));
+        parts.extend([gap(), Part::Table(rows)]);
     }
     for column in &summary.columns {
-        text.push_str(&category_rows(column, summary.margin));
-        text.push_str(&missing_row(column, summary.margin));
+        parts.extend(category_rows(column, summary.margin));
+        parts.extend(missing_row(column, summary.margin));
     }
-    text.push_str(&correlation_rows(&summary));
-    text
+    parts.extend(correlation_rows(summary));
+    parts
+}
+
+/// An empty line.
+fn gap() -> Part {
+    Part::Lines("\n".into())
 }
 
 fn rows_in_words(summary: &Summary) -> String {
@@ -198,8 +146,8 @@ fn number_rows(column: &ColumnSummary) -> Option<[Vec<String>; 2]> {
     Some([line, noise])
 }
 
-fn category_rows(column: &ColumnSummary, margin: f64) -> String {
-    let Kind::Category { cells } = &column.kind else { return String::new() };
+fn category_rows(column: &ColumnSummary, margin: f64) -> Vec<Part> {
+    let Kind::Category { cells } = &column.kind else { return Vec::new() };
     let most = cells.iter().fold(1.0_f64, |most, cell| most.max(cell.count));
     let mut shown: Vec<_> = cells.iter().collect();
     if shown.len() > CATEGORIES {
@@ -215,23 +163,25 @@ fn category_rows(column: &ColumnSummary, margin: f64) -> String {
             bar,
         ]);
     }
-    let mut text = format!("\n{}", output::table(&rows));
+    let mut parts = vec![gap(), Part::Table(rows)];
     if cells.len() > CATEGORIES {
-        text.push_str(&format!("(the largest of {}; all are in the file)\n", cells.len()));
+        let more = format!("(the largest of {}; all are in the file)\n", cells.len());
+        parts.push(Part::Lines(more));
     }
-    text
+    parts
 }
 
-fn missing_row(column: &ColumnSummary, margin: f64) -> String {
-    let Kind::Number { missing: Some(missing), .. } = &column.kind else { return String::new() };
+fn missing_row(column: &ColumnSummary, margin: f64) -> Option<Part> {
+    let Kind::Number { missing: Some(missing), .. } = &column.kind else { return None };
     let (count, within) = (number(missing.value.round()), number(margin.ceil()));
-    format!("\n{} is missing in {count} ± {within} records\n", cut(&column.name, 40))
+    let name = cut(&column.name, 40);
+    Some(Part::Lines(format!("\n{name} is missing in {count} ± {within} records\n")))
 }
 
-fn correlation_rows(summary: &Summary) -> String {
+fn correlation_rows(summary: &Summary) -> Vec<Part> {
     let all = &summary.correlations;
     if all.is_empty() {
-        return String::new();
+        return Vec::new();
     }
     let mut strongest: Vec<_> = all.iter().collect();
     strongest.sort_by(|a, b| b.estimate.value.abs().total_cmp(&a.estimate.value.abs()));
@@ -248,11 +198,12 @@ fn correlation_rows(summary: &Summary) -> String {
             shown(e.high),
         ]);
     }
-    let mut text = format!("\n{}", output::table(&rows));
+    let mut parts = vec![gap(), Part::Table(rows)];
     if all.len() > PAIRS {
-        text.push_str(&format!("(the largest of {} pairs; all are in the file)\n", all.len()));
+        let more = format!("(the largest of {} pairs; all are in the file)\n", all.len());
+        parts.push(Part::Lines(more));
     }
-    text
+    parts
 }
 
 /// A number with the digits that what it may be off by leaves any sense, no wider than a cell.
@@ -261,15 +212,6 @@ fn short(value: f64, margin: f64) -> String {
     let digits = places.clamp(0, 6) as usize;
     let text = format!("{value:.digits$}");
     if text.chars().count() <= CELL { text } else { format!("{value:.1e}") }
-}
-
-/// A text of so many letters at most, with nothing in it that acts on a terminal.
-pub(crate) fn cut(text: &str, most: usize) -> String {
-    let text = printable(text);
-    match text.chars().count() > most {
-        true => text.chars().take(most - 1).chain(['…']).collect(),
-        false => text.into_owned(),
-    }
 }
 
 /// A histogram as bars of eighths, bins put together until they fit.
