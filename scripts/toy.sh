@@ -14,7 +14,7 @@ cd "$copy"
 # The file, which names the crate from outside, and the line, with where the file is.
 cp crates/privet-learn/tests/toys/mean.rs crates/privet-learn/src/mean.rs
 sed -i 's/privet_learn::/crate::/' crates/privet-learn/src/mean.rs
-sed -i 's|^families! {|#[path = "mean.rs"]\npub mod mean;\n\nfamilies! {\n    /// The toy.\n    Mean(mean::Mean), offered;|' \
+sed -i 's|^families! { \$|#[path = "mean.rs"]\npub mod mean;\n\nfamilies! { $\n    /// The toy.\n    Mean(mean::Mean), offered;|' \
     crates/privet-learn/src/families.rs
 
 "${CARGO:-cargo}" build --quiet --locked -p privet-cli

@@ -20,6 +20,7 @@ mod model;
 mod nearby;
 mod network;
 mod noise;
+mod offered;
 mod online;
 mod plan;
 mod ratings;
@@ -90,6 +91,8 @@ mod _privet {
     use super::noise::{noise_discrete_gaussian, noise_discrete_laplace};
     #[pymodule_export]
     use super::noise::{noise_exponential_choice, noise_gaussian, noise_l2_laplace};
+    #[pymodule_export]
+    use super::offered::{offered, plan_offered};
     #[pymodule_export]
     use super::online::OnlineStream;
     #[pymodule_export]

@@ -13,8 +13,6 @@ use numpy::PyArray1;
 use privet_dp::gate::Release;
 use privet_learn::linear::request::{LOSSES, POISSON, QUANTILE};
 use privet_learn::linear::{dpsl_kt, public_norm::norm_bound};
-use privet_learn::statistics::count::Count;
-use privet_learn::statistics::describe::Describe;
 use privet_learn::{AnyPlan, Loaded, Request, Task, Words, of_family};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -159,9 +157,8 @@ impl Plan {
     /// `budget`, `neighbours`, and the words of the family.
     #[staticmethod]
     fn of(py: Python<'_>, request: &str) -> Outcome<Self> {
-        let mut request: Value = serde_json::from_str(request)
+        let request: Value = serde_json::from_str(request)
             .map_err(|error| Failure::json("the request: ", &error))?;
-        take_part(&mut request)?;
         Ok(Self(watched(py, |_| AnyPlan::of(request))??))
     }
 
@@ -251,27 +248,6 @@ impl Plan {
             released(plan, cluster::carried_out_elsewhere(py, plan, &doing, encode, ask, seed, paid)?)
         })
     }
-}
-
-/// Leaves of the schema the columns that the family's table has, where that is a part of it.
-fn take_part(request: &mut Value) -> Outcome<()> {
-    let schema = |request: &Value| -> Outcome<privet_data::Schema> {
-        Ok(serde_json::from_value(request["schema"].clone())?)
-    };
-    let part = match (request["task"].as_str(), &request["by"], &request["columns"]) {
-        (Some(Count::NAME), Value::String(by), _) => schema(request)?.counting(by)?,
-        (Some(Describe::NAME), _, Value::Array(_) | Value::Null) => {
-            let schema = schema(request)?;
-            if request["columns"].is_null() {
-                request["columns"] = schema.describable().into();
-            }
-            let columns: Vec<String> = serde_json::from_value(request["columns"].clone())?;
-            schema.describing(&columns)?
-        }
-        _ => return Ok(()),
-    };
-    request["schema"] = serde_json::to_value(part)?;
-    Ok(())
 }
 
 /// Makes the plan of a linear model from public facts.

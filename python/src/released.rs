@@ -259,19 +259,9 @@ impl Released {
         of_family!(Loaded, &self.loaded, found => found.artefact().numbers())
     }
 
-    /// What it is and what it claims, in words.
-    fn report(&self) -> String {
-        let certificate = self.loaded.certificate();
-        let (numbers, rows) =
-            (self.numbers().len(), of_family!(Loaded, &self.loaded, found => found.request().rows));
-        let what = of_family!(Loaded, &self.loaded, found => found.request().task.summary());
-        let claim = match &certificate.guarantee {
-            Some(claim) => format!("({}, {})-differential privacy", claim.epsilon, claim.delta),
-            None => "NOT PRIVATE".into(),
-        };
-        let head = format!("{what}: {numbers} numbers of {rows} rows as declared\n{claim}\n");
-        let notes = certificate.notes.iter().map(|note| format!("- {note}\n"));
-        shown(&notes.fold(head, |text, note| text + &note))
+    /// What its family reports of it, as JSON: a sentence, and sections of prose, lines and tables.
+    fn report(&self) -> Outcome<String> {
+        Ok(serde_json::to_string(&self.loaded.report())?)
     }
 
     /// What the certificate claims, as JSON: all of it but the request and the proof of its origin.

@@ -34,7 +34,7 @@ from privet._warnings import (
 )
 
 if TYPE_CHECKING:
-    from privet import account, audit, noise
+    from privet import account, audit, families, noise
     from privet._certificate import Certificate, Check, Plan, Verdict
     from privet._shapes import ShapeFunction
     from privet.additive import PrivateAdditiveClassifier, PrivateAdditiveRegressor
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from privet.online import PrivateOnlineClassifier, StreamFile
     from privet.recommender import PrivateRecommender
     from privet.regression import PrivateLinearRegression, PrivatePoissonRegressor, PrivateRidge
-    from privet.releasing import Release, release
+    from privet.releasing import Release
     from privet.schema import Schema, binary, category, date, ignore, number
     from privet.selection import PrivateFeatureSelector
     from privet.sparse import PrivateSparseClassifier, PrivateSparseRegression
@@ -94,7 +94,6 @@ _PLACES = {
     "PrivatePoissonRegressor": "privet.regression",
     "PrivateRidge": "privet.regression",
     "Release": "privet.releasing",
-    "release": "privet.releasing",
     "Schema": "privet.schema",
     "binary": "privet.schema",
     "category": "privet.schema",
@@ -110,7 +109,7 @@ _PLACES = {
 }
 """Where each name lives. Modules are read when a name is first asked for: scikit-learn alone takes longer to load than
 many a command takes to run."""
-_MODULES = ("account", "audit", "noise")
+_MODULES = ("account", "audit", "families", "noise")
 
 for _name in (
     *("Answers", "Counts", "Description", "Evaluation", "Factors", "Labels"),
@@ -187,12 +186,12 @@ __all__ = [
     "date",
     "describe",
     "evaluate",
+    "families",
     "ignore",
     "load",
     "noise",
     "number",
     "plan_count",
     "plan_describe",
-    "release",
     "verify",
 ]

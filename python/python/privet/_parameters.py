@@ -39,7 +39,8 @@ def parameter(
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(parameter,))
 def parameters(made: Kind) -> Kind:
     """Give the class its ``__init__``, and its docstring all parameters."""
-    made._own_parameters = {name: (kind, _field(made, name)) for name, kind in inspect.get_annotations(made).items()}
+    declared = {name: kind for name, kind in inspect.get_annotations(made).items() if not str(kind).startswith("ClassVar")}
+    made._own_parameters = {name: (kind, _field(made, name)) for name, kind in declared.items()}
     made._own_texts = dict(_entries(made.__doc__ or ""))
     placed: dict[str, Any] = {}
     texts: dict[str, str] = {}

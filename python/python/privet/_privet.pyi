@@ -48,12 +48,14 @@ __all__ = [
     "noise_exponential_choice",
     "noise_gaussian",
     "noise_l2_laplace",
+    "offered",
     "plan_answers",
     "plan_counts",
     "plan_description",
     "plan_labels",
     "plan_linear",
     "plan_network",
+    "plan_offered",
     "plan_selection",
     "plan_tuning",
     "threshold_by_cost",
@@ -325,7 +327,7 @@ class Released:
         """
     def report(self, /) -> str:
         """
-        What it is and what it claims, in words.
+        What its family reports of it, as JSON: a sentence, and sections of prose, lines and tables.
         """
     def request(self, /) -> str:
         """
@@ -667,6 +669,11 @@ def noise_l2_laplace(scale: SupportsFloat | SupportsIndex, dimension: SupportsIn
     One vector, density ∝ e^(−‖b‖/scale).
     """
 
+def offered() -> str:
+    """
+    What every family that is offered declares, as JSON: its verb, its words and its methods.
+    """
+
 def plan_answers(schema: Schema, questions: Any, rows: SupportsIndex, *, epsilon: SupportsFloat | SupportsIndex, delta: SupportsFloat | SupportsIndex | None, neighbours: str, within: SupportsFloat | SupportsIndex | None, votes: SupportsIndex | None, notes: SupportsGetItem[int, str], prior_fits: SupportsGetItem[int, str] = ...) -> Plan:
     """
     Makes the plan of answers from public facts and questions.
@@ -697,6 +704,11 @@ def plan_network(schema: Schema, net: str, rows: SupportsIndex, *, epsilon: Supp
     """
     Makes the plan of a training from public facts; `net` is the description as JSON, `weights` a public network to begin
     from.
+    """
+
+def plan_offered(verb: str, schema: Schema, rows: SupportsIndex, *, epsilon: SupportsFloat | SupportsIndex, delta: SupportsFloat | SupportsIndex | None, neighbours: str, words: SupportsGetItem[int, tuple[str, str]], method: str | None, settings: SupportsGetItem[int, tuple[str, str]], prior_fits: SupportsGetItem[int, str] = ...) -> Plan:
+    """
+    Makes the plan of a family that is offered, from its words as they are written and other public facts.
     """
 
 def plan_selection(schema: Schema, size: SupportsIndex, rows: SupportsIndex, *, epsilon: SupportsFloat | SupportsIndex, delta: SupportsFloat | SupportsIndex | None, neighbours: str, method: str, settings: SupportsGetItem[int, tuple[str, str]], notes: SupportsGetItem[int, str], prior_fits: SupportsGetItem[int, str] = ...) -> Plan:

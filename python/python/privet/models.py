@@ -194,7 +194,7 @@ def _released(given: Any) -> _privet.Released:
     if isinstance(given, BaseEstimator) and hasattr(type(given), "save"):
         kept = next((name for name in ("support_", "released_", "factors_", "model_", "_release") if hasattr(given, name)), "model_")
         check_is_fitted(given, kept)
-        return getattr(given, kept)
+        return _released(getattr(given, kept))
     if isinstance(given, Worth) and given._release is None:
         raise ValueError("an evaluation without epsilon claims nothing that could be verified")
     if isinstance(given, (Counts, Description, LabelsFile, Release, StreamFile, Worth)):
