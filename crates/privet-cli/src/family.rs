@@ -117,9 +117,7 @@ const PLAN: &str = "plan";
 /// A family's verb as it is written.
 fn command<F: Offered>() -> Command {
     let verb = with_head(Command::new(F::VERB), &shape::<F>());
-    let verb = verb.about(F::ABOUT).long_about(format!("{}\n\n{}", F::ABOUT, F::LONG));
-    let verb =
-        F::WORDS.iter().fold(verb.after_help(F::EXAMPLES), |verb, word| verb.arg(flag(word)));
+    let verb = F::WORDS.iter().fold(verb, |verb, word| verb.arg(flag(word)));
     let verb = match F::Learner::ALL {
         [] => verb,
         all => verb.arg(method::<F>(all.iter().map(|info| info.name).collect())).arg(
@@ -140,6 +138,9 @@ fn command<F: Offered>() -> Command {
     Releasing::augment_args(verb.arg(asked_for))
         .mut_arg("data", unless_planned)
         .mut_arg("out", unless_planned)
+        .about(F::ABOUT)
+        .long_about(F::LONG)
+        .after_help(F::EXAMPLES)
 }
 
 fn method<F: Offered>(names: Vec<&'static str>) -> Arg {
@@ -295,9 +296,9 @@ mod tests {
     fn a_declared_family_has_a_verb() {
         let shape = command::<Mean>();
         let help = shape.clone().render_long_help().to_string();
-        for words in
-            [Mean::ABOUT, Mean::LONG, "--epsilon", "--plan", "--out", "--ledger", "[default: 0]"]
-        {
+        assert_eq!(shape.get_about().unwrap().to_string(), Mean::ABOUT);
+        assert_eq!(shape.get_long_about().unwrap().to_string(), Mean::LONG);
+        for words in ["--epsilon", "--plan", "--out", "--ledger", "[default: 0]"] {
             assert!(help.contains(words), "{words}: {help}");
         }
         assert!(!help.contains("--method") && !help.contains("--set"), "{help}");

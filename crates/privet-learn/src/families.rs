@@ -1,5 +1,8 @@
-//! What a file of any family holds: the registry of families, a line each. A line that says `offered` is one of a family
-//! whose verb is made of its declaration ([`crate::Offered`]).
+//! What a file of any family holds: the registry of families, a line each.
+//!
+//! To add one: a file (or folder) beside the others with its [`Task`], and [`Family`], which says what is reported of a
+//! release; and a line below. Released in one piece of one table, it is [`crate::Offered`] too, and its line says so: its verb
+//! is then made of what it declares, and nothing more is written. `tests/toys/mean.rs` is one, and `make toy` adds it.
 
 use crate::linear::Erm;
 use crate::linear::model::Model;

@@ -47,10 +47,10 @@ pub struct PartyVerb {
 
 #[derive(Subcommand, Debug)]
 enum Verb {
-    Init(init::Init),
+    Init(Box<init::Init>),
     Serve(serve::Serve),
     Join(look::Join),
-    Train(train::Train),
+    Train(Box<train::Train>),
     Status(look::Status),
 }
 
