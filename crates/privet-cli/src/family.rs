@@ -296,9 +296,9 @@ mod tests {
     fn a_declared_family_has_a_verb() {
         let shape = command::<Mean>();
         let help = shape.clone().render_long_help().to_string();
-        for words in
-            [Mean::ABOUT, Mean::LONG, "--epsilon", "--plan", "--out", "--ledger", "[default: 0]"]
-        {
+        assert_eq!(shape.get_about().unwrap().to_string(), Mean::ABOUT);
+        assert_eq!(shape.get_long_about().unwrap().to_string(), Mean::LONG);
+        for words in ["--epsilon", "--plan", "--out", "--ledger", "[default: 0]"] {
             assert!(help.contains(words), "{words}: {help}");
         }
         assert!(!help.contains("--method") && !help.contains("--set"), "{help}");

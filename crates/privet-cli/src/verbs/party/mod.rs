@@ -50,7 +50,7 @@ enum Verb {
     Init(Box<init::Init>),
     Serve(serve::Serve),
     Join(look::Join),
-    Train(train::Train),
+    Train(Box<train::Train>),
     Status(look::Status),
 }
 
