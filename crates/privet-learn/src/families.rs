@@ -1,26 +1,31 @@
-//! The list of families, a line each, and what is known of a release whose family only its file tells.
+//! The list of families, one line each, with the types for a release or plan of any family.
 //!
-//! What every release goes through is in [`crate::release`] and names none of them (`tests/all/spine.rs`). How to add
+//! The path of every release is in [`crate::release`], which names no family (`tests/all/spine.rs`). How
+//! to add
 //!
-//! **a setting** of a method: a line in `settings!` in the method's file, with what is accepted and what it means. Help,
-//! checks, errors and `privet methods` are made of it. What is left out is chosen in `plan`, from public facts.
+//! **a setting** of a method: a line in `settings!` in the method's file, with the accepted values and
+//! the meaning. Help, checks, errors and `privet methods` are made from it. A setting that is left out
+//! is chosen in `plan`, from public facts.
 //!
-//! **a learner**: a file in its family's folder with three names, a type of its own settings, `INFO` and `plan`
-//! ([`crate::release::registry`]), and a line in `registry!` of the family's list (`learners.rs`; of votes `aggregate.rs`). The
-//! command, Python and the battery find it there. `tests/battery/golden/` gets its file and its lines of `coverage.txt`,
-//! `docs/learners.md` its paragraph, and `privet-audit` its worst pair of neighbours.
+//! **a learner**: a file in its family's folder with three names, a type of its own settings, `INFO` and
+//! `plan` ([`crate::release::registry`]), and a line in `registry!` of the family's list (`learners.rs`;
+//! of votes `aggregate.rs`). The command, Python and the battery find it there. `tests/battery/golden/`
+//! gets its file and its lines of `coverage.txt`, `docs/learners.md` its paragraph, and `privet-audit`
+//! its worst pair of neighbours.
 //!
-//! **a loss** of linear models: a file in `privet-optim`'s `loss/` and a variant of `Loss` with its constants (Lipschitz,
-//! curvature, sign), which the tests there check; a line in [`crate::linear::request::LOSSES`] and, if it has a setting, a
-//! field of [`crate::Words`].
+//! **a loss** of linear models: a file in `privet-optim`'s `loss/` and a variant of `Loss` with its
+//! constants (Lipschitz, curvature, sign), which the tests there check; a line in
+//! [`crate::linear::request::LOSSES`] and, if it has a setting, a field of [`crate::Words`].
 //!
-//! **a family**: a folder beside `release/`, named for what a stranger looks for, with its [`Task`], its [`Artefact`], whose
-//! fields may not be named as those of the head of a request, and its [`Family`], which says how its releases are reported; a line
-//! below. [`Task::VOID`] and others have defaults. With [`crate::Offered`] and the word `offered` on its line it has a verb,
-//! help, `plan`, `verify`, `inspect` and a Python class with nothing more written (`tests/toys/mean.rs` is one, and `make toy` adds it).
+//! **a family**: a folder beside `release/`, named for the word a newcomer would search for, with its
+//! [`Task`], its [`Artefact`], and its [`Family`], which defines how its releases are reported; a line
+//! below. No field of the task may have the name of a field of a request's head. [`Task::VOID`] and
+//! others have defaults. With [`crate::Offered`] and the word `offered` on its line it has a verb, help,
+//! `plan`, `verify`, `inspect` and a Python class without further code (`tests/toys/mean.rs` is one, and
+//! `make toy` adds it).
 //!
-//! **any other verb**: a file in `privet-cli`'s `verbs/` and a variant of `Command` in `cli.rs`; in Python an estimator or a
-//! function over a file in `python/src`.
+//! **any other verb**: a file in `privet-cli`'s `verbs/` and a variant of `Command` in `cli.rs`; in
+//! Python an estimator or a function over a file in `python/src`.
 
 use crate::linear::Erm;
 use crate::linear::model::Model;
@@ -56,7 +61,8 @@ macro_rules! families {
         $visitor.family::<$task>()
     };
     ($d:tt $($(#[$doc:meta])* $variant:ident($task:ty) $(, $offered:ident)?;)*) => {
-        /// The column of units that the Python package named by itself before 0.2.1, in releases of this family.
+        /// The unit column that versions of the Python package before 0.2.1 named by themselves in
+        /// releases of this family.
         pub(crate) fn own_column(family: &str) -> Option<&'static str> {
             $(if family == <$task as Task>::NAME {
                 return <$task as Task>::OWN_COLUMN;
@@ -65,14 +71,14 @@ macro_rules! families {
         }
 
         impl Finding {
-            /// Certificates that `verify` refuses, of all families.
+            /// Certificates of any family that `verify` refuses.
             pub fn void() -> Vec<Self> {
                 let mut all = Vec::new();
                 $(all.extend(<$task as Task>::VOID.iter().map(|known| known.finding));)*
                 in_order(all)
             }
 
-            /// Certificates with which `verify` states a doubt, of all families.
+            /// Certificates of any family of which `verify` reports a doubt.
             pub fn doubtful() -> Vec<Self> {
                 let mut all: Vec<_> = DOUBTFUL_SCHEMAS.iter().map(|known| known.finding).collect();
                 $(all.extend(<$task as Task>::DOUBTFUL.iter().map(|known| known.finding));)*
@@ -80,8 +86,8 @@ macro_rules! families {
             }
         }
 
-        /// Does something with what a [`Loaded`] or an [`AnyPlan`] holds, whichever family it is of:
-        /// `of_family!(Loaded, file, released => released.request().rows)`.
+        /// Evaluates an expression on the content of a [`Loaded`] or an [`AnyPlan`], whatever its
+        /// family: `of_family!(Loaded, file, released => released.request().rows)`.
         #[macro_export]
         macro_rules! of_family {
             ($d kind:ident, $d value:expr, $d of:ident => $d done:expr) => {
@@ -110,8 +116,8 @@ macro_rules! families {
         })*
 
         impl AnyPlan {
-            /// Makes the plan of a request as certificates carry it, of whatever family: what is wrong with the request is
-            /// said of it. A settled request leads to the plan that it is of.
+            /// Makes the plan of a request of any family, given as JSON as certificates carry it. Errors
+            /// name the fault of the request. A settled request gives the plan that settled it.
             pub fn of(request: Value) -> Result<Self, LearnError> {
                 let wrong = |what: String| LearnError::Asked { name: "request", what };
                 let fields = request.as_object().ok_or_else(|| wrong("is not an object".into()))?;
@@ -129,7 +135,7 @@ macro_rules! families {
                 Err(wrong(format!("names the task '{task}', which is not known; accepted: {known}")))
             }
 
-            /// The word for its family.
+            /// The name of the family.
             pub fn task(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => <$task as Task>::NAME,)*
@@ -137,13 +143,13 @@ macro_rules! families {
             }
         }
 
-        /// What a file holds.
+        /// A release of any family, as read from a file.
         #[derive(Debug, Clone)]
         pub enum Loaded {
             $($(#[$doc])* $variant(Released<$task>),)*
         }
 
-        /// Shows a visitor every family that is offered, in order.
+        /// Calls the visitor on every family that is offered, in order.
         pub fn each_offered(visitor: &mut impl Visit) {
             $(families!(@offer visitor $task $(, $offered)?);)*
         }
@@ -161,42 +167,42 @@ macro_rules! families {
                 Err(format!("its task '{task}' is not known; known are: {known}"))
             }
 
-            /// The word for its family.
+            /// The name of the family.
             pub fn task(&self) -> &'static str {
                 match self {
                     $(Self::$variant(_) => <$task as Task>::NAME,)*
                 }
             }
 
-            /// What it can reveal.
+            /// The certificate.
             pub fn certificate(&self) -> &Certificate {
                 match self {
                     $(Self::$variant(released) => released.certificate(),)*
                 }
             }
 
-            /// Who a unit is of whom its claim speaks, as far as its file says.
+            /// The definition of a unit under which the claim holds, as far as the file states it.
             pub fn whose(&self) -> Whose {
                 match self {
                     $(Self::$variant(released) => released.whose(),)*
                 }
             }
 
-            /// What the bounds of its schema cost, where they were bought from records.
+            /// The cost of the bounds of the schema, if they were estimated privately from records.
             pub fn bought(&self) -> Option<Bought> {
                 match self {
                     $(Self::$variant(released) => Bought::of(&released.request().schema),)*
                 }
             }
 
-            /// What is said of it.
+            /// The report for people and programs.
             pub fn report(&self) -> Report {
                 match self {
                     $(Self::$variant(released) => <$task as Family>::report(released),)*
                 }
             }
 
-            /// The linear model that it is or holds.
+            /// The linear model that it is or contains.
             pub fn model(&self) -> Option<Model> {
                 match self {
                     $(Self::$variant(released) => <$task as Family>::model(released),)*
@@ -210,14 +216,14 @@ macro_rules! families {
                 }
             }
 
-            /// What got its noise, in words.
+            /// The quantity that received noise, in words.
             pub fn noised(&self) -> &'static str {
                 match self {
                     $(Self::$variant(released) => released.request().task.noised(),)*
                 }
             }
 
-            /// Checks it ([`verify`]).
+            /// Verifies it ([`verify`]).
             pub fn verify(&self) -> Verdict {
                 match self {
                     $(Self::$variant(released) => verify(released),)*
@@ -227,7 +233,7 @@ macro_rules! families {
     };
 }
 
-/// By their names, each once: several families may have what was found of all of them.
+/// Sorts by name and removes repetitions: several families may list a finding on all families.
 fn in_order(mut all: Vec<Finding>) -> Vec<Finding> {
     all.sort_by_key(|finding| (finding.name.len(), finding.name));
     all.dedup();
@@ -236,7 +242,7 @@ fn in_order(mut all: Vec<Finding>) -> Vec<Finding> {
 
 /// The family whose name requests leave out, as the first format did.
 pub(crate) const UNNAMED: &str = <Erm as Task>::NAME;
-/// What files of the first format hold.
+/// The kind of artefact in files of the first format.
 pub(crate) const FORMAT_1: &str = <<Erm as Task>::Artefact as Artefact>::KIND;
 
 families! { $
@@ -248,13 +254,13 @@ families! { $
     Tuned(Tune);
     /// A description of a table.
     Description(Describe), offered;
-    /// What a model is worth.
+    /// An evaluation of a model.
     Evaluation(Evaluate);
-    /// What stands in the columns of a table without a schema.
+    /// The contents of the columns of a table without a schema.
     Outlined(Outline);
-    /// Columns chosen.
+    /// A choice of columns.
     Support(Select), offered;
-    /// What was learnt of items from ratings.
+    /// Factors of items learnt from ratings.
     Factors(Complete);
     /// Models of a stream.
     Stream(Online);
@@ -262,7 +268,7 @@ families! { $
     Tally(Tally);
     /// Labels of public rows.
     Labels(Vote);
-    /// Answers to public questions by the records near them.
+    /// Answers to public questions from the records near them.
     Answers(Nearby);
     /// A trained network.
     Network(Network);
@@ -280,7 +286,7 @@ mod tests {
     use std::fmt::Display;
     use std::str::FromStr;
 
-    /// What must hold of every registry.
+    /// Checks the properties of every registry.
     fn holds<R: Registered + Display + FromStr<Err = LearnError> + std::fmt::Debug>() {
         for info in R::ALL {
             let method: R = info.name.parse().unwrap();

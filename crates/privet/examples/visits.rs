@@ -43,7 +43,7 @@ pub fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Visits of nobody: older people, and those after surgery, come back.
+/// Invented visits: older people, and those after surgery, come back.
 fn invented(rows: usize) -> String {
     let mut text = String::from("age,ward,readmitted\n");
     for row in 0..rows {

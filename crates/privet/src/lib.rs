@@ -1,8 +1,8 @@
 //! Differentially private machine learning with certificates that anyone can re-check.
 //!
-//! This crate gathers the rooms of the workspace under one roof:
+//! This crate re-exports the crates of the workspace:
 //!
-//! | module | what lives there |
+//! | module | contents |
 //! |---|---|
 //! | [`core`] | neighbours, units, budgets, ranges |
 //! | [`dp`] | noise, accounting, mechanisms, the gate and the certificate |
@@ -10,7 +10,7 @@
 //! | [`optim`] | losses, passes over rows, solvers that prove their tolerance |
 //! | [`learn`] | the private learners, models, verification |
 //!
-//! and the few names that a program needs at its top level. The way is always the same: a public
+//! and the few names that a program needs at its top level. The steps are always the same: a public
 //! [`Schema`], a [`Request`], a [`plan`](fn@plan) made without data, then the records.
 //!
 //! From a file to a model, and from the model to answers:

@@ -1,4 +1,5 @@
-//! The short way: a file of records, a schema and a budget to a model, and a model and a file to predictions.
+//! The short form: from a file of records, a schema and a budget to a model, and from a model and a file
+//! to predictions.
 
 use crate::{Budget, Erm, Loss, Model, Neighbours, Request, Schema, SystemRandom};
 use privet_data::DataError;
@@ -7,7 +8,7 @@ use privet_learn::LearnError;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Why there is no model, or no prediction.
+/// The reason why training or prediction failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -28,8 +29,8 @@ pub enum Error {
     RowsArePrivate,
 }
 
-/// Learns a model from a file of records: logistic for classes, squared for a number, by the default method, under
-/// replace-one neighbours. For anything else there is [`Request`].
+/// Trains a model on a file of records: logistic for classes, squared loss for a number, with the
+/// default method, under replace-one neighbours. For anything else there is [`Request`].
 pub fn train(records: impl AsRef<Path>, schema: &Schema, budget: Budget) -> Result<Model, Error> {
     if schema.unit_column().is_some() {
         return Err(Error::RowsArePrivate);
@@ -46,7 +47,7 @@ pub fn train(records: impl AsRef<Path>, schema: &Schema, budget: Budget) -> Resu
     Ok(Model::from_release(release)?)
 }
 
-/// What a model says of every row of a file: the names of classes, or numbers.
+/// Predicts every row of a file: the names of classes, or numbers.
 pub fn predict(model: &Model, rows: impl AsRef<Path>) -> Result<Vec<String>, Error> {
     let options = ReadOptions { purpose: Purpose::Evaluate, ..ReadOptions::default() };
     let features = read_features(rows, &model.request().schema, &options)?;

@@ -1,4 +1,4 @@
-//! Which data any plan admits.
+//! Checks of the data that are the same for every plan.
 
 use crate::LearnError;
 use privet_core::{Relation, Unit};
@@ -6,8 +6,9 @@ use privet_data::Dataset;
 use privet_optim::sum::{Labels, Records, RecordsError, Table};
 use std::collections::HashMap;
 
-/// What every theorem assumes: the number of rows where it is public, so many columns, a target a row, and
-/// no unit above its cap. `also` is what the family assumes of each piece of the table besides.
+/// Checks the assumptions of every theorem: the number of rows where it is public, the number of
+/// columns, one target per row, and no unit above its cap. `also` checks the further assumptions of the
+/// family on each piece of the table.
 pub(crate) fn shape(
     relation: Relation,
     rows: u64,
@@ -29,14 +30,14 @@ pub(crate) fn shape(
     let mut refused = Ok(());
     let visited = table.visit(&mut |rows| {
         refused = check_rows(relation.unit, rows, &mut counts).and_then(|()| also(rows));
-        // What is wrong is kept beside; this only ends the visit.
+        // The error itself is kept in `refused`; this only ends the visit.
         refused.as_ref().map(|_| ()).map_err(|_| RecordsError::BackEnd("refused".into()))
     });
     refused?;
     visited.map_err(LearnError::Records)
 }
 
-/// The same of some of the rows; `counts` is how many rows each unit had before.
+/// Checks some of the rows; `counts` holds the number of earlier rows of each unit.
 fn check_rows(
     unit: Unit,
     data: &Dataset,
@@ -61,7 +62,7 @@ fn check_rows(
     Ok(())
 }
 
-/// Which unit each row belongs to, counted from 0 in the order in which they come.
+/// The index of each row's unit, units numbered from 0 in order of appearance.
 pub(crate) fn owners(unit: Unit, data: &Dataset) -> Vec<usize> {
     let mut places: HashMap<u64, usize> = HashMap::new();
     match (&data.units, unit) {

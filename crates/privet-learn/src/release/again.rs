@@ -1,14 +1,16 @@
-//! The plan made again from a certificate's public facts, and whether the certificate is of that plan.
+//! Remakes the plan from a certificate's public facts and compares the two.
 //!
 //! Request, events and claim must be ones that the planner writes together:
-//! - the request is settled: the planner adds nothing to it and changes nothing in it;
-//! - with the noise that the request settles, the plan charges the very events that the certificate states; or, where
-//!   events are chosen as it goes, it has the very limit that the certificate states, the limit admits the events one
-//!   after the other, and the plan's method could have come to each of them ([`crate::release::task::Procedure::never_charges`]);
-//! - the claim is the plan's: the budget, or under printed constants what the accountant proves.
+//! - the request is settled: planning it adds and changes nothing;
+//! - with the noise that the request settles, the plan charges exactly the events that the certificate
+//!   states; or, where events are chosen adaptively, it has exactly the limit that the certificate
+//!   states, the limit admits the events one after the other, and the plan's method could have produced
+//!   each of them ([`crate::release::task::Procedure::never_charges`]);
+//! - the claim is the plan's: the budget, or under printed constants the bound that the accountant
+//!   proves.
 //!
-//! Nothing is calibrated. Requests of the first format say nothing of noise; [`crate::release::format_1`] reads it
-//! from the events.
+//! Nothing is calibrated. Requests of the first format do not state noise; [`crate::release::format_1`]
+//! reads it from the events.
 
 use crate::release::format_1::{self, OTHER_VERSION, SAME_VERSION};
 use crate::release::plan::{Plan, plan};
@@ -21,18 +23,19 @@ use privet_dp::gate::Version;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Numbers of two platforms may differ this much in relation to their size.
+/// Relative tolerance between numbers of two platforms.
 const TOLERANCE: f64 = 1e-9;
 
-/// Events of a session that chooses them as it goes, at most: twice the steps of any training, measured again.
+/// Upper bound on the number of events of an adaptive session: twice the steps of any training, measured
+/// again.
 const MOST_LEAVES: usize = 1 << 26;
 
-/// Why a certificate is not of the plan made again.
+/// The reason why a certificate does not match the plan made again.
 pub(crate) struct Differs {
-    /// In words.
+    /// The reason, in words.
     pub why: String,
-    /// Whether its events are the plan's all the same: only then is it worth while to account for them, and
-    /// sure to take no longer than planning did.
+    /// True if the events are the plan's all the same: only then are they accounted for, which then
+    /// takes no longer than planning did.
     pub same_events: bool,
 }
 
@@ -42,7 +45,7 @@ impl From<String> for Differs {
     }
 }
 
-/// Makes the plan again, and compares.
+/// Makes the plan again and compares it with the certificate.
 pub(crate) fn again<T: Task>(released: &Released<T>) -> Result<Plan<T>, Differs> {
     let certificate = released.certificate();
     let version = certificate.version();
@@ -78,7 +81,7 @@ pub(crate) fn again<T: Task>(released: &Released<T>) -> Result<Plan<T>, Differs>
     }
 }
 
-/// Whether these are events that a session of the plan may have charged, under the limit that is stated with them.
+/// Checks that a session of the plan may have charged these events, under the limit stated with them.
 fn charged<T: Task>(
     plan: &Plan<T>,
     procedure: &dyn Procedure<T>,
@@ -99,11 +102,12 @@ fn charged<T: Task>(
         }
         (Some(limit), Some(_)) => {
             let leaves = leaves(stated).ok_or("it does not list its events one by one")?;
-            // What a file states may be off in its last digits; what it claims is checked against its own limit.
+            // The stated limit may be off in its last digits; the claim is checked against the plan's
+            // own limit.
             let most = limit.limit.most() * (1.0 + TOLERANCE);
             let limit = Filter { limit: limit.limit.up_to(most), ..*limit };
-            // First whether the method could have come to them, which ends at the first that it could not: a line of
-            // a made-up file may state millions.
+            // Checked first, because it ends at the first impossible event: one line of a forged file
+            // may state millions.
             if let Some(why) = procedure.never_charges(&mut leaves.clone()) {
                 return Err(why.into());
             }
@@ -116,8 +120,8 @@ fn charged<T: Task>(
     }
 }
 
-/// The events of a session that chose them as it went, one by one as they are asked for; `None` where they are written
-/// in another way, or are more than any such session has.
+/// The events of an adaptive session, one by one; `None` if they are written in another form, or are
+/// more than any such session has.
 fn leaves(stated: &Event) -> Option<impl Iterator<Item = &Event> + Clone> {
     let Event::All(list) = stated else { return None };
     fn run(event: &Event) -> Option<(usize, &Event)> {
@@ -136,12 +140,12 @@ fn leaves(stated: &Event) -> Option<impl Iterator<Item = &Event> + Clone> {
     Some(list.iter().filter_map(run).flat_map(|(count, event)| std::iter::repeat_n(event, count)))
 }
 
-/// Whether two events are the same up to the last digits of their numbers.
+/// True if two events are equal up to the last digits of their numbers.
 pub(crate) fn same_event(one: &Event, other: &Event) -> bool {
     json(one).is_ok_and(|one| json(other).is_ok_and(|other| close(&one, &other)))
 }
 
-/// Whether the request is one that the planner writes: with every choice in it made.
+/// True if the request is one that the planner writes: with every choice made.
 fn settled<T: Task>(
     request: &Request<T>,
     plan: &Plan<T>,
@@ -150,7 +154,7 @@ fn settled<T: Task>(
     let as_written = if same_version {
         plan.request() == request
     } else {
-        // Another version may have had fewer choices to write down; its noise it settled.
+        // Another version may have had fewer choices to record; it settled its noise.
         request.noise == plan.request().noise && included(&json(request)?, &json(plan.request())?)
     };
     if as_written { Ok(()) } else { Err("its request is not one that the planner writes".into()) }
@@ -163,7 +167,7 @@ fn same_claim(
     slack: f64,
 ) -> bool {
     let same_epsilon = match calibration {
-        // From a fixed seed nothing is claimed, whatever was planned; another check says so.
+        // A release from a fixed seed claims nothing, whatever was planned; another check reports it.
         _ if claimed.epsilon.is_infinite() => true,
         Calibration::Sound => claimed.epsilon == planned.epsilon,
         Calibration::Printed => near(claimed.epsilon, planned.epsilon, slack),
@@ -179,7 +183,7 @@ fn json(value: impl Serialize) -> Result<Value, String> {
     serde_json::to_value(value).map_err(|error| error.to_string())
 }
 
-/// Whether all that `part` says `whole` says as well.
+/// True if `whole` contains every field of `part`, with the same value.
 fn included(part: &Value, whole: &Value) -> bool {
     match (part, whole) {
         (Value::Object(part), Value::Object(whole)) => part.iter().all(|(key, value)| {

@@ -1,8 +1,8 @@
-//! What a plan may spend, and the noise that is settled already.
+//! The budget of a plan, and the scales of its noise once they are settled.
 //!
-//! A plan looks for the least noise that its budget allows ([`Allowance::least`]) and writes the scale that
-//! it found into its request, beside every other choice. Made again from there it looks for nothing: the
-//! events that follow from that scale must prove the claim, and verification compares them.
+//! A plan searches for the least noise that its budget allows ([`Allowance::least`]) and writes the
+//! scale into its request, beside every other choice. A plan made again from that request searches for
+//! nothing: the events that follow from the scale must prove the claim, and verification compares them.
 
 use crate::LearnError;
 use privet_core::Budget;
@@ -16,29 +16,29 @@ pub struct Allowance<'a> {
     noise: &'a [f64],
 }
 
-/// Up to here e^ε leaves room for what is multiplied by it.
+/// Largest ε of which the accountant computes e^ε and its multiples without overflow.
 const ACCOUNTED: f64 = 600.0;
 
-/// How far above the floor noise scales are looked for, as a factor.
+/// Upper end of the search for a noise scale, as a multiple of the floor.
 const SEARCH: f64 = 1e4;
 
 impl<'a> Allowance<'a> {
-    /// Of this budget, with the scales that an earlier plan settled on, or none.
+    /// With this budget, and the scales that an earlier plan settled on, or none.
     pub fn new(budget: Budget, noise: &'a [f64]) -> Self {
         Self { budget, noise }
     }
 
-    /// ε.
+    /// The ε of the budget.
     pub fn epsilon(&self) -> f64 {
         self.budget.epsilon()
     }
 
-    /// δ.
+    /// The δ of the budget.
     pub fn delta(&self) -> f64 {
         self.budget.delta()
     }
 
-    /// Whether δ is 0.
+    /// True if δ = 0 (pure differential privacy).
     pub fn is_pure(&self) -> bool {
         self.budget.is_pure()
     }
@@ -53,18 +53,18 @@ impl<'a> Allowance<'a> {
         Self { budget, ..*self }
     }
 
-    /// What is left for the stages after this many events.
+    /// The allowance of the stages after this many events.
     pub fn after(&self, events: usize) -> Self {
         Self { noise: self.noise.get(events..).unwrap_or_default(), ..*self }
     }
 
-    /// The scale that was settled on for the next event, if one was.
+    /// The settled scale of the next event, if there is one.
     pub fn settled(&self) -> Option<f64> {
         self.noise.first().copied()
     }
 
     /// The settled scale, or the smallest at which `event_for` meets the budget. No scale below `floor`
-    /// can (the noise that the Gaussian, or pure, part alone needs), so none is looked at.
+    /// can (the noise that the Gaussian, or pure, part alone needs), so the search starts there.
     pub fn least(
         &self,
         floor: f64,
@@ -72,7 +72,7 @@ impl<'a> Allowance<'a> {
     ) -> Result<f64, LearnError> {
         let search = floor * (1.0 - 1e-6)..=floor * SEARCH;
         if let Some(settled) = self.settled() {
-            // Others are never found, and accounting for them could take long.
+            // The search finds no other scale, and accounting for one could take long.
             if !search.contains(&settled) {
                 return Err(LearnError::NotCovered {
                     what:
@@ -102,8 +102,8 @@ impl<'a> Allowance<'a> {
     }
 }
 
-/// The scale of the noise of each event, in order: what a plan settles on. For choices by their scores it is
-/// one over the range, or over ε, that they cost.
+/// The scale of the noise of each event, in order, as a plan settles them. For a choice by scores it is
+/// 1 over its cost, as a range or as ε.
 pub(crate) fn scales(event: &Event) -> Vec<f64> {
     match event {
         Event::Use { cost, .. } => scale(cost).into_iter().collect(),
@@ -132,7 +132,7 @@ fn scale(cost: &Cost) -> Option<f64> {
                 | ObjectiveNoise::L2Laplace { noise_scale } => noise_scale,
             }
         }
-        // That of one Gaussian release of sensitivity 1. Rounded up, as below.
+        // The scale of one Gaussian release of sensitivity 1. Rounded up, as below.
         Cost::ZeroConcentrated { rho } => (0.5 / rho).sqrt() * (1.0 + 16.0 * f64::EPSILON),
         // Rounded up, so that a plan made again from it costs no more.
         Cost::BoundedRange { range: cost } | Cost::Pure { epsilon: cost } => {

@@ -1,15 +1,15 @@
-//! The door for noised sums: whoever has the records adds the noise.
+//! The interface for noisy sums: the holder of the records adds the noise.
 //!
-//! A learner hands over questions, plain data, and gets back their sum under noise; it never holds the sum
-//! itself. In one process ([`Here`]) the sum is taken and noised on the spot. Among several holders each
-//! would add its share, and nobody would ever open the whole.
+//! A learner passes queries, plain data, and receives their noisy sum; it never holds the exact one. In
+//! one process ([`Here`]) the sum is computed and noised on the spot. Among several holders each would
+//! add its share of the noise, and no one would ever open the exact sum.
 
 use crate::LearnError;
 use privet_dp::gate::{GateError, Noised, Private, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace};
 use privet_optim::sum::{Exact, ExactAnswer, Less, Records};
 
-/// The noise on a sum; its sensitivity must be that of all questions together.
+/// The noise on a sum; its sensitivity must be that of all queries together.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SumNoise {
     /// Gaussian.
@@ -18,28 +18,29 @@ pub enum SumNoise {
     Laplace(Laplace),
 }
 
-/// Several sums at once: question i is put to the records of problem i, and their answers are one vector of
-/// whole numbers of `unit`.
+/// Several sums at once: query i goes to the records of problem i, and the answers form one vector of
+/// integer multiples of `unit`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Questions {
-    /// What is asked, a problem each.
+    /// The queries, one per problem.
     pub each: Vec<Exact>,
-    /// What the answers count in, a power of two.
+    /// The unit of the answers, a power of two.
     pub unit: f64,
-    /// What is taken from each answer before any noise.
+    /// Subtracted from each answer before the noise.
     pub less: Option<Less>,
 }
 
 impl Questions {
-    /// With nothing taken from the answers.
+    /// With nothing subtracted from the answers.
     pub fn of(each: Vec<Exact>, unit: f64) -> Self {
         Self { each, unit, less: None }
     }
 }
 
-/// Who has the records, for sums that are released.
+/// The holder of the records, for sums that are released.
 pub trait Answers {
-    /// The sums, under noise that is charged to the session.
+    /// Returns the noisy sums. An implementation must charge the noise to the session and must not
+    /// release the exact sums.
     fn answer(
         &self,
         questions: &Questions,
@@ -48,11 +49,11 @@ pub trait Answers {
     ) -> Result<Noised<Vec<f64>>, LearnError>;
 }
 
-/// Records of this process, a problem each.
+/// Records of this process, one set per problem.
 pub struct Here<'a>(pub Vec<Box<dyn Records + 'a>>);
 
 impl Here<'_> {
-    /// The sums themselves; `None` where they cannot be vouched for.
+    /// The exact sums; `None` if a query fails or its sum is not exact.
     pub(crate) fn sums(&self, questions: &Questions) -> Option<ExactCounts> {
         let mut counts = Vec::new();
         if self.0.len() != questions.each.len() {

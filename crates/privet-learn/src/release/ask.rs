@@ -1,8 +1,8 @@
-//! The one door for the queries of a walk: each is answered under its noise, until there is something to release.
+//! Runs the queries of a walk: each is answered with noise, until there is something to release.
 //!
-//! A walk ([`privet_dp::gate::Walk`]) is made from a settled plan alone and sees noisy answers alone; the session
-//! holds the records. A stop that was asked for ends the run with its own error, whatever the answer that it cut
-//! short says of it.
+//! A walk ([`privet_dp::gate::Walk`]) is made from a settled plan alone and sees only noisy answers; the
+//! session holds the records. If the user stopped the run, its error is that stop, whatever the
+//! interrupted answer reports.
 
 use crate::LearnError;
 use crate::release::watch::StepWatch;

@@ -1,16 +1,18 @@
-//! Bounds that were bought: a schema made narrower by a private description, and what that adds up to.
+//! Bounds that were estimated privately: a schema narrowed by a private release, and the total cost.
 //!
-//! People write bounds that are wide, since they may not look; the noise is in proportion to them. `privet describe`
-//! releases quantiles and counts within the wide bounds under (ε₁, δ₁), and `privet schema new --epsilon` what stands in
-//! columns of which nothing is declared. Bounds that are computed from that release alone
-//! are post-processing: the narrower schema may be known to everybody at no further price. What is learnt
-//! under it at (ε₂, δ₂) takes that public schema as given, whatever it is, so that both together are (ε₁ + ε₂, δ₁ + δ₂)
-//! differentially private: basic composition, which lets the second depend on the first (Dwork & Roth 2014, Theorem 3.16
-//! and Appendix B), if both are about the same neighbours and unit. A plan is refused where they are not, or where the
-//! events that the schema carries do not prove what it says they cost; its notes state schema, release and total apart.
+//! Declared bounds are wide, since their author may not look at the records; the noise is proportional
+//! to them. `privet describe` releases quantiles and counts within the wide bounds under (ε₁, δ₁), and
+//! `privet schema new --epsilon` the contents of undeclared columns. Bounds computed from that release
+//! alone are post-processing: the narrower schema may be public at no further cost. A learner under it
+//! at (ε₂, δ₂) takes that public schema as given, whatever it is, so that both together are (ε₁ + ε₂, δ₁
+//! + δ₂) differentially private: basic composition, which lets the second depend on the first (Dwork &
+//! Roth 2014, Theorem 3.16 and Appendix B), if both have the same neighbours and unit. A plan is refused
+//! where they have not, or where the events that the schema carries do not prove its stated cost; its
+//! notes state schema, release and total apart.
 //!
-//! The total is about the same records. Nothing here knows whether both releases were made from them. A file made under
-//! such a schema holds its bounds, so whoever sees the file sees the description's outcome too: what is stated of the
+//! The total is about the same records. Nothing here checks that both releases were made from them. A
+//! file made under such a schema contains its bounds, so whoever sees the file sees the description's
+//! outcome too: an account of the file together with others counts its [`Bought`] schema once.
 //! file together with others counts its [`Bought`] schema once.
 
 use crate::error::LearnError;
@@ -24,22 +26,24 @@ use privet_data::Schema;
 use privet_data::schema::Paid;
 use privet_dp::account::{self, Cost, Event, Guarantee};
 
-/// What the bounds of a schema cost, with the events that prove it.
+/// The cost of the bounds of a schema, with the events that prove it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bought {
-    /// The digest of the certificate of what they were read off: two schemas with the same one were paid for once.
+    /// The digest of the certificate of the release they come from: two schemas with the same digest
+    /// were paid for once.
     pub certificate: String,
-    /// What was paid.
+    /// The guarantee of that release.
     pub guarantee: Guarantee,
-    /// Who a unit was.
+    /// Its definition of a unit.
     pub whose: Whose,
-    /// What was done for it.
+    /// Its events.
     pub events: Event,
 }
 
 impl Bought {
-    /// Of a schema whose bounds were bought. The events are those that its file states: whoever relies on them has
-    /// verified a release under it, which holds them against the price.
+    /// The cost of a schema whose bounds were estimated privately; `None` for any other. The events are
+    /// those that its file states: a caller who relies on them has verified a release under it, which
+    /// checks them against the cost.
     pub fn of(schema: &Schema) -> Option<Self> {
         let paid = schema.origin()?.paid.as_ref()?;
         let guarantee = Guarantee::new(paid.neighbours, paid.unit, paid.epsilon, paid.delta);
@@ -59,8 +63,8 @@ impl Bought {
     }
 }
 
-/// Events as a description or an outline states them: a few uses of noise with a closed form, so that accounting for
-/// them takes no time, whatever stands in a made-up file.
+/// Reads events as a description or an outline states them: a few uses of noise with a closed form, so
+/// that accounting for them takes no time, whatever a forged file states.
 fn plain(text: &str) -> Option<Event> {
     const MOST: usize = 4;
     let known = |event: &Event| {
@@ -78,7 +82,7 @@ fn plain(text: &str) -> Option<Event> {
     accepted.then_some(events)
 }
 
-/// Refuses a schema whose bounds were bought at a price that is not proved, or for other neighbours.
+/// Refuses a schema whose bounds were estimated at a cost that is not proved, or for other neighbours.
 pub(crate) fn check<T: Task>(request: &Request<T>) -> Result<(), LearnError> {
     let Some(paid) = request.schema.origin().and_then(|origin| origin.paid.as_ref()) else {
         return Ok(());
@@ -115,15 +119,15 @@ pub(crate) fn check<T: Task>(request: &Request<T>) -> Result<(), LearnError> {
     }
 }
 
-/// Which column says whose a record is, whether blanks around names are left out, and how names are spelt: who is one
-/// person.
+/// The definition of one person: the column of identifiers, whether blanks around them are removed, and
+/// their spelling.
 fn people(schema: &Schema) -> (Option<String>, bool, Spelling) {
     let unit = schema.unit_column();
     let spelling = unit.map(|unit| unit.spelling).unwrap_or_default();
     (unit.map(|unit| unit.column.clone()), schema.file().trim, spelling)
 }
 
-/// What the schema cost, what this release costs, and both together.
+/// States the cost of the schema, of this release, and the total.
 pub(crate) fn total(schema: &Schema, guarantee: &Guarantee) -> Option<Note> {
     let paid = schema.origin()?.paid.as_ref()?;
     let epsilon = written(paid.epsilon, guarantee.epsilon);
@@ -147,8 +151,8 @@ const BOUGHT: Condition = Condition::new(
      {delta}",
 );
 
-/// A sum as it is written: the nearest number of twelve digits, or the next one where that would be less than the sum by more
-/// than rounding in `f64` does.
+/// A sum as it is written: the nearest number of twelve digits, or the next one where that would be less
+/// than the sum by more than rounding in `f64`.
 fn written(a: f64, b: f64) -> f64 {
     let sum = a + b;
     let digits = |x: f64| format!("{x:.11e}").parse().unwrap_or(x);
@@ -157,7 +161,7 @@ fn written(a: f64, b: f64) -> f64 {
     if near >= sum * (1.0 - rounding) { near } else { digits(sum * (1.0 + 1e-11)) }
 }
 
-/// What a release cost, as a schema that is made of it states it; refused where its claim does not hold.
+/// The cost of a release, as a schema made from it states it; refused where its claim does not hold.
 pub fn price<T: Task>(released: &Released<T>) -> Result<Paid, LearnError> {
     let refused =
         |what: &str| LearnError::Schema(format!("no schema can be made of this release: {what}"));

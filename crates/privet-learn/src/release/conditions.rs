@@ -1,10 +1,11 @@
-//! The notes of a certificate, told apart: conditions of the plan made again, conditions of a run, and words of
-//! whoever made the file.
+//! Sorts the notes of a certificate: conditions of the plan made again, conditions of a run, and the
+//! words of the file's maker.
 //!
-//! A condition of the plan that a file does not state is missing, and the file is not as the program writes it. A
-//! file states a condition by its code and parameters (since 0.2.1) and in the sentence that its version had for it:
-//! today's, or one of [`super::sentences`], where every sentence stands that an earlier version wrote. Of a file of
-//! a later version, whose sentence cannot be known here, the code is enough.
+//! A condition of the plan that a file does not state is missing, and the file is not as the program
+//! writes it. A file states a condition by its code and parameters (since 0.2.1) and in the sentence
+//! that its version had for it: today's, or one of [`super::sentences`], which holds every sentence of
+//! an earlier version. For a file of a later version, whose sentence is not known here, the code is
+//! enough.
 
 use crate::release::note::Note;
 use crate::release::plan::Plan;
@@ -17,19 +18,20 @@ use privet_dp::gate::{Certificate, Version};
 pub const CLASSES_FROM_RECORDS: &str = "the list of classes was taken from the labels of the records: the guarantee \
      does not cover which classes occur";
 
-/// The notes of a certificate, told apart.
+/// The notes of a certificate, by origin.
 #[derive(Default)]
 pub(crate) struct Notes {
-    /// Conditions of the plan that it does not state, and codes that no condition of the plan has.
+    /// Conditions of the plan that the certificate does not state, and codes that no condition of the
+    /// plan has.
     pub missing: Vec<String>,
     /// Notes that the program writes when it runs.
     pub written: Vec<String>,
-    /// Words of whoever made the file, with nothing in them that acts on a terminal.
+    /// Words of the file's maker, without terminal control characters.
     pub stated: Vec<String>,
 }
 
 impl Notes {
-    /// Tells the notes of a certificate apart, by the plan made again.
+    /// Sorts the notes of a certificate by the plan made again.
     pub fn of<T: Task>(certificate: &Certificate, plan: Option<&Plan<T>>) -> Self {
         let mut left: Vec<&String> = certificate.notes.iter().collect();
         let mut notes = Self::default();
@@ -38,7 +40,7 @@ impl Notes {
             let sentences = sentences(note, certificate.version());
             let same = |own: &String| sentences.iter().any(|sentence| alike(sentence, own));
             left.retain(|own| !same(own));
-            // Where nothing is claimed, nothing is conditional.
+            // Without a claim there is no condition.
             let needed = note.is_condition() && certificate.events.is_some();
             let worded = certificate.notes.iter().any(same);
             if needed && !stated(note, worded, certificate) {
@@ -75,13 +77,13 @@ fn is_later(certificate: &Certificate) -> bool {
     certificate.version().is_some_and(|version| version > Version::this())
 }
 
-/// A note as its version may have written it.
+/// The wordings of a note in this version and, for an older one, in that version.
 fn sentences(note: &Note, version: Option<Version>) -> Vec<String> {
     let earlier = note.condition().zip(version).map(|(own, version)| earlier(own, version));
     std::iter::once(note.to_string()).chain(earlier.unwrap_or_default()).collect()
 }
 
-/// Quotation marks within quoted parameters were written in two ways.
+/// Compares two sentences; quotation marks within quoted parameters were written in two ways.
 fn alike(sentence: &str, own: &str) -> bool {
     sentence == own || sentence.replace('"', "'") == own.replace('"', "'")
 }

@@ -1,51 +1,51 @@
-//! What a method covers of what any request may ask: declared with the method, and refused in one place.
+//! The requests that a method covers: declared with the method, refused in one place.
 //!
-//! A limit that depends on a method's own settings, or on sizes, stays with the method; whatever can be said of the method
-//! alone is said here, so that tables in the docs and tests know what must be covered.
+//! A limit that depends on a method's own settings, or on sizes, stays with the method; limits of the
+//! method as such are declared here, so that tables in the docs and tests know the cases to cover.
 
 use crate::LearnError;
 use crate::release::request::Calibration;
 use privet_core::Relation;
 
-/// Why printed constants are refused where no paper prints any.
+/// The reason for refusing printed constants where no paper prints any.
 pub const NOT_PRINTED: &str = "has no printed constants";
 
-/// Whether a method covers something.
+/// Coverage of one kind of request, with the reason if it is not covered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cover {
-    /// It does.
+    /// Covered.
     Yes,
-    /// It does not.
+    /// Not covered.
     No {
-        /// Why, as it goes on after whoever is named: "method amp …".
+        /// The reason, a predicate whose subject is the method: "method amp …".
         why: &'static str,
-        /// What would be covered.
+        /// The covered alternative.
         instead: &'static str,
     },
 }
 
 impl Cover {
-    /// δ = 0, of Gaussian noise.
+    /// The refusal of δ = 0 by Gaussian noise.
     pub const fn gaussian(instead: &'static str) -> Self {
         Self::No { why: "adds Gaussian noise, which has no finite epsilon at delta = 0", instead }
     }
 
-    /// Several linear problems, of a method for one.
+    /// The refusal of several linear problems by a method for one.
     pub const fn one_problem(instead: &'static str) -> Self {
         Self::No { why: "is made for one linear problem", instead }
     }
 
-    /// A paper's constants, where there are none that could be used.
+    /// The refusal of a paper's constants where there are none that could be used.
     pub const fn unprinted(why: &'static str) -> Self {
         Self::No { why, instead: "leave out the calibration, or give sound" }
     }
 
-    /// True where it covers it.
+    /// True if covered.
     pub const fn is_yes(self) -> bool {
         matches!(self, Self::Yes)
     }
 
-    /// Refuses it for whoever is named, unless it is covered.
+    /// Refuses the request in the name of `who`, unless it is covered.
     pub(crate) fn refused(self, who: &str) -> Result<(), LearnError> {
         match self {
             Self::Yes => Ok(()),
@@ -56,16 +56,17 @@ impl Cover {
     }
 }
 
-/// What a method asks of a table.
+/// The access to a table that a method needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
-    /// Sums alone, or single rows by their places: it runs on a table that is read from disk, with the same result.
+    /// Sums alone, or single rows by index: it runs on a table that is read from disk, with the same
+    /// result.
     Sums,
     /// All rows in memory.
     Memory,
 }
 
-/// What a method covers.
+/// The requests that a method covers.
 #[derive(Debug, Clone, Copy)]
 pub struct Covers {
     /// δ = 0.
@@ -74,11 +75,11 @@ pub struct Covers {
     pub printed: Cover,
     /// A number of rows that is private: one record added or removed, or people as units.
     pub private_count: Cover,
-    /// Units of more than one record.
+    /// Units with more than one record.
     pub users: Cover,
     /// More than one linear problem: a target of more than two classes.
     pub several: Cover,
-    /// What it asks of a table.
+    /// The access to a table that it needs.
     pub needs: Needs,
 }
 
@@ -93,7 +94,7 @@ impl Covers {
         needs: Needs::Sums,
     };
 
-    /// Refuses what is not covered of a request, in words that name what would be.
+    /// Refuses a request that is not covered; the error names the covered alternative.
     pub(crate) fn check(&self, method: &str, asked: Asked) -> Result<(), LearnError> {
         let refusals = [
             (asked.calibration == Calibration::Printed, self.printed),
@@ -107,15 +108,15 @@ impl Covers {
     }
 }
 
-/// What a request asks of any method.
+/// The properties of a request that any method may refuse.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asked {
-    /// Between which tables nothing may show.
+    /// The neighbouring tables.
     pub relation: Relation,
-    /// Whether δ is 0.
+    /// True if δ = 0.
     pub pure: bool,
-    /// Whose constants.
+    /// The constants in use: proved or a paper's.
     pub calibration: Calibration,
-    /// Linear problems; 1 where there are none.
+    /// The number of linear problems; 1 where there are none.
     pub problems: u32,
 }

@@ -1,13 +1,13 @@
-//! Files: what was released and its certificate in one JSON document, sealed by a digest.
+//! Files: an artefact and its certificate in one JSON document, sealed by a digest.
 //!
 //! | format | document |
 //! |---|---|
-//! | `privet-2`, written now | `format`, `kind` (what `body` holds: a word of [`Artefact::KIND`]), `body`, `certificate` |
+//! | `privet-2`, written now | `format`, `kind` ([`Artefact::KIND`] of `body`), `body`, `certificate` |
 //! | `privet-model-1`, of versions before 0.2 | `format`, `model` (always a linear one), `certificate` |
 //!
-//! The seal is that of [`privet_dp::gate::seal`], taken of the document as it stands. What was read keeps the
-//! file it was read from, so that reading, verifying and writing it again all speak of the same bytes. Files
-//! are written by [`privet_data::write`]: whole or not at all, and never lost.
+//! The seal is that of [`privet_dp::gate::seal`], computed from the document as it stands. A release
+//! that was read keeps the bytes of its file, so that reading, verifying and writing it again all speak
+//! of the same bytes. Files are written by [`privet_data::write`]: whole or not at all, and never lost.
 
 use crate::LearnError;
 use crate::families::{FORMAT_1, Loaded};
@@ -22,19 +22,19 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Files beyond this size are not read as models.
+/// Largest size of a file that is read as a model, in bytes.
 const LARGEST: u64 = 4 << 30;
-/// Nor is more than this of a pipe or a device, which does not say how long it is.
+/// Largest number of bytes read from a pipe or a device, which does not state its length.
 const LARGEST_STREAM: u64 = 1 << 28;
 
-/// What was read from a file.
+/// The bytes of the file that was read, and the check of their seal.
 #[derive(Debug, Clone)]
 pub(crate) struct Origin {
     text: Arc<[u8]>,
     seal: Result<Option<Signer>, CertificateError>,
 }
 
-/// A document of format 2 as it is written, in an order for people.
+/// A document of format 2 as it is written, its fields in reading order.
 #[derive(Serialize)]
 struct Document<'a, A> {
     format: &'a str,
@@ -43,7 +43,7 @@ struct Document<'a, A> {
     certificate: Certificate,
 }
 
-/// What stands beside the body, in either format.
+/// The fields beside the body, in either format.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
@@ -53,26 +53,27 @@ struct Head {
     certificate: Certificate,
 }
 
-/// Whether the seal must hold for a file to be read.
+/// The treatment of a file whose seal is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seal {
     /// Refuse a file whose digest or signature does not match (every use but verification).
     Required,
-    /// Read it all the same; [`crate::verify`] will say what is wrong.
+    /// Read it all the same; [`crate::verify`] will report the fault.
     Unchecked,
 }
 
 impl<T: Task> Released<T> {
-    /// Whether the seal of the file that it was read from holds, and who signed it. What was not read from a
-    /// file is sealed when it is written, and has none yet.
+    /// The signer, or the fault of the seal, of the file that it was read from. A release that was not
+    /// read from a file is sealed when it is written, and has no seal yet.
     pub fn check_seal(&self) -> Result<Option<&Signer>, CertificateError> {
         let origin = self.origin().as_ref().ok_or(CertificateError::Edited)?;
         origin.seal.as_ref().map(Option::as_ref).map_err(Clone::clone)
     }
 }
 
-/// The document as text. What was read from a file is that file, byte by byte, unless it is to be signed;
-/// one whose seal is broken is refused. What is new is sealed, and signed if a secret key is given.
+/// The document as text. A release read from a file gives that file, byte by byte, unless it is to be
+/// signed; one whose seal is broken is refused. A new one is sealed, and signed if a secret key is
+/// given.
 pub fn to_json<T: Task>(
     released: &Released<T>,
     secret: Option<&[u8; 32]>,
@@ -104,8 +105,8 @@ fn write_text<T: Task>(
     Ok(serde_json::to_string_pretty(&document).map_err(words)? + "\n")
 }
 
-/// Writes a release, which was paid for and cannot be made again: whole, readable by its owner alone, and if
-/// need be elsewhere ([`privet_data::write`]).
+/// Writes a release, which has spent its budget and cannot be made again: whole, readable by its owner
+/// alone, and at another path if need be ([`privet_data::write`]).
 pub fn save<T: Task>(
     released: &Released<T>,
     path: &Path,
@@ -141,20 +142,20 @@ pub(crate) fn bytes_of(path: &Path) -> Result<Vec<u8>, LearnError> {
     Ok(text)
 }
 
-/// Reads a file of any family from bytes; the error says what is wrong with them, with nothing in it that
-/// acts on a terminal.
+/// Reads a file of any family from bytes; the error names the fault, without terminal control
+/// characters.
 pub fn any_from_json(bytes: &[u8], seal: Seal) -> Result<Loaded, String> {
     let read = Opened::read(bytes, seal).and_then(Loaded::of);
     read.map_err(|why| privet_core::printable(&why).into_owned())
 }
 
-/// The same, of one family.
+/// Reads a file of one family from bytes; errors as in [`any_from_json`].
 pub fn from_json<T: Task>(bytes: &[u8], seal: Seal) -> Result<Released<T>, String> {
     let read = Opened::read(bytes, seal).and_then(Opened::of);
     read.map_err(|why| privet_core::printable(&why).into_owned())
 }
 
-/// A document whose form is known, before anybody looks at what it holds.
+/// A document of a known format, its body not yet read.
 pub(crate) struct Opened {
     kind: String,
     body: Value,

@@ -1,9 +1,9 @@
-//! Certificates of the first format, whose requests say nothing of noise.
+//! Certificates of the first format, whose requests do not state noise.
 //!
-//! The scales are taken from the events that the certificate states, so that the plan made again adds that
-//! noise. It must be near what a plan of today calibrates for the budget: the search for the least noise ends
-//! within its tolerance of where it ended on another machine ([`SAME_VERSION`]), and another version may
-//! bound the same events more tightly and need less of it ([`OTHER_VERSION`]).
+//! The scales are taken from the events that the certificate states, so that the plan made again adds
+//! that noise. It must be near the noise that a plan of today calibrates for the budget: the search for
+//! the least noise ends within its tolerance of where it ended on another machine ([`SAME_VERSION`]),
+//! and another version may bound the same events more tightly and need less of it ([`OTHER_VERSION`]).
 
 use crate::release::allowance::scales;
 use crate::release::plan::{Plan, plan};
@@ -13,12 +13,12 @@ use crate::release::task::Task;
 use privet_dp::account::Event;
 use privet_dp::gate::Version;
 
-/// What noise and claims of one version may differ by, in relation to their size.
+/// Relative tolerance between noise or claims of one version.
 pub(crate) const SAME_VERSION: f64 = 1e-5;
-/// What noise and claims of two versions may differ by, in relation to their size.
+/// Relative tolerance between noise or claims of two versions.
 pub(crate) const OTHER_VERSION: f64 = 1e-2;
 
-/// The request with the noise of the stated events, if it is about what its plan would add.
+/// The request with the noise of the stated events, if that is near the noise its plan would add.
 pub(crate) fn with_stated_noise<T: Task>(
     request: &Request<T>,
     stated: &Event,

@@ -1,16 +1,16 @@
 //! The notes of a plan: conditions under which its claim holds, and expectations of its result.
 //!
-//! A condition has a code and public parameters, which certificates carry under their seal, and a sentence made
-//! of both. The code and the parameters are what [`crate::verify()`] compares; a later version may word the
-//! sentence better (`conditions` keeps every sentence that a version has written).
+//! A condition has a code and public parameters, which certificates carry under their seal, and a
+//! sentence made of both. The code and the parameters are what [`crate::verify()`] compares; a later
+//! version may word the sentence better (`conditions` keeps every sentence that a version has written).
 
 use privet_dp::gate::Condition as Stated;
 use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::{fmt, ops::Deref};
 
-/// A condition under which claims hold: a code that no version changes, and today's sentence, without its full
-/// stop, with `{names}` of public parameters in it.
+/// A condition under which claims hold: a code that no version changes, and today's sentence, without
+/// its full stop, with `{names}` of public parameters in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Condition {
     /// Its name in certificates.
@@ -20,7 +20,7 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// Of this code, in these words.
+    /// With this code and sentence.
     pub const fn new(code: &'static str, sentence: &'static str) -> Self {
         Self { code, sentence }
     }
@@ -33,7 +33,8 @@ impl Condition {
     }
 }
 
-/// A sentence with its parameters in the place of their names. Values are not looked into for further names.
+/// A sentence with its parameters in the place of their names. Values are not searched for further
+/// names.
 pub(crate) fn filled(sentence: &str, parameters: &BTreeMap<String, String>) -> String {
     let mut text = String::with_capacity(sentence.len());
     let mut rest = sentence;
@@ -60,22 +61,22 @@ pub(crate) fn filled(sentence: &str, parameters: &BTreeMap<String, String>) -> S
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Note {
     text: String,
-    /// The condition that it is, if verification asks a file for it.
+    /// The condition that it states, if verification requires files to state it.
     condition: Option<Stated>,
 }
 
 impl Note {
-    /// An expectation of the result: no promise depends on it, and another version may know better.
+    /// An expectation of the result: no guarantee depends on it, and another version may predict better.
     pub fn expectation(text: impl Into<String>) -> Self {
         Self { text: text.into(), condition: None }
     }
 
-    /// True if the claim holds only under it.
+    /// True if the claim holds only under this note.
     pub fn is_condition(&self) -> bool {
         self.condition.is_some()
     }
 
-    /// Its code and parameters, as certificates carry them.
+    /// The code and parameters of its condition, as certificates carry them.
     pub fn condition(&self) -> Option<&Stated> {
         self.condition.as_ref()
     }

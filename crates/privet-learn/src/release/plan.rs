@@ -30,12 +30,12 @@ pub struct Plan<T: Task> {
     pub(in crate::release) facts: T::Facts,
     pub(in crate::release) work: Work<T>,
     pub(in crate::release) events: Option<Event>,
-    /// Within which events are chosen as it goes, where they are not planned.
+    /// The limit on events that are chosen adaptively, where they are not planned.
     pub(in crate::release) limit: Option<Filter>,
     pub(in crate::release) guarantee: Option<Guarantee>,
     pub(in crate::release) arithmetic: Arithmetic,
     pub(in crate::release) notes: Vec<Note>,
-    /// Where a ledger has spent it, for a stream that is carried out under a journal of its own.
+    /// The ledger entry that has already spent it, for a stream that keeps a journal of its own.
     pub(in crate::release) entered: Option<Entered>,
 }
 
@@ -46,8 +46,8 @@ const LARGE_DELTA: Condition = Condition::new(
      could have it; take a delta far below that",
 );
 
-/// How far the scales that events state may be from those that a request says they are, in relation to
-/// their size: they come of the same numbers, rounded.
+/// Relative tolerance between the scales that events state and those of the request: the same numbers,
+/// rounded.
 const SAME_SCALE: f64 = 1e-9;
 
 /// Makes the plan: a pure function of the request.
@@ -83,7 +83,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         _ => T::plan(request, &facts)?,
     };
     bought::check(request)?;
-    // Where a program filled the schema in, whoever relies on the guarantee should know from what.
+    // A guarantee under a schema that a program filled in names the source.
     planned.notes.extend(request.schema.origin().and_then(from_public_table));
     planned.notes.extend(who_is_one(&request.schema));
     planned.notes.extend(request.prior_fits_stated());
@@ -147,7 +147,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     })
 }
 
-/// Who is one user where identifiers are not told apart by their text, and what that leaves of the claim.
+/// States who is one user where identifiers are not compared as text, and what the claim still covers.
 fn who_is_one(schema: &Schema) -> Option<Note> {
     let spelling = schema.unit_column()?.spelling;
     spelling.merges().then(|| MERGED_IDENTIFIERS.with(&[("spelling", &spelling)]))
@@ -160,8 +160,8 @@ const MERGED_IDENTIFIERS: Condition = Condition::new(
      under another shared identifier changes two users",
 );
 
-/// The public table that a program filled the schema in from. Quoted: it is the schema's word, and must not pass
-/// for ours.
+/// States the public table from which a program filled in the schema. Quoted: it is the schema's word,
+/// and must not pass for ours.
 fn from_public_table(origin: &Origin) -> Option<Note> {
     let (public, digest) = (origin.public.as_ref()?, origin.sha256.as_ref()?);
     let public = privet_core::printable(public).replace('"', "'");
@@ -174,8 +174,8 @@ const FROM_PUBLIC_TABLE: Condition = Condition::new(
      {sha256})",
 );
 
-/// Refuses identifiers that merge people where only one of a removal and an addition is charged: one person's rows may do
-/// both to the rows that are kept of the unit which she shares ([`Spelling`]).
+/// Refuses identifiers that merge people where only one of a removal and an addition is charged: one
+/// person's rows may do both to the kept rows of the unit that she shares ([`Spelling`]).
 fn check_spelling<T: Task>(request: &Request<T>) -> Result<(), LearnError> {
     let spelling = request.schema.unit_column().map(|unit| unit.spelling).unwrap_or_default();
     if !spelling.merges() || request.neighbours.of_records() == Neighbours::ReplaceOne {
@@ -191,12 +191,12 @@ fn check_spelling<T: Task>(request: &Request<T>) -> Result<(), LearnError> {
     })
 }
 
-/// How often a plan is made within what joint noise leaves of δ until it leaves that much.
+/// Upper bound on the attempts to plan within the δ that joint noise leaves.
 const SETTLING: u32 = 8;
 
-/// The plan whose Gaussian events meet the δ that is left once their own joint noise is charged: how much that is depends on
-/// how many rounds of how many numbers they are, so it is looked for until one leads to itself. A settled request leads to
-/// itself at once.
+/// The plan whose Gaussian events meet the δ that remains once their own joint noise is charged. That
+/// charge depends on the number and length of their rounds, so the search repeats until a reserve
+/// reproduces itself. A settled request does so at once.
 fn beside_joint_noise<T: Task>(
     request: &Request<T>,
     facts: &T::Facts,
@@ -212,7 +212,7 @@ fn beside_joint_noise<T: Task>(
         if needed == reserved {
             return Ok(planned);
         }
-        // Half of δ may go to that: beyond, one draw saves less noise than the smaller δ costs.
+        // At most half of δ goes there: beyond, one draw saves less noise than the smaller δ costs.
         if needed > 0.5 * budget.delta() {
             return Err(LearnError::NotCovered {
                 what: format!(
@@ -232,7 +232,7 @@ fn beside_joint_noise<T: Task>(
     })
 }
 
-/// Under which condition a claim among parties holds.
+/// The condition under which a claim among parties holds.
 fn among_whom(among: Among, events: &Event, budget: &Budget) -> Note {
     let Among { parties, servers, honest, noise } = among;
     if noise == NoiseMode::Joint {
@@ -273,7 +273,7 @@ pub(crate) fn no_budget<T: Task>(request: &Request<T>) -> LearnError {
     LearnError::NoBudget { what: request.task.summary() }
 }
 
-/// The request with every choice in it made, the scales of the noise included. Printed constants are no
+/// The request with every choice made, the scales of the noise included. Printed constants are no
 /// choice.
 fn settled<T: Task>(
     request: &Request<T>,
@@ -304,8 +304,8 @@ fn settled<T: Task>(
     Ok(Request { task, noise, ..request.clone() })
 }
 
-/// What the certificate will state: for sound constants the budget, once the accountant confirms
-/// it; for printed ones whatever the accountant proves.
+/// The claim of the certificate: for sound constants the budget, once the accountant confirms it; for
+/// printed ones the bound that the accountant proves.
 fn claim<T: Task>(
     events: &Event,
     budget: &Budget,
@@ -327,7 +327,7 @@ fn claim<T: Task>(
     }
 }
 
-/// The same where events are chosen as it goes: what their limit proves.
+/// The claim where events are chosen adaptively: the guarantee that their limit proves.
 fn claim_within<T: Task>(
     limit: &Filter,
     budget: &Budget,
@@ -356,13 +356,13 @@ fn not_met<T: Task>(request: &Request<T>) -> LearnError {
 }
 
 impl<T: Task> Plan<T> {
-    /// What was asked for, with every choice made.
+    /// The request, with every choice made.
     pub fn request(&self) -> &Request<T> {
         &self.request
     }
 
-    /// The schema by which records are to be encoded for it: a plan may decide how, where the schema that was
-    /// asked with leaves it open. So the order is count, plan, encode.
+    /// The schema by which records are to be encoded for it: a plan may decide how, where the request's
+    /// schema leaves it open. So the order is count, plan, encode.
     pub fn schema(&self) -> &Schema {
         &self.request.schema
     }
@@ -372,51 +372,51 @@ impl<T: Task> Plan<T> {
         &self.facts
     }
 
-    /// The events that running it will execute; where they are chosen as it goes ([`Self::limit`]), one that costs as
-    /// much.
+    /// The events that running it will execute; where they are chosen adaptively ([`Self::limit`]), one
+    /// that costs as much.
     pub fn events(&self) -> Option<&Event> {
         self.events.as_ref()
     }
 
-    /// The limit within which events are chosen as it goes; `None` where they are planned.
+    /// The limit on events that are chosen adaptively; `None` where they are planned.
     pub fn limit(&self) -> Option<&Filter> {
         self.limit.as_ref()
     }
 
-    /// What the certificate will claim.
+    /// The guarantee that the certificate will claim.
     pub fn guarantee(&self) -> Option<&Guarantee> {
         self.guarantee.as_ref()
     }
 
-    /// In which arithmetic.
+    /// The arithmetic for which the guarantee is proved.
     pub fn arithmetic(&self) -> Arithmetic {
         self.arithmetic
     }
 
-    /// What is done with the records.
+    /// The procedure, private or not.
     pub(crate) fn work(&self) -> &Work<T> {
         &self.work
     }
 
-    /// With the same work, told more of: what it releases must be what its events charge.
+    /// With another procedure for the same work; the plan's events must cover its release as well.
     pub(crate) fn with_procedure(self, procedure: Arc<dyn Procedure<T>>) -> Self {
         Self { work: Work::Private(procedure), ..self }
     }
 
-    /// Conditions and gaps.
+    /// Conditions and known gaps of the guarantee.
     pub fn notes(&self) -> &[Note] {
         &self.notes
     }
 
-    /// With one more note in the caller's words, which the certificate will state: how the public facts came
-    /// about.
+    /// With one more note in the caller's words, which the certificate will state: the origin of the
+    /// public facts.
     pub fn noting(mut self, note: impl Into<String>) -> Self {
         self.notes.push(Note::expectation(note));
         self
     }
 
-    /// With the rows of a public file, encoded by [`Self::schema`], that a plan which states some awaits. They are
-    /// not protected.
+    /// With the rows of a public file, encoded by [`Self::schema`], for a plan whose request declares
+    /// some. They are not protected.
     pub fn with_public(mut self, rows: &Matrix) -> Result<Self, LearnError> {
         let work = match &self.work {
             Work::Private(procedure) => {
@@ -437,7 +437,7 @@ impl<T: Task> Plan<T> {
             .map_err(|_| LearnError::DataShape("the request cannot be written as JSON"))
     }
 
-    /// What a certificate is to state.
+    /// The statement for the certificate.
     pub(crate) fn statement(&self, claim: Guarantee) -> Result<Statement, LearnError> {
         let notes = self.notes.iter().map(ToString::to_string).collect();
         let conditions = self.notes.iter().filter_map(Note::condition).cloned().collect();
@@ -445,7 +445,7 @@ impl<T: Task> Plan<T> {
         Ok(Statement { claim, arithmetic, notes, conditions, request: self.written()? })
     }
 
-    /// The numbers a person wants to see.
+    /// The main numbers of the plan, for people.
     pub fn settings(&self) -> Shown {
         match &self.work {
             Work::Private(procedure) => procedure.settings(),
@@ -453,8 +453,8 @@ impl<T: Task> Plan<T> {
         }
     }
 
-    /// Whether parties come to something else than one table would: what a mean of models loses depends on how they
-    /// differ.
+    /// True if parties release something else than one table would: the loss of a mean of models depends
+    /// on how they differ.
     pub(crate) fn is_otherwise_among_parties(&self) -> bool {
         let otherwise = match &self.work {
             Work::Private(procedure) => procedure.otherwise_among_parties().is_some(),
@@ -463,8 +463,8 @@ impl<T: Task> Plan<T> {
         self.request.among.is_some() && otherwise
     }
 
-    /// A bound on the standard deviation of what the noise of privacy adds to what is released, in every
-    /// direction; `None` where none is known.
+    /// Upper bound on the standard deviation of the noise in the release, in every direction; `None`
+    /// where none is known.
     pub fn weight_noise(&self) -> Option<f64> {
         match &self.work {
             Work::Private(procedure) => procedure.weight_noise(&self.facts),
@@ -472,8 +472,8 @@ impl<T: Task> Plan<T> {
         }
     }
 
-    /// The same for what was released, a bound nⱼ for each of so many columns: the noise in Σaⱼθⱼ has a variance of
-    /// at most Σaⱼ²nⱼ².
+    /// Upper bounds nⱼ on the standard deviation of the noise in this release, one per column: the noise
+    /// in Σaⱼθⱼ has a variance of at most Σaⱼ²nⱼ².
     pub fn weight_noises(&self, found: &T::Artefact, columns: usize) -> Option<Vec<f64>> {
         let own = match &self.work {
             Work::Private(procedure) => procedure.weight_noises(&self.facts, found),
@@ -482,7 +482,7 @@ impl<T: Task> Plan<T> {
         own.or_else(|| Some(vec![self.weight_noise()?; columns]))
     }
 
-    /// The law of the noise in each released weight; `None` where nothing is known.
+    /// The distribution of the noise in each released weight; `None` where nothing is known.
     pub fn weight_laws(&self, found: &T::Artefact) -> Option<WeightLaws> {
         match &self.work {
             Work::Private(procedure) => procedure.weight_laws(&self.facts, found),
@@ -490,7 +490,8 @@ impl<T: Task> Plan<T> {
         }
     }
 
-    /// Refuses a table that it was not made for, as running it does: for whoever pays for a stream before it is begun.
+    /// Refuses a table that does not fit the plan, as running it does: for a caller that pays for a
+    /// stream before it begins.
     pub fn admit(&self, table: &dyn Table) -> Result<(), LearnError> {
         T::admit(&self.facts, table)
     }
@@ -505,8 +506,8 @@ impl<T: Task> Plan<T> {
         run::run(self, table, source, monitor, None, None)
     }
 
-    /// The same, paid for: everything is reserved with the purse before the data are looked at, and spent from the
-    /// first draw on.
+    /// Executes the plan and pays: everything is reserved with the purse before the data are read, and
+    /// spent from the first draw on.
     pub fn run_with(
         &self,
         table: &dyn Table,
@@ -517,7 +518,8 @@ impl<T: Task> Plan<T> {
         run::run(self, table, source, monitor, Some(purse), None)
     }
 
-    /// The same as one of the parties of the request: `table` holds this one's rows, and `together` leads to the others.
+    /// Executes the plan as one of the parties of the request: `table` holds this party's rows, and
+    /// `together` connects to the others.
     pub fn run_among(
         &self,
         table: &dyn Table,
@@ -536,13 +538,13 @@ impl<T: Task> Plan<T> {
         run::run(self, &part, source, monitor, purse, Some((among, together)))
     }
 
-    /// What running it will spend, for whoever keeps account; refused where it has no price.
+    /// The spending of a run, for a ledger; refused where the plan has no price.
     pub fn spend(&self, source: &dyn Source) -> Result<Spend, LearnError> {
         run::payable(self, source)?;
         self.spending().ok_or(LearnError::DataShape("the plan states no events"))
     }
 
-    /// What a session of it may spend; `None` where it spends nothing.
+    /// The spending of a session of it; `None` for a plan without privacy.
     pub(crate) fn spending(&self) -> Option<Spend> {
         match self.limit {
             Some(limit) => Some(Spend::Within(limit)),
@@ -550,12 +552,13 @@ impl<T: Task> Plan<T> {
         }
     }
 
-    /// Where a ledger has spent it, if one did before it is carried out.
+    /// The ledger entry that has spent it before the run, if there is one.
     pub fn entered(&self) -> Option<&Entered> {
         self.entered.as_ref()
     }
 
-    /// Of which a ledger has spent the whole before it is carried out, as a stream is: its certificates say where.
+    /// With the ledger entry that has spent the whole of it before the run, as for a stream: its
+    /// certificates name the entry.
     pub fn entered_in(self, entered: Entered) -> Self {
         Self { entered: Some(entered), ..self }
     }

@@ -1,9 +1,9 @@
-//! A registry: every method of a family that can be asked for, a line each.
+//! A registry: every method of a family, one line each.
 //!
-//! A method is a module with three names: a type of its own settings, each of them optional (whatever is left out is
-//! chosen by a rule that reads public facts alone); `INFO`, all that is known of it besides; and `plan`, from public
-//! facts and settings to a decision. `registry!` makes the family's enum of them, by whose names requests, files, the
-//! command and Python know them.
+//! A method is a module with three names: a type of its own settings, each of them optional (a setting
+//! that is left out is chosen by a rule that reads public facts alone); `INFO`, its description; and
+//! `plan`, from public facts and settings to a decision. `registry!` makes the family's enum of them, by
+//! whose names requests, files, the command and Python know them.
 
 use crate::LearnError;
 use crate::release::covers::Covers;
@@ -11,26 +11,26 @@ use crate::release::settings::SettingInfo;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// All that is known of a method besides how it plans; `more` is what its family alone asks.
+/// The description of a method; `more` holds the facts that only its family needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Info<M: 'static = ()> {
-    /// The word for it: in requests, files and `--method`.
+    /// Its name: in requests, files and `--method`.
     pub name: &'static str,
-    /// What it does, in one sentence.
+    /// A sentence on what it does.
     pub summary: &'static str,
-    /// Where it comes from.
+    /// The publication that it follows.
     pub source: &'static str,
-    /// What it guarantees, and in which arithmetic that is proved.
+    /// The guarantee, and the arithmetic for which it is proved.
     pub guarantee: &'static str,
-    /// The settings of its own that it accepts.
+    /// Its own settings.
     pub settings: &'static [SettingInfo],
-    /// What gets its noise, in words.
+    /// The quantity that receives noise, in words.
     pub noised: &'static str,
     /// False of baselines, which add no noise.
     pub private: bool,
-    /// What it covers of what any request may ask.
+    /// The requests that it covers.
     pub covers: Covers,
-    /// What its family alone asks.
+    /// Facts that only its family needs.
     pub more: M,
 }
 
@@ -42,19 +42,19 @@ pub const NONE: &str = "none: for comparison";
 
 /// A method of a family, with its own settings.
 pub trait Registered: Clone + PartialEq + Serialize + DeserializeOwned + 'static {
-    /// What the family alone asks of a method.
+    /// Facts about a method that only this family needs.
     type More: 'static;
 
-    /// Every method that can be asked for.
+    /// Every method of the family.
     const ALL: &'static [Info<Self::More>];
 
-    /// A line about it.
+    /// The description of this method. Must be one of [`Registered::ALL`].
     fn info(&self) -> &'static Info<Self::More>;
 
     /// The method of that name, its settings left to its rules; `None` if there is none.
     fn named(word: &str) -> Option<Self>;
 
-    /// With one setting given; a value that reads as a number is one.
+    /// The method with one setting given; a value that parses as a number is taken as one.
     fn with(&self, setting: &str, value: &str) -> Result<Self, LearnError> {
         let info = self.info();
         crate::release::settings::given((self, info.name), info.settings, setting, value)
@@ -66,7 +66,7 @@ pub trait Registered: Clone + PartialEq + Serialize + DeserializeOwned + 'static
     }
 }
 
-/// Of a family that does what it does in one way.
+/// The methods of a family that has only one: none to choose from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, serde::Deserialize)]
 pub struct NoLearner {}
 
@@ -94,10 +94,11 @@ impl Registered for NoLearner {
     }
 }
 
-/// Makes the enum of a family's methods, its list and [`Registered`] of lines `Variant(Settings) = INFO, plan;`.
+/// Makes the enum of a family's methods, its list and [`Registered`] from lines `Variant(Settings) =
+/// INFO, plan;`.
 ///
-/// A variant's word in files is its name in kebab case unless the line says `#[serde(rename = "…")]`; a test in
-/// `families.rs` holds it against the name in `INFO`.
+/// A variant's word in files is its name in kebab case unless the line says `#[serde(rename = "…")]`; a
+/// test in `families.rs` holds it against the name in `INFO`.
 macro_rules! registry {
     (
         $(#[$meta:meta])*
@@ -132,7 +133,7 @@ macro_rules! registry {
             $($(#[$doc])* $Variant($Settings),)*
         }
 
-        /// Every method that can be asked for.
+        /// Every method of the family.
         pub const $ALL: &[$crate::release::registry::Info<$More>] = &[$($info),*];
 
         impl $crate::release::registry::Registered for $Name {
@@ -154,12 +155,12 @@ macro_rules! registry {
         }
 
         impl $Name {
-            /// A line about it.
+            /// The description of this method.
             pub fn info(&self) -> &'static $crate::release::registry::Info<$More> {
                 $crate::release::registry::Registered::info(self)
             }
 
-            /// The word for it.
+            /// Its name.
             pub fn name(&self) -> &'static str {
                 self.info().name
             }
@@ -169,7 +170,7 @@ macro_rules! registry {
                 self.info().private
             }
 
-            /// With one setting given; a value that reads as a number is one.
+            /// The method with one setting given; a value that parses as a number is taken as one.
             pub fn with(&self, setting: &str, value: &str) -> Result<Self, $crate::LearnError> {
                 $crate::release::registry::Registered::with(self, setting, value)
             }

@@ -1,4 +1,4 @@
-//! What was released, with its certificate: what a file holds.
+//! An artefact with its certificate: the content of a file.
 
 use crate::LearnError;
 use crate::families::{UNNAMED, own_column};
@@ -10,7 +10,8 @@ use privet_core::Whose;
 use privet_data::Schema;
 use privet_dp::gate::{Certificate, Release, Version};
 
-/// Who a unit is of whom a certificate speaks, for who has no more than that ([`Released::whose`]).
+/// The definition of a unit in a certificate, for a caller that has no [`Released`]
+/// ([`Released::whose`]).
 pub fn whose_of(certificate: &Certificate) -> Whose {
     let schema = certificate.request.get("schema").cloned().unwrap_or_default();
     let family = certificate.request.get(TASK).and_then(|name| name.as_str()).unwrap_or(UNNAMED);
@@ -19,7 +20,8 @@ pub fn whose_of(certificate: &Certificate) -> Whose {
     as_said(certificate, family, whose)
 }
 
-/// Without the names that the Python package wrote itself before 0.2.1, and the command where a file has no header.
+/// Removes unit columns that the Python package named by itself before 0.2.1, and the command for files
+/// without a header.
 fn as_said(certificate: &Certificate, family: &str, whose: Whose) -> Whose {
     let early = certificate.version().is_none_or(|version| version < Version(0, 2, 1));
     let own = |column: &str| {
@@ -32,13 +34,13 @@ fn as_said(certificate: &Certificate, family: &str, whose: Whose) -> Whose {
     }
 }
 
-/// What was released, with its certificate, and the request that the certificate carries.
+/// An artefact with its certificate, and the request that the certificate carries.
 #[derive(Debug, Clone)]
 pub struct Released<T: Task> {
     artefact: T::Artefact,
     request: Request<T>,
     certificate: Certificate,
-    /// The file it was read from, if it was.
+    /// The file it was read from, if any.
     origin: Option<Origin>,
 }
 
@@ -61,7 +63,7 @@ impl<T: Task> Released<T> {
         Ok(Self { artefact, request, certificate, origin: None })
     }
 
-    /// A part of another release, under its certificate: for who predicts with it, never for who verifies.
+    /// A part of another release, under its certificate: for prediction, never for verification.
     pub(crate) fn viewed(
         artefact: T::Artefact,
         request: Request<T>,
@@ -70,23 +72,23 @@ impl<T: Task> Released<T> {
         Self { artefact, request, certificate, origin: None }
     }
 
-    /// What was released.
+    /// The artefact.
     pub fn artefact(&self) -> &T::Artefact {
         &self.artefact
     }
 
-    /// What was asked for.
+    /// The request.
     pub fn request(&self) -> &Request<T> {
         &self.request
     }
 
-    /// Who a unit is of whom its claim speaks, as far as the file says. Before 0.2.1 the Python package wrote these names
-    /// itself, whatever had been handed over to it.
+    /// The definition of a unit under which the claim holds, as far as the file states it. Before 0.2.1
+    /// the Python package wrote these column names itself, whatever the caller passed.
     pub fn whose(&self) -> Whose {
         as_said(&self.certificate, T::NAME, self.request.whose())
     }
 
-    /// What it can reveal.
+    /// The certificate.
     pub fn certificate(&self) -> &Certificate {
         &self.certificate
     }

@@ -1,8 +1,9 @@
-//! Rows that other machines keep: admitted there, by the rule of the plan.
+//! Rows kept by other machines: checked there, by the rule of the plan.
 //!
-//! [`admit_piece`] is what [`Plan::run`](crate::release::plan::Plan::run) asks of a whole table in memory, asked of a piece where it is
-//! kept: columns, targets, lengths, and how many rows a unit has. It must see all rows of a unit together. How
-//! many rows there are in all is for whoever puts the pieces together.
+//! [`admit_piece`] applies to a piece, where it is kept, the checks of a whole table in memory by
+//! [`Plan::run`](crate::release::plan::Plan::run): columns, targets, norms, and the number of rows of a
+//! unit. It must see all rows of a unit together. The total number of rows is checked by the caller that
+//! joins the pieces.
 
 use crate::LearnError;
 use crate::release::request::Request;

@@ -1,5 +1,5 @@
-//! What a release says, for people and for programs: a sentence, sections of prose and tables, and JSON. Data, which the
-//! command, its pages and Python each show in their own way.
+//! The report of a release, for people and for programs: a sentence, sections of prose and tables, and
+//! JSON. Plain data, which the command, its pages and Python each show in their own way.
 
 use crate::release::request::Request;
 use crate::release::task::Task;
@@ -7,47 +7,47 @@ use privet_core::printable;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-/// What is said of a release beside its guarantee.
+/// The report of a release, beside its guarantee.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
-    /// What it is, in a sentence.
+    /// A sentence on its purpose.
     pub purpose: String,
-    /// What was released.
+    /// The released artefact.
     pub sections: Vec<Section>,
-    /// What the command that releases it tells a program, beside its claim.
+    /// The JSON that the command that releases it prints, beside its claim.
     pub told: Value,
-    /// What a program is shown of a file, by name; nothing where a file is read for itself.
+    /// The JSON of the file's content, with its name; `None` where a program reads the file itself.
     pub shown: Option<(&'static str, Value)>,
 }
 
-/// Some of it under a title.
+/// A titled section.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Section {
-    /// Its title.
+    /// The title.
     pub title: &'static str,
-    /// What stands in it.
+    /// The content.
     pub parts: Vec<Part>,
 }
 
-/// What can stand in a section.
+/// A part of a section.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Part {
-    /// A paragraph, broken into lines by whoever shows it.
+    /// A paragraph, wrapped by the code that shows it.
     Prose(String),
-    /// Lines as they are.
+    /// Lines, shown unchanged.
     Lines(String),
-    /// Rows of cells, the first of which are heads.
+    /// Rows of cells, the first row being the heads.
     Table(Vec<Vec<String>>),
 }
 
 impl Report {
-    /// A sentence, sections of what was released, and what a program is told.
+    /// With a sentence, sections on the artefact, and the JSON that the command prints.
     pub fn new(purpose: impl Into<String>, sections: Vec<Section>, told: Value) -> Self {
         Self { purpose: purpose.into(), sections, told, shown: None }
     }
 
-    /// With what a program is shown of a file.
+    /// With the JSON of the file's content.
     pub fn showing(self, name: &'static str, shown: &impl Serialize) -> Self {
         Self { shown: Some((name, serde_json::to_value(shown).unwrap_or_default())), ..self }
     }
@@ -88,7 +88,7 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// A text of so many letters at most, with nothing in it that acts on a terminal.
+/// A text cut to so many characters at most, without terminal control characters.
 pub fn cut(text: &str, most: usize) -> String {
     let text = printable(text);
     match text.chars().count() > most {
@@ -97,14 +97,14 @@ pub fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// What a program is told of a release: what is its own, rows and relation.
+/// The JSON on a release: its own fields, the number of rows and the relation.
 pub(crate) fn told<T: Task>(request: &Request<T>, own: Value) -> Value {
     let mut told = own;
     told["rows"] = request.rows.into();
     with_relation(request, told)
 }
 
-/// The same without the rows.
+/// The same without the number of rows.
 pub(crate) fn with_relation<T: Task>(request: &Request<T>, own: Value) -> Value {
     let mut told = own;
     told["neighbours"] = json!(request.neighbours);
@@ -112,7 +112,7 @@ pub(crate) fn with_relation<T: Task>(request: &Request<T>, own: Value) -> Value 
     told
 }
 
-/// What a schema calls its target, in quotes.
+/// The schema's name of its target, in quotes.
 pub(crate) fn target(schema: &privet_data::Schema) -> String {
     match schema.target().column.as_str() {
         "" => "the label".to_string(),

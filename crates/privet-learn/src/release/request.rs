@@ -1,10 +1,10 @@
-//! What a caller asks for: public facts and settings, nothing else.
+//! Requests: public facts and settings, nothing else.
 //!
-//! A [`Request`] is all that a plan depends on, so a certificate carries it whole and anyone can
-//! make the plan again. Its head is the same for every family of releases; the rest is a [`Task`].
+//! A plan depends on its [`Request`] alone, so a certificate carries it whole and anyone can make the
+//! plan again. Its head is the same for every family of releases; the rest is a [`Task`].
 //!
-//! As JSON the fields of the task stand beside those of the head, with its name under `task`; without that
-//! name it is the one that the first format knew ([`UNNAMED`]).
+//! As JSON the fields of the task stand beside those of the head, with its name under `task`; without
+//! that name it is the one of the first format ([`UNNAMED`]).
 
 use crate::LearnError;
 use crate::families::UNNAMED;
@@ -27,7 +27,7 @@ pub const RIDGE: Range = Range::open("ridge", 0.0, f64::INFINITY);
 pub const GAMMA: Range = Range::open("gamma", 0.0, f64::INFINITY);
 /// Limits on the share of the noise budget that pays for the inexact minimum.
 pub const SPLIT: Range = Range::open("split", 0.0, 1.0);
-/// Limits on the number of noised steps.
+/// Limits on the number of noisy steps.
 pub const STEPS: Range = Range::from("steps", 1.0, 1_000_001.0);
 
 /// Public facts, budget and settings. Deserialising does not make it valid: [`crate::plan()`]
@@ -40,22 +40,22 @@ pub struct Request<T> {
     pub rows: u64,
     /// (ε, δ); `None` only for a baseline without privacy.
     pub budget: Option<Budget>,
-    /// Which data sets are neighbours.
+    /// The neighbouring relation.
     pub neighbours: Neighbours,
-    /// Whose constants.
+    /// The constants: proved or a paper's.
     pub calibration: Calibration,
-    /// The scale of each event's noise, once a plan has settled it; empty in what a person asks for.
+    /// The scale of each event's noise, once a plan has settled it; empty in a user's request.
     pub noise: Vec<f64>,
-    /// Among which parties and servers, where no one holds all records ([`privet_dp::mechanism::shares`]).
+    /// The parties and servers, where no one holds all records ([`privet_dp::mechanism::shares`]).
     pub among: Option<Among>,
-    /// What was fitted on the same records before, outside the budget (a scaler, a vectoriser), by the names
-    /// of classes. Nothing checks it; the plan states it as a condition.
+    /// Class names of transformers fitted on the same records before, outside the budget (a scaler, a
+    /// vectoriser). Nothing checks them; the plan states them as a condition.
     pub prior_fits: Vec<String>,
-    /// What is to be released.
+    /// The task: the release that is requested.
     pub task: T,
 }
 
-/// What all requests have.
+/// The fields of every request.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Head {
@@ -76,31 +76,32 @@ struct Head {
 /// The fields of [`Head`].
 const HEAD: [&str; 8] =
     ["schema", "rows", "budget", "neighbours", "calibration", "noise", "among", "prior_fits"];
-/// How many prior fits are named, at most, and in how many letters each.
+/// Upper bounds on the number of prior fits and on the characters of each.
 const PRIOR_FITS: (usize, usize) = (64, 120);
 const PRIOR_FITS_STATED: Condition = Condition::new(
     "prior-fits",
     "fitted on these records before, outside the budget: {fits}. The guarantee does not cover what they took from \
      the records",
 );
-/// Where the name of the task stands.
+/// The key of the task's name.
 pub(crate) const TASK: &str = "task";
 
 impl<T> Request<T> {
-    /// Of a task, with sound constants and no budget yet.
+    /// With this task, sound constants and no budget yet.
     pub fn new(schema: Schema, rows: u64, neighbours: Neighbours, task: T) -> Self {
         let (budget, calibration, noise) = (None, Calibration::Sound, Vec::new());
         let (among, prior_fits) = (None, Vec::new());
         Self { schema, rows, budget, neighbours, calibration, noise, among, prior_fits, task }
     }
 
-    /// After these were fitted on the same records, outside the budget: names, such as `StandardScaler`.
+    /// With names of what was fitted on the same records before, outside the budget, such as
+    /// `StandardScaler`.
     pub fn after_fits(self, prior_fits: Vec<String>) -> Self {
         Self { prior_fits, ..self }
     }
 
-    /// Refuses prior fits that are not names: a certificate prints them, and a sentence there would pass for
-    /// ours.
+    /// Refuses prior fits that are not names: a certificate prints them, and a sentence there could pass
+    /// for one of the program.
     pub(crate) fn check_prior_fits(&self) -> Result<(), LearnError> {
         let (most, letters) = PRIOR_FITS;
         let plain = |letter: char| letter.is_alphanumeric() || "_.-".contains(letter);
@@ -119,28 +120,28 @@ impl<T> Request<T> {
         })
     }
 
-    /// The condition that prior fits are.
+    /// The condition that states the prior fits, if there are any.
     pub(crate) fn prior_fits_stated(&self) -> Option<Note> {
         let fits = self.prior_fits.join(", ");
         (!fits.is_empty()).then(|| PRIOR_FITS_STATED.with(&[("fits", &fits)]))
     }
 
-    /// Among parties, none of whom holds all records; `rows` is how many they have together.
+    /// Shared among parties, none of whom holds all records; `rows` is their total.
     pub fn shared(self, among: Among) -> Self {
         Self { among: Some(among), ..self }
     }
 
-    /// Within a budget.
+    /// With a budget.
     pub fn within(self, budget: Budget) -> Self {
         Self { budget: Some(budget), ..self }
     }
 
-    /// Who a unit is.
+    /// The definition of a unit.
     pub fn whose(&self) -> Whose {
         self.schema.whose()
     }
 
-    /// Which tables are neighbours, counted in which unit.
+    /// The neighbouring relation, with its unit.
     pub fn relation(&self) -> Relation {
         Relation::new(self.neighbours, self.schema.unit())
     }
@@ -186,11 +187,11 @@ impl<'de, T: Task> Deserialize<'de> for Request<T> {
     }
 }
 
-/// The name of the task that a request in JSON is for.
+/// The name of the task of a request in JSON.
 pub(crate) fn task_of(request: &Map<String, Value>) -> Result<String, String> {
     match request.get(TASK) {
         None => Ok(UNNAMED.into()),
-        // One way to write it.
+        // One spelling only.
         Some(Value::String(name)) if name != UNNAMED => Ok(name.clone()),
         Some(_) => {
             Err("its task is not a word that names one (for linear models leave it out)".into())
@@ -210,7 +211,7 @@ fn read<R: for<'de> Deserialize<'de>>(map: Map<String, Value>) -> Result<R, Stri
     serde_json::from_value(Value::Object(map)).map_err(|error| error.to_string())
 }
 
-/// Whose constants are used.
+/// The constants in use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Calibration {

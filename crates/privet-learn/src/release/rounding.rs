@@ -1,6 +1,6 @@
-//! Numbers that are the same but for rounding.
+//! Comparison of numbers up to rounding.
 
-/// Whether two numbers differ by no more than so much of their size.
+/// True if two numbers differ by at most `tolerance` times the larger magnitude.
 pub(crate) fn near(a: f64, b: f64, tolerance: f64) -> bool {
     a == b || (a - b).abs() <= tolerance * a.abs().max(b.abs())
 }

@@ -1,4 +1,4 @@
-//! Executing a plan: the same few steps for every family.
+//! Executing a plan: the same steps for every family.
 
 use crate::LearnError;
 use crate::release::plan::Plan;
@@ -12,11 +12,11 @@ use privet_dp::noise::{Origin, Source};
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::{Labels, Records, RecordsError, Table};
 
-/// The note on parties that were one process.
+/// The note on parties simulated in one process.
 pub(crate) const SIMULATED: &str = "simulated: one process was all parties and all servers, so that of these nobody was \
      kept from anything; the guarantee holds towards whoever sees what was released";
 
-/// Reserves with the purse, if there is one, checks the data against the plan, carries it out and settles.
+/// Reserves with the purse, if there is one, checks the data against the plan, executes it and settles.
 pub(crate) fn run<T: Task>(
     plan: &Plan<T>,
     table: &dyn Table,
@@ -35,14 +35,14 @@ pub(crate) fn run<T: Task>(
         payable(plan, source)?;
     }
     T::admit(&plan.facts, table)?;
-    // Who gave up already pays for nothing: no noise was drawn yet.
+    // A run that the user has already stopped costs nothing: no noise was drawn yet.
     let (gradient_norm, tolerance) = (f64::INFINITY, 0.0);
     if !monitor.proceed(Progress { iteration: 0, gradient_norm, tolerance, precise: false }) {
         return Err(LearnError::Solve(SolveError::Stopped));
     }
     match (&plan.work, plan.spending(), &plan.guarantee) {
         (Work::Private(procedure), Some(spend), Some(guarantee)) => {
-            // Where nobody keeps account, everything is granted.
+            // Without a ledger everything is granted.
             let mut nobody = ();
             let purse = purse.unwrap_or(&mut nobody);
             purse.spent_on(&plan.request.whose()).map_err(GateError::from)?;
@@ -70,17 +70,17 @@ pub(crate) fn run<T: Task>(
     }
 }
 
-/// The rows of one party, as part of a table that nobody has: as many rows as all have together.
+/// The rows of one party, as part of a virtual table with the rows of all parties.
 pub(crate) struct PartOf<'a> {
-    /// This party's own.
+    /// This party's rows.
     pub table: &'a dyn Table,
-    /// Of all parties, declared.
+    /// The declared rows of all parties.
     pub rows: usize,
 }
 
 impl<'a> PartOf<'a> {
-    /// Of a party whose number of rows is checked against what it declared, where that is public: one row more here is
-    /// one more in all.
+    /// The rows of a party; where the number of rows is public, its own is checked against its
+    /// declaration: one row more here is one more in the total.
     pub fn of(
         relation: Relation,
         rows: u64,
@@ -135,8 +135,8 @@ impl Table for PartOf<'_> {
     }
 }
 
-/// Whoever keeps account is asked for what has a price: a release without noise, or with noise that can be made again,
-/// gives everything away.
+/// Refuses a plan that has no price, for a caller with a ledger: a release without noise, or with
+/// reproducible noise, gives everything away.
 pub(crate) fn payable<T: Task>(plan: &Plan<T>, source: &dyn Source) -> Result<(), LearnError> {
     let refused = |what: &str, instead| Err(LearnError::NotCovered { what: what.into(), instead });
     match (&plan.work, source.origin()) {

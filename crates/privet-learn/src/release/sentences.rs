@@ -1,8 +1,8 @@
-//! Every sentence in which a version stated a condition: the frozen table from sentences to codes.
+//! The frozen table of every sentence in which a version stated a condition, with its code.
 //!
-//! Certificates of versions before 0.2.1 have sentences alone; whoever words a condition better leaves its row
-//! here as it is, and adds one for the versions that wrote the sentence until now
-//! (`tests/all/conditions.rs` and `tests/battery/golden/conditions.json` notice what is missing).
+//! Certificates of versions before 0.2.1 have sentences alone; whoever rewords a condition leaves its
+//! row here as it is, and adds one for the versions that wrote the sentence until now
+//! (`tests/all/conditions.rs` and `tests/battery/golden/conditions.json` notice a missing row).
 
 use crate::release::note::filled;
 use privet_dp::gate::{Condition, Version};
@@ -10,7 +10,8 @@ use privet_dp::gate::{Condition, Version};
 const V0_1_1: Version = Version(0, 1, 1);
 const V0_2_1: Version = Version(0, 2, 1);
 
-/// Versions below the first wrote the condition of this code in these words.
+/// Rows (version, code, sentence): versions below `version` stated the condition `code` in this
+/// sentence.
 #[rustfmt::skip]
 pub(crate) const SENTENCES: &[(Version, &str, &str)] = &[
     (V0_2_1, "all-or-none",
@@ -177,24 +178,24 @@ const OF_A_RUN: &[&str] = &[
     "for the eyes of the person concerned alone: it is made from what was published and that person's own records, and \
      whoever else sees it may learn those records",
     "NOT PRIVATE: trained without noise, for comparison only",
-    // An expectation, which earlier versions wrote into conditions' place.
+    // An expectation, which earlier versions wrote among the conditions.
     "the budget is too small for this many rows and columns: the noise is predicted to drown what could be learnt. Give \
      more rows, fewer columns or a larger epsilon",
 ];
 
-/// True if the program of some version writes it when it runs.
+/// True if some version of the program writes this note when it runs.
 pub(crate) fn is_of_a_run(note: &str) -> bool {
     OF_A_RUN.contains(&note)
 }
 
-/// A condition in the words of this version, where it may have had other ones than today's.
+/// The sentences of a condition in this version, where they may differ from today's.
 pub(crate) fn earlier(condition: &Condition, version: Version) -> Vec<String> {
     let rows =
         SENTENCES.iter().filter(|(before, code, _)| version < *before && *code == condition.code);
     rows.map(|(.., sentence)| filled(sentence, &condition.parameters)).collect()
 }
 
-/// The code whose sentence this is, in the words of some version, whatever its parameters.
+/// The code of the condition that this sentence states in some version, whatever its parameters.
 #[cfg(test)]
 pub(crate) fn code_of(note: &str) -> Option<&'static str> {
     let fits = |sentence: &str| {
@@ -222,7 +223,7 @@ mod tests {
     /// Codes that no version before 0.2.1 knew.
     const NEW: [&str; 1] = ["prior-fits"];
 
-    /// Who rewords a condition finds its sentence of today missing here.
+    /// A reworded condition whose old sentence has no row fails here.
     #[test]
     fn every_sentence_of_the_battery_has_a_row() {
         let text = include_str!("../../tests/battery/golden/conditions.json");
@@ -246,7 +247,7 @@ mod tests {
         assert_eq!(code_of(known), Some("one-of-several"));
     }
 
-    /// A version finds the rows that it wrote, and no later one does.
+    /// A version finds its own rows, and no later one does.
     #[test]
     fn a_version_has_its_own_sentences() {
         let own = |code: &str, version| {

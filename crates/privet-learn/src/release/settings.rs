@@ -1,4 +1,5 @@
-//! The settings of a method: what is accepted, written once; and the numbers of a plan, for people.
+//! The settings of a method, with the accepted values written once; and the numbers of a plan, for
+//! people.
 
 use crate::LearnError;
 use privet_core::Range;
@@ -7,12 +8,12 @@ use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
 use serde_json::Value;
 
-/// A setting of a method: its name, what it means and what is accepted. Help and errors are made from it.
+/// A setting of a method: its name, meaning and accepted values. Help and errors are made from it.
 #[derive(Debug, Clone, Copy)]
 pub struct SettingInfo {
     /// Its name.
     pub name: &'static str,
-    /// What it does and what happens without it.
+    /// Its effect, and the default.
     pub meaning: &'static str,
     accepts: Accepts,
     also: &'static str,
@@ -41,7 +42,7 @@ impl SettingInfo {
         }
     }
 
-    /// A whole number in a range, named as the range is.
+    /// An integer in a range, named as the range is.
     pub const fn whole(range: Range, meaning: &'static str) -> Self {
         Self {
             name: range.name(),
@@ -72,12 +73,12 @@ impl SettingInfo {
         Self { name, meaning, accepts: Accepts::YesOrNo, also: "", needed: false }
     }
 
-    /// The same, which must be given.
+    /// The same setting, but required.
     pub const fn needed(self) -> Self {
         Self { needed: true, ..self }
     }
 
-    /// Whether it must be given.
+    /// True if it is required.
     pub const fn is_needed(&self) -> bool {
         self.needed
     }
@@ -97,7 +98,7 @@ impl SettingInfo {
         Self { name, ..self }
     }
 
-    /// Which values are accepted, in words.
+    /// The accepted values, in words.
     pub fn accepted(&self) -> String {
         let own = match self.accepts {
             Accepts::Number(range) => range.to_string(),
@@ -117,7 +118,7 @@ impl SettingInfo {
         matches!(self.accepts, Accepts::Number(_) | Accepts::Whole(_)).then(|| self.accepted())
     }
 
-    /// A name for its values.
+    /// A placeholder for its values in help.
     pub fn value_name(&self) -> &'static str {
         match self.accepts {
             Accepts::Number(_) => "X",
@@ -129,7 +130,7 @@ impl SettingInfo {
         }
     }
 
-    /// What was written, if it is accepted.
+    /// Parses a value; refuses one that is not accepted.
     pub fn read(&self, text: &str) -> Result<Value, LearnError> {
         let refused = || LearnError::SettingValue {
             setting: self.name,
@@ -157,8 +158,8 @@ impl SettingInfo {
     }
 }
 
-/// Declares a method's settings, each once: the struct, every field of it optional, and `SETTINGS`, from which help, checks
-/// and errors are made.
+/// Declares a method's settings, each once: the struct, every field of it optional, and `SETTINGS`, from
+/// which help, checks and errors are made.
 ///
 /// ```text
 /// columns: u32 [COLUMNS] "columns kept; by a public rule unless given", also "at most those of the table";
@@ -166,8 +167,8 @@ impl SettingInfo {
 /// ridge: f64 = RIDGE_SETTING;
 /// ```
 ///
-/// After the type stands what is accepted, a range or words, and what the setting means; or a setting that several methods
-/// share. Fields in `also { … }` behind it are no settings: a plan writes them.
+/// After the type stand the accepted values, a range or words, and the meaning; or a setting that
+/// several methods share. Fields in `also { … }` behind it are not settings: a plan writes them.
 macro_rules! settings {
     (
         $(#[$meta:meta])*
@@ -193,7 +194,7 @@ macro_rules! settings {
         }
 
         impl $Name {
-            /// What can be set.
+            /// The settings, in order.
             pub const SETTINGS: &'static [$crate::release::settings::SettingInfo] = &[$(
                 $(settings!(@info $type [$($accepted)+] $meaning)$(.also($also))?)?
                 $($info)?
@@ -213,7 +214,7 @@ macro_rules! settings {
 }
 pub(crate) use settings;
 
-/// The settings of these names, for a method that has some of a list: a name that is not known does not compile.
+/// The settings of these names, for a method that has some of a list: an unknown name does not compile.
 pub(crate) const fn some<const N: usize>(
     known: &'static [SettingInfo],
     names: [&str; N],
@@ -240,7 +241,7 @@ const fn same(one: &str, other: &str) -> bool {
     at == one.len() && at == other.len()
 }
 
-/// Checks every setting that is given against its range.
+/// Checks every given setting against its range.
 pub(crate) fn check<S: Serialize>(own: &S, known: &[SettingInfo]) -> Result<(), LearnError> {
     let written = serde_json::to_value(own).unwrap_or_default();
     for setting in known {
@@ -253,7 +254,7 @@ pub(crate) fn check<S: Serialize>(own: &S, known: &[SettingInfo]) -> Result<(), 
     Ok(())
 }
 
-/// A method with one of its settings given; a value that reads as a number is one.
+/// A method with one of its settings given; a value that parses as a number is taken as one.
 pub(crate) fn given<M: Serialize + DeserializeOwned>(
     (method, name): (&M, &'static str),
     known: &'static [SettingInfo],
@@ -279,14 +280,14 @@ pub(crate) fn given<M: Serialize + DeserializeOwned>(
     serde_json::from_value(written).map_err(|_| refused())
 }
 
-/// The numbers a person wants to see of a plan, by name.
+/// The main numbers of a plan, by name.
 ///
-/// Names end in `_noise` where the number is the scale of a noise.
+/// Names end in `_noise` where the number is a noise scale.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shown(Vec<(&'static str, f64)>);
 
 impl Shown {
-    /// In the order in which they are to be shown.
+    /// With these numbers, in the order in which they are shown.
     pub fn of(numbers: impl IntoIterator<Item = (&'static str, f64)>) -> Self {
         Self(numbers.into_iter().collect())
     }

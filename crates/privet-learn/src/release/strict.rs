@@ -1,4 +1,4 @@
-//! JSON read strictly: no key twice, nothing after the end, and no field that nobody reads.
+//! Strict JSON: no key twice, nothing after the end, and no unread field.
 //!
 //! A file that two readers understand differently can show one of them a guarantee that the other does
 //! not check.
@@ -7,14 +7,14 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
-/// Reads a document in which every key of an object stands once.
+/// Reads a document and refuses an object with the same key twice.
 pub(crate) fn read(bytes: &[u8]) -> Result<Value, String> {
     let Strict(value) = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
     Ok(value)
 }
 
-/// The place of a field of `given` that is not in `known`, one that no reader looked at, or that is of another
-/// type there: an array for an object, an object for a word. Places are named as `a.b.c`.
+/// The path, as `a.b.c`, of a field of `given` that is not in `known`, so that no reader used it, or
+/// that is of another type there: an array for an object, an object for a word.
 pub(crate) fn unknown_field(given: &Value, known: &Value) -> Option<String> {
     let below = |place: &str, given: &Value, known: Option<&Value>| {
         let found = match known {
@@ -28,7 +28,7 @@ pub(crate) fn unknown_field(given: &Value, known: &Value) -> Option<String> {
     };
     match (given, known) {
         (Value::Object(given), Value::Object(known)) => {
-            // A field that says nothing is one that was left out.
+            // A null field counts as left out.
             let said = given.iter().filter(|(_, value)| !value.is_null());
             said.into_iter().find_map(|(key, value)| below(key, value, known.get(key)))
         }

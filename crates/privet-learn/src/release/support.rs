@@ -1,12 +1,12 @@
-//! Where the weights of a plan can lie at all.
+//! The support of a plan's released weights.
 //!
-//! A verifier has no records, but it can tell weights that no run of the plan could have released: numbers
-//! off the grid of the noise that was added last, outside the ball that every point is kept in, or no sum
-//! of the columns chosen.
+//! A verifier has no records, but it can recognise weights that no run of the plan could have released:
+//! numbers off the grid of the noise added last, outside the ball to which every point is projected, or
+//! no sum of the chosen columns.
 
 use privet_dp::noise::GridGaussian;
 
-/// Where released weights lie, whatever the records and the draws.
+/// The set of possible released weights, whatever the records and the draws.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Support {
     /// Any finite numbers.
@@ -19,16 +19,17 @@ pub(crate) enum Support {
     Choices(Vec<f64>),
 }
 
-/// What rounding may add to the length of a mean of points in a ball, as a share.
+/// Relative rounding error of the norm of a mean of points in a ball.
 const ROUNDING: f64 = 1e-9;
-/// How far, in coefficients, a sum of this many of them may be rounded: each addition by half a unit in the
-/// last place of at most all of them; and a little, since coefficients are rounded themselves.
+/// Upper bound, in coefficients, on the rounding error of a sum of this many of them: each addition errs
+/// by half a unit in the last place of at most all of them; and a little more, since coefficients are
+/// rounded themselves.
 fn rounded_sum(choices: f64) -> f64 {
     4.0 * f64::EPSILON * choices * choices + ROUNDING * choices
 }
 
 impl Support {
-    /// Where Gaussian noise of this scale puts what it is added to.
+    /// The support of a value with Gaussian noise of this scale.
     pub fn gaussian(noise_scale: f64) -> Self {
         match GridGaussian::new(noise_scale) {
             Ok(law) => Self::Grid(law.step()),
@@ -36,12 +37,12 @@ impl Support {
         }
     }
 
-    /// Why these weights cannot come of it.
+    /// The reason why these weights are outside the support, if they are.
     pub fn refuses(&self, weights: &[Vec<f64>]) -> Option<&'static str> {
         match self {
             Self::Anywhere => None,
             Self::Grid(step) => {
-                // Exact: the step is a power of two. What overflows is a multiple as well.
+                // Exact: the step is a power of two. A quotient that overflows is a multiple as well.
                 let off = |weight: &f64| (weight / step).fract().abs() > 0.0;
                 let off = step.is_normal() && weights.iter().flatten().any(off);
                 off.then_some("a weight is off the grid of the noise")
@@ -60,7 +61,7 @@ impl Support {
     }
 }
 
-/// Whether a row is Σ cₜ·sₜ·e_{jₜ} for some signs and columns. All coefficients are nearly the same, for
+/// True if a row is Σ cₜ·sₜ·e_{jₜ} for some signs and columns. All coefficients are nearly the same, for
 /// the path that shrinks as well: C/(t + 2) times the (s + 1)/(s + 2) of all later steps is C/(T + 1).
 fn reachable(row: &[f64], coefficients: &[f64]) -> bool {
     let Some(each) = coefficients.first().copied().filter(|each| *each > 0.0) else {
@@ -79,7 +80,7 @@ fn reachable(row: &[f64], coefficients: &[f64]) -> bool {
         }
         left -= times.round();
     }
-    // Choices beyond those that show have cancelled in pairs.
+    // Choices beyond the visible ones have cancelled in pairs.
     left >= 0.0 && left % 2.0 == 0.0
 }
 

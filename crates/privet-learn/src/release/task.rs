@@ -1,13 +1,13 @@
-//! What a family of releases is: its request beyond the head, its facts, its plan and what it releases.
+//! A family of releases: its request beyond the head, its facts, its plan and its artefact.
 //!
 //! ```text
 //!  Request<T> ──T::facts──► T::Facts ──T::plan──► Planned<T> ──► Plan<T> ──run──► Release<T::Artefact>
 //! ```
 //!
-//! A family is a [`Task`] and what it names; everything else goes one way for all of them: the plan
-//! ([`crate::plan()`]) is made and charged, carried out in a session, written as a file with its certificate
-//! ([`crate::release::file`]), and verified ([`crate::verify()`]). `families.rs` lists the families and says how to add
-//! one.
+//! A family is a [`Task`] and its associated types; the rest is the same for all: the plan
+//! ([`crate::plan()`]) is made and charged, executed in a session, written as a file with its
+//! certificate ([`crate::release::file`]), and verified ([`crate::verify()`]). `families.rs` lists the
+//! families and describes how to add one.
 
 use crate::LearnError;
 use crate::release::note::{Condition, Note};
@@ -25,118 +25,122 @@ use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// A family of releases: what its request says beyond the head. In JSON its fields stand beside those of the
-/// head, so none may be named as one of those.
+/// A family of releases: its part of the request. In JSON its fields stand beside those of the head, so
+/// none may have the name of one of those.
 pub trait Task:
     Debug + Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
 {
-    /// The word for it in requests.
+    /// Its name in requests.
     const NAME: &'static str;
-    /// Whether it is offered for tables that differ in labels alone ([`privet_core::Neighbours::ReplaceLabel`]).
+    /// True if it supports tables that differ in labels alone
+    /// ([`privet_core::Neighbours::ReplaceLabel`]).
     const LABELS: bool = false;
-    /// What must be true of a person's records where several parties hold records and a unit is a person: that one party
-    /// holds all of hers. `None`: a plan with a unit is not made for several parties.
+    /// The condition on a person's records where several parties hold records and a unit is a person:
+    /// one party holds all of hers. `None`: a plan with a unit is not made for several parties.
     const AT_ONE_PARTY: Option<Condition> = None;
-    /// Its certificates that cannot be relied on, though they are as their version wrote them: refused by `verify`. An entry
-    /// has its line in `SECURITY.md`.
+    /// Certificates of it that `verify` refuses: unreliable, though as their version wrote them. Each
+    /// entry must have its line in `SECURITY.md`.
     const VOID: &'static [Concern<Self>] = &[];
-    /// Noted by `verify`: what a certificate alone cannot tell.
+    /// Concerns that `verify` notes, since the certificate alone cannot decide them.
     const DOUBTFUL: &'static [Concern<Self>] = &[];
-    /// The column of units that the Python package named by itself before 0.2.1, beside `group`.
+    /// The unit column that the Python package named by itself before 0.2.1, beside `group`.
     const OWN_COLUMN: Option<&'static str> = None;
-    /// Public facts that its rules read.
+    /// The public facts that its rules read.
     type Facts: Debug + Clone + Send + Sync;
-    /// What it releases.
+    /// The released artefact.
     type Artefact: Artefact;
 
-    /// The schema with nothing of its encoding left open: by default numbers as they are declared. A pure
-    /// function of the request; the plan writes it out in full.
+    /// The schema with its encoding fully determined: by default numbers as they are declared. Must be a
+    /// pure function of the request; the plan writes the schema out in full.
     fn encoding(request: &Request<Self>) -> Schema {
         request.schema.linear()
     }
 
-    /// Reads the facts off a request whose schema leaves nothing open, and refuses what cannot be planned for.
+    /// Derives the facts from a request whose schema is fully determined; must refuse one that cannot be
+    /// planned.
     fn facts(request: &Request<Self>) -> Result<Self::Facts, LearnError>;
 
-    /// Decides everything from public facts.
+    /// Decides everything from public facts. Must depend on nothing else.
     fn plan(request: &Request<Self>, facts: &Self::Facts) -> Result<Planned<Self>, LearnError>;
 
-    /// Everything the theorems assume of the records. Refused before the first noise is drawn, in words
-    /// that say nothing of a value.
+    /// Must check every assumption of the theorems about the records. It is called before the first
+    /// noise is drawn, and its errors must not contain a value of the records.
     fn admit(facts: &Self::Facts, table: &dyn Table) -> Result<(), LearnError>;
 
-    /// Whether what a file holds has the form that the request gives it; otherwise why not.
+    /// Checks that an artefact has the form that the request determines; otherwise returns the reason.
     fn fits(request: &Request<Self>, artefact: &Self::Artefact) -> Result<(), String>;
 
-    /// What it takes for granted of public rows that its request states something of, in words; `None` where
-    /// it states nothing of any.
+    /// The assumptions about public rows that its request declares, in words; `None` where it declares
+    /// none.
     fn rests_on_public_rows(&self) -> Option<String> {
         None
     }
 
-    /// What gets its noise, in words.
+    /// The quantity that receives noise, in words.
     fn noised(&self) -> &'static str;
 
-    /// What is done, in a few words: `method amp`.
+    /// The task in a few words: `method amp`.
     fn summary(&self) -> String;
 }
 
-/// What is released.
+/// A released result.
 pub trait Artefact:
     Debug + Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
 {
-    /// The word for it in files.
+    /// Its name in files.
     const KIND: &'static str;
 
-    /// All its noised numbers, for whoever attacks them.
+    /// All its noisy numbers, for attacks on them.
     fn numbers(&self) -> Vec<f64>;
 }
 
-/// One plan's way to a release: all that decides the guarantee, and how it is carried out.
+/// The procedure of one plan: everything that decides the guarantee, and its execution.
 pub trait Procedure<T: Task>: Debug + Send + Sync {
-    /// What running it costs; where events are chosen as it goes, one event that costs as much as their limit.
+    /// The cost of a run; where events are chosen adaptively, one event that costs as much as their
+    /// limit.
     fn event(&self) -> Result<Event, LearnError>;
 
-    /// The limit within which events are chosen as it goes, each after the answers before it; `None` where they are
-    /// planned.
+    /// The limit on events that are chosen adaptively, each after the answers before it; `None` where
+    /// events are planned.
     fn limit(&self) -> Option<Filter> {
         None
     }
 
-    /// Why no run within its limit can have charged these, one after the other; `None` if nothing speaks against it.
-    /// A made-up file may state very many: it looks no further than the first that speaks against it.
+    /// The reason why no run within its limit can have charged these events, one after the other; `None`
+    /// if a run can. A forged file may state very many: must stop at the first impossible event.
     fn never_charges(&self, _leaves: &mut dyn Iterator<Item = &Event>) -> Option<&'static str> {
         Some("its method plans its events")
     }
 
-    /// The numbers a person wants to see.
+    /// The main numbers of the plan, for people.
     fn settings(&self) -> Shown;
 
-    /// Why no run can have released this, whatever the records and the draws; `None` if nothing speaks
-    /// against it.
+    /// The reason why no run can have released this, whatever the records and the draws; `None` if none
+    /// is known.
     fn refuses(&self, _artefact: &T::Artefact) -> Option<&'static str> {
         None
     }
 
-    /// Expected excess risk of the mean loss, from public facts, for comparing methods on one table; `None` where
-    /// nothing is known.
+    /// Expected excess risk of the mean loss, from public facts, to compare methods on one table; `None`
+    /// where it is unknown.
     fn predicted_excess(&self, _facts: &T::Facts) -> Option<f64> {
         None
     }
 
-    /// A bound on the standard deviation of what the noise adds to the released numbers, in every direction, from
-    /// public facts; `None` where none is known.
+    /// Upper bound on the standard deviation of the noise in the released numbers, in every direction,
+    /// from public facts; `None` where none is known.
     fn weight_noise(&self, _facts: &T::Facts) -> Option<f64> {
         None
     }
 
-    /// The same for what was released, number by number: what it adds to Σaⱼθⱼ has a variance of at most Σaⱼ²nⱼ².
-    /// `None`: the bound above is that of all.
+    /// Upper bounds nⱼ for this artefact, number by number: the noise in Σaⱼθⱼ has a variance of at most
+    /// Σaⱼ²nⱼ². `None`: [`Self::weight_noise`] bounds each of them.
     fn weight_noises(&self, _facts: &T::Facts, _artefact: &T::Artefact) -> Option<Vec<f64>> {
         None
     }
 
-    /// The law of the noise in each released weight ([`WeightLaws`]); `None` where nothing is known.
+    /// The distribution of the noise in each released weight ([`WeightLaws`]); `None` where it is
+    /// unknown.
     fn weight_laws(&self, facts: &T::Facts, artefact: &T::Artefact) -> Option<WeightLaws> {
         let each = match self.weight_noises(facts, artefact) {
             Some(each) => vec![each],
@@ -145,33 +149,34 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
         Some(WeightLaws { deviations: each, beyond: NORMAL, surety: Surety::FirstOrder })
     }
 
-    /// Refuses, from public facts, what could fail once noise is drawn.
+    /// Must refuse, from public facts, every plan that could fail once noise is drawn.
     fn check(&self, _facts: &T::Facts) -> Result<(), LearnError> {
         Ok(())
     }
 
-    /// Whether all that it asks of records are sums under Gaussian noise, which parties can add up in shares
-    /// ([`privet_dp::mechanism::shares`]) and which it counts on being wider then.
+    /// True if its only queries are sums with Gaussian noise, which parties can add up in shares
+    /// ([`privet_dp::mechanism::shares`]), and if it accounts for the wider noise of shares.
     fn among_parties(&self) -> bool {
         false
     }
 
-    /// What is released among parties, where it is something else than of one table that had all their records.
+    /// The condition that describes a release among parties, where it differs from that of one table
+    /// with all their records.
     fn otherwise_among_parties(&self) -> Option<Condition> {
         None
     }
 
-    /// What its walk begins from, if it is one: of the plan alone.
+    /// The start of its walk, if it runs as one; must depend on the plan alone.
     fn walk(&self) -> Option<serde_json::Value> {
         None
     }
 
-    /// With the rows of a public file; `None` where it has no use for any.
+    /// The procedure with the rows of a public file; `None` where it uses none.
     fn with_public(&self, _rows: &Matrix) -> Option<Result<Arc<dyn Procedure<T>>, LearnError>> {
         None
     }
 
-    /// Carries it out.
+    /// Executes the procedure in a session, which charges its noise.
     fn run(
         &self,
         facts: &T::Facts,
@@ -181,17 +186,17 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
     ) -> Result<Noised<T::Artefact>, LearnError>;
 }
 
-/// The same without any privacy, for comparison.
+/// A procedure without any privacy, for comparison.
 pub trait Baseline<T: Task>: Debug + Send + Sync {
-    /// The numbers a person wants to see.
+    /// The main numbers of the plan, for people.
     fn settings(&self) -> Shown;
 
-    /// With the rows of a public file; `None` where it has no use for any.
+    /// The procedure with the rows of a public file; `None` where it uses none.
     fn with_public(&self, _rows: &Matrix) -> Option<Result<Arc<dyn Baseline<T>>, LearnError>> {
         None
     }
 
-    /// Carries it out.
+    /// Executes the procedure.
     fn run(
         &self,
         facts: &T::Facts,
@@ -200,25 +205,25 @@ pub trait Baseline<T: Task>: Debug + Send + Sync {
     ) -> Result<T::Artefact, LearnError>;
 }
 
-/// What is done with the records.
+/// The procedure of a plan.
 #[derive(Debug, Clone)]
 pub enum Work<T: Task> {
-    /// Something that is accounted for.
+    /// One whose privacy loss is accounted for.
     Private(Arc<dyn Procedure<T>>),
-    /// Something that is not.
+    /// One without privacy.
     Plain(Arc<dyn Baseline<T>>),
 }
 
-/// What a family decides.
+/// The decisions of a family.
 #[derive(Debug, Clone)]
 pub struct Planned<T: Task> {
-    /// What to do.
+    /// The procedure.
     pub work: Work<T>,
-    /// The task with every choice that a rule made written down, so that a certificate stays
-    /// verifiable when a later version has better rules.
+    /// The task with every choice of a rule written down, so that a certificate stays verifiable when a
+    /// later version has better rules.
     pub settled: T,
-    /// In which arithmetic the guarantee is proved.
+    /// The arithmetic for which the guarantee is proved.
     pub arithmetic: Arithmetic,
-    /// Conditions and gaps.
+    /// Conditions and known gaps of the guarantee.
     pub notes: Vec<Note>,
 }

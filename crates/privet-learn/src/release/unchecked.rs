@@ -1,8 +1,7 @@
-//! Public facts that a certificate rests on and that nothing checks.
+//! Public facts on which a certificate rests and that nothing checks.
 //!
-//! Verification makes the plan again from what the file says. Of the facts that the plan takes for granted,
-//! a file in which they are other ones, consistently, is another file on which all checks hold: they are
-//! the word of whoever made it.
+//! Verification makes the plan again from the facts in the file. A file that states other facts,
+//! consistently, passes all checks as well: these facts are the word of the file's maker.
 
 use crate::release::plan::Plan;
 use crate::release::task::Task;
@@ -10,7 +9,7 @@ use privet_core::{Unit, printable};
 use privet_dp::gate::Certificate;
 use serde::Serialize;
 
-/// Which fact it is.
+/// A kind of unchecked fact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fact {
@@ -18,28 +17,28 @@ pub enum Fact {
     Rows,
     /// Bounds, categories and classes.
     Schema,
-    /// Whose each record is.
+    /// The unit of each record.
     Unit,
-    /// What was fitted on the records before.
+    /// Transformers fitted on the records before.
     PriorFits,
-    /// Public rows, of which the file states something.
+    /// Public rows that the file describes.
     PublicRows,
-    /// Parties and servers, and who of them is honest.
+    /// Parties and servers, and the number of honest ones.
     Parties,
-    /// When it was made, by which version, and where a ledger has it.
+    /// The date, the version and the ledger entry.
     Made,
 }
 
 /// A public fact that nothing checks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Unchecked {
-    /// Which one.
+    /// Its kind.
     pub fact: Fact,
-    /// What is taken for granted, in words.
+    /// The assumption, in words.
     pub what: String,
 }
 
-/// What a plan and its certificate take for granted.
+/// The unchecked facts of a plan and its certificate.
 pub(crate) fn of<T: Task>(plan: &Plan<T>, certificate: &Certificate) -> Vec<Unchecked> {
     let request = plan.request();
     let schema = &request.schema;

@@ -1,4 +1,4 @@
-//! Checking a model without its data.
+//! Verifies a release without its data.
 //!
 //! 1. The guarantee is recomputed from the certificate's events.
 //! 2. The plan is made again from the certificate's public facts: request, events and claim must be ones
@@ -6,14 +6,14 @@
 //! 3. The digest that binds model and certificate must match, and the signature if there is one.
 //! 4. The weights must be ones that such a plan can release (`support`).
 //! 5. The certificate must state every condition of that plan (`conditions`).
-//! 6. The certificate must not be of a kind that was found wanting ([`Task::VOID`]).
+//! 6. The certificate must not be of a kind that was found unreliable ([`Task::VOID`]).
 //!
-//! What a file says in words of its own is shown apart, and what of its public facts nothing checks is listed
+//! Notes in the file maker's own words are shown apart, and unchecked public facts are listed
 //! ([`Unchecked`]).
 //!
-//! None of this proves that the holder ran this code on the data: whoever makes up a request, plans it and
-//! makes up weights that fit has a file on which every check holds. A signature lets an organisation vouch
-//! for that, and [`UNSIGNED`] says where none does.
+//! None of this proves that the holder ran this code on the data: a forger who invents a request, plans
+//! it and invents weights that fit has a file that passes every check. A signature lets an organisation
+//! vouch for that, and [`UNSIGNED`] marks files without one.
 
 use crate::release::again::again;
 use crate::release::conditions::Notes;
@@ -27,53 +27,53 @@ use privet_dp::account::Guarantee;
 use privet_dp::gate::{Arithmetic, Made, Version};
 use serde::Serialize;
 
-/// What a file that nobody signed leaves open.
+/// The limits of verification for an unsigned file.
 pub const UNSIGNED: &str = "unsigned: nobody vouches for it. The checks show that the file agrees with \
      itself, not that its holder ran this program on the records, or ran it once";
 
 /// The check that a file states its conditions.
 const CONDITIONS: &str = "the conditions of the plan are stated";
 
-/// Above this ε a note is due.
+/// ε above which a note is given.
 const LARGE_EPSILON: f64 = 10.0;
-/// Above this δ a note is due, whatever the number of rows.
+/// δ above which a note is given, whatever the number of rows.
 const LARGE_DELTA: f64 = 1e-3;
 
 /// The outcome of verification.
 #[derive(Debug, Clone, Serialize)]
 pub struct Verdict {
-    /// Whether there is a finite guarantee and every check holds.
+    /// True if there is a finite guarantee and every check holds.
     pub valid: bool,
-    /// What may be relied on; absent when nothing is.
+    /// The guarantee to rely on; `None` if there is none.
     pub guarantee: Option<Guarantee>,
-    /// Who a unit is of whom the claim speaks, as far as the file says.
+    /// The definition of a unit under which the claim holds, as far as the file states it.
     pub whose: Whose,
-    /// In which arithmetic it is proved; absent when nothing is.
+    /// The arithmetic for which it is proved; `None` without a guarantee.
     pub arithmetic: Option<Arithmetic>,
-    /// Each check in words, with what was found.
+    /// Each check, with its result.
     pub checks: Vec<Check>,
-    /// Conditions and gaps: those of the plan made again, those that the program writes when it runs, and
-    /// what else there is to say of the claim.
+    /// Conditions and known gaps: those of the plan made again, those that the program writes when it
+    /// runs, and remarks on the claim.
     pub notes: Vec<String>,
-    /// Words of whoever made the file, with nothing in them that acts on a terminal. Its maker may have known
-    /// more than the plan does, or have made it up: nothing shows that it is so.
+    /// Words of the file's maker, without terminal control characters. They may know more than the plan
+    /// does, or be invented: nothing proves them.
     pub stated: Vec<String>,
-    /// Public facts that the claim rests on and nothing checks; empty where nothing may be relied on.
+    /// Unchecked public facts on which the claim rests; empty without a guarantee.
     pub unchecked: Vec<Unchecked>,
     /// Public key of the signer, if the file is signed and the signature holds.
     pub signer: Option<String>,
-    /// By which version of the program it says that it was made, when, and which one it is.
+    /// The version, date and identifier that the file states.
     pub made: Option<Made>,
 }
 
 /// One check.
 #[derive(Debug, Clone, Serialize)]
 pub struct Check {
-    /// What was checked.
+    /// The property checked.
     pub what: &'static str,
-    /// Whether it holds.
+    /// True if it holds.
     pub holds: bool,
-    /// What is wrong, or what was found.
+    /// The fault, or the evidence.
     pub detail: String,
 }
 
@@ -89,7 +89,7 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
     };
 
     let again = again(model);
-    // Events that no plan charges are not accounted for: whoever made them up could make that take long.
+    // Events that no plan charges are not accounted for: forged ones could take very long.
     let planned = again.as_ref().map_or_else(|differs| differs.same_events, |_| true);
     let recomputed = planned.then(|| certificate.recheck());
     check(
@@ -144,7 +144,7 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
     }
 }
 
-/// Whether every condition of the plan is stated; otherwise the first that is not.
+/// Checks that every condition of the plan is stated; otherwise names the first missing one.
 fn states_all(planned: bool, missing: &[String], later: Option<Version>) -> Result<String, String> {
     match (missing, later) {
         _ if !planned => Err("there is no such plan".into()),
@@ -156,7 +156,7 @@ fn states_all(planned: bool, missing: &[String], later: Option<Version>) -> Resu
     }
 }
 
-/// Whether what was released can come of the plan made again.
+/// Checks that the plan made again can release this artefact.
 fn plausible<T: Task>(model: &Released<T>, plan: Option<&Plan<T>>) -> Result<String, String> {
     let refused = match &plan.ok_or("there is no such plan")?.work {
         Work::Private(procedure) => procedure.refuses(model.artefact()),
@@ -168,7 +168,7 @@ fn plausible<T: Task>(model: &Released<T>, plan: Option<&Plan<T>>) -> Result<Str
     }
 }
 
-/// Whether the certificate is on no list.
+/// Checks that the certificate is on no list of void ones.
 fn not_void<T: Task>(model: &Released<T>) -> Result<String, String> {
     let version = model.certificate().version().ok_or("it states no version")?;
     match T::VOID.iter().find(|known| known.concerns(version, model)).map(|known| known.finding) {
@@ -180,7 +180,7 @@ fn not_void<T: Task>(model: &Released<T>) -> Result<String, String> {
     }
 }
 
-/// What a reader of the claim should know besides.
+/// Remarks on the claim.
 fn remarks<T: Task>(model: &Released<T>) -> Vec<String> {
     let certificate = model.certificate();
     let mut remarks = Vec::new();

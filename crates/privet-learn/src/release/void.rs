@@ -1,38 +1,38 @@
-//! Certificates that cannot be relied on, though they are as their version wrote them.
+//! Certificates that are unreliable, though they are as their version wrote them.
 //!
-//! Each family lists its own ([`Task::VOID`], [`Task::DOUBTFUL`]). All lists together and the one in `SECURITY.md` say the
-//! same (`tests/all/void.rs` compares them). An entry names the first version that it no longer concerns, and
-//! recognises a certificate by its own words.
+//! Each family lists its own ([`Task::VOID`], [`Task::DOUBTFUL`]). All lists together state the same as
+//! the one in `SECURITY.md` (`tests/all/void.rs` compares them). An entry names the first version that
+//! it no longer concerns, and recognises a certificate by its own words.
 
 use crate::release::released::Released;
 use crate::release::task::Task;
 use privet_data::Schema;
 use privet_dp::gate::Version;
 
-/// A kind of certificate that was found wanting.
+/// A kind of certificate that was found unreliable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Finding {
     /// Its name in `SECURITY.md`.
     pub name: &'static str,
-    /// Versions below this one are concerned.
+    /// The first version that is not concerned.
     pub before: Version,
-    /// Which of their certificates, in words.
+    /// The certificates of those versions that are concerned, in words.
     pub which: &'static str,
-    /// What is wrong.
+    /// The fault.
     pub why: &'static str,
 }
 
-/// A finding, and by what a family recognises the certificates that it concerns.
+/// A finding, with the family's test for the certificates that it concerns.
 #[derive(Debug)]
 pub struct Concern<T: Task> {
-    /// What was found.
+    /// The finding.
     pub finding: Finding,
-    /// Whether it is of the kind, whatever its version.
+    /// Returns true for certificates of the kind, whatever their version.
     pub of: fn(&Released<T>) -> bool,
 }
 
 impl<T: Task> Concern<T> {
-    /// Whether it concerns what this version released.
+    /// True if it concerns a release of this version.
     pub fn concerns(&self, version: Version, released: &Released<T>) -> bool {
         version < self.finding.before && (self.of)(released)
     }
@@ -41,7 +41,7 @@ impl<T: Task> Concern<T> {
 /// A finding on certificates of every family, and the schemas that it concerns.
 #[derive(Debug)]
 pub struct SchemaConcern {
-    /// What was found.
+    /// The finding.
     pub finding: Finding,
     of: fn(&Schema) -> bool,
 }
@@ -53,7 +53,7 @@ impl SchemaConcern {
     }
 }
 
-/// Doubts that `verify` states of every family.
+/// Concerns that `verify` notes for every family.
 pub const DOUBTFUL_SCHEMAS: &[SchemaConcern] = &[SchemaConcern {
     finding: Finding {
         name: "DOUBT-4",

@@ -4,8 +4,8 @@ use crate::LearnError;
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// Asks the monitor before each step and keeps its answer. The monitor sees the number of steps, which
-/// is public, and nothing else.
+/// Queries the monitor before each step and keeps its answer. The monitor sees the number of steps,
+/// which is public, and nothing else.
 pub(crate) struct StepWatch<'a> {
     monitor: &'a dyn Monitor,
     taken: AtomicU32,
@@ -24,8 +24,7 @@ impl<'a> StepWatch<'a> {
         self.proceed(Progress { iteration, gradient_norm, tolerance, precise: false })
     }
 
-    /// False if the run should stop, for runs whose number of steps is not public: no progress is passed
-    /// on.
+    /// False if the run should stop; for runs whose number of steps is private: reports no progress.
     pub fn goes_on(&self) -> bool {
         let (gradient_norm, tolerance) = (f64::INFINITY, 0.0);
         self.proceed(Progress { iteration: 1, gradient_norm, tolerance, precise: false })
