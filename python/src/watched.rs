@@ -82,7 +82,7 @@ pub fn hold_signals() -> bool {
     })
 }
 
-/// Ends [`hold_signals`]; returns the exception that waited, if any.
+/// Ends `hold_signals`; returns the exception that waited, if any.
 #[pyfunction]
 pub fn let_signals_go() -> Option<PyErr> {
     HELD.with_borrow_mut(Option::take).flatten()
@@ -129,7 +129,7 @@ pub fn watched_by<T: Send>(
     }
 }
 
-/// Does work that makes a release. If [`hold_signals`] is in effect, a finished release is returned
+/// Does work that makes a release. If `hold_signals` is in effect, a finished release is returned
 /// whatever signal came meanwhile; the exception then waits.
 pub fn released<R: Send, E: Send>(
     py: Python<'_>,

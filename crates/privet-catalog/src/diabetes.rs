@@ -1,7 +1,7 @@
 //! Diabetes 130-US hospitals: when does a patient come back?
 //!
 //! The privacy unit is the patient (`patient_nbr`): at most [`ENCOUNTERS`] of the encounters of
-//! each are used, and patients are split 80 : 20, so that nobody is in both parts. After Strack et
+//! each are used, and patients are split 80 : 20, so that no patient is in both parts. After Strack et
 //! al. (2014), who collected the set:
 //! - encounters that ended in death or a hospice are left out (99,343 of 101,766 remain);
 //! - `weight` and `payer_code` are left out, being unknown for 97 % and 40 % of the encounters;
@@ -13,7 +13,7 @@
 //!
 //! Codes and the length of the stay (1 to 14 days) have the documented ranges, ages are the
 //! original's decades, the cap on encounters and the bounds of the counts were chosen with the
-//! published values in view, as were the ten specialties that are told apart. For a drug, "No" is
+//! published values in view, as were the ten distinguished specialties. For a drug, "No" is
 //! the base: it has no indicator. Unknown values (`?`) have one.
 
 use super::{

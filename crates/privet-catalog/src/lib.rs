@@ -178,7 +178,7 @@ struct Task {
 
 /// The division of rows into training and test.
 enum Split {
-    /// 80 : 20.
+    /// 80 : 20 of the rows.
     Rows,
     /// 80 : 20 of the units; holds each row's unit.
     Units(Vec<usize>),

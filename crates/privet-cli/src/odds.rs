@@ -10,7 +10,6 @@
 //! Markov's inequality Pr\[L > ε + ln c\] ≤ δ·c/(c − 1) for every c > 1. So a suspicion grows by more
 //! than c·e^ε ([`SLACK`] is the c in use) with probability at most [`beyond`]; with δ = 0 never by more
 //! than e^ε.
-//! told) with probability at most [`beyond`]; with δ = 0 never by more than e^ε.
 
 use privet_dp::account::{self, Event};
 

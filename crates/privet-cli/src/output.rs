@@ -259,7 +259,7 @@ pub fn write(destination: &mut Destination, path: &Path, bytes: &[u8]) -> Result
     write_for("--out", destination, path, bytes)
 }
 
-/// As [`write`], for another flag than `--out`.
+/// As [`write()`], for another flag than `--out`.
 pub fn write_for(
     flag: &str,
     destination: &mut Destination,

@@ -102,7 +102,7 @@ fn named(findings: Vec<(Verdict, String)>) -> Result<(), Failure> {
 }
 
 impl Check {
-    /// Of a suite in parts, whose lines are of another form.
+    /// Prints the findings of a suite in parts, which have a form of their own.
     fn lines(self, suite: &str, findings: Vec<target::Finding>) -> Result<(), Failure> {
         let shown = |mean: Option<f64>| mean.map_or("–".into(), number);
         if self.json {

@@ -166,7 +166,7 @@ fn what_cannot_be_checked_is_refused() {
     assert!(matches!(check(&one, folder.path()), Err(BenchError::File { .. })), "no suite beside");
 }
 
-/// Where the papers have a number for a set, `auto` must reach their best.
+/// On every set for which the papers have a number, `auto` must reach their best.
 #[test]
 fn the_targets_of_default_are_the_published_numbers() {
     let suite = find("default").unwrap();

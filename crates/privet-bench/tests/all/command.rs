@@ -213,7 +213,7 @@ fn targets_are_checked() {
     let table = world.ok(check);
     let line = table.lines().find(|line| line.starts_with("ours, plain, accuracy")).unwrap();
     assert!(line.contains("≥ 50") && line.contains(" met ") && line.ends_with("a coin"), "{line}");
-    // Targets may change after measuring, and the results go on.
+    // Targets may change after measuring, and the results can still be continued.
     world.write("mine.toml", format!("{SUITE}{met}{missed}{never}"));
     world.ok(&format!("{RUN} --resume --methods plain"));
     let ended = world.run(check);

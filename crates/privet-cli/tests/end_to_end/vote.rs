@@ -234,7 +234,7 @@ fn an_interrupt_wipes_the_folders_of_programs() {
     use std::process::Stdio;
     let world = World::new();
     std::fs::create_dir(world.path("tmp")).unwrap();
-    // Quick on the 8 made-up rows of the rehearsal, and slow on records.
+    // Fast on the 8 invented rows of the rehearsal, and slow on records.
     world.write(
         "teach.sh",
         "awk 'NR > 1 { print 1 }' queries.csv > predictions.csv\n[ $(wc -l < train.csv) -eq 9 ] || sleep 300\n",
