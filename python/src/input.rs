@@ -48,11 +48,11 @@ impl<T: Copy + Into<f64> + Sync> NumberRows for View<'_, T> {
     }
 }
 
-/// One column of a frame: `(name, "number" | "integer", values, is_missing or None)`, or `(name, "text",
-/// codes, entries)` where the code −1 means missing, −2 an unreadable cell, and entries are texts,
-/// numbers, which mean the same as in a column of numbers, and booleans, which are written as the
-/// schema's column of that name writes them. A pair is a text, if the schema lists it, else the value
-/// that it spells: NumPy turns all numbers of an array into texts for the sake of one entry.
+/// One column of a frame: `(name, "number" | "integer", values, is_missing or None)`, or
+/// `(name, "text", codes, entries)` where the code −1 means missing, −2 an unreadable cell, and entries
+/// are texts, numbers, which mean the same as in a column of numbers, and booleans, which are written as
+/// the schema's column of that name writes them. A pair is a text, if the schema lists it, else the
+/// value that it spells: NumPy turns all numbers of an array into texts for the sake of one entry.
 struct Column {
     name: String,
     values: Values,

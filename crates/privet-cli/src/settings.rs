@@ -62,8 +62,8 @@ pub struct RequestFlags {
     former: Former,
 }
 
-/// Settings that had flags of their own before 0.3.0; the flags remain, hidden: the same as `--set
-/// NAME=VALUE`.
+/// Settings that had flags of their own before 0.3.0; the flags remain, hidden: the same as
+/// `--set NAME=VALUE`.
 const FORMER: [&str; 4] = ["ridge", "gamma", "split", "steps"];
 
 /// The settings given by such a flag.
