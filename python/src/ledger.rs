@@ -230,7 +230,7 @@ pub fn carried_out_on<T: Task>(
     }
 }
 
-/// Closes the ledger entry of a release and returns it; a failure there is only a warning.
+/// Closes the ledger entry of a release and returns the release; a failure is only a warning.
 fn closed<R>(py: Python<'_>, mut paying: Paying<&mut privet_ledger::Ledger>, release: R) -> R {
     if let Err(error) = paying.close() {
         let words = CString::new(shown(&error.to_string()).replace('\0', " ")).unwrap_or_default();

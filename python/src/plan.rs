@@ -171,8 +171,7 @@ impl Plan {
         self.0.task()
     }
 
-    /// The decisions, as JSON; for linear models with the expected accuracy at this share of the
-    /// commonest class.
+    /// The decisions, as JSON; for linear models with the forecast at this share of the commonest class.
     #[pyo3(signature = (base_rate = None))]
     fn to_json(&self, base_rate: Option<f64>) -> Outcome<String> {
         decided(&self.0, base_rate)

@@ -40,8 +40,8 @@ pub(super) fn published(entry: &Entry, from: &Path) -> Result<Task, CatalogError
     Ok(Task { schema, header: String::new(), rows, split })
 }
 
-/// Cod-RNA followed by columns of zeros: the first eight columns are those of `cod-rna`, scaled to [0,
-/// 1] by the same bounds, and rows are split alike.
+/// Cod-RNA followed by columns of zeros: the first eight columns are those of `cod-rna`, scaled to
+/// [0, 1] by the same bounds, and rows are split alike.
 pub(super) fn cod_rna_with_zeros(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let schema = schema(entry.columns as u32, Some([0.0, 1.0]), vec!["-1".into(), "1".into()])?;
     let (bytes, path) = original(entry, &entry.files[0], from)?;

@@ -82,15 +82,15 @@ mod tests {
         assert!((true_rate(&pairs, 0.9) - (1.0 - 0.1 / 3.0)).abs() < 1e-12);
         assert!((suspicion((3_f64.ln(), 0.0), 0.5) - 0.75).abs() < 1e-12);
         assert!((suspicion((3_f64.ln(), 1e-6), 0.5) - 3.3 / 4.3).abs() < 1e-12);
-        // No release reveals nothing, and no bound exceeds 1.
+        // At ε = 0 nothing is revealed, and no bound exceeds 1.
         assert_eq!(true_rate(&[(0.0, 0.0)], 0.1), 0.1);
         assert_eq!(true_rate(&[(800.0, 0.5)], 0.1), 1.0);
         // Of several pairs the least bound counts.
         assert!(true_rate(&[(3_f64.ln(), 0.0), (0.0, 0.01)], 0.05) < 0.061);
     }
 
-    /// With Gaussian noise that meets (ε, δ) exactly, the loss exceeds ε far more often than δ, and ε +
-    /// ln 1.1 no more often than the bound.
+    /// With Gaussian noise that meets (ε, δ) exactly, the loss exceeds ε far more often than δ, and
+    /// ε + ln 1.1 no more often than the bound.
     #[test]
     fn suspicions_grow_further_no_more_often_than_is_told() {
         for (epsilon, delta) in [(1.0, 1e-6), (0.1, 1e-6), (1.0, 2.5e-9), (0.1, 1e-9), (4.0, 1e-5)]

@@ -3,8 +3,8 @@
 //!
 //! **Law.** θ* has s entries uniform on (−1, 1) at random places, the rest 0; entries of x are uniform
 //! on (−a, a), each row scaled down to norm `longest` where its norm is larger (§2.6: a = 2 and 2s;
-//! §3.4: a = 1, no row is scaled). The target is ⟨x, θ*⟩ + N(0, 0.1), or 1 with probability 1/(1 +
-//! e^(−⟨x, θ*⟩)); printed is the opposite sign, with which an estimator converges to −θ*.
+//! §3.4: a = 1, no row is scaled). The target is ⟨x, θ*⟩ + N(0, 0.1), or 1 with probability
+//! 1/(1 + e^(−⟨x, θ*⟩)); printed is the opposite sign, with which an estimator converges to −θ*.
 
 use super::draw::Draw;
 

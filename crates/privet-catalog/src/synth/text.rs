@@ -1,8 +1,8 @@
 //! Sparse rows like those of texts, with very many columns, and a number that is linear in some of them.
 //!
-//! **Law.** A row has a fixed number of distinct columns, column j drawn about in proportion to 1/(j +
-//! 10), entries uniform on (½, 1½), the row then scaled to norm 1. θ* has s entries uniform on (−1, 1)
-//! at random places among the first fifth of the columns. The target is c·⟨x, θ*⟩ + N(0, σ²), c such
+//! **Law.** A row has a fixed number of distinct columns, column j drawn about in proportion to
+//! 1/(j + 10), entries uniform on (½, 1½), the row then scaled to norm 1. θ* has s entries uniform on
+//! (−1, 1) at random places among the first fifth of the columns. The target is c·⟨x, θ*⟩ + N(0, σ²), c such
 //! that the score's variance is about 1.
 
 use super::draw::Draw;
