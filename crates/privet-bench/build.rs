@@ -1,4 +1,4 @@
-//! Which sources and which compiler the crate is built from, for the head of every results file.
+//! The sources and the compiler of the build, for the head of every results file.
 
 use std::path::Path;
 use std::process::Command;
@@ -27,7 +27,7 @@ fn main() {
     }
 }
 
-/// What a command says on standard output, trimmed; none if it fails.
+/// The standard output of a command, trimmed; `None` if it fails.
 fn said(command: &str, arguments: &[&str]) -> Option<String> {
     let output = Command::new(command).args(arguments).output().ok()?;
     output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())

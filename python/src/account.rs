@@ -12,7 +12,7 @@ fn event(json: &str) -> Outcome<Event> {
     Ok(serde_json::from_str(json)?)
 }
 
-/// Refuses an event that no bound is known for.
+/// Refuses an event for which no bound is known.
 #[pyfunction]
 pub fn account_check(json: &str) -> Outcome<()> {
     account::delta(&event(json)?, 0.0)?;
@@ -40,7 +40,7 @@ pub fn account_bracket(py: Python<'_>, json: &str, epsilon: f64) -> Outcome<(f64
     Ok(watched(py, |_| account::bracket(&event, epsilon))??)
 }
 
-/// The least second error of an attacker, for each first error.
+/// The least type II error of an attacker at each type I error.
 #[pyfunction]
 pub fn account_trade_off(py: Python<'_>, json: &str, alphas: Vec<f64>) -> Outcome<Vec<f64>> {
     let event = event(json)?;
@@ -60,7 +60,7 @@ pub fn account_calibrate(
 ) -> Outcome<f64> {
     let budget = Budget::new(epsilon, delta)?;
     let raised = RefCell::new(None);
-    // An event that no budget is met by: the search then ends, and what was raised is told.
+    // An event that meets no budget: the search then ends, and the exception is raised.
     let hopeless = || Event::Use {
         neighbours: Neighbours::ReplaceOne,
         unit: Unit::Record,

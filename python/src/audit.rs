@@ -40,7 +40,7 @@ fn subject(
     })
 }
 
-/// Many runs of a learner on built-in neighbours.
+/// Audits a learner by many runs on built-in neighbouring tables.
 #[pyfunction]
 pub fn audit_learner(
     py: Python<'_>,
@@ -60,7 +60,7 @@ pub fn audit_learner(
     Ok(serde_json::to_string(&report)?)
 }
 
-/// Many runs of counts on built-in neighbours.
+/// Audits counts by many runs on built-in neighbouring tables.
 #[pyfunction]
 pub fn audit_counts(
     py: Python<'_>,
@@ -85,7 +85,7 @@ pub fn audit_counts(
     Ok(serde_json::to_string(&found)?)
 }
 
-/// One run of a learner with many canaries.
+/// Audits a learner by one run with many canaries.
 #[pyfunction]
 pub fn audit_one_run(
     py: Python<'_>,
@@ -103,7 +103,8 @@ pub fn audit_one_run(
     Ok(serde_json::to_string(&found)?)
 }
 
-/// Who was a model trained on? `others` are rows that it was not trained on, with their labels.
+/// Infers membership in a model's training data. `others` are rows that it was not trained on, with
+/// their labels.
 #[pyfunction]
 pub fn audit_membership(
     py: Python<'_>,

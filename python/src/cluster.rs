@@ -1,9 +1,10 @@
-//! Rows that other machines keep: what a worker does with its own, and a plan carried out by asking them.
+//! Rows kept by other machines: the worker's functions, and a plan run by queries to workers.
 //!
-//! A worker encodes a piece of a table (`cluster_encode`), cuts and keeps it as bytes (`cluster_cut`), and
-//! answers questions about it (`cluster_answer`, `cluster_rows`), each answer sealed as one to its question;
-//! answers are put together on the way (`cluster_merge`). [`Machines`] puts a plan's questions to a Python function that carries them there.
-//! Noise is drawn by the process that runs the plan, and nowhere else.
+//! A worker encodes a piece of a table (`cluster_encode`), cuts and keeps it as bytes (`cluster_cut`),
+//! and answers queries about it (`cluster_answer`, `cluster_rows`), each answer sealed to its query;
+//! answers are merged on the way (`cluster_merge`). [`Machines`] passes a plan's queries to a Python
+//! function that carries them to the workers. Noise is drawn by the process that runs the plan, and
+//! nowhere else.
 
 use crate::error::{Failure, Outcome};
 use crate::input;
@@ -27,7 +28,7 @@ use std::sync::{Mutex, PoisonError};
 /// This package's version.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What a worker is told of a plan: who made it, which family its request is of, and the request.
+/// The description of a plan for a worker: version, the family of its request, and the request.
 #[derive(serde::Serialize, serde::Deserialize)]
 struct Told {
     version: String,
@@ -42,7 +43,7 @@ enum Family {
     Count,
 }
 
-/// What workers are told of a plan.
+/// The description of a plan for workers.
 pub fn told(plan: &AnyPlan) -> Outcome<String> {
     let (family, request) = match plan {
         AnyPlan::Model(plan) => (Family::Erm, serde_json::to_value(plan.request())?),
@@ -68,8 +69,9 @@ fn no_answer(error: RecordsError) -> Failure {
     LearnError::Records(error).into()
 }
 
-/// Encodes, clips and admits the rows of some columns by a plan's request: the bytes that are kept, how many
-/// rows they are, their checksum, and what is known of them as JSON. All rows of a unit must be among them.
+/// Encodes, clips and checks the rows of some columns by a plan's request: returns the bytes to keep,
+/// the number of rows, their checksum, and their public facts as JSON. All rows of a unit must be among
+/// them.
 #[pyfunction]
 pub fn cluster_encode<'py>(
     py: Python<'py>,
@@ -104,7 +106,7 @@ pub fn cluster_encode<'py>(
     Ok((PyBytes::new(py, &bytes), count, checksum, kept))
 }
 
-/// Some ranges of a block's rows, each a block.
+/// Cuts ranges of rows out of a block, each a block of its own.
 #[pyfunction]
 pub fn cluster_cut<'py>(
     py: Python<'py>,
@@ -122,13 +124,13 @@ pub fn cluster_cut<'py>(
     Ok(parts.map_err(blocks)?.iter().map(|part| PyBytes::new(py, part)).collect())
 }
 
-/// How many rows a block has, and its checksum.
+/// The number of rows of a block, and its checksum.
 #[pyfunction]
 pub fn cluster_print(bytes: &[u8]) -> Outcome<(usize, u64)> {
     block::print_of(bytes).map_err(blocks)
 }
 
-/// The answer for the rows of these blocks, which are one piece.
+/// Answers a query from these blocks, which are one piece.
 #[pyfunction]
 pub fn cluster_answer<'py>(
     py: Python<'py>,
@@ -144,7 +146,7 @@ pub fn cluster_answer<'py>(
     Ok(PyBytes::new(py, &answer.map_err(Failure::value)?))
 }
 
-/// Several answers to a question whose sums are exact, as one.
+/// Merges several answers to a query whose sums are exact.
 #[pyfunction]
 pub fn cluster_merge<'py>(
     py: Python<'py>,
@@ -157,7 +159,7 @@ pub fn cluster_merge<'py>(
     Ok(PyBytes::new(py, &answer))
 }
 
-/// Those of the rows that a question names that are in this block, of which the first is at `first`.
+/// The rows that a query names and this block holds; `first` is the index of the block's first row.
 #[pyfunction]
 pub fn cluster_rows<'py>(
     py: Python<'py>,
@@ -173,7 +175,7 @@ pub fn cluster_rows<'py>(
     Ok(PyBytes::new(py, &found.map_err(Failure::value)?))
 }
 
-/// A number for whose each row is: equal for the rows of one unit. A row of nobody has 0.
+/// A number for the unit of each row, equal for rows of one unit; 0 for a row without a unit.
 #[pyfunction]
 pub fn cluster_units(unit: &Bound<'_, PyAny>, schema: &crate::schema::Schema) -> Outcome<Vec<i64>> {
     let (column, rows) = input::one_column(unit, &schema.0)?;
@@ -183,7 +185,7 @@ pub fn cluster_units(unit: &Bound<'_, PyAny>, schema: &crate::schema::Schema) ->
         .collect())
 }
 
-/// Machines that a Python function asks. What it raised last is kept, for its words.
+/// Machines reached through a Python function. Keeps the last exception raised there, for its message.
 struct Machines {
     ask: Py<PyAny>,
     raised: Mutex<Option<PyErr>>,
@@ -202,8 +204,8 @@ impl Elsewhere for Machines {
     }
 }
 
-/// Carries a plan out on rows that other machines keep: `encode` has them read and tells what is known of
-/// each piece, `ask` carries questions. Paid for first, where a ledger pays.
+/// Runs a plan on rows kept by other machines: `encode` has them read and returns the public facts of
+/// each piece, `ask` carries queries. Where a ledger pays, it is charged first.
 pub fn carried_out_elsewhere<T: Task>(
     py: Python<'_>,
     plan: &Plan<T>,
@@ -222,7 +224,7 @@ pub fn carried_out_elsewhere<T: Task>(
             .ok_or_else(|| Failure::value("no machine keeps a row of this table"))?;
         Ok(Remote::new(Machines { ask, raised: Mutex::new(None) }, kept))
     };
-    // What was raised by whoever carries questions says more than that there was no answer.
+    // The exception raised by the function that carries queries explains more than a missing answer.
     let told = |table: &Remote<Machines>, failure: Failure| {
         let raised = &table.elsewhere().raised;
         raised.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(failure, Failure::from)

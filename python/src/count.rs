@@ -1,4 +1,4 @@
-//! Records that were read, and counts of declared categories: planned.
+//! Records that were read, and plans of counts of declared categories.
 
 use crate::error::{Failure, Outcome};
 use crate::input;
@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use std::path::PathBuf;
 
-/// Records with target and unit, read under a schema; nothing of them can be seen but how many there are.
+/// Records with target and unit, read under a schema; only their number can be read from Python.
 #[pyclass(module = "privet._privet", frozen)]
 pub struct Records(pub Dataset);
 
@@ -36,7 +36,7 @@ impl Records {
         Ok(Self(watched(py, |_| read::read(&path, &schema.0, &options.options()))??))
     }
 
-    /// How many there are; for whoever may know it.
+    /// The number of records; private where neighbours add or remove records.
     #[getter]
     fn rows(&self) -> usize {
         self.0.rows()
@@ -63,7 +63,7 @@ pub fn plan_counts(
     Ok(Plan(watched(py, |_| privet_learn::plan(&request))??.into()))
 }
 
-/// A law by its name.
+/// The noise distribution of that name.
 pub fn law_named(name: &str) -> Outcome<Law> {
     let refused = || Failure::value(format!("'{name}' is not a law; accepted: laplace, gaussian"));
     serde_json::from_value(name.into()).map_err(|_| refused())

@@ -29,7 +29,7 @@ pub fn plan_description(
     Ok(Plan(watched(py, |_| privet_learn::plan(&request))??.into()))
 }
 
-/// What a description says of the table, as JSON.
+/// The summary in a description, as JSON.
 pub fn summary(found: &Released<Describe>) -> Outcome<String> {
     let summary = Summary::of(found.request(), found.artefact());
     let unsettled = || Failure::value("the description's request is not settled");

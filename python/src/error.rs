@@ -1,7 +1,7 @@
-//! Errors as exceptions: `ValueError` for what the caller gave, `PrivacyError` (a `ValueError` too)
-//! for what no proof covers, `OSError` for files, `KeyboardInterrupt` for a fit that was stopped.
+//! Errors as exceptions: `ValueError` for a bad argument, `PrivacyError` (a `ValueError` too) for a
+//! request that no proof covers, `OSError` for files, `KeyboardInterrupt` for a fit that was stopped.
 //!
-//! The words are those of the crates, which never repeat a value read from a record.
+//! The messages are those of the crates, which never repeat a value read from a record.
 
 use privet_audit::AuditError;
 use privet_data::DataError;
@@ -26,29 +26,29 @@ pyo3::create_exception!(
     "Refused on privacy grounds: no proof covers what was asked for, or a certificate does not hold."
 );
 
-/// An error of the crates below, on its way to Python.
+/// An error of the Rust crates, on its way to Python.
 pub struct Failure(PyErr);
 
-/// Words in which nothing acts on a terminal, whatever file or argument they repeat.
+/// A message without terminal control characters, whatever file or argument it repeats.
 pub fn shown(words: &str) -> String {
     privet_core::printable_lines(words).into_owned()
 }
 
-/// What every function of the extension returns.
+/// The result of every function of the extension.
 pub type Outcome<T> = Result<T, Failure>;
 
 impl Failure {
-    /// Something the caller gave.
+    /// A bad argument.
     pub fn value(words: impl std::fmt::Display) -> Self {
         Self(PyValueError::new_err(shown(&words.to_string())))
     }
 
-    /// More numbers than there is memory for.
+    /// A request for more numbers than there is memory for.
     pub fn memory(count: usize) -> Self {
         Self(PyMemoryError::new_err(format!("no memory for {count} numbers; fewer are accepted")))
     }
 
-    /// A release that is not where it should have gone, and is elsewhere.
+    /// A release that could not be written to its path, and was written elsewhere.
     pub fn kept(why: WriteError, path: &Path) -> Self {
         let how = match why {
             WriteError::Exists { .. } => "; overwrite=True replaces it",
@@ -65,8 +65,8 @@ impl Failure {
         })
     }
 
-    /// JSON that the Python side wrote as `what`: what is wrong with it, without a place in a text that
-    /// nobody sees.
+    /// A fault in JSON that the Python side wrote as `what`, without a position in a text that the user
+    /// never sees.
     pub fn json(what: &str, error: &serde_json::Error) -> Self {
         let words = error.to_string();
         Self::value(format!("{what}{}", words.split(" at line ").next().unwrap_or_default()))

@@ -1,4 +1,4 @@
-//! What a model is worth on labelled rows: without noise, or in one noised release.
+//! Evaluation of a model on labelled rows: without noise, or in one noisy release.
 
 use crate::error::{Failure, Outcome};
 use crate::input;
@@ -12,7 +12,7 @@ use privet_learn::Loaded;
 use privet_learn::statistics::evaluate::{Evaluate, Form, Judged, Says, Worth};
 use pyo3::prelude::*;
 
-/// What a model is asked, of those that predict.
+/// A model that predicts, and its evaluation.
 struct Judge<'a>(&'a Released);
 
 impl Judge<'_> {
@@ -38,7 +38,7 @@ impl Judge<'_> {
     }
 }
 
-/// Without noise, as JSON: not private.
+/// Evaluates a model without noise, as JSON: not private.
 #[pyfunction]
 #[pyo3(signature = (model, features, labels, threshold))]
 pub fn evaluate_exactly(
@@ -55,20 +55,20 @@ pub fn evaluate_exactly(
     Ok(serde_json::to_string(&Worth::exact(&form, &model.judged(py, &data, &form)?))?)
 }
 
-/// The threshold that follows from what errors cost.
+/// The threshold that follows from the costs of the two errors.
 #[pyfunction]
 pub fn threshold_by_cost(missed: f64, false_alarm: f64) -> Outcome<f64> {
     Ok(privet_learn::statistics::evaluate::threshold_by_cost(missed, false_alarm)?)
 }
 
-/// Whose rows they are does not matter where nothing is hidden.
+/// The unit of a row is irrelevant where nothing is protected.
 fn without_unit(schema: &Schema) -> Outcome<Schema> {
     let mut draft = privet_data::schema::Draft::from(schema.clone());
     draft.unit = None;
     draft.check().map_err(|error| Failure::value(error.to_string()))
 }
 
-/// In one noised release, paid for by a ledger where one is given.
+/// Evaluates a model in one noisy release, paid for by a ledger where one is given.
 #[pyfunction]
 #[pyo3(signature = (model, features, labels, units, rows, *, epsilon, delta, neighbours, threshold, declared_public, seed, paid))]
 pub fn evaluate_privately(
@@ -113,13 +113,13 @@ pub fn evaluate_privately(
     Ok(Released::of_run::<Evaluate>(privet_learn::Released::from_release(release)?))
 }
 
-/// What an evaluation says of the model.
+/// The metrics of an evaluation.
 pub fn worth(found: &privet_learn::Released<Evaluate>) -> Outcome<Worth> {
     let worth = Worth::of(found.request(), found.artefact());
     worth.ok_or_else(|| Failure::value("the evaluation's request is not settled"))
 }
 
-/// The threshold above which a share of the records lies, with its interval.
+/// The threshold exceeded by a fraction of the records, with its interval.
 pub fn threshold_for_share(
     found: &privet_learn::Released<Evaluate>,
     share: f64,

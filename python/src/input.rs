@@ -19,13 +19,13 @@ use privet_data::{Dataset, Features, Schema};
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 
-/// Numbers of an array of either width.
+/// Numbers of an array of either precision.
 enum Table<'py> {
     Double(PyReadonlyArray2<'py, f64>),
     Single(PyReadonlyArray2<'py, f32>),
 }
 
-/// The same, as threads that know nothing of Python may see it.
+/// The array, for threads that do not hold the interpreter's lock.
 struct View<'a, T>(numpy::ndarray::ArrayView2<'a, T>);
 
 impl<T: Copy + Into<f64> + Sync> NumberRows for View<'_, T> {
@@ -49,18 +49,19 @@ impl<T: Copy + Into<f64> + Sync> NumberRows for View<'_, T> {
 }
 
 /// One column of a frame: `(name, "number" | "integer", values, is_missing or None)`, or
-/// `(name, "text", codes, entries)` where the code −1 means missing, −2 a cell that holds nothing that can be
-/// read, and entries are texts, numbers, which mean what they mean in a column of numbers, and booleans, which are
-/// written as the schema's column of that name writes them. A pair is a text, if the schema lists it, else what it
-/// spells: NumPy makes texts of all numbers of an array for the sake of one entry.
+/// `(name, "text", codes, entries)` where the code −1 means missing, −2 an unreadable cell, and entries
+/// are texts, numbers, which mean the same as in a column of numbers, and booleans, which are written as
+/// the schema's column of that name writes them. A pair is a text, if the schema lists it, else the
+/// value that it spells: NumPy turns all numbers of an array into texts for the sake of one entry.
 struct Column {
     name: String,
     values: Values,
-    /// What 0 and 1 are called among its numbers, where the schema lists truth values and neither number.
+    /// The spelling of 0 and 1 among its numbers, where the schema lists truth values and neither
+    /// number.
     truths: Option<[&'static str; 2]>,
 }
 
-/// The code of a cell that holds nothing that can be read.
+/// The code of an unreadable cell.
 const BAD: i64 = -2;
 
 enum Values {
@@ -79,7 +80,7 @@ enum Entry {
     Spelled(String, Option<Other>),
 }
 
-/// What a text spells; a text where that cannot be read.
+/// The value that a text spells; a text where it cannot be read.
 #[derive(FromPyObject)]
 enum Other {
     Truth(bool),
@@ -88,7 +89,7 @@ enum Other {
     Number(f64),
 }
 
-/// What an entry is in the column of a schema.
+/// An entry as a column of a schema reads it.
 enum Read {
     Words(String),
     Integer(i64),
@@ -98,7 +99,7 @@ enum Read {
 }
 
 impl Entry {
-    /// Truth values are written as `spelling`; `listed` says which texts the schema lists.
+    /// Writes truth values as `spelling`; `listed` is true for texts that the schema lists.
     fn read(self, spelling: [&str; 2], listed: impl Fn(&str) -> bool) -> Read {
         let truth = |truth| Read::Words(spelling[usize::from(truth)].to_owned());
         match self {
@@ -131,7 +132,7 @@ impl Column {
             "number" => Values::Numbers(vector(&values)?, missing()?),
             "integer" => Values::Integers(vector(&values)?, missing()?),
             "text" => {
-                // What the extraction says may hold characters of the text.
+                // The error of the extraction may contain characters of the text.
                 let entries = more.extract::<Vec<Entry>>().map_err(|_| {
                     Failure::value(format!("column \"{name}\" has a text that is not Unicode"))
                 })?;
@@ -153,7 +154,7 @@ impl Column {
         }
     }
 
-    /// The truth value that a number is: NumPy makes them 0 and 1 as soon as another number stands beside them.
+    /// The truth value that a number stands for: NumPy turns them into 0 and 1 beside another number.
     fn truth(&self, value: f64) -> Option<Cell<'_>> {
         let text = match self.truths? {
             [text, _] if value == 0.0 => text,
@@ -200,11 +201,11 @@ impl Cells for Column {
     }
 }
 
-/// How columns write false and true: whichever spelling the schema lists, and 0 and 1 among numbers.
+/// Spellings of false and true: the one that the schema lists, and 0 and 1 among numbers.
 const TRUTHS: [[&str; 2]; 4] =
     [["false", "true"], ["False", "True"], ["FALSE", "TRUE"], ["0", "1"]];
 
-/// Whether the schema lists a text for the column of that name; of numbers, 0 and 1.
+/// True if the schema lists a text for the column of that name; for numbers, 0 and 1.
 fn lists(schema: &Schema, name: &str, text: &str) -> bool {
     if schema.target().column == name {
         return schema.classes().is_some_and(|classes| classes.iter().any(|class| class == text));
@@ -220,9 +221,9 @@ fn lists(schema: &Schema, name: &str, text: &str) -> bool {
     }
 }
 
-/// Refuses memory that would be read beside its entries: steps from entry to entry that are no
-/// multiple of an entry's length, or an address that an entry may not have. A field of a packed
-/// record array has both, and read in whole steps it would put one record into several rows.
+/// Refuses memory that cannot be read entry by entry: strides that are no multiple of an entry's size,
+/// or an unaligned address. A field of a packed record array has both, and read in whole steps it would
+/// put one record into several rows.
 fn readable<T>(array: &Bound<'_, PyUntypedArray>, start: *const T) -> Outcome<()> {
     let size = size_of::<T>().max(1) as isize;
     let mut axes = array.shape().iter().zip(array.strides());
@@ -237,31 +238,31 @@ fn readable<T>(array: &Bound<'_, PyUntypedArray>, start: *const T) -> Outcome<()
     ))
 }
 
-/// One dimension, in place.
+/// A view of one dimension.
 fn entries<'py, T: Element>(values: &Bound<'py, PyAny>) -> Outcome<PyReadonlyArray1<'py, T>> {
     let array: PyReadonlyArray1<'py, T> = values.extract()?;
     readable::<T>(array.as_untyped(), array.data())?;
     Ok(array)
 }
 
-/// Two dimensions, in place.
+/// A view of two dimensions.
 fn table<'py, T: Element>(values: &Bound<'py, PyAny>) -> Outcome<PyReadonlyArray2<'py, T>> {
     let array: PyReadonlyArray2<'py, T> = values.extract()?;
     readable::<T>(array.as_untyped(), array.data())?;
     Ok(array)
 }
 
-/// One dimension, copied.
+/// A copy of one dimension.
 fn vector<T: Element + Clone>(values: &Bound<'_, PyAny>) -> Outcome<Vec<T>> {
     Ok(entries(values)?.as_array().to_vec())
 }
 
-/// Whether it is an array of this many dimensions and this type.
+/// True if it is an array of this many dimensions and this type.
 fn is_of<'a, 'py, A: FromPyObject<'a, 'py>>(values: &'a Bound<'py, PyAny>) -> bool {
     values.extract::<A>().is_ok()
 }
 
-/// Bounded rows from whatever the caller holds.
+/// Bounded rows from any accepted form of features.
 pub fn features(given: &Bound<'_, PyAny>, schema: &Schema, options: &Reading) -> Outcome<Features> {
     if let Ok(list) = given.cast::<PyList>() {
         return frame(list, schema, options);
@@ -287,7 +288,7 @@ pub fn features(given: &Bound<'_, PyAny>, schema: &Schema, options: &Reading) ->
     })
 }
 
-/// Columns of equal length, and how many rows they have.
+/// Columns of equal length, and their number of rows.
 fn columns(list: &Bound<'_, PyList>, schema: &Schema) -> Outcome<(Vec<Column>, usize)> {
     let columns =
         list.iter().map(|column| Column::new(&column, schema)).collect::<Outcome<Vec<_>>>()?;
@@ -299,7 +300,7 @@ fn columns(list: &Bound<'_, PyList>, schema: &Schema) -> Outcome<(Vec<Column>, u
     Ok((columns, rows))
 }
 
-/// A single column, and how many rows it has.
+/// A single column, and its number of rows.
 pub fn one_column(given: &Bound<'_, PyAny>, schema: &Schema) -> Outcome<(Box<dyn Cells>, usize)> {
     let column = Column::new(given, schema)?;
     let rows = column.len();
@@ -334,7 +335,7 @@ fn sparse(parts: &Bound<'_, PyTuple>, schema: &Schema, unknown_in: UnknownIn) ->
     // Integers of either width are widened; no value is copied.
     let (indices, starts): (Vec<i64>, Vec<i64>) = (integers(&indices)?, integers(&starts)?);
     let length = indices.len();
-    // Rows that overlapped would hold one record twice.
+    // Overlapping rows would contain one record twice.
     let in_order = starts.windows(2).all(|pair| pair[0] <= pair[1]);
     let within = |start: &i64| usize::try_from(*start).is_ok_and(|start| start <= length);
     if !(in_order && starts.iter().all(within)) {
@@ -392,8 +393,8 @@ fn integers(values: &Bound<'_, PyAny>) -> Outcome<Vec<i64>> {
     vector(values)
 }
 
-/// Labelled rows: `labels` is a `uint32` array of places among the classes, or a `float64` one of
-/// numbers; `units` a column that says whose each row is.
+/// Labelled rows: `labels` is a `uint32` array of class indices, or a `float64` one of numbers; `units`
+/// is a column of unit identifiers.
 pub fn dataset(
     given: &Bound<'_, PyAny>,
     labels: &Bound<'_, PyAny>,
@@ -418,7 +419,7 @@ pub fn dataset(
     Ok(memory::labelled(features, Labels::Numbers(&numbers), units, schema, &options.options())?)
 }
 
-/// The rows as they are, each in the one form by which a ledger knows it again.
+/// The raw rows, each in the one form by which a ledger recognises it.
 pub fn raw_rows(
     given: &Bound<'_, PyAny>,
     labels: &Bound<'_, PyAny>,
@@ -502,7 +503,7 @@ pub fn raw_rows(
     Ok(())
 }
 
-/// What rows are placed for.
+/// The use of the rows, for reading unknown categories.
 fn unknown_in(options: &Reading) -> UnknownIn {
     match options.purpose {
         Purpose::Train => UnknownIn::Training,
@@ -510,7 +511,7 @@ fn unknown_in(options: &Reading) -> UnknownIn {
     }
 }
 
-/// How a table is read: what threads that know nothing of Python may be told of it.
+/// Options of reading a table, for threads that do not hold the interpreter's lock.
 #[derive(Clone, Copy)]
 pub struct Reading {
     purpose: Purpose,
@@ -519,24 +520,24 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The same for the readers.
+    /// The options for the readers.
     pub fn options(self) -> ReadOptions<'static> {
         let Self { purpose, allow_empty, any_storage } = self;
         ReadOptions { purpose, allow_empty, any_storage, ..ReadOptions::default() }
     }
 }
 
-/// How a table is read to learn from it.
+/// Options of reading a table for training.
 pub fn to_learn(allow_empty: bool, any_storage: bool) -> Reading {
     Reading { purpose: Purpose::Train, allow_empty, any_storage }
 }
 
-/// How a table is read to predict for it, or to compare with.
+/// Options of reading a table for prediction or comparison.
 pub fn to_use() -> Reading {
     Reading { purpose: Purpose::Evaluate, allow_empty: true, any_storage: true }
 }
 
-/// How public rows are read that are asked about.
+/// Options of reading public rows that are queried.
 pub fn to_ask() -> Reading {
     Reading { purpose: Purpose::Evaluate, allow_empty: false, any_storage: false }
 }

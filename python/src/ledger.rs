@@ -27,7 +27,8 @@ use std::time::Duration;
 pub struct Ledger(Mutex<privet_ledger::Ledger>);
 
 impl Ledger {
-    /// Waits for other threads without the interpreter's lock, which they may need to go on, until a signal ends it.
+    /// Waits for other threads without the interpreter's lock, which they may need, until a signal ends
+    /// it.
     fn held(&self, py: Python<'_>) -> Outcome<MutexGuard<'_, privet_ledger::Ledger>> {
         loop {
             match self.0.try_lock() {
@@ -60,7 +61,7 @@ impl Ledger {
         Ok(Self(Mutex::new(ledger)))
     }
 
-    /// Opens a data set that is known by its name.
+    /// Opens an account for a data set known by its name.
     #[pyo3(signature = (name, *, epsilon, delta, neighbours, max_records, unit, filter, order, who, purpose))]
     fn add(
         &self,
@@ -94,7 +95,7 @@ impl Ledger {
         Ok(self.held(py)?.add(name, limit, &whose, &Note { who, purpose }, None, false)?)
     }
 
-    /// What was spent on each data set and what is left, as JSON.
+    /// The budget spent and left on each data set, as JSON.
     fn show(&self, py: Python<'_>) -> Outcome<String> {
         let mut ledger = self.held(py)?;
         ledger.catch_up()?;
@@ -116,14 +117,14 @@ impl Ledger {
         Ok(json!(accounts.collect::<Vec<_>>()).to_string())
     }
 
-    /// Refuses what is no name of a column that says whose a record is.
+    /// Refuses a text that cannot be the name of a unit column.
     #[staticmethod]
     fn check_unit(name: &str) -> Outcome<()> {
         Ok(Whose::named(name).map(|_| ())?)
     }
 
-    /// The share of the limit that so many releases of these events cost, and whether they fit. `whose` is who a unit
-    /// is as the plan says it, `unit` what identifiers are that come without a name.
+    /// The share of the limit that `fits` releases of these events cost, and whether they fit. `whose`
+    /// is the plan's definition of a unit, `unit` the meaning of identifiers without a name.
     #[pyo3(signature = (name, events, fits, whose, unit))]
     fn quote(
         &self,
@@ -137,7 +138,7 @@ impl Ledger {
         let mut ledger = self.held(py)?;
         ledger.catch_up()?;
         let said: Whose = serde_json::from_str(whose)?;
-        // How identifiers are read the release will say; a name alone is compared by itself.
+        // The release states how identifiers are read; a name alone is compared by itself.
         let whose = match (unit, &ledger.books().account(&name)?.whose, said) {
             (Some(unit), known @ Whose::Column { column, .. }, Whose::NotSaid)
                 if column == unit =>
@@ -171,11 +172,11 @@ impl Ledger {
     }
 }
 
-/// Records as they are handed over: features, labels and whose each row is.
+/// Records as arguments: features, labels and the unit of each row.
 pub type Handed<'a, 'py> =
     (&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>, Option<&'a Bound<'py, PyAny>>);
 
-/// Carries a plan out on records that are handed over, paid for by a ledger where one is given.
+/// Runs a plan on records given as arguments, paid for by a ledger where one is given.
 pub fn carried_out<T: Task>(
     py: Python<'_>,
     plan: &Plan<T>,
@@ -188,7 +189,7 @@ pub fn carried_out<T: Task>(
     carried_out_by(py, Threads::Shared, plan, doing, seed, handed, any_storage, paid)
 }
 
-/// The same by these threads.
+/// As [`carried_out`], on these threads.
 pub fn carried_out_by<T: Task>(
     py: Python<'_>,
     by: Threads,
@@ -213,7 +214,7 @@ pub fn carried_out_by<T: Task>(
     paid.run(py, by, plan, doing, source.as_mut(), read, rows)
 }
 
-/// The same on records that were read before.
+/// As [`carried_out`], on records that were read before.
 pub fn carried_out_on<T: Task>(
     py: Python<'_>,
     plan: &Plan<T>,
@@ -229,13 +230,13 @@ pub fn carried_out_on<T: Task>(
     }
 }
 
-/// The release, whose entry is closed; where that fails a warning says so, and the release stays what it is.
+/// Closes the ledger entry of a release and returns the release; a failure is only a warning.
 fn closed<R>(py: Python<'_>, mut paying: Paying<&mut privet_ledger::Ledger>, release: R) -> R {
     if let Err(error) = paying.close() {
         let words = CString::new(shown(&error.to_string()).replace('\0', " ")).unwrap_or_default();
         let warning = py.get_type::<PyRuntimeWarning>();
         if PyErr::warn(py, &warning, &words, 2).is_err() {
-            // Warnings are errors here, and none may cost the release.
+            // Warnings are errors here, and none may lose the release.
             let errors = py.import("sys").and_then(|sys| sys.getattr("stderr"));
             let line = format!("{}\n", words.to_string_lossy());
             let _ = errors.and_then(|errors| errors.call_method1("write", (line,)));
@@ -244,13 +245,13 @@ fn closed<R>(py: Python<'_>, mut paying: Paying<&mut privet_ledger::Ledger>, rel
     release
 }
 
-/// Who pays for one release: the ledger, the data set's name, who and why, whether it may take the whole limit, and what
-/// identifiers are that are handed over without a name.
+/// The payment for one release: the ledger, the data set's name, the person and the purpose, whether it
+/// may take the whole limit, and the meaning of identifiers that come without a name.
 #[derive(FromPyObject)]
 pub struct Paid(Py<Ledger>, String, String, String, bool, Option<String>);
 
 impl Paid {
-    /// Reserves, reads, recognises the table and carries the plan out, in this order.
+    /// Reserves, reads, recognises the table and runs the plan, in this order.
     pub fn run<T: Task>(
         &self,
         py: Python<'_>,
@@ -272,8 +273,8 @@ impl Paid {
         Ok(closed(py, paying, release))
     }
 
-    /// The same for a table that other machines keep, which is known by the data set's name alone; `told` puts
-    /// a failure into their words.
+    /// Pays for a run on a table kept by other machines, known by the data set's name alone; `told`
+    /// rewords a failure.
     pub fn run_elsewhere<T: Task, B: Table>(
         &self,
         py: Python<'_>,
@@ -292,7 +293,7 @@ impl Paid {
         Ok(closed(py, paying, release))
     }
 
-    /// The same for records that were read before, and that are known by the data set's name alone.
+    /// Pays for a run on records that were read before, known by the data set's name alone.
     pub fn run_known<T: Task>(
         &self,
         py: Python<'_>,
@@ -328,8 +329,8 @@ impl Paid {
         Ok(paying)
     }
 
-    /// Who a unit is: as the schema says, or as whoever names the ledger's unit does, of identifiers without a name.
-    /// How they are read is the schema's in either case.
+    /// The definition of a unit: the schema's, or for identifiers without a name the one given with the
+    /// ledger. Their spelling is the schema's in either case.
     fn whose(&self, schema: &Schema) -> Outcome<Whose> {
         let said = schema.whose();
         let Some(name) = &self.5 else { return Ok(said) };
@@ -349,7 +350,7 @@ impl Paid {
         Note { who: self.2.clone(), purpose: self.3.clone() }
     }
 
-    /// Whoever names the data set says that the rows are of it; that they are not another's is looked at.
+    /// The caller names the data set of the rows; that they belong to no other is checked.
     fn recognise(
         &self,
         paying: &mut Paying<&mut privet_ledger::Ledger>,

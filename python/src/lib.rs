@@ -1,11 +1,11 @@
 //! The extension behind the Python package `privet`: conversion only.
 //!
-//! What a learner does is decided in the crates that this one calls; what a Python programmer sees is
-//! written in Python beside it (`python/privet`). Here arrays become data sets (`input`), requests
-//! plans and releases (`plan` and `released` of any family; what one family has of its own in `model`, `shapes`, `count`,
-//! `describe`, `evaluate`, `select`, `tune`, `vote`, `nearby`, `network`, `ratings`, `online`), on rows of other
-//! machines (`cluster`), paid for by a `ledger`, errors exceptions (`error`), and the interpreter is set free while
-//! records are worked on (`watched`).
+//! The algorithms are those of the crates that this one calls; the public Python interface is written in
+//! Python beside it (`python/privet`). Here arrays become data sets (`input`), requests plans and
+//! releases (`plan` and `released` of any family; the rest of each family in `model`, `shapes`, `count`,
+//! `describe`, `evaluate`, `select`, `tune`, `vote`, `nearby`, `network`, `ratings`, `online`), on rows
+//! of other machines (`cluster`), paid for by a `ledger`, errors exceptions (`error`), and the
+//! interpreter's lock is released while records are processed (`watched`).
 
 mod account;
 mod audit;
@@ -37,8 +37,8 @@ use pyo3::prelude::*;
 use std::ffi::OsString;
 use std::sync::OnceLock;
 
-/// Runs the command line; the first argument is the program's name. It is a program of one process: its threads are not
-/// taken along by a fork.
+/// Runs the command line; the first argument is the program's name. It must run in the process that
+/// first called it: a fork does not copy its threads.
 #[pyfunction]
 fn command_line(py: Python<'_>, arguments: Vec<OsString>) -> Outcome<u8> {
     static PROCESS: OnceLock<u32> = OnceLock::new();
@@ -57,7 +57,7 @@ mod _privet {
     #[pymodule_export]
     const __version__: &str = env!("CARGO_PKG_VERSION");
 
-    /// What a certificate says where classes were taken from y.
+    /// The note of a certificate whose classes were taken from y.
     #[pymodule_export]
     const NOTE_CLASSES: &str = privet_learn::CLASSES_FROM_RECORDS;
 

@@ -1,4 +1,4 @@
-//! What linear models predict.
+//! Predictions of linear models.
 
 use crate::error::{Failure, Outcome};
 use crate::watched::watched;
@@ -7,7 +7,7 @@ use privet_data::matrix::Matrix;
 use privet_learn::linear::model::{Model, Predictions};
 use pyo3::prelude::*;
 
-/// Rows as the weights meet them.
+/// The rows that the weights multiply: encoded, and centred where the model has a centre.
 pub fn rows<'py>(
     py: Python<'py>,
     model: &Model,
@@ -17,7 +17,7 @@ pub fn rows<'py>(
     Ok(found.to_pyarray(py).reshape([rows.rows(), rows.columns()])?)
 }
 
-/// ⟨x, θ⟩ for each row and problem.
+/// The score ⟨x, θ⟩ of each row and problem.
 pub fn scores<'py>(
     py: Python<'py>,
     model: &Model,
@@ -28,7 +28,7 @@ pub fn scores<'py>(
     Ok(scores.to_pyarray(py).reshape([rows.rows(), problems])?)
 }
 
-/// The most likely class of each row, by its place among the classes.
+/// The index of the most likely class of each row.
 pub fn predict_codes<'py>(
     py: Python<'py>,
     model: &Model,

@@ -1,4 +1,4 @@
-//! Answers to public questions by the records near them: planned, read.
+//! Answers to public queries from the records near them: planned, read.
 
 use crate::error::Outcome;
 use crate::input;
@@ -12,7 +12,7 @@ use privet_learn::linear::model::Predictions;
 use privet_learn::neighbours::Nearby;
 use pyo3::prelude::*;
 
-/// Makes the plan of answers from public facts and questions.
+/// Makes the plan of answers from public facts and queries.
 #[pyfunction]
 #[pyo3(signature = (schema, questions, rows, *, epsilon, delta, neighbours, within, votes,
                     notes, prior_fits = Vec::new()))]
@@ -38,7 +38,7 @@ pub fn plan_answers(
     Ok(Plan::noting(plan, notes))
 }
 
-/// The class of each question by its place in the schema, or its number.
+/// The class index of each query, or its number.
 pub fn predictions<'py>(py: Python<'py>, found: &Released<Nearby>) -> Bound<'py, PyAny> {
     let request = found.request();
     match found.artefact().predictions(&request.schema, Nearby::noise(request)) {

@@ -1,4 +1,4 @@
-//! Networks: planned, predicted with.
+//! Networks: planned, and used for prediction.
 
 use crate::error::{Failure, Outcome};
 use crate::plan::Plan;
@@ -13,8 +13,8 @@ use privet_learn::networks::{Begin, Network};
 use privet_nn::Net;
 use pyo3::prelude::*;
 
-/// Makes the plan of a training from public facts; `net` is the description as JSON, `weights` a public network to begin
-/// from.
+/// Makes the plan of a training from public facts; `net` is the description as JSON, `weights` a public
+/// network to start from.
 #[pyfunction]
 #[pyo3(signature = (schema, net, rows, *, epsilon, delta, neighbours, method, settings, seed, weights, scale,
                     shift, notes, prior_fits = Vec::new()))]
@@ -65,7 +65,7 @@ pub fn plan_network(
     Ok(Plan::noting(plan, notes))
 }
 
-/// The most likely class of each row, by its place among the classes.
+/// The index of the most likely class of each row.
 pub fn predict_codes<'py>(
     py: Python<'py>,
     network: &privet_learn::Released<Network>,

@@ -1,4 +1,4 @@
-//! Samplers: exact laws, in bulk.
+//! Samplers: exact distributions, in bulk.
 
 use crate::error::{Failure, Outcome};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
@@ -8,7 +8,7 @@ use privet_dp::noise::{
 };
 use pyo3::prelude::*;
 
-/// The system's randomness, or noise that can be repeated.
+/// The system's randomness, or reproducible noise from a seed.
 pub fn source(seed: Option<u64>) -> Outcome<Box<dyn Source>> {
     Ok(match seed {
         Some(seed) => Box::new(FixedSeed::new(seed)),
@@ -16,7 +16,7 @@ pub fn source(seed: Option<u64>) -> Outcome<Box<dyn Source>> {
     })
 }
 
-/// So many zeros to be drawn over, unless there is no memory for them.
+/// An array of zeros to be overwritten, unless there is no memory for it.
 fn zeros<T: Default + Clone>(count: usize) -> Outcome<Vec<T>> {
     let mut zeros = Vec::new();
     zeros.try_reserve_exact(count).map_err(|_| Failure::memory(count))?;
@@ -24,7 +24,7 @@ fn zeros<T: Default + Clone>(count: usize) -> Outcome<Vec<T>> {
     Ok(zeros)
 }
 
-/// P(k) ∝ e^(−|k|/scale).
+/// Draws from the discrete Laplace distribution, P(k) ∝ e^(−|k|/scale).
 #[pyfunction]
 #[pyo3(signature = (scale, count, seed) -> "numpy.typing.NDArray[numpy.int64]")]
 pub fn noise_discrete_laplace<'py>(
@@ -38,7 +38,7 @@ pub fn noise_discrete_laplace<'py>(
     Ok(drawn.into_pyarray(py))
 }
 
-/// P(k) ∝ e^(−k²/2σ²).
+/// Draws from the discrete Gaussian distribution, P(k) ∝ e^(−k²/2σ²).
 #[pyfunction]
 #[pyo3(signature = (sigma, count, seed) -> "numpy.typing.NDArray[numpy.int64]")]
 pub fn noise_discrete_gaussian<'py>(
@@ -53,7 +53,7 @@ pub fn noise_discrete_gaussian<'py>(
     Ok(drawn.into_pyarray(py))
 }
 
-/// A discrete Gaussian on a fine grid; also returns the grid's step.
+/// Draws from a discrete Gaussian on a fine grid; also returns the grid's step.
 #[pyfunction]
 #[pyo3(signature = (scale, count, seed) -> "tuple[numpy.typing.NDArray[numpy.float64], float]")]
 pub fn noise_gaussian<'py>(
@@ -67,7 +67,7 @@ pub fn noise_gaussian<'py>(
     Ok((drawn.into_pyarray(py), law.step()))
 }
 
-/// One vector, density ∝ e^(−‖b‖/scale).
+/// Draws one vector with density ∝ e^(−‖b‖/scale).
 #[pyfunction]
 #[pyo3(signature = (scale, dimension, seed) -> "numpy.typing.NDArray[numpy.float64]")]
 pub fn noise_l2_laplace<'py>(
@@ -81,7 +81,7 @@ pub fn noise_l2_laplace<'py>(
     Ok(drawn.into_pyarray(py))
 }
 
-/// A place among integer scores with probability ∝ e^(rate·score), exactly.
+/// Draws an index of integer scores with probability ∝ e^(rate·score), exactly.
 #[pyfunction]
 #[pyo3(signature = (scores: "numpy.typing.NDArray[numpy.int64]", rate, seed))]
 pub fn noise_exponential_choice(

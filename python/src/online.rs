@@ -1,4 +1,4 @@
-//! Streams: a learner that is handed records as they come, and what was released of it.
+//! Streams: a learner that receives records as they come, and its releases.
 
 use crate::error::{Failure, Outcome};
 use crate::input;
@@ -20,15 +20,15 @@ use std::sync::mpsc::{Sender, channel};
 /// Rows taken, steps left, and the newest model if there is a new one.
 type Taken = (usize, u32, Option<Vec<f64>>);
 
-/// What the thread that holds the session is asked.
+/// A request to the thread that holds the session.
 enum Order {
-    /// Steps from these records: how many were taken, how many steps are left, the newest model.
+    /// Take steps on these records: replies with the rows taken, the steps left, the newest model.
     Take(Box<Dataset>, Sender<Result<Taken, LearnError>>),
     /// The newest model with its certificate.
     Released(Sender<Result<Option<privet_learn::Released<Online>>, LearnError>>),
 }
 
-/// A stream under way. Its un-noised half lives on a thread of its own, and nowhere else.
+/// A running stream. Its state without noise lives on a thread of its own, and nowhere else.
 #[pyclass(module = "privet._privet", frozen)]
 pub struct OnlineStream {
     plan: Plan<Online>,
@@ -49,7 +49,7 @@ impl OnlineStream {
     where
         T: Send,
     {
-        // The thread that would answer is the other process's.
+        // A fork does not copy the thread that would answer.
         if self.process != std::process::id() {
             return Err(gone());
         }
@@ -127,7 +127,7 @@ impl OnlineStream {
         Ok(Self { plan, orders: Mutex::new(orders), weights, first, process })
     }
 
-    /// Takes steps from rows: how many rows were taken, and how many steps are left.
+    /// Takes steps on rows: returns the number of rows taken, and of steps left.
     fn take(
         &self,
         py: Python<'_>,
@@ -143,7 +143,8 @@ impl OnlineStream {
         Ok((rows, left))
     }
 
-    /// ⟨x, θ⟩ of the newest model for each row; of several classes all rows of the first, then all of the second, …
+    /// The score ⟨x, θ⟩ of the newest model for each row; with several classes all rows of the first,
+    /// then all of the second, …
     #[pyo3(signature = (features) -> "numpy.typing.NDArray[numpy.float64]")]
     fn scores<'py>(
         &self,
@@ -163,7 +164,7 @@ impl OnlineStream {
         Ok(self.weights.lock().map_err(|_| gone())?.clone())
     }
 
-    /// Records that make a step.
+    /// Number of records in a step.
     #[getter]
     fn batch(&self) -> u32 {
         self.plan.facts().batch

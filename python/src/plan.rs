@@ -1,4 +1,4 @@
-//! Plans of any family: made without data, then carried out on them.
+//! Plans of any family: made without data, then run on them.
 
 use crate::cluster;
 use crate::count::Records;
@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 pub struct Plan(pub AnyPlan);
 
 impl Plan {
-    /// With conditions that the caller knows of.
+    /// With notes of the caller.
     pub fn noting<T: Task>(plan: privet_learn::Plan<T>, notes: Vec<String>) -> Self
     where
         AnyPlan: From<privet_learn::Plan<T>>,
@@ -30,7 +30,7 @@ impl Plan {
         Self(notes.into_iter().fold(plan, privet_learn::Plan::noting).into())
     }
 
-    /// What is done, as a ledger writes it.
+    /// The name of the action, for a ledger's entry.
     fn doing(&self) -> String {
         match &self.0 {
             AnyPlan::Model(plan) => format!("fit {}", plan.request().task.method),
@@ -40,11 +40,11 @@ impl Plan {
         }
     }
 
-    /// Whether what is computed of rows is the same however they are stored.
+    /// True if the result does not depend on the storage of rows.
     fn any_storage(&self) -> bool {
         match &self.0 {
             AnyPlan::Model(plan) => plan.request().task.method.info().more.any_storage,
-            // Of counts, descriptions and votes whole numbers are computed, of networks dense rows.
+            // Counts, descriptions and votes compute integers, networks dense rows.
             _ => true,
         }
     }
@@ -54,7 +54,7 @@ impl Plan {
     }
 }
 
-/// What carrying out this plan released.
+/// The release of a run of this plan.
 fn released<T: Task>(_: &privet_learn::Plan<T>, release: Release<T::Artefact>) -> Outcome<Released>
 where
     Loaded: From<privet_learn::Released<T>>,
@@ -62,7 +62,7 @@ where
     Ok(Released::of_run::<T>(privet_learn::Released::from_release(release)?))
 }
 
-/// What a plan decides, as JSON: of any family, and of those that say more.
+/// The decisions of a plan, as JSON: of any family, with more for some.
 pub fn decided(plan: &AnyPlan, base_rate: Option<f64>) -> Outcome<String> {
     let mut told = of_family!(AnyPlan, plan, plan => json!({
         "rows": plan.request().rows,
@@ -153,8 +153,8 @@ pub fn decided(plan: &AnyPlan, base_rate: Option<f64>) -> Outcome<String> {
 
 #[pymethods]
 impl Plan {
-    /// Makes the plan of a request as certificates carry it, of whatever family: JSON with its `task`, `schema`, `rows`,
-    /// `budget`, `neighbours`, and the words of the family.
+    /// Makes the plan of a request of any family, as certificates carry it: JSON with its `task`,
+    /// `schema`, `rows`, `budget`, `neighbours`, and the family's own fields.
     #[staticmethod]
     fn of(py: Python<'_>, request: &str) -> Outcome<Self> {
         let request: Value = serde_json::from_str(request)
@@ -162,24 +162,25 @@ impl Plan {
         Ok(Self(watched(py, |_| AnyPlan::of(request))??))
     }
 
-    /// The word for its family.
+    /// The name of the family.
     #[getter]
     fn task(&self) -> &'static str {
         self.0.task()
     }
 
-    /// What was decided, as JSON, of linear models with what is expected for this share of the commonest class.
+    /// The decisions, as JSON; for linear models with the forecast at this share of the commonest class.
     #[pyo3(signature = (base_rate = None))]
     fn to_json(&self, base_rate: Option<f64>) -> Outcome<String> {
         decided(&self.0, base_rate)
     }
 
-    /// The schema by which it has rows encoded.
+    /// The schema by which rows are encoded for it.
     fn schema(&self) -> Schema {
         Schema(self.asked_schema().clone())
     }
 
-    /// Carries it out: one release. Votes are on `public` rows, of teachers that `teach` trains where they are not built in.
+    /// Runs it: one release. Votes label `public` rows, by teachers that `teach` trains where they are
+    /// not built in.
     #[pyo3(signature = (features, labels, units, seed, paid = None, *, public = None, teach = None))]
     fn run(
         &self,
@@ -202,7 +203,7 @@ impl Plan {
         })
     }
 
-    /// The same on records that were read before.
+    /// Runs it on records that were read before.
     #[pyo3(signature = (records, seed, paid = None))]
     fn run_on(
         &self,
@@ -217,7 +218,7 @@ impl Plan {
         })
     }
 
-    /// Labels of public rows, numbers of classes or −1, spread among those rows that resemble one another.
+    /// Spreads labels of public rows, class numbers or −1, among rows that resemble one another.
     #[pyo3(signature = (public, codes) -> "numpy.typing.NDArray[numpy.int32]")]
     fn spread<'py>(
         &self,
@@ -228,12 +229,12 @@ impl Plan {
         vote::spread(py, self.asked_schema(), public, codes)
     }
 
-    /// What workers that keep rows are told of it.
+    /// The description of the plan for workers that keep rows.
     fn told(&self) -> Outcome<String> {
         cluster::told(&self.0)
     }
 
-    /// Carries it out on rows that other machines keep.
+    /// Runs it on rows kept by other machines.
     #[pyo3(signature = (encode, ask, seed, paid = None))]
     fn run_elsewhere(
         &self,

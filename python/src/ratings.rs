@@ -1,4 +1,4 @@
-//! Completed ratings: planned, released, recommended from.
+//! Completed ratings: plans, releases and recommendations.
 
 use crate::error::{Failure, Outcome};
 use crate::ledger::Paid;
@@ -19,7 +19,7 @@ fn rated(factors: &Factors) -> Outcome<Rated<'_>> {
     Rated::of(&factors.request().schema).map_err(Failure::value)
 }
 
-/// A user's ratings by the places of their items; an item that is not listed is left out.
+/// A user's ratings by the index of their items; an item that is not listed is left out.
 fn own(given: &[(String, f64)], rated: &Rated<'_>, places: &HashMap<&str, usize>) -> OwnRatings {
     let mut own = OwnRatings::default();
     for (item, rating) in given {
@@ -55,7 +55,7 @@ pub fn learn_ratings(
     paid: Option<Paid>,
 ) -> Outcome<Released> {
     let facts = RatingFacts { layout: Layout::Triples, items, bounds: [bounds.0, bounds.1], most };
-    // Where users come under no name, whether those of two fits are the same nobody knows.
+    // Where users have no names, it is unknown whether those of two fits are the same.
     let schema = ratings::schema(&facts).map_err(Failure::value)?;
     let schema = ratings::with_unit(&schema, unit.unwrap_or(UNNAMED_UNIT));
     let mut draft = Draft::from(schema.map_err(Failure::value)?);
@@ -85,7 +85,7 @@ pub fn items(factors: &Factors) -> Outcome<Vec<String>> {
     Ok(rated(factors)?.items.to_vec())
 }
 
-/// What one user is predicted to say of every item, in the order of the list.
+/// The predicted ratings of one user for every item, in the order of the list.
 pub fn predict(py: Python<'_>, factors: &Factors, given: &[(String, f64)]) -> Outcome<Vec<f64>> {
     let rated = rated(factors)?;
     let table = ratings::table(vec![own(given, &rated, &places(&rated))], &rated);

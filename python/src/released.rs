@@ -1,4 +1,5 @@
-//! What was released, of any family: written, read and checked with its certificate, and what each family's own says.
+//! A release of any family: written, read and verified with its certificate, and the content of each
+//! family.
 
 use crate::error::{Failure, Outcome, shown};
 use crate::input;
@@ -27,23 +28,23 @@ use pyo3::types::PyBytes;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
-/// Where a release comes from.
+/// The origin of a release.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// From a run: it is sealed when it is written.
+    /// From a run: sealed when it is written.
     Run,
-    /// From a file: its seal is the one it came with, or none.
+    /// From a file: has that file's seal, or none.
     File,
-    /// Part of another release, whose certificate it has: not written by itself.
+    /// Part of another release, under its certificate: not written by itself.
     Part,
 }
 
-/// What was released, of any family, with its certificate. Holds nothing else of the records.
+/// A release of any family, with its certificate. Holds nothing else about the records.
 #[pyclass(module = "privet._privet", frozen)]
 pub struct Released {
     loaded: Loaded,
     origin: Origin,
-    /// What it is a part of.
+    /// The release that it is a part of.
     whole: Option<Py<Released>>,
 }
 
@@ -54,7 +55,7 @@ fn seal(sealed: bool) -> Seal {
     if sealed { Seal::Required } else { Seal::Unchecked }
 }
 
-/// One family's own, or a refusal that says what it is instead.
+/// The release as one of a family; an error names its actual family.
 macro_rules! own {
     ($($name:ident: $variant:ident($task:ty), $accepted:literal;)*) => {
         impl Released {
@@ -85,7 +86,7 @@ own! {
 }
 
 impl Released {
-    /// Of a run.
+    /// From a run.
     pub fn of_run<T: Task>(released: privet_learn::Released<T>) -> Self
     where
         Loaded: From<privet_learn::Released<T>>,
@@ -103,7 +104,7 @@ impl Released {
         Ok(Self { loaded, origin: Origin::File, whole: None })
     }
 
-    /// What it holds.
+    /// The release with the type of its family.
     pub fn loaded(&self) -> &Loaded {
         &self.loaded
     }
@@ -115,7 +116,7 @@ impl Released {
         ))
     }
 
-    /// The text of its file. What came from a file is not sealed anew.
+    /// The text of its file. A release from a file is not sealed again.
     fn written(&self) -> Outcome<String> {
         match self.origin {
             Origin::Run => {}
@@ -131,7 +132,7 @@ impl Released {
         Ok(of_family!(Loaded, &self.loaded, found => file::to_json(found, None))?)
     }
 
-    /// The digest that its file has, or will have.
+    /// The digest of its file, present or future.
     pub fn digest(&self) -> Outcome<String> {
         if let Some(digest) = &self.loaded.certificate().digest {
             return Ok(digest.clone());
@@ -141,14 +142,14 @@ impl Released {
         digest.map(String::from).ok_or_else(|| Failure::value("the model has no digest"))
     }
 
-    /// The schema that was asked for.
+    /// The schema of the request.
     pub fn asked_schema(&self) -> &privet_data::Schema {
         of_family!(Loaded, &self.loaded, found => &found.request().schema)
     }
 
     fn judged(&self, py: Python<'_>) -> Outcome<Verdict> {
-        // What was just released has no seal yet; the file it would be written to has. A file without
-        // one is not valid.
+        // A new release has no seal yet; the file that it would be written to has. A file without a seal
+        // is not valid.
         Ok(match self.origin {
             Origin::Part => {
                 return Err(Failure::value(
@@ -178,7 +179,7 @@ impl Released {
         for left in &kept.swept {
             let words =
                 format!("removed {}, which a run that was killed had left\n", left.display());
-            // Nobody to tell is no reason to fail.
+            // A missing stderr is no reason to fail.
             let errors = py.import("sys").and_then(|sys| sys.getattr("stderr"));
             let _ = errors.and_then(|errors| errors.call_method1("write", (shown(&words),)));
         }
@@ -213,8 +214,8 @@ impl Released {
         self.written()
     }
 
-    /// Writes its file, whole or not at all, readable by its owner alone. It was paid for: if it cannot be
-    /// put there it is put elsewhere, and the exception says where.
+    /// Writes its file, whole or not at all, readable by its owner alone. Its budget is spent: if it
+    /// cannot be written there it is written elsewhere, and the exception names the path.
     fn save(&self, py: Python<'_>, path: PathBuf, overwrite: bool) -> Outcome<()> {
         self.write(py, &path, overwrite)
     }
@@ -230,18 +231,18 @@ impl Released {
         Ok((own.getattr("from_bytes")?, (self.to_bytes(py)?.into_any(),)))
     }
 
-    /// The word for its family.
+    /// The name of the family.
     #[getter]
     fn task(&self) -> &'static str {
         self.loaded.task()
     }
 
-    /// The schema that was asked for.
+    /// The schema of the request.
     fn schema(&self) -> Schema {
         Schema(self.asked_schema().clone())
     }
 
-    /// What was asked for, as JSON.
+    /// The request as JSON.
     fn request(&self) -> Outcome<String> {
         Ok(of_family!(Loaded, &self.loaded, found => serde_json::to_string(found.request()))?)
     }
@@ -254,7 +255,7 @@ impl Released {
         plan::decided(&plan, None)
     }
 
-    /// All its noised numbers.
+    /// All its noisy numbers.
     fn numbers(&self) -> Vec<f64> {
         of_family!(Loaded, &self.loaded, found => found.artefact().numbers())
     }
@@ -264,7 +265,7 @@ impl Released {
         Ok(serde_json::to_string(&self.loaded.report())?)
     }
 
-    /// What the certificate claims, as JSON: all of it but the request and the proof of its origin.
+    /// The claim of the certificate, as JSON: all of it but the request and the proof of its origin.
     fn claim(&self) -> String {
         let certificate = self.loaded.certificate();
         let (neighbours, unit) = of_family!(Loaded, &self.loaded, found => {
@@ -286,7 +287,7 @@ impl Released {
         Ok(serde_json::to_string(self.loaded.certificate())?)
     }
 
-    /// Checks it without data: the verdict as JSON.
+    /// Verifies it without data: returns the verdict as JSON.
     fn verify(&self, py: Python<'_>) -> Outcome<String> {
         Ok(serde_json::to_string(&self.judged(py)?)?)
     }
@@ -299,7 +300,7 @@ impl Released {
         PyArray2::from_vec2(py, &self.linear()?.weights().weights).map_err(Failure::value)
     }
 
-    /// What is taken from every encoded row before it is weighed, if anything is.
+    /// The centre, subtracted from every encoded row, if there is one.
     #[pyo3(signature = () -> "numpy.typing.NDArray[numpy.float64] | None")]
     fn centre<'py>(&self, py: Python<'py>) -> Outcome<Option<Bound<'py, PyArray1<f64>>>> {
         let centre = self.linear()?.weights().centre.as_ref();
@@ -311,13 +312,13 @@ impl Released {
         Encoding::new(self.asked_schema()).column_names()
     }
 
-    /// Each weight with what the noise of privacy may have done to it, as JSON.
+    /// Each weight with the possible effect of the noise of privacy, as JSON.
     fn certainty(&self, py: Python<'_>) -> Outcome<String> {
         let model = self.linear()?;
         Ok(serde_json::to_string(&watched(py, |_| model.certainty())?)?)
     }
 
-    /// Rows as the weights meet them: encoded, and centred where the model has a centre.
+    /// The rows that the weights multiply: encoded, and centred where the model has a centre.
     #[pyo3(signature = (features) -> "numpy.typing.NDArray[numpy.float64]")]
     fn rows<'py>(
         &self,
@@ -339,7 +340,7 @@ impl Released {
         Ok(PyBytes::new(py, &bytes))
     }
 
-    /// As one query of SQL.
+    /// As one SQL query.
     fn to_sql(&self, table: &str, id: Option<&str>) -> Outcome<String> {
         Ok(privet_learn::export::sql(self.linear()?, table, id)?)
     }
@@ -349,19 +350,19 @@ impl Released {
         Ok(privet_learn::export::coefficients(self.linear()?)?)
     }
 
-    /// What it says of each column, as JSON.
+    /// The shape function of each column, as JSON.
     fn shapes(&self, py: Python<'_>) -> Outcome<String> {
         let model = self.linear()?;
         Ok(shapes::to_json(&watched(py, |_| model.shapes())?))
     }
 
-    /// The same as a page of HTML.
+    /// The shape functions as a page of HTML.
     fn page(&self, py: Python<'_>) -> Outcome<String> {
         let (model, verdict) = (self.linear()?, self.judged(py)?);
         watched(py, |_| privet_cli::page::page(model, &verdict))
     }
 
-    /// ⟨x, θ⟩ for each row and problem.
+    /// The score ⟨x, θ⟩ of each row and problem.
     #[pyo3(signature = (features) -> "numpy.typing.NDArray[numpy.float64]")]
     fn scores<'py>(
         &self,
@@ -371,7 +372,7 @@ impl Released {
         model::scores(py, self.linear()?, &self.rows_of(features)?)
     }
 
-    /// The most likely class of each row, by its place among the classes.
+    /// The index of the most likely class of each row.
     #[pyo3(signature = (features) -> "numpy.typing.NDArray[numpy.uint32]")]
     fn predict_codes<'py>(
         &self,
@@ -409,7 +410,7 @@ impl Released {
         }
     }
 
-    /// The noised weights of a network: name, shape and numbers of each tensor.
+    /// The noisy weights of a network: name, shape and numbers of each tensor.
     #[pyo3(signature = () -> "list[tuple[str, list[int], numpy.typing.NDArray[numpy.float32]]]")]
     fn tensors<'py>(&self, py: Python<'py>) -> Outcome<Vec<Tensor<'py>>> {
         let tensors = &self.trained()?.artefact().tensors;
@@ -422,13 +423,13 @@ impl Released {
 
     // Tunings.
 
-    /// Which candidate was best, counted from 0; `None` where no trial was made.
+    /// The index of the best candidate; `None` where no trial was made.
     #[getter]
     fn candidate(&self) -> Outcome<Option<u32>> {
         Ok(self.tuned()?.artefact().best.as_ref().map(|best| best.candidate))
     }
 
-    /// The best trial's model, to predict with; it is saved and verified as part of this alone.
+    /// The best trial's model, for prediction; it is saved and verified only as part of this release.
     fn model(slf: Bound<'_, Self>) -> Outcome<Option<Self>> {
         let model = slf.get().tuned()?.model();
         Ok(model.map(|model| {
@@ -458,13 +459,13 @@ impl Released {
         Ok(self.counted()?.artefact().noise)
     }
 
-    /// The law of the noise of counts.
+    /// The noise distribution of counts.
     #[getter]
     fn law(&self) -> Outcome<Option<&'static str>> {
         Ok(self.counted()?.request().task.law.map(Law::name))
     }
 
-    /// How far a count is from the truth at most, in 95 of 100 cases.
+    /// Half width of a 95 % interval of a count.
     #[getter]
     fn margin(&self) -> Outcome<f64> {
         let counts = self.counted()?;
@@ -474,30 +475,30 @@ impl Released {
 
     // Descriptions and evaluations.
 
-    /// What a description says of the table, as JSON.
+    /// The summary in a description, as JSON.
     fn summary(&self) -> Outcome<String> {
         describe::summary(self.described()?)
     }
 
-    /// What an evaluation says of the model, as JSON.
+    /// The metrics in an evaluation, as JSON.
     fn worth(&self) -> Outcome<String> {
         Ok(serde_json::to_string(&evaluate::worth(self.evaluated()?)?)?)
     }
 
-    /// The threshold above which a share of the records lies, with its interval.
+    /// The threshold exceeded by a fraction of the records, with its interval.
     fn threshold_for_share(&self, share: f64) -> Outcome<(f64, f64, f64)> {
         evaluate::threshold_for_share(self.evaluated()?, share)
     }
 
     // Chosen columns.
 
-    /// Places of the chosen encoded columns; `None` where no answer was stable enough.
+    /// Indices of the chosen encoded columns; `None` where no answer was stable enough.
     #[getter]
     fn columns(&self) -> Outcome<Option<Vec<u32>>> {
         Ok(self.chosen()?.artefact().columns.clone())
     }
 
-    /// Their names.
+    /// Names of the chosen columns.
     #[getter]
     fn names(&self) -> Outcome<Option<Vec<String>>> {
         let chosen = self.chosen()?;
@@ -506,19 +507,19 @@ impl Released {
 
     // Labels and answers.
 
-    /// The number of the class of each public row, −1 where it has none.
+    /// The class index of each public row, −1 without a label.
     #[getter]
     fn codes<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyArray1<i32>>> {
         Ok(vote::codes(py, self.labelled()?))
     }
 
-    /// Noised votes: a row for each question, a column for each class or end.
+    /// Noisy votes: a row for each query, a column for each class or end.
     #[getter]
     fn votes<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyArray2<f64>>> {
         PyArray2::from_vec2(py, &self.answered()?.artefact().votes).map_err(Failure::value)
     }
 
-    /// The class of each question by its place in the schema, or its number.
+    /// The class index of each query, or its number.
     #[pyo3(signature = () -> "numpy.typing.NDArray[Any]")]
     fn predictions<'py>(&self, py: Python<'py>) -> Outcome<Bound<'py, PyAny>> {
         Ok(nearby::predictions(py, self.answered()?))
@@ -526,7 +527,7 @@ impl Released {
 
     // Streams.
 
-    /// After which steps something was kept.
+    /// The steps after which a value was released.
     #[getter]
     fn after(&self) -> Outcome<Vec<u32>> {
         match &self.loaded {
@@ -536,7 +537,7 @@ impl Released {
         }
     }
 
-    /// The numbers of each: weights, or a count a category.
+    /// The released values of each step: weights, or a count per category.
     #[getter]
     fn values(&self) -> Outcome<Vec<Vec<f64>>> {
         match &self.loaded {
@@ -554,7 +555,7 @@ impl Released {
         ratings::items(self.learnt()?)
     }
 
-    /// What one user is predicted to say of every item, in the order of the list.
+    /// The predicted ratings of one user for every item, in the order of the list.
     fn predict(&self, py: Python<'_>, given: Vec<(String, f64)>) -> Outcome<Vec<f64>> {
         ratings::predict(py, self.learnt()?, &given)
     }

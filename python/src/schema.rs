@@ -1,4 +1,4 @@
-//! Schemas: public facts as JSON or TOML, and what they make of a table.
+//! Schemas: public facts as JSON or TOML, and the encoding they define.
 
 use crate::error::{Failure, Outcome};
 use crate::input;
@@ -39,7 +39,7 @@ impl Schema {
         Ok(Self(privet_data::Schema::load(path)?))
     }
 
-    /// From JSON without columns, and a column of numbers for each name; checked.
+    /// From JSON without columns, with a column of numbers for each name; checked.
     #[staticmethod]
     fn of_numbers(
         json: &str,
@@ -59,7 +59,7 @@ impl Schema {
         Ok(Self(draft.check()?))
     }
 
-    /// The one form of equal schemas.
+    /// The normal form, the same for equal schemas.
     fn to_json(&self) -> Outcome<String> {
         Ok(serde_json::to_string(&self.0)?)
     }
@@ -86,21 +86,21 @@ impl Schema {
         names
     }
 
-    /// Further labels with the place of their class, and the place of all that are not listed.
+    /// Further labels with their class index, and the class index of unlisted labels.
     #[getter]
     fn labels(&self) -> (Vec<(String, u32)>, Option<u32>) {
         let labels = &self.0.target().labels;
         (labels.of.clone(), labels.others)
     }
 
-    /// How many features a table without names has: numbers read by position; `None` where there are
-    /// others.
+    /// The number of features of a table without names, read by position; `None` where there are other
+    /// columns.
     #[getter]
     fn number_features(&self) -> Option<usize> {
         Encoding::new(&self.0).number_features()
     }
 
-    /// How many numbers a network sees of a row: all encoded columns but the constant one.
+    /// The number of inputs of a network: all encoded columns but the constant one.
     #[getter]
     fn network_inputs(&self) -> usize {
         let encoding = Encoding::new(&self.0.linear());
@@ -131,13 +131,13 @@ impl Schema {
         }
     }
 
-    /// The column that says whose a row is.
+    /// The column of unit identifiers.
     #[getter]
     fn unit(&self) -> Option<&str> {
         self.0.unit_column().map(|unit| unit.column.as_str())
     }
 
-    /// Whether no record can make the reading of a table fail.
+    /// True if no record can make reading a table fail.
     #[getter]
     fn is_total(&self) -> bool {
         self.0.invalid().is_total()
@@ -149,27 +149,26 @@ impl Schema {
         self.0.bias()
     }
 
-    /// What encoded entries are multiplied by where scores are sums over columns (`rows = "fill"`); 1
-    /// elsewhere.
+    /// The factor on encoded entries where scores are sums over columns (`rows = "fill"`); 1 elsewhere.
     #[getter]
     fn score_factor(&self) -> f64 {
         Encoding::new(&self.0).score_factor()
     }
 
-    /// Whether a score is a sum over columns for every row, whatever its length.
+    /// True if a score is a sum over columns for every row, whatever its norm.
     #[getter]
     fn is_additive(&self) -> bool {
         Encoding::new(&self.0).is_additive()
     }
 
-    /// The length of the longest row.
+    /// Upper bound on the Euclidean norm of a row.
     #[getter]
     fn radius(&self) -> f64 {
         Encoding::new(&self.0).l2_radius()
     }
 
-    /// Slope and offset of each encoded column but the constant one as a line of its feature; `None`
-    /// where some are none.
+    /// Slope and offset of each encoded column but the constant one, as a linear function of its
+    /// feature; `None` where some are not linear.
     #[expect(clippy::type_complexity, reason = "two arrays")]
     #[pyo3(signature = () -> "tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]] | None")]
     fn lines<'py>(
@@ -181,7 +180,7 @@ impl Schema {
         Some((slopes.to_pyarray(py), offsets.to_pyarray(py)))
     }
 
-    /// The schema under which records are counted by a column.
+    /// The schema for counting records by a column.
     fn counting(&self, by: &str) -> Outcome<Self> {
         Ok(Self(self.0.counting(by)?))
     }

@@ -1,4 +1,4 @@
-//! Columns chosen privately: planned.
+//! Private choices of columns: planned.
 
 use crate::error::Outcome;
 use crate::plan::Plan;

@@ -4,7 +4,7 @@ use privet_data::encode::{AxisKind, Level};
 use privet_learn::linear::additive::{BAND, Scale, Shape, Shapes};
 use serde_json::{Value, json};
 
-/// All of them, with the scale that they are on.
+/// The JSON of all shape functions, with their scale.
 pub fn to_json(shapes: &Shapes) -> String {
     let band = |noise: &f64| BAND * noise;
     let scale = match shapes.scale {

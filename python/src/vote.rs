@@ -1,4 +1,4 @@
-//! Labels by votes: planned, carried out with teachers of Python's, read.
+//! Labels by votes: planned, run with teachers written in Python, read.
 
 use crate::error::{Failure, Outcome};
 use crate::input;
@@ -17,8 +17,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 use std::sync::Arc;
 
-/// A function of Python's that trains teachers: of rows, labels, chunks and questions, to a class number for each
-/// teacher and question, below 0 where a teacher failed.
+/// A Python function that trains teachers: from rows, labels, chunks and queries to a class number for
+/// each teacher and query, below 0 where a teacher failed.
 struct Callback(Py<PyAny>);
 
 impl std::fmt::Debug for Callback {
@@ -59,8 +59,8 @@ impl Teach for Callback {
         if !go_on() {
             return None;
         }
-        // Teachers were rehearsed on made-up rows; what goes wrong now may tell of records, and is a vote.
-        // But for who asks the program to stop: that ends it.
+        // Teachers were rehearsed on invented rows; an error now may depend on records, and counts as a
+        // vote. Only a request to stop the program ends the run.
         let told = Python::attach(|py| {
             let stop = |error: &PyErr| error.is_instance_of::<PyKeyboardInterrupt>(py);
             match asking(|| self.call(py, school)) {
@@ -72,7 +72,8 @@ impl Teach for Callback {
     }
 }
 
-/// A teacher that panics votes for the first class; a line for each would count those that did.
+/// A teacher that panics votes for the first class; a message for each would reveal the number of
+/// panics.
 fn quiet_inside_teachers() {
     static ONCE: std::sync::Once = std::sync::Once::new();
     ONCE.call_once(|| {
@@ -85,8 +86,8 @@ fn quiet_inside_teachers() {
     });
 }
 
-/// Makes the plan of labels from public facts: `queries` public rows, or these. A teacher that is not built in is told in
-/// words.
+/// Makes the plan of labels from public facts: `queries` public rows, or these. A teacher that is not
+/// built in is described in words.
 #[pyfunction]
 #[pyo3(signature = (schema, queries, rows, *, epsilon, delta, neighbours, teachers,
                     teacher, what, teach, aggregator, settings, ask, choose, public,
@@ -138,7 +139,7 @@ pub fn plan_labels(
     Ok(Plan::noting(plan, notes))
 }
 
-/// Labels of public rows, numbers of classes or −1, spread among those rows that resemble one another.
+/// Spreads labels of public rows, class numbers or −1, among rows that resemble one another.
 pub fn spread<'py>(
     py: Python<'py>,
     schema: &privet_data::Schema,
@@ -156,7 +157,7 @@ fn code(class: Option<u32>) -> i32 {
     class.map_or(NO_LABEL, |class| class as i32)
 }
 
-/// Carries it out: one release, for the rows of `public`.
+/// Runs it: one release, for the rows of `public`.
 pub fn run(
     py: Python<'_>,
     plan: &privet_learn::Plan<Vote>,
@@ -177,7 +178,7 @@ pub fn run(
     Ok(Released::of_run::<Vote>(privet_learn::Released::from_release(release)?))
 }
 
-/// The number of the class of each public row, −1 where it has none.
+/// The class index of each public row, −1 without a label.
 pub fn codes<'py>(
     py: Python<'py>,
     found: &privet_learn::Released<Vote>,

@@ -1,18 +1,18 @@
 //! Work without the interpreter: its lock is released, and Ctrl-C stops the work.
 //!
-//! The work runs on threads of our own. The calling thread waits, and asks Python now and then whether a
-//! signal came; if one did, the flag that every learner looks at is set and the exception is raised once the
-//! work has ended. Nothing is released by a stopped fit. A release that is finished all the same is paid for, and is
-//! kept ([`released`]): the exception waits until whoever called has it.
+//! The work runs on threads of our own. The calling thread waits, and polls Python for signals; on a
+//! signal it sets the flag that every learner checks, and raises the exception once the work has ended.
+//! A stopped fit releases nothing. A release that is finished all the same has spent its budget, and is
+//! kept ([`released`]): the exception waits until the caller has the release.
 //!
-//! No thread waits for one that waits for it:
-//! - [`watched`] work asks nothing of Python, and whoever waits for it has released the interpreter's lock;
-//! - [`reading`] keeps the lock, so that nobody writes into the arrays that are read; its threads read and do
-//!   nothing else, so that they never wait for whoever may need the lock;
-//! - [`watched_by`] [`Threads::Own`] is for work that asks Python on its way: only its caller waits for it.
+//! No two threads wait for each other:
+//! - [`watched`] work calls nothing in Python, and its caller has released the interpreter's lock;
+//! - [`reading`] keeps the lock, so that no other thread writes into the arrays; its threads read and do
+//!   nothing else, so that they never wait for a thread that may need the lock;
+//! - [`watched_by`] [`Threads::Own`] is for work that calls Python: only its caller waits for it.
 //!
 //! A pool belongs to one process: a child made by `fork` has no threads but the forking one, and builds
-//! pools of its own. That of rayon itself cannot be built again, so no work of the extension is left to it.
+//! pools of its own. Rayon's global pool cannot be built again, so no work of the extension runs on it.
 
 use crate::error::{Failure, Outcome};
 use pyo3::prelude::*;
@@ -23,31 +23,32 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often signals are looked for.
+/// The interval at which signals are polled.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// A pool and the process it belongs to. Only who has the interpreter's lock looks here, and so does who forks.
+/// A pool and the process it belongs to. Only a thread with the interpreter's lock uses it, and a fork
+/// happens under that lock.
 type Slot = Mutex<Option<(u32, Arc<ThreadPool>)>>;
 
 static WORKING: Slot = Mutex::new(None);
 static READING: Slot = Mutex::new(None);
 
-/// Whose threads work is done by.
+/// The threads that do the work.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Threads {
-    /// Those of all work that asks nothing of Python.
+    /// The pool shared by all work that calls nothing in Python.
     Shared,
-    /// Some that are made for it.
+    /// A pool made for this work.
     Own,
 }
 
-/// As many threads as the machine or `RAYON_NUM_THREADS` says.
+/// A pool of as many threads as the machine or `RAYON_NUM_THREADS` determines.
 fn threads() -> Outcome<Arc<ThreadPool>> {
     let built = ThreadPoolBuilder::new().thread_name(|number| format!("privet-{number}")).build();
     built.map(Arc::new).map_err(|error| Failure::value(format!("no threads to work with: {error}")))
 }
 
-/// This process's pool.
+/// The pool of this process.
 fn pool(slot: &Slot) -> Outcome<Arc<ThreadPool>> {
     let process = std::process::id();
     let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
@@ -56,7 +57,7 @@ fn pool(slot: &Slot) -> Outcome<Arc<ThreadPool>> {
     }
     let built = threads()?;
     if let Some(stale) = slot.replace((process, built.clone())) {
-        // Its threads are those of another process: waiting for them would never end.
+        // Its threads belong to another process: waiting for them would never end.
         std::mem::forget(stale);
     }
     Ok(built)
@@ -64,11 +65,12 @@ fn pool(slot: &Slot) -> Outcome<Arc<ThreadPool>> {
 
 thread_local! {
     static ASKED: Cell<bool> = const { Cell::new(false) };
-    /// Whether exceptions of signals wait for the end of a call, and the one that waits.
+    /// Set while exceptions of signals wait for the end of a call, with the waiting one.
     static HELD: RefCell<Option<Option<PyErr>>> = const { RefCell::new(None) };
 }
 
-/// From here on the exception of a signal waits where a release was finished; whether it did before.
+/// From now on the exception of a signal waits if a release was finished; returns true if it did so
+/// before.
 #[pyfunction]
 pub fn hold_signals() -> bool {
     HELD.with_borrow_mut(|held| match held {
@@ -80,13 +82,13 @@ pub fn hold_signals() -> bool {
     })
 }
 
-/// The end of that: the exception that waited, if one did.
+/// Ends `hold_signals`; returns the exception that waited, if any.
 #[pyfunction]
 pub fn let_signals_go() -> Option<PyErr> {
     HELD.with_borrow_mut(Option::take).flatten()
 }
 
-/// Has Python do something that work waits for.
+/// Calls Python on behalf of work that waits for the result.
 pub fn asking<T>(ask: impl FnOnce() -> T) -> T {
     let before = ASKED.replace(true);
     let answer = ask();
@@ -94,27 +96,28 @@ pub fn asking<T>(ask: impl FnOnce() -> T) -> T {
     answer
 }
 
-/// Whether some work waits for what this thread does, which must not wait for that work.
+/// True if some work waits for this thread, which therefore must not wait for that work.
 pub fn is_asked() -> bool {
     ASKED.get()
 }
 
-/// Has the thread that calls do all its work itself, while what is returned lasts.
+/// Makes the calling thread do all its work itself, while the returned pool lives.
 pub fn alone() -> Result<ThreadPool, ThreadPoolBuildError> {
     ThreadPoolBuilder::new().num_threads(1).use_current_thread().build()
 }
 
-/// Reads what Python holds, with the interpreter's lock kept.
+/// Reads Python's memory, with the interpreter's lock held.
 pub fn reading<T: Send>(_py: Python<'_>, work: impl FnOnce() -> T + Send) -> Outcome<T> {
     Ok(pool(&READING)?.install(work))
 }
 
-/// Does `work`, which asks nothing of Python, without the interpreter; a signal sets the flag that it is given.
+/// Does `work`, which calls nothing in Python, without the interpreter; a signal sets the flag it is
+/// given.
 pub fn watched<T: Send>(py: Python<'_>, work: impl FnOnce(&AtomicBool) -> T + Send) -> Outcome<T> {
     watched_by(py, Threads::Shared, work)
 }
 
-/// The same by these threads.
+/// As [`watched`], on these threads.
 pub fn watched_by<T: Send>(
     py: Python<'_>,
     by: Threads,
@@ -126,8 +129,8 @@ pub fn watched_by<T: Send>(
     }
 }
 
-/// Does work that makes a release. Where it is made, it is handed back whatever signal came meanwhile, if somebody holds
-/// signals; the exception then waits for them.
+/// Does work that makes a release. If `hold_signals` is in effect, a finished release is returned
+/// whatever signal came meanwhile; the exception then waits.
 pub fn released<R: Send, E: Send>(
     py: Python<'_>,
     work: impl FnOnce(&AtomicBool) -> Result<R, E> + Send,
@@ -138,7 +141,7 @@ where
     released_by(py, Threads::Shared, work)
 }
 
-/// The same by these threads.
+/// As [`released`], on these threads.
 pub fn released_by<R: Send, E: Send>(
     py: Python<'_>,
     by: Threads,
@@ -148,7 +151,7 @@ where
     Failure: From<E>,
 {
     let (result, signal) = carried_out(py, by, work)?;
-    // One that came at the very end would be raised before anybody has the release.
+    // A signal at the very end would be raised before the caller has the release.
     let signal = signal.or_else(|| py.check_signals().err());
     match (result, signal) {
         (Ok(release), Some(raised)) => HELD.with_borrow_mut(|held| match held {
@@ -163,7 +166,7 @@ where
     }
 }
 
-/// What came of the work, and the exception of the last signal that came meanwhile.
+/// The result of the work, and the exception of the last signal that came meanwhile.
 fn carried_out<T: Send>(
     py: Python<'_>,
     by: Threads,

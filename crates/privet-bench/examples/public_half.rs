@@ -1,10 +1,12 @@
-//! Half of the rows private, half public: Table 3.2 of Wang (PhD thesis, 2021) on generated rows in place of E2006, which
-//! cannot be had. 8,044 private and 8,043 public rows of 25,000 columns, 1,000 of which matter, δ = 10⁻⁵.
+//! Half of the rows private, half public: Table 3.2 of Wang (PhD thesis, 2021) on generated rows in
+//! place of E2006, which is not available. 8,044 private and 8,043 public rows of 25,000 columns, 1,000
+//! of which matter, δ = 10⁻⁵.
 //!
-//! R² on 3,000 other rows of `dpsl-kt` by both teachers, of `dp-ight`, which leaves the public half alone, and of a fit of
-//! the private half without noise; and ‖θ̂ − θ*‖/‖θ*‖.
+//! R² on 3,000 other rows of `dpsl-kt` by both teachers, of `dp-ight`, which ignores the public half,
+//! and of a fit of the private half without noise; and ‖θ̂ − θ*‖/‖θ*‖.
 //!
-//! `cargo run --release -p privet-bench --example public_half [RUNS] [SHARE]`; a SHARE below 1 makes everything smaller.
+//! `cargo run --release -p privet-bench --example public_half [RUNS] [SHARE]`; a SHARE below 1 makes
+//! everything smaller.
 
 use privet_catalog::synth::Text;
 use privet_core::{Budget, Neighbours};

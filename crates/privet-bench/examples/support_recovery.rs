@@ -1,11 +1,14 @@
-//! How often the right columns are found, against the number of rows: `subsample`, `lasso-stability`, `correlation`.
+//! Probability of finding the right columns, against the number of rows: `subsample`, `lasso-stability`,
+//! `correlation`.
 //!
-//! Rows of N(0, ¼) within ±1 (the only generator of Thakurta 2013, Theorem 6.10), weights 0.6 and −0.5, noise of
-//! deviation ¼ on targets within ±2; s = 2 of p = 20 columns, ε = 1, δ = 10⁻⁶, replace-one. Beside the rates the sample
-//! sizes that the thesis gives, without their constants: s·ln p/q for subsampling (Corollary 6.37, q = ε/(32 ln(1/δ))) and
-//! max{s·ln p, k²s⁴/ln p, ks^(3/2)} for the LASSO (Corollary 6.39, k = 2 ln(1/δ)/ε).
+//! Rows of N(0, ¼) within ±1 (the only generator of Thakurta 2013, Theorem 6.10), weights 0.6 and −0.5,
+//! noise of deviation ¼ on targets within ±2; s = 2 of p = 20 columns, ε = 1, δ = 10⁻⁶, replace-one.
+//! Beside the rates the sample sizes that the thesis gives, without their constants: s·ln p/q for
+//! subsampling (Corollary 6.37, q = ε/(32 ln(1/δ))) and max{s·ln p, k²s⁴/ln p, ks^(3/2)} for the LASSO
+//! (Corollary 6.39, k = 2 ln(1/δ)/ε).
 //!
-//! `cargo run --release -p privet-bench --example support_recovery [RUNS] [FIGURE.html]`: a table in Markdown, and a figure.
+//! `cargo run --release -p privet-bench --example support_recovery [RUNS] [FIGURE.html]`: a table in
+//! Markdown, and a figure.
 
 use privet_bench::report::document::{Block, Document};
 use privet_bench::report::html::page;

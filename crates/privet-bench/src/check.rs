@@ -1,7 +1,7 @@
-//! Results held against the targets of their suite.
+//! Compares results with the targets of their suite.
 //!
-//! The numbers are those of the report ([`crate::report::aggregate`]): means over the runs that count. A
-//! target is met or not by the mean alone; its standard error is there for whoever judges a near miss.
+//! The numbers are those of the report ([`crate::report::aggregate`]): means over the final runs. The
+//! mean alone decides whether a target is met; its standard error helps to judge a near miss.
 
 use crate::error::BenchError;
 use crate::report::Results;
@@ -12,53 +12,53 @@ use crate::suite::{SUITE, Suite, measure_the_same};
 use serde::Serialize;
 use std::path::Path;
 
-/// What came of a suite's targets.
+/// The comparison of a suite's targets with its results.
 #[derive(Debug, Clone)]
 pub struct Checked {
-    /// Each, in the order of the suite.
+    /// The findings, in the order of the suite.
     pub findings: Vec<Finding>,
-    /// What the reader must know about the results file.
+    /// Warnings about the results file.
     pub notices: Vec<String>,
 }
 
-/// A target and what was measured.
+/// A target and its measurement.
 #[derive(Debug, Clone)]
 pub struct Finding {
-    /// What was asked.
+    /// The target.
     pub target: Target,
-    /// What was measured, or why nothing was.
+    /// The measurement, or the reason why there is none.
     pub measured: Result<Measured, String>,
 }
 
 /// The runs of a target's cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measured {
-    /// Their mean.
+    /// Mean of the runs.
     pub mean: f64,
     /// Its standard error; unknown for a single run.
     pub standard_error: Option<f64>,
-    /// How many.
+    /// Number of runs.
     pub runs: usize,
-    /// δ of the cell; none for a learner without privacy.
+    /// The δ of the cell; `None` for a learner without privacy.
     pub delta: Option<f64>,
 }
 
-/// Whether a target is met.
+/// The outcome of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The mean is on the good side.
+    /// The mean meets the bound.
     Met,
-    /// It is not.
+    /// The mean does not meet the bound.
     Missed,
-    /// It is not, as the target says beforehand, with the reason.
+    /// The mean does not meet the bound, and the target declares the miss as known, with the reason.
     MissedAsKnown,
     /// There is no mean.
     NotMeasured,
 }
 
 impl Verdict {
-    /// Of a mean, if there is one, on the good side or not, of a target whose miss may be known.
+    /// The verdict on a mean, given whether it meets the bound, of a target whose miss may be known.
     pub(crate) fn of(met: Option<bool>, known: bool) -> Self {
         match met {
             Some(true) => Self::Met,
@@ -68,7 +68,7 @@ impl Verdict {
         }
     }
 
-    /// Whether a check of it fails: neither met, nor a miss that is known.
+    /// True if a check fails: neither met, nor a known miss.
     pub fn fails(self) -> bool {
         matches!(self, Self::Missed | Self::NotMeasured)
     }
@@ -85,7 +85,7 @@ impl Verdict {
 }
 
 impl Finding {
-    /// Whether it is met.
+    /// The verdict.
     pub fn verdict(&self) -> Verdict {
         let met =
             self.measured.as_ref().ok().map(|measured| self.target.bound.is_met(measured.mean));
@@ -93,7 +93,7 @@ impl Finding {
     }
 }
 
-/// Holds the results in a folder, which must be of this suite, against its targets.
+/// Compares the results in a folder, which must be of this suite, with its targets.
 pub fn check(suite: &Suite, folder: &Path) -> Result<Checked, BenchError> {
     if suite.targets.is_empty() {
         return Err(BenchError::NoTargets { suite: suite.name.clone() });
@@ -111,7 +111,7 @@ pub fn check(suite: &Suite, folder: &Path) -> Result<Checked, BenchError> {
         let Bound::Within { of: entry, epsilon, .. } = target.bound.clone() else {
             return Finding { measured: own, target };
         };
-        // What it is held against is a cell of the same data set.
+        // The reference is a cell of the same data set.
         let other = Target { entry: entry.clone(), epsilon, ..target.clone() };
         let measured = match of(&other) {
             Ok(other) => {
@@ -157,7 +157,7 @@ fn measured(target: &Target, summaries: &[Summary]) -> Option<Measured> {
     Some(Measured { mean, standard_error, runs: found.runs, delta: found.cell.delta })
 }
 
-/// Why there is no mean.
+/// The reason why there is no mean.
 fn reason(target: &Target, results: &Results) -> String {
     let refused = results.refused.iter().find(|refused| target.is_of(&refused.cell));
     let other = results.runs.iter().find(|run| target.is_of(&run.cell));

@@ -1,4 +1,4 @@
-//! Why a benchmark did not run.
+//! Errors of the benchmark.
 
 use crate::race::RaceError;
 use crate::report::ReportError;
@@ -8,7 +8,7 @@ use privet_learn::LearnError;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why a benchmark did not run, or ended early.
+/// The reason why a benchmark did not run, or ended early.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BenchError {
@@ -18,27 +18,27 @@ pub enum BenchError {
          is accepted too"
     )]
     UnknownSuite {
-        /// What was asked for.
+        /// The name given.
         given: String,
-        /// What would be accepted.
+        /// The accepted names.
         accepted: String,
     },
-    /// A suite file that is not one.
+    /// An invalid suite file.
     #[error("{file}: {why}")]
     Suite {
-        /// Which, with the line where known.
+        /// The file, with the line where known.
         file: String,
-        /// Why, and what would be accepted.
+        /// The fault, and the accepted values.
         why: String,
     },
     /// A name that the suite does not have.
     #[error("{what} '{given}': this suite has {accepted}")]
     Unknown {
-        /// Of which kind.
+        /// The kind of name.
         what: &'static str,
-        /// What was given.
+        /// The name given.
         given: String,
-        /// What would be accepted.
+        /// The accepted names.
         accepted: String,
     },
     /// There are results already.
@@ -49,7 +49,7 @@ pub enum BenchError {
         /// The file.
         path: PathBuf,
     },
-    /// Somebody else writes the file.
+    /// Another process writes to the file.
     #[error(
         "{path}: another run is writing to it; wait for that one, or give --out another folder"
     )]
@@ -65,7 +65,7 @@ pub enum BenchError {
     SuiteChanged {
         /// The results.
         path: PathBuf,
-        /// The suite as it was.
+        /// The earlier suite.
         kept: PathBuf,
     },
     /// Nothing to check.
@@ -79,61 +79,61 @@ pub enum BenchError {
     /// Results that cannot be read.
     #[error(transparent)]
     Report(#[from] ReportError),
-    /// A line that is no result, before the last.
+    /// A malformed line before the last.
     #[error("{path}, line {line}: not a line of results ({why}); only a last line may be cut")]
     NotResults {
         /// The file.
         path: PathBuf,
-        /// Which line, from 1.
+        /// The line number, from 1.
         line: usize,
-        /// Why.
+        /// The fault.
         why: String,
     },
     /// No data set of the suite could be read.
     #[error("no data set could be used:\n{reasons}")]
     NoData {
-        /// Each with its reason, one a line.
+        /// The reasons, one per line.
         reasons: String,
     },
     /// The filters leave nothing.
     #[error("nothing is left to run: {why}")]
     NothingLeft {
-        /// Which filters.
+        /// The filters.
         why: String,
     },
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// A set of the catalog.
+    /// An error of the catalog.
     #[error(transparent)]
     Catalog(#[from] CatalogError),
-    /// A data set.
+    /// An error of a data set.
     #[error(transparent)]
     Data(#[from] DataError),
-    /// A learner.
+    /// An error of a learner.
     #[error(transparent)]
     Learn(#[from] LearnError),
-    /// The accountant.
+    /// An error of the accountant.
     #[error(transparent)]
     Account(#[from] privet_dp::account::AccountError),
-    /// A setting.
+    /// An error of a setting.
     #[error(transparent)]
     Setting(#[from] privet_core::Error),
-    /// In a race.
+    /// An error of a race.
     #[error(transparent)]
     Race(#[from] RaceError),
-    /// The operating system gives no randomness.
+    /// The operating system provides no randomness.
     #[error(transparent)]
     Noise(#[from] privet_dp::noise::NoiseError),
-    /// Files of rows refused.
+    /// An error of files of rows.
     #[error(transparent)]
     Rows(#[from] privet_data::block::BlockError),
-    /// A table refused.
+    /// An error of a table.
     #[error(transparent)]
     Table(#[from] privet_optim::sum::RecordsError),
 }
@@ -145,7 +145,7 @@ impl From<SchemaError> for BenchError {
 }
 
 impl BenchError {
-    /// For `map_err` on whatever is done with a file.
+    /// Converts an error on this path; for `map_err`.
     pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_path_buf();
         move |source| Self::File { path, source }

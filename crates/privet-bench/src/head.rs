@@ -1,8 +1,8 @@
-//! The head of a results file: when, which build, which machine.
+//! The head of a results file: time, build and machine.
 
 use crate::line::{Head, Machine};
 
-/// A head for what is measured from now on.
+/// A head for the measurements from now on.
 pub fn now(suite: &str) -> Head {
     Head {
         suite: suite.into(),

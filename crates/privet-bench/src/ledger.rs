@@ -1,11 +1,11 @@
-//! The suite `ledger`: how fast a ledger is, and how tight its filters are.
+//! The suite `ledger`: the speed of a ledger, and the tightness of its filters.
 //!
-//! | measure | of what |
+//! | measure | definition |
 //! |---|---|
-//! | recomposition-seconds | opening a ledger of 10⁵ entries: every hash, price and limit found again |
+//! | recomposition-seconds | opening a ledger of 10⁵ entries: every hash, price and limit recomputed |
 //! | reservations-a-second | reserve and draw, each on disk before it returns |
-//! | epsilon-over-accountant-… | what a filter proves of releases that fill its limit, over the accountant's bound of them |
-//! | releases-over-summing | how many times as many releases fit as under a sum of ε |
+//! | epsilon-over-accountant-… | a filter's ε of releases that fill its limit, over the accountant's bound |
+//! | releases-over-summing | the number of releases that fit, over the number under a sum of ε |
 
 use crate::error::BenchError;
 use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
@@ -30,17 +30,17 @@ const RELEASES: usize = 200;
 /// Writers at once.
 const WRITERS: usize = 8;
 
-/// What is asked of a measure.
+/// A bound on a measure.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Target {
-    /// Which.
+    /// Name of the measure.
     pub measure: String,
-    /// No less than this.
+    /// Lower bound.
     pub at_least: Option<f64>,
-    /// No more than this.
+    /// Upper bound.
     pub at_most: Option<f64>,
-    /// Why.
+    /// The reason for the bound.
     pub note: String,
 }
 
@@ -51,20 +51,20 @@ struct Targets {
 }
 
 impl Target {
-    /// Whether a number is on the good side.
+    /// True if a number meets the bound.
     pub fn is_met(&self, found: f64) -> bool {
         self.at_least.is_none_or(|least| found >= least)
             && self.at_most.is_none_or(|most| found <= most)
     }
 }
 
-/// What was measured.
+/// The measurements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Results {
-    /// By which version, and when.
+    /// The version and the date.
     pub made: String,
-    /// Each measure.
+    /// The measures by name.
     pub measures: BTreeMap<String, f64>,
 }
 
@@ -84,7 +84,7 @@ impl From<LedgerError> for BenchError {
     }
 }
 
-/// Measures everything, in a folder for it; `say` is told what is done.
+/// Measures everything, in a folder for it; `say` receives messages on progress.
 pub fn run(out: &Path, entries: Option<u64>, say: &dyn Fn(&str)) -> Result<Results, BenchError> {
     std::fs::create_dir_all(out).map_err(BenchError::at(out))?;
     let folder = tempfile::tempdir_in(out).map_err(BenchError::at(out))?;
@@ -113,7 +113,7 @@ pub fn run(out: &Path, entries: Option<u64>, say: &dyn Fn(&str)) -> Result<Resul
     Ok(results)
 }
 
-/// Each target, with what was measured.
+/// Each target, with its measurement.
 pub fn check(out: &Path) -> Result<Vec<(Target, Option<f64>)>, BenchError> {
     let path = out.join(FILE);
     let text = std::fs::read(&path).map_err(BenchError::at(&path))?;
@@ -130,7 +130,7 @@ fn limit(kind: Kind, epsilon: f64) -> Result<Limit, BenchError> {
     Ok(Limit::new(kind, None, budget, Relation::new(Neighbours::ReplaceOne, Unit::Record))?)
 }
 
-/// A Gaussian release of this μ, with noise on a grid as they have it.
+/// A Gaussian release of this μ, with noise on a grid as real releases have.
 fn gaussian(mu: f64) -> Event {
     let cost = Cost::Gaussian {
         sensitivity: mu,
@@ -181,7 +181,7 @@ fn writers(path: &Path, count: usize) -> Result<f64, BenchError> {
     Ok((count * RELEASES) as f64 / start.elapsed().as_secs_f64())
 }
 
-/// Seconds to open a ledger of so many entries, the fastest of three; no two of its events are the same.
+/// Seconds to open a ledger of so many entries, the fastest of three; all its events differ.
 fn recompose(path: &Path, entries: u64) -> Result<f64, BenchError> {
     let mut ledger = made(path, Kind::Renyi, 8.0)?;
     let event = gaussian(1e-5);
@@ -201,7 +201,7 @@ fn recompose(path: &Path, entries: u64) -> Result<f64, BenchError> {
     Ok(best)
 }
 
-/// What a filter proves of 100 equal releases that fill its limit, over the accountant's bound.
+/// The ε that a filter proves of 100 equal releases that fill its limit, over the accountant's bound.
 fn looseness(kind: Kind) -> Result<f64, BenchError> {
     let limit = limit(kind, 1.0)?;
     let wrong = |error: account::AccountError| odd(error.to_string());
@@ -220,7 +220,8 @@ fn looseness(kind: Kind) -> Result<f64, BenchError> {
     Ok(limit.proved(&price) / account::epsilon(&all, 1e-6).map_err(wrong)?)
 }
 
-/// How many releases of ε = 0.02, δ = 1e-9 the default filter admits, over how many a sum does.
+/// The number of releases of ε = 0.02, δ = 1e-9 that the default filter admits, over the number under a
+/// sum.
 fn over_summing() -> Result<f64, BenchError> {
     let limit = limit(Kind::Renyi, 1.0)?;
     let wrong = |error: account::AccountError| odd(error.to_string());

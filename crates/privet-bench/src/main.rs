@@ -1,4 +1,4 @@
-//! The `privet-bench` command. What it does is in the library beside it.
+//! The `privet-bench` command. Its code is in the library beside it.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -1,8 +1,9 @@
-//! Peak memory of a stretch of this process, and the memory of the machine (Linux; elsewhere unknown).
+//! Peak memory of a part of this process's run, and the memory of the machine (Linux; elsewhere
+//! unknown).
 
 use std::fs;
 
-/// Bytes now resident, after forgetting the peak so far.
+/// Resets the recorded peak; returns the bytes now resident.
 pub fn start() -> Option<u64> {
     // 5: reset the peak (man 5 proc, clear_refs).
     fs::write("/proc/self/clear_refs", "5").ok()?;
@@ -19,12 +20,12 @@ pub fn peak() -> Option<u64> {
     field("VmHWM")
 }
 
-/// The most bytes that another process ever had resident; unknown once it has ended.
+/// The peak of resident bytes of another process; unknown once it has ended.
 pub fn peak_of(process: u32) -> Option<u64> {
     kilobytes(&format!("/proc/{process}/status"), "VmHWM")
 }
 
-/// Bytes of memory that the machine has.
+/// The machine's memory in bytes.
 pub fn machine() -> Option<u64> {
     kilobytes("/proc/meminfo", "MemTotal")
 }

@@ -1,9 +1,9 @@
-//! How well a model does on records it has not seen.
+//! Scores of a model on held-out records.
 
 use privet_data::{Dataset, Encoding, Schema, Target};
 use privet_learn::linear::model::{Model, Predictions};
 
-/// The measure's name, and the model's: per cent of the records whose class is found, or R².
+/// The measure's name and the score: per cent of the records whose class is predicted, or R².
 pub fn score(model: &Model, schema: &Schema, test: &Dataset) -> (&'static str, f64) {
     match (model.predict(&test.features), &test.target) {
         (Predictions::Classes(found), Target::Class { codes, .. }) => {
@@ -19,7 +19,7 @@ pub fn score(model: &Model, schema: &Schema, test: &Dataset) -> (&'static str, f
     }
 }
 
-/// How well a model ranks records of two classes: the area under the ROC curve, in per cent.
+/// The area under the ROC curve of a model on records of two classes, in per cent.
 pub fn ranking(model: &Model, test: &Dataset) -> Option<f64> {
     match &test.target {
         Target::Class { codes, .. } => {
@@ -29,8 +29,8 @@ pub fn ranking(model: &Model, test: &Dataset) -> Option<f64> {
     }
 }
 
-/// ‖θ̂ − θ*‖/‖θ*‖ for the weights that a set was made with, in the target's own unit; `None` for a model of other
-/// columns.
+/// The relative distance ‖θ̂ − θ*‖/‖θ*‖ to the true weights of a generated set, in the target's own
+/// unit; `None` for a model of other columns.
 pub fn distance(model: &Model, schema: &Schema, truth: &[f64]) -> Option<f64> {
     let encoding = Encoding::new(schema);
     let unit = match encoding.classes() {
@@ -39,7 +39,7 @@ pub fn distance(model: &Model, schema: &Schema, truth: &[f64]) -> Option<f64> {
     };
     match model.weights().weights.as_slice() {
         [found] if found.len() == truth.len() => Some(apart(found, unit, truth)),
-        // Without the constant column, which the truth has none of.
+        // Without the constant column, which the true weights lack.
         [found] if found.len() == truth.len() + 1 && encoding.has_bias() => {
             Some(apart(found, unit, truth))
         }
@@ -52,7 +52,7 @@ fn apart(found: &[f64], unit: f64, truth: &[f64]) -> f64 {
     (gap / truth.iter().map(|t| t * t).sum::<f64>()).sqrt()
 }
 
-/// 1 − Σ(found − truth)² / Σ(truth − mean)².
+/// The coefficient of determination, 1 − Σ(found − truth)² / Σ(truth − mean)².
 fn r_squared(found: &[f64], truth: &[f64]) -> f64 {
     let mean = truth.iter().sum::<f64>() / truth.len() as f64;
     let missed: f64 = found.iter().zip(truth).map(|(f, t)| (f - t).powi(2)).sum();

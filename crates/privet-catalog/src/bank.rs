@@ -17,7 +17,7 @@ use privet_data::schema::{ColumnDraft, Draft, FileDraft};
 use std::path::Path;
 
 const NEVER: &str = "never";
-/// Places in the original.
+/// Indices of columns of the original.
 const DURATION: usize = 11;
 const PDAYS: usize = 13;
 

@@ -1,4 +1,4 @@
-//! What the sets that are tables share: columns, schemas, cells.
+//! Columns, schemas and cells, shared by the sets that are tables.
 
 use super::{Lines, Split, Task};
 use privet_data::{
@@ -16,7 +16,7 @@ pub(super) fn number(name: &str, low: f64, high: f64) -> ColumnDraft {
         kind: ColumnType::Number,
         bounds: Some([low, high]),
         scale: Some(Scale::Unit),
-        // Methods by their names see what the papers saw; the default may unfold it.
+        // Methods chosen by name get the papers' columns; the default may expand them in a basis.
         basis: Some(BasisDraft::Word("auto".into())),
         ..ColumnDraft::default()
     }
@@ -34,7 +34,7 @@ pub(super) fn binary_of(name: &str, values: [&str; 2]) -> ColumnDraft {
     ColumnDraft { values: Some(values.map(String::from)), ..binary(name) }
 }
 
-/// The column, with an indicator that says whether the cell is missing.
+/// The column, with an indicator of missing cells.
 pub(super) fn missing_as_category(column: ColumnDraft) -> ColumnDraft {
     ColumnDraft { missing: Some(MissingDraft::Word("category".into())), ..column }
 }
@@ -80,7 +80,7 @@ pub(super) fn task(schema: Schema, rows: Lines) -> Task {
     Task { header: header(&schema), schema, rows, split: Split::Rows }
 }
 
-/// Cells of each line, blanks dropped; lines of another length are refused.
+/// Cells of each line, blanks removed; lines with another number of cells are refused.
 pub(super) fn cells<'a>(
     bytes: &'a [u8],
     separator: u8,

@@ -1,19 +1,19 @@
 //! Diabetes 130-US hospitals: when does a patient come back?
 //!
 //! The privacy unit is the patient (`patient_nbr`): at most [`ENCOUNTERS`] of the encounters of
-//! each are used, and patients are split 80 : 20, so that nobody is in both parts. After Strack et
+//! each are used, and patients are split 80 : 20, so that no patient is in both parts. After Strack et
 //! al. (2014), who collected the set:
 //! - encounters that ended in death or a hospice are left out (99,343 of 101,766 remain);
 //! - `weight` and `payer_code` are left out, being unknown for 97 % and 40 % of the encounters;
 //! - diagnoses (ICD-9) are put into their nine groups.
 //!
-//! The target has the original's three classes, in the order no, after 30 days, within 30 days.
-//! The two-class form (within 30 days or not) is no use where accuracy is what is measured: nine
-//! answers in ten are "no", and no linear model does better than to say so.
+//! The target has the original's three classes, in the order no, after 30 days, within 30 days. The
+//! two-class form (within 30 days or not) is useless for accuracy: nine answers in ten are "no", and no
+//! linear model does better than that constant answer.
 //!
 //! Codes and the length of the stay (1 to 14 days) have the documented ranges, ages are the
 //! original's decades, the cap on encounters and the bounds of the counts were chosen with the
-//! published values in view, as were the ten specialties that are told apart. For a drug, "No" is
+//! published values in view, as were the ten distinguished specialties. For a drug, "No" is
 //! the base: it has no indicator. Unknown values (`?`) have one.
 
 use super::{
@@ -55,7 +55,7 @@ const DRUGS: [&str; 23] = [
     "metformin-pioglitazone",
 ];
 
-/// Number of cells in a row of the original, and places of some of them.
+/// Number of cells in a row of the original, and the indices of some of them.
 const WIDTH: usize = 50;
 const PATIENT: usize = 1;
 const WEIGHT: usize = 5;
@@ -79,7 +79,7 @@ pub(super) fn diabetes_130(entry: &Entry, from: &Path) -> Result<Task, CatalogEr
         for place in DIAGNOSES {
             cells[place] = group(cells[place]).as_bytes();
         }
-        // From the back, so that the places before stay what they are.
+        // From the back, so that earlier indices stay valid.
         cells.remove(PAYER);
         cells.remove(WEIGHT);
         rows.push(&cells[PATIENT..].join(&b","[..]));

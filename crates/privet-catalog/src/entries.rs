@@ -1,4 +1,4 @@
-//! What is known of each set.
+//! The entries of the catalog.
 
 use super::{Entry, Original};
 
@@ -18,13 +18,13 @@ const COD_RNA_ORIGIN: &str =
     "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/binary.html#cod-rna";
 const COD_RNA_LICENCE: &str = "none stated (cite Uzilov, Keegan and Mathews 2006)";
 
-/// The weighted files are derived; this says how, so that whoever repeats it can compare digests.
+/// The weighted files are derived; this describes how, so that anyone can repeat it and compare digests.
 const NEWSGROUPS: &str = "https://doi.org/10.24432/C5C323; the files are derived from its word-only \
     form by date (20ng-train-all-terms, 20ng-test-all-terms): words of two or more training \
     documents in alphabetical order, weight (1 + ln tf)·ln(N/df) with N and df of the training \
     part, rows scaled to norm 1, five significant digits, +1 for comp.* and sci.*, else -1";
 
-/// In pairs of images and labels, training first.
+/// Pairs of images and labels, training first.
 const MNIST: &[Original] = &[
     gzipped(
         "train-images-idx3-ubyte",
@@ -48,7 +48,7 @@ const MNIST: &[Original] = &[
     ),
 ];
 
-/// Likewise.
+/// Pairs of images and labels, training first.
 const FASHION_MNIST: &[Original] = &[
     gzipped(
         "train-images-idx3-ubyte",

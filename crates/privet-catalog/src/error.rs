@@ -1,40 +1,40 @@
-//! Why a set could not be prepared.
+//! Errors of preparing a set.
 
 use privet_data::{DataError, Place, schema::SchemaError};
 
-/// Why a set could not be prepared. The sets are public, and so are the words.
+/// The reason why a set could not be prepared. The sets are public, and so are the messages.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CatalogError {
-    /// A name that the catalog does not hold.
+    /// A name that is not in the catalog.
     #[error("\"{name}\" is not a known data set; known are {accepted}")]
     UnknownSet {
-        /// What was asked for.
+        /// The name given.
         name: String,
-        /// What would be accepted.
+        /// The accepted names.
         accepted: String,
     },
-    /// A public original that is not where it was looked for.
+    /// A public original that was not found.
     #[error("{name} not found; looked for {looked} (also with .gz or .zst); get it from {origin}")]
     OriginalMissing {
         /// The file's name.
         name: &'static str,
-        /// Where it was looked for.
+        /// The paths that were tried.
         looked: String,
-        /// Where the public gets it.
+        /// The address from which the public gets it.
         origin: &'static str,
     },
     /// A public original whose bytes are not the published ones.
     #[error("{file}: sha256 is {found}; the published original has {expected}")]
     Checksum {
-        /// Which file.
+        /// The file.
         file: Place,
         /// The published digest.
         expected: String,
         /// The file's digest.
         found: String,
     },
-    /// Whatever else goes wrong with files and schemas.
+    /// Any other error of files and schemas.
     #[error(transparent)]
     Data(#[from] DataError),
 }

@@ -1,4 +1,4 @@
-//! Originals in, prepared files out.
+//! Reads originals and writes prepared files.
 
 use super::{CatalogError, Entry, Lines, Original, Prepared, Split, TRAIN_SHARE, Task};
 use privet_data::{
@@ -16,7 +16,7 @@ use std::{
 };
 use tempfile::NamedTempFile;
 
-/// The uncompressed bytes of an original, checked, and where they were found.
+/// The uncompressed bytes of an original, checked, and the path they came from.
 pub(super) fn original(
     entry: &Entry,
     file: &Original,
@@ -107,7 +107,7 @@ fn write_rows(
     })
 }
 
-/// A complete file, on disk, under a name of its own; it vanishes unless renamed.
+/// Writes a complete temporary file to disk; it is deleted unless renamed.
 fn temporary(
     out: &Path,
     fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,

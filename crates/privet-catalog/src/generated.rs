@@ -26,7 +26,7 @@ enum Law {
     Text(Text),
 }
 
-/// §2.6 of Wang 2021: n = p, rows of length 2s.
+/// §2.6 of Wang 2021: n = p, rows scaled down to norm 2s.
 const fn chapter_2(features: usize, informative: usize) -> Sparse {
     let longest = 2.0 * informative as f64;
     Sparse { features, informative, span: 2.0, longest, noise: 0.1, seed: 20_190_810 }
@@ -37,7 +37,7 @@ const fn chapter_3(features: usize, informative: usize) -> Sparse {
     Sparse { span: 1.0, longest: f64::INFINITY, ..chapter_2(features, informative) }
 }
 
-/// Five columns of weight and as much noise as there is signal, about.
+/// Five informative columns, and about as much noise as signal.
 const fn wide(features: usize) -> Sparse {
     Sparse { noise: 0.4, seed: 20_230_501, ..chapter_3(features, 5) }
 }
@@ -67,7 +67,7 @@ pub(super) fn shape(name: &str) -> Option<Shape> {
     Some(Shape { law: Law::Dense(law), rows, classes: name.contains("logistic") })
 }
 
-/// θ* of a set, as the weights of a model of it would be, in the target's own unit.
+/// The true weights of a set (θ*, or c·θ* of a text), in the target's own unit.
 pub fn truth(name: &str) -> Option<Vec<f64>> {
     match shape(name)?.law {
         Law::Dense(law) => Some(law.records().weights().to_vec()),
@@ -75,7 +75,7 @@ pub fn truth(name: &str) -> Option<Vec<f64>> {
     }
 }
 
-/// A public bound that hardly any target passes: four standard deviations, a round number.
+/// A public bound that hardly any target exceeds: four standard deviations, a round number.
 fn bound(law: Law) -> f64 {
     match law {
         Law::Dense(law) => {
@@ -88,7 +88,7 @@ fn bound(law: Law) -> f64 {
     }
 }
 
-/// Makes it.
+/// Generates the set.
 pub(super) fn made(shape: Shape, seed: Option<u64>) -> Result<Task, SchemaError> {
     let limit = bound(shape.law);
     let target = |column: Option<String>| TargetDraft {
@@ -106,7 +106,7 @@ pub(super) fn made(shape: Shape, seed: Option<u64>) -> Result<Task, SchemaError>
                 basis: None,
                 ..number(&format!("x{n}"), -law.span, law.span)
             };
-            // A row of independent entries is hardly ever a twentieth longer.
+            // The norm of a row of independent entries hardly ever exceeds the usual one by a twentieth.
             let usual = 1.05 * law.span * (law.features as f64 / 3.0).sqrt();
             let radius = law.longest.min((10.0 * usual).round() / 10.0);
             let draft = Draft {

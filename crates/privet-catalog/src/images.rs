@@ -10,7 +10,7 @@ use privet_data::{
 };
 use std::{io::Write, path::Path};
 
-/// How many of MNIST's training images are used, as in the papers' experiments.
+/// The number of MNIST's training images used, as in the papers' experiments.
 const TRAINING_IMAGES: usize = 55_000;
 
 /// The dimensions and elements of an IDX file of bytes.
@@ -35,16 +35,16 @@ pub(super) fn pixels(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     Ok(Task { schema: schema()?, header: String::new(), rows, split: Split::Rows })
 }
 
-/// All images as plain numbers, none of them clipped, with the split they are published with: for networks.
+/// All images as plain numbers, none of them clipped, with their published split: for networks.
 pub(super) fn published_pixels(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let (rows, training) = rows(entry, from, usize::MAX)?;
-    // No image is longer: 784 entries of at most 1.
+    // No image has a larger norm: 784 entries of at most 1.
     let clip = ClipDraft { norm: Norm::L2, radius: 28.0, rows: None };
     let schema = Draft { clip, bias: None, ..Draft::from(schema()?) }.check()?;
     Ok(Task { schema, header: String::new(), rows, split: Split::Published(training) })
 }
 
-/// All images as images, with the split they are published with.
+/// All images as images, with their published split.
 pub(super) fn images(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let (rows, training) = rows(entry, from, usize::MAX)?;
     let image = ImageDraft { width: 28, height: 28, ..ImageDraft::default() };
@@ -57,8 +57,8 @@ fn schema() -> Result<Schema, SchemaError> {
     sparse::schema(784, Some([0.0, 255.0]), classes)
 }
 
-/// The lines of both files, of the first at most `training`, and how many it has. Written sparse: four
-/// pixels in five are blank.
+/// The lines of both files, at most `training` of the first, and the number of lines from the first.
+/// Written sparse: four pixels in five are blank.
 fn rows(entry: &Entry, from: &Path, training: usize) -> Result<(Lines, usize), CatalogError> {
     let mut rows = Lines::default();
     let (mut line, mut first) = (Vec::new(), None);

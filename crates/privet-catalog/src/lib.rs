@@ -1,18 +1,19 @@
-//! Known public data sets: where the originals are, and how they become a learning task.
+//! Known public data sets: the address of the originals, and their conversion to a learning task.
 //!
-//! [`prepare`] turns the published files into `train.*`, `test.*` and `schema.toml`. Bounds are
-//! round numbers in place of the data's own maxima: from the documentation where it gives a range
-//! (pixels, hillshade, angles, rates, connection windows, top codes, codes of hospitals), and
-//! otherwise chosen with the published values in view (Covertype's elevation and distances,
-//! Cod-RNA's energy and length, Adult's weight and capital loss, KDD Cup 99's counts, bytes and
-//! list of services; for the newer tables their modules say which). The latter is in order here
-//! only because these sets are public; a private table's bounds must not be chosen that way.
+//! [`prepare`] turns the published files into `train.*`, `test.*` and `schema.toml`. Bounds are round
+//! numbers in place of the data's own maxima: from the documentation where it gives a range (pixels,
+//! hillshade, angles, rates, connection windows, top codes, codes of hospitals), and otherwise chosen
+//! with the published values in view (Covertype's elevation and distances, Cod-RNA's energy and length,
+//! Adult's weight and capital loss, KDD Cup 99's counts, bytes and list of services; for the newer
+//! tables their modules list them). The latter is in order here only because these sets are public; a
+//! private table's bounds must not be chosen that way.
 //!
-//! The rows are shuffled and split 80 : 20 by one fixed keyed hash; where several rows belong to
-//! one person, the persons are. Exceptions are sets in sparse text that come with a split (a9a,
-//! 20 Newsgroups, Reuters), which keep it: the weights of words were computed from their training
-//! part; and MNIST and Fashion-MNIST as images, for comparison with what is published. Originals are recognised by their sha256, compressed or not; an altered file is refused.
-//! Files are written beside their final place and renamed when all are complete. [`synth`] makes tables up.
+//! The rows are shuffled and split 80 : 20 by one fixed keyed hash; where several rows belong to one
+//! person, the persons are. Exceptions are sets in sparse text that come with a split (a9a, 20
+//! Newsgroups, Reuters), which keep it: the weights of words were computed from their training part; and
+//! MNIST and Fashion-MNIST as images, for comparison with published figures. Originals are recognised by
+//! their sha256, compressed or not; an altered file is refused. Files are written beside their final
+//! path and renamed when all are complete. [`synth`] generates tables.
 #![forbid(unsafe_code)]
 
 mod bank;
@@ -47,11 +48,11 @@ use std::path::{Path, PathBuf};
 /// A known set.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Entry {
-    /// The name that [`prepare`] takes.
+    /// The name for [`prepare`].
     pub name: &'static str,
-    /// In words.
+    /// The title, for people.
     pub title: &'static str,
-    /// What is predicted from what.
+    /// The learning task: the target and the features.
     pub task: &'static str,
     /// Rows of train and test together.
     pub rows: usize,
@@ -61,9 +62,9 @@ pub struct Entry {
     pub classes: usize,
     /// The sub-folder in which originals are looked for as well.
     pub folder: &'static str,
-    /// Where the public gets the originals; empty for sets that are made up.
+    /// The address of the originals; empty for generated sets.
     pub origin: &'static str,
-    /// On which terms.
+    /// The licence.
     pub licence: &'static str,
     /// The originals.
     pub files: &'static [Original],
@@ -74,47 +75,47 @@ pub struct Entry {
 pub struct Original {
     /// Its name without `.gz` or `.zst`.
     pub name: &'static str,
-    /// sha256 of the uncompressed bytes: what is checked.
+    /// sha256 of the uncompressed bytes, which is checked.
     pub sha256: &'static str,
-    /// sha256 of the publisher's own `.gz`, where that is how it is published.
+    /// sha256 of the publisher's own `.gz`, where it is published compressed.
     pub gzip_sha256: Option<&'static str>,
 }
 
-/// What [`prepare`] left.
+/// The files written by [`prepare`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prepared {
-    /// Records to learn from.
+    /// Training records.
     pub train: PathBuf,
-    /// Records to evaluate with.
+    /// Test records.
     pub test: PathBuf,
     /// The schema's file.
     pub schema_file: PathBuf,
     /// The schema.
     pub schema: Schema,
-    /// Number of records to learn from.
+    /// Number of training records.
     pub train_rows: usize,
-    /// Number of records to evaluate with.
+    /// Number of test records.
     pub test_rows: usize,
 }
 
-/// The share of rows to learn from.
+/// The fraction of rows for training.
 const TRAIN_SHARE: f64 = 0.8;
 /// Fixes the shuffle of every set.
 pub const SPLIT_SEED: u64 = 20_240_101;
 
 impl Entry {
-    /// Whether it holds ratings: its rows are ratings, and its columns items.
+    /// True for a set of ratings: its rows are ratings, and its columns items.
     pub fn is_ratings(&self) -> bool {
         RATINGS.iter().any(|known| known.name == self.name)
     }
 }
 
-/// All listed sets; [`find`] knows generated ones besides.
+/// All listed sets; [`find`] accepts generated ones as well.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
     ENTRIES.iter().chain(RATINGS)
 }
 
-/// What [`find`] knows, for people: the listed sets, and the generated ones in a word.
+/// The names that [`find`] accepts, for people: the listed sets, and a range for the generated ones.
 pub fn names() -> Vec<&'static str> {
     entries().map(|entry| entry.name).chain([made::NAMES]).collect()
 }
@@ -127,8 +128,8 @@ pub fn find(name: &str) -> Result<&'static Entry, CatalogError> {
         .ok_or_else(|| CatalogError::UnknownSet { name: name.into(), accepted: names().join(", ") })
 }
 
-/// Prepares a set: originals from `from` (or its sub-folder of that name), results into `out`.
-/// `seed` replaces the seed of a set that is made up, or the shuffle's of one that is not.
+/// Prepares a set: originals from `from` (or its sub-folder of that name), results into `out`. `seed`
+/// replaces the seed of a generated set, or the shuffle's of any other.
 pub fn prepare(
     name: &str,
     from: &Path,
@@ -175,13 +176,13 @@ struct Task {
     split: Split,
 }
 
-/// How rows are divided among training and test.
+/// The division of rows into training and test.
 enum Split {
-    /// 80 : 20.
+    /// 80 : 20 of the rows.
     Rows,
-    /// 80 : 20 of the units; each row's.
+    /// 80 : 20 of the units; holds each row's unit.
     Units(Vec<usize>),
-    /// So many rows at the front are for training, as published.
+    /// The first rows, this many of them, are for training, as published.
     Published(usize),
 }
 
@@ -193,7 +194,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Adds a line; the line feed is added here.
+    /// Adds a line and its line feed.
     fn push(&mut self, line: &[u8]) {
         self.text.extend_from_slice(line);
         self.text.push(b'\n');

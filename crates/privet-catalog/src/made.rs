@@ -8,14 +8,14 @@ use crate::synth::Made;
 use std::io::Write;
 use std::sync::OnceLock;
 
-/// The largest number of one.
+/// The largest table number.
 const LAST: u64 = 9_999;
-/// What all of their names begin with.
+/// The prefix of their names.
 const PREFIX: &str = "made-";
-/// Which of them there are, for people.
+/// The range of their names, for people.
 pub(super) const NAMES: &str = "made-0001 to made-9999";
 
-/// An entry for each, made when it is asked for. Names live as long as the program.
+/// An entry for each, made on first use. Names live as long as the program.
 static ENTRIES: [OnceLock<Entry>; LAST as usize] = [const { OnceLock::new() }; LAST as usize];
 
 fn entry(number: u64) -> Entry {
@@ -41,14 +41,14 @@ fn numbered(name: &str) -> Option<u64> {
     digits.parse().ok().filter(|number| all_digits && (1..=LAST).contains(number))
 }
 
-/// The entry of that name, if it is one of these.
+/// The entry of that name, if it is a generated table.
 pub(super) fn find(name: &str) -> Option<&'static Entry> {
     let number = numbered(name)?;
     let place = ENTRIES.get(number as usize - 1)?;
     Some(place.get_or_init(|| entry(number)))
 }
 
-/// Its rows; another seed is another table.
+/// The rows of a table; another seed gives another table.
 pub(super) fn table(entry: &Entry, seed: Option<u64>) -> Result<Task, CatalogError> {
     let made = Made::new(seed.or_else(|| numbered(entry.name)).unwrap_or(1));
     let numbers = made.numbers.iter().enumerate().map(|(place, column)| {
@@ -61,7 +61,7 @@ pub(super) fn table(entry: &Entry, seed: Option<u64>) -> Result<Task, CatalogErr
     });
     let columns = numbers.chain(categories).collect();
     let schema = draft("y", &["0", "1"], columns).of_file().check()?;
-    // Five digits or so of every number.
+    // About five significant digits of every number.
     let digits =
         |[low, high]: [f64; 2]| (5.0 - libm::log10(high - low).floor()).clamp(0.0, 6.0) as usize;
     let digits: Vec<usize> = made.numbers.iter().map(|column| digits(column.bounds)).collect();

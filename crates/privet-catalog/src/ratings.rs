@@ -1,8 +1,9 @@
 //! Sets of ratings: lines `user,item,rating`, with the list of items in the schema.
 //!
-//! The items of the sets called `-400` and `-900` are the most rated ones, found by counting the published ratings: in
-//! order here only because these sets are public (of private ratings such a list is paid for:
-//! `privet complete --top K`). Of users with more than 80 ratings of them 80 are kept, as in the thesis (ξ).
+//! The items of the sets called `-400` and `-900` are the most rated ones, found by counting the
+//! published ratings: in order here only because these sets are public (from private ratings such a list
+//! is estimated privately: `privet complete --top K`). Of users with more than 80 ratings of them 80 are
+//! kept, as in the thesis (ξ).
 
 use super::entries::plain;
 use super::files::original;
@@ -54,7 +55,7 @@ const fn rank_one(name: &'static str, title: &'static str, rows: usize, columns:
     }
 }
 
-/// All known sets of ratings; `rows` are ratings, and `columns` items.
+/// All known sets of ratings; `rows` counts ratings, and `columns` items.
 pub const RATINGS: &[Entry] = &[
     million("movielens-1m", "MovieLens 1M", 1_000_209, 3_952),
     million("movielens-1m-400", "MovieLens 1M, the 400 most rated films", 465_275, 400),
@@ -115,17 +116,17 @@ pub const RATINGS: &[Entry] = &[
     ),
 ];
 
-/// The most ratings kept of a user of a set with few items, ξ.
+/// Upper bound ξ on the ratings kept of a user, in a set with few items.
 const MOST: u32 = 80;
 
-/// The shape of a set that is made up.
+/// The shape of a generated set; `None` for any other.
 pub fn made_up(entry: &Entry) -> Option<RankOne> {
     let each = MOST as usize;
     let shape = RankOne { users: entry.rows / each, items: entry.columns, each, seed: 20_180_611 };
     entry.name.starts_with("rank-one").then_some(shape)
 }
 
-/// Its schema.
+/// The schema of a set of ratings.
 pub fn schema(entry: &Entry, items: Vec<String>) -> Result<Schema, SchemaError> {
     let most = match entry.columns {
         400 | 900 => MOST,
@@ -139,13 +140,13 @@ pub fn schema(entry: &Entry, items: Vec<String>) -> Result<Schema, SchemaError> 
     ratings::schema(&RatingFacts { layout: Layout::Triples, items, bounds, most })
 }
 
-/// Items called 1 to so many.
+/// Items named 1 to `count`.
 pub fn numbered(count: usize) -> Vec<String> {
     (1..=count).map(|item| item.to_string()).collect()
 }
 
-/// What is known of a set's items, in the order of their list; nothing where it has no file of them, or that file is
-/// not at hand.
+/// Features of a set's items, in the order of their list; empty where the set has no file of them, or
+/// that file is absent.
 pub fn features(
     entry: &Entry,
     from: &Path,
@@ -165,7 +166,7 @@ pub fn features(
     Ok(ratings::features(&path, items).map_err(damaged)?.rows)
 }
 
-/// Ready to be split and written.
+/// The task, ready to be split and written.
 pub(super) fn task(entry: &Entry, from: &Path, seed: Option<u64>) -> Result<Task, CatalogError> {
     let mut rows = Lines::default();
     if let Some(shape) = made_up(entry) {
@@ -208,7 +209,7 @@ fn finished(schema: Schema, rows: Lines) -> Result<Task, CatalogError> {
     Ok(Task { header: "user,item,rating".into(), schema, rows, split: Split::Rows })
 }
 
-/// User, item and the rating as it is written.
+/// User, item and the rating as text.
 type Triple<'a> = (u32, u32, &'a str);
 
 fn triples(text: &str, separator: char, header: usize) -> Option<Vec<Triple<'_>>> {

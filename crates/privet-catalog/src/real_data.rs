@@ -6,11 +6,11 @@ use privet_data::{Dataset, Encoding, Schema, Target, read, testing::real_data};
 use std::{collections::HashSet, fs, path::Path};
 use tempfile::TempDir;
 
-/// More numbers than this are too many to make up for a test: the stand-ins, whose own module tests
-/// them at a smaller size.
+/// Sets with more numbers than this are too large to generate in a test: the stand-ins, whose own module
+/// tests them at a smaller size.
 const LARGE: usize = 5_000_000;
 
-/// A prepared set, in a folder that lasts as long.
+/// A prepared set, in a folder that lives as long.
 struct Set {
     prepared: Prepared,
     train: Dataset,
@@ -26,7 +26,7 @@ fn set(name: &str, originals: &Path) -> Set {
     Set { prepared, train, test, out }
 }
 
-/// How many of train and test together have each class.
+/// The number of rows of each class in train and test together.
 fn classes(set: &Set) -> Vec<usize> {
     let mut counts = Vec::new();
     for part in [&set.train, &set.test] {
@@ -40,7 +40,7 @@ fn classes(set: &Set) -> Vec<usize> {
     counts
 }
 
-/// Every set comes out with the rows, columns and classes that the catalog announces.
+/// Every set has the rows, columns and classes that the catalog announces.
 #[test]
 fn every_set_has_its_announced_shape() {
     let originals = real_data("every_set_has_its_announced_shape");
@@ -83,7 +83,8 @@ fn every_set_has_its_announced_shape() {
     }
 }
 
-/// The patient is the unit: nobody is in both parts, and no more than the cap of anybody is read.
+/// The patient is the unit: no patient is in both parts, and at most the cap of each one's encounters is
+/// read.
 #[test]
 fn no_patient_is_in_both_parts() {
     let Some(originals) = real_data("no_patient_is_in_both_parts") else { return };
@@ -107,7 +108,7 @@ fn no_patient_is_in_both_parts() {
     assert!(records.iter().all(|count| *count >= 1));
 }
 
-/// The columns of zeros are all that tells the wide forms from Cod-RNA itself.
+/// Columns of zeros are the only difference between the wide forms and Cod-RNA itself.
 #[test]
 fn cod_rna_with_zeros_holds_the_same_records() {
     let Some(originals) = real_data("cod_rna_with_zeros_holds_the_same_records") else { return };

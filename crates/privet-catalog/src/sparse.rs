@@ -24,8 +24,8 @@ pub(super) fn schema(
     draft.check()
 }
 
-/// A set in sparse text, with the split it is published with. All values are in [0, 1]. The test
-/// file of a9a stops at feature 122 of 123.
+/// A set in sparse text, with its published split. All values are in [0, 1]. The test file of a9a stops
+/// at feature 122 of 123.
 pub(super) fn published(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let schema = schema(entry.columns as u32, Some([0.0, 1.0]), vec!["-1".into(), "+1".into()])?;
     let mut rows = Lines::default();
@@ -40,7 +40,7 @@ pub(super) fn published(entry: &Entry, from: &Path) -> Result<Task, CatalogError
     Ok(Task { schema, header: String::new(), rows, split })
 }
 
-/// Cod-RNA followed by columns of zeros: the first eight columns are those of `cod-rna`, brought to
+/// Cod-RNA followed by columns of zeros: the first eight columns are those of `cod-rna`, scaled to
 /// [0, 1] by the same bounds, and rows are split alike.
 pub(super) fn cod_rna_with_zeros(entry: &Entry, from: &Path) -> Result<Task, CatalogError> {
     let schema = schema(entry.columns as u32, Some([0.0, 1.0]), vec!["-1".into(), "1".into()])?;

@@ -1,13 +1,12 @@
 //! Stand-ins for Uber's four data sets (Iyengar et al. 2019, Table 1), which are not public.
 //!
-//! Only their shapes and accuracies are published. The stand-ins have the same number of encoded
-//! columns (one of them constant), two classes, and labels drawn such that the best accuracy is the
-//! published non-private one ([`crate::synth::Logistic`]). The share of the larger class is not
-//! published; the lowest accuracy reported for any private method at ε = 0.1 stands in, since
-//! that is what guessing the larger class gets. Columns are independent and normal, which the
-//! originals surely are not. They have 1/10, 1/200, 1/20 and 1/50 of the rows (4, 18, 18
-//! and 19 million in full), so noise weighs that much more than in the papers: figures from them
-//! are not comparable with the published ones.
+//! Only their shapes and accuracies are published. The stand-ins have the same number of encoded columns
+//! (one of them constant), two classes, and labels drawn such that the best accuracy is the published
+//! non-private one ([`crate::synth::Logistic`]). The share of the larger class is not published; it is
+//! set to the lowest accuracy reported for any private method at ε = 0.1, since guessing the larger
+//! class attains it. Columns are independent and normal, which the originals surely are not. They have
+//! 1/10, 1/200, 1/20 and 1/50 of the rows (4, 18, 18 and 19 million in full), so noise has that much
+//! more effect than in the papers: figures from them are not comparable with the published ones.
 
 use super::{
     Entry, Lines, Split, Task,
@@ -17,10 +16,10 @@ use crate::synth::Logistic;
 use privet_data::schema::{BiasDraft, ColumnDraft, Draft, Scale, SchemaError};
 use std::io::Write;
 
-/// A public bound that no feature of these sets comes near.
+/// A public bound far beyond every feature of these sets.
 const BOUND: f64 = 10.0;
 
-/// Rows and encoded columns of the set that a stand-in stands for.
+/// Rows and encoded columns of the original of a stand-in.
 pub fn full_size(name: &str) -> (usize, usize) {
     match name {
         "uber-1" => (4_000_000, 23),
@@ -30,7 +29,7 @@ pub fn full_size(name: &str) -> (usize, usize) {
     }
 }
 
-/// The law of a stand-in, by its name.
+/// The distribution of a stand-in, by its name.
 pub fn law_of(name: &str) -> Logistic {
     let (offset, signal) = match name {
         "uber-1" => (-1.1733, 0.5155),
@@ -38,7 +37,7 @@ pub fn law_of(name: &str) -> Logistic {
         "uber-3" => (-1.0456, 0.9030),
         _ => (-1.7648, 1.0831),
     };
-    // The constant column is one of those counted.
+    // The constant column is included in that count.
     Logistic { features: full_size(name).1 - 1, offset, signal, seed: 1 }
 }
 
@@ -46,7 +45,7 @@ fn law(entry: &Entry) -> Logistic {
     law_of(entry.name)
 }
 
-/// So many rows of a stand-in.
+/// A stand-in with this many rows.
 pub(super) fn task(entry: &Entry, rows: usize, seed: Option<u64>) -> Result<Task, SchemaError> {
     let law = law(entry);
     let law = Logistic { seed: seed.unwrap_or(law.seed), ..law };

@@ -1,8 +1,8 @@
-//! The two made-up sets of the papers, and two that a plane decides.
+//! The two generated sets of the papers, and two linearly separable ones.
 //!
-//! How well a linear model does depends on where the clusters happen to fall, so the seeds are
-//! fixed; they were chosen such that scikit-learn's logistic regression with its defaults reaches
-//! the published 94.9 % (Synthetic-L) and 95.8 % (Synthetic-H) on the test part.
+//! The accuracy of a linear model depends on the positions of the clusters, so the seeds are fixed; they
+//! were chosen such that scikit-learn's logistic regression with its defaults reaches the published 94.9
+//! % (Synthetic-L) and 95.8 % (Synthetic-H) on the test part.
 
 use super::{
     Lines, Split, Task,
@@ -12,7 +12,7 @@ use crate::synth::{Classification, Separable, make_classification};
 use privet_data::schema::{ColumnDraft, Scale, SchemaError};
 use std::io::Write;
 
-/// A public bound that no feature of these sets comes near.
+/// A public bound far beyond every feature of these sets.
 const BOUND: f64 = 1_000.0;
 
 pub(super) fn low(seed: Option<u64>) -> Result<Task, SchemaError> {
@@ -23,12 +23,12 @@ pub(super) fn high(seed: Option<u64>) -> Result<Task, SchemaError> {
     task(seeded(Classification::HIGH, seed))
 }
 
-/// Records of each set that a plane decides.
+/// Records of each linearly separable set.
 const REALIZABLE_ROWS: usize = 125_000;
 const REALIZABLE: Separable = Separable { features: 5, margin: 0.1, seed: 20_191_218 };
 
-/// Five columns, no error: the thesis of Thakkar has a bound on what can be answered on such a task.
-/// `close` leaves no room between the classes.
+/// Five columns, no error: Thakkar's thesis bounds the number of answerable queries on such a task.
+/// `close` gives a margin of 0.
 pub(super) fn realizable(close: bool, seed: Option<u64>) -> Result<Task, SchemaError> {
     let margin = if close { 0.0 } else { REALIZABLE.margin };
     let settings = Separable { margin, seed: seed.unwrap_or(REALIZABLE.seed), ..REALIZABLE };

@@ -1,9 +1,10 @@
-//! What the help of every verb that reads records says of one that does not fit: the same words everywhere.
+//! The help text about records that do not fit the schema: the same in every verb that reads records.
 
 use crate::family;
 use clap::Command;
 
-/// Verbs beside those of the families that are offered that read records as a schema says, and end where one does not fit unless it says otherwise.
+/// Verbs that read records under a schema and by default end at a record that does not fit it, beside
+/// the verbs of the offered families.
 const VERBS: [&[&str]; 9] = [
     &["train"],
     &["tune"],
@@ -16,12 +17,12 @@ const VERBS: [&[&str]; 9] = [
     &["party", "train"],
 ];
 
-/// What their help says.
+/// The text appended to their help.
 const WORDS: &str = "\
 A line that does not fit the schema ends the command with its number, which tells of that record.
 With `invalid = \"drop\"` in the schema no record can (see docs/guide.md).";
 
-/// The command with these words at the end of what each of them does.
+/// Appends the text to the description of each of them.
 pub fn told(command: Command) -> Command {
     let own = VERBS.into_iter().fold(command, telling);
     family::names().into_iter().fold(own, |command, verb| telling(command, &[verb]))
@@ -42,8 +43,8 @@ mod tests {
     use super::*;
     use crate::cli::Cli;
 
-    /// Whoever takes a table, a schema and a budget reads records; streams alone take no schema that refuses one, and a plan
-    /// reads none.
+    /// A verb that takes a table, a schema and a budget reads records; only streams take no schema that
+    /// refuses a record, and a plan reads none.
     #[test]
     fn every_verb_that_may_end_at_a_record_says_so() {
         const READS_NONE: [&str; 1] = ["plan"];

@@ -1,8 +1,8 @@
-//! A synthetic census table for the demonstration. Nobody in it exists.
+//! A synthetic census table for the demonstration. All people in it are invented.
 //!
-//! Each person gets an age, schooling, a field of work that leans on the schooling, weekly hours,
-//! a household and a region; the income class then follows a logistic law in those. The same rows
-//! come out every time.
+//! Each person gets an age, schooling, a field of work that depends on the schooling, weekly hours, a
+//! household and a region; the income class then follows a logistic law in those. The rows are the same
+//! every time.
 
 use privet_dp::noise::{FixedSeed, Source};
 use std::fmt::Write;
@@ -71,7 +71,7 @@ const EDUCATION: [(&str, f64); 6] = [
     ("doctorate", 0.03),
 ];
 
-/// Field, its weight for those with little and with long schooling, effect on income.
+/// Field, its weight at the lowest and at the highest schooling, its effect on income.
 const WORK: [(&str, f64, f64, f64); 9] = [
     ("farm", 8.0, 1.0, -1.1),
     ("craft", 22.0, 3.0, -0.2),
@@ -95,7 +95,7 @@ const REGION: [(&str, f64, f64); 5] = [
     ("capital", 0.18, 0.7),
 ];
 
-/// A CSV table of `rows` people; another `seed`, other people.
+/// A CSV table of `rows` people; another `seed` gives other people.
 pub fn table(rows: usize, seed: u64) -> String {
     let mut dice = Dice(FixedSeed::new(seed));
     let mut text = String::from("age,education,work,hours,household,region,owns_home,income\n");
@@ -148,12 +148,12 @@ impl Dice {
         (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// About normal: the sum of twelve uniforms.
+    /// Approximately normal: the sum of twelve uniforms.
     fn bell(&mut self) -> f64 {
         (0..12).map(|_| self.share()).sum::<f64>() - 6.0
     }
 
-    /// A place in a list of weights.
+    /// An index drawn from a list of weights.
     fn pick(&mut self, weights: impl Iterator<Item = f64> + Clone) -> usize {
         let mut left = self.share() * weights.clone().sum::<f64>();
         let mut last = 0;

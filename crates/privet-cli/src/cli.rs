@@ -1,4 +1,4 @@
-//! The command line's shape. Each verb owns its flags and its help; see [`crate::verbs`].
+//! The command line. Each verb owns its flags and its help; see [`crate::verbs`].
 
 use crate::bad_line;
 use crate::failure::Failure;
@@ -59,26 +59,26 @@ pub struct Everywhere {
     /// Threads to compute with; all cores unless given. What comes out is the same
     #[arg(long, global = true, value_name = "N", help_heading = "Everywhere")]
     threads: Option<std::num::NonZeroUsize>,
-    /// Say nothing but errors. What was asked for still goes to standard output where it goes there, and --json is
-    /// written; a report of what is in a file, and of a check that holds, is not
+    /// Say nothing but errors. What was asked for still goes to standard output where it goes there, and
+    /// --json is written; a report of what is in a file, and of a check that holds, is not
     #[arg(short, long, global = true, help_heading = "Everywhere")]
     quiet: bool,
 }
 
 impl Cli {
-    /// Verbs, flags and texts, which fit the window.
+    /// The parser, with help that fits the window.
     pub fn shape() -> clap::Command {
         flowing(bad_line::told(Self::command()))
     }
 
-    /// What the arguments say, the first of which is the program's name.
+    /// Parses the arguments, the first of which is the program's name.
     pub fn read<S: Into<std::ffi::OsString> + Clone>(
         arguments: impl IntoIterator<Item = S>,
     ) -> Result<Self, clap::Error> {
         Self::from_arg_matches(&Self::shape().try_get_matches_from(arguments)?)
     }
 
-    /// Does what was asked.
+    /// Runs the command.
     pub fn run(self) -> Result<(), Failure> {
         self.everywhere.heed();
         self.command.run()
@@ -86,7 +86,7 @@ impl Cli {
 }
 
 impl Everywhere {
-    /// Does as they say from now on.
+    /// Applies these flags from now on.
     pub fn heed(&self) {
         output::set_quiet(self.quiet);
         if let Some(threads) = self.threads {
@@ -135,7 +135,7 @@ pub enum Command {
 }
 
 impl Command {
-    /// Does it.
+    /// Runs the verb.
     pub fn run(self) -> Result<(), Failure> {
         match self {
             Self::Demo(verb) => verb.run(),

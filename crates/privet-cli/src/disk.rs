@@ -1,6 +1,6 @@
-//! Tables larger than memory: when rows are encoded on disk, where, and what is left of them.
+//! Tables larger than memory: the decision to encode rows on disk, their folder, and its removal.
 //!
-//! Whether a table is encoded on disk follows from public facts: the number of rows that the plan was made for, the width of
+//! The decision follows from public facts: the number of rows that the plan was made for, the width of
 //! encoded rows, and `--memory`. A model has the same bits either way.
 
 use crate::failure::Failure;
@@ -15,21 +15,22 @@ use privet_learn::{METHODS, Method, Needs};
 use privet_optim::sum::{OnDisk, Table};
 use std::path::{Path, PathBuf};
 
-/// What passes over rows on disk may take unless `--memory` says so.
+/// Memory for passes over rows on disk, unless `--memory` sets it.
 const STREAMING: u64 = 1 << 30;
-/// Memory of a machine that does not tell.
+/// Memory assumed for a machine that does not report it.
 const UNKNOWN: u64 = 8 << 30;
 
 /// How a table larger than memory is handled.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Tables larger than memory")]
 pub struct DiskFlags {
-    /// Memory for the table's rows, as 800MB or 16GB; a table that takes more is encoded once on disk and read from there
-    /// in every pass [default: half of the machine's; passes then take 1GB]
+    /// Memory for the table's rows, as 800MB or 16GB; a table that takes more is encoded once on disk
+    /// and read from there in every pass [default: half of the machine's; passes then take 1GB]
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
-    /// Folder for encoded rows, where they do not fit into memory: as private as the table itself. Interrupted, encoding
-    /// goes on from there the next time [default: beside the table, and nothing is left there unless the process is killed]
+    /// Folder for encoded rows, where they do not fit into memory: as private as the table itself.
+    /// Interrupted, encoding goes on from there the next time [default: beside the table, and nothing is
+    /// left there unless the process is killed]
     #[arg(long, value_name = "DIR")]
     cache: Option<PathBuf>,
     /// Leave encoded rows where they are, for the next model of the same table and schema
@@ -37,7 +38,7 @@ pub struct DiskFlags {
     keep_cache: bool,
 }
 
-/// A number of bytes, in words.
+/// Parses a number of bytes with its unit.
 fn size(word: &str) -> Result<u64, String> {
     let refused =
         || format!("'{word}' is not a size; accepted: a number with B, KB, MB, GB or TB, as 800MB");
@@ -60,7 +61,7 @@ fn size(word: &str) -> Result<u64, String> {
     if (0.0..1e18).contains(&bytes) { Ok(bytes as u64) } else { Err(refused()) }
 }
 
-/// The rows of a table, wherever they are.
+/// The rows of a table, in memory or on disk.
 pub enum Rows {
     /// In memory.
     Memory(Box<Dataset>),
@@ -69,7 +70,7 @@ pub enum Rows {
 }
 
 impl Rows {
-    /// As what a plan runs on.
+    /// The table for a plan to run on.
     pub fn table(&self) -> &dyn Table {
         match self {
             Self::Memory(data) => data.as_ref(),
@@ -77,7 +78,7 @@ impl Rows {
         }
     }
 
-    /// All went well: what is not to last goes.
+    /// Removes temporary files after success.
     pub fn done(self) {
         if let Self::Disk(table, cache) = self {
             drop(table);
@@ -87,7 +88,7 @@ impl Rows {
 }
 
 impl DiskFlags {
-    /// Refuses what is for rows on disk alone.
+    /// Refuses flags that apply only to rows on disk.
     pub fn refuse(&self, why: &str) -> Result<(), Failure> {
         let given = [
             ("--memory", self.memory.is_some()),
@@ -100,7 +101,7 @@ impl DiskFlags {
         }
     }
 
-    /// Refuses a folder that is none.
+    /// Refuses a cache that is not a folder.
     pub fn check(&self) -> Result<(), Failure> {
         match &self.cache {
             Some(folder) if !folder.is_dir() => {
@@ -118,8 +119,8 @@ impl DiskFlags {
         self.memory.unwrap_or_else(|| machine().unwrap_or(UNKNOWN) / 2)
     }
 
-    /// Whether so many rows are too many for memory, by public facts alone; refused where the method, or a unit, needs them
-    /// there all the same.
+    /// True if this many rows exceed memory, by public facts alone; refused where the method, or a unit,
+    /// needs them in memory all the same.
     pub fn needed(&self, schema: &Schema, rows: u64, method: &Method) -> Result<bool, Failure> {
         let bytes = Cache::bytes(schema, rows);
         if bytes <= self.memory() {
@@ -128,7 +129,7 @@ impl DiskFlags {
         let asked = self.memory.is_some();
         let (bytes, most) = (in_words(bytes), in_words(self.memory()));
         if schema.unit_column().is_some() {
-            // As before there was a disk to go to.
+            // As in versions that could not encode on disk.
             return match asked {
                 false => Ok(false),
                 true => Err(Failure::input(format!(
@@ -198,7 +199,7 @@ impl DiskFlags {
                 cache.folder().display()
             );
         }
-        // A quarter is for all else.
+        // A quarter of the memory is left for everything else.
         let table = OnDisk::open_all(&encoded.files, memory / 4 * 3)
             .map_err(|error| Failure::Environment(error.to_string()))?;
         Ok(Rows::Disk(Box::new(table), cache))
@@ -218,7 +219,7 @@ impl From<BlockError> for Failure {
     }
 }
 
-/// Bytes for people.
+/// A number of bytes for people.
 fn in_words(bytes: u64) -> String {
     match bytes as f64 {
         bytes if bytes >= 1e9 => format!("{:.1} GB", bytes / 1e9),
@@ -227,14 +228,14 @@ fn in_words(bytes: u64) -> String {
     }
 }
 
-/// Bytes of memory that the machine has, where it tells.
+/// The machine's memory in bytes, where it is reported.
 fn machine() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find(|line| line.starts_with("MemTotal"))?;
     Some(line.split_whitespace().nth(1)?.parse::<u64>().ok()? * 1024)
 }
 
-/// The learners that read rows from disk.
+/// The learners that can read rows from disk.
 fn from_disk() -> String {
     let sums = METHODS.iter().filter(|info| info.covers.needs == Needs::Sums);
     sums.map(|info| info.name).collect::<Vec<_>>().join(", ")

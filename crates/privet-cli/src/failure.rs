@@ -1,4 +1,4 @@
-//! Why a command failed, and the exit code that says so.
+//! The reason why a command failed, and its exit code.
 
 use crate::interrupt::INTERRUPTED;
 use privet_data::DataError;
@@ -9,13 +9,13 @@ use privet_ledger::LedgerError;
 use privet_optim::solver::SolveError;
 use std::io;
 
-/// A failed command. The words are for the operator, who holds the data.
+/// A failed command. The message is for the operator, who holds the data.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// No proof, no budget, or a certificate that does not hold.
+    /// No proof covers it, the budget does not allow it, or a certificate does not hold.
     #[error("{0}")]
     Refused(String),
-    /// Something the caller gave.
+    /// Bad input or usage.
     #[error("{0}")]
     Input(String),
     /// The machine: disk, permission.
@@ -24,27 +24,27 @@ pub enum Failure {
     /// Stopped by the user.
     #[error("interrupted: nothing is left half-written")]
     Interrupted,
-    /// The result is already on standard output; only the code is left to say.
+    /// The result is already on standard output; only the exit code is left.
     #[error("")]
     Told,
-    /// Whoever read our output has heard enough.
+    /// The reader closed our standard output.
     #[error("")]
     ReaderGone,
 }
 
 impl Failure {
-    /// Something the caller gave.
+    /// Bad input or usage.
     pub fn input(words: impl Into<String>) -> Self {
         Self::Input(words.into())
     }
 
-    /// A file that could not be read or written: a wrong name is the caller's fault, anything
-    /// else the machine's.
+    /// A file that could not be read or written: a wrong name is the caller's fault, any other error the
+    /// machine's.
     pub fn file(what: &str, error: &io::Error) -> Self {
         Self::file_in_words(format!("{what}: {error}"), error)
     }
 
-    /// The same with other words.
+    /// As [`Failure::file`], with another message.
     pub fn file_in_words(words: String, error: &io::Error) -> Self {
         use io::ErrorKind::{IsADirectory, NotADirectory, NotFound};
         match error.kind() {
@@ -72,7 +72,7 @@ impl Failure {
         }
     }
 
-    /// Says why, on standard error.
+    /// Prints the reason on standard error.
     pub fn tell(&self) {
         let words = self.to_string();
         if !words.is_empty() {
@@ -130,7 +130,7 @@ impl From<LearnError> for Failure {
             | LearnError::Gate(GateError::Purse(PurseError::NotKept(_) | PurseError::InUse(_))) => {
                 Self::Environment(words)
             }
-            // The others or the network, not what is proved.
+            // The other parties or the network failed, not the proof.
             LearnError::Gate(GateError::Together(_)) => Self::Environment(words),
             LearnError::Solve(SolveError::Stopped) => Self::Interrupted,
             LearnError::Solve(SolveError::Setting(_) | SolveError::TooFine { .. }) => {

@@ -1,13 +1,13 @@
-//! Help that fits the window. Its texts are broken by hand in the source; on a narrower screen than that of
-//! whoever wrote them, lines would be broken a second time, in the middle of sentences.
+//! Help that fits the window. Its texts are broken by hand in the source; on a narrower screen than the
+//! author's, lines would be broken a second time, in the middle of sentences.
 
 use clap::Command;
 
-/// A line of at least so many characters was broken because the next word did not fit.
+/// A line of at least this many characters was broken because the next word did not fit.
 const FULL: usize = 72;
 
-/// The command and all below it, with the paragraphs of their long descriptions in one line each, for `clap` to
-/// break. Lists (lines that begin with a space) and short lines stay as they are.
+/// Joins the paragraphs of the long descriptions of a command and all its subcommands into one line
+/// each, for `clap` to break. Lists (lines that begin with a space) and short lines stay as they are.
 pub fn flowing(command: Command) -> Command {
     let texts = [command.get_long_about(), command.get_after_help()]
         .map(|text| text.map(|text| paragraphs(&text.to_string())));
@@ -59,8 +59,8 @@ mod tests {
         );
     }
 
-    /// On a screen of 80 columns no verb's description has a line of a few words between two full ones, which is what
-    /// breaking twice looks like.
+    /// On a screen of 80 columns no description has a line of a few words between two full ones, the
+    /// sign of a paragraph that was broken twice.
     #[test]
     fn no_description_is_broken_twice() {
         let mut verbs = vec![Cli::shape()];

@@ -1,5 +1,6 @@
-//! The head of every verb that releases something: the table, its schema, the budget, whose difference must not show, and
-//! how many rows there are. Each flag, its limits and its help stand here once; a verb says what of it differs ([`Shape`]).
+//! The head of every verb that releases something: the table, its schema, the budget, the neighbouring
+//! tables, and the number of rows. Each flag, its limits and its help are written here once; a verb
+//! declares its differences ([`Shape`]).
 
 use crate::failure::Failure;
 use crate::order::Table;
@@ -11,48 +12,48 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
-/// Whether a verb takes a flag.
+/// The presence of a flag in a verb.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
-    /// It must be given.
+    /// It is required.
     Always,
-    /// It may be.
+    /// It is optional.
     Perhaps,
-    /// The verb has none.
+    /// The verb does not have it.
     Never,
 }
 use Given::{Always, Never, Perhaps};
 
-/// What of a verb's head differs from that of others, in words of help and in what is required.
+/// The differences of a verb's head from the usual one, in help and in required flags.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// What the table is.
+    /// The table: its flag's presence and help.
     pub data: (Given, &'static str),
-    /// The public schema, and what is said of it.
+    /// The public schema: its flag's presence and help.
     pub schema: (Given, &'static str),
-    /// ε, and what is said between the name of the budget and its limits.
+    /// ε: its flag's presence, and the help between the name of the budget and its limits.
     pub epsilon: (Given, &'static str),
-    /// What is said of δ after its limits: what else is accepted, and the default.
+    /// Help on δ after its limits: other accepted values, and the default.
     pub delta: &'static str,
-    /// Which tables are neighbours where nobody says, and which there are.
+    /// The default neighbouring relation, and help on the accepted ones.
     pub neighbours: (Neighbours, &'static str),
-    /// The number of rows: its flag, and what is said of it.
+    /// The number of rows: its flag's presence, name and help.
     pub rows: (Given, &'static str, &'static str),
-    /// A release is made only where ε is given: all else that is of a release asks for it.
+    /// True if a release is made only where ε is given: every other flag of a release then requires it.
     pub only_with_epsilon: bool,
 }
 
-/// What most tables are.
+/// Help on the table, for most verbs.
 pub const TABLE: &str = "The table: CSV (.gz, .zst), LIBSVM or Parquet, as the schema says; a file, a folder of files, or a \
                          pattern of names in quotes ('visits/part-*.csv'); - is standard input";
-/// What most say of δ.
+/// Help on δ, for most verbs.
 pub const PURE_AT_ZERO: &str = "; 0 asks for pure ε [default: 1/N², N the number of rows]";
-/// The two relations.
+/// Help on the two relations.
 pub const RELATIONS: &str = "replace-one (row count public) or add-remove (row count private)";
-/// What is said of a schema where a stream goes on without it.
+/// Help on a schema that a resumed stream does not take.
 pub const NOT_FOR_A_STREAM: &str = "The public schema (TOML); not for a stream that goes on";
 
-/// What most verbs ask for.
+/// The usual head.
 pub const USUAL: Shape = Shape {
     data: (Always, TABLE),
     schema: (Always, "The public schema (TOML)"),
@@ -68,13 +69,13 @@ pub const USUAL: Shape = Shape {
     only_with_epsilon: false,
 };
 
-/// Which head a verb has.
+/// A verb's type of head.
 pub trait Says: std::fmt::Debug + Clone + Send + Sync + 'static {
-    /// Its head.
+    /// The shape of the head.
     const SHAPE: Shape;
 }
 
-/// Names a head.
+/// Declares a type of head.
 macro_rules! head {
     ($(#[$doc:meta])* $visible:vis $Name:ident $fields:tt) => {
         $(#[$doc])*
@@ -92,24 +93,24 @@ macro_rules! head {
 pub(crate) use head;
 
 head! {
-    /// Of what may be a baseline, which needs no budget.
+    /// The head of a verb that may run a baseline, which needs no budget.
     pub MayBePlain { epsilon: (Perhaps, "") }
 }
 
-/// The head as it was told.
+/// The head as given on the command line.
 #[derive(Debug, Clone)]
 pub struct Told {
     data: PathBuf,
     schema: Option<PathBuf>,
-    /// ε, where it was given.
+    /// The privacy budget's ε, if given.
     pub epsilon: Option<f64>,
-    /// δ, where it was given.
+    /// The privacy budget's δ, if given.
     pub delta: Option<f64>,
-    /// Which tables are neighbours.
+    /// The neighbouring relation.
     pub neighbours: Neighbours,
-    /// How many rows were declared.
+    /// The declared number of rows.
     pub rows: Option<u64>,
-    /// The flags that were given.
+    /// Names of the flags given.
     given: Vec<String>,
 }
 
@@ -127,22 +128,22 @@ impl Told {
         }
     }
 
-    /// Where the schema is.
+    /// The path of the schema.
     pub fn schema_path(&self) -> Option<&Path> {
         self.schema.as_deref()
     }
 
-    /// Which tables are neighbours, counted in which unit.
+    /// The neighbouring relation, with its unit.
     pub fn relation(&self, schema: &Schema) -> Relation {
         Relation::new(self.neighbours, schema.unit())
     }
 
-    /// The table, nothing of which was read.
+    /// The table, not yet read.
     pub fn table<'a>(&'a self, schema: &'a Schema) -> Result<Table<'a>, Failure> {
         Table::new(&self.data, schema, self.relation(schema), self.rows)
     }
 
-    /// ε, which is needed, and δ where it was given.
+    /// The required ε, and δ if given.
     pub fn budget(&self) -> Result<(f64, Option<f64>), Failure> {
         let missing = || {
             Failure::input(format!(
@@ -152,20 +153,21 @@ impl Told {
         Ok((self.epsilon.ok_or_else(missing)?, self.delta))
     }
 
-    /// The budget, its δ that of so many rows unless it was given.
+    /// The budget; δ defaults to that of this many rows.
     pub fn budget_for(&self, rows: u64) -> Result<Budget, Failure> {
         let (epsilon, delta) = self.budget()?;
         Ok(Budget::new(epsilon, delta.unwrap_or_else(|| Budget::usual_delta(rows)))?)
     }
 
-    /// The files that it names, and these.
+    /// The files that the head names, and `more`.
     pub fn inputs<'a>(&'a self, more: &[Option<&'a Path>]) -> Vec<&'a Path> {
         let own =
             [Some(&*self.data).filter(|path| !path.as_os_str().is_empty()), self.schema_path()];
         own.into_iter().chain(more.iter().copied()).flatten().collect()
     }
 
-    /// Refuses what a file that goes on as it was begun says already: what is given of the head, and what of these is.
+    /// Refuses flags that a resumed file already settles: those given of the head, and those given of
+    /// `more`.
     pub fn not_again(&self, path: &Path, more: &[(&str, bool)]) -> Result<(), Failure> {
         let more = more.iter().filter(|(_, given)| *given).map(|(flag, _)| (*flag).to_string());
         match self.given.iter().cloned().chain(more).next() {
@@ -177,7 +179,7 @@ impl Told {
         }
     }
 
-    /// As the arguments tell it.
+    /// Reads the head from parsed arguments.
     pub fn of(matches: &ArgMatches, shape: &Shape) -> Self {
         fn one<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, name: &str) -> Option<T> {
             matches.try_get_one::<T>(name).ok().flatten().cloned()

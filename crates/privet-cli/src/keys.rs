@@ -22,7 +22,7 @@ pub fn read_secret(path: &Path) -> Result<Secret, Failure> {
             crate::output::quoted(path)
         )));
     }
-    // A longer file is no key, whatever it begins with.
+    // A longer file is no key, whatever its first bytes.
     if facts.len() > 4096 {
         return Err(Failure::input(format!("{shown}: not a secret key; accepted: {FORM}")));
     }

@@ -1,4 +1,4 @@
-//! The `privet` command: parse, do, map the outcome to an exit code.
+//! The `privet` command: parses, runs, maps the outcome to an exit code.
 //!
 //! | code | meaning |
 //! |---|---|
@@ -8,9 +8,9 @@
 //! | 3 | the environment: disk, permission |
 //! | 130 | interrupted; nothing half-written |
 //!
-//! Results go to standard output, prose and progress to standard error. A verb is a file of
-//! `verbs`; what several verbs share is here beside it. A library, so that `python -m privet` is the
-//! same program; [`page`] draws a model.
+//! Results go to standard output, prose and progress to standard error. A verb is a file of `verbs`;
+//! code shared by several verbs is beside it. A library, so that `python -m privet` is the same program;
+//! [`page`] draws a model.
 #![forbid(unsafe_code)]
 
 mod bad_line;
@@ -38,7 +38,8 @@ mod words;
 
 use std::ffi::OsString;
 
-/// What `privet-bench`, a command of the same manners, takes from this one. Nobody else is promised any of it.
+/// Parts shared with `privet-bench`, a command with the same conventions. They are not a public
+/// interface.
 #[doc(hidden)]
 pub mod shared {
     pub use crate::cli::Everywhere;
@@ -53,13 +54,13 @@ pub mod shared {
     pub use crate::words::{beside, wrapped};
 }
 
-/// Does what the arguments say, the first of which is the program's name, and returns the exit code.
-/// It is the whole program: it handles Ctrl-C and panics from here on.
+/// Runs the command line, whose first argument is the program's name, and returns the exit code. It is
+/// the whole program: it handles Ctrl-C and panics from here on.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     ended(|| cli::Cli::read(arguments), cli::Cli::run)
 }
 
-/// The same for a command line of any shape.
+/// As [`main`], for another command line.
 #[doc(hidden)]
 pub fn ended<Line>(
     read: impl FnOnce() -> Result<Line, clap::Error>,
@@ -73,7 +74,7 @@ pub fn ended<Line>(
             // Help and version go to standard output with code 0, mistakes to standard error.
             let code = usage.exit_code();
             if usage.use_stderr() {
-                // Arguments are repeated in it.
+                // It may repeat arguments.
                 say!("{}", usage.render().to_string().trim_end());
             } else {
                 let _ = usage.print();
@@ -90,9 +91,9 @@ pub fn ended<Line>(
     }
 }
 
-/// A decoder that panics on a damaged file is caught by the reader, which says what is wrong; the
-/// panic's own words would only frighten, and may repeat a value of a record. A teacher that panics votes
-/// for the first class; a line for each would count those that did.
+/// Silences panics that are caught. A decoder that panics on a damaged file is caught by the reader,
+/// which reports the fault; the panic's own message could repeat a value of a record. A teacher that
+/// panics votes for the first class; a message for each would reveal the number of panics.
 fn quiet_inside_fences() {
     let usual = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

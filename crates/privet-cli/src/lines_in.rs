@@ -1,7 +1,7 @@
-//! Rows that arrive on a stream, a line each: as many as are there already, and one at least.
+//! Rows that arrive on a stream, one per line: as many as are available, and at least one.
 //!
-//! Every physical line is a record, whatever is in it: what does not fit becomes the null record by the schema's
-//! policy, and takes its slot. A line that is too long counts as an empty one.
+//! Every physical line is a record, whatever its content: one that does not fit becomes the null record
+//! by the schema's policy, and takes its slot. A line that is too long counts as an empty one.
 
 use crate::failure::Failure;
 use privet_data::read::{LONGEST_RECORD, csv_bytes};
@@ -9,7 +9,7 @@ use privet_data::schema::Format;
 use privet_data::{Dataset, Schema};
 use std::io::BufRead;
 
-/// Bytes after which a piece is handed on, if it has a line.
+/// Bytes after which a piece is passed on, if it contains a line.
 const ENOUGH: usize = 1 << 18;
 
 /// Reads pieces of a stream of rows.
@@ -17,7 +17,7 @@ pub struct LinesIn<R> {
     from: R,
     schema: Schema,
     header: Vec<u8>,
-    /// Lines that wait for others of their batch, each with its end.
+    /// Lines that wait for others of their batch, each with its line end.
     waiting: Vec<u8>,
     lines: usize,
     ended: bool,
@@ -49,7 +49,7 @@ impl<R: BufRead> LinesIn<R> {
             if std::mem::take(&mut rows.lines) == 0 {
                 return Err(Failure::input("standard input ended before the header"));
             }
-            // Names that do not fit are told before anything is waited for.
+            // Refuses names that do not fit before waiting for rows.
             let mut probe = rows.header.clone();
             probe.push(b'\n');
             csv_bytes(&probe, schema)?;
@@ -57,7 +57,7 @@ impl<R: BufRead> LinesIn<R> {
         Ok(rows)
     }
 
-    /// Adds the next line to those that wait, or finds the end.
+    /// Appends the next line to the waiting ones, or detects the end.
     fn line(&mut self) -> Result<(), Failure> {
         let start = self.waiting.len();
         let failed = |error| Failure::file("the stream of rows", &error);
@@ -79,7 +79,7 @@ impl<R: BufRead> LinesIn<R> {
         Ok(())
     }
 
-    /// The rest of a line that is too long.
+    /// Skips the rest of a line that is too long.
     fn pass_over(&mut self) -> std::io::Result<()> {
         loop {
             let piece = self.from.fill_buf()?;
@@ -92,7 +92,7 @@ impl<R: BufRead> LinesIn<R> {
         }
     }
 
-    /// Whole batches of rows, as many as are there; the last one may be short. `None` at the end.
+    /// Whole batches of rows, as many as are available; the last one may be short. `None` at the end.
     pub fn next(
         &mut self,
         batch: usize,
@@ -142,7 +142,7 @@ mod tests {
         let text = "a,y\n0.5,yes\n\nwhat\n1,no\n\"0,yes\n0.1,no,7\n0.2,yes";
         assert_eq!(pieces(text, 1, 4096), [7]);
         assert_eq!(pieces(text, 3, 4096), [7], "the last batch is short");
-        // One at a time where no more is at hand.
+        // One at a time where no more is available.
         assert_eq!(pieces(text, 1, 1).iter().sum::<usize>(), 7);
         assert!(pieces(text, 2, 1).iter().rev().skip(1).all(|rows| rows % 2 == 0));
         assert_eq!(pieces("a,y\n", 1, 64), [0; 0]);

@@ -1,4 +1,4 @@
-//! The `privet` command. What it does is in the library beside it.
+//! The `privet` command. Its code is in the library beside it.
 #![forbid(unsafe_code)]
 
 use std::process::ExitCode;

@@ -1,21 +1,22 @@
-//! What ε and δ mean as an attacker's odds.
+//! The meaning of ε and δ for an attacker.
 //!
-//! Somebody wants to tell whether a record is in the table (or which of two records is), knows everything else, and
-//! accuses falsely with probability α at most. For every (ε, δ) that holds, the share of true accusations is at most
-//! min(e^ε·α + δ, 1 − e^(−ε)(1 − δ − α)) (Wasserman & Zhou 2010; Kairouz, Oh & Viswanath 2015); of several pairs the
-//! least counts.
+//! An attacker decides whether a record is in the table (or which of two records is), knows everything
+//! else, and accuses falsely with probability at most α. For every (ε, δ) that holds, the probability of
+//! a true accusation is at most min(e^ε·α + δ, 1 − e^(−ε)(1 − δ − α)) (Wasserman & Zhou 2010; Kairouz,
+//! Oh & Viswanath 2015); of several pairs the least bound counts.
 //!
-//! What somebody believes after seeing an outcome is what she believed before, times the likelihood ratio e^L of that
-//! outcome. δ is no bound on Pr\[L > ε\]: what (ε, δ) bounds is E\[(1 − e^(ε − L))₊\] ≤ δ, so that by Markov's inequality
-//! Pr\[L > ε + ln c\] ≤ δ·c/(c − 1) for every c > 1. So a suspicion grows by more than c·e^ε ([`SLACK`] is the c that is
-//! told) with probability at most [`beyond`]; with δ = 0 never by more than e^ε.
+//! The attacker's odds after seeing an outcome are the odds before, times the likelihood ratio e^L of
+//! that outcome. δ is no bound on Pr\[L > ε\]: (ε, δ) bounds E\[(1 − e^(ε − L))₊\] ≤ δ, so that by
+//! Markov's inequality Pr\[L > ε + ln c\] ≤ δ·c/(c − 1) for every c > 1. So a suspicion grows by more
+//! than c·e^ε ([`SLACK`] is the c in use) with probability at most [`beyond`]; with δ = 0 never by more
+//! than e^ε.
 
 use privet_dp::account::{self, Event};
 
-/// False accusations for which the odds are told.
+/// The rates α of false accusations that are reported.
 pub const FALSE_RATES: [f64; 5] = [0.001, 0.01, 0.05, 0.1, 0.5];
 
-/// The largest share of true accusations at a rate of false ones.
+/// Upper bound on the probability of a true accusation at a rate of false ones.
 pub fn true_rate(pairs: &[(f64, f64)], false_rate: f64) -> f64 {
     let bound = |(epsilon, delta): &(f64, f64)| {
         let power = epsilon.exp();
@@ -26,7 +27,7 @@ pub fn true_rate(pairs: &[(f64, f64)], false_rate: f64) -> f64 {
     pairs.iter().map(bound).fold(1.0_f64, f64::min).clamp(false_rate.min(1.0), 1.0)
 }
 
-/// How often the best guess between two equally likely worlds is right.
+/// Upper bound on the accuracy of the best guess between two equally likely worlds.
 pub fn best_guess(pairs: &[(f64, f64)]) -> f64 {
     let right = |(epsilon, delta): &(f64, f64)| {
         let power = epsilon.min(700.0).exp();
@@ -35,22 +36,22 @@ pub fn best_guess(pairs: &[(f64, f64)]) -> f64 {
     pairs.iter().map(right).fold(1.0, f64::min)
 }
 
-/// By how much more than e^ε a suspicion may grow where δ is not 0.
+/// The factor c beyond e^ε by which a suspicion may grow where δ > 0.
 pub const SLACK: f64 = 1.1;
 
-/// What a suspicion of this probability can grow to, but for a probability of [`beyond`].
+/// Upper bound on the posterior of a suspicion with this prior, except with a probability of [`beyond`].
 pub fn suspicion((epsilon, delta): (f64, f64), prior: f64) -> f64 {
     let slack = if delta == 0.0 { 1.0 } else { SLACK };
     let grown = prior * slack * epsilon.min(700.0).exp();
     grown / (grown + 1.0 - prior)
 }
 
-/// With what probability at most it grows further.
+/// Upper bound on the probability that a suspicion grows further.
 pub fn beyond(delta: f64) -> f64 {
     (delta * SLACK / (SLACK - 1.0)).min(1.0)
 }
 
-/// Points (ε, δ(ε)) of a curve up to a largest ε, where the accountant finds one; the claim among them.
+/// Points (ε, δ(ε)) of a curve up to a largest ε, where the accountant proves one; includes the claim.
 pub fn curve(events: Option<&Event>, claim: (f64, f64), points: usize) -> Vec<(f64, f64)> {
     let most = claim.0;
     let mut found: Vec<(f64, f64)> = events
@@ -81,15 +82,15 @@ mod tests {
         assert!((true_rate(&pairs, 0.9) - (1.0 - 0.1 / 3.0)).abs() < 1e-12);
         assert!((suspicion((3_f64.ln(), 0.0), 0.5) - 0.75).abs() < 1e-12);
         assert!((suspicion((3_f64.ln(), 1e-6), 0.5) - 3.3 / 4.3).abs() < 1e-12);
-        // Nothing is revealed by nothing, and no more than everything by anything.
+        // At ε = 0 nothing is revealed, and no bound exceeds 1.
         assert_eq!(true_rate(&[(0.0, 0.0)], 0.1), 0.1);
         assert_eq!(true_rate(&[(800.0, 0.5)], 0.1), 1.0);
-        // Of several pairs the least counts.
+        // Of several pairs the least bound counts.
         assert!(true_rate(&[(3_f64.ln(), 0.0), (0.0, 0.01)], 0.05) < 0.061);
     }
 
-    /// Of Gaussian noise that meets (ε, δ) exactly, the loss is above ε far more often than δ says, and above
-    /// ε + ln 1.1 no more often than is told.
+    /// With Gaussian noise that meets (ε, δ) exactly, the loss exceeds ε far more often than δ, and
+    /// ε + ln 1.1 no more often than the bound.
     #[test]
     fn suspicions_grow_further_no_more_often_than_is_told() {
         for (epsilon, delta) in [(1.0, 1e-6), (0.1, 1e-6), (1.0, 2.5e-9), (0.1, 1e-9), (4.0, 1e-5)]

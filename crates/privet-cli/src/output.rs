@@ -1,4 +1,4 @@
-//! Where words go: results to standard output, prose to standard error, files whole or not at all.
+//! Output: results on standard output, prose on standard error, files whole or not at all.
 
 use crate::failure::Failure;
 use crate::interrupt;
@@ -10,26 +10,26 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Whether only errors are said.
+/// True if only errors are printed.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
-/// Whether only errors are to be said, from now on.
+/// Restricts printing to errors from now on.
 pub fn set_quiet(quiet: bool) {
     QUIET.store(quiet, Ordering::Relaxed);
 }
 
-/// Whether these words are said at all.
+/// True if this text is printed at all.
 pub fn is_said(words: &str) -> bool {
     !QUIET.load(Ordering::Relaxed) || words.starts_with("error")
 }
 
-/// Words on standard output about what was done, where that itself is in a file, or an exit code says it: what
-/// `--quiet` leaves out.
+/// Prints a report on standard output about work whose result is in a file or in the exit code:
+/// `--quiet` omits it.
 pub fn report(text: &str) -> Result<(), Failure> {
     if is_said("") { print(text) } else { Ok(()) }
 }
 
-/// Prose on standard error. A closed standard error is no reason to fail.
+/// Prints prose on standard error. A closed standard error is no reason to fail.
 #[macro_export]
 macro_rules! say {
     ($($words:tt)*) => {{
@@ -41,18 +41,18 @@ macro_rules! say {
     }};
 }
 
-/// A result on standard output, with nothing in it that acts on a terminal. Where a text from elsewhere is
-/// put into a line, it goes through [`privet_core::printable`] first, so that it stays in that line.
+/// Prints a result on standard output, without terminal control characters. A text from elsewhere goes
+/// through [`privet_core::printable`] before it is put into a line, so that it stays in that line.
 pub fn print(text: &str) -> Result<(), Failure> {
     write_out(&printable_lines(text))
 }
 
-/// A result for a program to read, byte for byte; on a terminal as [`print()`] shows it.
+/// Prints a result for a program to read, byte for byte; on a terminal as [`print()`] shows it.
 pub fn print_exact(text: &str) -> Result<(), Failure> {
     if io::stdout().is_terminal() { print(text) } else { write_out(text) }
 }
 
-/// A result as indented JSON, in which what acts on a terminal is escaped as JSON does it.
+/// Prints a result as indented JSON, with terminal control characters escaped as JSON does.
 pub fn print_json(value: &Value) -> Result<(), Failure> {
     write_out(&format!("{}\n", escaped_json(&format!("{value:#}"))))
 }
@@ -62,7 +62,7 @@ fn write_out(text: &str) -> Result<(), Failure> {
     out.write_all(text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::stdout)
 }
 
-/// JSON may hold C1 control characters and turns of direction as they are, inside its strings.
+/// JSON strings may contain C1 control characters and changes of direction unescaped.
 fn escaped_json(text: &str) -> String {
     let escaped = |letter: char| {
         let mut units = [0; 2];
@@ -86,13 +86,13 @@ pub fn json_number(value: f64) -> Value {
 
 pub use privet_learn::report::number;
 
-/// How wide a table may be.
+/// Largest width of a table, in characters.
 const WIDTH: usize = 80;
-/// How narrow its last column may become.
+/// Smallest width of its last column.
 const NARROWEST: usize = 24;
 
-/// Columns padded to a common width; the first row is a header. Where that is wider than a terminal the last
-/// column goes on in the next line.
+/// Columns padded to a common width; the first row is a header. Where that is wider than a terminal the
+/// last column is wrapped.
 pub fn table(rows: &[Vec<String>]) -> String {
     let shown = |cell: &String| printable(cell).into_owned();
     let rows: Vec<Vec<String>> = rows.iter().map(|row| row.iter().map(shown).collect()).collect();
@@ -121,7 +121,7 @@ pub fn table(rows: &[Vec<String>]) -> String {
     text
 }
 
-/// The same rows with the last column folded, if they are too wide.
+/// The same rows with the last column wrapped, if they are too wide.
 fn folded(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width = |column: usize| {
@@ -162,13 +162,14 @@ fn folded(rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     whole
 }
 
-/// Where `--out` leads, decided before any work is done: `-` is standard output, a file that is there is
-/// kept unless `force`, and `read` are files that this command reads or, with a journal beside them, keeps.
+/// Opens the destination of `--out`, before any work is done: `-` is standard output, an existing file
+/// is kept unless `force`, and `read` are files that this command reads or, with a journal beside them,
+/// keeps.
 pub fn open(path: &Path, force: bool, read: &[&Path]) -> Result<Destination, Failure> {
     open_for("--out", path, force, read)
 }
 
-/// The same for another flag than `--out`.
+/// As [`open`], for another flag than `--out`.
 pub fn open_for(
     flag: &str,
     path: &Path,
@@ -187,7 +188,7 @@ pub fn open_for(
             other.display()
         )));
     }
-    // A pipe waits for its reader, for ever if need be, and must be open to interruption.
+    // A pipe waits for its reader, possibly for ever, and must be open to interruption.
     let pipe = path.metadata().is_ok_and(|found| !found.is_file());
     let _guard = (!pipe).then(interrupt::writing);
     let existing = if force { Existing::Replace } else { Existing::Keep };
@@ -196,7 +197,7 @@ pub fn open_for(
     Ok(opened)
 }
 
-/// Whether both lead to one file, by whatever links, or will once it is made.
+/// True if both paths lead to one file, by whatever links, or will once it is created.
 fn is_same(one: &Path, other: &Path) -> bool {
     match (identity(one), identity(other)) {
         (Some(one), Some(other)) => one == other,
@@ -208,7 +209,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
     }
 }
 
-/// What tells a file from others, whatever its names.
+/// The identity of a file, whatever its names.
 #[cfg(unix)]
 fn identity(path: &Path) -> Option<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
@@ -220,20 +221,20 @@ fn identity(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok()
 }
 
-/// Where a file that is not there yet will be.
+/// The canonical path of a file that does not exist yet.
 fn to_be(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     Some(folder.unwrap_or(".".as_ref()).canonicalize().ok()?.join(path.file_name()?))
 }
 
-/// Where the journal of a stream, or of a training that is put aside, is kept.
+/// The path of the journal of a stream, or of a suspended training.
 pub fn journal_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".journal");
     name.into()
 }
 
-/// Refuses a stream that could not be begun in this file, before it is paid for.
+/// Refuses a file in which a stream could not begin, before the stream is paid for.
 pub fn fresh(flag: &str, path: &Path) -> Result<(), Failure> {
     let journal = journal_of(path);
     if journal.exists() {
@@ -246,19 +247,19 @@ pub fn fresh(flag: &str, path: &Path) -> Result<(), Failure> {
     [path, &journal].into_iter().try_for_each(|path| open_for(flag, path, false, &[]).map(drop))
 }
 
-/// Says what killed runs had left and was removed.
+/// Reports leftovers of killed runs that were removed.
 pub fn swept(left: &[PathBuf]) {
     for path in left {
         say!("removed {}, which a run that was killed had left", path.display());
     }
 }
 
-/// Writes what can be made again.
+/// Writes a file that can be made again.
 pub fn write(destination: &mut Destination, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     write_for("--out", destination, path, bytes)
 }
 
-/// The same for another flag than `--out`.
+/// As [`write()`], for another flag than `--out`.
 pub fn write_for(
     flag: &str,
     destination: &mut Destination,
@@ -271,24 +272,24 @@ pub fn write_for(
     if destination.is_standard() {
         return destination.write(bytes).map_err(|error| Failure::stdout(error.into()));
     }
-    // What is written through may block for ever.
+    // Writing through a pipe may block for ever.
     let _guard = destination.file().is_some().then(interrupt::writing);
     destination.write(bytes).map_err(|error| refused(flag, path, error))
 }
 
-/// Where a release is.
+/// The location of a written release.
 pub struct Placed {
     pub path: PathBuf,
-    /// Whether it is a file that was made here.
+    /// True for a file created here.
     pub whole: bool,
-    /// Whether standard output has it, or was to have it: nothing else goes there.
+    /// True if standard output has it, or was to have it: nothing else is printed there.
     pub standard: bool,
-    /// What to end with, if it is not where it should be.
+    /// The failure to end with, if it is not where it should be.
     pub misplaced: Option<Failure>,
 }
 
-/// Writes a release, which was paid for and cannot be made again; elsewhere if it must be, and on standard
-/// output if there is nowhere else. An error is a release that is nowhere.
+/// Writes a release, which has spent its budget and cannot be made again; elsewhere if it must be, and
+/// on standard output as a last resort. An error means that the release is lost.
 pub fn keep(destination: Destination, text: &str) -> Result<Placed, Failure> {
     let (standard, whole) = (destination.is_standard(), destination.file().is_some());
     let _guard = whole.then(interrupt::writing);
@@ -307,7 +308,7 @@ pub fn keep(destination: Destination, text: &str) -> Result<Placed, Failure> {
             let misplaced = misplaced(why, &format!("is in {}", path.display()));
             Ok(Placed { path, whole: true, standard, misplaced })
         }
-        // Nobody reads it there.
+        // Standard output has failed already, or fails too.
         Err(why) if standard || print_exact(text).is_err() => Err(lost(why)),
         Err(why) => {
             let (path, misplaced) =
@@ -317,7 +318,7 @@ pub fn keep(destination: Destination, text: &str) -> Result<Placed, Failure> {
     }
 }
 
-/// Finds out whether files can be made in a folder, which may have to be made first.
+/// Checks that files can be created in a folder, which may have to be created first.
 pub fn room(flag: &str, folder: &Path) -> Result<(), Failure> {
     let named = |at: &&Path| !at.as_os_str().is_empty();
     let there = folder.ancestors().filter(named).find(|at| at.symlink_metadata().is_ok());
@@ -333,7 +334,7 @@ pub fn room(flag: &str, folder: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes a folder for files, and those that it is in.
+/// Creates a folder for files, with its parents.
 pub fn folder(flag: &str, path: &Path) -> Result<(), Failure> {
     room(flag, path)?;
     std::fs::create_dir_all(path).map_err(|error| {
@@ -357,8 +358,8 @@ fn refused(flag: &str, path: &Path, error: WriteError) -> Failure {
         }
         WriteError::File { path: at, source } => {
             let words = format!("{flag} {path}: cannot write: {}: {source}", at.display());
-            // Where that folder is there and takes no file, the name is not what is wrong. The kind of error does not
-            // tell: a file system of the kernel's says that the new file is not found.
+            // Where the folder exists and takes no file, the name is not at fault. The kind of error
+            // does not show that: a kernel file system reports the new file as not found.
             match at.is_dir() || at.is_file() {
                 true => Failure::Environment(words),
                 false => Failure::file_in_words(words, &source),
@@ -368,13 +369,12 @@ fn refused(flag: &str, path: &Path, error: WriteError) -> Failure {
     }
 }
 
-/// Who may read what was written, in words for a person: known of a file that was made here, `whole`, and of
-/// nothing that was written through.
+/// The file mode, for people: known for a file created here, `whole`, and unknown for a pipe or device.
 pub fn mode(whole: bool) -> &'static str {
     if whole { " (0600)" } else { "" }
 }
 
-/// A path as one would type it in a shell.
+/// A path quoted for a shell.
 pub fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,~".contains(c);

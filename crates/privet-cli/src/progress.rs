@@ -1,7 +1,7 @@
-//! A sign of life on standard error for whatever takes longer than a second.
+//! Progress on standard error for work that takes longer than a second.
 //!
-//! Nothing is shown when standard error is not a terminal. A bar that knows its end is used only
-//! where the size of the input may be known; a [`Meter::spinner`] says nothing about it.
+//! Nothing is shown when standard error is not a terminal. A bar with a known end is used only where the
+//! size of the input may be known; a [`Meter::spinner`] reveals nothing about it.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
@@ -23,7 +23,7 @@ impl Meter {
         Self::new(ProgressBar::no_length(), "{spinner} {msg} {elapsed}", words)
     }
 
-    /// Work that is told in shares of a whole by [`Meter::at`].
+    /// Work whose progress [`Meter::at`] reports as a share of a whole.
     pub fn bar(words: &str) -> Self {
         Self::new(ProgressBar::new(1), "{msg} [{bar:30}] {percent}% {elapsed}", words)
     }
@@ -48,17 +48,17 @@ impl Meter {
         Self { bar, _waiting: Some(sender) }
     }
 
-    /// Other words beside it.
+    /// Changes the text beside it.
     pub fn words(&self, words: String) {
         self.bar.set_message(words);
     }
 
-    /// A line above it.
+    /// Prints a line above it.
     pub fn say(&self, words: &str) {
         self.bar.suspend(|| crate::say!("{words}"));
     }
 
-    /// How far the work is.
+    /// Reports the progress.
     pub fn at(&self, done: u64, total: u64) {
         self.bar.set_length(total.max(1));
         self.bar.set_position(done);

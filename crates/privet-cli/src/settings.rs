@@ -1,6 +1,6 @@
-//! The flags beside the head that `plan` and `train` share, and the request that they make.
+//! The flags that `plan` and `train` share beside the head, and the request made from them.
 //!
-//! Limits are read from the constants that the library itself checks against.
+//! Limits are read from the constants that the library checks against.
 
 use crate::failure::Failure;
 use crate::head::Told;
@@ -16,10 +16,10 @@ use privet_learn::{Calibration, Method, ROWS, Request, Words};
 use privet_optim::loss::{HUBER_WIDTH, QUANTILE};
 use std::path::{Path, PathBuf};
 
-/// Limits on that rate.
+/// Limits on the rate at zero.
 const RATE: Range = Range::open("rate", 0.0, f64::INFINITY);
 
-/// Where rows are read from: `-` is standard input.
+/// The path of a table: `-` is standard input.
 pub fn table() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new()
         .map(|path| if path == Path::new("-") { PathBuf::from("/dev/stdin") } else { path })
@@ -62,10 +62,11 @@ pub struct RequestFlags {
     former: Former,
 }
 
-/// Settings that were flags of their own before 0.3.0, and still are, unshown: the same as `--set NAME=VALUE`.
+/// Settings that had flags of their own before 0.3.0; the flags remain, hidden: the same as
+/// `--set NAME=VALUE`.
 const FORMER: [&str; 4] = ["ridge", "gamma", "split", "steps"];
 
-/// Those of them that were given.
+/// The settings given by such a flag.
 #[derive(Debug, Clone, Default)]
 struct Former(Vec<(String, String)>);
 
@@ -95,13 +96,13 @@ impl FromArgMatches for Former {
     }
 }
 
-/// The names of losses, each with what it is.
+/// The names of losses, each with its meaning.
 fn losses() -> PossibleValuesParser {
     let named = |info: &LossInfo| PossibleValue::new(info.name).help(info.meaning);
     PossibleValuesParser::new(LOSSES.iter().map(named).collect::<Vec<_>>())
 }
 
-/// A parser that accepts exactly what the library accepts.
+/// A parser that accepts exactly the values that the library accepts.
 pub fn within(
     range: Range,
 ) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync + 'static {
@@ -118,12 +119,12 @@ pub fn rows(text: &str) -> Result<u64, String> {
     Ok(count)
 }
 
-/// The name of a column that says whose a record is.
+/// The name of a column of unit identifiers.
 pub fn column(text: &str) -> Result<String, String> {
     Whose::named(text).map(|_| text.into()).map_err(|error| error.to_string())
 }
 
-/// NAME=VALUE.
+/// A pair NAME=VALUE.
 pub fn assignment(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, value)) if !name.is_empty() && !value.is_empty() => {
@@ -139,7 +140,7 @@ impl RequestFlags {
         self.former.0.iter().chain(&self.set).cloned().collect()
     }
 
-    /// The same without what the method does not have.
+    /// The flags without settings that the method does not have.
     pub fn only_for(&self, method: &Method) -> Self {
         let mut some = self.clone();
         some.former.0.retain(|(name, _)| method.has(name));
@@ -147,12 +148,12 @@ impl RequestFlags {
         some
     }
 
-    /// The same with no setting of a method's own.
+    /// The flags without a method's own settings.
     pub fn of_no_method(&self) -> Self {
         Self { former: Former::default(), set: Vec::new(), ..self.clone() }
     }
 
-    /// Everything a plan depends on. The guarantee's δ is 1/rows² unless given.
+    /// The request. Its δ is 1/rows² unless given.
     pub fn request(
         &self,
         head: &Told,
@@ -164,7 +165,7 @@ impl RequestFlags {
         Ok(Request::build(schema, rows, &words)?)
     }
 
-    /// What was asked for, in words.
+    /// The options as words, for a request.
     pub fn words(&self, head: &Told, method: Method, calibration: Calibration) -> Words {
         Words {
             epsilon: head.epsilon,
@@ -192,7 +193,7 @@ mod tests {
         flags: RequestFlags,
     }
 
-    /// What was a flag of its own says what `--set` says, and no help shows it.
+    /// A former flag means the same as `--set`, and no help shows it.
     #[test]
     fn former_flags_are_settings_and_are_not_shown() {
         for name in FORMER {

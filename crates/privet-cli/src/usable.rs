@@ -21,12 +21,12 @@ pub enum Usable {
 }
 
 impl Usable {
-    /// Reads one; files of other families are refused in words.
+    /// Reads a model; files of other families are refused in words.
     pub fn load(path: &Path) -> Result<Self, Failure> {
         match file::load_any(path, Seal::Required)? {
             Loaded::Model(model) => Ok(Self::Linear(Box::new(model))),
             Loaded::Network(network) => Ok(Self::Network(Box::new(network))),
-            // Refused in the words that are used for every file of another kind.
+            // Refused with the message for every file of another kind.
             _ => Ok(Self::Linear(Box::new(load_predictor(path, Seal::Required)?))),
         }
     }
@@ -39,7 +39,7 @@ impl Usable {
         }
     }
 
-    /// What it predicts for each row.
+    /// The prediction for each row.
     pub fn predict(&self, features: &Matrix) -> Result<Predictions, Failure> {
         Ok(match self {
             Self::Linear(model) => model.predict(features),
@@ -47,7 +47,7 @@ impl Usable {
         })
     }
 
-    /// A probability for each row and class, if it has them.
+    /// A probability for each row and class, if the model has them.
     pub fn probabilities(&self, features: &Matrix) -> Result<Option<Vec<f64>>, Failure> {
         Ok(match self {
             Self::Linear(model) if model.loss() == Loss::Logistic => model.probabilities(features),
@@ -56,7 +56,7 @@ impl Usable {
         })
     }
 
-    /// What it says of a record.
+    /// The kind of its predictions.
     pub fn says(&self) -> Says {
         match self {
             Self::Linear(model) => Says::of_model(model),
@@ -64,7 +64,7 @@ impl Usable {
         }
     }
 
-    /// What it says of records, beside what is so.
+    /// Its predictions beside the true labels.
     pub fn judged(&self, data: &Dataset, form: &Form) -> Result<Judged, Failure> {
         Ok(match self {
             Self::Linear(model) => Judged::by_model(model, data, form)?,

@@ -12,7 +12,7 @@ use privet_learn::{Shown, Unchecked};
 
 pub use privet_learn::linear::features;
 
-/// What the guarantee says, for somebody who never heard of ε.
+/// The guarantee, for readers who do not know ε.
 pub fn guarantee(guarantee: &Guarantee) -> String {
     let Guarantee { epsilon, delta, neighbours, unit, seen_by } = guarantee;
     if epsilon.is_infinite() {
@@ -60,12 +60,12 @@ pub fn guarantee(guarantee: &Guarantee) -> String {
     )
 }
 
-/// (ε, δ) in one breath.
+/// A budget (ε, δ) in words.
 pub fn budget(epsilon: f64, delta: f64) -> String {
     format!("ε = {}, δ = {}", number(epsilon), number(delta))
 }
 
-/// In which arithmetic the guarantee is proved.
+/// The arithmetic for which the guarantee is proved.
 pub fn arithmetic(arithmetic: Arithmetic) -> &'static str {
     match arithmetic {
         Arithmetic::Finite => "proved with rounding, for the program as it runs (finite)",
@@ -75,7 +75,7 @@ pub fn arithmetic(arithmetic: Arithmetic) -> &'static str {
     }
 }
 
-/// The same in two words.
+/// The arithmetic in two words.
 pub fn proved(arithmetic: Arithmetic) -> &'static str {
     match arithmetic {
         Arithmetic::Finite => "with rounding",
@@ -83,12 +83,12 @@ pub fn proved(arithmetic: Arithmetic) -> &'static str {
     }
 }
 
-/// What stands above words of whoever made a file.
+/// The heading above the words of a file's maker.
 pub const STATED: &str =
     "Words of whoever made the file, not of this program, which nothing checks:";
 
-/// Notes of a file that are not its plan's, quoted line by line, so that nobody takes them for words of the
-/// program.
+/// Notes of a file that are not its plan's, quoted line by line, so that they cannot pass for words of
+/// the program.
 pub fn stated(notes: &[String]) -> String {
     if notes.is_empty() {
         return String::new();
@@ -97,13 +97,13 @@ pub fn stated(notes: &[String]) -> String {
     format!("{}{quoted}", wrapped(STATED, "  "))
 }
 
-/// What a claim takes for granted, in one sentence.
+/// The assumptions of a claim, in one sentence.
 pub fn unchecked(facts: &[Unchecked]) -> String {
     let all: Vec<_> = facts.iter().map(|one| one.what.as_str()).collect();
     format!("taken for granted, checked by nothing: {}.", all.join("; "))
 }
 
-/// Which program made a certificate, when, and which one it is.
+/// The origin of a certificate: version, date and identifier.
 pub fn made(made: Option<&Made>) -> String {
     match made {
         None => format!("made by version {SILENT}, which wrote no date."),
@@ -114,10 +114,10 @@ pub fn made(made: Option<&Made>) -> String {
     }
 }
 
-/// Candidates whose noise is told.
+/// Number of candidates whose noise is described.
 const SHOWN: usize = 3;
 
-/// The events of a session that chose them as it went: its limit, and the first few.
+/// The events of an adaptive session: its limit, and the first few.
 pub fn events_within(filter: &Filter, event: &Event, on: &str) -> Vec<String> {
     let mut lines = vec![format!(
         "what was asked was decided on the way from noised answers, within a limit that counts as spent in full: {}",
@@ -139,7 +139,7 @@ pub fn events_within(filter: &Filter, event: &Event, on: &str) -> Vec<String> {
     lines
 }
 
-/// One line for every mechanism that was used, in order; `on` says what got the noise.
+/// One line for every mechanism used, in order; `on` names the noisy quantity.
 pub fn events(event: &Event, on: &str) -> Vec<String> {
     match event {
         Event::Use { cost, .. } => vec![self::cost(cost, on)],
@@ -179,7 +179,7 @@ fn each(event: &Event, on: &str, how: &str) -> Vec<String> {
 
 fn cost(cost: &Cost, on: &str) -> String {
     match cost {
-        // The grid of noise that another event charges.
+        // Another event charges this noise; this one states its grid.
         Cost::Gaussian { sensitivity: 0.0, noise_scale, grid } => format!(
             "Gaussian noise of standard deviation {}{} inside the objective",
             number(*noise_scale),
@@ -314,13 +314,13 @@ fn on_grid(grid: Option<&Grid>) -> String {
     grid.map_or(String::new(), |grid| format!(" (discrete, on a grid of {})", number(grid.step)))
 }
 
-/// The same with a capital first letter.
+/// The text with a capital first letter.
 pub fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
-/// Long lines broken at blanks, each begun by `indent`.
+/// Long lines broken at blanks, each starting with `indent`.
 pub fn wrapped(text: &str, indent: &str) -> String {
     const WIDTH: usize = 80;
     let mut lines = String::new();
@@ -341,7 +341,7 @@ pub fn wrapped(text: &str, indent: &str) -> String {
     lines
 }
 
-/// What a report says: its paragraphs broken, each line of them begun by `indent`.
+/// The parts of a report: paragraphs broken into lines that start with `indent`.
 pub fn parts(parts: &[Part], indent: &str) -> String {
     let shown = |part: &Part| match part {
         Part::Prose(text) => wrapped(text, indent),
@@ -356,13 +356,13 @@ pub fn sections(sections: &[Section]) -> String {
     sections.iter().map(|section| parts(&section.parts, "")).collect()
 }
 
-/// The same after a word at the margin, under which the lines that follow are left blank.
+/// Wrapped text after a margin, which later lines leave blank.
 pub fn beside(margin: &str, text: &str) -> String {
     let indent = " ".repeat(margin.chars().count());
     format!("{margin}{}", &wrapped(text, &indent)[indent.len()..])
 }
 
-/// The numbers of a plan: noise scales, and everything else.
+/// The numbers of a plan: noise scales, and the others.
 pub fn settings(settings: &Shown) -> (String, String) {
     let (noise, other): (Vec<_>, Vec<_>) =
         settings.iter().partition(|(name, _)| name.ends_with("_noise"));
@@ -377,7 +377,7 @@ pub fn settings(settings: &Shown) -> (String, String) {
     (joined(noise), joined(other))
 }
 
-/// Who a unit is, where that does not follow from its kind.
+/// The definition of a unit, where it does not follow from its kind.
 pub fn whose(unit: Unit, whose: &Whose) -> Option<String> {
     match (unit, whose) {
         (Unit::Record, _) => None,

@@ -78,7 +78,7 @@ macro_rules! families {
                 in_order(all)
             }
 
-            /// Certificates of any family of which `verify` reports a doubt.
+            /// Certificates of any family about which `verify` reports a doubt.
             pub fn doubtful() -> Vec<Self> {
                 let mut all: Vec<_> = DOUBTFUL_SCHEMAS.iter().map(|known| known.finding).collect();
                 $(all.extend(<$task as Task>::DOUBTFUL.iter().map(|known| known.finding));)*

@@ -1,4 +1,4 @@
-//! `privet-bench check`: are the suite's targets met?
+//! `privet-bench check`: compares results with the suite's targets.
 
 use crate::check::{self, Checked, Finding, Measured, Verdict};
 use crate::ledger;
@@ -55,7 +55,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Checks, and prints the table.
+    /// Checks the targets and prints the table.
     pub fn run(self) -> Result<(), Failure> {
         if let Some(known) = parts::find(&self.suite) {
             let out = self.out.clone().unwrap_or_else(|| super::results_of(known.name));
@@ -80,7 +80,7 @@ impl Check {
     }
 }
 
-/// Names what is not met; fails where that is not known beforehand.
+/// Prints the missed targets; fails unless every miss is known.
 fn named(findings: Vec<(Verdict, String)>) -> Result<(), Failure> {
     let all = findings.len();
     let of = |verdict: fn(Verdict) -> bool| -> Vec<&str> {
@@ -102,7 +102,7 @@ fn named(findings: Vec<(Verdict, String)>) -> Result<(), Failure> {
 }
 
 impl Check {
-    /// Of a suite in parts, whose lines are of another form.
+    /// Prints the findings of a suite in parts, which have a form of their own.
     fn lines(self, suite: &str, findings: Vec<target::Finding>) -> Result<(), Failure> {
         let shown = |mean: Option<f64>| mean.map_or("–".into(), number);
         if self.json {
@@ -245,7 +245,7 @@ fn in_words(findings: &[Finding]) -> String {
     shared::table(&rows)
 }
 
-/// A target in words, without its number.
+/// A target in words, without its bound.
 fn name(target: &Target) -> String {
     let mut words = vec![target.dataset.clone(), target.entry.clone()];
     if target.calibration == Calibration::Printed {
@@ -263,7 +263,7 @@ fn with_error(measured: &Measured) -> String {
     }
 }
 
-/// A target that is not met, and by what.
+/// A missed target, with its bound and its measurement.
 fn miss(finding: &Finding) -> String {
     let asked = match &finding.target.bound {
         Bound::AtLeast(asked) => format!("at least {}", number(*asked)),
@@ -278,7 +278,7 @@ fn miss(finding: &Finding) -> String {
     printable(&because(words, &finding.target.missed)).into_owned()
 }
 
-/// With why it is not reached, where that is known.
+/// Appends the reason for a known miss.
 fn because(words: String, missed: &Option<String>) -> String {
     match missed {
         Some(why) => format!("{words}: {why}"),

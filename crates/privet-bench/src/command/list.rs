@@ -1,4 +1,4 @@
-//! `privet-bench list`: the suites, and what is in them.
+//! `privet-bench list`: the suites and their content.
 
 use crate::parts;
 use crate::suite::{self, BUILT_IN, Filter, Suite};

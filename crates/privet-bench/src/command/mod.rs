@@ -1,6 +1,6 @@
 //! The `privet-bench` command: measure learners on data sets, beside the published numbers.
 //!
-//! Manners, exit codes among them, are those of `privet` ([`privet_cli`]); 1 is a target that is missed.
+//! Conventions, including exit codes, are those of `privet` ([`privet_cli`]); 1 is a missed target.
 
 mod check;
 mod list;
@@ -52,8 +52,8 @@ enum Verb {
     },
 }
 
-/// Does what the arguments say, the first of which is the program's name, and returns the exit code.
-/// It is the whole program: it handles Ctrl-C and panics from here on.
+/// Runs the command line, whose first argument is the program's name, and returns the exit code. It is
+/// the whole program: it handles Ctrl-C and panics from here on.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     privet_cli::ended(|| Bench::read(arguments), Bench::run)
 }
@@ -83,7 +83,7 @@ impl Bench {
     }
 }
 
-/// Where the results of a suite are unless said otherwise.
+/// The default folder for the results of a suite.
 fn results_of(suite: &str) -> PathBuf {
     format!("privet-bench-{suite}").into()
 }

@@ -1,4 +1,4 @@
-//! `privet-bench report`: what was measured, as a page.
+//! `privet-bench report`: measurements as a page.
 
 use crate::report::{Format, ReportError, report};
 use clap::{ArgGroup, Args};
@@ -48,7 +48,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Reads, and writes the report.
+    /// Reads the results and writes the report.
     pub fn run(self) -> Result<(), Failure> {
         let format = match (self.html, self.markdown) {
             (true, _) => Format::Html,

@@ -1,4 +1,4 @@
-//! `privet-bench run`: measure, and keep every line.
+//! `privet-bench run`: measures, and keeps every line.
 
 use crate::head;
 use crate::ledger;
@@ -11,7 +11,7 @@ use privet_core::EPSILON;
 use privet_learn::Calibration;
 use std::path::{Path, PathBuf};
 
-/// Where the originals are looked for where nothing is said.
+/// The default folder of the originals.
 const ORIGINALS: &str = "../shared/data";
 
 /// Run a suite, and append what is measured to a file
@@ -43,8 +43,9 @@ pub struct Run {
     /// Only these data sets of the suite; of suite scale sizes, or a part of one (uber-4/100)
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     datasets: Vec<String>,
-    /// Only these of the suite's methods, by the name they have there; of suite race, the races; of suites
-    /// thakurta-online and scale, their parts; of wang-parties its parts logistic, ridge, flat, ours, joint and noise
+    /// Only these of the suite's methods, by the name they have there; of suite race, the races; of
+    /// suites thakurta-online and scale, their parts; of wang-parties its parts logistic, ridge, flat,
+    /// ours, joint and noise
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     methods: Vec<String>,
     #[arg(
@@ -79,7 +80,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// Measures.
+    /// Runs the measurements.
     pub fn run(self) -> Result<(), Failure> {
         if let Some(known) = parts::find(&self.suite) {
             return self.in_parts(known);
@@ -153,7 +154,7 @@ impl Run {
         Ok(())
     }
 
-    /// How fast and how tight ledgers are.
+    /// Measures the speed and the tightness of ledgers.
     fn ledger(self) -> Result<(), Failure> {
         let out = self.out.unwrap_or_else(|| super::results_of(ledger::NAME));
         if self.dry_run {
@@ -176,7 +177,7 @@ impl Run {
     }
 }
 
-/// Whether results, and tables that are made on the way, can be written where they should go.
+/// Checks that results, and tables made on the way, can be written to their folders.
 fn room(out: &Path, cache: Option<&Path>) -> Result<(), Failure> {
     shared::room("--out", out)?;
     cache.map_or(Ok(()), |cache| shared::room("--cache", cache))

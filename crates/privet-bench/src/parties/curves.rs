@@ -1,27 +1,33 @@
-//! The thesis' methods on one problem dealt out to m parties: each made sound, but for two that say that they are not.
+//! The thesis' methods on one problem split among m parties: each made sound, except two.
 //!
 //! With b = n/m rows a party, G = 1, and μ(ε, δ) the multiplier of the exact Gaussian curve:
 //!
-//! | method | sensitivity | noise on what is averaged |
+//! | method | sensitivity | noise on the average |
 //! |---|---|---|
 //! | mpc-out | (2/b + 2γ)/(λm), of the mean of minimisers | ℓ2-Laplace or Gaussian, one draw a server |
 //! | mpc-grad | 2/n, of the mean gradient, T times | Gaussian, √T, one draw a server |
-//! | mpc-grad-chosen | 2cₜ/n, slopes clipped at cₜ, T times | Gaussian, by rounds, one draw a server |
+//! | mpc-grad-chosen | 2cₜ/n, derivatives clipped at cₜ, T times | Gaussian, by rounds, one draw a server |
 //! | mpc-grad-chosen-joint | the same | the same, one draw that the servers make together |
 //! | mpc-grad-joint | as mpc-grad, steps with momentum | the same, one draw that the servers make together |
 //! | local-out | (2/b + 2γ)/λ, of each party's minimiser | ℓ2-Laplace at each party: averaged, √m less |
-//! | local-obj (as printed) | objective perturbation of each party (Chaudhuri et al. 2011), pure ε for exact minimisers, which nobody has | inside, averaged |
+//! | local-obj (as printed) | see below | inside, averaged |
 //! | local-grad | 2/b, of each party's gradient, T times | Gaussian at each party: averaged, √m less |
 //! | pathak | as mpc-out's of a single party: m times as much | ℓ2-Laplace |
-//! | rajkumar-agarwal | as printed: Laplace noise of 2/(nε) a coordinate and round, and one Gaussian term; it spends ε a *round*, √d times that for an ℓ2 bound | not private at ε |
+//! | rajkumar-agarwal (as printed) | see below | not private at ε |
 //!
-//! γ bounds each party's gradient at what is called its minimiser. Two servers: what is opened has the noise of both.
+//! γ bounds each party's gradient at its approximate minimiser. Two servers: an opened result has the
+//! noise of both.
 //!
-//! **mpc-grad-chosen** is MPC Grad P with public settings of the suite's file ([`Chosen`]): momentum, longer steps, slopes clipped
-//! (by which the gradients, and so the noise, are smaller, and the minimum another), less noise in later rounds, and at the end weights
-//! that noise alone could have made are 0. Round t has Δₜ/σₜ = μ·√(share of t), the shares adding up to 1: T Gaussian rounds
-//! with these are one at μ. The settings were chosen on the gap on KDDCup99's training rows, as the thesis chooses its own,
-//! which is not charged; nothing was chosen on the other sets, nor on test rows.
+//! **local-obj** is objective perturbation of each party (Chaudhuri et al. 2011): pure ε for exact
+//! minimisers, which no solver finds. **rajkumar-agarwal** has Laplace noise of 2/(nε) a coordinate and
+//! round, and one Gaussian term; it spends ε a *round*, √d times that for an ℓ2 bound.
+//!
+//! **mpc-grad-chosen** is MPC Grad P with public settings of the suite's file ([`Chosen`]): momentum,
+//! longer steps, derivatives clipped (by which the gradients, and so the noise, are smaller, and the
+//! minimum another), less noise in later rounds, and at the end weights that noise alone could have made
+//! are 0. Round t has Δₜ/σₜ = μ·√(share of t), the shares adding up to 1: T Gaussian rounds with these
+//! are one at μ. The settings were chosen on the gap on KDDCup99's training rows, as the thesis chooses
+//! its own, which is not charged; nothing was chosen on the other sets, nor on test rows.
 
 use super::problem::{Rows, Shape, gaussian, l2_laplace, laplace, rows, square};
 use super::{Dealt, Parties, line};
@@ -38,29 +44,29 @@ use serde_json::json;
 const TOLERANCE: f64 = 1e-6;
 /// Servers, each of which adds a draw.
 const SERVERS: usize = 2;
-/// How much of its last move a step of `mpc-grad-joint` goes on with; 0.6 to 0.8 were looked at on KDDCup99.
+/// Momentum of `mpc-grad-joint`; 0.6 to 0.8 were tried on KDDCup99.
 const MOMENTUM: f64 = 0.7;
 
 /// The settings of `mpc-grad-chosen`.
 #[derive(Debug, Clone, Copy, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Chosen {
-    /// T.
+    /// Number of rounds T.
     pub rounds: u32,
-    /// How much of its last move a step goes on with.
+    /// Momentum.
     pub momentum: f64,
-    /// Steps, in units of 1/L.
+    /// Step size, in units of 1/L.
     pub rate: f64,
-    /// At what slopes are clipped: in the first round, in the last, and evenly between.
+    /// Clipping bounds of the derivatives: in the first round, in the last, linear in between.
     pub slopes: [f64; 2],
-    /// The variance of the last round's noise is e to the power of less this times that of the first, for equal clips.
+    /// The noise variance of the last round is e^(−falls) times that of the first, at equal clips.
     pub falls: f64,
-    /// Weights below so many standard deviations of what noise alone would have made are 0.
+    /// Weights below so many standard deviations of pure noise are set to 0.
     pub zeroed_below: f64,
 }
 
 impl Chosen {
-    /// For each round, what slopes are clipped at, and (Δₜ/σₜ)²/μ², which add up to 1.
+    /// For each round, the clipping bound and (Δₜ/σₜ)²/μ²; the latter sum to 1.
     fn rounds(&self) -> Vec<(f64, f64)> {
         let along = |t: u32| f64::from(t) / f64::from(self.rounds.max(2) - 1);
         let weight = |t: u32| (self.falls * along(t)).exp();
@@ -70,7 +76,8 @@ impl Chosen {
     }
 }
 
-/// Descents of more rounds are made by `mpc-grad` alone: those with more noise or momentum are worse by then.
+/// Largest number of rounds of the variants with more noise or momentum, which are worse by then;
+/// `mpc-grad` alone runs longer.
 const LONG: u32 = 500;
 
 struct Setting<'a> {
@@ -79,12 +86,12 @@ struct Setting<'a> {
     parties: usize,
     epsilon: f64,
     ridge: f64,
-    /// μ(ε, δ).
+    /// The multiplier μ(ε, δ).
     multiplier: f64,
 }
 
 impl Setting<'_> {
-    /// b.
+    /// Rows b of a party.
     fn part(&self) -> usize {
         self.train.count() / self.parties
     }
@@ -94,7 +101,7 @@ impl Setting<'_> {
         party * rows / parties..(party + 1) * rows / parties
     }
 
-    /// How far one party's minimiser moves.
+    /// The sensitivity of one party's minimiser.
     fn moves(&self) -> f64 {
         (2.0 / self.part() as f64 + 2.0 * TOLERANCE) / self.ridge
     }
@@ -130,7 +137,7 @@ impl Setting<'_> {
         Ok(mean(each, self.train.columns))
     }
 
-    /// T steps from gradients under noise, each with some of the last move.
+    /// T noisy gradient steps with momentum.
     fn descended(
         &self,
         rounds: u32,
@@ -150,7 +157,7 @@ impl Setting<'_> {
         Ok(theta)
     }
 
-    /// The same by chosen settings, with noise so many times as wide as one draw.
+    /// Noisy gradient steps with chosen settings, the noise scaled by `wide` relative to one draw.
     fn chosen(
         &self,
         by: &Chosen,
@@ -160,7 +167,7 @@ impl Setting<'_> {
         let (columns, n) = (self.train.columns, self.train.count() as f64);
         let rate = by.rate / (self.shape.curvature() + self.ridge);
         let (mut theta, mut ahead) = (vec![0.0; columns], vec![0.0; columns]);
-        // What a unit of noise in each round so far has made of a weight that no row moves.
+        // The effect so far of one unit of noise in each round on a weight that no row moves.
         let rounds = by.rounds();
         let (mut kept, mut kept_ahead) = (vec![0.0; rounds.len()], vec![0.0; rounds.len()]);
         let scale =
@@ -204,7 +211,7 @@ fn plus(mut value: Vec<f64>, noise: Vec<f64>) -> Vec<f64> {
     value
 }
 
-/// What a method is judged by.
+/// The evaluation of a method.
 struct Judge<'a> {
     shape: Shape,
     ridge: f64,
@@ -221,7 +228,7 @@ impl Judge<'_> {
     }
 }
 
-/// Runs one set of the part.
+/// Runs the part on one set.
 pub(super) fn curves(
     suite: &Parties,
     (part, dealt): (&str, &Dealt),
@@ -312,7 +319,7 @@ pub(super) fn curves(
                 let theta = setting.descended(*rounds, 0.0, || gaussian(columns, scale, source))?;
                 tell("local-grad", *rounds, run, &theta)?;
             }
-            // As printed: Laplace noise a coordinate at a time, with one ε a round.
+            // As printed: Laplace noise per coordinate, with one ε per round.
             if let Some(rounds) = suite.rounds.get(2) {
                 let once = gaussian(columns, 2.0 / n / setting.multiplier, source)?;
                 let theta = setting.descended(*rounds, 0.0, || {
@@ -327,7 +334,7 @@ pub(super) fn curves(
 
 #[cfg(test)]
 mod tests {
-    /// All rounds together are one at μ, each is clipped as asked, and later ones are less noisy.
+    /// All rounds together are one at μ, each is clipped as requested, and later ones are less noisy.
     #[test]
     fn rounds_share_one_budget() {
         let chosen = crate::parties::suite().unwrap().chosen;

@@ -1,8 +1,8 @@
-//! What noise costs that two servers draw together, beside Table 6.2 of the thesis.
+//! The cost of noise that two servers draw together, beside Table 6.2 of the thesis.
 //!
-//! AND gates are counted from the circuits ([`privet_joint::gates`]). Bytes and seconds are those of the example `joint_cost`
-//! of the package `joint/`, which is outside the workspace: it is built and run where the repository's root is the current
-//! folder, and said to be missing elsewhere.
+//! AND gates are counted from the circuits ([`privet_joint::gates`]). Bytes and seconds are those of the
+//! example `joint_cost` of the package `joint/`, which is outside the workspace: it is built and run
+//! where the repository's root is the current folder, and reported as missing elsewhere.
 
 use super::line;
 use crate::error::BenchError;
@@ -19,7 +19,7 @@ const SERVERS: u32 = 2;
 /// The package, from the root.
 const MANIFEST: &str = "joint/Cargo.toml";
 
-/// Emits what a coordinate costs, then what vectors of 104 and 122 of them do.
+/// Emits the cost of a coordinate, then that of vectors of 104 and 122 coordinates.
 pub(super) fn joint(watch: &dyn Onlooker, emit: Emit<'_>) -> Result<(), BenchError> {
     // The product's own grid for a Gaussian, 2²⁷ steps for a Laplace law: as in the example.
     let odd = |error: privet_core::Error| BenchError::Suite {
@@ -55,7 +55,7 @@ fn silent(reason: String) -> BenchError {
     RaceError::Silent { who: "the engine of joint/".into(), reason }.into()
 }
 
-/// What the example prints.
+/// The output of the example.
 fn measured() -> Result<String, BenchError> {
     if !Path::new(MANIFEST).is_file() {
         return Err(silent(format!(
@@ -73,7 +73,7 @@ fn measured() -> Result<String, BenchError> {
     Ok(String::from_utf8_lossy(&done.stdout).into_owned())
 }
 
-/// A vector's cost.
+/// The cost of a vector.
 #[derive(Debug, PartialEq)]
 struct Row {
     law: String,
@@ -84,8 +84,8 @@ struct Row {
     processor: f64,
 }
 
-/// The rows of the example's table that were measured: law, numbers, servers, gates of one, gates, MB, seconds, and those of
-/// processors.
+/// The measured rows of the example's table: law, numbers, servers, gates of one, gates, MB, seconds,
+/// and processor seconds.
 fn rows(table: &str) -> Vec<Row> {
     let row = |line: &str| {
         let fields: Vec<&str> = line.trim().trim_matches('|').split('|').map(str::trim).collect();

@@ -1,15 +1,16 @@
-//! The suite `wang-parties`: what it costs in accuracy that nobody may see anybody's records.
+//! The suite `wang-parties`: the cost in accuracy of keeping each party's records to itself.
 //!
-//! | part | what | file |
+//! | part | content | file |
 //! |---|---|---|
 //! | logistic | gap and accuracy against rounds, by the thesis' methods made sound | [`curves`] |
 //! | ridge | the same on numbers | [`curves`] |
-//! | flat | how many times as large gaps are among the most parties as among the fewest | here |
+//! | flat | the gaps among the most parties, over those among the fewest | here |
 //! | ours | the product among parties, through shares | [`ours`] |
 //! | joint | gates, bytes and seconds of noise that servers draw together | [`joint`] |
 //! | noise | Table 6.1, printed beside sound | [`noise`] |
 //!
-//! Lines are those of races, of `parties-PART`; what is there already of a part, a set and a number of parties is not measured again.
+//! Lines are those of races, named `parties-PART`; an existing measurement of a part, a set and a number
+//! of parties is not repeated.
 
 pub mod curves;
 pub mod joint;
@@ -34,7 +35,7 @@ pub const NAME: &str = "wang-parties";
 pub const TEXT: &str = include_str!("../../suites/wang-parties.parties.toml");
 /// Its parts.
 pub const PARTS: [&str; 6] = ["logistic", "ridge", "flat", "ours", "joint", "noise"];
-/// How the names of its lines begin.
+/// Prefix of the names of its lines.
 const PREFIX: &str = "parties";
 
 /// The suite.
@@ -43,39 +44,39 @@ const PREFIX: &str = "parties";
 pub struct Parties {
     /// Its name.
     pub name: String,
-    /// What it shows, in a line.
+    /// A one-line description.
     pub title: String,
-    /// How often each learner is run.
+    /// Number of runs of each learner.
     pub runs: u32,
-    /// ε.
+    /// The ε of the budget.
     pub epsilon: f64,
-    /// δ.
+    /// The δ of the budget.
     pub delta: f64,
-    /// λ of the mean form.
+    /// Regularisation λ of the mean form.
     pub ridge: f64,
-    /// T of descents, each a run of its own with its own noise.
+    /// Numbers of rounds T of descents, each a run of its own with its own noise.
     pub rounds: Vec<u32>,
     /// The settings of `mpc-grad-chosen`.
     pub chosen: curves::Chosen,
-    /// Of classes.
+    /// Data sets with classes.
     pub logistic: Vec<Dealt>,
-    /// Of numbers.
+    /// Data sets with numbers.
     pub ridge_sets: Option<Vec<Dealt>>,
-    /// What must be reached.
+    /// The targets.
     pub targets: Vec<Target>,
 }
 
-/// A data set dealt out to parties.
+/// A data set split among parties.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Dealt {
-    /// Of the catalog, or `generated-95`.
+    /// A name of the catalog, or `generated-95`.
     pub dataset: String,
-    /// Rows to learn from.
+    /// Number of training rows.
     pub training: usize,
-    /// Rows to judge by.
+    /// Number of test rows.
     pub test: usize,
-    /// m.
+    /// Numbers m of parties.
     pub parties: Vec<u32>,
 }
 
@@ -89,7 +90,7 @@ pub(crate) fn line(part: &str, who: &str, measured: Value) -> Line {
     parts::line(format!("{PREFIX}-{part}"), who, measured)
 }
 
-/// Holds the results in a folder against the targets.
+/// Compares the results in a folder with the targets.
 pub fn check(folder: &Path) -> Result<Vec<Finding>, BenchError> {
     held_against(folder, (NAME, TEXT, PREFIX), suite()?.targets)
 }
@@ -123,14 +124,15 @@ fn of_part<'a>(lines: &'a [Race], part: &str) -> impl Iterator<Item = &'a Map<St
     lines.iter().filter(move |line| line.race == race).map(|line| &line.measured)
 }
 
-/// Whether a line is of this set and number of parties.
+/// True if a line is of this set and one of these numbers of parties.
 fn is_of(measured: &Map<String, Value>, dealt: &Dealt) -> bool {
     let is = |key: &str, value: Value| measured.get(key) == Some(&value);
     is("dataset", dealt.dataset.as_str().into())
         && dealt.parties.iter().any(|m| is("parties", (*m).into()))
 }
 
-/// For each method whose gap was measured among the fewest and the most parties of a set, the quotient of their means.
+/// For each method measured among the fewest and the most parties of a set, the quotient of its mean
+/// gaps.
 fn flat(dealt: &Dealt, lines: &[Race]) -> Vec<Line> {
     let ends = [dealt.parties.iter().min(), dealt.parties.iter().max()];
     let [Some(few), Some(many)] = ends else { return Vec::new() };
@@ -161,7 +163,7 @@ fn flat(dealt: &Dealt, lines: &[Race]) -> Vec<Line> {
     at_few.iter().filter_map(ratio).collect()
 }
 
-/// Runs the parts that are asked for into a folder.
+/// Runs the requested parts into a folder.
 pub fn run(
     settings: &Settings,
     out: &Path,
@@ -182,7 +184,7 @@ pub fn run(
                     .any(|line| line.get("dataset") == Some(&dealt.dataset.as_str().into())),
                 _ => of_part(lines, part).any(|line| is_of(line, dealt)),
             };
-            // What a part without sets ends with.
+            // The last measurement of a part without sets.
             let last = if part == "joint" { "seconds" } else { "method" };
             let whole = || of_part(lines, part).any(|line| line.contains_key(last));
             if dealt.as_ref().map_or_else(whole, there) {
@@ -219,14 +221,14 @@ pub fn run(
     Ok(harness.outcome)
 }
 
-/// What of a part is measured at once: a set and a number of parties, so that what is cut off loses no more than that; all
-/// numbers of parties of a set; or the whole.
+/// The units of a part that are measured at once: a set and a number of parties, so that an interruption
+/// loses no more than that; all numbers of parties of a set; or the whole.
 fn sets(suite: &Parties, part: &str) -> Vec<Option<Dealt>> {
     let numbers = || suite.ridge_sets.iter().flatten();
     let sets: Vec<&Dealt> = match part {
         "logistic" => suite.logistic.iter().collect(),
         "ridge" => numbers().collect(),
-        // What is generated has no schema.
+        // Generated data has no schema.
         "ours" => {
             suite.logistic.iter().chain(numbers().filter(|set| set.dataset != GENERATED)).collect()
         }

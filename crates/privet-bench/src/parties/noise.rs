@@ -1,8 +1,8 @@
-//! Table 6.1 of the thesis: the printed scales, what they are worth, and sound ones.
+//! Table 6.1 of the thesis: the printed noise scales, the ε they give, and sound ones.
 //!
-//! m = 100 parties of n₁ = 500 rows, λ = 0.01, ε = 0.5, G = 1, T = 100; δ = 0.001 where noise is Gaussian. Printed Laplace
-//! noise is drawn a coordinate at a time for an ℓ2 sensitivity: at d columns it is worth √d·ε. Printed Gaussian noise has
-//! ε where the multiplier belongs.
+//! m = 100 parties of n₁ = 500 rows, λ = 0.01, ε = 0.5, G = 1, T = 100; δ = 0.001 where noise is
+//! Gaussian. Printed Laplace noise is drawn a coordinate at a time for an ℓ2 sensitivity: at d columns
+//! it gives √d·ε. Printed Gaussian noise has ε where the multiplier belongs.
 
 use super::{Parties, line};
 use crate::error::BenchError;
@@ -10,7 +10,7 @@ use crate::parts::Emit;
 use privet_dp::account::gaussian;
 use serde_json::json;
 
-/// d of KDDCup99.
+/// Number of columns d of KDDCup99.
 const COLUMNS: f64 = 122.0;
 
 /// Emits a line for each column of the table.
@@ -19,7 +19,7 @@ pub(super) fn table(suite: &Parties, emit: Emit<'_>) -> Result<(), BenchError> {
     let multiplier = gaussian::mu(epsilon, suite.delta);
     let minimum = 2.0 / (part * ridge);
     let gradient = 2.0 / part;
-    // Name, printed scale, the ℓ2 sensitivity over which it is spread, and by how much averaging divides it.
+    // Name, printed scale, its ℓ2 sensitivity, and the divisor from averaging.
     let laplace =
         [("pathak", minimum, 1.0), ("local-out", minimum, m.sqrt()), ("mpc-out", minimum / m, 1.0)];
     for (name, sensitivity, divided) in laplace {
@@ -36,7 +36,8 @@ pub(super) fn table(suite: &Parties, emit: Emit<'_>) -> Result<(), BenchError> {
             }),
         ))?;
     }
-    // Noise inside an objective: what it is worth depends on the minimum, which must be exact, and on a determinant.
+    // Noise inside an objective: its ε depends on the minimum, which must be exact, and on a
+    // determinant.
     let printed = gradient / epsilon;
     emit(line(
         "noise",

@@ -1,15 +1,16 @@
 //! The product among parties: every sum through shares, two servers, each with noise of its own.
 //!
-//! | method | what | parties |
+//! | method | content | parties |
 //! |---|---|---|
 //! | `gd` | as it plans itself | all in one process ([`Crowd`]) |
-//! | `gd, ridge` | with J's own λ, by rounds; among the fewest parties alone, since sums do not depend on the cut | the same |
+//! | `gd, ridge` | with J's own λ, by rounds; only among the fewest parties (see below) | the same |
 //! | `ssp` | of numbers alone: it has moments for squares | the same |
 //! | `auto` | with features of its own | the same |
-//! | `output` | the mean of the parties' own minimisers, J's λ | each a thread, servers in one process ([`Room`]) |
+//! | `output` | the mean of the parties' minimisers, J's λ | threads, servers in one process ([`Room`]) |
 //!
-//! Gaps are of J on the rows as the method has them encoded (with a constant column or not), where the model is one of those:
-//! not of rows less their mean (`centred-gd`), whose constant is free.
+//! Sums do not depend on the split of the rows: `gd, ridge` is measured once. Gaps are of J on the rows
+//! as the method has them encoded (with a constant column or not), where the model is one of those: not
+//! of rows less their mean (`centred-gd`), whose constant is free.
 
 use super::problem::{Rows, Shape, folder, plain, read, some};
 use super::{Dealt, Parties, line};
@@ -31,12 +32,13 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// A thread for each party, up to so many.
+/// Largest number of parties with a thread each.
 const THREADS: u32 = 1000;
-/// Rounds of `gd, ridge`, up to so many.
+/// Largest number of rounds of `gd, ridge`.
 const ROUNDS: u32 = 200;
 
-/// Numbers of all rounds of a plan, which go to every server as shares and come back as openings.
+/// Number of values in all rounds of a plan, which go to every server as shares and come back as
+/// openings.
 fn numbers(planned: &Event) -> u64 {
     match planned {
         Event::Use { cost: Cost::Gaussian { grid: Some(grid), .. }, .. } => grid.coordinates,
@@ -46,7 +48,7 @@ fn numbers(planned: &Event) -> u64 {
     }
 }
 
-/// How many rounds a plan has.
+/// Number of rounds of a plan.
 fn rounds(planned: &Event) -> u64 {
     match planned {
         Event::Use { .. } => 1,
@@ -63,7 +65,7 @@ fn failed(error: PartiesError) -> BenchError {
     }
 }
 
-/// What is asked: a name in the results, a method, and its settings.
+/// A request: a name in the results, a method, and its settings.
 struct Asked {
     name: &'static str,
     method: &'static str,
@@ -98,7 +100,7 @@ impl Asked {
     }
 }
 
-/// J on the rows that a method sees, and its least value.
+/// The objective J on the rows as a method encodes them, and its least value.
 struct Judge {
     shape: Shape,
     ridge: f64,
@@ -125,12 +127,12 @@ struct Set {
     test: usize,
     loss: Loss,
     rows: u64,
-    /// 100 times, of numbers: R² in per cent, as in the curves.
+    /// 100 for numbers, else 1: R² in per cent, as in the curves.
     per_cent: f64,
 }
 
 impl Set {
-    /// Rows to learn from, and to judge by: those of the test part, then some of the training part that are not learnt from.
+    /// Training rows, and test rows: those of the test part, then some unused ones of the training part.
     fn tables(&self, schema: &Schema) -> Result<(Dataset, [Dataset; 2]), BenchError> {
         let (test, _) = some(&read(&self.folder, "test", schema)?, [self.test, 0]);
         // R² is of one table.
@@ -155,12 +157,12 @@ impl Set {
     }
 }
 
-/// Rows that are judged by.
+/// Number of test rows.
 fn tested(test: &[Dataset; 2]) -> usize {
     test.iter().map(Dataset::rows).sum()
 }
 
-/// All parties in one process, one party's sums after the other's.
+/// Runs all parties in one process, one party's sums after the other's.
 fn in_a_crowd(planned: &Plan, train: &Dataset, among: Among) -> Result<Model, BenchError> {
     let crowd = Crowd::new(train.clone(), among, Box::new(SystemRandom::new()?));
     let (mut own, mut servers) = (SystemRandom::new()?, SystemRandom::new()?);
@@ -169,7 +171,7 @@ fn in_a_crowd(planned: &Plan, train: &Dataset, among: Among) -> Result<Model, Be
     Ok(Model::from_release(planned.run_among(&crowd, &together, &mut own, &never, None)?)?)
 }
 
-/// Each party in a thread of its own, and every message as over a network.
+/// Runs each party in a thread of its own, with every message as over a network.
 fn in_a_room(
     (planned, schema): (&Plan, &Schema),
     train: &Dataset,
@@ -203,11 +205,11 @@ fn in_a_room(
         };
         runs.into_iter().map(ended).collect::<Result<Vec<_>, _>>()
     })?;
-    // All parties end with the same one.
+    // All parties end with the same model.
     models.pop().ok_or_else(|| failed(PartiesError::Asked("no parties".into())))
 }
 
-/// Runs one set.
+/// Runs the part on one set.
 pub(super) fn ours(
     suite: &Parties,
     dealt: &Dealt,

@@ -12,20 +12,20 @@ use privet_dp::noise::{FixedSeed, GridGaussian, Source};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
-/// The set that is made, not read.
+/// The generated set.
 pub const GENERATED: &str = "generated-95";
 
-/// Which loss; both have slopes of at most 1.
+/// The loss; both have derivatives of at most 1 in magnitude.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape {
     /// ln(1 + e^(−y⟨x,θ⟩)): curvature ¼.
     Logistic,
-    /// Squares, of slope clipped to 1: curvature 1.
+    /// Squares, with the derivative clipped to 1: curvature 1.
     Clipped,
 }
 
 impl Shape {
-    /// A bound on ℓ″.
+    /// Upper bound on ℓ″.
     pub fn curvature(self) -> f64 {
         if self == Self::Logistic { 0.25 } else { 1.0 }
     }
@@ -54,16 +54,16 @@ impl Shape {
 /// Rows and labels.
 #[derive(Debug, Clone)]
 pub struct Rows {
-    /// d.
+    /// Number of columns d.
     pub columns: usize,
-    /// Row after row.
+    /// Values, row by row.
     pub x: Vec<f64>,
-    /// ±1, or in [−1, 1].
+    /// Labels ±1, or numbers in [−1, 1].
     pub y: Vec<f64>,
 }
 
 impl Rows {
-    /// n.
+    /// Number of rows n.
     pub fn count(&self) -> usize {
         self.y.len()
     }
@@ -76,7 +76,7 @@ impl Rows {
         self.row(at).iter().zip(theta).map(|(x, t)| x * t).sum()
     }
 
-    /// Σ∇ℓ over some rows, divided by their number, with slopes of `most` at most.
+    /// Σ∇ℓ over some rows, divided by their number, with derivatives clipped at `most`.
     pub fn gradient(
         &self,
         (shape, most): (Shape, f64),
@@ -92,7 +92,7 @@ impl Rows {
         sum
     }
 
-    /// The same over all rows, on all cores.
+    /// The gradient over all rows, on all cores.
     pub fn whole_gradient(&self, shape: (Shape, f64), theta: &[f64]) -> Vec<f64> {
         let size = 2048;
         let parts: Vec<Vec<f64>> = (0..self.count().div_ceil(size))
@@ -112,7 +112,7 @@ impl Rows {
         sum
     }
 
-    /// J.
+    /// The objective J.
     pub fn objective(&self, shape: Shape, theta: &[f64], ridge: f64) -> f64 {
         let losses: f64 = (0..self.count())
             .into_par_iter()
@@ -121,7 +121,7 @@ impl Rows {
         losses / self.count() as f64 + ridge / 2.0 * square(theta)
     }
 
-    /// Per cent of rows whose sign is found; of numbers, 100·R².
+    /// Per cent of rows whose sign is predicted; for numbers, 100·R².
     pub fn accuracy(&self, shape: Shape, theta: &[f64]) -> f64 {
         let count = self.count().max(1) as f64;
         if shape == Shape::Logistic {
@@ -165,7 +165,7 @@ impl Rows {
                 theta[at] = next;
             }
         }
-        // What the noise counts on is not proved then.
+        // The noise relies on this tolerance: without it nothing is proved.
         Err(BenchError::Suite {
             file: super::NAME.into(),
             why: format!(
@@ -175,12 +175,12 @@ impl Rows {
     }
 }
 
-/// ‖v‖².
+/// The squared norm ‖v‖².
 pub fn square(v: &[f64]) -> f64 {
     v.iter().map(|x| x * x).sum()
 }
 
-/// N(0, σ²I).
+/// A draw of N(0, σ²I).
 pub fn gaussian(
     length: usize,
     scale: f64,
@@ -195,12 +195,13 @@ fn exponential(source: &mut dyn Source) -> f64 {
     -(((source.next_u64() >> 11) as f64 + 0.5) / 9_007_199_254_740_992.0).ln()
 }
 
-/// Density ∝ exp(−‖b‖₁/scale): a coordinate at a time.
+/// A draw with density ∝ exp(−‖b‖₁/scale), coordinate by coordinate.
 pub fn laplace(length: usize, scale: f64, source: &mut dyn Source) -> Vec<f64> {
     (0..length).map(|_| (exponential(source) - exponential(source)) * scale).collect()
 }
 
-/// Density ∝ exp(−‖b‖₂/scale): a direction, and a length that is the sum of d exponential draws.
+/// A draw with density ∝ exp(−‖b‖₂/scale): a direction, and a norm that is the sum of d exponential
+/// draws.
 pub fn l2_laplace(
     length: usize,
     scale: f64,
@@ -213,8 +214,8 @@ pub fn l2_laplace(
     Ok(direction)
 }
 
-/// The rows of a data set, for learning and for judging, shuffled, each within the unit ball. Judged is on its test part and,
-/// where that has too few, on rows of the training part that are not learnt from.
+/// The training and test rows of a data set, shuffled, each within the unit ball. Test rows are those of
+/// its test part and, where these are too few, unused rows of the training part.
 pub fn rows(dealt: &Dealt, shape: Shape, settings: &Settings) -> Result<(Rows, Rows), BenchError> {
     if dealt.dataset == GENERATED {
         return Ok((generated(dealt.training, 1), generated(dealt.test, 2)));
@@ -234,7 +235,7 @@ pub fn rows(dealt: &Dealt, shape: Shape, settings: &Settings) -> Result<(Rows, R
     Ok((train, test))
 }
 
-/// Where a set of the catalog lies, prepared.
+/// The folder of a prepared set of the catalog.
 pub fn folder(dealt: &Dealt, settings: &Settings) -> Result<PathBuf, BenchError> {
     let folder = settings.work.join(&dealt.dataset);
     if !folder.join("schema.toml").is_file() {
@@ -243,7 +244,7 @@ pub fn folder(dealt: &Dealt, settings: &Settings) -> Result<PathBuf, BenchError>
     Ok(folder)
 }
 
-/// One of its tables, encoded by a schema.
+/// One table of the set, encoded by a schema.
 pub fn read(folder: &Path, stem: &str, schema: &Schema) -> Result<Dataset, BenchError> {
     let files = ["csv", "svm"].map(|ending| folder.join(format!("{stem}.{ending}")));
     let file = files.iter().find(|file| file.is_file()).unwrap_or(&files[0]);
@@ -267,7 +268,7 @@ pub fn plain(data: &Dataset, shape: Shape, order: &[usize]) -> Rows {
     rows
 }
 
-/// 95 columns of Gaussian entries within the unit ball, and a number that a fixed direction and noise make.
+/// 95 columns of Gaussian entries within the unit ball, and a number from a fixed direction and noise.
 fn generated(count: usize, seed: u64) -> Rows {
     let columns = 95;
     let (mut source, mut of_truth) = (FixedSeed::new(seed), FixedSeed::new(95));
@@ -285,7 +286,7 @@ fn generated(count: usize, seed: u64) -> Rows {
     rows
 }
 
-/// So many of the rows of a table, and of the others so many.
+/// The first `most` rows of a shuffled table, and the next `more`.
 pub fn some(data: &Dataset, [most, more]: [usize; 2]) -> (Dataset, Dataset) {
     let order = split::shuffled(data.rows(), &keyed::key(1));
     let (first, rest) = order.split_at(most.min(order.len()));

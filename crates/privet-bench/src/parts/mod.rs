@@ -1,13 +1,15 @@
-//! Suites in parts, and what they have in common: [`streams`], [`scale`], [`parties`] and the races ([`races`]).
+//! Suites in parts, and their common code: [`streams`], [`scale`], [`parties`] and the races
+//! ([`races`]).
 //!
 //! ```text
 //!  declared (TOML) ──► parts that are asked for ──► lines, once each ──► results.jsonl ──► report, targets
 //! ```
 //!
-//! A part is measured at once (or a size of it, or a set among so many parties: what its suite says), and its lines are kept
-//! once it is over, so that what is compared was measured in one run; what is there already is not measured again. Lines
-//! are those of races. Two suites are of other kinds: those of learners on data sets ([`mod@crate::suite`]), whose lines
-//! decide what is run next, and [`crate::ledger`], whose few numbers are measured together and not kept by the line.
+//! A part is measured at once (or a size of it, or a set among so many parties: as its suite declares),
+//! and its lines are kept once it is over, so that compared numbers come from one run; an existing
+//! measurement is not repeated. Lines are those of races. Two suites are of other kinds: those of
+//! learners on data sets ([`mod@crate::suite`]), whose lines decide the next run, and [`crate::ledger`],
+//! whose few numbers are measured together and not kept by the line.
 
 pub mod target;
 
@@ -22,16 +24,17 @@ use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use target::Finding;
 
-/// What is asked for.
+/// The options of a run.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// Folder with the originals of the catalog.
     pub originals: PathBuf,
-    /// Where rows, prepared sets and the peers' environments are kept.
+    /// Folder of rows, prepared sets and the peers' environments.
     pub work: PathBuf,
-    /// Which parts; all of them if none is named.
+    /// The requested parts; all of them if empty.
     pub parts: Vec<String>,
-    /// Only these data sets; of [`scale`] sizes, each perhaps with a share of its rows (`uber-4/100`).
+    /// Only these data sets; of [`scale`] sizes, each perhaps with a fraction of its rows
+    /// (`uber-4/100`).
     pub datasets: Vec<String>,
     /// These budgets instead of the suite's.
     pub epsilons: Vec<f64>,
@@ -39,12 +42,12 @@ pub struct Settings {
     pub runs: Option<u32>,
     /// The interpreter that makes the peers' environments.
     pub python: PathBuf,
-    /// This very command, for what is measured in a process of its own; none where there is none.
+    /// This command itself, for measurements in a process of their own; `None` without one.
     pub program: Option<PathBuf>,
 }
 
 impl Settings {
-    /// Whether a part is asked for.
+    /// True if a part is requested.
     pub(crate) fn wants(&self, part: &str) -> bool {
         self.parts.is_empty() || self.parts.iter().any(|wanted| wanted == part)
     }
@@ -55,21 +58,21 @@ impl Settings {
 pub struct Known {
     /// Its name.
     pub name: &'static str,
-    /// What its parts are called.
+    /// The word for its parts.
     pub kind: &'static str,
-    /// What is said to be done while it runs.
+    /// The progress message while it runs.
     pub doing: &'static str,
-    /// What it shows, in a line.
+    /// A one-line description.
     pub title: fn() -> Result<String, BenchError>,
-    /// Which parts a run with these named would measure, as far as that is known beforehand.
+    /// The parts that a run with these names would measure, as far as that is known beforehand.
     pub parts: fn(&[String]) -> Result<Vec<String>, BenchError>,
-    /// Runs the parts that are asked for into a folder, from the beginning or on from what is there.
+    /// Runs the requested parts into a folder, from the beginning or resumed.
     pub run: fn(&Settings, &Path, bool, &dyn Onlooker) -> Result<Outcome, BenchError>,
-    /// Holds the results in a folder against the targets.
+    /// Compares the results in a folder with the targets.
     pub check: fn(&Path) -> Result<Vec<Finding>, BenchError>,
 }
 
-/// All of them.
+/// All suites in parts.
 pub const KNOWN: [Known; 4] = [
     Known {
         name: races::NAME,
@@ -114,13 +117,13 @@ pub fn find(name: &str) -> Option<&'static Known> {
     KNOWN.iter().find(|known| known.name == name)
 }
 
-/// A suite as it is written.
+/// Parses a suite.
 pub(crate) fn parsed<Suite: DeserializeOwned>(name: &str, text: &str) -> Result<Suite, BenchError> {
     toml::from_str(text)
         .map_err(|error| BenchError::Suite { file: format!("{name}.toml"), why: error.to_string() })
 }
 
-/// Refuses the first of the given names that is not known.
+/// Refuses the first unknown name.
 pub(crate) fn all_known(
     what: &'static str,
     given: &[String],
@@ -135,10 +138,10 @@ pub(crate) fn all_known(
     }
 }
 
-/// Takes each line as it comes.
+/// Receives each line as it is measured.
 pub type Emit<'a> = &'a mut dyn FnMut(Line) -> Result<(), BenchError>;
 
-/// A line; what is measured must be an object.
+/// A line; `measured` must be an object.
 pub(crate) fn line(race: impl Into<String>, who: &str, measured: Value) -> Line {
     let measured = match measured {
         Value::Object(measured) => measured,
@@ -147,18 +150,19 @@ pub(crate) fn line(race: impl Into<String>, who: &str, measured: Value) -> Line 
     Line::Race(Race { race: race.into(), who: who.into(), measured })
 }
 
-/// A suite in parts on its way into its results file.
+/// A suite in parts while it writes its results file.
 pub(crate) struct Harness<'a> {
     journal: Journal,
     watch: &'a dyn Onlooker,
-    /// All that was measured so far.
+    /// All measurements so far.
     pub lines: Vec<Race>,
-    /// What came of this run.
+    /// The outcome of this run.
     pub outcome: Outcome,
 }
 
 impl<'a> Harness<'a> {
-    /// Opens the results of a suite of this name and text, and says in them what is measured from now on.
+    /// Opens the results of a suite of this name and text, and writes a head for the measurements from
+    /// now on.
     pub fn open(
         (name, text): (&str, &str),
         out: &Path,
@@ -182,12 +186,12 @@ impl<'a> Harness<'a> {
         written
     }
 
-    /// Says how far it is.
+    /// Reports the progress.
     pub fn at(&self, done: usize, all: usize) {
         self.watch.progress(done as u64, all as u64, f64::NAN);
     }
 
-    /// Whether such a line is there, which is said.
+    /// True if such a line exists, which is reported.
     pub fn is_there(&self, what: &str, of: impl FnMut(&Race) -> bool) -> bool {
         let there = self.lines.iter().any(of);
         if there {
@@ -196,7 +200,7 @@ impl<'a> Harness<'a> {
         there
     }
 
-    /// Measures something, which may look at what was measured before, and keeps its lines once it is over.
+    /// Runs a measurement, which may read earlier ones, and keeps its lines once it is over.
     pub fn measure(
         &mut self,
         run: impl FnOnce(&[Race], Emit<'_>) -> Result<(), BenchError>,

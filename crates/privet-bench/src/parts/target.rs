@@ -1,4 +1,4 @@
-//! Lines of a suite in parts held against its targets.
+//! Compares lines of a suite in parts with its targets.
 
 use crate::check::Verdict;
 use crate::error::BenchError;
@@ -10,34 +10,34 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What the mean of some lines must reach.
+/// A bound on the mean of some lines.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Target {
-    /// Of which part.
+    /// The part.
     pub part: String,
-    /// What the lines say of themselves.
+    /// Fields that select the lines.
     pub of: BTreeMap<String, Value>,
-    /// Which of their numbers.
+    /// The measured field.
     pub measure: String,
-    /// This or more.
+    /// Lower bound.
     pub at_least: Option<f64>,
-    /// This or less.
+    /// Upper bound.
     pub at_most: Option<f64>,
-    /// Why this number.
+    /// The reason for the bound.
     pub note: Option<String>,
-    /// Why it is not reached, where that is known.
+    /// The reason for a known miss.
     pub missed: Option<String>,
 }
 
 /// A target and the mean of its lines.
 #[derive(Debug, Clone)]
 pub struct Finding {
-    /// What was asked.
+    /// The target.
     pub target: Target,
     /// The mean, if there are lines.
     pub mean: Option<f64>,
-    /// How many lines.
+    /// Number of lines.
     pub lines: usize,
 }
 
@@ -56,7 +56,7 @@ impl Target {
         line.race == format!("{prefix}-{}", self.part) && self.of.iter().all(says)
     }
 
-    /// In words.
+    /// The target in words, without its bound.
     pub fn words(&self) -> String {
         let facts = self.of.iter().map(|(key, value)| match value {
             Value::String(text) => text.clone(),
@@ -65,7 +65,7 @@ impl Target {
         format!("{}, {}: {}", self.part, facts.collect::<Vec<_>>().join(", "), self.measure)
     }
 
-    /// What is asked, in words.
+    /// The bound in words.
     pub fn asked(&self) -> String {
         match (self.at_least, self.at_most) {
             (Some(least), _) => format!("≥ {least}"),
@@ -76,7 +76,7 @@ impl Target {
 }
 
 impl Finding {
-    /// Whether it is met.
+    /// The verdict.
     pub fn verdict(&self) -> Verdict {
         let Target { at_least, at_most, missed, .. } = &self.target;
         let met = self.mean.map(|mean| {
@@ -86,7 +86,8 @@ impl Finding {
     }
 }
 
-/// Holds the results in a folder against the targets of a suite of this name and text, whose lines begin so.
+/// Compares the results in a folder with the targets of a suite of this name and text, whose lines have
+/// this prefix.
 pub(crate) fn held_against(
     folder: &Path,
     (name, text, prefix): (&str, &str, &str),
@@ -150,7 +151,7 @@ mod tests {
         let finding = |mean| Finding { target: target.clone(), mean, lines: 1 };
         assert_eq!(finding(Some(3.0)).verdict(), Verdict::MissedAsKnown);
         assert!(!finding(Some(3.0)).verdict().fails());
-        // Met all the same, it is met; not measured, it is not known to be missed.
+        // A known miss that is met counts as met; unmeasured, it is not a known miss.
         assert_eq!(finding(Some(1.0)).verdict(), Verdict::Met);
         assert!(finding(None).verdict().fails());
     }

@@ -1,6 +1,6 @@
-//! How long it takes to say what an event costs, beside dp-accounting.
+//! Time to compute the cost of an event, beside dp-accounting.
 //!
-//! Each question is an event and a budget; the peer is sent the event as privet writes it.
+//! Each question is an event and a budget; the peer receives the event as privet writes it.
 
 use super::environment::{Environment, Rival};
 use super::turns::{self, Entrant, Opponent, Times};
@@ -22,7 +22,7 @@ const RACE: &str = "accountant";
 /// δ of every question.
 const DELTA: f64 = 1e-5;
 
-/// What is asked.
+/// A question.
 enum Question {
     /// The ε of an event.
     Epsilon(Event),
@@ -30,7 +30,7 @@ enum Question {
     Noise(f64, fn(f64) -> Event),
 }
 
-/// A name, and what is asked.
+/// The questions by name.
 fn questions() -> Vec<(&'static str, Question)> {
     let (added, replaced) = (Neighbours::AddRemove, Neighbours::ReplaceOne);
     let sampled = |neighbours, rate, scale, count| {
@@ -105,7 +105,7 @@ pub fn run(
     let script = (Rival::DpAccounting, "accountant.py");
     let opponent = Opponent::start(RACE, environment, script, vec![], LIMIT, emit)?;
     for (name, question) in questions() {
-        // Ours once beforehand: the peer is asked about the noise scale that was found.
+        // Ours once beforehand: the peer's question contains the noise scale found.
         let (event, epsilon) = match &question {
             Question::Epsilon(event) => (event.clone(), None),
             Question::Noise(epsilon, event_for) => (event_for(answer(&question)?), Some(*epsilon)),

@@ -1,4 +1,5 @@
-//! Races held against what was promised of them: a network's private step beside its plain one, and beside the peer's.
+//! Compares races with their targets: a network's private step beside its plain one, and beside the
+//! peer's.
 
 use crate::error::BenchError;
 use crate::line::Race;
@@ -8,14 +9,14 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The step that a training takes unless asked for another: clipped one by one, added up in whole numbers, noised.
+/// The default step of a training: clipped per example, added up in integers, with noise.
 const USUAL: &str = "clipped, exact, noise";
-/// How many times the examples a second of the peer's better mode.
+/// Target ratio of our examples a second to those of the peer's better mode.
 const OVER_PEER: f64 = 1.5;
-/// How many times as long as the plain step.
+/// Target ratio of the private step's time to the plain one's.
 const OVER_PLAIN: f64 = 1.3;
 
-/// Holds the results in a folder against the targets.
+/// Compares the results in a folder with the targets.
 pub fn check(folder: &Path) -> Result<Vec<Finding>, BenchError> {
     Ok(findings(&Results::read(folder)?.races))
 }
@@ -76,7 +77,8 @@ mod tests {
         Race { race: "network".into(), who: who.into(), measured }
     }
 
-    /// The better of the peer's private modes counts, its plain step does not, and what is not there is not met.
+    /// The better of the peer's private modes counts, its plain step does not, and a missing mode is not
+    /// met.
     #[test]
     fn ratios_are_of_the_usual_step_and_the_better_mode() {
         let mut lines = vec![

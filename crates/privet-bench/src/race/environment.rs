@@ -1,8 +1,9 @@
 //! The virtual environments of the peers, made by the harness itself.
 //!
-//! Scripts and pinned requirements are part of the program, so that an installed one can race
-//! anywhere. diffprivlib needs an older scikit-learn and Opacus a large torch: they live apart. Each peer is installed on its own,
-//! within the pins of its environment: one that cannot be had does not take the others with it.
+//! Scripts and pinned requirements are part of the program, so that an installed one can race anywhere.
+//! diffprivlib needs an older scikit-learn and Opacus a large torch: they have environments of their
+//! own. Each peer is installed on its own, within the pins of its environment: an unavailable one does
+//! not affect the others.
 
 use super::RaceError;
 use super::peer::{Peer, shortened};
@@ -13,7 +14,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Every script that a peer may be, and what they share.
+/// The peers' scripts, and the code they share.
 const SCRIPTS: &[(&str, &str)] = &[
     ("serving.py", include_str!("../../peers/serving.py")),
     ("fit.py", include_str!("../../peers/fit.py")),
@@ -33,7 +34,7 @@ const RIVER_PINS: &str = include_str!("../../peers/requirements-river.txt");
 const OLDER_PINS: &str = include_str!("../../peers/requirements-diffprivlib.txt");
 const NETWORK_PINS: &str = include_str!("../../peers/requirements-opacus.txt");
 
-/// Somebody to race against.
+/// A peer to race against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rival {
     /// scikit-learn and SciPy.
@@ -82,21 +83,21 @@ impl Rival {
     }
 }
 
-/// The rivals that could be had.
+/// The installed rivals.
 pub struct Environment {
     folder: PathBuf,
     ready: Vec<Rival>,
-    /// Those that could not, and why.
+    /// Rivals that could not be installed, with the reason.
     pub missing: Vec<(Rival, String)>,
 }
 
 impl Environment {
-    /// Nobody to race against.
+    /// An environment without rivals.
     pub fn empty(folder: &Path) -> Self {
         Self { folder: folder.into(), ready: Vec::new(), missing: Vec::new() }
     }
 
-    /// Makes the environments of these rivals, or uses those that are there.
+    /// Makes the environments of these rivals, or uses existing ones.
     pub fn make(work: &Path, python: &Path, rivals: &[Rival]) -> Result<Self, BenchError> {
         let mut made = Self::empty(&work.join("peers"));
         if rivals.is_empty() {
@@ -125,12 +126,12 @@ impl Environment {
         }
     }
 
-    /// Whether a rival is there.
+    /// True if a rival is installed.
     pub fn has(&self, rival: Rival) -> bool {
         self.ready.contains(&rival)
     }
 
-    /// Starts a script of a rival, if that is there.
+    /// Starts a script of a rival, if it is installed.
     pub fn start(
         &self,
         rival: Rival,
@@ -145,7 +146,7 @@ impl Environment {
         )
     }
 
-    /// The same, with another place for what it writes on standard error.
+    /// Starts a script, with another log file for its standard error.
     pub fn start_logging(
         &self,
         rival: Rival,
@@ -193,7 +194,7 @@ fn python_of(environment: &Path) -> PathBuf {
     environment.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" })
 }
 
-/// Waits for a command; otherwise its last words.
+/// Waits for a command; an error is its last line.
 fn finished(command: &mut Command) -> Result<(), String> {
     let output = command.stdin(Stdio::null()).output().map_err(|error| error.to_string())?;
     if output.status.success() {

@@ -1,17 +1,17 @@
-//! Why a race stopped.
+//! Errors of races.
 
 use std::path::PathBuf;
 
-/// Why a race stopped.
+/// The reason why a race stopped.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RaceError {
     /// No such race.
     #[error("'{given}' is not a race; accepted: {accepted}")]
     Unknown {
-        /// What was given.
+        /// The name given.
         given: String,
-        /// What would be accepted.
+        /// The accepted names.
         accepted: String,
     },
     /// No interpreter for the peers.
@@ -20,9 +20,9 @@ pub enum RaceError {
          3.11 with its venv module", program.display()
     )]
     NoPython {
-        /// What was tried.
+        /// The program that was tried.
         program: PathBuf,
-        /// What happened.
+        /// The fault.
         reason: String,
     },
     /// Nothing could be installed.
@@ -31,31 +31,31 @@ pub enum RaceError {
          configured for"
     )]
     NoPeers {
-        /// The last words of the installer.
+        /// The installer's last line.
         reason: String,
     },
     /// A peer gave no answer.
     #[error("{who} gave no answer: {reason}")]
     Silent {
-        /// Whose.
+        /// The peer.
         who: String,
-        /// The last words it had.
+        /// Its last line.
         reason: String,
     },
     /// A peer took too long.
     #[error("{who} did not answer within {seconds} s")]
     Slow {
-        /// Whose.
+        /// The peer.
         who: String,
-        /// How long was waited.
+        /// The time limit in seconds.
         seconds: u64,
     },
     /// A peer that is not for a data set.
     #[error("{who} is not for this set: {reason}")]
     NotFor {
-        /// Whose.
+        /// The peer.
         who: &'static str,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The race is for two classes.

@@ -41,7 +41,7 @@ const GRID: [f64; 6] = [0.001, 0.01, 0.1, 1.0, 10.0, 100.0];
 /// Fits at each point of the grid.
 const SCREENED: usize = 5;
 
-/// The data in both storages, and where they were exported to.
+/// The data in both storages, and the path of their export.
 struct Course {
     schema: Schema,
     stored: [(&'static str, Dataset); 2],
@@ -49,7 +49,7 @@ struct Course {
     export: PathBuf,
 }
 
-/// An entrant of ours before its first turn.
+/// One of our entrants before its first turn.
 struct Planned<'a> {
     who: String,
     storage: &'static str,
@@ -87,7 +87,7 @@ pub fn run(
     turns::take(RACE, entrants, measured, emit)
 }
 
-/// What the answers of an entrant come to.
+/// The results of an entrant, from its answers.
 fn measured(answers: &[Value]) -> Value {
     let times = Times::of(answers);
     let all = |key| answers.iter().map(move |answer| number(answer, key));
@@ -97,7 +97,7 @@ fn measured(answers: &[Value]) -> Value {
         "fits": answers.len(),
         "accuracy": all("accuracy").sum::<f64>() / answers.len() as f64,
     });
-    // A peer may have a λ of its own; memory is measured of ours alone.
+    // A peer may have a λ of its own; memory is measured for ours alone.
     for key in ["ridge", "peak_over_matrix"] {
         if let Some(value) = all(key).filter(|value| value.is_finite()).reduce(f64::max) {
             found[key] = json!(value);
@@ -129,7 +129,7 @@ impl Course {
         self.test.features.columns()
     }
 
-    /// What a peer's script is told: the files, the columns, and the radius if it asks for one.
+    /// The arguments of a peer's script: the files, the columns, and the radius if it needs one.
     fn arguments(&self, radius: Option<f64>) -> Vec<OsString> {
         let numbers = [Some(self.columns().to_string()), radius.map(|radius| radius.to_string())];
         let files = [self.export.clone(), self.export.with_extension("test")];
@@ -137,7 +137,7 @@ impl Course {
         files.chain(numbers.into_iter().flatten().map(OsString::from)).collect()
     }
 
-    /// What a line says of an entrant beside its results; a peer is asked in the same words.
+    /// The fields of an entrant's line beside its results; a peer's question has the same ones.
     fn known(&self, entrant: &Value) -> Value {
         json!({
             "storage": entrant["storage"].as_str().unwrap_or("dense"),
@@ -187,7 +187,7 @@ fn ours(course: &Course) -> Result<Vec<Planned<'_>>, BenchError> {
 }
 
 impl Planned<'_> {
-    /// What is said of it, and what a peer beside it is asked.
+    /// The fields of its line, which a peer beside it receives as well.
     fn facts(&self) -> Value {
         let ridge = self.plan.settings().get("ridge");
         json!({ "storage": self.storage, "epsilon": self.epsilon, "ridge": ridge })
@@ -221,7 +221,7 @@ impl Planned<'_> {
     }
 }
 
-/// A peer, its entrant's name and what it is asked.
+/// A peer, its entrant's name and its question.
 type Asked<'a> = (&'a Opponent<'a>, String, Value);
 
 /// scikit-learn's entrants, beside ours of the same storage, budget and λ.

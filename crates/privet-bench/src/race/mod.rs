@@ -8,9 +8,9 @@
 //! | [`network`] | examples a second of a network, clipped one by one | Opacus, torch |
 //! | [`growth`] | time and memory against rows and columns | scikit-learn |
 //!
-//! Entrants take turns (`turns`), and the fastest round of each counts, so that other work on the machine
-//! troubles all of them alike. Peers come from the package index at pinned versions, in
-//! virtual environments that are made here ([`environment`]).
+//! Entrants take turns (`turns`), and the fastest round of each counts, so that other work on the
+//! machine affects all of them alike. Peers come from the package index at pinned versions, in virtual
+//! environments made here ([`environment`]).
 
 pub mod accountant;
 pub mod check;
@@ -51,11 +51,11 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them.
+    /// All races.
     pub const ALL: [Self; 5] =
         [Self::Fit, Self::Accountant, Self::Samplers, Self::Network, Self::Growth];
 
-    /// Those of these names; all if there is none.
+    /// The races of these names; all if there is none.
     pub fn named(names: &[String]) -> Result<Vec<Self>, RaceError> {
         match names {
             [] => Ok(Self::ALL.into()),
@@ -63,7 +63,7 @@ impl Kind {
         }
     }
 
-    /// Its name, against whom it is, and what runs it.
+    /// Its name, its rivals, and the function that runs it.
     fn facts(self) -> (&'static str, &'static [Rival], Runner) {
         match self {
             Self::Fit => ("fit", &[Rival::ScikitLearn, Rival::Diffprivlib], fit::run),
@@ -94,28 +94,28 @@ impl FromStr for Kind {
     }
 }
 
-/// What is asked for.
+/// The options of a race.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The folder of the originals ([`privet_catalog`]); the fit race needs Adult.
     pub originals: PathBuf,
-    /// Where environments, prepared data and exports are kept; what is there already is used.
+    /// Folder of environments, prepared data and exports; existing ones are used.
     pub work: PathBuf,
-    /// Which races.
+    /// The races.
     pub races: Vec<Kind>,
     /// The interpreter that makes the peers' environments.
     pub python: PathBuf,
     /// A command that calls [`growth::serve`], for fits in a process of their own: a program and its
     /// arguments.
     pub server: (PathBuf, Vec<OsString>),
-    /// Tiny sizes, one round, no peers: to see that everything works.
+    /// Tiny sizes, one round, no peers: a test that everything works.
     pub quick: bool,
 }
 
-/// Runs the races and hands over a line an entrant.
+/// Runs the races and emits a line per entrant.
 ///
-/// Peers are installed first, before anything is measured; one that cannot be is named in a line with
-/// a `notice`, and the others race on.
+/// Peers are installed first, before anything is measured; one that cannot be is named in a line with a
+/// `notice`, and the others race on.
 pub fn run(settings: &Settings, emit: Emit<'_>) -> Result<(), BenchError> {
     let busy = busy().filter(|_| !settings.quick);
     if let Some(busy) = &busy {
@@ -142,7 +142,7 @@ pub fn run(settings: &Settings, emit: Emit<'_>) -> Result<(), BenchError> {
     Ok(())
 }
 
-/// Above this share of the cores, others' work is worth a notice.
+/// The load per core above which other work causes a notice.
 const BUSY: f64 = 0.5;
 
 /// A warning where the machine has other work: taking turns evens out slow moments, but threads that
@@ -159,7 +159,7 @@ fn busy() -> Option<String> {
     })
 }
 
-/// The line of an entrant that has no result, and why.
+/// The line of an entrant without a result, with the reason.
 fn notice(race: &str, who: &str, reason: &str) -> Line {
     line(race, who, json!({ "notice": reason }))
 }

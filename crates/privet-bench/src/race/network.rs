@@ -1,7 +1,9 @@
-//! Training steps of the papers' net for handwritten digits, beside Opacus in each of its modes and torch alone.
+//! Training steps of the papers' net for handwritten digits, beside Opacus in each of its modes and
+//! torch alone.
 //!
-//! Everybody has the same net, batch, clip and number of threads, and made-up digits. A step is gradient, clipping,
-//! noise, update; privet's noise is a draw of the exact discrete Gaussian for each weight, the peer's one of torch's.
+//! All entrants have the same net, batch, clip and number of threads, and generated digits. A step is
+//! gradient, clipping, noise, update; privet's noise is a draw of the exact discrete Gaussian for each
+//! weight, the peer's one of torch's.
 
 use super::environment::{Environment, Rival};
 use super::turns::{self, Entrant, Opponent, Times};
@@ -22,10 +24,10 @@ const STEP: f64 = 0.05;
 const TURN: Duration = Duration::from_secs(2);
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// What a step of ours does.
+/// The kinds of our step.
 const OURS: [&str; 5] =
     ["plain", "clipped", "clipped, noise", "clipped, exact", "clipped, exact, noise"];
-/// What the peer is asked for: its mode, and whether there is noise.
+/// The kinds of the peer's step: its name, mode, and noise.
 const PEER: [(&str, &str, f64); 5] = [
     ("plain", "plain", 0.0),
     ("hooks, noise", "hooks", 1.0),
@@ -34,7 +36,7 @@ const PEER: [(&str, &str, f64); 5] = [
     ("functorch, noise", "functorch", 1.0),
 ];
 
-/// Our side: weights that move, room, noise.
+/// Our side: weights, workspace and noise.
 struct Training {
     net: Net,
     inputs: Vec<f32>,
@@ -57,7 +59,7 @@ impl Training {
             weights: net.initial(1),
             work: Workspace::new(),
             noise: vec![0; net.trainable()],
-            // Steps of the exact sum's grid.
+            // In steps of the exact sum's grid.
             law: DiscreteGaussian::new(CLIP / privet_nn::grid(CLIP))?,
             source: SystemRandom::new()?,
             net,

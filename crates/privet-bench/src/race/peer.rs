@@ -1,7 +1,7 @@
-//! A peer: a process that answers one JSON line for each that it is sent.
+//! A peer: a process that answers each JSON line with one JSON line.
 //!
-//! Peers are Python scripts (`peers/*.py`) or, where memory is measured, this program again. Asking
-//! one entrant after the other, question by question, is what keeps a race fair on a busy machine.
+//! Peers are Python scripts (`peers/*.py`) or, where memory is measured, this program again. Querying
+//! the entrants in turns, question by question, keeps a race fair on a busy machine.
 
 use super::RaceError;
 use crate::error::BenchError;
@@ -14,9 +14,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
-/// How long a peer may take to load its packages and data.
+/// The time limit for a peer to load its packages and data.
 const LOADING: Duration = Duration::from_secs(120);
-/// How much of its last words is repeated.
+/// Number of characters of its last line that are repeated.
 const LAST_WORDS: usize = 300;
 
 /// A running peer; stopped when dropped.
@@ -26,13 +26,12 @@ pub struct Peer {
     questions: Option<ChildStdin>,
     answers: Receiver<String>,
     log: PathBuf,
-    /// What it said of itself when it was ready.
+    /// Its description of itself when it was ready.
     about: Value,
 }
 
 impl Peer {
-    /// Starts a command and waits until it says `{"ready": …}`. What it writes on standard error goes
-    /// to `log`.
+    /// Starts a command and waits for its `{"ready": …}`. Its standard error goes to `log`.
     pub fn start<A: AsRef<OsStr>>(
         name: &str,
         program: &Path,
@@ -70,7 +69,7 @@ impl Peer {
         self.about[package].as_str().unwrap_or("unknown")
     }
 
-    /// Asks, and waits for the answer; a peer that takes longer than the limit is stopped.
+    /// Sends a question and waits for the answer; a peer that takes longer than the limit is stopped.
     pub fn ask(&mut self, question: &Value, limit: Duration) -> Result<Value, RaceError> {
         let sent = match &mut self.questions {
             Some(input) => writeln!(input, "{question}").and_then(|()| input.flush()),
@@ -117,7 +116,7 @@ impl Drop for Peer {
     }
 }
 
-/// A line that fits into a message.
+/// A line cut to fit into a message.
 pub(super) fn shortened(line: &str) -> String {
     line.trim().chars().take(LAST_WORDS).collect()
 }

@@ -21,7 +21,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// Makes [`DRAWS`] draws.
 type Fill = Box<dyn FnMut(&mut SystemRandom)>;
 
-/// A law's name and scale, and what draws from it.
+/// A law's name and scale, and its sampler.
 type Sampler = (&'static str, f64, Fill);
 
 fn filled<T: Default + Clone + 'static>(

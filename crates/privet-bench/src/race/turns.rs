@@ -1,5 +1,5 @@
 //! Entrants take turns, round by round, and the rounds of each make one line: the one driver of the
-//! races in which everybody does the same work several times.
+//! races in which every entrant repeats the same work.
 
 use super::environment::{Environment, Rival};
 use super::peer::Peer;
@@ -11,24 +11,25 @@ use std::cell::RefCell;
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// An entrant that has had so many seconds has no further turn.
+/// Seconds after which an entrant has no further turn.
 const SECONDS: f64 = 20.0;
 
 /// An entrant with its answers so far.
 pub(super) struct Entrant<'a> {
     who: String,
-    /// Turns at most.
+    /// Largest number of turns.
     rounds: usize,
-    /// What its line says beside what is measured; an object.
+    /// The fields of its line beside the measurements; an object.
     known: Value,
     work: Box<dyn FnMut() -> Result<Value, BenchError> + 'a>,
     answers: Vec<Value>,
-    /// Why it is out.
+    /// The reason why it is out.
     failed: Option<BenchError>,
 }
 
 impl<'a> Entrant<'a> {
-    /// Somebody who works so many times at most. The answer is an object, with `seconds` if the time counts.
+    /// An entrant with so many turns at most. Each answer is an object, with `seconds` if the time
+    /// counts.
     pub fn new(
         who: impl Into<String>,
         rounds: usize,
@@ -51,8 +52,8 @@ impl<'a> Entrant<'a> {
     }
 }
 
-/// Everybody's turns, then a line an entrant: what is known of it, what `measured` makes of its answers, and
-/// why it is out if it is.
+/// Runs all turns, then emits a line per entrant: its known fields, the `measured` ones from its
+/// answers, and the reason why it is out, if it is.
 pub(super) fn take(
     race: &str,
     mut entrants: Vec<Entrant<'_>>,
@@ -89,8 +90,8 @@ pub(super) struct Opponent<'a> {
 }
 
 impl<'a> Opponent<'a> {
-    /// Starts a script of a rival, which may take so long for an answer; none if the rival is not there, and
-    /// none with a notice if it does not start.
+    /// Starts a script of a rival, with a time limit for each answer; `None` if the rival is not
+    /// installed, and `None` with a notice if it does not start.
     pub fn start(
         race: &str,
         environment: &'a Environment,
@@ -121,7 +122,7 @@ impl<'a> Opponent<'a> {
         self.peer.borrow().as_ref().map_or("unknown", |peer| peer.version(package)).into()
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a question and waits for the answer.
     pub fn ask(&self, question: &Value) -> Result<Value, BenchError> {
         let mut peer = self.peer.borrow_mut();
         if peer.is_none() {
@@ -140,7 +141,7 @@ impl<'a> Opponent<'a> {
 pub(super) struct Times(pub Vec<f64>);
 
 impl Times {
-    /// Those of answers that have them.
+    /// The times of the answers that have one.
     pub fn of(answers: &[Value]) -> Self {
         let mut times = Self::default();
         let seconds = answers.iter().map(|answer| number(answer, "seconds"));

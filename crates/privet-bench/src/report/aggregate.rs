@@ -1,9 +1,9 @@
 //! From single runs to the numbers of a table.
 //!
-//! Runs of one cell are averaged; screening runs never are. Of an entry that was tuned, the point of
-//! the grid with the best mean counts, as the papers did it, chosen anew for each data set, calibration
-//! and ε. A point with fewer runs than another one of its grid is not considered: an interrupted
-//! suite would otherwise prefer the luck of a single run.
+//! Runs of one cell are averaged; screening runs never are. Of a tuned entry, the point of the grid with
+//! the best mean counts, as in the papers, chosen anew for each data set, calibration and ε. A point
+//! with fewer runs than another one of its grid is not considered: an interrupted suite would otherwise
+//! prefer the luck of a single run.
 
 use crate::line::{Cell, Questions, Refused, Run, Stage, lower_is_better};
 use crate::suite::Peer;
@@ -15,42 +15,42 @@ use std::collections::BTreeMap;
 /// The runs of one cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// Where they belong.
+    /// Their cell.
     pub cell: Cell,
-    /// Records they were trained on.
+    /// Number of training records.
     pub rows: u64,
     /// Encoded columns.
     pub columns: u64,
     /// Classes; 0 for a target of numbers.
     pub classes: u64,
-    /// What the score is.
+    /// The kind of the score.
     pub measure: String,
-    /// How many.
+    /// Number of runs.
     pub runs: usize,
     /// Mean score.
     pub mean: f64,
-    /// Its standard error: that of the mean over these runs, unknown for a single one.
+    /// Standard error of the mean over these runs; unknown for a single one.
     pub standard_error: Option<f64>,
     /// Mean area under the ROC curve in per cent, where all of them have one, and its standard error.
     pub ranking: Option<(f64, Option<f64>)>,
-    /// Mean distance to the weights that a made-up set was made with, where all of them have one, and its standard
-    /// error.
+    /// Mean distance to the true weights of a generated set, where all of them have one, and its
+    /// standard error.
     pub distance: Option<(f64, Option<f64>)>,
     /// Mean recall of 20 recommended items, likewise.
     pub recall: Option<(f64, Option<f64>)>,
-    /// Their mean gain, likewise.
+    /// Mean NDCG of those items, likewise.
     pub ndcg: Option<(f64, Option<f64>)>,
     /// Mean loss of networks on held-out records, likewise.
     pub loss: Option<(f64, Option<f64>)>,
-    /// Mean length of their mean gradient on the records they were trained on, likewise.
+    /// Mean norm of their mean gradient on the training records, likewise.
     pub gradient: Option<(f64, Option<f64>)>,
-    /// Mean number of times that their training went over the records, likewise.
+    /// Mean number of passes of their training over the records, likewise.
     pub passes: Option<(f64, Option<f64>)>,
-    /// Mean number of questions that voters answered, likewise.
+    /// Mean number of queries that voters answered, likewise.
     pub answered: Option<(f64, Option<f64>)>,
-    /// The questions of one of them.
+    /// The queries of one of them.
     pub questions: Option<Questions>,
-    /// Learners that did it where the entry left that open, and how often.
+    /// Learners chosen where the entry left it open, with the number of times.
     pub chosen: BTreeMap<String, usize>,
     /// Largest ε that a certificate proves.
     pub certified: Option<f64>,
@@ -60,9 +60,9 @@ pub struct Summary {
     pub seconds_error: Option<f64>,
     /// Largest peak memory.
     pub peak_memory: Option<u64>,
-    /// Whether this is the point of its grid that counts.
+    /// True if this is the point of its grid that counts.
     pub counts: bool,
-    /// Points of its grid with runs that count, itself included.
+    /// Number of points of its grid with final runs, itself included.
     pub points: usize,
 }
 
@@ -107,15 +107,15 @@ impl Summary {
         })
     }
 
-    /// Its mean, turned so that more is better.
+    /// Its mean, negated for an error: more is better.
     pub fn goodness(&self) -> f64 {
         if lower_is_better(&self.measure) { -self.mean } else { self.mean }
     }
 
-    /// Whether a certificate proves less than the cell's ε.
+    /// True if the certified ε exceeds the cell's.
     pub fn exceeds_claim(&self) -> bool {
         self.cell.epsilon.zip(self.certified).is_some_and(|(claimed, certified)| {
-            // Calibration ends on the safe side within this.
+            // Tolerance of the calibration, which ends on the safe side.
             certified > claimed * (1.0 + 1e-6)
         })
     }
@@ -137,7 +137,7 @@ pub fn standard_error(values: &[f64]) -> Option<f64> {
     Some((squares / (count - 1.0) / count).sqrt())
 }
 
-/// Groups values by a key, in the order in which keys first come.
+/// Groups values by a key, in the order of first appearance.
 pub fn grouped<'a, T, K: Ord + Clone>(
     values: impl IntoIterator<Item = &'a T>,
     key: impl Fn(&T) -> K,
@@ -155,7 +155,7 @@ pub fn grouped<'a, T, K: Ord + Clone>(
     groups
 }
 
-/// Numbers in order, each once but for rounding.
+/// Numbers in order, without duplicates up to rounding.
 pub fn ascending(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
@@ -163,14 +163,14 @@ pub fn ascending(values: impl Iterator<Item = f64>) -> Vec<f64> {
     values
 }
 
-/// A summary of every cell with runs that count, and which of them count.
+/// A summary of every cell with final runs, with the points that count marked.
 pub fn summaries(runs: &[Run]) -> Vec<Summary> {
     let finals = runs.iter().filter(|run| run.stage == Stage::Final && run.score.is_finite());
     let cells = grouped(finals, |run| (grid(&run.cell, &run.measure), run.cell.settings.clone()));
     let mut found: Vec<Summary> = cells.iter().filter_map(|(_, runs)| Summary::new(runs)).collect();
     let places: Vec<usize> = (0..found.len()).collect();
     for (_, points) in grouped(&places, |place| grid(&found[*place].cell, &found[*place].measure)) {
-        // The first of several that are equally good.
+        // The first of equally good ones.
         let rank = |place: &usize| (found[*place].runs, found[*place].goodness());
         let best = points
             .iter()
@@ -185,7 +185,7 @@ pub fn summaries(runs: &[Run]) -> Vec<Summary> {
     found
 }
 
-/// What a grid is of: every part of a cell but the point, and the measure.
+/// The key of a grid: every part of a cell but the point, and the measure.
 fn grid(cell: &Cell, measure: &str) -> impl Ord + Clone + use<> {
     let bits = |value: Option<f64>| value.map(f64::to_bits);
     let words = [&cell.dataset, &cell.entry, &cell.method, measure].map(str::to_owned);
@@ -200,14 +200,14 @@ pub struct Series {
     pub entry: String,
     /// Its learner.
     pub method: String,
-    /// Whose constants.
+    /// The constants: proved or a paper's.
     pub calibration: Calibration,
-    /// By ε.
+    /// The points by ε.
     pub points: Vec<Summary>,
 }
 
 impl Series {
-    /// Whether it was tuned.
+    /// True if it was tuned.
     pub fn tuned(&self) -> bool {
         self.points.iter().any(|point| !point.cell.settings.is_empty())
     }
@@ -218,7 +218,7 @@ impl Series {
     }
 }
 
-/// Whether two ε are the same number but for rounding.
+/// True if two ε are equal up to rounding.
 pub fn same(a: Option<f64>, b: Option<f64>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => (a / b - 1.0).abs() < 1e-6,
@@ -226,20 +226,20 @@ pub fn same(a: Option<f64>, b: Option<f64>) -> bool {
     }
 }
 
-/// Everything about a data set that may be compared: one measure, one relation.
+/// All comparable results on a data set: one measure, one relation.
 #[derive(Debug, Clone)]
 pub struct Group {
     /// Name of the set.
     pub dataset: String,
-    /// What the scores are.
+    /// The kind of the scores.
     pub measure: String,
-    /// Which data sets are neighbours.
+    /// The neighbouring relation.
     pub neighbours: Neighbours,
     /// The learners with a budget.
     pub series: Vec<Series>,
     /// The learners without.
     pub plain: Vec<Summary>,
-    /// Cells that a learner would not take.
+    /// Cells that a learner refused.
     pub refused: Vec<Refused>,
 }
 
@@ -262,7 +262,7 @@ impl Group {
             .collect()
     }
 
-    /// Any result, for what all of them share; ours before a peer's, which sees other columns.
+    /// Any result, for facts shared by all of them; ours before a peer's, which has other columns.
     pub fn any(&self) -> Option<&Summary> {
         let ours = self.points().find(|point| Peer::named(&point.cell.method).is_none());
         ours.or_else(|| self.points().next())

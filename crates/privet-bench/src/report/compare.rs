@@ -12,7 +12,7 @@ use privet_learn::Calibration;
 
 /// Numbers are published with one digit after the point.
 const ROUNDED: f64 = 0.05;
-/// In the order of the columns.
+/// The order of the columns.
 const CALIBRATIONS: [Calibration; 2] = [Calibration::Printed, Calibration::Sound];
 
 /// Ours less theirs, with its size in standard errors where that is known.
@@ -33,7 +33,7 @@ impl Gap {
         Self { points, errors: error.map(|error| points.abs() / error) }
     }
 
-    /// Whether it calls for a reason.
+    /// True if the gap needs a reason.
     pub fn differs(self) -> bool {
         self.points.abs() > ROUNDED && self.errors.is_some_and(|errors| errors > 2.0)
     }
@@ -60,7 +60,7 @@ pub fn score(summary: &Summary) -> String {
         Some(error) => format!("{} ± {}", measure.score(summary.mean), measure.score(error)),
         None => measure.score(summary.mean),
     };
-    // What else is told of a network stands in a table of its own.
+    // The other measures of a network are in a table of their own.
     if summary.loss.is_some() {
         return score;
     }
@@ -79,13 +79,14 @@ pub fn best<'a>(found: impl Iterator<Item = &'a Summary>) -> Option<&'a Summary>
     found.max_by(|a, b| a.goodness().total_cmp(&b.goodness()))
 }
 
-/// The best result without privacy, of learners that see the whole table: one chunk of it is what a teacher has.
+/// The best result without privacy, of learners that read the whole table: a teacher has only one chunk
+/// of it.
 pub fn without_privacy(group: &Group) -> Option<&Summary> {
     best(group.plain.iter().filter(|plain| Voter::named(&plain.cell.method).is_none()))
 }
 
-/// Our result to be set beside a column: of its learner, tuned as it is. Where only an untuned result is
-/// at hand, and it has no column of its own, that one.
+/// Our result beside a published column: of its learner, tuned as it is. Where only an untuned result
+/// exists, and it has no column of its own, that one.
 fn beside<'a>(
     group: &'a Group,
     published: &Published,
@@ -110,7 +111,7 @@ fn beside<'a>(
     of(column.tuned).or_else(|| of(!column.tuned).filter(|_| !claimed(!column.tuned)))
 }
 
-/// The best result at an ε of the series that are wanted.
+/// The best result at an ε among these series.
 fn best_at(group: &Group, epsilon: f64, wanted: impl Fn(&Series) -> bool) -> Option<&Summary> {
     let series = group.series.iter().filter(|series| wanted(series));
     best(series.filter_map(|series| series.at(Some(epsilon))))
@@ -135,8 +136,8 @@ impl Notes {
     }
 }
 
-/// A line of the comparison: a name, the published number and how it is written, ours under each
-/// calibration that is shown, and why they differ.
+/// A line of the comparison: a name, the published number and its notation, ours under each calibration
+/// shown, and the reason why they differ.
 pub struct Beside<'a> {
     name: String,
     theirs: f64,
@@ -169,14 +170,14 @@ impl<'a> Beside<'a> {
         Self { name, theirs, written, ours, why: letters.join(", ") }
     }
 
-    /// What is told of our result in a column, if there is one.
+    /// The cell of our result in a column, if there is one.
     fn told<C: Into<Cell>>(&self, place: usize, told: impl Fn(&Summary, Gap) -> C) -> Cell {
         let ours = self.ours[place];
         ours.map(|ours| told(ours, Gap::new(ours, self.theirs)).into()).unwrap_or_default()
     }
 }
 
-/// The published columns of a data set, with ours beside them and sentences on what differs.
+/// The published columns of a data set, with ours beside them and notes on the differences.
 pub fn set(group: &Group, published: &Published, document: &mut Document) {
     let printed = group.calibrations().contains(&Calibration::Printed);
     let shown: Vec<Calibration> =
@@ -269,7 +270,7 @@ pub fn overview<'a>(groups: &'a [Group], published: &'a Published) -> Rows<Best<
     })
 }
 
-/// What a group is called: the relation and the measure are named where they tell groups apart.
+/// The heading of a group: the relation and the measure are named where they distinguish groups.
 pub fn heading(group: &Group, groups: &[Group]) -> String {
     let alike = || groups.iter().filter(|other| other.dataset == group.dataset);
     let mut name = group.dataset.clone();

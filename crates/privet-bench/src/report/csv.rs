@@ -1,4 +1,4 @@
-//! Results as comma-separated values, full digits: a line a cell, or a line a number of a race.
+//! Results as comma-separated values, full digits: a line per cell, or per number of a race.
 
 use super::aggregate::{Summary, summaries};
 use super::document::Table;
@@ -22,7 +22,7 @@ pub fn page(results: &[Results]) -> Result<String, ReportError> {
     String::from_utf8(bytes).map_err(|error| failed(&error))
 }
 
-/// A cell, with its means or why there are none.
+/// A cell, with its means or the reason why there are none.
 struct Line<'a> {
     results: &'a Results,
     cell: Cell,
@@ -31,12 +31,12 @@ struct Line<'a> {
 }
 
 impl Line<'_> {
-    /// What the means say; empty without them, and where they have nothing to say.
+    /// A field of the means; empty without them or without a value.
     fn of<T: ToString>(&self, said: impl Fn(&Summary) -> Option<T>) -> String {
         text(self.means.as_ref().and_then(said))
     }
 
-    /// The different values of the heads.
+    /// The different values in the heads.
     fn heads(&self, said: fn(&Head) -> &str) -> String {
         let mut found: Vec<&str> = self.results.heads.iter().map(said).collect();
         found.dedup();

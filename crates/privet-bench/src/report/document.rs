@@ -1,9 +1,9 @@
-//! What a report says, apart from how it is written: the renderers turn one [`Document`] into a page
-//! of HTML or of Markdown.
+//! The content of a report, apart from its format: the renderers turn one [`Document`] into a page of
+//! HTML or of Markdown.
 
 use privet_cli::page::panel::Figure;
 
-/// Everything that a report says, in order.
+/// The content of a report, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Document {
     /// The parts.
@@ -17,52 +17,52 @@ pub enum Block {
     Heading(u8, String),
     /// Prose.
     Text(String),
-    /// Something that went wrong with the results themselves.
+    /// An error in the results themselves.
     Notice(String),
-    /// Sentences that cells of the table above refer to, by letter.
+    /// Notes that cells of the table above refer to, by letter.
     Notes(Vec<String>),
     /// Numbers.
     Table(Table),
-    /// Numbers that the page keeps folded away until asked.
+    /// A table that the page keeps collapsed.
     Folded(Table),
     /// A plot, which Markdown leaves out: its numbers are in a table.
     Figure(Figure),
 }
 
-/// A table: what stands in its first column names the row.
+/// A table: the first column names the row.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
-    /// What it shows.
+    /// The caption.
     pub caption: String,
-    /// The columns' names, and whether they hold numbers, which are aligned to the right.
+    /// The columns' names, and true for numbers, which are aligned to the right.
     pub columns: Vec<(String, bool)>,
     /// The rows.
     pub rows: Vec<Vec<Cell>>,
 }
 
-/// How a cell is set.
+/// The style of a cell.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// As any other.
+    /// Normal.
     #[default]
     Plain,
-    /// What the reader came for.
+    /// The main result.
     Strong,
-    /// A promise that is not kept.
+    /// A guarantee that does not hold.
     Warning,
 }
 
-/// What stands in a row and a column.
+/// The content of a row and a column.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// The words.
+    /// The text.
     pub text: String,
-    /// How they are set.
+    /// The style.
     pub tone: Tone,
 }
 
 impl Cell {
-    /// Words set in a tone.
+    /// Text with a style.
     pub fn new(text: impl Into<String>, tone: Tone) -> Self {
         Self { text: text.into(), tone }
     }
@@ -75,7 +75,7 @@ impl<T: Into<String>> From<T> for Cell {
 }
 
 impl Table {
-    /// A table of things, one a row, without a column.
+    /// A table of items, one per row, without columns.
     pub fn of<T>(caption: impl Into<String>, things: impl IntoIterator<Item = T>) -> Rows<T> {
         let things: Vec<T> = things.into_iter().collect();
         let rows = vec![Vec::new(); things.len()];
@@ -87,7 +87,7 @@ impl Table {
     }
 }
 
-/// A table in the making: a column says something of each thing.
+/// A table under construction: each column is a function of the item.
 #[derive(Debug, Clone)]
 pub struct Rows<T> {
     things: Vec<T>,
@@ -129,7 +129,7 @@ impl Document {
         self.blocks.push(Block::Text(text.into()));
     }
 
-    /// Something that went wrong with the results themselves.
+    /// An error in the results themselves.
     pub fn notice(&mut self, text: impl Into<String>) {
         self.blocks.push(Block::Notice(text.into()));
     }
@@ -139,7 +139,7 @@ impl Document {
         self.blocks.extend(Some(table.done()).filter(Table::is_not_empty).map(Block::Table));
     }
 
-    /// A folded table, if it has rows.
+    /// A collapsed table, if it has rows.
     pub fn folded<T>(&mut self, table: Rows<T>) {
         self.blocks.extend(Some(table.done()).filter(Table::is_not_empty).map(Block::Folded));
     }

@@ -1,5 +1,5 @@
-//! A document as one page of HTML that needs nothing else: style and plots are inside, there is no
-//! script, and a content policy forbids the page to fetch anything.
+//! A document as one self-contained page of HTML: style and plots are inside, there is no script, and a
+//! content policy forbids the page to fetch anything.
 
 use super::document::{Block, Cell, Document, Table, Tone};
 use privet_cli::page::panel::Figure;
@@ -7,9 +7,9 @@ use privet_cli::page::svg::entities as escape;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("style.css");
-/// The page may show its own style, and nothing else is fetched or run.
+/// The page may apply its own style; it fetches and runs nothing.
 pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
-/// From so many headings on there is a table of contents.
+/// Number of headings from which there is a table of contents.
 const CONTENTS_FROM: usize = 4;
 
 /// The page.
@@ -77,7 +77,7 @@ fn contents(document: &Document, page: &mut String) {
 
 fn table(table: &Table, shown: bool, page: &mut String) {
     // A wide table scrolls in its own box, which the keyboard can reach. Its caption would scroll away
-    // and is shown above; the one inside is for whoever listens.
+    // and is shown above; the one inside is for screen readers.
     let caption = escape(&table.caption);
     if shown {
         let _ = writeln!(page, "<p class=\"caption\" aria-hidden=\"true\">{caption}</p>");

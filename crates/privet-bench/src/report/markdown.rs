@@ -56,7 +56,7 @@ fn cell(cell: &Cell) -> String {
     }
 }
 
-/// Text that means nothing but itself.
+/// Escapes text for Markdown.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {

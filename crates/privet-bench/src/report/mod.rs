@@ -1,9 +1,9 @@
-//! From results files to a page: HTML to look at, Markdown for `docs/`, comma-separated values to
-//! compute with.
+//! From results files to a page: HTML to read, Markdown for `docs/`, comma-separated values for
+//! computation.
 //!
-//! [`read`] takes the good lines of the files, [`aggregate`] makes means of them, [`sections`] says what
-//! they show as a [`document::Document`] (with [`tables`]), with [`compare`] setting [`published`] numbers beside ours and
-//! [`race`] the peers; [`html`] and [`markdown`] write it down, [`csv`] writes the means alone.
+//! [`read`] takes the valid lines of the files, [`aggregate`] averages them, [`sections`] presents them
+//! as a [`document::Document`] (with [`tables`]), with [`compare`] setting [`published`] numbers beside
+//! ours and [`race`] the peers; [`html`] and [`markdown`] render it, [`csv`] writes the means alone.
 
 pub mod aggregate;
 pub mod compare;
@@ -23,16 +23,16 @@ pub use read::{ReportError, Results};
 pub use sections::Length;
 use std::path::Path;
 
-/// How a report is written.
+/// The format of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
-    /// One page that needs nothing else.
+    /// One self-contained page.
     Html,
     /// All tables.
     Markdown,
     /// Headlines and overviews, for `docs/`.
     Summary,
-    /// A line a cell, full digits.
+    /// A line per cell, full digits.
     Csv,
 }
 
@@ -46,12 +46,12 @@ pub fn report<P: AsRef<Path>>(folders: &[P], format: Format) -> Result<Report, R
     Ok(Report { text: written(&results, format)?, notices: notices(&results, format) })
 }
 
-/// A report, and what its reader must be told beside it.
+/// A report, with warnings for its reader.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// The whole of it.
+    /// The text of the report.
     pub text: String,
-    /// What is wrong with the results files, and what is not shown.
+    /// Faults of the results files, and omissions of the report.
     pub notices: Vec<String>,
 }
 

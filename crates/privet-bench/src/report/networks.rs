@@ -1,4 +1,4 @@
-//! What networks are told by: error, loss, length of the gradient, passes and time, with what is printed beside.
+//! Measures of networks: error, loss, norm of the gradient, passes and time, beside the published ones.
 
 use super::aggregate::{Group, Summary, same};
 use super::document::{Document, Rows, Table};
@@ -12,25 +12,25 @@ const FILE: &str = include_str!("../../published/wang-nonconvex.toml");
 static PRINTED: LazyLock<Printed> =
     LazyLock::new(|| toml::from_str(FILE).expect("part of the program, and tested"));
 
-/// What is printed of networks.
+/// The published numbers of networks.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Printed {
-    /// Where, unless a line says otherwise.
+    /// The source, unless a line has its own.
     source: String,
     line: Vec<Line>,
 }
 
-/// Of one entry at one ε.
+/// The numbers of one entry at one ε.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
     entry: String,
     source: Option<String>,
-    /// All of the entry's if none.
+    /// The data set; all of the entry's if absent.
     dataset: Option<String>,
     epsilon: Option<f64>,
-    /// Per cent.
+    /// Accuracy in per cent.
     accuracy: Option<f64>,
     loss: Option<f64>,
     gradient: Option<f64>,
@@ -38,7 +38,7 @@ struct Line {
     seconds: Option<f64>,
 }
 
-/// What is printed of the entry of a summary.
+/// The published numbers of a summary's entry.
 fn printed(summary: &Summary) -> Option<&'static Line> {
     let cell = &summary.cell;
     PRINTED.line.iter().find(|line| {
@@ -48,10 +48,10 @@ fn printed(summary: &Summary) -> Option<&'static Line> {
     })
 }
 
-/// A mean and its standard error, if that is known.
+/// A mean and its standard error, if known.
 type Mean = (f64, Option<f64>);
 
-/// Something that is told of a network: a name, ours, what is printed, and digits after the point.
+/// A column on networks: a name, our value, the published one, and digits after the point.
 type Told = (&'static str, fn(&Summary) -> Option<Mean>, fn(&Line) -> Option<f64>, usize);
 
 const TOLD: [Told; 5] = [
@@ -73,7 +73,7 @@ fn mean((mean, error): Mean, digits: usize) -> String {
     }
 }
 
-/// A table for each group of networks, an entry at an ε a line.
+/// A table for each group of networks, a line per entry and ε.
 pub fn sections(groups: &[Group], document: &mut Document) {
     let networks = |group: &&Group| group.points().any(|point| point.loss.is_some());
     let mut tables = groups.iter().filter(networks).map(table).peekable();
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
     use crate::suite::find;
 
-    /// Every line is of an entry of the suite, at an ε and on a set that it has, and says something.
+    /// Every line is of an entry of the suite, at an ε and on a set that it has, and has a value.
     #[test]
     fn what_is_printed_is_of_entries_that_are_there() {
         let suite = find("wang-nonconvex").unwrap();

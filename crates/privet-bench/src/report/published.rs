@@ -1,5 +1,5 @@
-//! Published numbers, from the files in `published/`: by suite, data set, ε and column, with the
-//! known differences between whoever published them and us.
+//! Published numbers, from the files in `published/`: by suite, data set, ε and column, with the known
+//! differences between the publications and us.
 
 use super::aggregate::{Group, same};
 use privet_core::Neighbours;
@@ -20,62 +20,62 @@ static ALL: LazyLock<Vec<Published>> =
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// Suites that they belong beside.
+    /// Suites that they are compared with.
     pub suites: Vec<String>,
-    /// Where they are printed.
+    /// The publication.
     pub source: String,
-    /// What they are.
+    /// The measure.
     pub measure: String,
-    /// For which relation.
+    /// The neighbouring relation.
     pub neighbours: Neighbours,
     /// The columns, in their order.
     pub column: Vec<Column>,
-    /// By data set, ε and column.
+    /// The numbers by data set, ε and column.
     table: BTreeMap<String, BTreeMap<String, BTreeMap<String, f64>>>,
-    /// How their data differ from ours, by data set.
+    /// Differences of their data from ours, by data set.
     #[serde(default)]
     data: BTreeMap<String, String>,
-    /// Why results differ; the first that fits is given.
+    /// Reasons for differing results; the first that applies is given.
     #[serde(default)]
     pub reason: Vec<Reason>,
 }
 
-/// A column, and whose results here are to be set beside it.
+/// A column, and our results that are compared with it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// As printed.
+    /// The printed name.
     pub name: String,
     /// Our name of the learner.
     pub method: String,
-    /// Whether its settings were searched for.
+    /// True if its settings were tuned.
     pub tuned: bool,
 }
 
-/// Why a result of ours differs.
+/// A reason why a result of ours differs.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reason {
-    /// Of these learners; of all if empty.
+    /// Applies to these learners; to all if empty.
     #[serde(default)]
     pub methods: Vec<String>,
-    /// Of these sets; of all if empty.
+    /// Applies to these sets; to all if empty.
     #[serde(default)]
     pub datasets: Vec<String>,
-    /// Under this calibration alone.
+    /// Applies under this calibration alone.
     #[serde(default)]
     pub calibration: Option<Calibration>,
-    /// Only where ours is tuned, or is not.
+    /// Applies only where ours is tuned, or is not.
     #[serde(default)]
     pub tuned: Option<bool>,
-    /// Only where ours is `above` or `below`.
+    /// Applies only where ours is `above` or `below`.
     #[serde(default)]
     pub side: Option<Side>,
     /// The sentence.
     pub text: String,
 }
 
-/// On which side of the published number.
+/// The side of the published number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
@@ -85,33 +85,33 @@ pub enum Side {
     Below,
 }
 
-/// What a reason is asked for.
+/// A difference that needs a reason.
 #[derive(Debug, Clone, Copy)]
 pub struct Difference<'a> {
-    /// Of which set.
+    /// The data set.
     pub dataset: &'a str,
-    /// Of which learner of ours.
+    /// Our learner.
     pub method: &'a str,
-    /// Whose constants.
+    /// The constants: proved or a paper's.
     pub calibration: Calibration,
-    /// Whether ours is tuned.
+    /// True if ours is tuned.
     pub tuned: bool,
     /// Ours less theirs.
     pub points: f64,
 }
 
 impl Published {
-    /// The numbers that belong beside a suite.
+    /// The numbers that are compared with a suite.
     pub fn of(suite: &str) -> Option<&'static Self> {
         ALL.iter().find(|one| one.suites.iter().any(|name| name == suite))
     }
 
-    /// Whether its numbers may be set beside a group's.
+    /// True if its numbers are comparable with a group's.
     pub fn comparable(&self, group: &Group) -> bool {
         self.measure == group.measure && self.neighbours == group.neighbours
     }
 
-    /// Every ε at which there are numbers of a set, with those numbers by column.
+    /// Every ε with numbers of a set, with those numbers by column.
     pub fn of_set(&self, dataset: &str) -> impl Iterator<Item = (f64, &BTreeMap<String, f64>)> {
         let rows = self.table.get(dataset).into_iter().flatten();
         rows.filter_map(|(epsilon, row)| Some((epsilon.parse().ok()?, row)))
@@ -124,23 +124,23 @@ impl Published {
             .map(|(_, row)| row)
     }
 
-    /// How the data behind the numbers differ from ours.
+    /// Differences of the publication's data from ours.
     pub fn data(&self, dataset: &str) -> Option<&str> {
         self.data.get(dataset).map(String::as_str)
     }
 
-    /// Whether a column is of learners with privacy.
+    /// True if a column is of a learner with privacy.
     pub fn private(&self, column: &str) -> bool {
         self.column.iter().any(|known| known.name == column && known.method != "non-private")
     }
 
-    /// The best number with privacy of a row, with its column.
+    /// The best number of a row with privacy, with its column.
     pub fn best<'a>(&'a self, row: &'a BTreeMap<String, f64>) -> Option<(&'a str, f64)> {
         let private = row.iter().filter(|(name, _)| self.private(name));
         private.max_by(|a, b| a.1.total_cmp(b.1)).map(|(name, value)| (name.as_str(), *value))
     }
 
-    /// Why a result differs.
+    /// The reason for a difference.
     pub fn why(&self, asked: Difference<'_>) -> Option<&str> {
         let side = if asked.points < 0.0 { Side::Below } else { Side::Above };
         let named =
@@ -200,7 +200,7 @@ mod tests {
         assert!(Published::of("another").is_none());
     }
 
-    /// Whatever differs, there is a sentence, and none is empty.
+    /// Every difference has a sentence, and none is empty.
     #[test]
     fn every_difference_has_its_sentence() {
         for published in ALL.iter() {

@@ -35,7 +35,7 @@ pub fn sections(races: &[Race], document: &mut Document) {
     }
 }
 
-/// Rows and columns, where a line has them.
+/// Rows and columns, if a line has them.
 fn size(line: &Race) -> String {
     match (number(line, "rows"), number(line, "columns")) {
         (rows, columns) if rows.is_finite() && columns.is_finite() => {
@@ -61,7 +61,7 @@ fn ours(line: &Race) -> bool {
     line.who.starts_with("privet")
 }
 
-/// A name in the tone of whose it is.
+/// A name, in bold if it is ours.
 fn who(line: &Race) -> Cell {
     Cell::new(&*line.who, if ours(line) { Tone::Strong } else { Tone::Plain })
 }
@@ -180,7 +180,7 @@ fn network(lines: &[&Race], document: &mut Document) {
     document.table(table);
 }
 
-/// The slope of the straight line that fits ln y over ln x best; none with fewer than two x.
+/// The slope of the least-squares line of ln y over ln x; `None` with fewer than two x.
 pub fn slope(points: &[(f64, f64)]) -> Option<f64> {
     let points: Vec<(f64, f64)> = points
         .iter()
@@ -267,7 +267,7 @@ fn whole(value: f64) -> String {
     if value.is_finite() { thousands(value as u64) } else { "–".into() }
 }
 
-/// A race that this version does not know: everything that it measured.
+/// A race unknown to this version: all its measurements.
 fn unknown(name: &str, lines: &[&Race], document: &mut Document) {
     document.heading(3, name);
     let keys: BTreeSet<&String> = lines.iter().flat_map(|line| line.measured.keys()).collect();

@@ -1,7 +1,7 @@
 //! A results file, as far as it is whole.
 //!
-//! A run that was killed leaves a line without an end. The lines before it are good and are used; what
-//! was left out is said in the report.
+//! A killed run leaves an incomplete last line. The lines before it are good and are used; the report
+//! states the omission.
 
 use crate::line::{Head, Line, Race, Refused, Run};
 use crate::suite;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// The file in a folder of results.
 pub const FILE: &str = "results.jsonl";
 
-/// Why there is no report.
+/// The reason why there is no report.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
@@ -32,7 +32,7 @@ pub enum ReportError {
     File {
         /// The file.
         path: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// Not one measurement.
@@ -44,35 +44,35 @@ pub enum ReportError {
     Empty {
         /// The file.
         path: PathBuf,
-        /// Lines that are no lines of results.
+        /// Number of invalid lines.
         unread: usize,
     },
-    /// It does not begin with circumstances.
+    /// It does not begin with a head.
     #[error(
         "{}: begins with a measurement and not with its circumstances (a line of kind \"head\"); \
          results of an unknown machine are not shown",
         .0.display()
     )]
     NoHead(PathBuf),
-    /// The report could not be put together.
+    /// The report could not be assembled.
     #[error("the report could not be written: {0}")]
     Write(String),
 }
 
-/// The good lines of a results file.
+/// The valid lines of a results file.
 #[derive(Debug, Clone, Default)]
 pub struct Results {
     /// The suite's name.
     pub suite: String,
-    /// The circumstances: one, and one more wherever it was taken up again.
+    /// The circumstances: one, and one more wherever it was resumed.
     pub heads: Vec<Head>,
-    /// Models trained and judged.
+    /// Models trained and evaluated.
     pub runs: Vec<Run>,
-    /// Cells that a learner would not take.
+    /// Cells that a learner refused.
     pub refused: Vec<Refused>,
     /// Entrants of races.
     pub races: Vec<Race>,
-    /// What the reader must know about the file.
+    /// Warnings about the file.
     pub notices: Vec<String>,
 }
 
@@ -94,12 +94,12 @@ impl Results {
         Ok(results)
     }
 
-    /// Whether there is more than races.
+    /// True if there is more than races.
     pub fn has_cells(&self) -> bool {
         !self.runs.is_empty() || !self.refused.is_empty()
     }
 
-    /// Says what of a suite, given as text, was not measured.
+    /// Adds a notice on the parts of a suite, given as text, that were not measured.
     fn compare(&mut self, suite: &str, folder: &Path) {
         let Ok(suite) = suite::parse(suite, "suite.toml", folder) else { return };
         let Ok(forecast) = suite::forecast(&suite, &suite::Filter::default()) else { return };
@@ -109,7 +109,7 @@ impl Results {
         };
         let names = suite.datasets.iter().map(|source| source.name.as_str());
         let without: Vec<&str> = names.filter(|name| !measured(name)).collect();
-        // A cell that was refused has at most so many models fewer.
+        // A refused cell lacks at most so many models.
         let refused = self.refused.len() as u64 * u64::from(suite.runs);
         let made = self.runs.len() as u64;
         if without.is_empty() && made + refused >= forecast.models() {
@@ -194,7 +194,7 @@ impl Results {
     }
 }
 
-/// What tells one run from another.
+/// The identity of a run among others.
 fn identity(run: &Run) -> String {
     serde_json::to_string(&(&run.cell, run.stage, run.run)).unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-//! What a report says of a suite: circumstances, an overview, and for each data set a plot, ours beside
-//! the published numbers, all numbers, certified ε of printed constants, and refusals.
+//! The report of a suite: circumstances, an overview, and for each data set a plot, ours beside the
+//! published numbers, all numbers, certified ε of printed constants, and refusals.
 
 use super::aggregate::{Group, Summary, grouped, groups, summaries};
 use super::compare::{self, heading, score};
@@ -16,7 +16,7 @@ use privet_cli::page::panel::{Axis, Figure, Panel, PlotLine, PlotPoint, Style};
 use privet_learn::Calibration;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How much of it is said.
+/// The extent of the report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
     /// Every data set with all its numbers.
@@ -25,7 +25,7 @@ pub enum Length {
     Short,
 }
 
-/// Everything about several results files: what the reader came for first, how it came about last.
+/// The report of several results files: the main results first, the circumstances last.
 pub fn document(results: &[Results], length: Length) -> Document {
     let mut document = Document::default();
     let found: Vec<Vec<Group>> = results.iter().map(groups_of).collect();
@@ -54,7 +54,7 @@ fn groups_of(results: &Results) -> Vec<Group> {
     groups(&summaries(&results.runs), &results.refused)
 }
 
-/// The ε that headlines are for: the nearest to this that was measured.
+/// The ε of the headlines: the measured one that is nearest to this.
 const HEADLINE: f64 = 1.0;
 
 /// One data set: ours, the best of others, and without privacy.
@@ -65,7 +65,7 @@ struct Line<'a> {
     other: Option<String>,
 }
 
-/// Ours beside the best peer and no privacy, a line a data set.
+/// Ours beside the best peer and no privacy, a line per data set.
 fn headline<'a>(results: &'a [Results], found: &'a [Vec<Group>]) -> Rows<Line<'a>> {
     let lines = results.iter().zip(found).flat_map(|(one, groups)| {
         let published = Published::of(&one.suite);
@@ -110,7 +110,7 @@ fn headline<'a>(results: &'a [Results], found: &'a [Vec<Group>]) -> Rows<Line<'a
     })
 }
 
-/// A line a head; in short, a line a commit of a suite.
+/// A line per head; in short, a line per commit of a suite.
 fn circumstances(results: &[Results], short: bool) -> Rows<&Head> {
     let mut heads: Vec<&Head> = results.iter().flat_map(|one| &one.heads).collect();
     if short {
@@ -158,7 +158,7 @@ fn suite(
     race::sections(&results.races, document);
 }
 
-/// How the numbers came about.
+/// The method of the measurements.
 fn method(summaries: &[Summary], published: Option<&Published>) -> String {
     let private = summaries.iter().filter(|one| one.counts && one.cell.epsilon.is_some());
     let runs = private.map(|one| one.runs);
@@ -187,7 +187,7 @@ fn method(summaries: &[Summary], published: Option<&Published>) -> String {
     )
 }
 
-/// Who the peers are, and what their guarantees are about.
+/// The peers, and the scope of their guarantees.
 fn peers(summaries: &[Summary]) -> String {
     let named = grouped(summaries, |one| Peer::named(&one.cell.method));
     let words = named.into_iter().filter_map(|(peer, found)| {
@@ -208,8 +208,8 @@ fn peers(summaries: &[Summary]) -> String {
     }
 }
 
-/// Which line looks how, in all plots of a page alike: colour by learner, dashes where it has several
-/// entries and where it is tuned. By learner its entries, each with its variant.
+/// The style of each line, the same in all plots of a page: colour by learner, dashes where it has
+/// several entries and where it is tuned. By learner its entries, each with its variant.
 struct Palette(Vec<(String, Vec<(String, usize)>)>);
 
 impl Palette {
@@ -354,12 +354,12 @@ fn lines(group: &Group, calibration: Calibration, palette: &Palette) -> Vec<Plot
             PlotLine { style: palette.entry(&series.entry), points: points.collect() }
         })
         .collect();
-    // What is looked at first is drawn last, on top.
+    // The main line is drawn last, on top.
     lines.sort_by_key(|line| line.style == Style::Ink);
     lines
 }
 
-/// The point of the grid, or what `auto` chose.
+/// The point of the grid, or the choice of `auto`.
 fn setting(point: &Summary) -> String {
     let settings = point.cell.settings.iter().map(|(name, value)| format!("{name} = {value}"));
     let chosen = point.chosen.keys().cloned();

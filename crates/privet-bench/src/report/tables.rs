@@ -8,7 +8,7 @@ use crate::line::Refused;
 use crate::suite::Peer;
 use privet_learn::Calibration;
 
-/// Every mean that is plotted; those without privacy stand under the largest ε.
+/// Every plotted mean; those without privacy stand under the largest ε.
 pub fn numbers(group: &Group) -> Rows<(&str, String, &[Summary])> {
     let series = group.series.iter().map(|series| {
         let constants = constants(&series.method, series.calibration);
@@ -35,7 +35,7 @@ pub fn numbers(group: &Group) -> Rows<(&str, String, &[Summary])> {
     table
 }
 
-/// Whose constants those of a learner are.
+/// The constants of a learner.
 fn constants(method: &str, calibration: Calibration) -> String {
     match Peer::named(method) {
         Some(_) => "the peer's own".into(),
@@ -43,7 +43,7 @@ fn constants(method: &str, calibration: Calibration) -> String {
     }
 }
 
-/// The ε that certificates prove for printed constants, beside the ε that the papers claim.
+/// The ε that certificates prove for printed constants, beside the ε claimed by the papers.
 pub fn certified(group: &Group) -> Rows<&Series> {
     let printed = |series: &&Series| series.calibration == Calibration::Printed;
     let mut table = Table::of(
@@ -63,7 +63,7 @@ pub fn certified(group: &Group) -> Rows<&Series> {
     table
 }
 
-/// What learners would not take, in their own words.
+/// Refusals of learners, with their messages.
 pub fn refusals(group: &Group) -> Rows<Vec<&Refused>> {
     let alike = grouped(&group.refused, |one| {
         (one.cell.entry.clone(), one.cell.calibration.to_string(), one.reason.clone())
@@ -80,7 +80,7 @@ pub fn refusals(group: &Group) -> Rows<Vec<&Refused>> {
         .words("reason", |cells| cells[0].reason.as_str())
 }
 
-/// How many questions voters answered, beside what a theorem promises.
+/// The number of queries that voters answered, beside the guarantee of a theorem.
 pub fn answered(groups: &[Group]) -> Rows<(&Group, &Summary)> {
     let asked = groups.iter().flat_map(|group| group.points().map(move |point| (group, point)));
     let bound = |summary: &Summary| summary.questions.map(|questions| questions.bound);

@@ -1,8 +1,8 @@
-//! Numbers as a report writes them.
+//! Numbers in a report's notation.
 
 pub use privet_cli::page::numbers::{fixed, power, short};
 
-/// What a score is measured in.
+/// The kind of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Measure<'a>(pub &'a str);
 
@@ -43,7 +43,7 @@ impl Measure<'_> {
     }
 }
 
-/// A whole number with thousands apart.
+/// An integer with its thousands separated.
 pub fn thousands(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
@@ -56,7 +56,7 @@ pub fn thousands(value: u64) -> String {
     text
 }
 
-/// Bytes, in the unit in which they are easiest read.
+/// Bytes, in the most readable unit.
 pub fn bytes(value: f64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     let mut size = value / 1024.0;

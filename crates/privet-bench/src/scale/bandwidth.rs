@@ -1,9 +1,10 @@
-//! Bytes a second of a pass, beside those of the memory and of the disk.
+//! Bytes per second of a pass, beside those of the memory and of the disk.
 //!
-//! A pass is one sum of gradients, what `amp` asks most, or one look. Cached: files that the system holds in memory, beside
-//! the rate at which all cores read an array that no cache holds and add it up. From the disk: the system is told to forget
-//! the files (`posix_fadvise`), and the same files are then read and not looked at, before and after; the faster of both is
-//! the disk's rate.
+//! A pass is one sum of gradients, the commonest query of `amp`, or one visit of all rows. Cached: files
+//! that the system holds in memory, beside the rate at which all cores read an array too large for any
+//! cache and add it up. From the disk: the system is told to drop the files from its cache
+//! (`posix_fadvise`), and the same files are then read without processing, before and after; the faster
+//! of both is the disk's rate.
 
 use super::models::LAW;
 use super::shards::Made;
@@ -20,12 +21,12 @@ use std::time::Instant;
 
 /// Memory of passes over files.
 const MEMORY: u64 = 750_000_000;
-/// Words of the array that is added up: 1 GiB.
+/// Words of the array to add up: 1 GiB.
 const WORDS: usize = 1 << 27;
-/// Passes of which the fastest counts.
+/// Number of passes; the fastest counts.
 const TIMES: usize = 5;
 
-/// Bytes a second at which files are read by all cores and not looked at.
+/// Bytes per second at which all cores read files without processing.
 pub(super) fn rate(files: &[PathBuf]) -> Result<f64, BenchError> {
     let started = Instant::now();
     let read = |path: &PathBuf| -> Result<u64, BenchError> {
@@ -46,7 +47,7 @@ pub(super) fn rate(files: &[PathBuf]) -> Result<f64, BenchError> {
     Ok(bytes.iter().sum::<u64>() as f64 / started.elapsed().as_secs_f64())
 }
 
-/// Bytes a second at which all cores read memory.
+/// Bytes per second at which all cores read memory.
 fn memory_rate() -> f64 {
     let words: Vec<u64> = (0..WORDS as u64).into_par_iter().collect();
     let part = WORDS.div_ceil(rayon::current_num_threads());
@@ -79,7 +80,7 @@ fn gradient(records: &dyn Records) -> Result<(), RecordsError> {
     records.sum(&LossAndGradient { loss: Loss::Logistic, theta }).map(|_| ())
 }
 
-/// One width, in as many rows as the suite says.
+/// One width, with the number of rows that the suite declares.
 pub(super) fn run(
     suite: &Scale,
     settings: &Settings,

@@ -1,8 +1,8 @@
-//! From the files that people have to a model: CSV and Parquet, by the command itself.
+//! From common file formats to a model: CSV and Parquet, by the command itself.
 //!
-//! `encode` is the one pass that a table larger than memory takes first ([`Cache::encode`]); `train` is the whole command in
-//! a process of its own, `privet train FOLDER --memory …`; `read` a table of Covertype's shape into memory. Files are in the
-//! system's cache, having just been written.
+//! `encode` is the first pass over a table larger than memory ([`Cache::encode`]); `train` is the whole
+//! command in a process of its own, `privet train FOLDER --memory …`; `read` reads a table of
+//! Covertype's shape into memory. Files are in the system's cache, having just been written.
 
 use super::models::LAW;
 use super::source::{Format, Kind, Next, Passing, Source};
@@ -21,9 +21,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How often a process is asked for its memory.
+/// The interval at which a process's memory is read.
 const EVERY: Duration = Duration::from_millis(5);
-/// Readings of which the fastest counts.
+/// Number of readings; the fastest counts.
 const TIMES: usize = 3;
 
 /// One length in every format, or Covertype's shape.
@@ -108,7 +108,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// Records of Covertype's shape: ten whole numbers, then zeros and ones.
+/// Records of Covertype's shape: ten integers, then zeros and ones.
 fn whole(part: u64, columns: usize) -> Next {
     let law = Logistic { features: columns, ..catalog::law_of(LAW) };
     let mut records = law.part(part);
@@ -122,7 +122,7 @@ fn whole(part: u64, columns: usize) -> Next {
     })
 }
 
-/// Runs a command to its end: its seconds and the most memory it had.
+/// Runs a command to its end: its seconds and its peak memory.
 fn watched(command: &mut Command, program: &Path) -> Result<(f64, Option<u64>), BenchError> {
     let failed = || BenchError::at(program);
     let started = Instant::now();

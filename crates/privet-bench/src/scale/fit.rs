@@ -1,4 +1,4 @@
-//! One fit on rows wherever they are, timed and judged.
+//! One fit on rows in memory or on disk, timed and evaluated.
 
 use crate::error::BenchError;
 use crate::memory;
@@ -16,28 +16,28 @@ use rayon::prelude::*;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// What came of a fit.
+/// The result of a fit.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Fitted {
     pub seconds: f64,
-    /// The method that was chosen.
+    /// The chosen method.
     pub settled: &'static str,
-    /// Of the held-out rows, in per cent.
+    /// Accuracy on the held-out rows, in per cent.
     pub accuracy: f64,
-    /// The most memory of the process meanwhile.
+    /// Peak memory of the process during the fit.
     pub peak: Option<u64>,
 }
 
-/// What is fitted.
+/// The fit to run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Asked<'a> {
     pub method: &'a str,
-    /// 0 for a method without privacy.
+    /// The ε of the budget; 0 for a method without privacy.
     pub epsilon: f64,
-    /// δ; 1/n² unless given.
+    /// The δ of the budget; 1/n² unless given.
     pub delta: Option<f64>,
     pub loss: Loss,
-    /// λ; the method's own unless given.
+    /// The ridge λ; the method's own unless given.
     pub ridge: Option<f64>,
 }
 
@@ -48,7 +48,7 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// Fits it.
+/// Runs the fit.
 pub(super) fn fit(
     schema: &Schema,
     table: &dyn Table,

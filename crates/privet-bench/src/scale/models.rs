@@ -14,12 +14,13 @@ use serde_json::{Value, json};
 
 /// Memory of passes over files.
 const MEMORY: u64 = 750_000_000;
-/// Rows up to which growth is measured from memory as well: half a gigabyte of 20 columns.
+/// Largest number of rows for which growth is measured from memory as well: half a gigabyte of 20
+/// columns.
 const IN_MEMORY: usize = 20_000_000;
-/// Whose law the rows of growth follow.
+/// The stand-in whose distribution the rows of growth follow.
 pub(super) const LAW: &str = "uber-3";
 
-/// A table, where it is, and what is known of it.
+/// A table with its size.
 pub(super) struct Measured<'a> {
     pub made: &'a Made,
     pub size: &'a Wanted,
@@ -37,7 +38,7 @@ impl Measured<'_> {
         })
     }
 
-    /// Adds how often files were read, and how fast.
+    /// Adds the number and the rate of passes over the files.
     pub fn with_passes(&self, mut facts: Value, passes: f64, rate: f64) -> Value {
         let bytes = passes * self.made.bytes(self.rows);
         let seconds = facts["seconds"].as_f64().unwrap_or(f64::NAN);
@@ -85,7 +86,7 @@ pub(super) fn stand_in(
     Ok(())
 }
 
-/// One length, from files and from memory; the slope is that from the length before.
+/// One length, from files and from memory; the slope is that from the previous length.
 pub(super) fn growth(
     suite: &Scale,
     settings: &Settings,

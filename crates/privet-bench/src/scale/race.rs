@@ -1,4 +1,5 @@
-//! Beside scikit-learn: lbfgs in memory, and SGDClassifier.partial_fit out of core, on the same rows in one run.
+//! Beside scikit-learn: lbfgs in memory, and SGDClassifier.partial_fit out of core, on the same rows in
+//! one run.
 
 use super::fit::{Asked, fit};
 use super::models::{LAW, Measured};
@@ -19,12 +20,12 @@ use std::time::Duration;
 
 const SCRIPT: &str = "scale.py";
 const LIMIT: Duration = Duration::from_secs(900);
-/// Rows of a piece that is written for the peer.
+/// Rows of a piece of the peer's file.
 const PIECE: usize = 1 << 16;
-/// λ of the peers, that of our model without privacy.
+/// Ridge λ of the peers, that of our model without privacy.
 const RIDGE: f64 = 1.0;
 
-/// Runs it.
+/// Runs the race.
 pub(super) fn run(
     suite: &Scale,
     settings: &Settings,

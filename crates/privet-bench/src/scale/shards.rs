@@ -1,4 +1,4 @@
-//! Made-up rows in files of rows: a part of them each, made by all cores, the same on every machine.
+//! Generated rows in files of rows: one part per file, made by all cores, the same on every machine.
 
 use crate::error::BenchError;
 use privet_catalog as catalog;
@@ -14,17 +14,17 @@ use std::path::{Path, PathBuf};
 
 /// Rows of a file.
 pub(super) const SHARD: usize = 1 << 18;
-/// The part that held-out rows are drawn as: none that a file is drawn as.
+/// The part from which held-out rows are drawn; no file has it.
 const HELD_OUT: u64 = u64::MAX;
 
-/// A law of rows with its public facts.
+/// A distribution of rows with its public facts.
 pub(super) struct Made {
     pub schema: Schema,
     law: Logistic,
 }
 
 impl Made {
-    /// In the law of a stand-in, with so many columns, the constant one included.
+    /// With the distribution of a stand-in and so many columns, the constant one included.
     pub fn like(name: &str, columns: usize) -> Result<Self, BenchError> {
         let law = Logistic { features: columns - 1, ..catalog::law_of(name) };
         let mut text = String::from(
@@ -40,12 +40,12 @@ impl Made {
         Ok(Self { schema: Schema::from_toml(&text)?, law })
     }
 
-    /// Bytes of so many rows.
+    /// Bytes of this many rows.
     pub fn bytes(&self, rows: usize) -> f64 {
         4.0 * rows as f64 * (self.law.features + 2) as f64
     }
 
-    /// Rows of a part, so many at a time.
+    /// Draws the rows of a part, some at a time.
     fn draw(
         &self,
         part: u64,
@@ -78,7 +78,7 @@ impl Made {
         Ok(())
     }
 
-    /// Rows to judge by.
+    /// Test rows.
     pub fn held_out(&self, rows: usize) -> Result<Vec<Dataset>, BenchError> {
         let mut all = Vec::new();
         self.draw(HELD_OUT, rows, &mut |some| {
@@ -88,7 +88,7 @@ impl Made {
         Ok(all)
     }
 
-    /// Files of rows in a folder.
+    /// Writes files of rows into a folder.
     pub fn write(&self, folder: &Path, rows: usize) -> Result<Shards, BenchError> {
         let mut shards = Shards::empty(folder)?;
         let parts: Vec<usize> = (0..rows.div_ceil(SHARD)).collect();
@@ -112,7 +112,7 @@ pub(super) struct Shards {
 }
 
 impl Shards {
-    /// None yet. Made first: what is written only in part is removed too.
+    /// No files yet. Made first: partly written files are removed too.
     pub fn empty(folder: &Path) -> Result<Self, BenchError> {
         std::fs::create_dir_all(folder).map_err(BenchError::at(folder))?;
         Ok(Self { folder: folder.into(), files: Vec::new() })

@@ -1,4 +1,5 @@
-//! Tables as people have them, made up: a folder of CSV or Parquet files, their columns numbers and a class.
+//! Generated tables in common file formats: a folder of CSV or Parquet files, their columns numbers and
+//! a class.
 
 use super::shards::SHARD;
 use crate::error::BenchError;
@@ -9,7 +10,7 @@ use std::fs;
 use std::io::{BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 
-/// How a table is written.
+/// The format of a table's files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Format {
     Csv,
@@ -18,7 +19,7 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// All that this program can write and read.
+    /// All formats that this program can write and read.
     pub fn all() -> Vec<Self> {
         vec![
             Self::Csv,
@@ -27,7 +28,7 @@ impl Format {
         ]
     }
 
-    /// Its name, and how the names of its files end.
+    /// Its name, and the extension of its files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Csv => "csv",
@@ -40,19 +41,19 @@ impl Format {
 /// Columns of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// Numbers with five digits behind the point, within ±10.
+    /// Numbers with five decimals, within ±10.
     Reals,
-    /// Whole numbers: ten up to 7,000, and zeros and ones beyond, as Covertype has them.
+    /// Integers: ten columns up to 7,000, the others zeros and ones, as in Covertype.
     Whole,
 }
 
-/// A record after another: fills the numbers, says which class.
+/// Generates the next record: fills in the numbers, returns the class.
 pub(super) type Next = Box<dyn FnMut(&mut Vec<f64>) -> u32>;
 
-/// A made-up table.
+/// A generated table.
 pub(super) struct Source<'a> {
     pub kind: Kind,
-    /// But for the class.
+    /// Number of columns without the class.
     pub columns: usize,
     pub rows: usize,
     /// The records of a part.
@@ -60,7 +61,7 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// How it is read.
+    /// The schema to read it by.
     pub fn schema(&self, format: Format) -> Result<(Schema, String), BenchError> {
         let mut text = format!(
             "bias = true\n[file]\nformat = \"{}\"\n[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n\
@@ -82,7 +83,7 @@ impl Source<'_> {
         Ok((Schema::from_toml(&text)?, text))
     }
 
-    /// Writes its files into a folder, all cores at a time; their bytes in all.
+    /// Writes its files into a folder, all cores at a time; returns their total bytes.
     pub fn write(&self, folder: &Path, format: Format) -> Result<u64, BenchError> {
         fs::create_dir_all(folder).map_err(BenchError::at(folder))?;
         let write = |part: usize| {
@@ -170,7 +171,7 @@ impl Source<'_> {
     }
 }
 
-/// A folder that goes when dropped.
+/// A folder that is removed when dropped.
 pub(super) struct Passing(pub PathBuf);
 
 impl Drop for Passing {

@@ -1,9 +1,10 @@
-//! Sparse rows of very many columns, as the URL set of Jain & Thakurta (ICML 2014) has them: 100,000 rows of about 20 million
-//! columns, most of which no row has.
+//! Sparse rows of very many columns, like the URL set of Jain & Thakurta (ICML 2014): 100,000 rows of
+//! about 20 million columns, most of which no row has.
 //!
-//! Rows follow [`Text`]: column j about in proportion to 1/(j + 10). Of the set itself the shape alone is published, so
-//! accuracies are not comparable with the paper's. What is shown is that such a table can be trained on, and in how much
-//! memory: a model is p numbers, the solver holds some more vectors of as many, and noise is added in place as it is drawn.
+//! Rows follow [`Text`]: column j about in proportion to 1/(j + 10). Of the set itself the shape alone
+//! is published, so accuracies are not comparable with the paper's. The part shows that such a table can
+//! be trained on, and in how much memory: a model is p numbers, the solver holds some more vectors of as
+//! many, and noise is added in place as it is drawn.
 
 use super::fit::{Asked, fit};
 use super::shards::Shards;
@@ -23,7 +24,7 @@ use std::path::Path;
 
 /// Memory of passes over files.
 const MEMORY: u64 = 750_000_000;
-/// h of the rounded hinge: what the suites of the paper take.
+/// The width h of the rounded hinge in the suites of the paper.
 const WIDTH: f64 = 0.1;
 
 /// The loss of the paper.
@@ -31,7 +32,7 @@ fn loss() -> Loss {
     Loss::HuberSvm { h: WIDTH }
 }
 
-/// Its rows and columns, of which a part has its share each.
+/// Its rows and columns; a fraction divides both.
 pub(super) fn run(
     suite: &Scale,
     settings: &Settings,
@@ -78,7 +79,7 @@ pub(super) fn run(
     Ok(())
 }
 
-/// So many rows in a file, and so many more in memory to judge by.
+/// Writes training rows to a file, and keeps test rows in memory.
 fn written(
     law: &Text,
     schema: &Schema,

@@ -18,9 +18,9 @@ use std::fmt::Write as _;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-/// Rows that river is given at most: about a minute of its time.
+/// Largest number of rows for river: about a minute of its time.
 const RIVER_ROWS: usize = 200_000;
-/// How long it may take.
+/// The time limit of river.
 const LIMIT: Duration = Duration::from_secs(1_200);
 
 pub(super) fn planned(
@@ -36,7 +36,7 @@ pub(super) fn planned(
     Ok(plan(&Request { task, ..asked })?)
 }
 
-/// ⟨x, θ⟩.
+/// The score ⟨x, θ⟩.
 pub(super) fn score(data: &Dataset, row: usize, weights: &[f64]) -> f64 {
     match &data.features {
         Matrix::Dense(dense) => {
@@ -49,8 +49,8 @@ pub(super) fn score(data: &Dataset, row: usize, weights: &[f64]) -> f64 {
     }
 }
 
-/// Hands every row with its score by the newest model before it to `see`: all models of a private learner, the kept ones of
-/// the other.
+/// Passes every row, with its score by the newest model before it, to `see`: all models of a private
+/// learner, the kept ones of the other.
 pub(super) fn progressively(
     plan: &Plan<Online>,
     data: &Dataset,
@@ -92,7 +92,7 @@ fn share_right(plan: &Plan<Online>, data: &Dataset) -> Result<f64, BenchError> {
     Ok(right as f64 / data.rows().max(1) as f64)
 }
 
-/// Runs the part; what could not be had.
+/// Runs the part; returns the names of what was unavailable.
 pub(super) fn accuracy(
     suite: &Streams,
     settings: &Settings,

@@ -1,14 +1,15 @@
-//! The suite `thakurta-online`: what learning from a private stream costs, in accuracy, regret and time.
+//! The suite `thakurta-online`: the cost of learning from a private stream, in accuracy, regret and
+//! time.
 //!
-//! | part | what | file |
+//! | part | content | file |
 //! |---|---|---|
 //! | accuracy | rows predicted before they are learnt from, beside no noise and river | [`accuracy`] |
 //! | regret | against T, beside the powers of the theorems | [`regret`] |
 //! | experts | regret over √(T ln p) | [`regret`] |
 //! | pace | rows a second on one core | [`accuracy`] |
 //!
-//! Lines are those of races, of `stream-PART`; the suite's own file says what is measured and what must be reached
-//! ([`check()`]). A part that is there already is not measured again.
+//! Lines are those of races, named `stream-PART`; the suite's own file declares the measurements and the
+//! targets ([`check()`]). An existing part is not measured again.
 
 pub mod accuracy;
 pub mod regret;
@@ -28,7 +29,7 @@ pub const NAME: &str = "thakurta-online";
 pub const TEXT: &str = include_str!("../../suites/thakurta-online.streams.toml");
 /// Its parts.
 pub const PARTS: [&str; 4] = ["accuracy", "regret", "experts", "pace"];
-/// How the names of its lines begin.
+/// Prefix of the names of its lines.
 const PREFIX: &str = "stream";
 
 /// The suite.
@@ -37,71 +38,71 @@ const PREFIX: &str = "stream";
 pub struct Streams {
     /// Its name.
     pub name: String,
-    /// What it shows, in a line.
+    /// A one-line description.
     pub title: String,
-    /// How often each private learner is run.
+    /// Number of runs of each private learner.
     pub runs: u32,
     /// Real streams.
     pub accuracy: Accuracy,
-    /// Made-up rows.
+    /// Regret, on generated rows.
     pub regret: Regret,
-    /// Many columns.
+    /// Regret of experts, with many columns.
     pub experts: Experts,
-    /// Time.
+    /// Speed.
     pub pace: Pace,
-    /// What must be reached.
+    /// The targets.
     pub targets: Vec<Target>,
 }
 
-/// Which real streams.
+/// The real streams.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Accuracy {
-    /// Of the catalog.
+    /// Names of the catalog.
     pub datasets: Vec<String>,
-    /// `filed`, `shuffled`.
+    /// Orders of the rows: `filed`, `shuffled`.
     pub orders: Vec<String>,
-    /// Budgets.
+    /// Budgets ε.
     pub epsilons: Vec<f64>,
-    /// Rows a step.
+    /// Numbers of rows per step.
     pub batches: Vec<u32>,
 }
 
-/// Which horizons.
+/// The horizons.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Regret {
     /// Learners.
     pub methods: Vec<String>,
-    /// T is ten to these.
+    /// Exponents: the horizons T are powers of ten.
     pub powers: Vec<u32>,
-    /// The budget.
+    /// The budget ε.
     pub epsilon: f64,
 }
 
-/// How many experts.
+/// The numbers of experts.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Experts {
-    /// p.
+    /// Numbers of columns p.
     pub columns: Vec<usize>,
-    /// T.
+    /// The horizon T.
     pub rows: usize,
-    /// The budget.
+    /// The budget ε.
     pub epsilon: f64,
 }
 
-/// What is timed.
+/// The streams that are timed.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pace {
-    /// T.
+    /// The horizon T.
     pub rows: usize,
-    /// p.
+    /// Number of columns p.
     pub columns: usize,
-    /// Rows a step.
+    /// Numbers of rows per step.
     pub batches: Vec<u32>,
-    /// The budget.
+    /// The budget ε.
     pub epsilon: f64,
 }
 
@@ -129,7 +130,7 @@ fn wanted(settings: &Settings) -> Result<Streams, BenchError> {
     Ok(wanted)
 }
 
-/// Runs the parts that are asked for into a folder.
+/// Runs the requested parts into a folder.
 pub fn run(
     settings: &Settings,
     out: &Path,
@@ -159,7 +160,7 @@ pub fn run(
     Ok(harness.outcome)
 }
 
-/// Holds the results in a folder against the targets.
+/// Compares the results in a folder with the targets.
 pub fn check(folder: &Path) -> Result<Vec<Finding>, BenchError> {
     held_against(folder, (NAME, TEXT, PREFIX), suite()?.targets)
 }

@@ -1,4 +1,4 @@
-//! Regret of online learners against T, and of experts against p, on made-up rows.
+//! Regret of online learners against T, and of experts against p, on generated rows.
 
 use super::accuracy::{numbers, planned, progressively};
 use super::{Streams, line};
@@ -17,10 +17,10 @@ use privet_optim::loss::Loss;
 use serde_json::json;
 use std::sync::atomic::AtomicBool;
 
-/// The cost: slopes that are not clipped, so that regret is that of the cost itself.
+/// The cost, with unclipped derivatives, so that regret is that of the cost itself.
 const COST: Loss = Loss::HuberSvm { h: 0.1 };
 
-/// A generator of made-up numbers, the same everywhere.
+/// A generator of pseudorandom numbers, the same everywhere.
 struct Made(u64);
 
 impl Made {
@@ -53,7 +53,7 @@ fn drawn(rows: usize) -> Result<(Schema, Dataset), BenchError> {
     Ok((numbers(4, "l2", true)?, dataset(features, codes)))
 }
 
-/// Of the hinge, at the rate of the theorem for a comparator of norm 4 where the method has a rate.
+/// A learner of the hinge, at the theorem's rate for a comparator of norm 4 where the method has a rate.
 fn learner(
     schema: &Schema,
     rows: usize,
@@ -125,7 +125,8 @@ fn best_cost(schema: &Schema, data: &Dataset) -> Result<f64, BenchError> {
     Ok((0..data.rows()).map(cost).sum())
 }
 
-/// Rows in which up to 200 columns speak, the first one right three times in five, the others by chance.
+/// Rows in which up to 200 columns give advice, the first one right three times in five, the others by
+/// chance.
 fn advice(columns: usize, rows: usize) -> Dataset {
     let mut made = Made(0x9e37_79b9_7f4a_7c15);
     let speaking = columns.min(200);

@@ -1,4 +1,4 @@
-//! How much is still ahead, and how long that will take.
+//! The remaining work, and its expected time.
 
 use super::cells::{Group, Known, Place};
 use super::estimate::{Measured, model};
@@ -6,19 +6,19 @@ use super::table::Size;
 use crate::line::{Run, Stage};
 use std::collections::BTreeMap;
 
-/// How much there is to do.
+/// An amount of work.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Forecast {
-    /// Models that only screen.
+    /// Number of screening models.
     pub screening: u64,
-    /// Models that count.
+    /// Number of final models.
     pub counting: u64,
     /// Seconds on one core.
     pub seconds: f64,
 }
 
 impl Forecast {
-    /// Models of either kind.
+    /// Number of models of either kind.
     pub fn models(&self) -> u64 {
         self.screening + self.counting
     }
@@ -32,14 +32,14 @@ impl Forecast {
     }
 }
 
-/// What is ahead, by data set and entry, in modelled seconds.
+/// The remaining work by data set and entry, in modelled seconds.
 #[derive(Debug, Default)]
 pub struct Ahead {
     parts: BTreeMap<(String, String), Forecast>,
 }
 
 impl Ahead {
-    /// Counts anew what is left of a data set.
+    /// Recounts the remaining work on a data set.
     pub fn count(&mut self, dataset: &str, groups: &[Group<'_>], known: &Known, size: Size) {
         self.forget(dataset);
         for group in groups {
@@ -50,12 +50,12 @@ impl Ahead {
         }
     }
 
-    /// A data set that will not be.
+    /// Drops a data set that will not run.
     pub fn forget(&mut self, dataset: &str) {
         self.parts.retain(|(name, _), _| name != dataset);
     }
 
-    /// One model less, which was modelled to take so long.
+    /// Subtracts one model, with its modelled time.
     pub fn made(&mut self, run: &Run, modelled: f64) {
         let key = (run.cell.dataset.clone(), run.cell.entry.clone());
         if let Some(part) = self.parts.get_mut(&key) {
@@ -68,7 +68,7 @@ impl Ahead {
         }
     }
 
-    /// All of it, corrected by what was measured.
+    /// The total, corrected by the measurements.
     pub fn total(&self, measured: &Measured) -> Forecast {
         self.parts.iter().fold(Forecast::default(), |total, ((dataset, entry), part)| {
             let seconds = part.seconds * measured.correction(dataset, entry);
@@ -77,7 +77,7 @@ impl Ahead {
     }
 }
 
-/// What is left of a group.
+/// The remaining work of a group.
 fn left(group: &Group<'_>, known: &Known, size: Size) -> Forecast {
     let seconds = |place: &Place<'_>| model(place.entry, &place.cell.settings, size);
     let mut total = Forecast::default();
@@ -89,7 +89,7 @@ fn left(group: &Group<'_>, known: &Known, size: Size) -> Forecast {
         total = total.plus(Forecast { screening: runs, counting: 0, seconds });
     }
     if total.screening > 0 {
-        // Nobody knows yet which points are chosen: they are taken to be like all of them.
+        // The chosen points are not known yet: they are assumed to be like all of them.
         let mean = open.iter().map(|place| seconds(place)).sum::<f64>() / open.len() as f64;
         let keep = open.first().map_or(0, |place| place.entry.keep.min(open.len()));
         let counting = keep as u64 * u64::from(group.runs);

@@ -1,7 +1,8 @@
-//! A job of a peer: it is asked in a process of its own, and judged by what it predicts.
+//! A job of a peer: it runs in a process of its own, and is evaluated by its predictions.
 //!
-//! A peer that is not there is left out before anything runs ([`super::running`]). One that fails on a data set,
-//! or takes longer than [`LIMIT`] for one model, is written down as refused, in its own last words.
+//! A peer that is not installed is left out before anything runs ([`super::running`]). One that fails on
+//! a data set, or takes longer than [`LIMIT`] for one model, is recorded as refused, with its own last
+//! line.
 
 use super::handed::Handed;
 use super::peer::Peer;
@@ -20,10 +21,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// For one model.
+/// The time limit for one model.
 const LIMIT: Duration = Duration::from_secs(1_200);
 
-/// The peers of a run, and the rows of one data set that were handed to them.
+/// The peers of a run, and the rows of one data set in their files.
 pub struct Beside<'a> {
     environment: &'a Environment,
     work: PathBuf,
@@ -32,7 +33,7 @@ pub struct Beside<'a> {
 }
 
 impl<'a> Beside<'a> {
-    /// Nothing is handed over yet.
+    /// With no rows written yet.
     pub fn new(environment: &'a Environment, work: &Path) -> Self {
         let (handed, started) = (Mutex::default(), AtomicUsize::new(0));
         Self { environment, work: work.into(), handed, started }
@@ -111,7 +112,8 @@ impl<'a> Beside<'a> {
     }
 }
 
-/// Accuracy and area under the ROC curve in per cent, as of our own models, and the peer's seconds of fitting.
+/// Accuracy and area under the ROC curve in per cent, as for our own models, and the peer's seconds of
+/// fitting.
 fn judged(
     answer: &Value,
     target: &Target,

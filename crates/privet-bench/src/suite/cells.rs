@@ -1,5 +1,4 @@
-//! The cells of one data set, which of their runs are still to be made, and which points of a grid are
-//! looked at again.
+//! The cells of one data set, their remaining runs, and the points of a grid that are run again.
 
 use super::file::{Entry, Source, Suite};
 use super::grid::Point;
@@ -11,9 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A cell and the entry that it belongs to.
 #[derive(Debug, Clone)]
 pub struct Place<'a> {
-    /// Where results go.
+    /// The cell of its results.
     pub cell: Cell,
-    /// How the suite asks for it.
+    /// The entry of the suite.
     pub entry: &'a Entry,
 }
 
@@ -22,11 +21,11 @@ pub struct Place<'a> {
 pub struct Group<'a> {
     /// One for each point of the grid.
     pub places: Vec<Place<'a>>,
-    /// Models that count, for each cell that is chosen.
+    /// Number of final models for each chosen cell.
     pub runs: u32,
 }
 
-/// Every group of a data set with so many rows, in the order of the suite.
+/// Every group of a data set with this many rows, in the order of the suite.
 pub fn groups<'a>(suite: &'a Suite, wanted: &Wanted, source: &Source, rows: u64) -> Vec<Group<'a>> {
     let mut groups = Vec::new();
     for entry in suite.entries.iter().filter(|entry| wanted.entry(entry, source)) {
@@ -72,7 +71,7 @@ pub fn key(cell: &Cell) -> String {
     serde_json::to_string(cell).unwrap_or_default()
 }
 
-/// What is known so far.
+/// The results so far.
 #[derive(Debug, Default)]
 pub struct Known {
     scores: BTreeMap<(String, Stage, u32), f64>,
@@ -87,7 +86,7 @@ impl Known {
         known
     }
 
-    /// One line more.
+    /// Adds one line.
     pub fn add(&mut self, line: &Line) {
         match line {
             Line::Run(run) => {
@@ -101,7 +100,7 @@ impl Known {
         }
     }
 
-    /// The runs of a cell, of `count`, that nobody made; none of a cell that was refused.
+    /// The missing runs of a cell, of `count`; none of a refused cell.
     pub fn missing(&self, cell: &Cell, stage: Stage, count: u32) -> Vec<u32> {
         let key = key(cell);
         if self.refused.contains(&key) {
@@ -110,12 +109,12 @@ impl Known {
         (0..count).filter(|run| !self.scores.contains_key(&(key.clone(), stage, *run))).collect()
     }
 
-    /// Whether a learner refused it.
+    /// True if a learner refused it.
     pub fn is_refused(&self, cell: &Cell) -> bool {
         self.refused.contains(&key(cell))
     }
 
-    /// The mean of the screening runs; none if there is none.
+    /// The mean of the screening runs; `None` if there is none.
     fn screened(&self, place: &Place<'_>) -> Option<f64> {
         let key = key(&place.cell);
         let scores: Vec<f64> = (0..place.entry.screen)
@@ -125,8 +124,8 @@ impl Known {
         mean.is_finite().then_some(mean)
     }
 
-    /// The places whose runs count: all of an untuned group; of a tuned one the `keep` with the best
-    /// mean while screening, the earlier point first among equals.
+    /// The places with final runs: all of an untuned group; of a tuned one the `keep` with the best mean
+    /// in screening, the earlier point first among equals.
     pub fn chosen<'g, 'a>(&self, group: &'g Group<'a>) -> Vec<&'g Place<'a>> {
         let Some(entry) = group.places.first().map(|place| place.entry) else {
             return Vec::new();
@@ -216,7 +215,7 @@ method = "non-private"
                 known.add(&run(cell(point), Stage::Screen, number as u32, score));
             }
         }
-        // Runs that count never change what was chosen, nor do those of another group.
+        // Final runs never change the choice, nor do those of another group.
         known.add(&run(cell(1), Stage::Final, 0, 100.0));
         known.add(&run(&groups[1].places[3].cell, Stage::Screen, 0, 100.0));
         let refused = Refused { cell: cell(3).clone(), reason: "no".into() };

@@ -1,4 +1,4 @@
-//! A suite's text, checked: what is wrong is told with its line and with what would be accepted.
+//! Parses and checks a suite's text; errors name the line and the accepted values.
 
 use super::file::{Delta, Entry, Source, Suite};
 use super::grid::{self, Point, Value};
@@ -184,10 +184,10 @@ pub fn parse(text: &str, file: &str, folder: &Path) -> Result<Suite, BenchError>
     Ok(suite)
 }
 
-/// The share of ratings that is held out unless a data set says otherwise.
+/// The default fraction of held-out ratings.
 const HELD_OUT: f64 = 0.1;
 
-/// What a method has unless it says otherwise.
+/// The defaults of a method.
 struct Usual<'a> {
     family: Family,
     loss: Loss,
@@ -197,7 +197,7 @@ struct Usual<'a> {
     datasets: &'a [&'a str],
 }
 
-/// Checks a draft, and says where in the text something is wrong.
+/// Checks a draft; errors name the line.
 struct Check<'a> {
     text: &'a str,
     file: &'a str,
@@ -401,7 +401,7 @@ impl Check<'_> {
         })
     }
 
-    /// Refuses what a peer does not leave to others.
+    /// Refuses settings that a peer fixes itself.
     fn beside(&self, draft: &EntryDraft, peer: Peer, usual: &Usual<'_>) -> Result<(), String> {
         let own = peer.neighbours();
         if draft.neighbours.is_some_and(|asked| asked != own) {
@@ -421,7 +421,7 @@ impl Check<'_> {
         }
     }
 
-    /// Refuses a key that the method does not have, and a value that is none of the key's.
+    /// Refuses a key that the method does not have, and a value that the key does not accept.
     fn setting(&self, method: &Learner, key: &str, value: &Value) -> Result<(), String> {
         let keys = method.keys();
         if !keys.contains(&key) {

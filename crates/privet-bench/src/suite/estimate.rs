@@ -1,11 +1,11 @@
-//! How long it will take: a rough model of each learner, corrected by what was measured.
+//! Estimates of time: a rough model of each learner, corrected by measurements.
 
 use super::file::Entry;
 use super::grid::Point;
 use super::table::Size;
 use std::collections::BTreeMap;
 
-/// Seconds that one model takes on one core, by a model: entries looked at, times a constant.
+/// Modelled seconds of one model on one core: entries read, times a constant.
 pub fn model(entry: &Entry, point: &Point, size: Size) -> f64 {
     let number = |key: &str| {
         let written = point.get(key).or_else(|| entry.fixed.get(key));
@@ -13,7 +13,7 @@ pub fn model(entry: &Entry, point: &Point, size: Size) -> f64 {
     };
     let (rows, columns) = (size.rows as f64, (size.columns as f64).min(SEEN));
     let problems = if size.classes > 2 { size.classes as f64 } else { 1.0 };
-    // Passes over the rows, about; and planning, where the accountant is asked many times.
+    // Passes over the rows, about; and planning, where the accountant is called many times.
     let (passes, planning) = match entry.learner.name() {
         "gd" | "auto" => (number("steps").unwrap_or(200.0), 0.0),
         "sgd" => {
@@ -43,15 +43,15 @@ pub fn model(entry: &Entry, point: &Point, size: Size) -> f64 {
     LEAST + planning + noise + SECONDS * passes * rows * columns * problems
 }
 
-/// Entries that rows are taken to have at most: wider ones are sparse.
+/// Largest number of entries assumed for a row: wider ones are sparse.
 const SEEN: f64 = 50.0;
-/// Seconds an entry of a network's input.
+/// Seconds per entry of a network's input.
 const NETWORK: f64 = 4e-7;
-/// Seconds an entry.
+/// Seconds per entry.
 const SECONDS: f64 = 1.5e-9;
-/// Seconds a coordinate: noise, and what is kept of it.
+/// Seconds per coordinate: noise, and its record.
 const COORDINATE: f64 = 1.2e-5;
-/// Seconds for planning and judging.
+/// Seconds for planning and evaluating.
 const LEAST: f64 = 0.01;
 
 /// Measured over modelled seconds, by data set and entry.
@@ -61,14 +61,14 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// One model took so long, of which the model had said otherwise.
+    /// Adds one model with its modelled and its measured time.
     pub fn add(&mut self, dataset: &str, entry: &str, modelled: f64, seconds: f64) {
         let sum = self.sums.entry((dataset.into(), entry.into())).or_default();
         (sum.0, sum.1) = (sum.0 + modelled, sum.1 + seconds);
     }
 
-    /// What to correct the model by: the same data set and entry where there is any, the entry on
-    /// others, or others on the data set.
+    /// The factor that corrects the model: from the same data set and entry where there is any, the
+    /// entry on others, or others on the data set.
     pub fn correction(&self, dataset: &str, entry: &str) -> f64 {
         let over = |keep: &dyn Fn(&str, &str) -> bool| {
             let kept = self.sums.iter().filter(|((set, name), _)| keep(set, name));

@@ -39,17 +39,20 @@
 //! peer = "dp-ebm"                   # somebody else's learner ([`super::peer`]), in its own environment
 //! ```
 //!
-//! With `task = "complete"` (and no `loss`) the data sets are of ratings and the methods those of `privet complete`;
-//! each run holds out another `held-out = 0.1` of every user's ratings, the same for all methods, and is judged by the
-//! root mean squared error (`rmse`), `recall` and `ndcg`. A method with `item-features = true` is told the public
-//! features of films, where the catalog has any. A data set of either kind may have its own `delta`.
+//! With `task = "complete"` (and no `loss`) the data sets are of ratings and the methods those of
+//! `privet complete`; each run holds out another `held-out = 0.1` of every user's ratings, the same for
+//! all methods, and is evaluated by the root mean squared error (`rmse`), `recall` and `ndcg`. A method
+//! with `item-features = true` gets the public features of films, where the catalog has any. A data set
+//! of either kind may have its own `delta`.
 //!
-//! With `task = "network"` (and no `loss`) a method has a `net`, one of those that come with privet. `hats = 8` in `set`
-//! unfolds each number of a table into so many hats below it, and nothing is clipped then. With `public = "a set of the
-//! catalog"` its training begins from weights that were learnt from that set without privacy ([`super::public`]).
+//! With `task = "network"` (and no `loss`) a method has a `net`, one of those that come with privet.
+//! `hats = 8` in `set` expands each number of a table in a piecewise-linear basis of so many hat
+//! functions, and nothing is clipped then. With `public = "a set of the catalog"` its training begins
+//! from weights learnt from that set without privacy ([`super::public`]).
 //!
-//! [`super::target`] shows what stands under `[[targets]]`. A method may also have its own `loss`, `delta`, `epsilons`, `neighbours` and `datasets`, and `set`:
-//! settings that are the same everywhere. [`super::grid`] lists the keys of `set` and `grid` beyond the learner's own.
+//! [`super::target`] documents `[[targets]]`. A method may also have its own `loss`, `delta`,
+//! `epsilons`, `neighbours` and `datasets`, and `set`: settings that are the same everywhere.
+//! [`super::grid`] lists the keys of `set` and `grid` beyond the learner's own.
 
 use super::draft::parse;
 use super::grid::Point;
@@ -67,43 +70,44 @@ use std::path::{Path, PathBuf};
 pub struct Suite {
     /// Its name.
     pub name: String,
-    /// What it shows, in a line.
+    /// A one-line description.
     pub title: String,
-    /// What its entries learn.
+    /// The family of its learners.
     pub family: Family,
-    /// Models that count, for each cell.
+    /// Number of final models for each cell.
     pub runs: u32,
     /// Data sets, in order.
     pub datasets: Vec<Source>,
     /// Learners, in order.
     pub entries: Vec<Entry>,
-    /// What its results must reach, in order; it measures the same without them.
+    /// Its targets, in order; they do not affect the measurements.
     pub targets: Vec<Target>,
     /// The file as written.
     pub text: String,
 }
 
-/// Where a data set comes from.
+/// The source of a data set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
     /// Its name in the results.
     pub name: String,
-    /// Schema, training and test file of one's own; none for the catalog.
+    /// Schema, training and test file of the user; `None` for the catalog.
     pub own: Option<[PathBuf; 3]>,
-    /// Budgets on it instead of the methods' own.
+    /// Budgets ε on it instead of the methods' own.
     pub epsilons: Option<Vec<f64>>,
-    /// The same for tuned methods, where they take too long for all; nothing in it: they do not run.
+    /// Budgets ε of tuned methods on it, where all would take too long; an empty list: tuned methods do
+    /// not run.
     pub tuned_epsilons: Option<Vec<f64>>,
-    /// The methods for it; all of them if none.
+    /// The methods for it; `None` for all.
     pub methods: Option<Vec<String>>,
-    /// δ on it instead of the methods' own.
+    /// The δ on it instead of the methods' own.
     pub delta: Option<Delta>,
-    /// Of ratings: the share of them that each run holds out.
+    /// For ratings: the fraction of them that each run holds out.
     pub held_out: f64,
 }
 
 impl Source {
-    /// One of the catalog, with nothing of its own.
+    /// A set of the catalog, with no settings of its own.
     pub(super) fn of_catalog(name: &str) -> Self {
         Self {
             name: name.into(),
@@ -117,7 +121,7 @@ impl Source {
     }
 }
 
-/// A learner as a suite asks for it.
+/// A learner with its settings in a suite.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entry {
     /// Its name in the results.
@@ -126,59 +130,59 @@ pub struct Entry {
     pub label: String,
     /// The learner.
     pub learner: Learner,
-    /// Its settings that are the same everywhere.
+    /// Settings that are the same everywhere.
     pub fixed: Point,
-    /// Of ratings: whether it is told the public features of items.
+    /// For ratings: true if it gets the public features of items.
     pub item_features: bool,
-    /// Of networks: the layers.
+    /// For networks: the layers.
     pub net: Option<Description>,
-    /// Of networks: the data set, taken as public, whose weights they begin from.
+    /// For networks: the data set, taken as public, from whose weights they begin.
     pub public: Option<String>,
-    /// What it minimises.
+    /// The loss.
     pub loss: Loss,
-    /// Budgets.
+    /// Budgets ε.
     pub epsilons: Vec<f64>,
-    /// δ.
+    /// The δ of the budgets.
     pub delta: Delta,
-    /// Which data sets are neighbours.
+    /// The neighbouring relation.
     pub neighbours: Neighbours,
-    /// Whose constants.
+    /// The constants: proved or a paper's.
     pub calibrations: Vec<Calibration>,
     /// Its column in the published tables.
     pub published: Option<String>,
-    /// The grid; one empty point if there is none.
+    /// The points of the grid; one empty point without a grid.
     pub points: Vec<Point>,
-    /// Runs of each point before it is chosen or not.
+    /// Number of screening runs of each point.
     pub screen: u32,
-    /// How many points are chosen.
+    /// Number of points chosen.
     pub keep: usize,
-    /// The data sets it is for; all of them if none.
+    /// The data sets it is for; `None` for all.
     pub datasets: Option<Vec<String>>,
 }
 
 impl Entry {
-    /// Whether points are screened first.
+    /// True if points are screened first.
     pub fn is_tuned(&self) -> bool {
         self.points.len() > 1
     }
 
-    /// Whether it is for this data set.
+    /// True if it is for this data set.
     pub fn is_for(&self, dataset: &str) -> bool {
         self.datasets.as_ref().is_none_or(|names| names.iter().any(|name| name == dataset))
     }
 }
 
-/// How δ follows from the number of rows.
+/// The δ as a function of the number of rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Delta {
-    /// 1/n².
+    /// δ = 1/n².
     InverseSquare,
-    /// The same for all.
+    /// A constant δ.
     Fixed(f64),
 }
 
 impl Delta {
-    /// For n rows.
+    /// The δ for n rows.
     pub fn of(self, rows: u64) -> f64 {
         match self {
             Self::InverseSquare => privet_core::Budget::usual_delta(rows),
@@ -235,7 +239,7 @@ pub fn find(name: &str) -> Result<Suite, BenchError> {
     parse(&text, name, path.parent().unwrap_or(Path::new("")))
 }
 
-/// Whether two suites, as text, measure the same: they may differ in their targets, comments and blanks.
+/// True if two suites, as text, measure the same: they may differ in their targets, comments and blanks.
 pub(crate) fn measure_the_same(one: &str, other: &str) -> bool {
     let measured = |text: &str| {
         let mut table: toml::Table = text.parse().ok()?;

@@ -1,8 +1,8 @@
-//! Points of a grid, and what they set.
+//! Points of a grid, and their settings.
 //!
 //! Most keys of a grid are settings of the learner by their own name. Three are not:
-//! - `row-norm`: rows are scaled down to this Euclidean norm, for training and for judging (the
-//!   papers' Δ), whatever the schema says;
+//! - `row-norm`: rows are scaled down to this Euclidean norm, for training and for testing (the papers'
+//!   Δ), in place of the schema's clip;
 //! - `entry-bound`: entries are clipped to ± this instead (the papers' Δ of Frank–Wolfe);
 //! - `ridge-per-row`: the papers' Λ of the mean form, λ = Λ·n; 0 leaves the ridge out.
 
@@ -21,7 +21,7 @@ const RIDGE_PER_ROW: &str = "ridge-per-row";
 #[derive(Debug, Clone, PartialEq, serde::Deserialize)]
 #[serde(untagged, expecting = "a number or a word")]
 pub enum Value {
-    /// A whole number.
+    /// An integer.
     Whole(i64),
     /// A number.
     Number(f64),
@@ -39,10 +39,10 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// A point: what each key is set to.
+/// A point: the value of each key.
 pub type Point = BTreeMap<String, String>;
 
-/// Every point of a grid, the last key moving fastest; one empty point for no grid.
+/// Every point of a grid, the last key varying fastest; one empty point for no grid.
 pub fn points(grid: &BTreeMap<String, Vec<Value>>) -> Vec<Point> {
     let mut points = vec![Point::new()];
     for (key, values) in grid {
@@ -59,17 +59,17 @@ pub fn points(grid: &BTreeMap<String, Vec<Value>>) -> Vec<Point> {
     points
 }
 
-/// What a point does to the rows.
+/// The clipping of rows at a point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Clip {
-    /// What the schema says.
+    /// The schema's own.
     Schema,
     /// This norm and radius instead.
     Other(Norm, f64),
 }
 
 impl Clip {
-    /// Of a point; settings were checked when the suite was read.
+    /// The clipping of a point; settings were checked when the suite was read.
     pub fn of(point: &Point) -> Self {
         let number = |key| point.get(key).and_then(|value| value.parse::<f64>().ok());
         match (number(ROW_NORM), number(ENTRY_BOUND)) {
@@ -79,7 +79,7 @@ impl Clip {
         }
     }
 
-    /// The schema under it.
+    /// The schema with this clipping.
     pub fn apply(self, schema: &Schema) -> Result<Schema, SchemaError> {
         match self {
             Self::Schema => Ok(schema.clone()),

@@ -1,9 +1,9 @@
-//! Rows as a peer takes them, in files that are gone with the data set; whoever kills the program outright finds
-//! them in the folder of prepared sets, as `peer-rows-…`, readable by their owner alone.
+//! Rows in a peer's files, which are removed with the data set; if the program is killed, they remain in
+//! the folder of prepared sets, as `peer-rows-…`, readable by their owner alone.
 //!
-//! diffprivlib gets the very rows that `gd` sees. DP-EBM gets columns: each number in units of its declared
-//! bounds, after its declared transform, and each category as the number of its value, which stands for no
-//! order. Both come from the reader that ours come from, so the rows are the same ones in the same order.
+//! diffprivlib gets exactly the rows that `gd` gets. DP-EBM gets columns: each number in units of its
+//! declared bounds, after its declared transform, and each category as the index of its value, an index
+//! without an order. Both come from our own reader, so the rows are the same ones in the same order.
 //!
 //! A folder holds `train.npy`, `test.npy` (NumPy's format 1.0, 32-bit floats), `train-classes.npy`,
 //! `test-classes.npy` and `facts.json`: `types` and `bounds` of each column, `radius`, and `classes`.
@@ -20,11 +20,11 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// Entries of a part at most: peers hold all of them, zeros too.
+/// Largest number of entries of a part: peers hold all of them, zeros too.
 const ENTRIES: usize = 1 << 28;
-/// What the folders' names begin with.
+/// Prefix of the folders' names.
 const PREFIX: &str = "peer-rows-";
-/// A length that no row reaches whose entries are at most 1.
+/// A norm beyond that of every row whose entries are at most 1.
 const NO_CLIP: f64 = 1e5;
 
 /// The rows of a data set in a peer's files.
@@ -32,12 +32,12 @@ const NO_CLIP: f64 = 1e5;
 pub struct Handed {
     /// The files.
     pub folder: TempDir,
-    /// Columns of theirs.
+    /// Number of columns in the peer's files.
     pub columns: u64,
 }
 
 impl Handed {
-    /// Writes them below `work`; a data set that the peer cannot take is refused in words.
+    /// Writes them below `work`; refuses a data set that the peer cannot use.
     pub fn over(table: &Table, peer: Peer, work: &Path) -> Result<Self, BenchError> {
         let not_for = |reason: String| RaceError::NotFor { who: peer.name(), reason };
         let schema = table.schema.linear();
@@ -95,12 +95,12 @@ impl Handed {
     }
 }
 
-/// What some encoded columns are to a peer.
+/// The peer's kind of some encoded columns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     /// A number between these bounds.
     Entry([f64; 2]),
-    /// So many indicators, of which at most one is set: a category.
+    /// Indicators of a category, of which at most one is set.
     Indicators(usize),
 }
 
@@ -114,7 +114,7 @@ impl Kind {
     }
 }
 
-/// The schema without clipping, constant column and unfolding, numbers in units of their bounds.
+/// The schema without clipping, constant column and basis expansions, numbers in units of their bounds.
 fn columns_alone(schema: &Schema) -> Result<Schema, String> {
     if schema.libsvm().is_some_and(|facts| facts.bounds.is_none()) {
         return Err("it needs bounds of every number, and this schema declares none".into());
@@ -128,7 +128,7 @@ fn columns_alone(schema: &Schema) -> Result<Schema, String> {
     draft.check().map_err(|error| error.to_string())
 }
 
-/// What the encoded columns of such a schema are.
+/// The kinds of the encoded columns of such a schema.
 fn kinds(schema: &Schema) -> Vec<Kind> {
     if let Some(facts) = schema.libsvm() {
         let (low, high) = facts.bounds.unwrap_or((-1.0, 1.0));
@@ -173,8 +173,8 @@ fn facts(kinds: &[Kind], radius: f64, classes: usize) -> Value {
     })
 }
 
-/// A row as the peer's columns: numbers as they are; of indicators the place of the one that is set, or their
-/// number where none is.
+/// A row in the peer's columns: numbers unchanged; for indicators the index of the one that is set, or
+/// their number if none is.
 fn peer_row(row: &[f32], kinds: &[Kind], into: &mut Vec<f32>) {
     into.clear();
     let mut rest = row;
@@ -190,7 +190,7 @@ fn peer_row(row: &[f32], kinds: &[Kind], into: &mut Vec<f32>) {
     }
 }
 
-/// The encoded rows of a stream and their classes, as `STEM.npy` and `STEM-classes.npy`.
+/// Writes the encoded rows of a stream and their classes, as `STEM.npy` and `STEM-classes.npy`.
 pub(crate) fn write_stream(folder: &Path, stem: &str, data: &Dataset) -> Result<(), BenchError> {
     let path = folder.join(format!("{stem}.npy"));
     let written = || {
@@ -293,7 +293,7 @@ values = ["n", "y"]
                 row
             })
             .collect();
-        // Nothing is clipped: 2,000 stands at its bound, and the rows are longer than 1.
+        // Nothing is clipped: 2,000 stands at its bound, and the rows' norms exceed 1.
         assert_eq!(rows[0], [0.25, 1.0, 0.5, 1.0, 0.0]);
         assert_eq!(rows[1], [0.0, 0.0, 1.0, 3.0, 1.0]);
     }

@@ -1,8 +1,8 @@
 //! The results file: lines are appended as they come, by one process at a time.
 //!
-//! `results.jsonl` is locked by the operating system while it is written to; the lock goes with the
-//! process, however that ends ([`super::lock`]). Beside it, `suite.toml` keeps the suite that it was measured with. A last
-//! line that was cut is dropped; whatever stands before it is kept.
+//! `results.jsonl` is locked by the operating system while it is written to; the lock is released with
+//! the process, however that ends ([`super::lock`]). Beside it, `suite.toml` keeps the suite of its
+//! measurements. An incomplete last line is dropped; every line before it is kept.
 
 use super::file::measure_the_same;
 use super::lock::Locked;
@@ -18,25 +18,25 @@ pub const RESULTS: &str = "results.jsonl";
 /// Name of the suite within that folder.
 pub const SUITE: &str = "suite.toml";
 
-/// A results file that is being written.
+/// A results file open for writing.
 #[derive(Debug)]
 pub struct Journal {
     file: Locked,
     path: PathBuf,
 }
 
-/// What was measured before.
+/// Earlier measurements.
 #[derive(Debug, Default)]
 pub struct Past {
-    /// The good lines.
+    /// The valid lines.
     pub lines: Vec<Line>,
-    /// Whether a last line was cut, and dropped.
+    /// True if an incomplete last line was dropped.
     pub cut: bool,
 }
 
 impl Journal {
-    /// Opens the results in a folder, made if need be. Results that are there are refused unless
-    /// `resume`; then they must be of this very suite.
+    /// Opens the results in a folder, made if need be. Existing results are refused unless `resume`;
+    /// then they must be of this very suite.
     pub fn open(folder: &Path, suite: &str, resume: bool) -> Result<(Self, Past), BenchError> {
         fs::create_dir_all(folder).map_err(BenchError::at(folder))?;
         let (path, kept) = (folder.join(RESULTS), folder.join(SUITE));
@@ -83,7 +83,7 @@ impl Journal {
     }
 }
 
-/// The good lines, and where they end.
+/// The valid lines, and the offset of their end.
 fn parse(bytes: &[u8], path: &Path) -> Result<(Vec<Line>, usize), BenchError> {
     let mut lines = Vec::new();
     let mut good = 0;
@@ -149,7 +149,7 @@ mod tests {
         drop(journal);
         assert!(matches!(open("suite", false), Err(BenchError::Exists { .. })));
         assert!(matches!(open("other", true), Err(BenchError::SuiteChanged { .. })));
-        // Targets ask, and measure nothing.
+        // Targets measure nothing.
         for (suite, goes_on) in [
             ("runs = 2\n[[targets]]\nat-least = 1", true),
             ("# why\nruns=2", true),

@@ -1,4 +1,4 @@
-//! What a suite's entries learn, and who: linear models, by us or by a [`Peer`], or what users would say of items.
+//! The learners of a suite's entries: of linear models, ours or a [`Peer`], of ratings, of networks.
 
 use super::grid::{self, OWN_KEYS, Point};
 use super::nearby::{self, Asker};
@@ -9,24 +9,24 @@ use privet_learn::ratings::Method as Completion;
 use privet_learn::{LearnError, Method, SettingInfo};
 use serde::Deserialize;
 
-/// The keys of a network that are not settings of its training: how rows are clipped, what its input is
-/// multiplied by and moved by, and into how many hats numbers of a table are unfolded below it.
+/// The keys of a network that are not settings of its training: the clipping of rows, scale and shift of
+/// the input, and the number of hat functions in which numbers of a table are expanded.
 pub const NETWORK_KEYS: [&str; 5] = ["row-norm", "entry-bound", INPUT_SCALE, INPUT_SHIFT, HATS];
-/// What a network's input is multiplied by.
+/// The factor on a network's input.
 pub const INPUT_SCALE: &str = "input-scale";
-/// What is added to it then.
+/// The constant added to the scaled input.
 pub const INPUT_SHIFT: &str = "input-shift";
-/// Knots of each number of a table.
+/// The number of knots of each number of a table.
 pub const HATS: &str = "hats";
 
-/// Which family of learners a suite is of.
+/// The family of learners of a suite.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Family {
     /// Linear models of tables.
     #[default]
     Train,
-    /// Ratings completed.
+    /// Completion of ratings.
     Complete,
     /// Networks of tables and images.
     Network,
@@ -54,18 +54,18 @@ pub enum Learner {
     Train(Method),
     /// Of ratings.
     Complete(Completion),
-    /// Of whatever teachers vote for.
+    /// Of labels by votes.
     Vote(Voter),
-    /// Of nothing: answers by records nearby.
+    /// None: answers by records nearby.
     Nearby(Asker),
     /// Of a network.
     Network(Training),
-    /// Somebody else's, of a linear model.
+    /// A peer's learner of a linear model.
     Peer(Peer),
 }
 
 impl Learner {
-    /// Its word for `--method`.
+    /// Its name for `--method`.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Train(method) => method.name(),
@@ -77,7 +77,7 @@ impl Learner {
         }
     }
 
-    /// Whether it is private at all.
+    /// True if it is private.
     pub fn is_private(&self) -> bool {
         match self {
             Self::Train(method) => method.is_private(),
@@ -88,7 +88,7 @@ impl Learner {
         }
     }
 
-    /// The settings of its own.
+    /// Its own settings.
     pub fn settings(&self) -> &'static [SettingInfo] {
         match self {
             Self::Train(method) => method.info().settings,
@@ -124,7 +124,7 @@ impl Learner {
         }
     }
 
-    /// With a point's settings.
+    /// With the settings of a point.
     pub fn with(&self, point: &Point, rows: u64) -> Result<Self, LearnError> {
         Ok(match self {
             Self::Train(method) => Self::Train(grid::applied(method, point, rows)?),

@@ -1,10 +1,10 @@
 //! A file that one run at a time writes to.
 //!
-//! The operating system's lock (`flock`) belongs to the open file, not to the process: while another thread
-//! starts a program, the child holds a copy of every descriptor from its fork until its exec, and closing
-//! ours does not end the lock then. So it is ended in words when the file is dropped, whoever has copies;
-//! and since a run that was killed has no time for words, a lock is waited for a little, far longer than a
-//! start takes, before it is believed.
+//! The operating system's lock (`flock`) belongs to the open file, not to the process: while another
+//! thread starts a program, the child holds a copy of every descriptor from its fork until its exec, and
+//! closing ours does not release the lock then. So it is released explicitly when the file is dropped,
+//! whoever has copies; and since a killed run cannot do that, a lock is awaited for a little, far longer
+//! than a start takes, before it counts.
 
 use std::fs::{File, TryLockError};
 use std::io;
@@ -12,16 +12,16 @@ use std::ops::{Deref, DerefMut};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How often a lock is tried, and how long is waited between.
+/// The number of tries for a lock, and the pause between them.
 const TRIES: u32 = 200;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// An open file that no other run holds.
+/// An open file, locked by this run.
 #[derive(Debug)]
 pub struct Locked(File);
 
 impl Locked {
-    /// Locks a file; `None` if somebody else holds it.
+    /// Locks a file; `None` if another run holds it.
     pub fn new(file: File) -> io::Result<Option<Self>> {
         for _ in 0..TRIES {
             match file.try_lock() {
@@ -79,7 +79,7 @@ mod tests {
         child.wait().unwrap();
     }
 
-    /// The same as it happens: programs are started all the time while a file is locked and let go.
+    /// The real case: programs are started all the time while a file is locked and released.
     #[test]
     fn programs_that_are_started_meanwhile_do_not_prolong_the_lock() {
         let folder = tempfile::tempdir().unwrap();

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! One data set is in memory at a time. Of a tuned entry, every point of the grid is screened first;
-//! then the best are run in earnest. What to do next is decided by the lines of the results file alone, so
-//! that a run which was ended anyhow goes on as if it had not been.
+//! then the best get final runs. The lines of the results file alone decide the next job, so that an
+//! interrupted run resumes as if it had not been interrupted.
 
 mod ahead;
 mod asked;
@@ -57,47 +57,47 @@ use select::Wanted;
 use std::path::PathBuf;
 use table::Size;
 
-/// What a run is asked for beside its suite.
+/// The options of a run, beside its suite.
 #[derive(Debug, Clone)]
 pub struct RunOptions {
     /// Folder of the results.
     pub out: PathBuf,
-    /// Whether to continue the results that are there.
+    /// True to continue existing results.
     pub resume: bool,
     /// Folder with the originals of the catalog.
     pub originals: PathBuf,
     /// Folder for prepared data sets.
     pub cache: PathBuf,
-    /// What of the suite is wanted.
+    /// The selection from the suite.
     pub filter: Filter,
-    /// Workers.
+    /// Number of workers.
     pub threads: usize,
     /// The interpreter that makes the peers' environments, in the folder of prepared data sets.
     pub python: PathBuf,
 }
 
-/// Who looks on.
+/// An observer of a run.
 pub trait Onlooker {
-    /// Something a person may want to know.
+    /// Receives a message for people.
     fn say(&self, words: &str);
-    /// So many of so many models are made, and it will take so many seconds more.
+    /// Receives the progress: models made, of how many, and the expected seconds left.
     fn progress(&self, done: u64, total: u64, seconds_left: f64);
-    /// Calls `write`, and does not let the process end meanwhile.
+    /// Must call `write`, and keep the process from ending meanwhile.
     fn writing(&self, write: &mut dyn FnMut());
 }
 
-/// What came of a run.
+/// The outcome of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Outcome {
-    /// Models made this time.
+    /// Number of models made this time.
     pub made: u64,
-    /// Cells that a learner refused this time.
+    /// Number of cells that a learner refused this time.
     pub refused: u64,
-    /// Data sets and peers that could not be had, each with the reason.
+    /// Unavailable data sets and peers, each with the reason.
     pub missing: Vec<String>,
 }
 
-/// How much a suite is, as far as it is wanted, by the model alone: nothing is read or measured.
+/// The modelled work of the selected part of a suite: nothing is read or measured.
 pub fn forecast(suite: &Suite, filter: &Filter) -> Result<Forecast, BenchError> {
     let wanted = Wanted::new(filter.clone(), suite)?;
     let (mut ahead, known) = (Ahead::default(), Known::default());
@@ -109,7 +109,7 @@ pub fn forecast(suite: &Suite, filter: &Filter) -> Result<Forecast, BenchError> 
     Ok(ahead.total(&Measured::default()))
 }
 
-/// Runs a suite, or what is left of it.
+/// Runs a suite, or its remaining part.
 pub fn run(
     suite: &Suite,
     options: &RunOptions,

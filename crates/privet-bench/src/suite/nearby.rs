@@ -1,5 +1,5 @@
-//! Answers by records nearby in a suite: some test rows, others in each run, are the public questions, and answers are
-//! judged by their classes. All training rows are records.
+//! Answers by records nearby in a suite: some test rows, others in each run, are the public queries, and
+//! answers are evaluated by their classes. All training rows are records.
 
 use super::grid::Point;
 use super::pool::Job;
@@ -17,10 +17,10 @@ use privet_learn::{LearnError, SettingInfo, plan};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Limits on the test rows that are asked about.
+/// Limits on the number of test rows that are queried.
 const QUESTIONS: Range = Range::from("questions", 1.0, 1_000_001.0);
 
-/// What a suite may set.
+/// The settings of a suite's entry.
 pub const SETTINGS: &[SettingInfo] = &[
     SettingInfo::whole(QUESTIONS, "test rows that are asked about; 1000 unless given"),
     SettingInfo::number(
@@ -33,7 +33,7 @@ pub const SETTINGS: &[SettingInfo] = &[
     ),
 ];
 
-/// How questions are asked.
+/// The settings of the queries.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asker {
     questions: u64,
@@ -42,15 +42,15 @@ pub struct Asker {
 }
 
 impl Asker {
-    /// Its word for `method`.
+    /// Its name as a `method`.
     pub const NAME: &'static str = "neighbours";
 
-    /// By its word; `None` if it is another.
+    /// The default settings, if this is its name.
     pub fn named(word: &str) -> Option<Self> {
         (word == Self::NAME).then_some(Self { questions: 1_000, within: None, votes: None })
     }
 
-    /// With a point's settings.
+    /// With the settings of a point.
     pub fn with(&self, point: &Point) -> Result<Self, LearnError> {
         let mut asker = self.clone();
         for (key, value) in point {
@@ -75,7 +75,7 @@ impl Asker {
 }
 
 impl Job<'_> {
-    /// Answers to test rows.
+    /// Answers queries for test rows.
     pub(super) fn answered(
         &self,
         table: &Table,

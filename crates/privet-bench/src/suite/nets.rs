@@ -22,7 +22,7 @@ built_in![
     "scattering-linear",
 ];
 
-/// The network of that name; otherwise which there are.
+/// The network of that name; an error lists the names.
 pub fn find(name: &str) -> Result<Description, String> {
     let Some((_, text)) = NETS.iter().find(|(known, _)| *known == name) else {
         let known: Vec<&str> = NETS.iter().map(|(name, _)| *name).collect();

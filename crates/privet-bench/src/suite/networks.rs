@@ -18,14 +18,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 impl Job<'_> {
-    /// A number among the keys of the entry.
+    /// The value of a numeric key of the entry.
     fn number(&self, key: &str) -> Option<f64> {
         let (entry, cell) = (self.place.entry, &self.place.cell);
         let written = cell.settings.get(key).or_else(|| entry.fixed.get(key));
         written.and_then(|value| value.parse().ok())
     }
 
-    /// Networks: each run begins from other weights, a function of its number, unless they are public ones.
+    /// Trains networks: each run begins from other weights, a function of its number, unless they are
+    /// public ones.
     pub(super) fn networks(
         &self,
         table: &Table,
@@ -49,7 +50,7 @@ impl Job<'_> {
             None => None,
         };
         let mut source = SystemRandom::new()?;
-        // The noise is the same whatever the seed: it is looked for once.
+        // The noise is the same whatever the seed: it is calibrated once.
         let mut noise = Vec::new();
         for run in &self.runs {
             if stop.load(Ordering::Relaxed) {
@@ -102,13 +103,14 @@ impl Job<'_> {
     }
 }
 
-/// With so many hats for each number that the schema leaves open, and rows of whatever length: gradients are what a
-/// network's training clips.
+/// Expands each number that the schema leaves open in so many hat functions, and leaves the norms of
+/// rows unbounded: a network's training clips gradients.
 fn unfolded(schema: &Schema, hats: u32) -> Schema {
     schema.unfolded(&Unfolding { hats, pair_hats: 0, bias: 1.0, rows: Rows::Clip, whole: true })
 }
 
-/// How often a training went over the records: a gradient at a point, and a loss at one, count as a pass each.
+/// Number of passes of a training over the records: a gradient at a point, and a loss at one, count as a
+/// pass each.
 fn passes(plan: &Plan<Network>, network: &TrainedNetwork) -> Option<f64> {
     let (settings, rows) = (plan.settings(), plan.request().rows as f64);
     match network.request().task.method {
@@ -124,7 +126,7 @@ fn passes(plan: &Plan<Network>, network: &TrainedNetwork) -> Option<f64> {
     }
 }
 
-/// Per cent of the held-out records whose class is found.
+/// Per cent of the held-out records whose class is predicted.
 fn accuracy(network: &TrainedNetwork, test: &Dataset) -> Result<f64, LearnError> {
     match (network.predict(&test.features)?, &test.target) {
         (Predictions::Classes(found), Target::Class { codes, .. }) => {

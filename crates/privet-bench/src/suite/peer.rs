@@ -5,11 +5,11 @@
 //! | `dp-ebm` | interpret-core, `DPExplainableBoostingClassifier` | add-remove | the cell's | two |
 //! | `diffprivlib` | diffprivlib, `LogisticRegression` | replace-one | 0 | any |
 //!
-//! The relation is what the peer's own noise is for, read from its sources at the pinned version. DP-EBM: a
+//! The relation is that of the peer's own noise, read from its sources at the pinned version. DP-EBM: a
 //! record adds 1 to a histogram and at most the learning rate to a sum of gradients, and those are the
-//! sensitivities that the noise is scaled to; replacing a record moves up to twice as much. diffprivlib: the
-//! noise vector of Chaudhuri, Monteleoni and Sarwate (2011) is scaled to twice the longest row, for a record
-//! that is replaced among n known ones. What a peer promises is not checked here.
+//! sensitivities that the noise is scaled to; replacing a record moves up to twice as much. diffprivlib:
+//! the noise vector of Chaudhuri, Monteleoni and Sarwate (2011) is scaled to twice the largest norm of a
+//! row, for a record that is replaced among n known ones. A peer's guarantee is not checked here.
 
 use super::grid::{Point, Value};
 use crate::race::environment::Rival;
@@ -29,7 +29,7 @@ pub enum Peer {
 const NUMBER: Range = Range::open("a setting of a peer", 0.0, 1e9);
 
 impl Peer {
-    /// All of them.
+    /// All peers.
     pub const ALL: [Self; 2] = [Self::DpEbm, Self::Diffprivlib];
 
     /// Its name in suites and results.
@@ -53,7 +53,7 @@ impl Peer {
         }
     }
 
-    /// Which data sets are neighbours in its guarantee.
+    /// The neighbouring relation of its guarantee.
     pub fn neighbours(self) -> Neighbours {
         match self {
             Self::DpEbm => Neighbours::AddRemove,
@@ -61,7 +61,7 @@ impl Peer {
         }
     }
 
-    /// The δ of its guarantee where a suite asks for this one.
+    /// The δ of its guarantee, where a suite requests `asked`.
     pub fn delta(self, asked: f64) -> f64 {
         match self {
             Self::DpEbm => asked,
@@ -79,7 +79,7 @@ impl Peer {
         }
     }
 
-    /// Refuses a key that the peer does not have, and a value that is none of the key's.
+    /// Refuses a key that the peer does not have, and a value that the key does not accept.
     pub(super) fn setting(self, key: &str, value: &Value) -> Result<(), String> {
         if !self.settings().contains(&key) {
             return Err(format!("'{key}': accepted are {}", self.settings().join(", ")));
@@ -93,7 +93,7 @@ impl Peer {
         }
     }
 
-    /// What it is asked: a JSON object of its settings.
+    /// The question to the peer: a JSON object of its settings.
     pub(super) fn asked(self, points: [&Point; 2]) -> serde_json::Value {
         let pairs = points.into_iter().flatten().map(|(key, value)| {
             let parsed = serde_json::from_str(value).unwrap_or_else(|_| value.as_str().into());
@@ -102,7 +102,7 @@ impl Peer {
         pairs.collect::<serde_json::Map<_, _>>().into()
     }
 
-    /// What a reader of its numbers must know, to be said after its name.
+    /// A remark on its numbers, to follow its name.
     pub fn words(self) -> &'static str {
         match self {
             Self::DpEbm => {

@@ -1,8 +1,8 @@
-//! Workers, one a core, that train and judge models.
+//! Workers, one a core, that train and evaluate models.
 //!
 //! Each worker has a rayon pool of one thread: independent models side by side keep every core busy
 //! without the waiting that one model on all cores would have, and the seconds of a model are those of
-//! one core. Lines are handed to whoever started the workers, in the order in which they are done.
+//! one core. Lines are passed to the caller in the order in which they are done.
 
 use super::asked::Beside;
 use super::cells::Place;
@@ -29,24 +29,24 @@ use std::time::Instant;
 
 /// Some runs of one cell, which share a plan.
 pub struct Job<'a> {
-    /// Which cell.
+    /// The cell.
     pub place: &'a Place<'a>,
-    /// Screening or counting.
+    /// Screening or final.
     pub stage: Stage,
-    /// Which runs.
+    /// The runs.
     pub runs: Vec<u32>,
-    /// On which rows.
+    /// The rows.
     pub rows: Rows,
-    /// What a network begins from, where that is learnt from public records.
+    /// The initial weights of a network, where they are learnt from public records.
     pub public: Option<Arc<Public>>,
-    /// Who is asked where the learner is not ours.
+    /// The peers, for a learner that is not ours.
     pub beside: &'a Beside<'a>,
 }
 
-/// A line, and the seconds that a worker spent on it, planning and judging included.
+/// A line, and the seconds that a worker spent on it, planning and evaluating included.
 pub type Made = (Line, f64);
 
-/// Makes every run on so many threads; `take` gets each line at once, and ends everything by an error.
+/// Makes every run on so many threads; `take` gets each line at once, and its error ends everything.
 pub fn work(
     jobs: &[Job<'_>],
     threads: usize,
@@ -137,7 +137,7 @@ impl Job<'_> {
         }
     }
 
-    /// The request for so many rows.
+    /// The request for this many rows.
     pub(super) fn request<T: Task>(
         &self,
         schema: &Schema,
@@ -162,7 +162,7 @@ impl Job<'_> {
         })
     }
 
-    /// Models of ratings: each run holds out another part of them.
+    /// Trains models of ratings: each run holds out another part of them.
     fn completed(
         &self,
         ratings: &Ratings,
@@ -213,7 +213,7 @@ impl Job<'_> {
         Ok(())
     }
 
-    /// Linear models.
+    /// Trains linear models.
     fn trained(
         &self,
         table: &Table,

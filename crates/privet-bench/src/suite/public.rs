@@ -1,7 +1,7 @@
-//! Weights that a network begins from, learnt without privacy from another data set that is taken as public.
+//! Initial weights of a network, learnt without privacy from another data set that is taken as public.
 //!
-//! The layers are those of the entry, none of them frozen, trained by `non-private` with the settings that stand here;
-//! the entry's training then begins from them, and keeps those of its frozen layers.
+//! The layers are those of the entry, none of them frozen, trained by `non-private` with the settings
+//! below; the entry's training then begins from these weights, and keeps those of its frozen layers.
 
 use super::RunOptions;
 use super::file::Source;
@@ -17,7 +17,7 @@ use privet_nn::{Description, Layer};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-/// How public weights are learnt: five passes of sixty thousand records.
+/// The settings of the public training: five passes over sixty thousand records.
 const SETTINGS: [(&str, &str); 5] = [
     ("batch", "128"),
     ("steps", "2344"),
@@ -26,10 +26,10 @@ const SETTINGS: [(&str, &str); 5] = [
     ("averaged", "0.1"),
 ];
 
-/// Where a training begins, and its weights in one row.
+/// The beginning of a training, and its weights in one row.
 type Begun = (Begin, Arc<Matrix>);
 
-/// A public data set, and what networks learnt from it.
+/// A public data set, and the networks learnt from it.
 #[derive(Debug)]
 pub struct Public {
     table: Arc<Table>,
@@ -44,7 +44,7 @@ impl Public {
         Ok(Self { table: files.read(Clip::Schema)?, begun: Mutex::default() })
     }
 
-    /// The weights that a network begins from; learnt once.
+    /// The initial weights of a network; learnt once.
     pub fn begin(&self, net: &Description, stop: &AtomicBool) -> Result<Begun, BenchError> {
         let mut begun = self.begun.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some((_, known)) = begun.iter().find(|(known, _)| known == net) {

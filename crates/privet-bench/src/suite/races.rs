@@ -1,7 +1,7 @@
 //! The suite `race`: speed beside peers, in a results file like any other.
 //!
-//! The lines of a race are kept once the race is over, so that entrants are compared within one run; a run
-//! that was ended goes on with the races that are not there yet.
+//! The lines of a race are kept once the race is over, so that entrants are compared within one run; a
+//! resumed run continues with the missing races.
 
 use super::{Onlooker, Outcome};
 use crate::error::BenchError;
@@ -12,11 +12,11 @@ use std::path::Path;
 
 /// Its name.
 pub const NAME: &str = "race";
-/// What it shows, in a line.
+/// A one-line description.
 pub const TITLE: &str =
     "Speed beside peers: fit, accountant, samplers, networks, growth with rows and columns";
 
-/// Runs the races that are asked for into a folder.
+/// Runs the requested races into a folder.
 pub fn run(
     settings: &Settings,
     out: &Path,

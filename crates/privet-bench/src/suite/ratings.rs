@@ -1,4 +1,4 @@
-//! Ratings in memory, of which every run holds out another part.
+//! Ratings in memory; every run holds out another part of them.
 
 use crate::error::BenchError;
 use privet_data::matrix::Matrix;
@@ -14,31 +14,31 @@ use tempfile::NamedTempFile;
 /// All ratings of a set.
 #[derive(Debug)]
 pub struct Ratings {
-    /// With the cap on the ratings that are learnt from.
+    /// The schema, with the cap on the ratings that are learnt from.
     pub schema: Schema,
-    /// One row a user, uncapped.
+    /// All ratings, one row per user, uncapped.
     pub all: Dataset,
-    /// The share of every user's ratings that a run holds out.
+    /// The fraction of every user's ratings that a run holds out.
     pub held_out: f64,
     /// Public features of the items; empty if there are none.
     pub features: Vec<Vec<f64>>,
     parts: Mutex<Vec<(u32, Arc<Parts>)>>,
 }
 
-/// Of the same users in the same order.
+/// Two parts with the same users in the same order.
 #[derive(Debug)]
 pub struct Parts {
-    /// To learn from.
+    /// Training ratings.
     pub kept: Dataset,
-    /// To judge by.
+    /// Held-out ratings.
     pub held: Dataset,
 }
 
-/// Ratings in the parts that are remembered, at most.
+/// Largest number of ratings in the cached parts.
 const REMEMBERED: usize = 30_000_000;
 
 impl Ratings {
-    /// Of ratings by one row a user.
+    /// From ratings with one row per user.
     pub fn new(schema: Schema, all: Dataset, held_out: f64) -> Self {
         Self { schema, all, held_out, features: Vec::new(), parts: Mutex::default() }
     }
@@ -58,7 +58,7 @@ impl Ratings {
         Ok(Self::new(schema.clone(), all, held_out))
     }
 
-    /// What a run learns from, and what it is judged by: the same for every learner.
+    /// The training and held-out ratings of a run: the same for every learner.
     pub fn parts(&self, run: u32) -> Arc<Parts> {
         let lock = || self.parts.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if let Some((_, known)) = lock().iter().find(|(known, _)| *known == run) {
@@ -84,7 +84,8 @@ fn entries(data: &Dataset) -> usize {
     }
 }
 
-/// One file after the other under one header, since whose a rating is can be told within a file alone.
+/// One file after the other under one header, since the unit of a rating can be determined only within a
+/// file.
 fn both(files: [&Path; 2]) -> std::io::Result<NamedTempFile> {
     let mut all = NamedTempFile::new()?;
     let [one, two] = [std::fs::read(files[0])?, std::fs::read(files[1])?];
@@ -98,7 +99,7 @@ fn both(files: [&Path; 2]) -> std::io::Result<NamedTempFile> {
     Ok(all)
 }
 
-/// The same schema, by which nobody's ratings are left out.
+/// The schema without a cap on a user's ratings.
 fn uncapped(schema: &Schema) -> Result<Schema, privet_data::schema::SchemaError> {
     let items = Rated::of(schema).map_or(1, |rated| rated.items.len());
     let mut draft = Draft::from(schema.clone());

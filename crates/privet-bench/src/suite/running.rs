@@ -1,4 +1,4 @@
-//! A run under way.
+//! A run in progress.
 
 use super::ahead::Ahead;
 use super::asked::Beside;
@@ -22,10 +22,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Between two words on progress.
+/// The interval between progress messages.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// A run under way.
+/// A run in progress.
 pub(super) struct Running<'a> {
     suite: &'a Suite,
     wanted: Wanted,
@@ -41,7 +41,7 @@ pub(super) struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    /// Opens the results and says what is ahead.
+    /// Opens the results and reports the remaining work.
     pub fn start(
         suite: &'a Suite,
         wanted: Wanted,
@@ -102,7 +102,7 @@ impl<'a> Running<'a> {
         Ok(running)
     }
 
-    /// Makes every model that is missing.
+    /// Makes every missing model.
     pub fn finish(mut self) -> Result<Outcome, BenchError> {
         let peers = self.peers()?;
         for source in &self.suite.datasets {
@@ -110,7 +110,7 @@ impl<'a> Running<'a> {
                 continue;
             }
             if let Err(error) = self.dataset(source, &peers) {
-                // A data set that is not there or not right says nothing about the others.
+                // An invalid or missing data set does not affect the others.
                 if !matches!(error, BenchError::Catalog(_) | BenchError::Data(_)) {
                     return Err(error);
                 }
@@ -127,7 +127,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Does something while the process may not end.
+    /// Runs `act` while the process may not end.
     fn guarded<T>(&self, act: impl Fn() -> T) -> T {
         let mut done = None;
         self.watch.writing(&mut || done = Some(act()));
@@ -141,7 +141,7 @@ impl<'a> Running<'a> {
         written
     }
 
-    /// Remembers how long a model took; returns how long it was modelled to take.
+    /// Records the time of a model; returns its modelled time.
     fn learn(&mut self, line: &Line, seconds: f64) -> f64 {
         let Line::Run(run) = line else { return 0.0 };
         let (dataset, entry) = (&run.cell.dataset, &run.cell.entry);
@@ -152,8 +152,8 @@ impl<'a> Running<'a> {
         modelled
     }
 
-    /// The environments of the peers that are wanted. One that cannot be had is left out, in words; another
-    /// time it may be there.
+    /// The environments of the requested peers. An unavailable one is left out with a message; it may be
+    /// available another time.
     fn peers(&mut self) -> Result<Environment, BenchError> {
         let (suite, cache) = (self.suite, &self.options.cache);
         let sources: Vec<&Source> =
@@ -195,7 +195,7 @@ impl<'a> Running<'a> {
         Ok(environment)
     }
 
-    /// All that is left on one data set.
+    /// Runs all remaining work on one data set.
     fn dataset(&mut self, source: &Source, peers: &Environment) -> Result<(), BenchError> {
         let (options, name) = (self.options, source.name.as_str());
         let (files, base, size) = match self.suite.family {
@@ -252,7 +252,7 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    /// A line that a worker made.
+    /// Receives a line from a worker.
     fn take(&mut self, line: &Line, busy: f64) -> Result<(), BenchError> {
         self.write(line)?;
         self.known.add(line);
@@ -273,7 +273,7 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    /// The cells of a group with runs that are missing.
+    /// The cells of a group with missing runs.
     fn open<'g, 'b>(&self, group: &'g Group<'b>, stage: Stage) -> Vec<(&'g Place<'b>, Vec<u32>)> {
         let places: Vec<&Place<'b>> = match stage {
             Stage::Screen => group.places.iter().filter(|place| place.entry.is_tuned()).collect(),
@@ -287,7 +287,7 @@ impl<'a> Running<'a> {
     }
 }
 
-/// What the networks of a place begin from, where that is learnt from a public set, which is read once.
+/// The public set from which a place's networks begin, if there is one; read once.
 fn begins(
     known: &mut BTreeMap<String, Arc<Public>>,
     place: &Place<'_>,
@@ -315,7 +315,7 @@ fn clipped(
     if let Some((_, rows)) = tables.iter().find(|(known, _)| *known == clip) {
         return Ok(rows.clone());
     }
-    // Of ratings there is one, and no key of theirs that would ask for another.
+    // Ratings have only one form, and no key that would request another.
     let files =
         files.ok_or_else(|| BenchError::NoData { reasons: "ratings as they are".into() })?;
     let rows = Rows::Table(files.read(clip)?);

@@ -1,11 +1,11 @@
-//! What of a suite is wanted this time.
+//! The selected part of a suite.
 
 use super::file::{Entry, Source, Suite};
 use crate::error::BenchError;
 use privet_core::EPSILON;
 use privet_learn::Calibration;
 
-/// Names and numbers that narrow a suite; empty means all of them.
+/// Names and numbers that restrict a suite; empty means all of them.
 #[derive(Debug, Clone, Default)]
 pub struct Filter {
     /// Only these data sets.
@@ -16,7 +16,7 @@ pub struct Filter {
     pub epsilons: Vec<f64>,
     /// Only these constants.
     pub calibrations: Vec<Calibration>,
-    /// So many models a cell instead of the suite's number.
+    /// This many models per cell instead of the suite's number.
     pub runs: Option<u32>,
 }
 
@@ -24,9 +24,9 @@ pub struct Filter {
 #[derive(Debug, Clone)]
 pub struct Wanted {
     filter: Filter,
-    /// Models a cell.
+    /// Models per cell.
     pub runs: u32,
-    /// Entries that cannot be had.
+    /// Unavailable entries.
     absent: Vec<String>,
 }
 
@@ -62,17 +62,17 @@ impl Wanted {
         Self { filter: Filter::default(), runs: suite.runs, absent: vec![] }
     }
 
-    /// Whether a data set is wanted.
+    /// True if a data set is selected.
     pub fn dataset(&self, name: &str) -> bool {
         self.filter.datasets.is_empty() || self.filter.datasets.iter().any(|other| other == name)
     }
 
-    /// Leaves out an entry that cannot be had.
+    /// Leaves out an unavailable entry.
     pub fn leave_out(&mut self, entry: &str) {
         self.absent.push(entry.into());
     }
 
-    /// Whether an entry is, on this data set.
+    /// True if an entry is selected on this data set.
     pub fn entry(&self, entry: &Entry, source: &Source) -> bool {
         let named = &self.filter.methods;
         if self.absent.contains(&entry.name) {
@@ -82,7 +82,7 @@ impl Wanted {
         taken && entry.is_for(&source.name) && (named.is_empty() || named.contains(&entry.name))
     }
 
-    /// Its budgets on a data set.
+    /// The budgets of an entry on a data set.
     pub fn epsilons(&self, entry: &Entry, source: &Source) -> Vec<f64> {
         let tuned = source.tuned_epsilons.as_ref().filter(|_| entry.is_tuned());
         match (self.filter.epsilons.as_slice(), tuned.or(source.epsilons.as_ref())) {
@@ -93,7 +93,7 @@ impl Wanted {
         }
     }
 
-    /// Its constants.
+    /// The constants of an entry.
     pub fn calibrations(&self, entry: &Entry) -> Vec<Calibration> {
         let wanted = &self.filter.calibrations;
         let keep = |calibration: &&Calibration| wanted.is_empty() || wanted.contains(calibration);

@@ -1,4 +1,4 @@
-//! A data set in memory, as a suite's cells want it.
+//! A data set in memory, for a suite's cells.
 
 use super::file::Source;
 use super::grid::Clip;
@@ -19,7 +19,7 @@ pub struct Files {
     test: PathBuf,
 }
 
-/// What a data set holds.
+/// The rows of a data set.
 #[derive(Debug, Clone)]
 pub enum Rows {
     /// Records.
@@ -28,38 +28,38 @@ pub enum Rows {
     Ratings(Arc<Ratings>),
 }
 
-/// Rows to learn from and rows to judge by, clipped alike.
+/// Training rows and test rows, clipped alike.
 #[derive(Debug)]
 pub struct Table {
     /// The schema that they were read by.
     pub schema: Schema,
-    /// To learn from.
+    /// Training rows.
     pub training: Dataset,
-    /// To judge by.
+    /// Test rows.
     pub test: Dataset,
     files: Files,
-    /// The same files by other schemas, as plans settled them; the last few.
+    /// The same files read by other schemas, as plans settled them; the last few.
     others: Mutex<Vec<Arc<Encoded>>>,
 }
 
-/// Rows to learn from and rows to judge by, as a plan wants them.
+/// Training rows and test rows, encoded for a plan.
 #[derive(Debug)]
 pub struct Encoded {
     /// The schema that they were read by.
     pub schema: Schema,
-    /// To learn from.
+    /// Training rows.
     pub training: Dataset,
-    /// To judge by.
+    /// Test rows.
     pub test: Dataset,
 }
 
-/// How many encodings of a table are kept.
+/// Number of encodings of a table that are kept.
 const KEPT: usize = 4;
 
-/// How large a data set is, from public facts alone.
+/// The size of a data set, from public facts alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Size {
-    /// Rows to learn from.
+    /// Number of training rows.
     pub rows: u64,
     /// Encoded columns.
     pub columns: u64,
@@ -68,7 +68,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// Of a data set that need not be prepared yet.
+    /// The size of a data set that need not be prepared yet.
     pub fn of(source: &Source) -> Result<Self, BenchError> {
         let Some([schema, train, _]) = &source.own else {
             let entry = catalog::find(&source.name)?;
@@ -96,7 +96,7 @@ fn lines(path: &Path) -> std::io::Result<u64> {
 }
 
 impl Files {
-    /// Finds a data set's files, and prepares them in `cache` if the catalog can and nobody did.
+    /// Finds a data set's files, and prepares them in `cache` if the catalog can and they are missing.
     pub fn of(source: &Source, originals: &Path, cache: &Path) -> Result<Self, BenchError> {
         if let Some([schema, train, test]) = source.own.clone() {
             if !train
@@ -126,7 +126,7 @@ impl Files {
         Ok(Self { schema: Schema::load(schema)?, train: part("train"), test: part("test") })
     }
 
-    /// Ratings of both files together.
+    /// The ratings of both files together.
     pub fn ratings(&self, source: &Source, originals: &Path) -> Result<Ratings, BenchError> {
         let mut ratings = Ratings::read(&self.schema, [&self.train, &self.test], source.held_out)?;
         ratings.features = match (&source.own, Rated::of(&ratings.schema)) {
@@ -138,7 +138,7 @@ impl Files {
         Ok(ratings)
     }
 
-    /// Ratings that are made up where they are wanted, since they are many; none of other sets.
+    /// The ratings of a generated set, made in memory since they are many; `None` for other sets.
     pub fn made_up(source: &Source) -> Result<Option<Ratings>, BenchError> {
         if source.own.is_some() {
             return Ok(None);
@@ -160,7 +160,7 @@ impl Files {
         Ok(Some(Ratings::new(schema.clone(), all, source.held_out)))
     }
 
-    /// Reads them.
+    /// Reads the files.
     pub fn read(&self, clip: Clip) -> Result<Arc<Table>, BenchError> {
         let schema = clip.apply(&self.schema).map_err(privet_data::DataError::from)?;
         let Encoded { schema, training, test } = self.encoded(&schema)?;
@@ -173,7 +173,7 @@ impl Files {
         }))
     }
 
-    /// Reads them by another schema.
+    /// Reads the files by another schema.
     pub(super) fn encoded(&self, schema: &Schema) -> Result<Encoded, BenchError> {
         let evaluate =
             read::ReadOptions { purpose: read::Purpose::Evaluate, ..read::ReadOptions::default() };
@@ -184,12 +184,12 @@ impl Files {
 }
 
 impl Table {
-    /// Where it was read from.
+    /// The files it was read from.
     pub(super) fn files(&self) -> &Files {
         &self.files
     }
 
-    /// The rows as a plan's schema encodes them; `None` where that is how they are held.
+    /// The rows as a plan's schema encodes them; `None` where they are stored that way.
     pub fn encoded(&self, schema: &Schema) -> Result<Option<Arc<Encoded>>, BenchError> {
         if *schema == self.schema.linear() {
             return Ok(None);

@@ -13,10 +13,11 @@
 //! missed = "needs more rows"        # a miss that is known, and why
 //! ```
 //!
-//! A target is of one cell that the suite measures; of a tuned method, of the point of its grid that counts. One that is
-//! `within` so much `of` another method is held against what that measured on the same data set, at the same ε if it
-//! has one: no worse than that by more. A target with `missed` is one that is known not to be reached: the miss is named
-//! with its reason, and does not make the check fail. It is no less a target.
+//! A target is of one cell that the suite measures; of a tuned method, of the point of its grid that
+//! counts. One that is `within` so much `of` another method is compared with that method's result on the
+//! same data set, at the same ε if it has one: no worse by more than that. A target with `missed` is
+//! known not to be reached: the miss is named with its reason, and does not make the check fail. It is a
+//! target all the same.
 
 use super::file::{Entry, Suite};
 use super::select::{Filter, Wanted};
@@ -27,31 +28,31 @@ use privet_learn::Calibration;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What one cell must reach.
+/// A bound on one cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Target {
     /// Name of the data set in the suite.
     pub dataset: String,
     /// Name of the entry in the suite's list of methods.
     pub entry: String,
-    /// Whose constants.
+    /// The constants: proved or a paper's.
     pub calibration: Calibration,
-    /// Which data sets are neighbours, as the entry says.
+    /// The neighbouring relation, that of the entry.
     pub neighbours: Neighbours,
-    /// ε; none for a learner without privacy.
+    /// The ε of the budget; `None` for a learner without privacy.
     pub epsilon: Option<f64>,
-    /// What is measured.
+    /// The measure.
     pub measure: Measure,
-    /// What its mean must be.
+    /// The bound on its mean.
     pub bound: Bound,
-    /// Why this number.
+    /// The reason for the bound.
     pub note: Option<String>,
-    /// Why it is not reached, where that is known.
+    /// The reason for a known miss.
     pub missed: Option<String>,
 }
 
 impl Target {
-    /// Whether it is of this cell, at whatever point of a grid.
+    /// True if it is of this cell, at any point of a grid.
     pub fn is_of(&self, cell: &Cell) -> bool {
         cell.dataset == self.dataset
             && cell.entry == self.entry
@@ -60,34 +61,34 @@ impl Target {
     }
 }
 
-/// What a target is of.
+/// The measure of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
-    /// Per cent of the held-out records whose class is found.
+    /// Per cent of the held-out records whose class is predicted.
     Accuracy,
     /// Area under the ROC curve on the held-out records of two classes, in per cent.
     Auc,
     /// R² on the held-out records.
     RSquared,
-    /// Distance to the weights that a made-up set was made with, as a share of their length.
+    /// Distance to the true weights of a generated set, relative to their norm.
     RelativeError,
     /// Root mean squared error of held-out ratings.
     Rmse,
-    /// Share of the liked held-out items among 20 recommended.
+    /// Recall of the liked held-out items among 20 recommended.
     Recall,
-    /// Discounted gain of 20 recommended items over the largest possible.
+    /// NDCG of 20 recommended items.
     Ndcg,
     /// Mean loss of a network on held-out records.
     Loss,
-    /// Questions that voters answered.
+    /// Number of queries that voters answered.
     Answered,
     /// Seconds of training, on the machine that measured.
     Seconds,
 }
 
 impl Measure {
-    /// Whether less of it is better.
+    /// True if a smaller value is better.
     pub fn less_is_better(self) -> bool {
         match self {
             Self::Accuracy
@@ -107,7 +108,7 @@ impl fmt::Display for Measure {
     }
 }
 
-/// A number, and on which side of it is good.
+/// A bound on a number.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
@@ -115,19 +116,20 @@ pub enum Bound {
     AtLeast(f64),
     /// This or less.
     AtMost(f64),
-    /// No worse than another method by more than this; a number once that is measured ([`Bound::beside`]).
+    /// No worse than another method by more than this; a number once that is measured
+    /// ([`Bound::beside`]).
     Within {
-        /// By how much.
+        /// The allowed difference.
         points: f64,
         /// The other's name in the suite's list of methods.
         of: String,
-        /// Its ε; none for a learner without privacy.
+        /// Its ε; `None` for a learner without privacy.
         epsilon: Option<f64>,
     },
 }
 
 impl Bound {
-    /// Whether a number is on the good side.
+    /// True if a number meets the bound.
     pub fn is_met(&self, value: f64) -> bool {
         match self {
             Self::AtLeast(asked) => value >= *asked,
@@ -136,7 +138,7 @@ impl Bound {
         }
     }
 
-    /// What it asks, where another method, if it is one that it is held against, measured this.
+    /// The bound as a number, given the result of the other method it may refer to.
     pub fn beside(&self, measure: Measure, other: f64) -> Self {
         match self {
             Self::Within { points, .. } if measure.less_is_better() => Self::AtMost(other + points),
@@ -146,7 +148,7 @@ impl Bound {
     }
 }
 
-/// A target as written.
+/// A target in a suite's file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct Draft {
@@ -165,7 +167,7 @@ pub(super) struct Draft {
 }
 
 impl Draft {
-    /// The target, if the suite measures its cell; the error says what would be accepted.
+    /// The target, if the suite measures its cell; an error lists the accepted values.
     pub(super) fn check(&self, suite: &Suite) -> Result<Target, String> {
         let accepted = |names: Vec<&str>| names.join(", ");
         let source = suite.datasets.iter().find(|source| source.name == self.dataset);

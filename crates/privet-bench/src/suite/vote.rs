@@ -1,8 +1,10 @@
-//! Votes of black boxes in a suite: teachers on most of the training rows, labels of the rest, a student of those.
+//! Votes of black boxes in a suite: teachers on most of the training rows, labels of the rest, a student
+//! of those.
 //!
-//! `queries` of the training rows, others in each run, are taken for public: their labels are dropped, they are voted on,
-//! and nothing is promised to them. The student that learns from what was released is judged on the test rows, as every
-//! other learner is. `one-chunk` is the teachers' learner without privacy, on as many rows as one of them has.
+//! `queries` of the training rows, others in each run, are taken as public: their labels are dropped,
+//! they are voted on, and they have no guarantee. The student that learns from the release is evaluated
+//! on the test rows, as every other learner is. `one-chunk` is the teachers' learner without privacy, on
+//! as many rows as one of them has.
 
 use super::grid::Point;
 use super::pool::Job;
@@ -21,15 +23,15 @@ use privet_learn::{LearnError, SettingInfo, plan};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Limits on the rounds in which a student labels rows itself.
+/// Limits on the number of rounds in which a student labels rows itself.
 const ROUNDS: Range = Range::from("rounds", 0.0, 101.0);
-/// Limits on the public rows that are asked about.
+/// Limits on the number of public rows that are queried.
 const ASK: Range = Range::from("ask", 1.0, 100_000_001.0);
 const TEACHER_COUNT: Range = privet_learn::votes::TEACHER_COUNT;
 const QUERIES: Range = privet_learn::votes::QUERIES;
 const CHOOSE: Range = privet_learn::votes::CHOOSE;
 
-/// What a suite may set beside an aggregator's own settings.
+/// The settings of a suite's entry beside an aggregator's own.
 pub const OWN: &[SettingInfo] = &[
     SettingInfo::words("aggregator", "a word of `privet vote`", "what makes labels of votes"),
     SettingInfo::words("teacher", "a word of `privet vote`", "what votes"),
@@ -52,21 +54,21 @@ pub const OWN: &[SettingInfo] = &[
 /// Teachers, an aggregator and a student.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Voter {
-    /// Whether it is the teachers' learner alone, on a chunk.
+    /// True for the teachers' learner alone, on a chunk.
     alone: bool,
     aggregator: Aggregator,
     teacher: Teacher,
     student: Study,
     teachers: Option<u32>,
     queries: u64,
-    /// Public rows that are asked about.
+    /// Number of public rows that are queried.
     ask: Option<u64>,
-    /// Rounds in which those are chosen.
+    /// Number of rounds in which they are chosen.
     choose: Option<u32>,
 }
 
 impl Voter {
-    /// By its word; `None` if it is none of them.
+    /// The default settings of this name; `None` for another name.
     pub fn named(word: &str) -> Option<Self> {
         let alone = match word {
             "vote" => false,
@@ -86,12 +88,12 @@ impl Voter {
         })
     }
 
-    /// Its word.
+    /// Its name.
     pub fn name(&self) -> &'static str {
         if self.alone { "one-chunk" } else { "vote" }
     }
 
-    /// Whether it is private at all.
+    /// True if it is private.
     pub fn is_private(&self) -> bool {
         !self.alone
     }
@@ -103,7 +105,8 @@ impl Voter {
         OWN.iter().chain(of_aggregators).chain(of_teachers).map(|setting| setting.name).collect()
     }
 
-    /// With a point's settings. A setting of an aggregator or a learner that the point does not name is left as it is.
+    /// With the settings of a point. Settings of an aggregator or a learner that the point does not name
+    /// are kept.
     pub fn with(&self, point: &Point) -> Result<Self, LearnError> {
         let mut voter = self.clone();
         if let Some(word) = point.get("aggregator") {
@@ -151,7 +154,7 @@ impl Voter {
                     if of_aggregator.clone().any(|setting| setting.name == other) {
                         voter.aggregator = voter.aggregator.with(other, value)?;
                     }
-                    // Of teachers and student alike.
+                    // For teachers and student alike.
                     for learner in [&mut voter.teacher, &mut voter.student.learner] {
                         match learner.with(other, value) {
                             Ok(with) => *learner = with,
@@ -185,7 +188,7 @@ fn accuracy(student: &Student, test: &Dataset) -> Result<f64, LearnError> {
 }
 
 impl Job<'_> {
-    /// Students of votes.
+    /// Trains students of votes.
     pub(super) fn voted(
         &self,
         table: &Table,
@@ -225,7 +228,8 @@ impl Job<'_> {
                 let release = planned.run(&private, &mut SystemRandom::new()?, stop)?;
                 let labels = release.value().by_row(public.rows());
                 let epsilon = planned.guarantee().map(|guarantee| guarantee.epsilon);
-                // What can be answered at all grows as εn/V (Thakkar 2019, Theorem 12, realizable): V numbers of a line.
+                // The number of answers grows as εn/V (Thakkar 2019, Theorem 12, realizable): V weights
+                // of a line.
                 let learnt = (public.columns() * classes.saturating_sub(1).max(1)) as f64;
                 questions = Some(Questions {
                     asked: release.value().labels.len() as u64,
@@ -240,7 +244,7 @@ impl Job<'_> {
                 (labels, public, said, epsilon, voter.student.clone())
             };
             let student = Student::fit(&study, &rows_learnt, &labels, classes)?;
-            // Without a label everybody is of the first class.
+            // Without a label every row is predicted to be of the first class.
             let nothing = || Student::fit(&study, &rows_learnt.select(&[0]), &[Some(0)], classes);
             let student = match student {
                 Some(student) => Some(student),

@@ -11,7 +11,7 @@ use privet_bench::report::{Format, Results, written};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Measures the layout and writes what it found into attributes of the outermost root.
+/// Measures the layout and writes its findings into attributes of the root element.
 const MEASURE: &str = "<script>addEventListener('load', () => { \
     const root = document.documentElement, all = (query) => [...document.querySelectorAll(query)]; \
     const say = (name, value) => top.document.documentElement.setAttribute('data-' + name, String(value)); \
@@ -33,7 +33,7 @@ const MEASURE: &str = "<script>addEventListener('load', () => { \
         return a.left < b.left - 1 || a.right > b.right + 1 || a.bottom > b.bottom + 1; }).length); \
 });</script>";
 
-/// How many pixels of each colour.
+/// The number of pixels of each colour.
 fn pixels(file: &Path) -> (u32, BTreeMap<[u8; 3], usize>) {
     let decoder = png::Decoder::new(std::io::BufReader::new(std::fs::File::open(file).unwrap()));
     let mut reader = decoder.read_info().unwrap();

@@ -1,4 +1,4 @@
-//! Results held against targets: the report's means, and nothing but the results of that very suite.
+//! Compares results with targets: the report's means, and only the results of that very suite.
 
 // Other tests use the rest of it.
 #[allow(dead_code)]
@@ -42,7 +42,8 @@ fn suite(targets: &[String]) -> Suite {
     parse(&format!("{SUITE}{}", targets.concat()), "mine.toml", Path::new("")).unwrap()
 }
 
-/// auto at 0.1: 79, 80, 84; amp at 1: 70 and 75 at two points, and 99 while screening; plain: 85; auto at 1 is refused.
+/// auto at 0.1: 79, 80, 84; amp at 1: 70 and 75 at two points, and 99 while screening; plain: 85; auto
+/// at 1 is refused.
 fn lines() -> Vec<Line> {
     let cell = |method: &str, entry: &str, epsilon| {
         crate::fixture::cell("adult", method, entry, Calibration::Sound, epsilon)
@@ -108,7 +109,8 @@ fn the_means_of_the_report_decide() {
     }
 }
 
-/// A target beside another method asks for what that measured; amp-tuned has 75 at ε = 1, plain 85.
+/// A target beside another method takes its bound from that method's result; amp-tuned has 75 at ε = 1,
+/// plain 85.
 #[test]
 fn a_target_may_be_held_against_another_method() {
     let (tenth, one) = ("epsilon = 0.1", "epsilon = 1");
@@ -133,7 +135,7 @@ fn a_target_may_be_held_against_another_method() {
     assert!(why.contains("auto, which it is held against") && why.contains("too little"), "{why}");
 }
 
-/// A miss that a target says beforehand is one of its own kind; met, it is met.
+/// A known miss has a verdict of its own; if it is met, it is met.
 #[test]
 fn a_known_miss_is_told_apart() {
     let known = |least: &str| {
@@ -164,7 +166,7 @@ fn what_cannot_be_checked_is_refused() {
     assert!(matches!(check(&one, folder.path()), Err(BenchError::File { .. })), "no suite beside");
 }
 
-/// Where the papers have a number for a set, `auto` must reach their best.
+/// On every set for which the papers have a number, `auto` must reach their best.
 #[test]
 fn the_targets_of_default_are_the_published_numbers() {
     let suite = find("default").unwrap();

@@ -48,7 +48,7 @@ fn lines(world: &World) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// How often each cell, stage and run is there, with scores and times left out.
+/// The number of lines of each cell, stage and run, with scores and times left out.
 fn runs(world: &World) -> BTreeMap<String, u32> {
     let mut counted = BTreeMap::new();
     for mut line in lines(world).into_iter().filter(|line| line["kind"] != "head") {
@@ -101,7 +101,7 @@ fn a_suite_from_end_to_end() {
     world.refused(2, &format!("{RUN} --resume"), &["no longer the one", "suite.toml"]);
 }
 
-/// Killed in the middle, and the file cut within a line on top: nothing else is lost, nothing is made
+/// Killed in the middle, and the file also cut within a line: nothing else is lost, nothing is made
 /// twice.
 #[test]
 fn a_killed_run_goes_on() {
@@ -155,7 +155,7 @@ fn two_at_once() {
     file.lock().unwrap();
     world.refused(2, RUN, &["another run is writing", "results.jsonl"]);
     world.refused(2, &format!("{RUN} --resume"), &["another run is writing"]);
-    // In words: a program that another test is starting may hold a copy of the descriptor.
+    // Explicitly: a program that another test is starting may hold a copy of the descriptor.
     file.unlock().unwrap();
     world.ok(&format!("{RUN} --methods plain"));
 }
@@ -176,7 +176,7 @@ fn bad_input() {
     assert!(ended.code == 2 || ended.code == 3, "{}", ended.stderr);
 }
 
-/// Others go on; with none left it is an error. Either way one learns where to get it.
+/// The others continue; with none left it is an error. Either way the message names the source.
 #[test]
 fn a_data_set_that_is_not_there() {
     let world = world();
@@ -193,7 +193,7 @@ fn a_data_set_that_is_not_there() {
     assert!(ended.stderr.contains("https://archive.ics.uci.edu"), "{}", ended.stderr);
 }
 
-/// One target met, one missed, one never measured; then only what is met.
+/// One target met, one missed, one never measured; then only the first.
 #[test]
 fn targets_are_checked() {
     let world = world();
@@ -213,7 +213,7 @@ fn targets_are_checked() {
     let table = world.ok(check);
     let line = table.lines().find(|line| line.starts_with("ours, plain, accuracy")).unwrap();
     assert!(line.contains("≥ 50") && line.contains(" met ") && line.ends_with("a coin"), "{line}");
-    // Targets may change after measuring, and the results go on.
+    // Targets may change after measuring, and the results can still be continued.
     world.write("mine.toml", format!("{SUITE}{met}{missed}{never}"));
     world.ok(&format!("{RUN} --resume --methods plain"));
     let ended = world.run(check);
@@ -256,7 +256,8 @@ fn suites_are_listed() {
     assert!(world.ok("list iyengar-logistic").contains("amp-tuned"));
 }
 
-/// Only errors are said, and what was asked for is still there; places that take no file are the machine's fault.
+/// Only errors are printed, and requested output is still there; paths that take no file are the
+/// machine's fault.
 #[test]
 fn quiet_is_quiet_and_what_cannot_be_written_ends_with_3() {
     let world = world();
@@ -289,7 +290,7 @@ fn quiet_is_quiet_and_what_cannot_be_written_ends_with_3() {
     }
 }
 
-/// What a suite times is `privet` itself, which the program has in it.
+/// A suite that times `privet` itself uses the copy inside this program.
 #[test]
 fn the_command_that_is_timed_is_privet() {
     let world = World::new();

@@ -1,6 +1,6 @@
-//! Whole pages, word for word: what a change of the report's code may not change unseen.
+//! Whole pages, word for word: changes of the report's code that alter them must not pass unseen.
 //!
-//! `PRIVET_BLESS=1` writes the files in `golden/` anew; the difference is then there to be read.
+//! `PRIVET_BLESS=1` rewrites the files in `golden/`, for review of the difference.
 
 use crate::fixture::{HOSTILE, cell, head, races, run, suite, text};
 use privet_bench::line::{Line, Race};
@@ -33,7 +33,8 @@ fn results() -> Vec<Results> {
     vec![parsed(&logistic), parsed(&own), parsed(&raced)]
 }
 
-/// sha256 of the page in HTML, whose words are those of the Markdown and whose plots nobody reads as text.
+/// sha256 of the page in HTML, whose words are those of the Markdown and whose plots are not readable as
+/// text.
 const HTML: &str = "dac3cd81e1088e2c96b42cf4cf140fe7bfa284f54198201d3f0e3dce90584c93";
 
 #[test]

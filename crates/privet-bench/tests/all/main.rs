@@ -1,6 +1,7 @@
 //! The tests of the benchmark: suites, checks, pages and races.
 //!
-//! One program, since each costs seconds of linking; `cargo test -p privet-bench --test all NAME::` runs one file.
+//! One program, since each costs seconds of linking; `cargo test -p privet-bench --test all NAME::` runs
+//! one file.
 
 mod browser;
 mod check;
@@ -24,5 +25,5 @@ mod suites;
 #[path = "../../../privet-cli/tests/end_to_end/world.rs"]
 mod world;
 
-/// What is run in a [`world`].
+/// A command line run in a [`world`].
 const PROGRAM: &str = env!("CARGO_BIN_EXE_privet-bench");

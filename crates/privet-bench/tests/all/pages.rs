@@ -1,4 +1,4 @@
-//! `privet-bench report`: from a results file to a page, and what is refused.
+//! `privet-bench report`: from a results file to a page, and refusals.
 
 use crate::world::World;
 
@@ -26,7 +26,7 @@ fn a_results_file_becomes_a_page() {
     assert_eq!(world.ok("report bench --html --out page.html"), "");
     assert!(world.read("page.html").starts_with("<!doctype html>"));
     assert_eq!(world.ok("report bench --csv").lines().count(), 2);
-    // Cut in the middle of its last line: the rest is used, and it is said.
+    // Cut in the middle of its last line: the rest is used, and the report states it.
     let whole = world.read("bench/results.jsonl");
     world.write("bench/results.jsonl", &whole[..whole.len() - 30]);
     let ended = world.run("report bench bench --markdown");

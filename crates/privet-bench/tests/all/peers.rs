@@ -1,4 +1,4 @@
-//! Peers in a suite, with interpreters that are not there, or only look like one.
+//! Peers in a suite, with interpreters that are missing, or only imitations.
 
 use privet_bench::line::{Line, Run};
 use privet_bench::suite::{Filter, Onlooker, Outcome, RunOptions, parse, run};
@@ -99,12 +99,12 @@ fn a_peer_that_cannot_be_had_is_left_out_in_words() {
     assert!(words.starts_with("dp-ebm: interpret-core cannot be had"), "{words}");
     assert!(words.contains("no-such-python") && words.contains("venv module"), "{words}");
     assert!(of(&lines, "two", "dp-ebm").is_empty() && of(&lines, "two", "gd").len() == 2);
-    // Nothing is written down against it, so that a later run makes it.
+    // Nothing is recorded against it, so that a later run makes it.
     assert!(lines.iter().all(|line| !matches!(line, Line::Refused(_))));
 }
 
-/// What stands in for an interpreter: it makes an environment of itself, installs nothing, and as a peer says that
-/// every record is of the first class, or on a set of three classes ends with a complaint.
+/// An imitation of an interpreter: it makes an environment of itself, installs nothing, and as a peer
+/// predicts the first class for every record, or on a set of three classes ends with an error.
 #[cfg(unix)]
 const STAND_IN: &str = r#"#!/bin/sh
 case "$2" in
@@ -152,7 +152,7 @@ fn peers_are_asked_judged_and_written_down_like_ours() {
         assert_eq!((run.certified, run.peak_memory), (None, None));
     }
     let pure = of(&lines, "two", "diffprivlib");
-    // It sees the rows of gd: a number and two categories, and its promise has no δ.
+    // It gets the rows of gd: a number and two categories, and its guarantee has no δ.
     assert_eq!((pure[0].columns, pure[0].cell.delta), (3, Some(0.0)));
     assert_eq!(pure[0].cell.neighbours, Neighbours::ReplaceOne);
     let asked = fs::read_to_string(folder.path().join("peers/venv/bin/asked")).unwrap();
@@ -167,7 +167,7 @@ fn peers_are_asked_judged_and_written_down_like_ours() {
     assert_eq!(reasons[0].0, "diffprivlib");
     assert!(reasons[0].1.contains("no, thank you"), "{reasons:?}");
     assert!(reasons[1].1.contains("two classes, and this set has 3"), "{reasons:?}");
-    // The rows that were handed over are gone, and so is what was refused: there is nothing left to do.
+    // The peer's rows are removed, and refusals are recorded: there is nothing left to do.
     let left = fs::read_dir(folder.path()).unwrap().filter_map(Result::ok);
     let left: Vec<String> =
         left.map(|one| one.file_name().to_string_lossy().into_owned()).collect();

@@ -61,7 +61,7 @@ fn suite(edit: (&str, &str), folder: &Path) -> Result<Suite, BenchError> {
     parse(&SUITE.replacen(edit.0, edit.1, 1), "mine.toml", folder)
 }
 
-/// Two tastes, of which a mean knows nothing.
+/// Two tastes, which a mean cannot represent.
 fn world() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let items = (0..12).map(|item| item.to_string()).collect();
@@ -94,7 +94,8 @@ fn ratings_are_learnt_judged_and_checked() {
         threads: 2,
     };
     let outcome = run(&suite, &options, &Nobody).unwrap();
-    // Two points screened once and run twice, and two runs of each baseline: every run holds out other ratings.
+    // Two points screened once and run twice, and two runs of each baseline: every run holds out other
+    // ratings.
     assert_eq!((outcome.made, outcome.refused), (2 + 4 + 4, 0));
     let text = std::fs::read_to_string(folder.path().join("out/results.jsonl")).unwrap();
     let runs: Vec<Run> = text
@@ -152,11 +153,12 @@ fn spent() -> Option<(f64, u64)> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     let peak: u64 = peak.trim().trim_end_matches("kB").trim().parse().ok()?;
-    // The state is no number: user and system time come as 11th and 12th of the rest, in hundredths.
+    // The state is no number: user and system time are fields 11 and 12 of the rest, in hundredths.
     Some(((ticks[10] + ticks[11]) / 100.0, peak / 1024))
 }
 
-/// Frank–Wolfe and Oja on matrices of rank one: seconds, memory, and how Oja's seconds grow with the ratings.
+/// Frank–Wolfe and Oja on matrices of rank one: seconds, memory, and the growth of Oja's seconds with
+/// the ratings.
 #[test]
 #[ignore = "prints; takes minutes and gigabytes"]
 fn print_the_scale() {

@@ -66,13 +66,14 @@ fn a_peer_is_named_with_its_version_and_its_promise() {
     assert!(text.contains("| diffprivlib | the peer's own | 77.0 |"), "{text}");
     assert!(text.contains("| gd | sound | 83.0 |"), "{text}");
     assert!(text.contains("| dp-ebm | the peer's own | 1 | 1 | it is for two classes |"), "{text}");
-    // What all of them share is said as of ours.
+    // Facts shared by all of them are stated for ours.
     assert!(text.contains("104 columns") && !text.contains(", 7 columns"), "{text}");
     let alone = page(&[head("mine"), Line::Run(run(place("gd"), 0, 83.0))], Format::Markdown);
     assert!(!alone.contains("Peers"), "{alone}");
 }
 
-/// What the reader came for comes first: ours, the best peer, no privacy. Machine and circumstances come last, folded on the page.
+/// The main results come first: ours, the best peer, no privacy. Machine and circumstances come last,
+/// collapsed on the page.
 #[test]
 fn the_headline_comes_first_and_circumstances_last() {
     let place = |method: &str, epsilon| cell("adult", method, method, Calibration::Sound, epsilon);
@@ -82,7 +83,7 @@ fn the_headline_comes_first_and_circumstances_last() {
         Line::Run(run(place("amp", Some(1.0)), 0, 80.0)),
         Line::Run(run(place("gd", Some(1.0)), 0, 83.0)),
         Line::Run(run(place("non-private", None), 0, 85.0)),
-        // A teacher's chunk of the table is not the table, however well it does.
+        // A teacher's chunk of the table is not the table, however good its score.
         Line::Run(run(place("one-chunk", None), 0, 99.0)),
     ];
     let text = page(&lines, Format::Markdown);
@@ -299,7 +300,7 @@ fn ratios_of_a_race_come_from_the_same_setting() {
     assert!(page.contains("stopped: 40 GB expected"));
 }
 
-/// A page of some of a suite does not pass for the whole of it.
+/// A page of a part of a suite does not pass for the whole of it.
 #[test]
 fn what_of_a_suite_was_not_measured_is_said() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The suites that come with privet, and what is refused in one of one's own.
+//! The suites that come with privet, and refusals of user suites.
 
 use privet_bench::error::BenchError;
 use privet_bench::suite::target::Bound;
@@ -38,9 +38,9 @@ fn every_suite_that_comes_with_privet_reads() {
     }
 }
 
-/// The released code's grids: AMP 4·4·3; P-SGD 3·3·3·4·3, P-PSGD 2·3·3·3 and P-SCPSGD 2·3·3 without
-/// the settings that ours do not have (4 radii, 2 ridges, 3 radii); P-FW 7·4·3, of whose 7 numbers of passes 5 are at
-/// most 100.
+/// The released code's grids: AMP 4·4·3; P-SGD 3·3·3·4·3, P-PSGD 2·3·3·3 and P-SCPSGD 2·3·3 without the
+/// settings that ours do not have (4 radii, 2 ridges, 3 radii); P-FW 7·4·3, of whose 7 numbers of passes
+/// 5 are at most 100.
 #[test]
 fn grids_are_the_papers() {
     for name in ["iyengar-logistic", "iyengar-huber"] {

@@ -1,4 +1,4 @@
-//! Made-up classification tables.
+//! Generated classification tables.
 //!
 //! **Law** (that of scikit-learn's `make_classification`, after Guyon's *Madelon* design, from its
 //! documentation; own code and own generator, so its numbers differ seed by seed):
@@ -16,14 +16,14 @@
 
 use super::draw::Draw;
 
-/// What to make.
+/// Settings of a generated classification table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Classification {
     /// Number of records.
     pub rows: usize,
     /// Number of features in all.
     pub features: usize,
-    /// Features that tell the classes apart; at most 63 and enough for the clusters.
+    /// Features that separate the classes; at most 63 and enough for the clusters.
     pub informative: usize,
     /// Features that are combinations of the informative ones.
     pub redundant: usize,
@@ -33,15 +33,15 @@ pub struct Classification {
     pub clusters: u32,
     /// Half the side of the hypercube.
     pub separation: f64,
-    /// Share of labels that are drawn anew.
+    /// Fraction of labels that are redrawn.
     pub flipped: f64,
-    /// Fixes every draw.
+    /// Seed of every draw.
     pub seed: u64,
 }
 
 impl Classification {
-    /// Synthetic-L: 10,000 × 40. How well a linear model does depends on where the clusters fall;
-    /// of the first seeds, this one brings scikit-learn's logistic regression to the published
+    /// Synthetic-L: 10,000 × 40. The accuracy of a linear model depends on the positions of the
+    /// clusters; of the first seeds, this one brings scikit-learn's logistic regression to the published
     /// 94.9 % on the test part of the catalog's split.
     pub const LOW: Self = Self {
         rows: 10_000,
@@ -54,15 +54,15 @@ impl Classification {
         flipped: 0.01,
         seed: 77,
     };
-    /// Synthetic-H: 2,000 × 2,000; likewise, 95.8 %.
+    /// Synthetic-H: 2,000 × 2,000; chosen likewise, for 95.8 %.
     pub const HIGH: Self =
         Self { rows: 2_000, features: 2_000, informative: 10, redundant: 0, seed: 6, ..Self::LOW };
 }
 
-/// A made-up table.
+/// A generated table.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    /// Row after row.
+    /// Values, row by row.
     pub values: Vec<f64>,
     /// Each row's class.
     pub labels: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Where made-up tables take their numbers from: ChaCha20, the same on every machine.
+//! The random numbers of generated tables: ChaCha20, the same on every machine.
 
 use rand_chacha::{
     ChaCha20Rng,

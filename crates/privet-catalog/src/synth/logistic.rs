@@ -6,27 +6,27 @@
 //!
 //! - d `features`, a `offset`, s `signal`, σ(u) = 1/(1 + e^−u)
 //! - w: signs and order at random, magnitudes ∝ 1/rank: a few strong columns and a long tail.
-//! - Scaling a record and its constant column together moves nobody across the linear border, so
-//!   clipping to a ball costs no accuracy.
+//! - Scaling a record and its constant column together moves it across no linear boundary, so clipping
+//!   to a ball costs no accuracy.
 //! - Tested by `labels_follow_the_law`.
 
 use super::draw::Draw;
 
-/// What to make.
+/// Settings of a generated logistic table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Logistic {
     /// Number of features.
     pub features: usize,
-    /// Log-odds of label 1 in the middle.
+    /// Log-odds of label 1 at x = 0.
     pub offset: f64,
     /// Standard deviation of the log-odds.
     pub signal: f64,
-    /// Fixes every draw.
+    /// Seed of every draw.
     pub seed: u64,
 }
 
 impl Logistic {
-    /// Records one after the other, without end.
+    /// An endless sequence of records.
     pub fn records(&self) -> LogisticRecords {
         let mut draw = Draw::new(self.seed);
         let ranks = draw.permutation(self.features);
@@ -39,7 +39,7 @@ impl Logistic {
         LogisticRecords { draw, direction, offset: self.offset }
     }
 
-    /// Records of the same law, and others for each part: so several cores make them.
+    /// Records of the same distribution, different for each part: so several cores can draw them.
     pub fn part(&self, part: u64) -> LogisticRecords {
         // An odd multiple of the golden ratio: parts far apart.
         let seed = self.seed ^ part.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -62,7 +62,7 @@ impl Logistic {
     }
 }
 
-/// An endless row of records with their labels.
+/// An endless sequence of records with their labels.
 pub struct LogisticRecords {
     draw: Draw,
     direction: Vec<f64>,
@@ -70,7 +70,7 @@ pub struct LogisticRecords {
 }
 
 impl LogisticRecords {
-    /// Fills the record, as long as there are features, and returns its label.
+    /// Fills the record with a value per feature and returns its label.
     pub fn next_into(&mut self, record: &mut Vec<f64>) -> u32 {
         record.clear();
         let mut log_odds = self.offset;

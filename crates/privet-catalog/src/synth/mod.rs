@@ -1,6 +1,6 @@
-//! Made-up tables: clusters on a hypercube ([`make_classification`]) and labels drawn from a
-//! logistic model ([`Logistic`]), many columns of which few matter ([`Sparse`], [`Text`]),
-//! tables of many shapes ([`Made`]), classes that a plane parts ([`Separable`]), and ratings of rank one ([`RankOne`]).
+//! Generated tables: clusters on a hypercube ([`make_classification`]) and labels drawn from a logistic
+//! model ([`Logistic`]), many columns of which few matter ([`Sparse`], [`Text`]), tables of many shapes
+//! ([`Made`]), linearly separable classes ([`Separable`]), and ratings of rank one ([`RankOne`]).
 
 mod classification;
 mod draw;

@@ -1,11 +1,12 @@
 //! Ratings of rank one: each is the product of a number of the user and one of the item.
 //!
-//! After Thakkar's thesis (§6.4): Y* = uvᵀ with the largest entry 1. How u and v were drawn is not said there; here
-//! all their entries are uniform on [−1, 1], and each user rates so many items drawn without replacement.
+//! After Thakkar's thesis (§6.4): Y* = uvᵀ with the largest entry 1. The thesis does not state how u and
+//! v were drawn; here all their entries are uniform on [−1, 1], and each user rates so many items drawn
+//! without replacement.
 
 use super::draw::Draw;
 
-/// What is drawn.
+/// Settings of generated ratings.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankOne {
     /// Users.
@@ -14,12 +15,12 @@ pub struct RankOne {
     pub items: usize,
     /// Items that each user rates.
     pub each: usize,
-    /// All draws follow from it.
+    /// Seed of every draw.
     pub seed: u64,
 }
 
 impl RankOne {
-    /// The ratings of one user after the other, items ascending.
+    /// The ratings of each user in turn, items ascending.
     pub fn rows(self) -> impl Iterator<Item = Vec<(u32, f64)>> {
         let mut draw = Draw::new(self.seed);
         let items: Vec<f64> = (0..self.items).map(|_| draw.symmetric()).collect();

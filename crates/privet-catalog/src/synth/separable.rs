@@ -1,26 +1,27 @@
-//! Records of two classes that a plane parts without an error, with room on both sides or none.
+//! Records of two classes that a hyperplane separates without an error, with a margin or none.
 //!
-//! **Law.** w is a unit vector, signs at random and entries of one size; x is uniform on the points of [−1, 1]^d
-//! with four digits, drawn again while ⟨w, x⟩ is 0 or nearer to it than the margin; the class is its sign. So some linear classifier is right about every record,
-//! which is what *realizable* means, and scaling a record moves nobody across the border.
+//! **Law.** w is a unit vector, signs at random and entries of one size; x is uniform on the points of
+//! [−1, 1]^d with four digits, drawn again while ⟨w, x⟩ is 0 or nearer to it than the margin; the class
+//! is its sign. So some linear classifier is right about every record, which is the definition of
+//! *realizable*, and scaling moves no record across the boundary.
 //!
-//! - d `features`; a record that is written with four digits is itself.
+//! - d `features`; writing a record with four digits changes nothing.
 
 use super::draw::Draw;
 
-/// What to make.
+/// Settings of a separable table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Separable {
-    /// d.
+    /// Number of features d.
     pub features: usize,
-    /// No record is nearer to the border; 0 for room on neither side.
+    /// Smallest distance of a record from the boundary; 0 for no margin.
     pub margin: f64,
-    /// Fixes every draw.
+    /// Seed of every draw.
     pub seed: u64,
 }
 
 impl Separable {
-    /// Records one after the other, without end.
+    /// An endless sequence of records.
     pub fn records(&self) -> SeparableRecords {
         let mut draw = Draw::new(self.seed);
         let size = 1.0 / (self.features as f64).sqrt();
@@ -30,7 +31,7 @@ impl Separable {
     }
 }
 
-/// An endless row of records with their classes.
+/// An endless sequence of records with their classes.
 pub struct SeparableRecords {
     draw: Draw,
     weights: Vec<f64>,
@@ -38,18 +39,18 @@ pub struct SeparableRecords {
 }
 
 impl SeparableRecords {
-    /// w.
+    /// The unit normal w of the boundary.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// Fills the record, as long as there are features, and returns its class.
+    /// Fills the record with a value per feature and returns its class.
     pub fn next_into(&mut self, record: &mut Vec<f64>) -> u32 {
         loop {
             record.clear();
             record.extend(self.weights.iter().map(|_| (self.draw.symmetric() * 1e4).round() / 1e4));
             let score: f64 = record.iter().zip(&self.weights).map(|(x, w)| x * w).sum();
-            // Those on the border are 0 but for rounding; the next are 1e-4/√d away.
+            // Records on the boundary are 0 but for rounding; the next are 1e-4/√d away.
             if score.abs() >= self.margin.max(1e-9) {
                 return u32::from(score > 0.0);
             }
@@ -61,8 +62,9 @@ impl SeparableRecords {
 mod tests {
     use super::*;
 
-    /// Every record is where the law says. The share of ones is ½ by symmetry: by Hoeffding it leaves (0.475, 0.525) in
-    /// 20,000 with probability below 2·exp(−2·20,000·0.025²) < 3e-11; the seed is fixed.
+    /// Every record is on its side, beyond the margin. The share of ones is ½ by symmetry: by Hoeffding
+    /// it leaves (0.475, 0.525) in 20,000 with probability below 2·exp(−2·20,000·0.025²) < 3e-11; the
+    /// seed is fixed.
     #[test]
     fn a_plane_parts_the_classes() {
         for margin in [0.0, 0.1] {

@@ -1,30 +1,31 @@
-//! Records of many columns of which few matter: the generated tables of Wang 2021, §2.6 and §3.4, and their like.
+//! Records of many columns of which few matter: the generated tables of Wang 2021, §2.6 and §3.4, and
+//! their like.
 //!
-//! **Law.** θ* has s entries uniform on (−1, 1) at random places, the rest 0; entries of x are uniform on (−a, a), each
-//! row scaled down to length `longest` where it is longer (§2.6: a = 2 and 2s; §3.4: a = 1, no row is scaled). The target
-//! is ⟨x, θ*⟩ + N(0, 0.1), or 1 with probability 1/(1 + e^(−⟨x, θ*⟩)); printed is the opposite sign, with which an
-//! estimator converges to −θ*.
+//! **Law.** θ* has s entries uniform on (−1, 1) at random places, the rest 0; entries of x are uniform
+//! on (−a, a), each row scaled down to norm `longest` where its norm is larger (§2.6: a = 2 and 2s;
+//! §3.4: a = 1, no row is scaled). The target is ⟨x, θ*⟩ + N(0, 0.1), or 1 with probability
+//! 1/(1 + e^(−⟨x, θ*⟩)); printed is the opposite sign, with which an estimator converges to −θ*.
 
 use super::draw::Draw;
 
-/// What to make.
+/// Settings of a generated sparse table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sparse {
-    /// p.
+    /// Number of features p.
     pub features: usize,
-    /// s.
+    /// Number of informative features s.
     pub informative: usize,
-    /// a.
+    /// Half width a of the range of an entry.
     pub span: f64,
-    /// No row is longer.
+    /// Upper bound on the norm of a row.
     pub longest: f64,
     /// Variance of the noise on a number.
     pub noise: f64,
-    /// Fixes every draw.
+    /// Seed of every draw.
     pub seed: u64,
 }
 
-/// An endless row of records.
+/// An endless sequence of records.
 pub struct SparseRecords {
     draw: Draw,
     weights: Vec<f64>,
@@ -32,7 +33,7 @@ pub struct SparseRecords {
 }
 
 impl Sparse {
-    /// Records one after the other, without end.
+    /// An endless sequence of records.
     pub fn records(&self) -> SparseRecords {
         let mut draw = Draw::new(self.seed);
         let places = draw.permutation(self.features);
@@ -45,12 +46,12 @@ impl Sparse {
 }
 
 impl SparseRecords {
-    /// θ*.
+    /// The parameter θ*.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// Fills the record, as long as there are features, and returns ⟨x, θ*⟩.
+    /// Fills the record with a value per feature and returns the score ⟨x, θ*⟩.
     pub fn next_into(&mut self, record: &mut Vec<f64>) -> f64 {
         record.clear();
         record.extend((0..self.weights.len()).map(|_| self.law.span * self.draw.symmetric()));
@@ -61,12 +62,12 @@ impl SparseRecords {
         record.iter().zip(&self.weights).map(|(x, w)| x * w).sum()
     }
 
-    /// A target with noise.
+    /// A noisy target for a score.
     pub fn number(&mut self, score: f64) -> f64 {
         score + self.law.noise.sqrt() * self.draw.normal()
     }
 
-    /// Whether the class is the second one.
+    /// Draws the class of a score; true for the second.
     pub fn class(&mut self, score: f64) -> bool {
         self.draw.uniform() < 1.0 / (1.0 + libm::exp(-score))
     }
@@ -76,7 +77,8 @@ impl SparseRecords {
 mod tests {
     use super::*;
 
-    /// Rows are as long as they may be, and targets lie about the score; 7 standard deviations of a mean of 2,000.
+    /// Norms stay within their bound, and targets lie about the score; 7 standard deviations of a mean
+    /// of 2,000.
     #[test]
     fn records_follow_the_law() {
         let shape =

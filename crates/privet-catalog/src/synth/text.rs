@@ -1,27 +1,28 @@
-//! Sparse rows as texts have them, of very many columns, and a number that is linear in some of them.
+//! Sparse rows like those of texts, with very many columns, and a number that is linear in some of them.
 //!
-//! **Law.** A row has a fixed number of distinct columns, column j drawn about in proportion to 1/(j + 10), entries
-//! uniform on (½, 1½), the row then scaled to length 1. θ* has s entries uniform on (−1, 1) at random places among the
-//! first fifth of the columns. The target is c·⟨x, θ*⟩ + N(0, σ²), c such that the score's variance is about 1.
+//! **Law.** A row has a fixed number of distinct columns, column j drawn about in proportion to
+//! 1/(j + 10), entries uniform on (½, 1½), the row then scaled to norm 1. θ* has s entries uniform on
+//! (−1, 1) at random places among the first fifth of the columns. The target is c·⟨x, θ*⟩ + N(0, σ²), c such
+//! that the score's variance is about 1.
 
 use super::draw::Draw;
 
-/// What to make.
+/// Settings of a generated text table.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Text {
-    /// p.
+    /// Number of features p.
     pub features: usize,
-    /// s.
+    /// Number of informative features s.
     pub informative: usize,
-    /// Entries of a row.
+    /// Number of nonzero entries of a row.
     pub entries: usize,
-    /// σ².
+    /// Variance σ² of the noise on the target.
     pub noise: f64,
-    /// Fixes every draw.
+    /// Seed of every draw.
     pub seed: u64,
 }
 
-/// An endless row of records.
+/// An endless sequence of records.
 pub struct TextRecords {
     draw: Draw,
     weights: Vec<f64>,
@@ -29,7 +30,7 @@ pub struct TextRecords {
 }
 
 impl Text {
-    /// Records one after the other, without end.
+    /// An endless sequence of records.
     pub fn records(&self) -> TextRecords {
         let mut draw = Draw::new(self.seed);
         let places = draw.permutation(self.features / 5);
@@ -45,12 +46,12 @@ impl Text {
 }
 
 impl TextRecords {
-    /// θ*.
+    /// The parameter θ*, times c.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
-    /// Fills the record, columns ascending, and returns the target.
+    /// Fills the record, columns ascending, and returns its target.
     pub fn next_into(&mut self, record: &mut Vec<(usize, f64)>) -> f64 {
         record.clear();
         let (first, last) = (10.0_f64, 10.0 + self.law.features as f64);

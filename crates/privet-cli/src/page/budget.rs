@@ -1,4 +1,5 @@
-//! A ledger as one page: what was spent on each data set, by whom and what for, what remains, and what that means.
+//! A ledger as one page: the releases from each data set, their authors and purposes, the remaining
+//! budget, and its meaning.
 
 use super::svg::{self, escape, short};
 use super::{POLICY, STYLE};
@@ -11,7 +12,7 @@ use privet_ledger::entry::Charged;
 use privet_ledger::{Account, Books, Held, Limit, State};
 use std::fmt::Write as _;
 
-/// Releases that are listed of a data set; the others are counted.
+/// Releases of a data set that are listed; further ones are only counted.
 const LISTED: usize = 500;
 
 /// The page of a ledger.
@@ -114,7 +115,7 @@ fn spent_in_words(account: &Account) -> String {
     }
 }
 
-/// What the limit says to somebody who never heard of ε.
+/// The meaning of the limit, for readers who do not know ε.
 fn meaning(limit: &Limit) -> String {
     let guarantee =
         Guarantee::new(limit.filter.neighbours, limit.filter.unit, limit.epsilon, limit.delta);
@@ -142,7 +143,7 @@ fn day(at: &str) -> String {
     escape(at.get(..10).unwrap_or(at))
 }
 
-/// Seconds since 1970 of a moment as the ledger writes it, roughly: for places on a plot.
+/// Approximate seconds since 1970 of a ledger's timestamp: for positions on a plot.
 fn seconds(at: &str) -> f64 {
     let part = |from: usize, to: usize| {
         at.get(from..to).and_then(|t| t.parse::<f64>().ok()).unwrap_or(0.0)
@@ -151,7 +152,7 @@ fn seconds(at: &str) -> f64 {
     days * 86_400.0 + part(11, 13) * 3600.0 + part(14, 16) * 60.0 + part(17, 19)
 }
 
-/// How the spent share grew.
+/// Plots the growth of the spent share.
 fn plot(account: &Account, counted: &[&Held], page: &mut String) {
     const WIDTH: f64 = 720.0;
     const HEIGHT: f64 = 220.0;
@@ -165,7 +166,7 @@ fn plot(account: &Account, counted: &[&Held], page: &mut String) {
         Charged::Whole => 1.0,
         _ => held.price.share(&exact),
     };
-    // In the order of the entries; a clock that went back moves nothing back.
+    // In the order of the entries; a clock set back moves no point back.
     let mut points = vec![(seconds(&account.at), 0.0)];
     for held in counted {
         let (last, sum) = points[points.len() - 1];

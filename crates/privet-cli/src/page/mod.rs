@@ -1,8 +1,8 @@
-//! A model as one page for people: what it can reveal, then what it says of each column, as pictures.
+//! A model as one page for people: its guarantee, then the effect of each column, as pictures.
 //!
-//! The page needs nothing else: style and pictures are inside, there is no script, and a content policy forbids it
-//! to fetch anything. Everything on it is made of the model file alone ([`privet_learn::linear::additive`]), so it may be
-//! published where the model may.
+//! The page is self-contained: style and pictures are inside, there is no script, and a content policy
+//! forbids it to fetch anything. Everything on it is made from the model file alone
+//! ([`privet_learn::linear::additive`]), so it may be published where the model may.
 
 pub(crate) mod budget;
 #[doc(hidden)]
@@ -27,16 +27,16 @@ use std::fmt::Write as _;
 use svg::{escape, short, signed};
 
 const STYLE: &str = include_str!("style.css");
-/// The page may show its own style, and nothing else is fetched or run.
+/// The page may apply its own style; it fetches and runs nothing.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
-/// Shapes that are drawn; the others are named.
+/// Number of shapes drawn; further ones are named.
 const DRAWN: usize = 80;
-/// Shapes in the overview.
+/// Number of shapes in the overview.
 const OVERVIEW: usize = 30;
-/// Rows of a table of numbers.
+/// Rows in a table of numbers.
 const ROWS: usize = 200;
 
-/// The page of a model, with what verifying it found.
+/// The page of a model, with its verification.
 pub fn page(model: &Model, verdict: &Verdict) -> String {
     let shapes = model.shapes();
     let target = match model.request().schema.target().column.as_str() {
@@ -80,7 +80,7 @@ pub fn page(model: &Model, verdict: &Verdict) -> String {
     unbroken::unbroken(&page)
 }
 
-/// What it is and what it can reveal, before anything else.
+/// Its purpose and its guarantee, before anything else.
 fn claim(model: &Model, verdict: &Verdict, page: &mut String) {
     let certificate = model.certificate();
     let _ = writeln!(page, "<p>{}</p>", lines(&words::wrapped(&Erm::report(model).purpose, "  ")));
@@ -102,7 +102,7 @@ fn claim(model: &Model, verdict: &Verdict, page: &mut String) {
     );
 }
 
-/// Words of whoever made the file, apart from ours.
+/// The words of the file's maker, apart from ours.
 fn quoted(stated: &[String], page: &mut String) {
     if stated.is_empty() {
         return;
@@ -113,12 +113,12 @@ fn quoted(stated: &[String], page: &mut String) {
     }
 }
 
-/// Text that was laid out for a terminal.
+/// Escapes text that was laid out for a terminal, on one line.
 fn lines(text: &str) -> String {
     text.lines().map(|line| escape(line.trim())).collect::<Vec<_>>().join(" ")
 }
 
-/// What the pictures show, and how far they can be trusted.
+/// An explanation of the pictures, and of their reliability.
 fn reading(model: &Model, shapes: &Shapes, page: &mut String) {
     let what = match (shapes.scale, &shapes.classes[..]) {
         (Scale::Score, [class]) if shapes.divided => format!(
@@ -208,7 +208,7 @@ fn reading(model: &Model, shapes: &Shapes, page: &mut String) {
     let _ = writeln!(page, "<p><strong>Before any column: {}{band}</strong></p>", each.join(", "));
 }
 
-/// How far each shape goes, side by side.
+/// The range of each shape, side by side.
 fn overview(order: &[&Shape], page: &mut String) {
     const NAMES: f64 = 190.0;
     const WIDTH: f64 = 720.0;
@@ -256,7 +256,7 @@ fn overview(order: &[&Shape], page: &mut String) {
     );
 }
 
-/// The largest effect.
+/// The largest absolute effect.
 fn far(shape: &Shape) -> f64 {
     shape.effects.iter().flatten().fold(0.0, |most, effect| most.max(effect.abs()))
 }
@@ -308,7 +308,7 @@ fn figure(shape: &Shape, shapes: &Shapes, page: &mut String) {
     page.push_str("</figure>\n");
 }
 
-/// The same as numbers, folded away.
+/// The shape as numbers, collapsed.
 fn numbers(shape: &Shape, shapes: &Shapes, page: &mut String) {
     let curved = shape.axes.iter().any(|axis| axis.kind == AxisKind::Curved);
     let places = shape.effects.first().map_or(0, Vec::len);

@@ -1,6 +1,6 @@
-//! Numbers as plots and reports write them.
+//! Numbers in the notation of plots and reports.
 
-/// A number with so many digits after the point; a dash for what is none.
+/// A number with so many digits after the point; a dash for NaN and −∞.
 pub fn fixed(value: f64, digits: usize) -> String {
     if value.is_finite() {
         format!("{value:.digits$}").replace('-', "−")
@@ -25,7 +25,7 @@ pub fn short(value: f64) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
 }
 
-/// A number as a multiple of a power of ten.
+/// A number in scientific notation.
 pub fn power(value: f64) -> String {
     let text = format!("{value:.2e}");
     let Some((mantissa, exponent)) = text.split_once('e') else { return text };

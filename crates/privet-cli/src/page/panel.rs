@@ -1,8 +1,8 @@
 //! Plots as inline SVG: lines with error bars over a logarithmic axis, as reports of benchmarks have them.
 //!
 //! Colours come from the page's style (classes `s0` … `s7` and `ink`), so that they follow the reader's
-//! light or dark scheme; lines differ in the shape of their marks as well, for whom colours do not
-//! help. Every mark carries its numbers as a tooltip.
+//! light or dark scheme; lines differ in the shape of their marks as well, for readers who cannot tell
+//! colours apart. Every mark carries its numbers as a tooltip.
 
 use super::numbers::{fixed, power, short};
 use super::svg::{entities as escape, round_step};
@@ -14,29 +14,29 @@ const LEFT: f64 = 46.0;
 const RIGHT: f64 = 14.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = 44.0;
-/// Marks that share an x are set so far apart.
+/// Distance between marks with the same x.
 const DODGE: f64 = 2.5;
-/// Colours, and shapes of marks.
+/// Number of colours, and of shapes of marks.
 const STYLES: usize = 8;
 
 /// One or several panels with a common legend.
 #[derive(Debug, Clone)]
 pub struct Figure {
-    /// What it shows.
+    /// The caption.
     pub caption: String,
-    /// Side by side where there is room.
+    /// The panels, side by side where there is room.
     pub panels: Vec<Panel>,
     /// Names of the lines.
     pub legend: Vec<(Style, String)>,
 }
 
-/// How a line looks, in the order of a legend.
+/// The style of a line, in the order of a legend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Style {
-    /// The one to look at first.
+    /// The main line.
     Ink,
-    /// One of many: its colour and shape, and which of several of that colour it is. All but the
-    /// first are dashed, with hollow marks.
+    /// One of many: its colour and shape, and its index among lines of that colour. All but the first
+    /// are dashed, with hollow marks.
     Series(usize, usize),
     /// A level without a budget, dashed.
     Level,
@@ -47,17 +47,17 @@ pub enum Style {
 /// One plot.
 #[derive(Debug, Clone)]
 pub struct Panel {
-    /// Above it.
+    /// The title above the plot.
     pub title: String,
-    /// Said in place of it, where it cannot be seen.
+    /// The text alternative.
     pub label: String,
-    /// To the right.
+    /// The horizontal axis.
     pub x: Axis,
-    /// Up.
+    /// The vertical axis.
     pub y: Axis,
-    /// What is drawn.
+    /// The lines.
     pub lines: Vec<PlotLine>,
-    /// Dashed across.
+    /// A dashed horizontal line, with its tooltip.
     pub level: Option<(f64, String)>,
     /// Published numbers: x, y, style of the line they belong to, tooltip.
     pub bars: Vec<(f64, f64, Style, String)>,
@@ -66,26 +66,26 @@ pub struct Panel {
 /// A line.
 #[derive(Debug, Clone)]
 pub struct PlotLine {
-    /// How it looks.
+    /// The style.
     pub style: Style,
-    /// Where it goes.
+    /// The points.
     pub points: Vec<PlotPoint>,
 }
 
 /// A point of a line.
 #[derive(Debug, Clone)]
 pub struct PlotPoint {
-    /// To the right.
+    /// The horizontal value.
     pub x: f64,
-    /// Up.
+    /// The vertical value.
     pub y: f64,
-    /// Half the error bar.
+    /// Half the height of the error bar.
     pub error: Option<f64>,
-    /// Its numbers in words.
+    /// The tooltip.
     pub title: String,
 }
 
-/// A scale.
+/// An axis with its ticks.
 #[derive(Debug, Clone)]
 pub struct Axis {
     name: String,
@@ -97,7 +97,7 @@ pub struct Axis {
 
 impl Axis {
     /// Over values that span orders of magnitude, a tick at each if they are few and at powers of ten
-    /// otherwise. Values that have no logarithm are not looked at.
+    /// otherwise. Values without a logarithm are ignored.
     pub fn logarithmic(name: impl Into<String>, values: &[f64]) -> Self {
         let mut known: Vec<f64> =
             values.iter().copied().filter(|value| *value > 0.0 && value.is_finite()).collect();
@@ -107,7 +107,7 @@ impl Axis {
             (Some(low), Some(high)) => (low.log10(), high.log10()),
             _ => (0.0, 1.0),
         };
-        // Beside a single value there is room to see that it is one.
+        // A single value gets room on both sides.
         let pad = if high - low < 1e-6 { 0.5 } else { 0.06 * (high - low) };
         let spread = known.windows(2).all(|pair| (pair[1] / pair[0]).log10() > (high - low) / 9.0);
         let ticks = if known.len() <= 8 && spread {
@@ -149,13 +149,13 @@ impl Axis {
         self.share(if self.logarithmic { value.log10() } else { value })
     }
 
-    /// Where a tick is, from 0 to 1.
+    /// The position of a tick, from 0 to 1.
     fn share(&self, tick: f64) -> f64 {
         (tick - self.low) / (self.high - self.low)
     }
 }
 
-/// A tick's words: far from 1, all as powers of ten.
+/// A tick's label: numbers far from 1 as powers of ten.
 fn tick(value: f64) -> String {
     if (1e-4..1e4).contains(&value) { short(value) } else { power(value) }
 }
@@ -207,7 +207,7 @@ impl Style {
         }
     }
 
-    /// As it stands in a legend.
+    /// The sample in a legend.
     pub fn sample(self) -> String {
         let line = match self {
             Self::Published => "<path class=\"level bar\" d=\"M9 7h10\"/>".into(),

@@ -5,10 +5,10 @@ use privet_data::encode::{Axis, AxisKind, Level};
 use privet_learn::linear::additive::{BAND, Shape};
 use std::fmt::Write as _;
 
-/// Categories that are drawn; of others it is said how many there are.
+/// Number of categories drawn; further ones are counted.
 const BARS: usize = 24;
 
-/// The words for a level.
+/// The label of a level.
 pub(super) fn level(level: &Level) -> String {
     match level {
         Level::At(value) => short(*value),
@@ -20,7 +20,7 @@ pub(super) fn level(level: &Level) -> String {
     }
 }
 
-/// What is said at each place, for one problem.
+/// The effects of one problem, at each level.
 pub(super) struct Said<'a> {
     pub shape: &'a Shape,
     pub problem: usize,
@@ -36,7 +36,7 @@ impl Said<'_> {
         self.shape.noise.as_ref().map(|noise| BAND * noise[place])
     }
 
-    /// Whether it is beyond its band, as far as that is known.
+    /// True if the effect is outside its band; without a band, if it is not 0.
     fn is_sure(&self, place: usize) -> bool {
         self.effect(place).abs() > self.half(place).unwrap_or(0.0)
     }
@@ -53,7 +53,7 @@ impl Said<'_> {
         })
     }
 
-    /// The picture.
+    /// The picture as SVG.
     pub(super) fn svg(&self, label: &str) -> String {
         match &self.shape.axes[..] {
             [axis] if axis.kind == AxisKind::Straight || axis.kind == AxisKind::Curved => {
@@ -219,7 +219,7 @@ impl Said<'_> {
         svg + "</svg>"
     }
 
-    /// The band of one place, as a line with ends.
+    /// The band of one level, as a line with ends.
     fn whisker(&self, svg: &mut String, place: usize, at: impl Fn(f64) -> (f64, f64)) {
         let Some(half) = self.half(place).filter(|half| *half > 0.0) else { return };
         let ((a, b), (c, d)) = (at(self.effect(place) - half), at(self.effect(place) + half));
@@ -230,7 +230,7 @@ impl Said<'_> {
         );
     }
 
-    /// The number with its band.
+    /// The effect with its band.
     pub(super) fn in_words(&self, place: usize) -> String {
         match self.half(place) {
             Some(half) => format!("{} ± {}", signed(self.effect(place)), short(half)),
@@ -247,8 +247,8 @@ pub(super) fn at(level: &Level) -> Option<f64> {
     }
 }
 
-/// Where the levels of a number stand, from 0 to 1, in the coordinate in which its knots are even: the weights are
-/// half the distances of its neighbours there.
+/// Positions of a number's levels, from 0 to 1, in the coordinate in which its knots are evenly spaced:
+/// the weights are half the distances of its neighbours there.
 fn positions(axis: &Axis, count: usize) -> Vec<f64> {
     let mut places = vec![0.0; count];
     for place in 1..count {
@@ -261,7 +261,7 @@ fn positions(axis: &Axis, count: usize) -> Vec<f64> {
     places.iter().map(|place| if last > 0.0 { place / last } else { 0.5 }).collect()
 }
 
-/// Where a value between levels stands.
+/// The position of a value between levels.
 fn share_of(value: f64, grid: &[f64], shares: &[f64]) -> f64 {
     let right = grid.partition_point(|level| *level < value).clamp(1, grid.len() - 1);
     let width = grid[right] - grid[right - 1];
@@ -269,7 +269,8 @@ fn share_of(value: f64, grid: &[f64], shares: &[f64]) -> f64 {
     shares[right - 1] + share * (shares[right] - shares[right - 1])
 }
 
-/// Values to mark: round ones, where the coordinate is the number itself; else the bounds and powers of ten.
+/// Values for ticks: round ones, where the coordinate is the number itself; else the bounds and powers
+/// of ten.
 fn value_ticks(grid: &[f64], shares: &[f64]) -> Vec<f64> {
     let (low, high) = (grid[0], grid[grid.len() - 1]);
     let middle = share_of((low + high) / 2.0, grid, shares);
@@ -281,7 +282,8 @@ fn value_ticks(grid: &[f64], shares: &[f64]) -> Vec<f64> {
     std::iter::once(low).chain(inner).chain([high]).collect()
 }
 
-/// Levels in the order of their bars: those that say most first, the listed ones before the others.
+/// Levels in the order of their bars, the largest effect first (of several problems the largest
+/// magnitude); at most [`BARS`], those of the largest magnitude.
 pub(super) fn bar_order(shape: &Shape, axis: &Axis) -> Vec<usize> {
     let most = |place: usize| {
         let of = |effects: &Vec<f64>| effects[place];
@@ -293,7 +295,7 @@ pub(super) fn bar_order(shape: &Shape, axis: &Axis) -> Vec<usize> {
     let mut order: Vec<usize> = (0..axis.levels.len()).collect();
     order.sort_by(|a, b| most(*b).total_cmp(&most(*a)));
     if order.len() > BARS {
-        // The ends say more than the middle.
+        // Only the levels of the largest magnitude are drawn.
         order.sort_by(|a, b| most(*b).abs().total_cmp(&most(*a).abs()));
         order.truncate(BARS);
         order.sort_by(|a, b| most(*b).total_cmp(&most(*a)));
@@ -301,7 +303,7 @@ pub(super) fn bar_order(shape: &Shape, axis: &Axis) -> Vec<usize> {
     order
 }
 
-/// How many categories are not drawn.
+/// The number of categories that are not drawn.
 pub(super) fn not_drawn(axis: &Axis) -> usize {
     match axis.kind {
         AxisKind::Category => axis.levels.len().saturating_sub(BARS),
@@ -309,12 +311,12 @@ pub(super) fn not_drawn(axis: &Axis) -> usize {
     }
 }
 
-/// To two digits after the point, for a cell.
+/// A number rounded to two decimals, for a cell.
 fn rounded(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-/// From orange by white to blue.
+/// A colour between orange (−1), white (0) and blue (1).
 fn colour(share: f64) -> String {
     let (end, share) = match share >= 0.0 {
         true => ([88.0, 146.0, 205.0], share.min(1.0)),

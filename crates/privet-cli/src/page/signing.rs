@@ -1,5 +1,6 @@
-//! One page about a release, for whoever has to sign it off: what it promises and to whom, on what public facts, what an
-//! attacker gains, what was released, and what is not covered. Made of the file alone, every text from it escaped.
+//! One page about a release, for the person who signs it off: the guarantee and its audience, the public
+//! facts, an attacker's gain, the release, and the gaps. Made from the file alone, with every text from
+//! it escaped.
 
 use super::svg::{self, escape, short};
 use super::unbroken::unbroken;
@@ -14,12 +15,12 @@ use privet_learn::{Loaded, Verdict};
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Weights that are listed of a class.
+/// Number of weights listed for a class.
 const LISTED: usize = 60;
 /// Points of the curve.
 const POINTS: usize = 24;
 
-/// The page of a release, with what verifying it found.
+/// The page of a release, with its verification.
 pub fn page(released: &Loaded, verdict: &Verdict) -> String {
     let certificate = released.certificate();
     let title = "A release from private records";
@@ -77,9 +78,9 @@ pub fn page(released: &Loaded, verdict: &Verdict) -> String {
     unbroken(&page)
 }
 
-/// What an attacker gains, as numbers and as a picture.
+/// An attacker's gain, as numbers and as a picture.
 fn attacker(guarantee: &Guarantee, pairs: &[(f64, f64)], page: &mut String) {
-    // What is called "at most" is rounded up.
+    // Numbers called "at most" are rounded up.
     let right = (1000.0 * best_guess(pairs)).ceil() / 10.0;
     let _ = write!(
         page,
@@ -103,7 +104,7 @@ fn attacker(guarantee: &Guarantee, pairs: &[(f64, f64)], page: &mut String) {
     }
 }
 
-/// The next number of three digits.
+/// A percentage rounded up to three digits.
 fn up(share: f64) -> f64 {
     let unit = 10_f64.powf(share.max(1e-12).log10().floor() - 2.0);
     ((share / unit).ceil() * unit).min(100.0)
@@ -115,7 +116,8 @@ fn drawn(pairs: &[(f64, f64)]) -> String {
     const HEIGHT: f64 = 240.0;
     const LEFT: f64 = 60.0;
     const BOTTOM: f64 = 204.0;
-    // What holds at an ε holds beyond it: a claim that is looser than the events' curve does not lift the line.
+    // A bound at one ε holds for every larger ε: a claim looser than the events' curve does not raise
+    // the line.
     let mut least = 1.0_f64;
     let falling = pairs.iter().map(|(epsilon, delta)| {
         least = least.min(*delta);
@@ -142,7 +144,8 @@ fn drawn(pairs: &[(f64, f64)]) -> String {
     }
     let mut path = String::new();
     for (place, (epsilon, delta)) in shown.iter().enumerate() {
-        // δ falls as ε grows: to the right of a point its δ still holds, so that every point of the stairs does.
+        // δ falls as ε grows: to the right of a point its δ still holds, so that every point of the
+        // steps does.
         let (x, y) = (across.at(*epsilon), up.at(*delta));
         let _ = match place {
             0 => write!(path, "M{x:.1} {y:.1}"),
@@ -159,7 +162,7 @@ fn drawn(pairs: &[(f64, f64)]) -> String {
     )
 }
 
-/// The schema as a table: every column with all that is declared of it.
+/// The schema as a table: every column with all its declarations.
 fn schema(schema: &Value, page: &mut String) {
     let named = |what: &str, value: &Value| {
         let mut rest = value.clone();
@@ -174,7 +177,7 @@ fn schema(schema: &Value, page: &mut String) {
     rows.extend(part("unit").map(|value| named("unit", value)));
     let columns = part("columns").and_then(Value::as_array).into_iter().flatten();
     rows.extend(columns.map(|column| named("", column)));
-    // The events are what `verify` re-checks; nobody reads them on paper.
+    // The events serve `verify`; they are not for readers.
     let told = |name: &str, value: &Value| {
         let mut value = value.clone();
         if let Some(paid) = value.get_mut("paid").and_then(Value::as_object_mut) {
@@ -205,7 +208,7 @@ fn schema(schema: &Value, page: &mut String) {
 fn declared(value: &Value) -> String {
     match value {
         Value::Object(fields) => {
-            // What a column is comes first, then what it can be.
+            // The type of a column comes first, then its values.
             let kind = fields.get("type").filter(|kind| kind.is_string());
             let bounds =
                 fields.get("bounds").and_then(Value::as_array).filter(|ends| ends.len() == 2);
@@ -241,7 +244,7 @@ fn notes(verdict: &Verdict, page: &mut String) {
     super::quoted(&verdict.stated, page);
 }
 
-/// What was released: of a model its weights, of everything else what `inspect` says.
+/// The artefact: the weights of a model, for any other release the sections of `inspect`.
 fn contents(released: &Loaded, page: &mut String) {
     if let Some(model) = released.model() {
         let classes = model.request().schema.classes().unwrap_or_default().to_vec();

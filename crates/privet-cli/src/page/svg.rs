@@ -4,7 +4,7 @@ use crate::output::number;
 use privet_core::printable;
 use std::fmt::Write as _;
 
-/// Text that means nothing but itself, in an element or an attribute.
+/// Text escaped for an element or an attribute.
 pub fn entities(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -22,12 +22,12 @@ pub fn entities(text: &str) -> String {
     shown
 }
 
-/// The same of a text from elsewhere, in which what acts on a screen is shown.
+/// Text from elsewhere, escaped, with control characters made visible.
 pub(super) fn escape(text: &str) -> String {
     entities(&printable(text))
 }
 
-/// The same, cut to so many letters.
+/// As [`escape`], cut to so many characters.
 pub(super) fn cut(text: &str, most: usize) -> String {
     match text.chars().count() > most {
         true => escape(&format!("{}…", text.chars().take(most - 1).collect::<String>())),
@@ -45,16 +45,16 @@ pub(super) fn short(value: f64) -> String {
     number((value * power).round() / power).replace('-', "−")
 }
 
-/// The same with its sign.
+/// As [`short`], with its sign.
 pub(super) fn signed(value: f64) -> String {
     if value > 0.0 { format!("+{}", short(value)) } else { short(value) }
 }
 
-/// From values to places.
+/// A scale from values to coordinates.
 pub(super) struct Scale {
     pub low: f64,
     pub high: f64,
-    /// The places of low and high.
+    /// Coordinates of `low` and `high`.
     pub from: f64,
     pub to: f64,
 }
@@ -74,7 +74,7 @@ impl Scale {
         self.from + share.clamp(-0.05, 1.05) * (self.to - self.from)
     }
 
-    /// Some round values within.
+    /// About so many round values within.
     pub(super) fn ticks(&self, about: f64) -> Vec<f64> {
         let step = round_step((self.high - self.low) / about);
         let (first, last) = ((self.low / step).ceil(), (self.high / step).floor());
@@ -92,7 +92,7 @@ pub(super) fn round_step(rough: f64) -> f64 {
     factor.unwrap_or(10.0) * power
 }
 
-/// The opening of a picture, with what it shows for whoever listens.
+/// The opening tag of a picture, with a label for screen readers.
 pub(super) fn open(width: f64, height: f64, label: &str) -> String {
     format!(
         "<svg role=\"img\" width=\"{width:.0}\" height=\"{height:.0}\" viewBox=\"0 0 {width:.0} {height:.0}\" \
@@ -101,7 +101,7 @@ pub(super) fn open(width: f64, height: f64, label: &str) -> String {
     )
 }
 
-/// A text at a place; `end` is `start`, `middle` or `end`, and the text is escaped already.
+/// A text at a position; `end` is `start`, `middle` or `end`, and the text is escaped already.
 pub(super) fn text(svg: &mut String, (x, y): (f64, f64), end: &str, class: &str, words: &str) {
     let _ = write!(
         svg,

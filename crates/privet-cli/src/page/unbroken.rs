@@ -1,9 +1,9 @@
-//! Numbers such as 1e-6 stay on one line, and every ε and δ with its number: browsers break a line after a hyphen between
-//! letters and digits, and nobody should read "δ = 1e-", or "ε =", at the end of one. The text stays what it was, so that
-//! it can be copied.
+//! Numbers such as 1e-6 stay on one line, and every ε and δ with its number: browsers break a line after
+//! a hyphen between letters and digits, and no line should end in "δ = 1e-" or "ε =". The text itself is
+//! unchanged, so that it can be copied.
 
-/// Of a whole page, every number with an exponent below 0, and every one after "ε = " or "δ = ", that included, in a span
-/// that is not broken; tags, styles, titles and pictures are left alone.
+/// Puts every number of a page with an exponent below 0, and every one after "ε = " or "δ = " with that
+/// prefix, in a span that is not broken; tags, styles, titles and pictures are left alone.
 pub(super) fn unbroken(page: &str) -> String {
     const SKIPPED: [(&str, &str); 3] =
         [("<style", "</style>"), ("<title", "</title>"), ("<svg", "</svg>")];
@@ -26,7 +26,7 @@ pub(super) fn unbroken(page: &str) -> String {
     whole
 }
 
-/// The same of a text between tags.
+/// As [`unbroken`], for a text between tags.
 fn marked(text: &str, into: &mut String) {
     let bytes = text.as_bytes();
     let digits = |mut at: usize| {
@@ -56,7 +56,7 @@ fn marked(text: &str, into: &mut String) {
     named_numbers(&text[done..], into);
 }
 
-/// Of a text whose numbers have no exponent below 0: those after "ε = " and "δ = ".
+/// The numbers after "ε = " and "δ = ", in a text without negative exponents.
 fn named_numbers(text: &str, into: &mut String) {
     let mut rest = text;
     while let Some(at) = rest.find(['ε', 'δ']) {

@@ -60,7 +60,7 @@ pub struct Answer {
     releasing: Releasing,
 }
 
-/// What a batch needs besides the table.
+/// Inputs of a batch besides the table.
 struct Prepared {
     public: Matrix,
     labels: Option<Destination>,
@@ -68,7 +68,7 @@ struct Prepared {
 }
 
 impl Answer {
-    /// Refuses before a record is read whatever can be refused then.
+    /// Answers a batch; refuses everything it can before a record is read.
     pub fn run(self) -> Result<(), Failure> {
         match self.stream.exists() {
             true => self.go_on(),
@@ -76,7 +76,7 @@ impl Answer {
         }
     }
 
-    /// Reads the public rows, and finds out whether they can be voted on and their labels written.
+    /// Reads the public rows, and checks that they can be voted on and their labels written.
     fn prepare(&self, schema: &Schema, teacher: &Teacher) -> Result<Prepared, Failure> {
         let public = public_rows(&self.asked.public, schema)?;
         let force = self.releasing.overwrites();
@@ -85,7 +85,7 @@ impl Answer {
         Ok(Prepared { public, labels, program: self.asked.program(schema, teacher)? })
     }
 
-    /// Pays for the stream, whole, and answers its first batch.
+    /// Pays for the whole stream and answers its first batch.
     fn begin(&self) -> Result<(), Failure> {
         let queries = self.queries.ok_or_else(|| {
             Failure::input(format!(
@@ -172,7 +172,7 @@ impl Answer {
         Ok(())
     }
 
-    /// What the release may not be written over.
+    /// Files that the release must not overwrite.
     fn taken(&self) -> Vec<&Path> {
         self.inputs().into_iter().chain(self.labels.as_deref()).collect()
     }

@@ -60,8 +60,8 @@ pub struct Audit {
     /// The way to complete ratings to attack, by a planted user; `privet methods --complete` lists them
     #[arg(long, value_name = "METHOD", conflicts_with_all = ["method", "model", "rows", "one_run"])]
     complete: Option<Completion>,
-    /// The stream to attack, all of its releases together: ftrl, ftrl-tree, ftrl-square-root, implicit, giga, leader,
-    /// experts, count
+    /// The stream to attack, all of its releases together: ftrl, ftrl-tree, ftrl-square-root, implicit,
+    /// giga, leader, experts, count
     #[arg(
         long, value_name = "STREAM",
         conflicts_with_all = ["method", "complete", "model", "rows", "one_run", "set", "neighbours"]
@@ -160,7 +160,7 @@ impl Watch for Shown {
 }
 
 impl Audit {
-    /// Attacks, and says what was found.
+    /// Attacks and reports the findings.
     pub fn run(self) -> Result<(), Failure> {
         self.refuse_what_would_be_ignored()?;
         if let Some(method) = &self.complete {
@@ -176,7 +176,8 @@ impl Audit {
         }
     }
 
-    /// The parser lets an option pass whose partner conflicts with what is given.
+    /// Refuses options without effect: the parser lets an option pass whose partner conflicts with a
+    /// given one.
     fn refuse_what_would_be_ignored(&self) -> Result<(), Failure> {
         let of_learners = [
             ("--epsilon", self.epsilon.is_some()),
@@ -269,7 +270,7 @@ impl Audit {
         })
     }
 
-    /// Attacks a way to complete ratings.
+    /// Attacks a method of completing ratings.
     fn completed(&self, method: &Completion) -> Result<(), Failure> {
         let epsilon = self.epsilon.ok_or_else(|| {
             Failure::input(format!("--epsilon is missing: what is to be claimed, {EPSILON}"))
@@ -362,7 +363,7 @@ impl Audit {
     }
 }
 
-/// JSON has no infinity of its own.
+/// The finding as JSON, which has no infinity of its own.
 fn as_json(found: &impl serde::Serialize) -> Result<Value, Failure> {
     serde_json::to_value(found)
         .map_err(|error| Failure::input(format!("the finding cannot be written as JSON: {error}")))
@@ -391,7 +392,7 @@ fn in_words(report: &learner::Report) -> String {
     )
 }
 
-/// On what grounds a claim fell, or how much could have been shown at all.
+/// The grounds on which a claim was refuted, or the reach of the audit.
 fn reach(found: &Finding) -> String {
     match found.refuted_by {
         Some(Grounds::Epsilon) => "the bound exceeds the claimed ε\n".into(),

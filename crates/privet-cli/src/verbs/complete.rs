@@ -1,4 +1,4 @@
-//! `privet complete`: learn from ratings what users would say of other items, each user protected whole.
+//! `privet complete`: learns from ratings to predict others, with each user protected whole.
 
 use crate::failure::Failure;
 use crate::head::{Given, Head, head};
@@ -69,15 +69,15 @@ pub struct Complete {
         long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), conflicts_with = "schema",
     )]
     most: Option<u32>,
-    /// What becomes of a line that does not fit: refuse, which ends the command, or drop, as with `invalid = "drop"` in a
-    /// schema: no rating of its user
+    /// What becomes of a line that does not fit: refuse, which ends the command, or drop, as with
+    /// `invalid = "drop"` in a schema: no rating of its user
     #[arg(
         long, value_name = "POLICY", default_value = "refuse", value_parser = ["refuse", "drop"],
         conflicts_with = "schema",
     )]
     invalid: String,
-    /// What says whose a line is, where the layout has no header: for a ledger and for `privet total`, which count one
-    /// kind of user alone
+    /// What says whose a line is, where the layout has no header: for a ledger and for `privet total`,
+    /// which count one kind of user alone
     #[arg(long, value_name = "COLUMN", value_parser = settings::column, conflicts_with = "schema")]
     unit_column: Option<String>,
     /// Who is protected: users, whole
@@ -108,7 +108,7 @@ head! {
     }
 }
 
-/// Two numbers.
+/// A pair of numbers LOW,HIGH.
 fn bounds(text: &str) -> Result<[f64; 2], String> {
     let parsed: Option<Vec<f64>> = text.split(',').map(|part| part.trim().parse().ok()).collect();
     match parsed.as_deref() {
@@ -118,7 +118,7 @@ fn bounds(text: &str) -> Result<[f64; 2], String> {
 }
 
 impl Complete {
-    /// Plans, reads, learns, writes.
+    /// Plans, reads, trains, writes.
     pub fn run(self) -> Result<(), Failure> {
         let head = &self.head;
         let users = head.rows.unwrap_or_default();
@@ -169,7 +169,8 @@ impl Complete {
         self.head.inputs(&[self.item_list.as_deref(), self.item_features.as_deref()])
     }
 
-    /// By which a ledger knows the table: without a header, by names that do not change with what the user is called.
+    /// The schema by which a ledger recognises the table: without a header, with names that do not
+    /// depend on the user column's.
     fn laid_out(&self, schema: &Schema) -> Result<Schema, Failure> {
         match self.head.schema_path().is_none() && !self.layout.has_header() {
             true => Ok(ratings::with_unit(schema, "user")?),

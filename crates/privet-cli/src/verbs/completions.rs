@@ -1,4 +1,4 @@
-//! `privet completions` and `privet man`: what a shell and `man` know of the command, made from its own flags.
+//! `privet completions` and `privet man`: shell completions and manual pages, made from the flags.
 
 use crate::cli::Cli;
 use crate::failure::Failure;
@@ -21,7 +21,7 @@ pub struct Completions {
 }
 
 impl Completions {
-    /// Writes them.
+    /// Writes the completions.
     pub fn run(self) -> Result<(), Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut Cli::shape(), "privet", &mut script);
@@ -42,7 +42,7 @@ pub struct Man {
 }
 
 impl Man {
-    /// Writes it.
+    /// Writes the manual.
     pub fn run(self) -> Result<(), Failure> {
         let failed = |error: std::io::Error| Failure::Environment(error.to_string());
         match self.out {

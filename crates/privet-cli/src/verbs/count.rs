@@ -1,4 +1,4 @@
-//! `privet count`: how many records are in each declared category, under noise.
+//! `privet count`: noisy counts of the records in each declared category.
 
 use crate::failure::Failure;
 use crate::head::{Given, Head, NOT_FOR_A_STREAM, head};
@@ -66,7 +66,7 @@ head! {
 }
 
 impl Count {
-    /// Refuses before a record is read whatever can be refused then.
+    /// Counts; refuses everything it can before a record is read.
     pub fn run(self) -> Result<(), Failure> {
         match self.stream.clone() {
             Some(path) if path.exists() => self.go_on(&path),
@@ -87,7 +87,7 @@ impl Count {
         self.releasing.keep(place, made)
     }
 
-    /// The first of several releases.
+    /// Makes the first of several releases.
     fn begin(&self, path: &Path) -> Result<(), Failure> {
         if self.times.is_none() {
             return Err(Failure::input(format!(
@@ -116,7 +116,7 @@ impl Count {
         self.release(stream, &data, place)
     }
 
-    /// The next of several releases.
+    /// Makes the next of several releases.
     fn go_on(&self, path: &Path) -> Result<(), Failure> {
         let more = [("by", self.by.is_some()), ("times", self.times.is_some())];
         self.head.not_again(path, &more)?;

@@ -1,4 +1,4 @@
-//! `privet data`: known public sets, and how to prepare them.
+//! `privet data`: lists and prepares known public sets.
 
 use crate::failure::Failure;
 use crate::progress::Meter;
@@ -8,7 +8,7 @@ use privet_catalog::{self as catalog, CatalogError, Entry, entries};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// What is said of the generated tables, too many to list.
+/// The line on the generated tables, too many to list.
 const MADE: &str = "\
 made-0001 to made-9999: generated tables of many shapes, for trying a method on what nobody tuned it to
 ";
@@ -68,7 +68,7 @@ struct Prepare {
 }
 
 impl Data {
-    /// Does it.
+    /// Runs the subcommand.
     pub fn run(self) -> Result<(), Failure> {
         match self.verb {
             Verb::List(list) => list.run(),

@@ -1,4 +1,4 @@
-//! `privet demo`: the whole way, with the commands shown as they are run.
+//! `privet demo`: all steps, with the commands shown as they are run.
 
 use crate::cli::Cli;
 use crate::failure::Failure;
@@ -38,7 +38,7 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Makes the table, then runs the very commands it shows.
+    /// Generates the table, then runs the commands it shows.
     pub fn run(self) -> Result<(), Failure> {
         output::folder("--out", &self.out)?;
         let file = |name: &str| self.out.join(name);
@@ -48,7 +48,7 @@ impl Demo {
         let write = |path: &Path, text: &str| {
             open(path).and_then(|mut out| output::write(&mut out, path, text.as_bytes()))
         };
-        // All of them before the first is written.
+        // Checks all of them before the first is written.
         for path in [&train, &test, &schema, &model] {
             open(path)?;
         }
@@ -83,7 +83,7 @@ impl Demo {
     }
 }
 
-/// What the noise cost: the same model without it. It is measured and dropped, not written.
+/// Measures the cost of the noise: trains the same model without noise, which is not written.
 fn compare(train: &Path, schema: &Path, test: &Path) -> Result<(), Failure> {
     let schema = Schema::load(schema)?.linear();
     let learn = read(train, &schema, &ReadOptions::default())?;
@@ -120,7 +120,7 @@ fn share_of_first(target: &Target) -> f64 {
     }
 }
 
-/// The same of one that leaves nothing but what it shows: nothing at all where only errors are said.
+/// As [`step`], for a command that only prints: skipped where only errors are printed.
 fn show(why: &str, words: &[&str], paths: &[&Path]) -> Result<(), Failure> {
     if output::is_said("") { step(why, words, paths) } else { Ok(()) }
 }

@@ -1,4 +1,4 @@
-//! `privet evaluate`: what is a model worth?
+//! `privet evaluate`: measures a model on labelled rows.
 
 use super::predict::{fitting_schema, tell_unknown};
 use crate::failure::Failure;
@@ -103,7 +103,7 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// The threshold, from what was given alone.
+    /// The threshold, from the flags alone.
     pub fn threshold(&self) -> Result<Option<f64>, Failure> {
         match self.costs {
             Some((missed, alarm)) => Ok(Some(threshold_by_cost(missed, alarm)?)),
@@ -121,7 +121,7 @@ fn costs(text: &str) -> Result<(f64, f64), String> {
 }
 
 impl Evaluate {
-    /// Loads, reads, compares.
+    /// Loads, reads, evaluates.
     pub fn run(self) -> Result<(), Failure> {
         let model = Usable::load(&self.model)?;
         let schema = fitting_schema(model.schema(), self.head.schema_path())?;
@@ -138,7 +138,7 @@ impl Evaluate {
         }
     }
 
-    /// Without noise, for who may see the rows.
+    /// Evaluates without noise, for a caller who may see the rows.
     fn look(&self, model: &Usable, schema: &Schema, threshold: Option<f64>) -> Result<(), Failure> {
         self.releasing.alone()?;
         let form = Form::exact(schema, model.says(), threshold).map_err(refused)?;
@@ -171,7 +171,7 @@ impl Evaluate {
         }
     }
 
-    /// Under noise, from one budget.
+    /// Evaluates with noise, from one budget.
     fn release(
         &self,
         model: &Usable,
@@ -229,7 +229,7 @@ impl Evaluate {
     }
 }
 
-/// A share is told of two classes with probabilities.
+/// A share of records applies to two classes with probabilities.
 const SHARED: (usize, privet_learn::statistics::evaluate::Says) =
     (2, privet_learn::statistics::evaluate::Says::Probabilities);
 
@@ -237,7 +237,7 @@ fn no_share() -> Failure {
     Failure::input("--share: accepted for models that give two classes their probabilities")
 }
 
-/// A threshold for a model that has none is bad input, not a gap in a proof.
+/// A threshold for a model without probabilities is bad input, not a gap in a proof.
 fn refused(error: LearnError) -> Failure {
     match error {
         LearnError::NotCovered { what, instead } if what.contains("threshold") => {
@@ -247,7 +247,7 @@ fn refused(error: LearnError) -> Failure {
     }
 }
 
-/// How well a model predicts rows, without noise.
+/// The metrics of a model on rows, without noise.
 fn exact(model: &Usable, data: &Dataset, form: &Form) -> Result<Worth, Failure> {
     Ok(Worth::exact(form, &model.judged(data, form)?))
 }

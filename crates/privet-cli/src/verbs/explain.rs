@@ -1,4 +1,4 @@
-//! `privet explain`: what a budget means, for somebody who has to choose one.
+//! `privet explain`: the meaning of a budget, for a person who has to choose one.
 
 use crate::failure::Failure;
 use crate::odds::{FALSE_RATES, SLACK, best_guess, beyond, suspicion, true_rate};
@@ -9,7 +9,7 @@ use clap::Args;
 use privet_core::{Budget, DELTA, EPSILON};
 use serde_json::json;
 
-/// Suspicions whose growth is told.
+/// The priors whose growth is reported.
 const PRIORS: [f64; 3] = [0.01, 0.1, 0.5];
 
 /// Say what ε and δ mean as an attacker's best odds; no data are read
@@ -47,7 +47,7 @@ pub struct Explain {
 }
 
 impl Explain {
-    /// Explains.
+    /// Prints the explanation.
     pub fn run(self) -> Result<(), Failure> {
         let usual = self.rows.map_or(0.0, Budget::usual_delta);
         let budget = Budget::new(self.epsilon, self.delta.unwrap_or(usual))?;
@@ -73,7 +73,7 @@ impl Explain {
     }
 }
 
-/// The same with no line wider than a terminal.
+/// The text with no line wider than a terminal.
 fn folded(text: &str) -> String {
     let fold = |line: &str| match line.chars().count() > 80 {
         false => format!("{line}\n"),
@@ -89,10 +89,10 @@ fn per_cent(share: f64) -> String {
     format!("{} %", number(100.0 * share))
 }
 
-/// A bound on a share as a percentage that a person reads at a glance, rounded up.
+/// An upper bound on a share as a short percentage, rounded up.
 fn at_most(share: f64) -> String {
     let shown = 100.0 * share;
-    // What rounding left of a number that has few digits is not rounded up once more.
+    // Rounding errors of a number with few digits are not rounded up once more.
     let up = |digits: f64| (shown * digits * (1.0 - 1e-12)).ceil() / digits;
     match shown {
         shown if shown > 99.9 => "nearly 100 %".into(),
@@ -176,7 +176,7 @@ fn of_delta(delta: f64, rows: Option<u64>) -> String {
     }
 }
 
-/// What people who have to choose usually make of it.
+/// A usual assessment of ε.
 fn judged(epsilon: f64) -> &'static str {
     match epsilon {
         epsilon if epsilon <= 0.5 => {

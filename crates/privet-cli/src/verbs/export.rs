@@ -62,7 +62,7 @@ enum Form {
 }
 
 impl Export {
-    /// Loads, writes.
+    /// Loads the model and writes it.
     pub fn run(self) -> Result<(), Failure> {
         let model = Usable::load(&self.model)?;
         let mut out = output::open(&self.out, self.force, &[&self.model])?;

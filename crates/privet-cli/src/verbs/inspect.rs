@@ -1,4 +1,4 @@
-//! `privet inspect`: what was released, in words.
+//! `privet inspect`: describes a release in words.
 
 use crate::failure::Failure;
 use crate::output::{self, number};
@@ -58,7 +58,7 @@ pub struct Inspect {
 }
 
 impl Inspect {
-    /// Loads and describes.
+    /// Loads the file and describes it.
     pub fn run(self) -> Result<(), Failure> {
         let released = file::load_any(&self.model, Seal::Required)?;
         let place = match (&self.html, &released) {
@@ -96,7 +96,7 @@ impl Inspect {
     }
 }
 
-/// Whether it claims to be private at all.
+/// True if it claims a finite guarantee with secret randomness.
 pub(crate) fn claims(certificate: &Certificate) -> bool {
     let finite = certificate.guarantee.as_ref().is_some_and(|claim| claim.epsilon.is_finite());
     finite && certificate.randomness == Some(Origin::OperatingSystem)
@@ -107,7 +107,7 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     let mut text = String::new();
     let mut section = |title: &str, body: String| {
         if !body.is_empty() {
-            // What belongs to the section before has no title.
+            // A part that continues the previous section has no title.
             let title = if title.is_empty() { String::new() } else { format!("{title}\n") };
             text.push_str(&format!("{title}{body}"));
         }
@@ -119,7 +119,7 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     let noise = noise(released, verdict);
     section("Noise", noise.iter().map(|line| words::wrapped(line, "  ")).collect());
     section("From these public facts", facts(released));
-    // Those of the plan made again, whatever the file leaves out; then what it says besides.
+    // First the notes of the plan made again, whatever the file leaves out; then its other notes.
     let granted = (!verdict.unchecked.is_empty()).then(|| words::unchecked(&verdict.unchecked));
     let notes = verdict.notes.iter().cloned().chain(granted);
     let notes: String = notes.map(|note| words::wrapped(&note, "  ")).collect();
@@ -133,7 +133,7 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     text
 }
 
-/// The noise, a sentence each; nothing where the claim does not hold.
+/// A sentence for each noise; none where the claim does not hold.
 pub(crate) fn noise(released: &Loaded, verdict: &Verdict) -> Vec<String> {
     let (certificate, noised) = (released.certificate(), released.noised());
     let stated = certificate.events.as_ref().filter(|_| verdict.valid || !claims(certificate));
@@ -150,12 +150,12 @@ pub(crate) fn noise(released: &Loaded, verdict: &Verdict) -> Vec<String> {
     })
 }
 
-/// What it is, in a sentence.
+/// A sentence on its purpose.
 pub(crate) fn purpose(released: &Loaded) -> String {
     words::wrapped(&released.report().purpose, "  ")
 }
 
-/// What was released itself, in sections.
+/// The released artefact, in sections.
 pub(crate) fn shown(released: &Loaded) -> Vec<(&'static str, String)> {
     let section = |section: &Section| (section.title, words::parts(&section.parts, "  "));
     let own = released.report().sections.iter().map(section).collect::<Vec<_>>();
@@ -193,7 +193,7 @@ pub(crate) fn promise(certificate: &Certificate, verdict: &Verdict) -> String {
     text
 }
 
-/// What the file gives away where the bounds in it were bought from the records, in words.
+/// The total guarantee of a file whose bounds were estimated privately from the records, in words.
 pub(crate) fn with_schema(released: &Loaded, verdict: &Verdict) -> Option<String> {
     let (whole, _) = together(released, verdict)?;
     let bought = released.bought()?.guarantee;
@@ -205,7 +205,7 @@ pub(crate) fn with_schema(released: &Loaded, verdict: &Verdict) -> Option<String
     ))
 }
 
-/// The guarantee of a release whose claim holds together with what the bounds of its schema cost, and the events that
+/// The guarantee of a valid release together with the cost of its schema's bounds, and the events that
 /// prove it where they were planned.
 pub(crate) fn together(released: &Loaded, verdict: &Verdict) -> Option<(Guarantee, Option<Event>)> {
     let certificate = released.certificate();
@@ -214,7 +214,7 @@ pub(crate) fn together(released: &Loaded, verdict: &Verdict) -> Option<(Guarante
     let Some(bought) = released.bought() else { return Some((claim, planned)) };
     let prices = [claim, bought.guarantee].map(|one| (one.epsilon, one.delta));
     let (epsilon, delta) = account::compose::basic(&prices);
-    // Which events the plan has follows from what was bought: its claim alone was fixed before.
+    // The plan's events depend on the estimated bounds: its claim alone was fixed before.
     let after = Event::Use {
         neighbours: claim.neighbours,
         unit: claim.unit,
@@ -224,7 +224,7 @@ pub(crate) fn together(released: &Loaded, verdict: &Verdict) -> Option<(Guarante
     Some((Guarantee { epsilon, delta, ..claim }, events))
 }
 
-/// What it was derived from.
+/// The public facts that the plan was derived from.
 pub(crate) fn facts(released: &Loaded) -> String {
     let PublicFacts { rows, schema, neighbours, budget, encoded, settings } = released.facts();
     let encoding = Encoding::new(schema);
@@ -260,7 +260,7 @@ pub(crate) fn facts(released: &Loaded) -> String {
     lines.into_iter().map(|line| format!("  {line}\n")).collect()
 }
 
-/// Who signed it, and which program made it when.
+/// The signer, and the program version and date.
 pub(crate) fn vouched(verdict: &Verdict) -> (String, String) {
     let signed = match &verdict.signer {
         Some(key) => format!("signed by {key}"),
@@ -269,7 +269,8 @@ pub(crate) fn vouched(verdict: &Verdict) -> (String, String) {
     (signed, words::sentence(&words::made(verdict.made.as_ref())))
 }
 
-/// The weights that stand out most from their noise, by the name of their column. They are part of the release.
+/// The weights that stand out most from their noise, by the name of their column. They are part of the
+/// release.
 fn weights(model: &Model) -> String {
     let classes = model.request().schema.classes().unwrap_or_default();
     let certainty = model.certainty();
@@ -299,7 +300,7 @@ fn weights(model: &Model) -> String {
     text
 }
 
-/// What is said of a weight whose interval holds 0.
+/// The remark on a weight whose interval contains 0.
 pub(crate) fn may_be_noise(one: &Weighed, surety: Option<Surety>) -> &'static str {
     match (one.may_be_noise(), surety) {
         (Some(true), Some(Surety::Bound | Surety::FirstOrder)) => "may be noise, by this bound",
@@ -318,7 +319,7 @@ fn weight_line(one: &Weighed, surety: Option<Surety>) -> String {
     let line = format!("  {:>10}{within}  {}", three(one.weight), printable(&one.name));
     match may_be_noise(one, surety) {
         "" => format!("{line}\n"),
-        // Below, where both are wider than a terminal.
+        // On a line below, where both are wider than a terminal.
         words if line.chars().count() + 2 + words.len() > 80 => format!("{line}\n{words:>80}\n"),
         words => format!("{line}  {words}\n"),
     }
@@ -333,7 +334,7 @@ fn three(value: f64) -> String {
     number((value * power).round() / power)
 }
 
-/// What a program wants to know of a file.
+/// The description of a file as JSON.
 fn as_json(released: &Loaded, verdict: &Verdict) -> Value {
     let certificate = released.certificate();
     let mut shown = json!({

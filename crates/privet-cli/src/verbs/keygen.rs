@@ -1,4 +1,4 @@
-//! `privet keygen`: a key to vouch with.
+//! `privet keygen`: makes a signing key.
 
 use crate::failure::Failure;
 use crate::{output, say};
@@ -30,7 +30,7 @@ pub struct Keygen {
 }
 
 impl Keygen {
-    /// Draws, writes, prints the public half.
+    /// Draws the key, writes it, prints the public key.
     pub fn run(self) -> Result<(), Failure> {
         let exists = || {
             Failure::input(format!(

@@ -1,13 +1,13 @@
 //! `privet data`, in a build without the catalog of public sets.
 //!
-//! The Python package is such a build. It is the same command, so the verb is known; what it lacks is
-//! said, and where it is.
+//! The Python package is such a build. It is the same command, so it accepts the verb; the verb names
+//! the missing part and where to get it.
 
 use crate::failure::Failure;
 use clap::Args;
 use std::ffi::OsString;
 
-/// What it says instead.
+/// The message of the verb.
 const WORDS: &str = "\
 not in this build of privet, which is without the catalog of public data sets; \
 `cargo install --path crates/privet-cli`, in a clone of privet's sources, installs a privet that has it";
@@ -22,7 +22,7 @@ pub struct Data {
 }
 
 impl Data {
-    /// Says where it is.
+    /// Prints the message.
     pub fn run(self) -> Result<(), Failure> {
         Err(Failure::input(format!("privet data: {WORDS}")))
     }

@@ -1,4 +1,4 @@
-//! `privet methods`: what can be asked for.
+//! `privet methods`: lists all methods.
 
 use crate::failure::Failure;
 use crate::{family, output, words};

@@ -1,4 +1,4 @@
-//! The verbs of the command line, one a file: flags, help, and a short `run`.
+//! The verbs of the command line, one file each: flags, help, and a short `run`.
 
 pub mod answer;
 pub mod audit;

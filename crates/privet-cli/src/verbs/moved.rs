@@ -1,11 +1,11 @@
-//! `privet bench`, which is a command of its own: said for one version.
+//! `privet bench`, now a command of its own: names it, for one version.
 
 use crate::failure::Failure;
 use crate::output::quoted;
 use clap::Args;
 use std::ffi::OsString;
 
-/// Where it is.
+/// The message that names the new command.
 const WORDS: &str = "\
 the benchmark is a command of its own, privet-bench, with the same verbs and flags; in a clone of privet's sources \
 `cargo install --path crates/privet-bench` installs it, and `cargo run -p privet-bench -- VERB` runs it";
@@ -20,7 +20,7 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// Names the new command.
+    /// Prints the new command.
     pub fn run(self) -> Result<(), Failure> {
         let words = self.words.iter().map(|word| format!(" {}", quoted(word.as_ref())));
         let line = words.collect::<String>();

@@ -1,4 +1,4 @@
-//! `privet neighbours`: answers to public questions, by the votes of the records near each.
+//! `privet neighbours`: answers public queries by the votes of the records near each.
 
 use crate::failure::Failure;
 use crate::head::{Given, Head, NOT_FOR_A_STREAM, RELATIONS, head};
@@ -19,7 +19,8 @@ use privet_learn::{Plan, plan};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-/// Answer public questions by the votes of the records near each, and write the answers with their certificate
+/// Answer public questions by the votes of the records near each, and write the answers with their
+/// certificate
 #[derive(Args, Debug)]
 #[command(
     long_about = "\
@@ -91,11 +92,11 @@ head! {
     }
 }
 
-/// A stream, where its answers go, the table, and the questions of this batch.
+/// A stream, the place of its answers, the table, and the queries of this batch.
 type Batch = (Answers, Place, Dataset, Matrix);
 
 impl Neighbours {
-    /// Refuses before a record is read whatever can be refused then.
+    /// Answers; refuses everything it can before a record is read.
     pub fn run(self) -> Result<(), Failure> {
         match self.stream.clone() {
             Some(stream) => self.batch(&stream),
@@ -103,7 +104,7 @@ impl Neighbours {
         }
     }
 
-    /// All questions at once.
+    /// Answers all queries at once.
     fn once(&self) -> Result<(), Failure> {
         let schema = self.schema()?;
         let table = self.head.table(&schema)?;
@@ -119,7 +120,7 @@ impl Neighbours {
         self.releasing.keep(place, made)
     }
 
-    /// Questions of a stream, its first or the next ones.
+    /// Answers a batch of a stream, its first or a later one.
     fn batch(&self, path: &Path) -> Result<(), Failure> {
         let (stream, place, data, questions) = match path.exists() {
             true => self.go_on(path)?,
@@ -190,7 +191,7 @@ impl Neighbours {
         Ok((stream, place, data, questions))
     }
 
-    /// The schema, with nothing of its encoding left open.
+    /// The schema with its encoding fully determined.
     fn schema(&self) -> Result<Schema, Failure> {
         Ok(self.head.schema()?.linear())
     }
@@ -199,7 +200,7 @@ impl Neighbours {
         read_table(self.head.data(), schema, self.head.relation(schema))
     }
 
-    /// Files that are read.
+    /// The files that are read.
     fn inputs(&self) -> Vec<&Path> {
         self.head.inputs(&[Some(&self.questions), self.stream.as_deref()])
     }
@@ -212,7 +213,7 @@ impl Neighbours {
         Nearby { within: self.within, votes: self.votes, ..Nearby::of(questions) }
     }
 
-    /// The questions, encoded as records are.
+    /// The queries, encoded as records are.
     fn read(&self, schema: &Schema) -> Result<Matrix, Failure> {
         let meter = Meter::bar(&format!("reading {}", self.questions.display()));
         let tell = |done, total| meter.at(done, total);

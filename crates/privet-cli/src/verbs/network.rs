@@ -1,4 +1,4 @@
-//! `privet train --model`: networks.
+//! `privet train --model`: trains networks.
 
 use crate::failure::Failure;
 use crate::head::Told as Asked;
@@ -45,7 +45,7 @@ pub struct NetworkFlags {
     input_shift: Option<f64>,
 }
 
-/// Everything that a training of a network is told.
+/// The arguments of a training of a network.
 pub struct Told<'a> {
     pub head: &'a Asked,
     pub method: &'a str,
@@ -55,7 +55,7 @@ pub struct Told<'a> {
     pub releasing: &'a Releasing,
 }
 
-/// The description in a file.
+/// Reads the description of a network from a file.
 fn described(path: &Path) -> Result<Description, Failure> {
     let refused = |why: String| Failure::input(format!("--model {}: {why}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| refused(error.to_string()))?;
@@ -65,7 +65,7 @@ fn described(path: &Path) -> Result<Description, Failure> {
     Ok(description)
 }
 
-/// The weights of a network file, which must be those of such a network, and what a request says of them.
+/// Weights from a file of the same network, and their description for the request.
 fn public_weights(path: &Path, description: &Description) -> Result<(Begin, Vec<f32>), Failure> {
     let refused = |why: String| Failure::input(format!("--weights {}: {why}", path.display()));
     let Loaded::Network(network) = file::load_any(path, Seal::Required)? else {
@@ -74,7 +74,7 @@ fn public_weights(path: &Path, description: &Description) -> Result<(Begin, Vec<
     Begin::file(description, &network).map_err(|error| refused(error.to_string()))
 }
 
-/// Refuses flags that are of linear models.
+/// Refuses flags that apply only to linear models.
 fn only_of_networks(settings: &RequestFlags) -> Result<(), Failure> {
     let given = [
         ("--loss", settings.loss.is_some()),
@@ -91,7 +91,7 @@ fn only_of_networks(settings: &RequestFlags) -> Result<(), Failure> {
     }
 }
 
-/// Trains, and writes what was released.
+/// Trains a network and writes its release.
 pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
     only_of_networks(told.settings)?;
     let description = described(model)?;
@@ -158,7 +158,7 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
     let training = match (found, &flags.checkpoint) {
         (Some(found), _) => found,
         (None, Some(path)) => {
-            // Whatever can be refused is refused before all of it is spent.
+            // Refuses everything it can before the whole cost is spent.
             let begins = Checkpointed::ready(ready.plan(), weights.as_deref(), path, &data)?;
             let planned = ready.spend_whole(&data)?;
             begins.begin(&planned, source.as_mut())?
@@ -171,12 +171,12 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
     };
     let finished = training.finish(&data, flags.every, source.as_mut(), &never)?;
     drop(meter);
-    // Killed before the file is there, it is gone on with by the same command, and gives the same network.
+    // If killed before the file exists, the same command resumes and gives the same network.
     let network = finished.network().clone();
     told.releasing.keep(place, Made::until(network, move || Ok(finished.settle().map(drop)?)))
 }
 
-/// Weights as public rows are handed over: in one row.
+/// Weights in the form of public rows: one row.
 fn one_row(weights: &[f32]) -> Matrix {
     Matrix::Dense(DenseMatrix::new(weights.to_vec(), 1, weights.len()))
 }

@@ -1,4 +1,4 @@
-//! `privet plan`: what a budget buys, with no data in the room.
+//! `privet plan`: the plan for a budget, without any data.
 
 use super::plan_ratings;
 use crate::failure::Failure;
@@ -50,7 +50,8 @@ pub struct ShowPlan {
         help = format!("Of `privet complete`, for a schema of ratings and N users: {}, or all", Completion::accepted()),
     )]
     complete: Option<plan_ratings::Asked>,
-    /// Share of the commonest class, from public knowledge: predictions are then for it, not for classes of equal size
+    /// Share of the commonest class, from public knowledge: predictions are then for it, not for classes
+    /// of equal size
     #[arg(
         long, value_name = "SHARE", value_parser = settings::within(BASE_RATE), allow_hyphen_values = true,
         conflicts_with = "complete",
@@ -105,14 +106,14 @@ fn asked(word: &str) -> Result<Asked, String> {
     Ok(Asked(vec![parse(word).map_err(|error| format!("{error}, all"))?]))
 }
 
-/// A plan, or why there is none.
+/// A plan, or the reason why there is none.
 struct Row {
     method: Method,
     calibration: Calibration,
     outcome: Result<learn::Plan, LearnError>,
-    /// For the base rate that was declared, or for classes of equal size.
+    /// The prediction for the declared base rate, or for classes of equal size.
     forecast: Option<Forecast>,
-    /// Those of the plan; what it says of classes of equal size gives way to what is said of the base rate.
+    /// The notes of the plan, with those on classes of equal size replaced by those on the base rate.
     notes: Vec<String>,
 }
 
@@ -132,7 +133,7 @@ impl Row {
 }
 
 impl ShowPlan {
-    /// Plans every method asked for under every calibration asked for.
+    /// Plans every requested method under every requested calibration.
     pub fn run(self) -> Result<(), Failure> {
         let schema = self.head.schema()?;
         let rows_declared = self.head.rows.unwrap_or_default();
@@ -150,7 +151,7 @@ impl ShowPlan {
                 if !method.is_private() && !rows.is_empty() {
                     continue;
                 }
-                // With `all`, a setting of one method is not held against the others.
+                // With `all`, a setting of one method does not rule out the others.
                 let settings = match self.method.0.len() {
                     1 => self.settings.clone(),
                     _ => self.settings.only_for(method),
@@ -165,7 +166,7 @@ impl ShowPlan {
                     noise: self.noise,
                 });
                 let outcome = learn::plan(&learn::Request { among, ..request });
-                // Printed constants that nobody asked for and no paper prints are no news.
+                // Unrequested printed constants that no paper prints are not reported.
                 let unasked = self.calibration.is_none() && calibration == Calibration::Printed;
                 if unasked && outcome.is_err() {
                     continue;
@@ -232,7 +233,7 @@ fn row_json(row: &Row) -> Value {
     Value::Object(all)
 }
 
-/// A share of what can be learnt, in hundredths: it is no better known.
+/// The predicted cost as a share of what can be learnt, in whole per cent: it is no better known.
 fn share(forecast: &Forecast) -> String {
     match 100.0 * forecast.cost {
         cost if cost < 1.0 => "< 1 %".into(),
@@ -261,7 +262,7 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
     }
     let header = ["method", "constants", "predicted cost", "ε", "δ", "proved"];
     let mut cells = vec![header.map(String::from).to_vec()];
-    // Noise and settings stand below each line: beside it they are wider than a terminal.
+    // Noise and settings go below each line: beside it they are wider than a terminal.
     let mut below: Vec<String> = Vec::new();
     let mut remarks: Vec<(String, Vec<String>)> = Vec::new();
     let mut remark = |words: String, row: &Row| {

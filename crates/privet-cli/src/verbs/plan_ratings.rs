@@ -1,4 +1,4 @@
-//! What a budget buys of completed ratings, with no data in the room.
+//! Plans for completing ratings under a budget, without any data.
 
 use crate::failure::Failure;
 use crate::head::Told;
@@ -24,7 +24,7 @@ pub fn asked(word: &str) -> Result<Asked, String> {
     Ok(Asked(vec![parse(word).map_err(|error| format!("{error}, all"))?]))
 }
 
-/// Plans every method asked for, of about so many users.
+/// Plans every requested method, for about so many users.
 pub fn show(
     schema: &Schema,
     head: &Told,
@@ -37,7 +37,7 @@ pub fn show(
     let mut rows: Vec<(&Method, Result<Plan<Complete>, LearnError>)> = Vec::new();
     for method in &asked.0 {
         let own = |name: &str| method.info().settings.iter().any(|known| known.name == name);
-        // With `all`, a setting of one method is not held against the others.
+        // With `all`, a setting of one method does not rule out the others.
         let mut wanted = flags.set.iter().filter(|(name, _)| asked.0.len() == 1 || own(name));
         let settled =
             wanted.try_fold(method.clone(), |method, (name, value)| method.with(name, value));

@@ -1,4 +1,4 @@
-//! `privet predict`: use a model on new rows.
+//! `privet predict`: applies a model to new rows.
 
 use super::evaluate::Decision;
 use crate::failure::Failure;
@@ -122,25 +122,25 @@ fn above(model: &Usable, features: &Matrix, threshold: f64) -> Result<Prediction
     Ok(Predictions::Classes(shares.chunks(2).map(second).collect()))
 }
 
-/// Leaves out of a schema how its numbers are encoded.
+/// Removes the encoding of numbers from a schema.
 fn without_encoding(draft: &mut Draft) {
     draft.bias = None;
     draft.pairs.clear();
-    // Raised where rows are not to be clipped.
+    // Raised where rows are not clipped.
     (draft.clip.rows, draft.clip.radius) = (None, 1.0);
     for column in &mut draft.columns {
         (column.scale, column.basis) = (None, None);
     }
 }
 
-/// The model's own schema, or the caller's if it says the same of the records.
+/// The model's own schema, or the caller's if both describe records alike.
 pub fn fitting_schema(own: &Schema, given: Option<&Path>) -> Result<Schema, Failure> {
     let Some(path) = given else { return Ok(own.clone()) };
     let schema = Schema::load(path)?;
     let bare = |schema: &Schema| {
         let mut draft = Draft::from(schema.clone());
         draft.file = Default::default();
-        // What decides nothing about a record.
+        // Fields that decide nothing about a record.
         (draft.storage, draft.origin, draft.other_columns) = (None, None, None);
         draft
     };
@@ -149,7 +149,7 @@ pub fn fitting_schema(own: &Schema, given: Option<&Path>) -> Result<Schema, Fail
         return Ok(schema);
     }
     if schema.is_open() {
-        // What it leaves open the plan decided: only what it says must fit.
+        // The plan decided the open parts of the schema: only the others must match.
         for draft in [&mut ours, &mut theirs] {
             without_encoding(draft);
         }
@@ -180,7 +180,7 @@ pub fn fitting_schema(own: &Schema, given: Option<&Path>) -> Result<Schema, Fail
     )))
 }
 
-/// What became of categories that the schema does not list, and how many there were.
+/// Reports the treatment of categories that the schema does not list, and their number.
 pub fn tell_unknown(report: &Report) {
     for line in report.to_string().lines() {
         say!("{}", words::wrapped(&format!("note: {line}"), "").trim_end());

@@ -1,4 +1,4 @@
-//! `privet recommend`: what one user would say of items that she has not rated.
+//! `privet recommend`: predicts one user's ratings of items that she has not rated.
 
 use crate::failure::Failure;
 use crate::output::{self, number};
@@ -57,13 +57,14 @@ impl Recommend {
         let seen = own.items();
         let table = ratings::table(vec![own], &rated);
         let user = LocalState::of(&table.features, 0);
-        // Of one who rated more than the cap some were left out: those are not recommended either.
+        // A user with more ratings than the cap has some left out: those items are not recommended
+        // either.
         let wanted = self.top.saturating_add(seen.len());
         let (mut found, certificate) = joint::recommended(&released, user, wanted)?.into_parts();
         found.retain(|found| !seen.contains(&found.item));
         found.truncate(self.top);
         say!("made from this user's own ratings: for that user's eyes alone");
-        // What a file claims is stated if it verifies.
+        // A claim is stated if it verifies.
         let guarantee = certificate.guarantee.filter(|_| verify(&released).valid);
         match &guarantee {
             Some(guarantee) => say!("towards everyone else: {}", words::guarantee(guarantee)),
@@ -83,7 +84,7 @@ impl Recommend {
     }
 }
 
-/// Lines `item,rating`.
+/// Reads lines `item,rating`.
 fn own_ratings(path: &Path, rated: &Rated<'_>) -> Result<OwnRatings, Failure> {
     let bytes = privet_data::read::decompressed(path)?;
     let shown = path.display();

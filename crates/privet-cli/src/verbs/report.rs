@@ -1,4 +1,4 @@
-//! `privet report`: one page to sign.
+//! `privet report`: writes one page to sign.
 
 use crate::failure::Failure;
 use crate::{output, page, say};

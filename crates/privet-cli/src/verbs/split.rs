@@ -1,4 +1,4 @@
-//! `privet split`: a table in two, with nobody in both.
+//! `privet split`: splits a table in two, with each person in only one part.
 
 use crate::failure::Failure;
 use crate::{output, say};
@@ -80,7 +80,7 @@ impl Split {
     }
 }
 
-/// Both parts, each with the header. A row goes by the hash of whose it is, or of its place.
+/// Both parts, each with the header. The hash of a row's unit, or of its index, decides its part.
 fn parts(
     table: &Path,
     separator: u8,

@@ -1,4 +1,4 @@
-//! `privet total`: what several releases reveal together.
+//! `privet total`: the joint guarantee of several releases.
 
 use crate::failure::Failure;
 use crate::output::{self, number};
@@ -48,7 +48,8 @@ pub struct Total {
         help = format!("State ε at this δ: {DELTA} [default: the sum of all]"),
     )]
     delta: Option<f64>,
-    /// State that a user is the same in all files, though they name different columns or none. It is repeated as yours
+    /// State that a user is the same in all files, though they name different columns or none. It is
+    /// repeated as yours
     #[arg(long)]
     same_unit: bool,
     /// As JSON
@@ -56,31 +57,31 @@ pub struct Total {
     json: bool,
 }
 
-/// What `--same-unit` has stated, where it was needed.
+/// The condition that `--same-unit` states, where it was needed.
 const SAME_UNIT: &str = "that a user is the same in all of them is the word of whoever ran this (--same-unit): the files do \
                          not say so";
 
 /// One release.
 struct Part {
-    /// Its file, or that whose schema it was bought for.
+    /// Its file, or the file whose schema it paid for.
     name: String,
-    /// The digest by which it is known again.
+    /// The digest that identifies it.
     digest: String,
     claim: Guarantee,
-    /// In which arithmetic it is proved; that of a schema's price is in no file.
+    /// The arithmetic of its proof; unknown for a schema's cost.
     arithmetic: Option<Arithmetic>,
-    /// Its conditions, and what else verification notes.
+    /// Its conditions and other notes of its verification.
     notes: Vec<String>,
-    /// Who a unit is of whom it speaks.
+    /// The definition of a unit under which its claim holds.
     whose: Whose,
     event: Event,
-    /// What it is known by in a schema that was made of it: the events that were planned.
+    /// The planned events, by which a schema made from it identifies it.
     planned: Option<Event>,
 }
 
 impl Part {
-    /// Whether what a schema cost is this release, or the schema of another file once more. The digest alone would
-    /// not do: it is a text in a schema, and nothing ties it to the events beside it.
+    /// True if a schema's cost is that of this release, or of another file's schema. The digest alone
+    /// would not do: it is a text in a schema, and nothing ties it to the events beside it.
     fn is(&self, schema: &Self) -> bool {
         let claim = |part: &Self| (part.claim.epsilon, part.claim.delta);
         self.digest == schema.digest
@@ -103,7 +104,7 @@ impl Total {
             parts.push(part);
             schemas.extend(schema);
         }
-        // What a schema's bounds cost counts once, whether its release is among the files or not.
+        // The cost of a schema's bounds counts once, whether its release is among the files or not.
         for schema in schemas {
             if !parts.iter().any(|known| known.is(&schema)) {
                 parts.push(schema);
@@ -169,8 +170,8 @@ impl Total {
         output::print(&text)
     }
 
-    /// Refuses releases whose units are not known to be the same, unless whoever runs this states that they are; then
-    /// what was stated.
+    /// Refuses releases whose units may differ, unless the user declares them the same; returns that
+    /// declaration.
     fn same_unit(&self, parts: &[Part]) -> Result<Option<&'static str>, Failure> {
         let Some(first) = parts.first() else { return Ok(None) };
         // The relations are compared where the claims are added up.
@@ -192,7 +193,7 @@ impl Total {
     }
 }
 
-/// In which arithmetic all of them together are proved.
+/// The arithmetic for which the total is proved.
 fn arithmetic(parts: &[Part]) -> Arithmetic {
     match parts.iter().any(|part| part.arithmetic == Some(Arithmetic::Real)) {
         true => Arithmetic::Real,
@@ -200,7 +201,7 @@ fn arithmetic(parts: &[Part]) -> Arithmetic {
     }
 }
 
-/// What the total holds under: the arithmetic, and each condition with the releases that have it.
+/// The conditions of the total: the arithmetic, and each condition with the releases that have it.
 fn conditions(parts: &[Part]) -> String {
     let of = |has: &dyn Fn(&Part) -> bool| {
         let names = parts.iter().filter(|part| has(part)).map(|part| printable(&part.name));
@@ -225,7 +226,7 @@ fn conditions(parts: &[Part]) -> String {
     }
 }
 
-/// A release whose claim holds, and what its schema's bounds cost.
+/// A release whose claim holds, and the cost of its schema's bounds.
 fn read(path: &Path) -> Result<(Part, Option<Part>), Failure> {
     let released = file::load_any(path, Seal::Required)?;
     let meter = Meter::spinner(&format!("verifying {}", path.display()));
@@ -246,7 +247,8 @@ fn read(path: &Path) -> Result<(Part, Option<Part>), Failure> {
     let certificate = released.certificate();
     let planned = certificate.events.clone().filter(|_| certificate.filter.is_none());
     let bought = released.bought();
-    // Which events a plan under a bought schema has follows from what was bought: its claim alone was fixed before.
+    // Under a privately estimated schema a plan's events depend on the estimate: its claim alone was
+    // fixed before.
     let event = planned.clone().filter(|_| bought.is_none()).unwrap_or(Event::Use {
         neighbours: claim.neighbours,
         unit: claim.unit,
@@ -282,7 +284,7 @@ fn composed(parts: &[Part], delta: Option<f64>) -> Result<Guarantee, Failure> {
         )));
     }
     let sum = |of: fn(&Guarantee) -> f64| parts.iter().map(|part| of(&part.claim)).sum::<f64>();
-    // Each sum is rounded a few times; the factor pays for that.
+    // Each sum is rounded a few times; the factor covers that.
     let up = 1.0 + 4.0 * f64::EPSILON * parts.len() as f64;
     let (epsilons, deltas) = (sum(|claim| claim.epsilon) * up, sum(|claim| claim.delta) * up);
     let delta = delta.unwrap_or(deltas).min(1.0);

@@ -92,7 +92,7 @@ fn asked(word: &str) -> Result<String, String> {
 }
 
 impl Train {
-    /// A network where one is described, otherwise a linear model.
+    /// Trains a network where one is described, otherwise a linear model.
     pub fn run(self) -> Result<(), Failure> {
         let Some(model) = &self.network.model else {
             let method = self.method.parse()?;
@@ -116,7 +116,7 @@ impl Train {
     }
 }
 
-/// A linear model and how it is learnt.
+/// A linear model and its method.
 struct Linear {
     told: Train,
     method: Method,
@@ -130,7 +130,7 @@ impl Deref for Linear {
 }
 
 impl Linear {
-    /// Refuses before a record is read whatever can be refused then.
+    /// Trains; refuses everything it can before a record is read.
     fn run(mut self) -> Result<(), Failure> {
         let schema = self.head.schema()?;
         let public = self.public_rows(&schema)?;
@@ -158,7 +158,7 @@ impl Linear {
             None => Ok(plan),
         })?;
         let mut source = self.releasing.source()?;
-        // The solver's own numbers come from the records: only that it lives is shown.
+        // The solver's own numbers come from the records: no progress is shown.
         let meter = Meter::spinner("training");
         let made = ready.run(data.table(), source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
@@ -167,7 +167,7 @@ impl Linear {
         Ok(())
     }
 
-    /// Whether rows are encoded on disk, by public facts alone.
+    /// True if rows are encoded on disk, by public facts alone.
     fn on_disk(&self, plan: &Plan) -> Result<bool, Failure> {
         let request = plan.request();
         self.disk.needed(plan.schema(), request.rows, &request.task.method)

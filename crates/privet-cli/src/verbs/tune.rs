@@ -88,7 +88,7 @@ fn law(text: &str) -> Result<Law, String> {
 }
 
 impl Tune {
-    /// Refuses before a record is read whatever can be refused then.
+    /// Tunes; refuses everything it can before a record is read.
     pub fn run(self) -> Result<(), Failure> {
         let schema = self.head.schema()?;
         let table = self.head.table(&schema)?;
@@ -101,7 +101,7 @@ impl Tune {
         };
         let (ready, data) = reserved.read(read)?;
         let mut source = self.releasing.source()?;
-        // Only that it lives is shown: steps would tell how many trials there are.
+        // No progress is shown: steps would reveal the number of trials.
         let meter = Meter::spinner("tuning");
         let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);

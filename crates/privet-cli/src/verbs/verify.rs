@@ -1,4 +1,4 @@
-//! `privet verify`: does the certificate hold?
+//! `privet verify`: verifies a certificate.
 
 use crate::failure::Failure;
 use crate::keys;
@@ -97,7 +97,7 @@ impl Verify {
     }
 }
 
-/// Whether the rows of a public file are those that a model states.
+/// Checks that the rows of a public file are those that a model states.
 fn public_rows(released: &Loaded, path: &Path) -> Result<Check, Failure> {
     if let Loaded::Labels(labels) = released {
         let request = labels.request();

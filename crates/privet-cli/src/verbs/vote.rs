@@ -1,4 +1,4 @@
-//! `privet vote`: labels of public rows by the votes of models that are each trained on a part of the records.
+//! `privet vote`: labels of public rows by the votes of models, each trained on a part of the records.
 
 use crate::failure::Failure;
 use crate::head::{Given, Head, NOT_FOR_A_STREAM, head};
@@ -158,13 +158,13 @@ head! {
     }
 }
 
-/// A program that nobody can send records away through.
+/// A program without access to the network.
 const ALONE: &str = "a program of the holder's";
-/// One that could.
+/// A program with access to the network.
 const WITH_NETWORK: &str = "a program of the holder's, which had the network";
 
 impl Asked {
-    /// The schema, with nothing of its encoding left open.
+    /// The schema with its encoding fully determined.
     pub fn schema(&self) -> Result<Schema, Failure> {
         Ok(self.head.schema()?.linear())
     }
@@ -174,7 +174,7 @@ impl Asked {
         read_table(self.head.data(), schema, self.head.relation(schema))
     }
 
-    /// What they learn with.
+    /// The teachers' learner.
     pub fn teacher(&self) -> Result<Teacher, Failure> {
         if let Some(program) = self.command()? {
             // The command may name paths: it stays out of the certificate.
@@ -186,7 +186,8 @@ impl Asked {
         Ok(self.teach.iter().try_fold(teacher, set)?)
     }
 
-    /// The program that teaches, if one does; refused where it would have the network and nobody allowed that.
+    /// The teacher program, if there is one; refused where it would have the network without the user's
+    /// consent.
     fn command(&self) -> Result<Option<Program>, Failure> {
         let Some(command) = &self.teacher_cmd else { return Ok(None) };
         let program = Program::new(command, Duration::from_secs(self.teacher_seconds));
@@ -200,7 +201,7 @@ impl Asked {
         ))
     }
 
-    /// The plan for a task of so many questions, of known rows or of a stream.
+    /// The plan for a task, of known rows or of a stream.
     pub fn plan(&self, schema: &Schema, rows: u64, of: Task) -> Result<Plan<Task>, Failure> {
         let set = |how: Aggregator, (name, value): &(String, String)| how.with(name, value);
         let aggregator = self.set.iter().try_fold(of.aggregator.clone(), set)?;
@@ -211,7 +212,8 @@ impl Asked {
         Ok(plan(&request)?)
     }
 
-    /// The program that teaches, if one does, rehearsed on made-up rows; `stated` is the teacher of the plan.
+    /// The teacher program, if there is one, rehearsed on invented rows; `stated` is the teacher of the
+    /// plan.
     pub fn program(
         &self,
         schema: &Schema,
@@ -247,7 +249,7 @@ pub fn public_rows(path: &Path, schema: &Schema) -> Result<Matrix, Failure> {
 }
 
 impl Vote {
-    /// Refuses before a record is read whatever can be refused then.
+    /// Votes; refuses everything it can before a record is read.
     pub fn run(self) -> Result<(), Failure> {
         let schema = self.asked.schema()?;
         let public = public_rows(&self.asked.public, &schema)?;
@@ -307,7 +309,7 @@ impl Vote {
     }
 }
 
-/// A class a line, empty where there is none, under the target's name.
+/// A class per line, empty without a label, under the target's name.
 pub fn csv(schema: &Schema, classes: &[Option<u32>]) -> String {
     let quoted = |text: &str| match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),

@@ -1,4 +1,4 @@
-//! Bad input: exit code 2, words that name the place and what would be accepted, nothing written.
+//! Bad input: exit code 2, a message that names the position and the accepted values, nothing written.
 
 use crate::world::{TRAIN, World, table};
 
@@ -126,7 +126,7 @@ fn damaged_files() {
             let line = TRAIN.replace("table.csv", "table.parquet");
             world.refused(2, &line, &["table.parquet"]);
         }
-        // Found by fuzzing: the decoder panics on these; only the reader's own words may show.
+        // Found by fuzzing: the decoder panics on these; only the reader's own message may show.
         let fuzz = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz");
         let schema = std::fs::read_to_string(format!("{fuzz}/table.toml")).unwrap();
         let schema = schema.replace("[file]", "[file]\nformat = \"parquet\"");

@@ -1,13 +1,13 @@
-//! The page to sign in a real browser: nothing overflows, wide or narrow, and nothing goes wrong.
+//! The page to sign in a real browser: nothing overflows, wide or narrow, and there is no error.
 //!
-//! Without a browser the test says SKIPPED; `scripts/browser.sh` installs one. `PRIVET_KEEP_PAGES=FOLDER` keeps pages and
-//! pictures for whoever wants to look at them.
+//! Without a browser the test prints SKIPPED; `scripts/browser.sh` installs one.
+//! `PRIVET_KEEP_PAGES=FOLDER` keeps pages and pictures for inspection.
 
 use crate::chromium::{LISTEN, browser, framed, measured, ran};
 use crate::world::{TRAIN, World};
 use std::path::PathBuf;
 
-/// Measures the layout and writes what it found into attributes of the outermost root.
+/// Measures the layout and writes its findings into attributes of the root element.
 const MEASURE: &str = "<script>addEventListener('load', () => { \
     const root = document.documentElement, all = (query) => [...document.querySelectorAll(query)]; \
     const say = (name, value) => top.document.documentElement.setAttribute('data-' + name, String(value)); \
@@ -25,7 +25,7 @@ const MEASURE: &str = "<script>addEventListener('load', () => { \
         return a.left < b.left - 1 || a.right > b.right + 1 || a.bottom > b.bottom + 1; }).length); \
 });</script>";
 
-/// What the page allows of itself; scripts that measure are allowed besides.
+/// The page's own content policy; measuring scripts are allowed as well.
 fn policy(page: &str) -> &str {
     let (_, rest) = page.split_once("Content-Security-Policy\" content=\"").unwrap();
     rest.split_once('"').unwrap().0
@@ -35,7 +35,7 @@ fn policy(page: &str) -> &str {
 fn the_page_to_sign_is_right_in_a_browser() {
     let Some(browser) = browser() else { return };
     let world = World::new();
-    // A name that is long and hostile, and a schema whose bounds were bought.
+    // A long and hostile name, and a schema whose bounds were estimated privately.
     let long = "ward <b>of</b> a hospital with a very long name, & \"quoted\"";
     let schema = world.read("schema.toml").replace("bounds = [0, 100]", "bounds = [0, 100000]");
     world.write("wide.toml", schema.replace("\"c\"]", &format!("\"c\", {long:?}]")));

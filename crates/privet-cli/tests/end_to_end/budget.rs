@@ -19,7 +19,7 @@ fn releases_are_paid_for_until_the_limit() {
     let world = World::new();
     let opened = world.ok(OPEN);
     assert!(opened.contains("ε = 2") && opened.contains("privet.ledger"), "{opened}");
-    // It lies beside the data, so that it is paid from without being named.
+    // It lies beside the data, so that it pays without being named.
     let mut made = 0;
     let refused = loop {
         let ended = world.run(&format!("{COUNT} --purpose study --out r{made}.json"));
@@ -39,7 +39,7 @@ fn releases_are_paid_for_until_the_limit() {
     assert_eq!(states(&world), vec!["settled"; made]);
     let shown = world.ok("budget show privet.ledger");
     assert!(shown.contains(&format!("by {made} releases")), "{shown}");
-    // Certificates say where they are, verify as ever, and fit.
+    // Certificates name their entry, verify as before, and match.
     let certificate = world.json("r0.json")["certificate"]["ledger"].clone();
     assert!(certificate["sequence"].as_u64().unwrap() >= 3, "{certificate}");
     assert_eq!(world.ok_json("verify r0.json --json")["valid"], true);
@@ -47,7 +47,7 @@ fn releases_are_paid_for_until_the_limit() {
     std::fs::copy(world.path("r0.json"), world.path("given/r0.json")).unwrap();
     let checked = world.ok("budget verify privet.ledger --certificates given");
     assert!(checked.contains("the chain of") && checked.contains("fits entry"), "{checked}");
-    // One that was made elsewhere does not.
+    // A certificate from elsewhere does not.
     world.ok(&format!("{COUNT} --ledger none --out given/other.json"));
     let ended = world.run("budget verify privet.ledger --certificates given");
     assert_eq!(ended.code, 1);
@@ -68,7 +68,7 @@ fn every_verb_pays() {
     );
     world.ok("select table.csv --schema schema.toml --size 1 --epsilon 1 --out columns.json");
     world.ok(&format!("{COUNT} --rows 400 --times 3 --stream s --out a.json"));
-    // A stream is paid for whole at its start; what follows costs nothing.
+    // A stream is paid for in full at its start; later calls cost nothing.
     world.ok("count table.csv --stream s --out b.json");
     assert_eq!(states(&world), ["settled"; 4]);
     let fact = |file: &str| world.json(file)["certificate"]["ledger"]["sequence"].clone();
@@ -77,12 +77,12 @@ fn every_verb_pays() {
         assert_eq!(world.ok_json(&format!("verify {file} --json"))["valid"], true, "{file}");
         assert!(fact(file).is_u64(), "{file}");
     }
-    // One that was begun without a ledger goes on without one, if that is said.
+    // A stream begun without a ledger continues without one, if the user confirms it.
     world.ok(&format!("{COUNT} --rows 400 --times 3 --stream t --ledger none --out d.json"));
     world.refused(1, "count table.csv --stream t --out e.json", &["begun without a ledger"]);
     world.ok("count table.csv --stream t --ledger none --out e.json");
     world.ok("budget verify privet.ledger");
-    // A stream of rows has no file to be known by: only a name.
+    // A stream of rows has no file to be recognised by: only a name.
     world.ok("budget open --name clicks --ledger privet.ledger --epsilon 2 --delta 1e-6");
     let schema = crate::world::SCHEMA.replacen("bias = true", "bias = true\ninvalid = \"drop\"", 1);
     world.write("drop.toml", schema);
@@ -93,13 +93,13 @@ fn every_verb_pays() {
     assert!(fact("o.json").is_u64());
 }
 
-/// Whoever has a state has not paid for other tables with it, nor under other ledgers.
+/// The holder of a state has not paid for other tables with it, nor under other ledgers.
 #[test]
 fn a_stream_goes_on_only_with_the_data_set_that_paid_for_it() {
     let world = World::new();
     world.ok(OPEN);
     world.ok(&format!("{COUNT} --rows 400 --times 3 --stream s --out a.json"));
-    // Another data set of the same ledger, whatever it is called.
+    // Another data set of the same ledger, whatever its name.
     let text = table(800);
     let other: Vec<&str> = text.lines().take(1).chain(text.lines().skip(401)).collect();
     world.write("other.csv", other.join("\n"));
@@ -120,7 +120,7 @@ fn a_stream_goes_on_only_with_the_data_set_that_paid_for_it() {
     world.refused(1, elsewhere, &["not paid for from other.ledger", "another ledger"]);
     world.refused(1, "count table.csv --stream s --seed 1 --out b.json", &["--seed"]);
     world.ok("count table.csv --stream s --out b.json");
-    // Rows have no file to be known by; a name they have.
+    // Rows have no file to be recognised by; a name they have.
     world.ok("budget open --name clicks --ledger privet.ledger --epsilon 2 --delta 1e-6");
     let schema = crate::world::SCHEMA.replacen("bias = true", "bias = true\ninvalid = \"drop\"", 1);
     world.write("drop.toml", schema);
@@ -134,7 +134,7 @@ fn a_stream_goes_on_only_with_the_data_set_that_paid_for_it() {
     world.ok("budget verify privet.ledger");
 }
 
-/// A ledger beside the data that cannot be opened is no reason to go on without one.
+/// A ledger beside the data that cannot be opened is no reason to run without one.
 #[test]
 fn a_ledger_that_leads_nowhere_is_not_none() {
     let world = World::new();
@@ -159,11 +159,11 @@ fn what_is_refused_before_the_first_draw_is_void() {
     assert_eq!(states(&world), ["void"]);
     let shown = world.ok_json("budget show privet.ledger --json");
     assert_eq!(shown["datasets"][0]["share_spent"], 0.0);
-    // Nothing without a price is paid for.
+    // A release without a cost is not paid for.
     world.refused(1, &format!("{COUNT} --seed 1 --out o.json"), &["--seed", "protects nobody"]);
     let plain = "train table.csv --schema schema.toml --method non-private --out o.json";
     world.refused(1, plain, &["without privacy"]);
-    // Nor is what protects somebody else.
+    // Nor is one that protects another unit.
     let other = format!("{COUNT} --neighbours add-remove --rows 400 --out o.json");
     world.refused(1, &other, &["add-remove of one record", "replace-one of one record"]);
     world.refused(2, &format!("{COUNT} --dataset nobody --out o.json"), &["it has: table"]);
@@ -209,13 +209,13 @@ fn a_table_is_known_again() {
         let ended = world.run(&format!("{parquet} --out p.json"));
         assert_eq!(ended.code, 1, "{}", ended.stderr);
     }
-    // Grown by a few rows: asked about, then counted as the same.
+    // Grown by a few rows: the user must confirm, then it counts as the same.
     world.write("table.csv", table(430));
     let line = "count table.csv --schema schema.toml --by ward --epsilon 0.1 --out q.json";
     world.refused(1, line, &["--same-as 'table'"]);
     world.ok(&format!("{line} --same-as table"));
     world.ok(&format!("{line} --force"));
-    // Opened on its own all the same, the ledger says so.
+    // Opened on its own all the same, the ledger records it.
     world.write("part.csv", table(200));
     let part = "budget open part.csv --schema schema.toml --epsilon 1 --delta 1e-6";
     world.refused(1, part, &["shares about", "--same-as 'table'", "--new"]);
@@ -266,7 +266,7 @@ fn what_cannot_be_written_down_is_not_released() {
     let world = World::new();
     world.ok(OPEN);
     let privet = env!("CARGO_BIN_EXE_privet");
-    // Files may not grow beyond what there is: the log of the ledger cannot be written.
+    // Files may not grow beyond their present size: the log of the ledger cannot be written.
     let script = format!("trap '' XFSZ; ulimit -f 0; exec {privet} {COUNT} --out o.json");
     let mut command = std::process::Command::new("bash");
     command.arg("-c").arg(&script).current_dir(world.path("."));
@@ -276,7 +276,7 @@ fn what_cannot_be_written_down_is_not_released() {
     assert!(states(&world).is_empty());
     world.ok(&format!("{COUNT} --out o.json"));
 
-    // The same for a user who may not write it.
+    // The same for a user without write permission.
     use std::os::unix::fs::PermissionsExt;
     let mode = |name: &str, mode| {
         let permissions = std::fs::Permissions::from_mode(mode);

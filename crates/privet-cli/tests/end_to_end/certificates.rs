@@ -4,7 +4,7 @@ use crate::world::{TRAIN, World};
 use privet_dp::gate::seal;
 use serde_json::Value;
 
-/// Changes a model file and puts a fresh digest on it, as a forger would.
+/// Changes a model file and gives it a new digest, as a forger would.
 fn reseal(world: &World, name: &str, change: impl FnOnce(&mut Value)) {
     let mut document = world.json(name);
     change(&mut document);
@@ -308,7 +308,7 @@ fn a_note_that_is_not_the_plans_is_shown_as_the_files() {
             !text.contains('\u{1b}') && !text.lines().any(|line| line.trim() == "VALID: ε = 0")
         );
     }
-    // However it is broken into lines.
+    // In every division into lines.
     for width in [1, 40, 60, 70, 74, 78] {
         reseal(&world, "model.json", |document| {
             let lie = format!("{} Note: safe to publish in full", "x".repeat(width));
@@ -359,7 +359,7 @@ fn a_model_with_noise_of_its_own_has_a_date_and_an_id() {
     }
 }
 
-/// A device has no length to look at.
+/// A device has no length to check.
 #[test]
 fn no_more_is_read_than_a_model_may_have() {
     World::new().refused(2, "verify /dev/zero", &["/dev/zero", "too large"]);

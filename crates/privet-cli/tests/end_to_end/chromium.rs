@@ -1,21 +1,21 @@
 //! Pages in a real browser, for tests: Chromium, headless, in light and dark, wide and narrow.
 //!
-//! Whatever goes wrong is a panic, as in a test.
+//! Any error is a panic, as in a test.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Long enough for a machine with much else to do.
+/// Long enough for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(600);
 
-/// Counts what went wrong; stands first in the page.
+/// Counts errors; stands first in the page.
 pub const LISTEN: &str = "<script>let wrong = 0; \
     addEventListener('error', () => wrong++, true); \
     addEventListener('securitypolicyviolation', () => wrong++);</script>";
 
-/// The browser to test with; where there is none the test says that it is skipped, or fails under
+/// The browser to test with; without one the test prints that it is skipped, or fails under
 /// `PRIVET_REQUIRE_BROWSER=1`.
 pub fn browser() -> Option<PathBuf> {
     if let Some(named) = std::env::var_os("PRIVET_BROWSER") {
@@ -38,8 +38,8 @@ pub fn browser() -> Option<PathBuf> {
     found
 }
 
-/// Writes the page into a frame of this width, in a page of its own, and says where: a window is never narrower than 500
-/// pixels, a frame may be.
+/// Writes the page into a frame of this width, in a page of its own, and returns its path: a window is
+/// never narrower than 500 pixels, a frame may be.
 pub fn framed(folder: &Path, page: &str, width: u32) -> String {
     let place = folder.join("framed.html");
     let frame = format!(
@@ -51,7 +51,7 @@ pub fn framed(folder: &Path, page: &str, width: u32) -> String {
     format!("file://{}", place.display())
 }
 
-/// Runs the browser to its end and returns what it said.
+/// Runs the browser to its end and returns its output.
 pub fn ran(
     browser: &Path,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! Ratings: completed, verified, shown, recommended from; and what is wrong with them.
+//! Ratings: completed, verified, shown, recommended from; and refusals.
 
 use crate::world::World;
 use std::fmt::Write as _;
@@ -54,11 +54,11 @@ fn ratings_are_completed_verified_and_recommended_from() {
     assert_eq!(world.ok_json("verify top.json --json")["valid"], true);
     let told = world.ok_json("recommend top.json --user mine.csv --json");
     assert!(told["recommended"].as_array().unwrap().len() <= 6, "{told}");
-    // What needs a model says what it got.
+    // A verb that needs a model names the kind of file it got.
     world.refused(2, "predict films.json table.csv --out p.csv", &["films.json"]);
 }
 
-/// What one user's line holds decides neither the exit code nor what is written of others, in any layout.
+/// The content of one user's line affects neither the exit code nor the output on others, in any layout.
 #[test]
 fn a_bad_line_decides_nothing_where_none_may() {
     let world = world();

@@ -26,10 +26,10 @@ fn counts_are_released_verified_and_shown() {
     // Standard output holds the release alone.
     let text = world.ok(&format!("{COUNT} --out -"));
     assert!(serde_json::from_str::<serde_json::Value>(&text).unwrap()["kind"] == "table");
-    // A seed is for tests, and says so.
+    // A seed is for tests, and the output states it.
     world.ok(&format!("{COUNT} --seed 1 --out seeded.json"));
     assert_eq!(world.run("verify seeded.json").code, 1);
-    // What needs a model says what it got.
+    // A verb that needs a model names the kind of file it got.
     world.refused(2, "predict wards.json table.csv --out p.csv", &["wards.json", "table"]);
 }
 
@@ -66,11 +66,11 @@ fn several_processes_release_from_one_budget() {
         let verdict = world.ok_json(&format!("verify {file} --json"));
         assert_eq!((&verdict["valid"], &verdict["epsilon"]), (&true.into(), &100.0.into()));
     }
-    // A table that cannot be read, or a release that cannot be written, uses nothing up.
+    // A table that cannot be read, or a release that cannot be written, spends nothing.
     world.refused(2, "count nothing.csv --stream s --out c.json", &["nothing.csv"]);
     world.refused(2, "count table.csv --stream s --out b.json", &["b.json"]);
 
-    // An older state is refused, and so is going on after the last release.
+    // An older state is refused, and so is a call after the last release.
     let newest = world.read("s");
     world.write("s", world.read("old"));
     let stale = world.run("count table.csv --stream s --out c.json");

@@ -43,7 +43,7 @@ fn what_cannot_be_described_is_refused_before_anything_is_written() {
     refused("--rows 399", &["400 rows", "399"]);
 }
 
-/// Under add-remove nothing tells the number of rows but a noised sum.
+/// Under add-remove nothing but a noisy sum shows the number of rows.
 #[test]
 fn one_row_more_changes_nothing_but_noised_sums() {
     let world = World::new();

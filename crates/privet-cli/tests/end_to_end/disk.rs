@@ -6,7 +6,7 @@ use std::path::Path;
 
 const ROWS: usize = 9000;
 
-/// The table in so many files of a folder.
+/// The table in this many files of a folder.
 fn parts(world: &World, folder: &str, count: usize) {
     std::fs::create_dir(world.path(folder)).unwrap();
     let text = table(ROWS);
@@ -132,7 +132,8 @@ fn bad_tables_of_several_files_are_refused_and_nothing_is_trained() {
     assert!(!world.path("m.json").exists());
 }
 
-/// One Parquet file of a folder is cut short, another's bytes are changed: it is named, and nothing is trained.
+/// One Parquet file of a folder is cut short, another's bytes are changed: the error names it, and
+/// nothing is trained.
 #[test]
 #[cfg_attr(not(feature = "parquet"), ignore = "this build reads no Parquet")]
 fn a_corrupt_parquet_file_of_a_folder_is_named_and_nothing_is_trained() {
@@ -158,7 +159,7 @@ fn a_corrupt_parquet_file_of_a_folder_is_named_and_nothing_is_trained() {
     }
 }
 
-/// Killed in the middle of encoding (SIGKILL), it goes on with the files that are missing.
+/// Killed in the middle of encoding (SIGKILL), it resumes with the missing files.
 #[test]
 fn encoding_that_was_killed_goes_on_where_it_was() {
     let world = world();
@@ -189,7 +190,7 @@ fn encoding_that_was_killed_goes_on_where_it_was() {
     assert_eq!(hidden(&world.path("cache")), 0);
 }
 
-/// A ledger knows a folder as the table that it is, however it is cut, and pays once.
+/// A ledger recognises a folder as its table, however it is cut, and pays once.
 #[test]
 fn a_folder_pays_from_its_ledger() {
     let world = world();

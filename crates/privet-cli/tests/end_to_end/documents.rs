@@ -1,5 +1,6 @@
-//! What README and guide tell to type is typed: every block without a language, one after the other in one shell and a folder
-//! of its own. Blocks of `sh` are not run here; those of the guide's walk with real patients are by scripts/walk.sh.
+//! The commands in README and guide are run: every block without a language, one after the other in one
+//! shell and a folder of its own. Blocks of `sh` are not run here; those of the guide's walk with real
+//! patients are by scripts/walk.sh.
 
 use std::path::Path;
 use std::process::Command;
@@ -22,8 +23,9 @@ fn typed(page: &str) -> String {
 }
 
 fn runs(page: &str, least: usize) {
-    // An attack of fewer runs says the same in less time. And a description of a small ε may suggest nothing to narrow, which
-    // is refused (at 0.2 three times in ten, at 1 in none of 250): at 20 its noise is a hundredth of that at 0.2.
+    // An attack of fewer runs says the same in less time. And a description of a small ε may suggest
+    // nothing to narrow, which is refused (at 0.2 three times in ten, at 1 in none of 250): at 20 its
+    // noise is a hundredth of that at 0.2.
     let lines = typed(page)
         .replace("--runs 50000", "--runs 300")
         .replace("--epsilon 1 --out first.json", "--epsilon 20 --out first.json");

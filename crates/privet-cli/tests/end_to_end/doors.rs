@@ -1,5 +1,5 @@
-//! Getting there and away: schemas from headers, several problems at once, models for other programs, and what a shell
-//! expects of a command.
+//! Input and output of models: schemas from headers, several problems at once, models for other
+//! programs, and shell conventions.
 
 use crate::world::{Ended, TRAIN, World, table};
 use std::io::Write as _;
@@ -22,7 +22,7 @@ fn a_schema_from_a_header_is_filled_in_and_then_stands() {
         "schema new table.csv --target ill --unit ward --unit-spelling nfc --out unit.toml --force",
     );
     assert!(world.read("unit.toml").contains("\nspelling = \"nfc\""));
-    // Everything that is blank is told at once.
+    // All blank entries are reported at once.
     let ended = world.run("schema check new.toml");
     assert_eq!(ended.code, 2);
     for word in ["4 problems", "target.classes", "\"age\".type", "\"dose\".type", "\"ward\".type"] {
@@ -97,7 +97,8 @@ fn bounds_are_bought_and_the_total_is_stated() {
     let wide = wide
         .replace("[\"a\", \"b\", \"c\"]", "[\"a\", \"b\", \"c\", \"nobody\"]\nunknown = \"other\"");
     world.write("wide.toml", wide);
-    // Noise lifts the count of nobody above its margin in 1 of 40 releases: in eight of them, with 2e-13.
+    // Noise lifts the count of an empty category above its margin in 1 of 40 releases: in eight of them,
+    // with 2e-13.
     let text = (0..8)
         .map(|_| {
             world.ok("describe table.csv --schema wide.toml --epsilon 60 --out table.json --force");
@@ -129,7 +130,7 @@ fn bounds_are_bought_and_the_total_is_stated() {
     world.refused(2, "schema narrow wide.toml --by model.json", &["no description"]);
 }
 
-/// Nothing that is printed for people is wider than a terminal of 80 columns.
+/// No text printed for people is wider than a terminal of 80 columns.
 #[test]
 fn what_is_told_fits_eighty_columns() {
     let world = World::new();
@@ -181,14 +182,14 @@ fn what_is_told_fits_eighty_columns() {
     }
 }
 
-/// The price of bought bounds is in every total of what was made under them, once.
+/// The cost of privately estimated bounds is in every total of the releases under them, once.
 #[test]
 fn totals_count_what_bounds_cost() {
     let world = World::new();
     let wide = world.read("schema.toml").replace("bounds = [0, 100]", "bounds = [0, 100000]");
     world.write("wide.toml", wide);
-    // At this budget a count's noise has a deviation of 0.63 rows and 20 rows are beyond the outer quantile: bounds stay
-    // as wide as they were with a probability below 1e-20.
+    // At this budget a count's noise has a deviation of 0.63 rows and 20 rows are beyond the outer
+    // quantile: bounds stay as wide as they were with a probability below 1e-20.
     world.ok("describe table.csv --schema wide.toml --epsilon 60 --out table.json");
     world.ok("schema narrow wide.toml --by table.json --out narrow.toml");
     for name in ["one", "two"] {
@@ -196,7 +197,8 @@ fn totals_count_what_bounds_cost() {
     }
     let total = |files: &str| world.ok_json(&format!("total {files} --json"));
     let epsilon = |files: &str| total(files)["epsilon"].as_f64().unwrap();
-    // Between the model alone and the sum; at the sum of both δ the description by itself is a little below 60.
+    // Between the model alone and the sum; at the sum of both δ the description by itself is a little
+    // below 60.
     let alone = epsilon("one.json");
     assert!(alone > 58.0 && alone <= 60.5 + 1e-9, "{alone}");
     assert_eq!(total("one.json")["releases"].as_array().unwrap().len(), 2);
@@ -205,7 +207,7 @@ fn totals_count_what_bounds_cost() {
     assert!((epsilon("one.json table.json") - alone).abs() < 1e-9);
     let words = world.ok("total one.json");
     assert!(words.contains("bounds of the schema of one.json, bought"), "{words}");
-    // A schema that says that it was read off another release, a cheap one, is not paid for by that.
+    // A schema that claims to come from another, cheap, release is not paid for by it.
     world.ok("describe table.csv --schema wide.toml --epsilon 0.01 --out cheap.json");
     let digest = |name: &str| {
         let found = world.json(name)["certificate"]["digest"].clone();
@@ -227,7 +229,8 @@ fn totals_count_what_bounds_cost() {
     assert!(page.contains("origin") && !page.contains("noise_scale"), "events are not on paper");
 }
 
-/// A schema from a private look at the records: types, bounds and categories, and its price in every certificate.
+/// A schema estimated privately from the records: types, bounds and categories, and its cost in every
+/// certificate.
 #[test]
 fn a_schema_is_bought_from_the_records() {
     let world = World::new();
@@ -268,7 +271,7 @@ fn a_schema_is_bought_from_the_records() {
         "train visits.csv --schema bought.toml --rows 400 --epsilon 5 --out model.json --force",
     );
     assert!(world.ok("verify model.json").contains("VALID"));
-    // Ids that are integers, whichever way a program wrote them: declared, and paid for alike.
+    // Ids that are integers, however a program wrote them: declared, and paid for alike.
     world.write("visits.csv", world.read("visits.csv").replace("\np", "\n0"));
     let line = format!("{line} --rows 400 --unit-spelling number");
     world.refused(1, &format!("{line} --neighbours add-remove"), &["spelling", "replace-one"]);
@@ -299,7 +302,7 @@ fn a_schema_is_bought_from_the_records() {
         let ended = world.run(&line);
         assert!(ended.code != 0 && ended.stderr.contains(words), "{line}: {}", ended.stderr);
     }
-    // The ledger pays for it, and not for what is refused before a record is read.
+    // The ledger pays for it, and not for a refusal before a record is read.
     world.ok("budget open table.csv --schema schema.toml --epsilon 3 --delta 1e-4");
     world.ok("schema new table.csv --target ill --target-is classes --epsilon 2 --out paid.toml");
     world.refused(
@@ -309,7 +312,8 @@ fn a_schema_is_bought_from_the_records() {
     );
 }
 
-/// 0 and 1 may be labels or amounts. No record is asked which: it is said, or refused before anything is paid for.
+/// 0 and 1 may be labels or amounts. No record decides which: the user declares it, or is refused before
+/// anything is paid for.
 #[test]
 fn a_target_written_in_numbers_is_what_it_is_said_to_be() {
     let world = World::new();
@@ -334,7 +338,7 @@ fn a_target_written_in_numbers_is_what_it_is_said_to_be() {
         text.contains("column = \"ill\"\nbounds = [0.0, ") && !text.contains("classes"),
         "{text}"
     );
-    // A public table: asked, since it may be.
+    // A public table may be read: only an ambiguous target must be declared.
     let line = "schema new table.csv --target ill --public here --out new.toml --force";
     world.refused(2, line, &["--target ill", "--target-is classes", "--target-is number"]);
     world.ok(&format!("{line} --target-is classes"));
@@ -347,7 +351,7 @@ fn a_target_written_in_numbers_is_what_it_is_said_to_be() {
     let ward = line.replace("ill", "ward");
     world.ok(&ward);
     world.refused(2, &format!("{ward} --target-is number"), &["not all its cells are numbers"]);
-    // From the header nothing is decided: both are left to fill in, or the one that was said.
+    // From the header nothing is decided: both are left to fill in, or the declared one is used.
     let line = "schema new table.csv --target ill";
     let text = world.ok(line);
     assert!(text.contains("\nclasses = []") && text.contains("# bounds = "), "{text}");
@@ -358,8 +362,9 @@ fn a_target_written_in_numbers_is_what_it_is_said_to_be() {
     world.refused(2, "schema new table.csv --target-is classes", &["--target"]);
 }
 
-/// 100 students with ten grades each: a schema says what most of a column is, or that nothing stood out. With next to
-/// nothing spent a bin of 22 of them would be named with 5e-11; with very much, fewer than half of nine bins with less.
+/// 100 students with ten grades each: a schema states what most of a column is, or that nothing stood
+/// out. With next to nothing spent a bin of 22 of them would be named with 5e-11; with very much, fewer
+/// than half of nine bins with less.
 #[test]
 fn few_people_with_many_rows_get_the_bounds_of_most_or_none() {
     let world = World::new();
@@ -416,7 +421,8 @@ fn columns_that_are_not_listed_are_left_out_on_request() {
     assert!(world.ok("verify model.json").contains("VALID"));
 }
 
-/// Alike columns declared once, codes as categories, dates by their parts, and labels merged: one table with all of them.
+/// Similar columns declared once, codes as categories, dates by their parts, and labels merged: one
+/// table with all of them.
 #[test]
 fn a_table_of_codes_dates_and_many_labels_is_declared_in_few_lines() {
     let world = World::new();
@@ -448,7 +454,8 @@ fn a_table_of_codes_dates_and_many_labels_is_declared_in_few_lines() {
     }
     let found = world.ok("predict model.json visits.csv");
     assert!(found.lines().skip(1).all(|class| class == "late" || class == "soon"), "{found}");
-    // Without `others` a label that is not listed is refused; so is a date beyond its range, and neither is repeated.
+    // Without `others` a label that is not listed is refused; so is a date beyond its range, and neither
+    // is repeated.
     world.write("strict.toml", schema.replace("others = \"late\"\n", ""));
     world.refused(2, "schema check strict.toml visits.csv", &["again"]);
     world.write("bad.csv", "labs;drugs;kind;seen;again\n1;2;4;yesterday;NO\n");
@@ -461,7 +468,8 @@ fn a_table_of_codes_dates_and_many_labels_is_declared_in_few_lines() {
     );
 }
 
-/// Pages teach a plan before the comparison of all methods, and every file that the guide trains on exists by then.
+/// Pages teach a plan before the comparison of all methods, and every file that the guide trains on
+/// exists by then.
 #[test]
 fn a_plan_is_taught_before_all_plans() {
     for page in [include_str!("../../../../README.md"), include_str!("../../../../docs/guide.md")] {

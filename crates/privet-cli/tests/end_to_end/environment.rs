@@ -18,7 +18,7 @@ fn a_model_is_for_its_owner_alone() {
 #[test]
 fn where_nothing_can_be_written_nothing_is_read() {
     let world = World::new();
-    // The table does not exist either: the place to write to is refused first.
+    // The table does not exist either: the output is refused first.
     let line = TRAIN.replace("table.csv", "none.csv");
     world.refused(2, &line.replace("model.json", "no/such/folder/model.json"), &["--out"]);
     world.refused(2, &line.replace("model.json", "."), &["--out", "folder"]);

@@ -1,4 +1,4 @@
-//! `privet evaluate`: what a model is worth, without privacy and with it.
+//! `privet evaluate`: metrics of a model, without privacy and with it.
 
 use crate::world::{SCHEMA, TRAIN, World, table};
 
@@ -32,7 +32,7 @@ fn a_class_that_is_never_predicted_is_told() {
     );
     let all = world.ok("evaluate model.json table.csv --threshold 0.999");
     assert!(all.contains("\"yes\" is never predicted"), "{all}");
-    // A missed one costs next to nothing: the same by costs, from the costs alone.
+    // If a missed record costs next to nothing: the same by costs, from the costs alone.
     let costs = world.ok("evaluate model.json table.csv --costs 1:999");
     assert!(costs.contains("\"yes\" is never predicted"), "{costs}");
     let predictions = world.ok("predict model.json table.csv --costs 1:999");
@@ -71,7 +71,8 @@ fn with_a_budget_everything_is_one_certified_release() {
     }
 }
 
-/// The noise is for a public model: one that gives its records away is refused, unless it is declared public.
+/// The noise is for a public model: a model that reveals its records is refused, unless it is declared
+/// public.
 #[test]
 fn a_model_without_a_guarantee_is_measured_privately_only_where_it_is_public() {
     let world = World::new();
@@ -93,7 +94,7 @@ fn a_model_without_a_guarantee_is_measured_privately_only_where_it_is_public() {
     assert!(world.ok("verify worth.json").contains("taken for public"));
 }
 
-/// The release pays, and what would exceed the limit is refused before the rows are read.
+/// The release pays, and one that would exceed the limit is refused before the rows are read.
 #[test]
 fn an_evaluation_pays_from_the_ledger() {
     let world = World::new();
@@ -103,7 +104,7 @@ fn an_evaluation_pays_from_the_ledger() {
     world.refused(1, "evaluate model.json table.csv --epsilon 4 --out more.json", &["table"]);
 }
 
-/// Of more than two classes: a confusion matrix of all of them, and no threshold.
+/// With more than two classes: a confusion matrix of all of them, and no threshold.
 #[test]
 fn several_classes_are_measured() {
     let world = World::new();
@@ -129,14 +130,15 @@ fn several_classes_are_measured() {
     let line = "evaluate model.json table.csv --epsilon 3 --out worth.json --json";
     let noised = world.ok_json(line);
     assert_eq!(noised["confusion"].as_array().unwrap().len(), 3);
-    // Noise of deviation 3.5 on each of three counts is 0.015 in their share: ten times that has a probability below 1e-22.
+    // Noise of deviation 3.5 on each of three counts is 0.015 in their share: ten times that has a
+    // probability below 1e-22.
     let value = noised["accuracy"]["value"].as_f64().unwrap();
     assert!((value - plain["accuracy"].as_f64().unwrap()).abs() < 0.15, "{noised}");
     assert!(world.ok("verify worth.json").contains("VALID: ε = 3"));
     world.refused(2, "evaluate model.json table.csv --threshold 0.3", &["--threshold"]);
 }
 
-/// The share of rows that the commonest label has.
+/// The fraction of rows with the commonest label.
 fn share_of_largest(rows: &str) -> f64 {
     let labels: Vec<&str> =
         rows.lines().skip(1).filter_map(|row| row.split(',').next_back()).collect();
@@ -145,7 +147,7 @@ fn share_of_largest(rows: &str) -> f64 {
     most as f64 / labels.len() as f64
 }
 
-/// A network's worth is one certified release too.
+/// A network's evaluation is one certified release too.
 #[test]
 fn networks_are_measured() {
     let world = World::new();
@@ -175,7 +177,7 @@ fn networks_are_measured() {
     }
 }
 
-/// From a pipe, as from a file; where rows must be counted first, their number is asked for.
+/// From a pipe, as from a file; where rows must be counted first, their number is required.
 #[test]
 fn rows_come_from_a_pipe_too() {
     let world = World::new();

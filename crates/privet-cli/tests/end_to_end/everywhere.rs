@@ -1,24 +1,25 @@
-//! What every verb does alike. A verb that is added, or a flag that says where something is written, fails here until it
-//! is listed.
+//! Conventions of every verb. A new verb, or a new flag that names an output, fails here until it is
+//! listed.
 
 use crate::world::{Ended, World};
 use std::collections::BTreeSet;
 use std::process::Stdio;
 
-/// A folder that takes no file, not even from root: the kernel says that a new file in it is not found.
+/// A folder that takes no file, not even from root: the kernel reports a new file in it as not found.
 const NOWHERE: &str = "/proc/privet";
 
-/// Whether a line leaves what was asked for on standard output.
+/// The output of a command line on standard output.
 #[derive(Clone, Copy, PartialEq)]
 enum Leaves {
-    /// Yes.
+    /// Prints its result.
     Output,
-    /// No: what it does is in a file, or in its exit code.
+    /// Prints no result: it is in a file, or in the exit code.
     Nothing,
 }
 use Leaves::{Nothing, Output};
 
-/// Every verb, in an order in which each finds what it needs; those of parties need one another (`party`).
+/// Every verb, in an order in which each finds its inputs; those of parties depend on one another
+/// (`party`).
 const LINES: &[(&str, Leaves)] = &[
     ("schema new table.csv --out new.toml", Nothing),
     ("schema new table.csv", Output),
@@ -119,7 +120,8 @@ const LINES: &[(&str, Leaves)] = &[
     ("demo --out demo", Nothing),
 ];
 
-/// What is run quietly elsewhere (`party`, and below), needs a process that was killed (`budget void`), or is none.
+/// Verbs that are run quietly elsewhere (`party`, and below), need a killed process (`budget void`), or
+/// are groups.
 const ELSEWHERE: [&str; 10] = [
     "budget-unit",
     "budget-import",
@@ -133,7 +135,8 @@ const ELSEWHERE: [&str; 10] = [
     "bench",
 ];
 
-/// Those of the catalog, which the command may be built without: first, since a table beside a ledger is refused.
+/// The catalog's verbs, which the command may be built without: first, since a table beside a ledger is
+/// refused.
 const OF_DATA: &[(&str, Leaves)] =
     &[("data list", Output), ("data prepare synthetic-l --out made", Nothing)];
 
@@ -162,7 +165,7 @@ fn lines() -> impl Iterator<Item = &'static (&'static str, Leaves)> {
     of_data.iter().chain(LINES)
 }
 
-/// Errors alone are said; what was asked for is still there.
+/// Only errors are printed; requested results still appear.
 #[test]
 fn quiet_is_quiet_everywhere() {
     let world = world();
@@ -184,7 +187,7 @@ fn quiet_is_quiet_everywhere() {
         let ended = world.run(&format!("{line} -q"));
         assert_eq!((ended.code, ended.stdout + &ended.stderr), (0, String::new()), "{line}");
     }
-    // What is refused is said.
+    // A refusal is printed.
     let ended = world.run("-q train table.csv --schema schema.toml --epsilon 5 --out model.json");
     assert!(ended.code == 2 && ended.stderr.starts_with("error: --out model.json: exists already"));
     world.write(
@@ -216,7 +219,7 @@ fn quiet_is_quiet_everywhere() {
     assert!(missing.is_empty() && names.len() > 40, "not listed: {missing:?} of {}", names.len());
 }
 
-/// Flags that say where something is written.
+/// Flags that name an output.
 const WRITTEN: [&str; 10] = [
     "--out",
     "--labels",
@@ -230,8 +233,8 @@ const WRITTEN: [&str; 10] = [
     "--checkpoint",
 ];
 
-/// A place that takes no file is the machine's fault, 3, whichever flag names it; a folder that is not there is a wrong
-/// name, 2. Nothing is paid for.
+/// An output that cannot be written is the machine's fault, 3, whichever flag names it; a folder that
+/// does not exist is a wrong name, 2. Nothing is paid for.
 #[test]
 fn what_cannot_be_written_ends_with_3_everywhere() {
     let world = world();
@@ -275,7 +278,7 @@ fn what_cannot_be_written_ends_with_3_everywhere() {
                 let ended = world.run(&line);
                 assert_eq!(ended.code, code, "{line}\n{}\n{}", ended.stdout, ended.stderr);
                 assert!(!ended.stderr.contains("panicked"), "{line}");
-                // Which flag it was, but for journals beside a state.
+                // The message names the flag, except for journals beside a state.
                 let named = ended.stderr.contains(flag) || ended.stderr.contains(to);
                 assert!(named, "{line}\n{}", ended.stderr);
                 for name in world.names().iter().filter(|name| name.starts_with("again-")) {
@@ -314,7 +317,7 @@ fn what_cannot_be_written_ends_with_3_everywhere() {
     }
 }
 
-/// `privet methods` lists, family by family, what each verb says that it accepts.
+/// `privet methods` lists, family by family, everything that each verb accepts.
 #[test]
 fn methods_lists_what_every_verb_takes() {
     let world = world();
@@ -371,7 +374,7 @@ fn methods_lists_what_every_verb_takes() {
     world.refused(2, "methods --select --online", &["cannot be used with"]);
 }
 
-/// The benchmark is a command of its own, which is named.
+/// The benchmark is a command of its own; the message names it.
 #[test]
 fn the_benchmark_says_where_it_went() {
     let world = World::new();
@@ -381,7 +384,7 @@ fn the_benchmark_says_where_it_went() {
     assert!(!world.ok("--help").contains("bench"));
 }
 
-/// Labels and predictions go where `--force` says, and what is refused names its own flag.
+/// Labels and predictions follow `--force`, and a refusal names its own flag.
 #[test]
 fn force_is_for_every_file_that_a_verb_writes() {
     let world = world();
@@ -419,8 +422,8 @@ fn force_is_for_every_file_that_a_verb_writes() {
     );
 }
 
-/// A state and its journal that are brought back together answer again: no help promises that a state is gone on from
-/// once, and every verb that keeps one says what is left.
+/// A state restored together with its journal answers again: no help promises that a state is resumed
+/// only once, and every verb that keeps one reports the remaining budget.
 #[test]
 fn help_of_states_promises_no_more_than_holds() {
     let world = World::new();

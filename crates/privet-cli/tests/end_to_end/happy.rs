@@ -50,7 +50,7 @@ fn libsvm() {
     whole_way(&sparse_world(), "table.svm", "--epsilon 5 --loss huber-svm");
 }
 
-/// Whatever `privet methods` lists works from table to verified model, dense and sparse.
+/// Every method of `privet methods` works from table to verified model, dense and sparse.
 #[test]
 fn every_method_listed_works_on_dense_and_sparse_rows() {
     let (dense, sparse) = (World::new(), sparse_world());
@@ -58,7 +58,7 @@ fn every_method_listed_works_on_dense_and_sparse_rows() {
     let names = methods.as_array().unwrap().iter().map(|method| method["name"].as_str().unwrap());
     let mut tried = 0;
     for name in names.filter(|name| *name != "non-private") {
-        // Least squares for the methods that know nothing else.
+        // Squared loss for the methods that accept no other.
         let squared = matches!(name, "ssp" | "linear" | "linear-rotated");
         let loss = if squared { "--loss squared" } else { "" };
         let flags = format!("--epsilon 5 --method {name} {loss}");
@@ -69,7 +69,7 @@ fn every_method_listed_works_on_dense_and_sparse_rows() {
     assert!(tried >= 14, "{tried}");
 }
 
-/// A class that counts more is found more often, under the same promise.
+/// A class with more weight is found more often, under the same guarantee.
 #[test]
 fn class_weights_are_declared_in_the_schema() {
     let world = World::new();
@@ -335,7 +335,7 @@ fn lists_and_checks() {
     assert!(world.ok("train --help").contains("a finite number of at least 1e-9"));
 }
 
-/// The schema printed in the guide is one that can be used.
+/// The schema printed in the guide is usable.
 #[test]
 fn the_guide_s_schema_stands() {
     let guide = include_str!("../../../../docs/guide.md");

@@ -3,7 +3,7 @@
 use crate::world::{SCHEMA, TRAIN, World};
 use std::os::unix::fs::PermissionsExt as _;
 
-/// Columns of every kind, with names that would be something else in a page, and two pairs.
+/// Columns of every kind, with names that would be markup in a page, and two pairs.
 const UNFOLDED: &str = r#"
 [clip]
 norm = "l2"
@@ -94,7 +94,7 @@ fn numbers_several_classes_sparse_rows_and_no_privacy_are_drawn_too() {
         "column = \"ward\"\nclasses = [\"a\", \"b\", \"c\"]",
     );
     let wards = wards.split("[[columns]]\nname = \"ward\"").next().unwrap().to_string();
-    // What is not predicted there is left out.
+    // Columns without a prediction are left out.
     let ignored = "[[columns]]\nname = \"ill\"\ntype = \"ignore\"\n";
     let (number, wards) = (number + ignored, wards + ignored);
     for (schema, flags) in [

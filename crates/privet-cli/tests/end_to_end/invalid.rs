@@ -1,8 +1,8 @@
-//! Records that do not fit, under each policy of a schema; schemas that are no text.
+//! Records that do not fit, under each policy of a schema; schemas that are not text.
 
 use crate::world::{SCHEMA, TRAIN, World, table};
 
-/// The small table with a line that no reader understands.
+/// The small table with an unreadable line.
 fn with_bad_line(count: usize) -> String {
     let mut lines: Vec<String> = table(count).lines().map(String::from).collect();
     lines[7] = "7,\"open,a,no".into();

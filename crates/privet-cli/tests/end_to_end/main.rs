@@ -1,28 +1,28 @@
-//! The real binary, from outside: what a user types and what comes back.
+//! The real binary, from outside: command lines and their output.
 //!
 //! - `happy`: every kind of file, target, method and unit, to a verified model.
-//! - `audit`: what the auditor says, and to whom it refuses.
+//! - `audit`: findings and refusals of the auditor.
 //! - `budget`: ledgers: paid for, refused, recognised, checked, shown.
-//! - `bad_input`: what is refused, with which words, and that nothing is written.
+//! - `bad_input`: refusals, their messages, and that nothing is written.
 //! - `certificates`: models that were edited, cut, weakened, signed by others or never private.
 //! - `complete`: ratings, completed and recommended from.
 //! - `count`: counts, once and as a stream.
-//! - `describe`: what a table looks like.
-//! - `documents`: what README and guide tell to type.
+//! - `describe`: descriptions of a table.
+//! - `documents`: the commands in README and guide.
 //! - `disk`: tables of several files, and larger than memory.
 //! - `browser`: the page to sign in a real browser.
-//! - `doors`: schemas from headers, models for other programs, and what a shell expects.
-//! - `everywhere`: what every verb does alike: `--quiet`, files that cannot be written, help.
+//! - `doors`: schemas from headers, models for other programs, and shell conventions.
+//! - `everywhere`: conventions of every verb: `--quiet`, files that cannot be written, help.
 //! - `html`: a model as a page.
 //! - `invalid`: records that do not fit, under each policy of a schema.
 //! - `online`: streams, whole and in several calls.
-//! - `order`: what is refused, paid, written and settled, in which order.
+//! - `order`: the order of refusing, paying, writing and settling.
 //! - `private_count`: under add-remove, no trace of the file's length.
 //! - `select`: columns chosen, or none.
-//! - `neighbours`: answers by the records near public questions.
+//! - `neighbours`: answers by the records near public queries.
 //! - `tune`: the best of several candidates.
 //! - `environment`: disks, permissions, pipes, interruption.
-//! - `output`: what `--out` may be, and what becomes of what is there.
+//! - `output`: accepted values of `--out`, and the treatment of existing files.
 
 #![cfg(unix)]
 
@@ -60,5 +60,5 @@ mod unit;
 mod vote;
 mod world;
 
-/// What is run in a [`world`].
+/// A command line run in a [`world`].
 const PROGRAM: &str = env!("CARGO_BIN_EXE_privet");

@@ -1,4 +1,4 @@
-//! Answers to public questions: released, verified, shown; and what is refused.
+//! Answers to public queries: released, verified, shown; and refusals.
 
 use crate::world::World;
 
@@ -26,7 +26,7 @@ fn questions_are_answered_verified_and_shown() {
     assert_eq!(told["answers_given"].as_array().unwrap().len(), 3);
     assert!(told["settings"]["within"].as_f64().unwrap() > 0.0);
     assert!(world.ok("methods --help").contains("--select"));
-    // What needs a model says what it got.
+    // A verb that needs a model names the kind of file it got.
     world.refused(2, "predict answers.json table.csv --out p.csv", &["answers.json", "answers"]);
 }
 

@@ -7,7 +7,7 @@ pub const NET: &str = "input = { features = 5 }\n[[layers]]\nkind = \"linear\"\n
 const TRAIN: &str =
     "train table.csv --schema schema.toml --model net.toml --set batch=40 --steps 20";
 
-/// Without the breaks of lines.
+/// The text without line breaks.
 fn flat(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -54,7 +54,7 @@ fn a_network_is_trained_verified_used_and_gone_on_from() {
     world.ok(&format!("{TRAIN} --method non-private --weights public.json --out plain.json"));
     assert_eq!(tensors("plain.json")[0], tensors("public.json")[0]);
     assert_ne!(tensors("plain.json")[2], tensors("public.json")[2]);
-    // Every method that there is, in few steps.
+    // Every method, in few steps.
     world.write("net.toml", NET);
     for method in ["dp-adam", "dp-lssgd", "dp-lsadam", "dp-srm", "dp-gd", "dp-agd", "rrpsgd"] {
         let line = "train table.csv --schema schema.toml --model net.toml --steps 5 --epsilon 4";
@@ -71,7 +71,7 @@ fn a_training_is_put_aside_and_gone_on_with() {
     world.ok(&format!("{line} --out net.json"));
     assert!(world.names().contains(&"aside.journal".to_string()));
     world.ok("verify net.json");
-    // At its end there is nothing to go on with; nor is it that of another network, or cut.
+    // A finished checkpoint cannot be resumed; nor can that of another network, or a cut one.
     assert_ne!(world.run(&format!("{line} --out again.json")).code, 0);
     world.write("net.toml", NET.replace("out = 4", "out = 3"));
     let other = world.run(&format!("{line} --out other.json"));
@@ -85,7 +85,8 @@ fn a_training_is_put_aside_and_gone_on_with() {
     assert!(!world.names().contains(&"cut.json".to_string()));
 }
 
-/// With a ledger, a training that is put aside is paid for whole when it begins; what is refused before costs nothing.
+/// With a ledger, a training with checkpoints is paid for in full when it begins; a refusal before that
+/// costs nothing.
 #[test]
 fn a_refused_checkpoint_costs_nothing() {
     let world = world();
@@ -123,7 +124,7 @@ fn a_refused_checkpoint_costs_nothing() {
         states()
     );
     std::fs::remove_file(world.path("aside.journal")).unwrap();
-    // Then it is paid for once, and its certificate says where.
+    // Then it is paid for once, and its certificate names the entry.
     world.ok(&format!("{line} --checkpoint aside --every 2 --out net.json"));
     assert_eq!(states().iter().filter(|state| *state == "settled").count(), 1, "{:?}", states());
     assert!(world.json("net.json")["certificate"]["ledger"]["sequence"].as_u64().is_some());

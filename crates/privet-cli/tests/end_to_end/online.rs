@@ -1,4 +1,5 @@
-//! Streams: a line out for each step, malformed lines included, put aside and taken up, and never beyond the horizon.
+//! Streams: one output line per step, malformed lines included, suspended and resumed, and never beyond
+//! the horizon.
 
 use crate::world::{Ended, World, table};
 use std::io::Write;
@@ -13,14 +14,14 @@ fn world() -> World {
     world
 }
 
-/// Runs with this on standard input.
+/// Runs with this text on standard input.
 fn fed(world: &World, line: &str, rows: &str) -> Ended {
     let mut command = world.command(line);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let rows = rows.to_string();
-    // Whoever stops reading is no failure of the test.
+    // A reader that stops is no failure of the test.
     let writer = std::thread::spawn(move || drop(stdin.write_all(rows.as_bytes())));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
@@ -95,17 +96,18 @@ fn a_stream_goes_on_in_a_later_call() {
     assert!(ended.stdout.lines().next().unwrap().contains("\"step\":21"), "{}", ended.stdout);
     assert!(ended.stderr.contains("the horizon is reached"), "{}", ended.stderr);
     world.ok("verify last.json");
-    // An older state is not gone on from.
+    // An older state is not resumed.
     world.write("s.state", held);
     let stale = fed(&world, &again, &second);
     assert_ne!(stale.code, 0);
     assert!(stale.stdout.is_empty(), "{}", stale.stdout);
-    // What the state says is not said again.
+    // Arguments that the state settles are not repeated.
     let twice = fed(&world, &format!("{TRAIN} --horizon 30 --force {state}"), &first);
     assert!(twice.code == 2 && twice.stderr.contains("says it already"), "{}", twice.stderr);
 }
 
-/// The first prediction of a later call is by the last model of the one before: with no model every score is 0.
+/// The first prediction of a later call is by the last model of the one before: with no model every
+/// score is 0.
 #[test]
 fn predictions_go_on_from_the_last_model() {
     let world = world();
@@ -136,7 +138,7 @@ fn experts_and_the_leader_are_streams_too() {
     world.refused(2, "audit --online nonsense --epsilon 1", &["ftrl-tree"]);
 }
 
-/// Where a stream is read in pieces follows from how long its lines are; what is released must not.
+/// Line lengths decide where a stream is cut into pieces; the release must not depend on them.
 #[test]
 fn how_long_a_line_is_changes_nothing() {
     let rows = table(24_000);

@@ -1,14 +1,15 @@
-//! The one order of every release: what cannot be paid is refused before a record is looked at, what a verb cannot do before
-//! anything is reserved, and what was drawn is written before its entry is closed.
+//! The one order of every release: a release that cannot be paid is refused before a record is read, one
+//! that a verb cannot make before anything is reserved, and a drawn result is written before its entry
+//! is closed.
 
 use crate::world::{Ended, World, table};
 use serde_json::Value;
 
-/// A network of so many weights that its file does not fit into a pipe.
+/// A network with so many weights that its file does not fit into a pipe.
 const NET: &str = "input = { features = 5 }\n[[layers]]\nkind = \"linear\"\nout = 2000\n[[layers]]\nkind = \"tanh\"\n\
      [[layers]]\nkind = \"linear\"\nout = 2\n";
 
-/// A table of 400 rows, and in `bad.csv` the same with a record that no schema here takes.
+/// A table of 400 rows, and in `bad.csv` the same with a record that every schema here refuses.
 fn world() -> World {
     let world = World::new();
     let schema = world.read("schema.toml");
@@ -28,7 +29,7 @@ fn world() -> World {
     world
 }
 
-/// Opens what every verb below pays from.
+/// Opens the ledger that pays for every verb below.
 fn open(world: &World, epsilon: &str) {
     let limit = format!("--epsilon {epsilon} --delta 1e-4");
     world.ok(&format!("budget open bad.csv --schema schema.toml {limit} --name bad"));
@@ -38,7 +39,7 @@ fn open(world: &World, epsilon: &str) {
     ));
 }
 
-/// Every verb that releases something of a table, by what it says of the table, and the words that it needs.
+/// Command lines of every verb that releases something from a table.
 fn verbs() -> Vec<String> {
     let mut lines = Vec::new();
     let of = |verb: &str| format!("{verb} bad.csv --schema schema.toml --epsilon 1 --delta 1e-6");
@@ -72,7 +73,7 @@ fn verbs() -> Vec<String> {
     lines.iter().map(|line| format!("{line} --out out.json")).collect()
 }
 
-/// Those whose records are none that could be refused.
+/// The verbs whose records cannot be refused.
 fn verbs_of_anything() -> Vec<String> {
     let online = "--schema drop.toml --epsilon 1 --delta 1e-6 --horizon 400 --rows bad.csv \
                   --ledger privet.ledger --dataset lines --out out.json";
@@ -99,7 +100,7 @@ fn states(world: &World) -> Vec<String> {
 
 #[test]
 fn every_verb_keeps_to_the_order() {
-    // What no budget pays is refused before a record is looked at.
+    // A release that no budget pays for is refused before a record is read.
     let poor = world();
     open(&poor, "0.001");
     let before = (entries(&poor), poor.names());
@@ -113,7 +114,7 @@ fn every_verb_keeps_to_the_order() {
         }
         assert_eq!((entries(&poor), poor.names()), before, "privet {line}");
     }
-    // Paid for, the record is told of and nothing is spent.
+    // Paid for, it reports the record and spends nothing.
     let rich = world();
     open(&rich, "90");
     let names = rich.names();
@@ -125,7 +126,7 @@ fn every_verb_keeps_to_the_order() {
         assert_eq!(states(&rich), vec!["void"; count + 1], "privet {line}");
         assert_eq!(rich.names(), names, "privet {line}");
     }
-    // What cannot be is refused before anything is reserved.
+    // An impossible request is refused before anything is reserved.
     let before = entries(&rich);
     let refused = |code: i32, line: &str, words: &[&str]| {
         rich.refused(code, line, words);
@@ -197,7 +198,7 @@ fn every_verb_keeps_to_the_order() {
     }
 }
 
-/// Without --rows, rows are counted by where records end: a table whose first bytes are pages of bad cells is planned for.
+/// Without --rows, rows are counted first, and a pipe can be read only once: it is refused.
 #[test]
 fn a_pipe_says_how_many_rows_it_has() {
     let world = world();
@@ -217,7 +218,7 @@ fn a_pipe_says_how_many_rows_it_has() {
     assert_eq!(world.names(), names);
 }
 
-/// A table that another takes the place of while it is read is refused, and its reservation is void.
+/// A table that is replaced while it is read is refused, and its reservation is void.
 #[test]
 fn a_table_that_changes_between_two_passes_is_refused() {
     let world = world();
@@ -236,12 +237,12 @@ fn a_table_that_changes_between_two_passes_is_refused() {
     let told = String::from_utf8(output.stderr).unwrap();
     match states(&world)[0].as_str() {
         "void" => assert!(told.contains("it changed while it was read"), "{told}"),
-        // It was read and recognised before the other took its place.
+        // It was read and recognised before it was replaced.
         state => assert_eq!((state, output.status.code()), ("settled", Some(0)), "{told}"),
     }
 }
 
-/// Nothing that cannot be made again is written over, whatever it is called, and whatever links lead to it.
+/// Files that cannot be made again are never overwritten, under any name and through any link.
 #[test]
 fn ledgers_keys_and_journals_are_never_written_over() {
     let world = world();
@@ -305,7 +306,7 @@ fn ledgers_keys_and_journals_are_never_written_over() {
             world.refused(2, &format!("{line}{flag} {name}"), &[name]);
         }
     }
-    // The files of a stream that is yet to be begun are its own.
+    // The files of a new stream are its own.
     let new = format!("{count} --times 3 --stream new --out");
     for out in ["new", "new.journal", "./new.journal"] {
         world.refused(2, &format!("{new} {out}"), &["overwrite"]);
@@ -318,13 +319,14 @@ fn ledgers_keys_and_journals_are_never_written_over() {
     world.ok("count table.csv --stream s --out b.json");
 }
 
-/// The disk is full from some write on: whatever was drawn is there, and no word says that nothing was spent.
+/// The disk becomes full at some write: every draw is on record, and no message claims that nothing was
+/// spent.
 #[test]
 fn a_disk_that_is_full_after_the_draw_loses_nothing() {
     let world = world();
     world.ok("budget open table.csv --schema schema.toml --epsilon 50 --delta 1e-4");
     let ledger = std::fs::read(world.path("privet.ledger")).unwrap();
-    // No file may grow beyond so many KiB. What an entry says of its purpose fills them.
+    // No file may grow beyond so many KiB. The purpose in an entry fills them.
     let run = |line: &str, blocks: usize| {
         for beside in ["-wal", "-shm"] {
             let _ = std::fs::remove_file(world.path(&format!("privet.ledger{beside}")));
@@ -374,7 +376,7 @@ fn a_disk_that_is_full_after_the_draw_loses_nothing() {
     assert_eq!(states(&world), ["settled"]);
 }
 
-/// Killed while its file is being written, a training that is put aside is gone on with, and its network is written.
+/// Killed while its file is being written, a suspended training is resumed, and its network is written.
 #[test]
 fn a_training_that_was_killed_before_its_file_was_there_is_written_by_the_next_run() {
     use std::io::Read;
@@ -388,7 +390,7 @@ fn a_training_that_was_killed_before_its_file_was_there_is_written_by_the_next_r
     let line = "train table.csv --schema schema.toml --model net.toml --steps 3 --epsilon 1 --delta 1e-6 \
                 --checkpoint aside --out";
     let mut child = world.command(&format!("{line} pipe")).spawn().unwrap();
-    // The first byte is there: its last step is taken, and the pipe holds less than all.
+    // With the first byte its last step is taken, and the pipe holds less than the whole.
     let mut pipe = std::fs::File::open(world.path("pipe")).unwrap();
     pipe.read_exact(&mut [0]).unwrap();
     child.kill().unwrap();

@@ -1,4 +1,4 @@
-//! What `--out` may be, and what becomes of what is there.
+//! Accepted values of `--out`, and the treatment of existing files.
 
 use crate::world::{Ended, TRAIN, World, table};
 use std::fs;
@@ -6,7 +6,7 @@ use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
 use std::process::{Child, Command, Stdio};
 
-/// The usual command without leave to overwrite.
+/// The usual command without permission to overwrite.
 fn train() -> String {
     TRAIN.replace(" --force", "")
 }
@@ -19,8 +19,8 @@ fn started(world: &World, line: &str) -> Child {
     world.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// The table comes through a pipe: once it is open, `--out` is decided and no record is read. Then
-/// `meanwhile` happens, and the table is given.
+/// Passes the table through a pipe: once it is open, `--out` is decided and no record is read. Then
+/// `meanwhile` runs, and the table is sent.
 fn train_while(world: &World, line: &str, meanwhile: impl FnOnce()) -> Ended {
     pipe(world, "slow.csv");
     let line = line.replace("table.csv", "slow.csv") + " --rows 400";
@@ -107,7 +107,7 @@ fn devices_and_pipes_are_written_through() {
     assert_eq!(world.ok_json("verify model.json --json")["valid"], true);
 }
 
-/// What was closed when the program began is the null device for it. The table does not even exist.
+/// A stream closed before the program began is the null device for it. The table does not even exist.
 #[test]
 fn a_standard_output_that_keeps_nothing_is_refused_before_anything_is_read() {
     let world = World::new();
@@ -123,7 +123,7 @@ fn a_standard_output_that_keeps_nothing_is_refused_before_anything_is_read() {
     }
 }
 
-/// What is written through has the mode it has.
+/// A file written through keeps its mode.
 #[test]
 fn a_mode_is_told_only_of_a_file_that_was_made() {
     let world = World::new();
@@ -207,7 +207,7 @@ fn a_reader_of_the_model_that_left_does_not_lose_it() {
     assert_eq!(world.ok_json("verify privet-model-2.json --json")["valid"], true);
 }
 
-/// Killed at some moment while it trains and writes, again and again: the model is not there, or whole.
+/// Killed at various moments while it trains and writes: the model is absent or whole.
 #[test]
 fn killed_in_the_middle_there_is_no_half_model() {
     let world = World::new();
@@ -215,7 +215,7 @@ fn killed_in_the_middle_there_is_no_half_model() {
         let _ = fs::remove_file(world.path("model.json"));
         let mut child = started(&world, &train());
         let mut words = child.stderr.take().unwrap();
-        // Another moment each time; which one does not matter.
+        // Another moment each time; any will do.
         for _ in 0..round * 400_000 {
             std::hint::spin_loop();
         }
@@ -230,7 +230,7 @@ fn killed_in_the_middle_there_is_no_half_model() {
     }
 }
 
-/// The number of rows is the table's, not one that stood in for it.
+/// The number of rows is the table's, not that of a stand-in.
 #[test]
 fn a_sample_may_be_as_large_as_the_table_allows() {
     let world = World::new();
@@ -241,7 +241,7 @@ fn a_sample_may_be_as_large_as_the_table_allows() {
     let more = line.replace("model.json", "more.json");
     let more = format!("{more} --method sgd --set batch=12000 --set steps=2");
     world.refused(1, &more, &["12000 of 12000 rows"]);
-    // What no number of rows would allow is still refused before a record is read.
+    // A request that no number of rows would allow is still refused before a record is read.
     let never = line.replace("table.csv", "none.csv").replace("model.json", "never.json");
     world.refused(1, &format!("{never} --method gd --delta 0"), &["delta above 0"]);
     world.refused(1, &format!("{never} --method sgd --delta 0"), &["delta above 0"]);

@@ -1,11 +1,13 @@
-//! Several organisations, each a process: laid out, served, joined, trained, killed, taken up again, verified; and refused.
+//! Several organisations, each a process: set up, served, joined, trained, killed, resumed, verified;
+//! and refused.
 
 use crate::world::{SCHEMA, World, table};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Stdio};
 use std::sync::atomic::{AtomicU16, Ordering};
 
-/// A port of this process alone, below those that the system hands out, so that nobody else is given it meanwhile.
+/// A port of this process alone, below those that the system assigns, so that no other process gets it
+/// meanwhile.
 fn port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = 10_000 + (std::process::id() % 200) as u16 * 100;
@@ -27,7 +29,7 @@ fn world() -> World {
     world
 }
 
-/// Lays out the study; gives back where its servers will listen.
+/// Sets up the study; returns the addresses of its servers.
 fn init(world: &World, more: &str) -> [u16; 2] {
     let [one, two] = [port(), port()];
     world.ok(&format!(
@@ -41,7 +43,7 @@ fn start(world: &World, line: &str) -> Child {
     world.command(line).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Both servers, once they listen: whoever comes earlier is patient, but not for long in these tests.
+/// Both servers, once they listen: a party that comes earlier waits, but not for long in these tests.
 fn servers(world: &World, ports: [u16; 2]) -> [Child; 2] {
     let started = ["north", "south"].map(|name| start(world, &format!("party serve study/{name}")));
     for port in ports {
@@ -103,7 +105,7 @@ fn three_organisations_train_one_model_and_two_processes_are_killed() {
     }
     let shown = world.ok("inspect clinic.json").replace('\n', " ");
     assert!(shown.contains("among 3 parties and 2 servers"), "{shown}");
-    // Paid for once, by the party that has a ledger and by none of the others.
+    // Paid for once, by the party that has a ledger and by no other.
     let history = world.ok_json("budget history privet.ledger --json");
     assert_eq!(history.as_array().unwrap().len(), 1, "{history}");
     assert!(world.path("study/hospital/state/paid.json").exists());
@@ -116,11 +118,12 @@ fn three_organisations_train_one_model_and_two_processes_are_killed() {
     );
 }
 
-/// A folder knows its table, and so does a copy of it: another one is refused before anything is said.
+/// A folder recognises its table, and so does a copy of it: another table is refused before anything is
+/// sent.
 #[test]
 fn a_folder_or_a_copy_of_it_goes_on_with_its_own_table_alone() {
     let world = world();
-    // Nobody serves: a party that is content with its table goes as far as that.
+    // No server runs: a party that accepts its table gets no further.
     init(&world, "--method gd --patience 1");
     let ended = world.run(&train("clinic"));
     assert_eq!(ended.code, 3, "{}", ended.stderr);
@@ -149,7 +152,7 @@ fn a_folder_or_a_copy_of_it_goes_on_with_its_own_table_alone() {
     assert_eq!(world.json("copy/state/table.json"), known);
 }
 
-/// Files, and exit codes, say it all.
+/// The files and exit codes suffice.
 #[test]
 fn a_quiet_run_says_nothing() {
     let world = world();
@@ -219,7 +222,7 @@ fn what_does_not_fit_together_is_said_before_anything_is_sent() {
     copy("study/clinic", "elsewhere");
     let ended = world.run("party join elsewhere --schema schema.toml");
     assert!(ended.stderr.contains("clinic has joined before"), "{}", ended.stderr);
-    // Another number of rows than was declared.
+    // A number of rows other than the declared one.
     let ended = world.run("party train study/clinic --data ward.csv --out m.json");
     assert_eq!(ended.code, 2, "{}", ended.stderr);
     assert!(

@@ -47,7 +47,7 @@ fn the_declared_count_is_required_before_the_file_is_opened() {
     world.refused(2, &line, &["--rows is missing"]);
 }
 
-/// Under replace-one the count is public: that of the file is used, and a wrong one refused.
+/// Under replace-one the count is public: that of the file is used, and a wrong one is refused.
 #[test]
 fn under_replace_one_the_count_is_the_file_s() {
     let world = World::new();

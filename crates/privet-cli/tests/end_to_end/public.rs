@@ -15,7 +15,7 @@ fn public_rows_are_stated_and_not_protected() {
     assert_eq!((&verdict["valid"], &verdict["epsilon"]), (&true.into(), &8.0.into()));
     let words = world.ok("verify m.json");
     assert!(words.contains("public file"));
-    // That nobody looked at the rows is said, until somebody does.
+    // The verdict states that the rows are unchecked, until they are checked.
     let unlooked = "public rows have a norm of at most";
     let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat(&words).contains(unlooked), "{words}");

@@ -1,4 +1,4 @@
-//! Columns chosen: released, verified, shown; none chosen, which is no failure; and what is refused.
+//! Columns chosen: released, verified, shown; none chosen, which is no failure; and refusals.
 
 use crate::world::World;
 
@@ -21,11 +21,11 @@ fn columns_are_chosen_verified_and_shown() {
         assert_eq!(world.ok_json(&format!("verify {method}.json --json"))["valid"], true);
     }
     assert!(world.ok("methods --select").contains("association"));
-    // What needs a model says what it got.
+    // A verb that needs a model names the kind of file it got.
     world.refused(2, "predict chosen.json table.csv --out p.csv", &["chosen.json", "support"]);
 }
 
-/// Nothing chosen is said plainly, exits with 0 and is spent.
+/// An empty choice is reported plainly, exits with 0 and is spent.
 #[test]
 fn nothing_chosen_is_said_plainly() {
     let world = World::new();

@@ -52,7 +52,8 @@ fn one_page_says_what_is_signed() {
     assert!(world.ok("report model.json --html -").contains("NOT PRIVATE"));
 }
 
-/// The page is made of the file alone, and shows all public facts that decide: weights of classes, people and their cap.
+/// The page is made from the file alone, and shows all public facts that decide: weights of classes,
+/// people and their cap.
 #[test]
 fn the_page_needs_the_file_alone_and_shows_what_was_declared() {
     let world = World::new();
@@ -82,7 +83,8 @@ fn the_page_needs_the_file_alone_and_shows_what_was_declared() {
     );
 }
 
-/// Intervals that are bought are told as such, charged, and in the file's page; `auto` hands the wish on.
+/// Intervals estimated privately are marked as such, charged, and in the file's page; `auto` passes the
+/// request on.
 #[test]
 fn intervals_are_bought_on_request() {
     let world = World::new();
@@ -127,7 +129,7 @@ fn several_releases_add_up() {
     world.refused(2, "total", &["FILES"]);
 }
 
-/// A total keeps what each part holds under: its conditions, and the arithmetic in which it is proved.
+/// A total states the conditions of each part, and the arithmetic of its proof.
 #[test]
 fn a_total_keeps_the_conditions_of_its_parts() {
     let world = World::new();
@@ -172,7 +174,7 @@ fn a_budget_is_explained() {
     ] {
         assert!(words.contains(part), "{part}: {words}");
     }
-    // Without δ the factor is the whole of it.
+    // Without δ the factor is the whole bound.
     let pure = world.ok("explain --epsilon 1 --delta 0");
     assert!(pure.contains("can grow to 2.68 %") && !pure.contains("11 δ"), "{pure}");
     let shown = world.ok_json("explain --epsilon 1.0986122886681098 --json");

@@ -1,4 +1,4 @@
-//! Whose the unit is: of a limit, of a release, and of several together.
+//! The definition of a unit: of a limit, of a release, and of several together.
 
 use crate::world::World;
 use std::fmt::Write as _;
@@ -89,7 +89,7 @@ fn a_limit_may_be_opened_without_a_table() {
     world.ok(&paid("id"));
 }
 
-/// What nobody said is said afterwards, and not against the certificates that are there.
+/// A missing definition can be added later, but not against the existing certificates.
 #[test]
 fn the_unit_of_a_limit_is_stated_once() {
     let world = visits();
@@ -127,7 +127,7 @@ fn claims_about_people_and_about_visits_do_not_add_up() {
     assert_eq!(json["releases"][1]["whose"]["column"], "visit");
 }
 
-/// What killed runs left is removed by the next one that writes there, which says so.
+/// Leftovers of killed runs are removed by the next run that writes there, which reports it.
 #[cfg(unix)]
 #[test]
 fn halves_that_killed_runs_left_are_removed() {
@@ -150,7 +150,7 @@ fn halves_that_killed_runs_left_are_removed() {
     assert!(world.path(".privet-held-open.part").exists());
 }
 
-/// What is no name says nothing of whose records are one user's.
+/// A text that is not a name does not define a unit.
 #[test]
 fn a_column_that_is_no_name_is_refused() {
     let world = visits();
@@ -170,7 +170,8 @@ fn a_column_that_is_no_name_is_refused() {
     assert!(!world.path("m").exists());
 }
 
-/// Makes the ledger what 0.2.0 would have written: no entry says who a unit is, and certificates are of that version.
+/// Makes the ledger that 0.2.0 would have written: no entry defines a unit, and certificates are of that
+/// version.
 fn as_early(world: &World, name: &str) {
     let connection = rusqlite::Connection::open(world.path(name)).unwrap();
     let all = |query: &str| -> Vec<(String, String)> {
@@ -201,7 +202,7 @@ fn as_early(world: &World, name: &str) {
     }
 }
 
-/// The names that 0.2.0 made up itself state nothing, and what came from other ledgers is not compared at all.
+/// Names that 0.2.0 invented state nothing, and releases from other ledgers are not compared at all.
 #[test]
 fn a_statement_says_of_how_many_releases_nothing_shows_it() {
     let world = visits();
@@ -228,14 +229,14 @@ fn a_statement_says_of_how_many_releases_nothing_shows_it() {
     }
     let stated = world.ok("budget unit l visits --column id").replace('\n', " ");
     assert!(stated.contains("nothing shows it: 1 (no certificate"), "{stated}");
-    // A count's certificate under a schema of one's own does say "user".
+    // A count's certificate under the user's own schema does state "user".
     world.refused(1, "budget unit m visits --column id", &["\"user\"", "\"id\""]);
     let stated = world.ok("budget unit n visits --column id").replace('\n', " ");
     assert!(stated.contains("nothing shows it: 1 (taken in from other"), "{stated}");
     assert!(world.ok("budget verify l").contains("the chain of"));
 }
 
-/// A file without a header does not say whose a line is: nobody may make it up.
+/// A file without a header does not define the unit of a line, and the program does not invent one.
 #[test]
 fn ratings_without_a_header_are_nobodys_until_somebody_says() {
     let world = World::new();
@@ -260,12 +261,12 @@ fn ratings_without_a_header_are_nobodys_until_somebody_says() {
     world.ok(&pay("people", "--unit-column person"));
     let other = pay("people", "--unit-column visit").replace("people2", "people3");
     world.refused(1, &other, &["\"visit\"", "\"person\""]);
-    // The same file is known, whatever says whose its lines are.
+    // The same file is recognised, whatever defines its unit.
     let other = format!("{other} --dataset visits");
     world.refused(1, &other, &["is the data set 'people'"]);
     world.ok(&pay("visits", "--unit-column visit"));
     world.refused(1, "total people2.json visits2.json", &["\"person\"", "\"visit\""]);
-    // Names of its other columns give way.
+    // Names of its other columns are replaced.
     world.ok(&format!("complete people.data {complete} --unit-column item --out item.json"));
     assert_eq!(world.ok_json("verify item.json --json")["whose"]["column"], "item");
     let named =

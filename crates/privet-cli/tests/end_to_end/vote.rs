@@ -1,4 +1,4 @@
-//! Labels by votes: released, verified, shown; teachers from outside; batches; and what is refused.
+//! Labels by votes: released, verified, shown; external teachers; batches; and refusals.
 
 use crate::world::World;
 
@@ -28,11 +28,11 @@ fn public_rows_are_labelled_verified_and_shown() {
     assert!(world.ok("methods --vote").contains("confident-gnmax"));
     let labels = world.ok(&format!("{VOTE} --neighbours replace-label --out own.json"));
     assert!(labels.contains("labels alone are protected"), "{labels}");
-    // What needs a model says what it got.
+    // A verb that needs a model names the kind of file it got.
     world.refused(2, "predict labels.json table.csv --out q.csv", &["labels.json", "labels"]);
 }
 
-/// Some of the public rows are asked about, all of them are seen and stated; and labels are of no others.
+/// Some of the public rows are queried, all of them are read and stated; only those queried get labels.
 #[test]
 fn public_rows_are_seen_beside_those_asked_about_and_stated() {
     let world = World::new();
@@ -111,7 +111,7 @@ fn batches_come_from_one_budget() {
         "answer table.csv --schema schema.toml --public few.csv --epsilon 400 --delta 1e-6 --teachers 40 \
          --rows {rows} --queries 40 --set cutoff=60 --stream s.answers --out one.json"
     );
-    // What could not be written is found out before the stream is begun.
+    // An output that cannot be written is detected before the stream is begun.
     for (line, word) in [
         (begin.replace("--out one.json", "--out few.csv"), "would overwrite"),
         (begin.replace("--out one.json", "--out none/one.json"), "cannot write"),
@@ -123,7 +123,7 @@ fn batches_come_from_one_budget() {
     }
     world.ok(&begin);
     assert_eq!(world.ok_json("verify one.json --json")["valid"], true);
-    // It states no rows: that is no reason to doubt it.
+    // It states no rows: that is no fault.
     world.refused(2, "verify one.json --public few.csv", &["states no public rows"]);
     let go_on = "answer table.csv --stream s.answers --public few.csv";
     world.ok(&format!("{go_on} --out two.json"));
@@ -160,12 +160,12 @@ fn what_cannot_be_voted_on_is_refused_before_anything_is_written() {
     );
 }
 
-/// Batches are of the columns of the stream: others are refused, before a stream is there and after.
+/// Batches have the columns of the stream: others are refused, before a stream exists and after.
 #[test]
 fn batches_of_other_columns_are_refused() {
     let world = World::new();
     world.write("other.csv", "nobody,knows\n1,2\n");
-    // So few that no batch of them can use up what is paid for.
+    // So few that no batch of them can exhaust the budget.
     let few: Vec<String> = world.read("table.csv").lines().take(11).map(String::from).collect();
     world.write("few.csv", few.join("\n"));
     let begin = |public: &str| {
@@ -181,11 +181,11 @@ fn batches_of_other_columns_are_refused() {
         "answer table.csv --stream s.answers --public other.csv --out two.json",
         &["other.csv"],
     );
-    // Nothing of the stream was used up.
+    // Nothing of the stream was spent.
     world.ok("answer table.csv --stream s.answers --public few.csv --out two.json");
 }
 
-/// What streams is offered, and nothing else.
+/// Only aggregators that can stream are offered.
 #[test]
 fn help_lists_what_may_stream() {
     let world = World::new();
@@ -198,7 +198,8 @@ fn help_lists_what_may_stream() {
     world.refused(1, gnmax, &["sparse-vector"]);
 }
 
-/// Where nothing can cut the network off no program is run, unless that is allowed: then the file says so.
+/// Without a way to cut the network off no program is run, unless the user allows it: then the file
+/// states it.
 #[cfg(unix)]
 #[test]
 fn a_program_with_the_network_is_refused_unless_allowed() {
@@ -225,7 +226,7 @@ fn a_program_with_the_network_is_refused_unless_allowed() {
     assert!(world.ok("inspect o.json").contains("which had the network"));
 }
 
-/// An interruption ends programs that teach, and wipes their folders, which hold records.
+/// An interruption ends teacher programs, and wipes their folders, which hold records.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_wipes_the_folders_of_programs() {
@@ -233,7 +234,7 @@ fn an_interrupt_wipes_the_folders_of_programs() {
     use std::process::Stdio;
     let world = World::new();
     std::fs::create_dir(world.path("tmp")).unwrap();
-    // Quick on the 8 made-up rows of the rehearsal, and slow on records.
+    // Fast on the 8 invented rows of the rehearsal, and slow on records.
     world.write(
         "teach.sh",
         "awk 'NR > 1 { print 1 }' queries.csv > predictions.csv\n[ $(wc -l < train.csv) -eq 9 ] || sleep 300\n",
@@ -248,7 +249,7 @@ fn an_interrupt_wipes_the_folders_of_programs() {
         .arg(format!("sh {}", world.path("teach.sh").display()))
         .env("TMPDIR", world.path("tmp"));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    // Records are in a folder once a program has been handed other than 8 rows.
+    // The folder holds records once a program has received other than 8 rows.
     let handed = || {
         let rows = |path: &std::path::PathBuf| {
             let text = std::fs::read_to_string(path.join("train.csv")).unwrap_or_default();

@@ -34,7 +34,7 @@ pub struct World {
     folder: tempfile::TempDir,
 }
 
-/// How the binary ended.
+/// The outcome of the binary.
 pub struct Ended {
     pub code: i32,
     pub stdout: String,
@@ -65,7 +65,7 @@ impl World {
         serde_json::from_str(&self.read(name)).unwrap()
     }
 
-    /// The names in the folder, sorted: nothing half-written may hide here.
+    /// The names in the folder, sorted, to detect half-written files.
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.folder.path()).unwrap();
         let mut names: Vec<String> =
@@ -85,20 +85,20 @@ impl World {
         Ended::of(line, self.command(line).output().unwrap())
     }
 
-    /// Runs it, expecting success; returns standard output.
+    /// Runs a command line and expects success; returns standard output.
     pub fn ok(&self, line: &str) -> String {
         let ended = self.run(line);
         assert_eq!(ended.code, 0, "privet {line}\n{}\n{}", ended.stdout, ended.stderr);
         ended.stdout
     }
 
-    /// Runs it, expecting JSON.
+    /// Runs a command line and expects JSON.
     pub fn ok_json(&self, line: &str) -> Value {
         serde_json::from_str(&self.ok(line)).unwrap()
     }
 
-    /// Runs it, expecting a refusal with this code, these words on standard error, and no change
-    /// in the folder.
+    /// Runs a command line and expects a refusal with this code, these words on standard error, and no
+    /// change in the folder.
     pub fn refused(&self, code: i32, line: &str, words: &[&str]) {
         let before = self.names();
         let ended = self.run(line);

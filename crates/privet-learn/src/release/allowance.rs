@@ -16,7 +16,7 @@ pub struct Allowance<'a> {
     noise: &'a [f64],
 }
 
-/// Largest ε of which the accountant computes e^ε and its multiples without overflow.
+/// Upper limit on ε: below it, multiples of e^ε do not overflow.
 const ACCOUNTED: f64 = 600.0;
 
 /// Upper end of the search for a noise scale, as a multiple of the floor.

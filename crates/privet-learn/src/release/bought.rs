@@ -13,7 +13,6 @@
 //! The total is about the same records. Nothing here checks that both releases were made from them. A
 //! file made under such a schema contains its bounds, so whoever sees the file sees the description's
 //! outcome too: an account of the file together with others counts its [`Bought`] schema once.
-//! file together with others counts its [`Bought`] schema once.
 
 use crate::error::LearnError;
 use crate::release::note::{Condition, Note};

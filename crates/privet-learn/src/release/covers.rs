@@ -69,7 +69,7 @@ pub enum Needs {
 /// The requests that a method covers.
 #[derive(Debug, Clone, Copy)]
 pub struct Covers {
-    /// δ = 0.
+    /// Requests with δ = 0 (pure differential privacy).
     pub pure: Cover,
     /// The constants that a paper prints.
     pub printed: Cover,

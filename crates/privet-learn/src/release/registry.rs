@@ -48,7 +48,7 @@ pub trait Registered: Clone + PartialEq + Serialize + DeserializeOwned + 'static
     /// Every method of the family.
     const ALL: &'static [Info<Self::More>];
 
-    /// The description of this method. Must be one of [`Registered::ALL`].
+    /// The description of this method.
     fn info(&self) -> &'static Info<Self::More>;
 
     /// The method of that name, its settings left to its rules; `None` if there is none.
@@ -94,8 +94,8 @@ impl Registered for NoLearner {
     }
 }
 
-/// Makes the enum of a family's methods, its list and [`Registered`] from lines `Variant(Settings) =
-/// INFO, plan;`.
+/// Makes the enum of a family's methods, its list and [`Registered`], from lines
+/// `Variant(Settings) = INFO, plan;`.
 ///
 /// A variant's word in files is its name in kebab case unless the line says `#[serde(rename = "…")]`; a
 /// test in `families.rs` holds it against the name in `INFO`.

@@ -130,7 +130,8 @@ impl SettingInfo {
         }
     }
 
-    /// Parses a value; refuses one that is not accepted.
+    /// Parses a value; refuses a number outside its range and a bad yes or no. Words are checked by the
+    /// method.
     pub fn read(&self, text: &str) -> Result<Value, LearnError> {
         let refused = || LearnError::SettingValue {
             setting: self.name,

@@ -6,7 +6,7 @@
 
 use privet_dp::noise::GridGaussian;
 
-/// The set of possible released weights, whatever the records and the draws.
+/// A set that contains the released weights, whatever the records and the draws.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Support {
     /// Any finite numbers.

@@ -107,7 +107,7 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
     }
 
     /// The reason why no run within its limit can have charged these events, one after the other; `None`
-    /// if a run can. A forged file may state very many: must stop at the first impossible event.
+    /// if none is known. A forged file may state very many: must stop at the first impossible event.
     fn never_charges(&self, _leaves: &mut dyn Iterator<Item = &Event>) -> Option<&'static str> {
         Some("its method plans its events")
     }

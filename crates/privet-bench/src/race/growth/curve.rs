@@ -1,4 +1,4 @@
-//! One entrant's curve: its points, where it ends, and its slopes.
+//! One entrant's curve: its points, its end, and its slopes.
 
 use super::rows::Size;
 use super::serve::EPSILON;
@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 
 /// One entrant on one family.
 pub(super) struct Curve {
-    /// Who.
+    /// Name of the entrant.
     pub who: String,
-    /// Our method; the peer otherwise.
+    /// Our method; `None` for the peer.
     pub method: Option<&'static str>,
-    /// Measured so far.
+    /// The points so far.
     points: Vec<Point>,
-    /// Whether larger sizes are still tried.
+    /// True while larger sizes are still tried.
     pub open: bool,
 }
 
@@ -27,13 +27,13 @@ impl Curve {
         Self { who, method, points: Vec::new(), open: true }
     }
 
-    /// Why the next size is not tried, if it would need more than half of the memory.
+    /// The reason to stop, if the next size would need more than half of the memory.
     pub fn too_large(&self, size: Size) -> Option<String> {
         let half = memory::machine()? / 2;
         let known = self.points.last().and_then(|(known, _, peak)| {
             Some((*peak)? as f64 * size.bytes() as f64 / known.bytes() as f64)
         });
-        // Before anything is known: the matrix and as much again.
+        // Without earlier points: the matrix and as much again.
         let expected = known.unwrap_or(0.0).max(2.0 * size.bytes() as f64);
         (expected > half as f64).then(|| {
             format!(
@@ -44,7 +44,7 @@ impl Curve {
         })
     }
 
-    /// Takes a result, or the reason why there is none and the curve ends.
+    /// Adds a result, or the reason that ends the curve.
     pub fn add(&mut self, race: &str, size: Size, result: Result<Value, String>) -> Line {
         let (said, mut measured) = match result {
             Ok(answer) => {
@@ -70,7 +70,7 @@ impl Curve {
         line(race, &self.who, measured)
     }
 
-    /// The slopes, in words.
+    /// The slopes in words.
     pub fn summary(&self, race: &str) -> String {
         let of = |size: &Size| if race == "growth-rows" { size.rows } else { size.columns } as f64;
         let along = |value: &dyn Fn(&Point) -> Option<f64>| {
@@ -89,7 +89,7 @@ impl Curve {
     }
 }
 
-/// Size, seconds, and peak memory beyond what the process had before there were rows.
+/// Size, seconds, and the rise of peak memory since before the rows were made.
 type Point = (Size, f64, Option<u64>);
 
 fn word(storage: Storage) -> &'static str {

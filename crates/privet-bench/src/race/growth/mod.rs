@@ -1,9 +1,9 @@
-//! How time and memory of a fit grow with the rows and with the columns, beside scikit-learn's lbfgs.
+//! Growth of a fit's time and memory with rows and with columns, beside scikit-learn's lbfgs.
 //!
-//! Each size is fitted in a process of its own ([`serve()`]), on made-up rows ([`rows`]); the peer reads the
-//! same rows from a file. A curve ends where the next size would need more than half of the machine's memory, or
-//! took too long, and a line with a `notice` says so. The slopes of the curves on a doubly logarithmic scale
-//! are the exponents of the growth.
+//! Each size is fitted in a process of its own ([`serve()`]), on generated rows ([`rows`]); the peer
+//! reads the same rows from a file. A curve ends where the next size would need more than half of the
+//! machine's memory, or took too long, and a line with a `notice` states it. The slopes of the curves on
+//! a doubly logarithmic scale are the exponents of the growth.
 
 mod curve;
 pub mod rows;
@@ -27,11 +27,11 @@ use std::time::Duration;
 const SCRIPT: &str = "growth.py";
 /// Our learners.
 const METHODS: [&str; 2] = ["amp", "gd"];
-/// A fit is repeated for so long.
+/// Seconds for which a fit is repeated.
 const REPEATED: f64 = 5.0;
-/// The longest that one size may take, drawing or reading the rows included.
+/// The time limit of one size, drawing or reading the rows included.
 const LIMIT: Duration = Duration::from_secs(600);
-/// The peer's λ where ours has none to share.
+/// The peer's λ where ours has none.
 const RIDGE: f64 = 1.0;
 
 /// A family of sizes.
@@ -98,9 +98,9 @@ struct Turn<'a> {
     settings: &'a Settings,
     environment: &'a Environment,
     size: Size,
-    /// λ of our latest fit that has one.
+    /// The λ of our latest fit that has one.
     ridge: f64,
-    /// The rows in files, once a peer wanted them.
+    /// The rows in files, once a peer needs them.
     export: Option<Export>,
 }
 
@@ -124,7 +124,7 @@ impl Turn<'_> {
         Ok(peer.ask(&question, LIMIT)?)
     }
 
-    /// Asks a new process of this program.
+    /// Queries a new process of this program.
     fn ask(&self, method: Option<&str>, export: Option<&Path>) -> Result<Value, BenchError> {
         let (program, arguments) = &self.settings.server;
         let log = self.settings.work.join("growth.log");
@@ -145,10 +145,10 @@ impl Turn<'_> {
         }
     }
 
-    /// The stem of the files of the rows, which are written unless they were.
+    /// The stem of the files of the rows, which are written on first use.
     fn export(&mut self) -> Result<PathBuf, BenchError> {
         if self.export.is_none() {
-            // Made first: what is written only in part is removed too.
+            // Made first: partly written files are removed too.
             let stem = self.settings.work.join("growth-rows-to-fit");
             let export = self.export.insert(Export::new(stem)).0.clone();
             self.ask(None, Some(&export))?;

@@ -1,8 +1,8 @@
-//! Made-up rows for the growth curves, and their export.
+//! Generated rows for the growth curves, and their export.
 //!
-//! **Law.** Entries are uniform on [−1, 1]/√k, k of them a row: all columns of a dense row, and of a sparse
-//! one [`NONZEROS`] at distinct random columns. The label is the sign of ⟨x, w⟩ + noise, with w drawn
-//! once, entries ±1. One seed for every size.
+//! **Law.** Entries are uniform on [−1, 1]/√k, k of them a row: all columns of a dense row, and of a
+//! sparse one [`NONZEROS`] at distinct random columns. The label is the sign of ⟨x, w⟩ + noise, with w
+//! drawn once, entries ±1. One seed for every size.
 
 use crate::error::BenchError;
 use crate::race::RaceError;
@@ -17,7 +17,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Entries of a sparse row.
+/// Number of nonzero entries of a sparse row.
 pub const NONZEROS: usize = 50;
 const SEED: u64 = 20_261_115;
 /// Half the width of the label's noise, beside a standard deviation of ⟨x, w⟩ of 1/√3.
@@ -48,12 +48,12 @@ impl Size {
         let entries = self.rows * self.entries();
         (match self.storage {
             Storage::Dense => 4 * entries,
-            // A value and a column each, and where rows start.
+            // A value and a column each, and the row offsets.
             Storage::Csr => 8 * entries + 8 * (self.rows + 1),
         }) as u64
     }
 
-    /// What a request says about such rows.
+    /// The schema of such rows.
     pub fn schema(self) -> Result<Schema, BenchError> {
         Ok(Schema::from_toml(&format!(
             "[file]\nformat = \"libsvm\"\n[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\nclasses = [\"-1\", \
@@ -110,7 +110,7 @@ fn symmetric(source: &mut FixedSeed) -> f64 {
     (source.next_u64() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0
 }
 
-/// So many distinct columns, in order.
+/// Distinct random columns, ascending.
 fn distinct(columns: &mut Vec<u32>, count: usize, of: usize, source: &mut FixedSeed) {
     columns.clear();
     while columns.len() < count {

@@ -1,7 +1,7 @@
 //! One fit in a process of its own, so that its peak memory is its own.
 //!
-//! The process speaks as every peer does ([`crate::race::peer`]): a question a line, an answer a line, until
-//! nobody asks.
+//! The process speaks as every peer does ([`crate::race::peer`]): one line per question, one per answer,
+//! until its input ends.
 
 use super::rows::{self, Size};
 use crate::error::BenchError;
@@ -21,24 +21,24 @@ use std::time::Instant;
 
 /// ε of every fit; δ is 1/n².
 pub const EPSILON: f64 = 1.0;
-/// Fits at most, while there is time.
+/// Largest number of fits, within the time limit.
 const FITS: usize = 5;
 
-/// What is asked of the process.
+/// A question to the process.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Question {
-    /// Which rows.
+    /// The shape of the rows.
     pub size: Size,
     /// The learner, with its default settings; none to write the rows only.
     pub method: Option<String>,
-    /// Repeats the fit, up to five times, until so many seconds are over.
+    /// Repeats the fit, up to five times, for this many seconds.
     pub seconds: f64,
-    /// Where to write the rows, if a peer wants them.
+    /// The path for an export of the rows, if a peer needs them.
     pub export: Option<PathBuf>,
 }
 
-/// Answers questions from standard input on standard output. Ends with whoever asks, in the middle
-/// of a fit too.
+/// Answers questions from standard input on standard output. Ends with its input, even in the middle of
+/// a fit.
 pub fn serve() {
     println!("{}", json!({ "ready": {} }));
     let (sender, questions) = channel();

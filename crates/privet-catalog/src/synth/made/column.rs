@@ -1,4 +1,4 @@
-//! The columns of a generated table: how their values are spread, and how they move the log-odds.
+//! The columns of a generated table: the distribution of their values, and their effect on the log-odds.
 
 use super::Kind;
 use crate::synth::draw::Draw;
@@ -6,25 +6,25 @@ use crate::synth::draw::Draw;
 /// A column of numbers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Number {
-    /// How its values are spread.
+    /// The distribution of its values.
     pub law: Law,
     /// Its declared bounds.
     pub bounds: [f64; 2],
     pub(super) effect: Effect,
 }
 
-/// How values are spread.
+/// A distribution of values.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Law {
     /// Evenly between the bounds.
     Uniform,
-    /// Normal about the middle, the bounds so many deviations apart.
+    /// Normal about the middle, the bounds this many standard deviations apart.
     Normal(f64),
-    /// The exponential of so many times z.
+    /// The exponential of this multiple of z.
     Skewed(f64),
-    /// A count about this mean.
+    /// A count with this mean.
     Count(f64),
-    /// So many levels, equally frequent.
+    /// This many levels, equally frequent.
     Levels(u32),
     /// Zero with this probability, exponential otherwise.
     MostlyZero(f64),
@@ -42,14 +42,14 @@ pub(super) enum Effect {
 /// A column of categories.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Category {
-    /// How many values it has.
+    /// The number of categories.
     pub values: usize,
-    /// The probability that a value is this one or an earlier one.
+    /// The cumulative distribution: the probability of this category or an earlier one.
     pub(super) below: Vec<f64>,
     pub(super) effects: Vec<f64>,
 }
 
-/// 10 to a power that is even between two.
+/// 10 to a power that is uniform between two exponents.
 pub(super) fn power(draw: &mut Draw, low: f64, high: f64) -> f64 {
     libm::pow(10.0, between(draw, low, high))
 }
@@ -88,7 +88,7 @@ impl Number {
         Self { law, bounds, effect }
     }
 
-    /// The value where the variable behind it is z, and Φ(z) is q.
+    /// The value whose underlying normal variable is z, with q = Φ(z).
     pub(super) fn value(&self, draw: &mut Draw, z: f64, q: f64) -> f64 {
         let [low, high] = self.bounds;
         let value = match self.law {

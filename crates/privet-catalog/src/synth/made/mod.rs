@@ -1,13 +1,15 @@
-//! Tables of many shapes, for choosing constants and for judging defaults on what nobody looked at.
+//! Tables of many shapes, for choosing constants and for judging defaults on data not used to choose
+//! them.
 //!
 //! **Law.** A number fixes a table: its size, its columns and how the class depends on them.
-//! - 300 to 10⁶ rows and 3 to 500 columns, both even on a logarithmic scale, at most [`ENTRIES`] entries.
+//! - 300 to 10⁶ rows and 3 to 500 columns, both log-uniform, at most [`ENTRIES`] entries.
 //! - Behind the numbers stand normal variables z with up to five common factors; q = Φ(z). A number is
 //!   uniform, normal and cut off, log-normal, a count, of a few levels, or mostly zero ([`Law`]); its bounds
 //!   are part of the law, and often wider than what occurs.
-//! - The log-odds are a·f + b. f is a sum over some columns of a line in z or a bend in q (a step, a corner, a
-//!   wave), of effects of categories, and sometimes of products of two columns. a is drawn; f has mean 0 and
-//!   deviation 1, and b makes the share of ones 1 to 50 %, both over a pilot of [`PILOT`] records that are drawn apart.
+//! - The log-odds are a·f + b. f is a sum over some columns of a line in z or a bend in q (a step, a
+//!   corner, a wave), of effects of categories, and sometimes of products of two columns. a is drawn; f
+//!   has mean 0 and deviation 1, and b makes the share of ones 1 to 50 %, both over a pilot of [`PILOT`]
+//!   records that are drawn apart.
 //! - Tested by `shares_of_ones_are_those_of_the_law` and `the_same_number_is_the_same_table`.
 
 mod column;
@@ -19,11 +21,11 @@ pub use records::MadeRecords;
 use super::draw::Draw;
 use column::{between, power};
 
-/// Rows times columns at most.
+/// Upper bound on rows times columns.
 const ENTRIES: f64 = 2e7;
-/// Records by which the log-odds are set.
+/// Number of records by which the log-odds are calibrated.
 const PILOT: usize = 4_000;
-/// Apart from every other use of a seed.
+/// Separates these draws from every other use of a seed.
 const STREAM: u64 = 0x6d61_6465_0000_0000;
 
 /// A table, before its rows are drawn.
@@ -35,31 +37,31 @@ pub struct Made {
     pub numbers: Vec<Number>,
     /// Columns of categories.
     pub categories: Vec<Category>,
-    /// What the class depends on, in a word.
+    /// The kind of dependence of the class on the columns.
     pub kind: Kind,
-    /// Products of two numbers that count, and by how much.
+    /// Products of two numbers in the log-odds, with their coefficients.
     pub products: Vec<(usize, usize, f64)>,
-    /// The share of ones.
+    /// The fraction of ones.
     pub ones: f64,
-    /// For each factor, by number.
+    /// Loadings of each factor on each number.
     loadings: Vec<Vec<f64>>,
-    /// The factors' share of the variance.
+    /// The factors' fraction of the variance.
     common: f64,
-    /// Deviation of the log-odds.
+    /// Standard deviation of the log-odds.
     signal: f64,
     seed: u64,
 }
 
-/// How numbers move the log-odds.
+/// The form of the effects of numbers on the log-odds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// In lines.
+    /// Linear.
     Linear,
-    /// In bends.
+    /// Nonlinear: steps, corners and waves.
     Bent,
-    /// In either.
+    /// Each linear or nonlinear.
     Mixed,
-    /// In either, by five columns at most.
+    /// Each linear or nonlinear, with about five active columns.
     Sparse,
 }
 
@@ -74,7 +76,7 @@ impl Made {
         let numbers = columns - categories;
         let kind = [Kind::Linear, Kind::Bent, Kind::Mixed, Kind::Sparse][draw.below(4) as usize];
         let ones = [0.5, 0.3, 0.15, 0.05, 0.02, 0.01][draw.below(6) as usize];
-        // Where too few would be left to learn from, there are more.
+        // A table with too few ones to learn from gets more.
         let ones = if (rows as f64) * ones < 40.0 { 0.3 } else { ones };
         let active = match kind {
             Kind::Sparse => 5.0 / columns as f64,
@@ -106,7 +108,7 @@ impl Made {
         made
     }
 
-    /// Every number's part that is common has variance 1.
+    /// Scales loadings so that the common part of every number has variance 1.
     fn scale_loadings(&mut self) {
         for column in 0..self.numbers.len() {
             let squares: f64 =
@@ -115,12 +117,12 @@ impl Made {
         }
     }
 
-    /// Encoded columns where numbers are lines and categories have one for each value.
+    /// Encoded columns, with one per number and one per category value.
     pub fn width(&self) -> usize {
         self.numbers.len() + self.categories.iter().map(|column| column.values).sum::<usize>()
     }
 
-    /// In words.
+    /// A description in words.
     pub fn words(&self) -> String {
         let kind = match self.kind {
             Kind::Linear => "linear",
@@ -164,7 +166,7 @@ mod tests {
         assert!(made.iter().any(|one| one.rows > 500_000) && made.iter().any(|one| one.rows < 500));
     }
 
-    /// Seeds are fixed: it holds or it does not, and never by chance.
+    /// Seeds are fixed, so the outcome is deterministic.
     #[test]
     fn shares_of_ones_are_those_of_the_law() {
         for seed in 1..=20 {
@@ -195,7 +197,7 @@ mod tests {
         };
         assert_eq!(first(7), first(7));
         assert_ne!(first(7).0, first(8).0);
-        // Written down once: the same on every machine.
+        // Reference values: the same on every machine.
         let made = Made::new(1);
         let known = (made.rows, made.numbers.len(), made.categories.len(), made.ones);
         assert_eq!(known, (814_560, 4, 0, 0.5));

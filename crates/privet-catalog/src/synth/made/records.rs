@@ -3,7 +3,7 @@
 use super::{Made, PILOT, STREAM};
 use crate::synth::draw::Draw;
 
-/// An endless row of records with their labels.
+/// An endless sequence of records with their labels.
 pub struct MadeRecords<'a> {
     drawn: Drawn<'a>,
     slope: f64,
@@ -11,7 +11,7 @@ pub struct MadeRecords<'a> {
 }
 
 impl MadeRecords<'_> {
-    /// The next record's numbers, the places of its categories, and its label.
+    /// The next record's numbers, the indices of its categories, and its label.
     pub fn next_record(&mut self) -> (&[f64], &[usize], bool) {
         let log_odds = self.slope * self.drawn.next() + self.offset;
         let label = self.drawn.draw.uniform() < logistic(log_odds);
@@ -20,9 +20,9 @@ impl MadeRecords<'_> {
 }
 
 impl Made {
-    /// Its records.
+    /// The records of the table.
     pub fn records(&self) -> MadeRecords<'_> {
-        // The pilot and the rows are drawn apart, so that a row does not depend on how many there are.
+        // The pilot and the rows are drawn apart, so that a row does not depend on their number.
         let mut pilot = Drawn::new(self, 1);
         let raw: Vec<f64> = (0..PILOT).map(|_| pilot.next()).collect();
         let count = raw.len() as f64;

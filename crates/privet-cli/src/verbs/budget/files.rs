@@ -46,7 +46,7 @@ pub struct Import {
 }
 
 impl Export {
-    /// Reads and prints.
+    /// Reads and prints the entries.
     pub fn run(self) -> Result<(), Failure> {
         let mut ledger = self.which.look()?;
         match self.form {
@@ -57,7 +57,7 @@ impl Export {
 }
 
 impl Import {
-    /// Reads the other, writes into this.
+    /// Reads the other ledger and writes into this one.
     pub fn run(self) -> Result<(), Failure> {
         let mut other = look(&self.other)?;
         let mut ledger = open(&self.which.ledger)?;

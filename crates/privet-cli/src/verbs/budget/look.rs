@@ -1,4 +1,4 @@
-//! `privet budget show`, `history`, `verify` and `void`: what the ledger says.
+//! `privet budget show`, `history`, `verify` and `void`.
 
 use super::Which;
 use crate::failure::Failure;
@@ -80,7 +80,7 @@ pub fn filter(limit: &Limit) -> String {
 }
 
 impl Show {
-    /// Reads and prints.
+    /// Reads and prints the accounts.
     pub fn run(self) -> Result<(), Failure> {
         let ledger = self.which.look()?;
         let books = ledger.books();
@@ -153,7 +153,7 @@ impl Show {
     }
 }
 
-/// Three digits, never below.
+/// Rounded up to three digits.
 pub fn rounded_up(value: f64) -> f64 {
     if !value.is_finite() || value == 0.0 {
         return value;
@@ -163,7 +163,7 @@ pub fn rounded_up(value: f64) -> f64 {
 }
 
 impl History {
-    /// Reads and prints.
+    /// Reads and prints the releases.
     pub fn run(self) -> Result<(), Failure> {
         let ledger = self.which.look()?;
         let books = ledger.books();
@@ -195,7 +195,7 @@ impl History {
                 .map(String::from)
                 .to_vec(),
         ];
-        // Who, on what and why stand below each line: beside it they are wider than a terminal.
+        // Person, data set and purpose go below each line: beside it they are wider than a terminal.
         let mut below = Vec::new();
         for held in held() {
             rows.push(vec![
@@ -230,10 +230,10 @@ impl History {
 }
 
 impl Verify {
-    /// Reads everything, then each certificate.
+    /// Reads the whole ledger, then each certificate.
     pub fn run(self) -> Result<(), Failure> {
         let meter = Meter::spinner("verifying");
-        // Every price and limit is looked at when it is read.
+        // Reading checks every price and limit.
         let mut ledger = self.which.look()?;
         ledger.check_claims()?;
         let mut found = Vec::new();
@@ -296,7 +296,7 @@ impl Verify {
     }
 }
 
-/// The reservation that a file's certificate fits.
+/// The reservation that a file's certificate matches.
 fn check(ledger: &mut Ledger, path: &Path) -> Result<u64, String> {
     let text = std::fs::read(path).map_err(|error| error.to_string())?;
     let document: Value = serde_json::from_slice(&text).map_err(|error| error.to_string())?;
@@ -310,7 +310,7 @@ fn check(ledger: &mut Ledger, path: &Path) -> Result<u64, String> {
 }
 
 impl Void {
-    /// Writes it down.
+    /// Writes the entry that voids the reservation.
     pub fn run(self) -> Result<(), Failure> {
         let mut ledger = open(&self.which.ledger)?;
         ledger.void(self.entry, &who(), "by hand")?;

@@ -1,4 +1,4 @@
-//! `privet budget`: what may be spent on a table in all, and what was.
+//! `privet budget`: the total limit on a table, and its spending.
 
 mod files;
 mod look;
@@ -60,14 +60,14 @@ struct Which {
 }
 
 impl Which {
-    /// Only to look at.
+    /// Opens the ledger read-only.
     fn look(&self) -> Result<privet_ledger::Ledger, Failure> {
         crate::spending::look(&self.ledger)
     }
 }
 
 impl Budget {
-    /// Does it.
+    /// Runs the subcommand.
     pub fn run(self) -> Result<(), Failure> {
         match self.verb {
             Verb::Open(verb) => verb.run(),

@@ -64,7 +64,8 @@ pub struct Open {
     /// Whose data: record, or user:K for a user with at most K records [default: the schema's, or record]
     #[arg(long, value_name = "UNIT", value_parser = unit)]
     unit: Option<Unit>,
-    /// Which column says whose a record is, where the unit is a user [default: the schema's, or that of the first release]
+    /// Which column says whose a record is, where the unit is a user [default: the schema's, or that of
+    /// the first release]
     #[arg(long, value_name = "COLUMN", value_parser = column)]
     unit_column: Option<String>,
     /// How the limit is kept: renyi, zcdp, gaussian or sum [default: renyi, at δ = 0 sum]
@@ -100,7 +101,7 @@ fn unit(text: &str) -> Result<Unit, String> {
 }
 
 impl Open {
-    /// Who a unit is: the column that is named, read as the schema says, or the schema's own.
+    /// The definition of a unit: the column given, read as the schema specifies, or the schema's own.
     fn whose(&self, schema: Option<&Schema>) -> Result<Whose, Failure> {
         let said = schema.map_or(Whose::NotSaid, Schema::whose);
         let user = self.unit.or(schema.map(Schema::unit)).unwrap_or(Unit::Record);
@@ -127,7 +128,7 @@ impl Open {
         }
     }
 
-    /// Reads the table, writes the limit down.
+    /// Reads the table and writes the limit to the ledger.
     pub fn run(self) -> Result<(), Failure> {
         let schema = self.schema.as_ref().map(Schema::load).transpose()?;
         let Some(path) = self.ledger.clone().or_else(|| self.data.as_deref().map(beside)) else {
@@ -147,7 +148,7 @@ impl Open {
             }
             _ => None,
         };
-        // Found out before a ledger is made.
+        // Checked before a ledger is created.
         if let Some(data) = &self.data {
             std::fs::metadata(data)
                 .map_err(|error| Failure::file(&data.display().to_string(), &error))?;

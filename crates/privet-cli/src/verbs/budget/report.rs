@@ -20,7 +20,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Reads and writes.
+    /// Reads the ledger and writes the page.
     pub fn run(self) -> Result<(), Failure> {
         let ledger = self.which.look()?;
         let destination =

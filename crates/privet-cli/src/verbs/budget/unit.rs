@@ -1,4 +1,4 @@
-//! `privet budget unit`: who a unit is, said of a data set that does not say it.
+//! `privet budget unit`: defines the unit of a data set whose entry lacks it.
 
 use super::Which;
 use crate::failure::Failure;
@@ -37,7 +37,7 @@ pub struct UnitOf {
 }
 
 impl UnitOf {
-    /// Compares and writes it down.
+    /// Compares it with the certificates and writes it to the ledger.
     pub fn run(self) -> Result<(), Failure> {
         let mut ledger = open(&self.which.ledger)?;
         let whose = Whose::Column {
@@ -64,16 +64,16 @@ impl UnitOf {
     }
 }
 
-/// Releases for which nothing shows who a unit was.
+/// The number of releases without evidence of their unit.
 #[derive(Default)]
 struct Unchecked {
-    /// Of this ledger, without a certificate that says it.
+    /// Releases of this ledger without a certificate that states it.
     own: u64,
-    /// Of other ledgers: their certificates are not here.
+    /// Releases of other ledgers: their certificates are not here.
     taken_in: u64,
 }
 
-/// Refuses what the certificates that the ledger keeps contradict.
+/// Refuses a definition that the ledger's certificates contradict.
 fn compared(ledger: &mut Ledger, dataset: &str, whose: &Whose) -> Result<Unchecked, Failure> {
     let account = ledger.books().account(dataset)?;
     let taken_in = account.imported.values().map(|taken| taken.releases).sum();
@@ -97,7 +97,7 @@ fn compared(ledger: &mut Ledger, dataset: &str, whose: &Whose) -> Result<Uncheck
     Ok(unchecked)
 }
 
-/// Who a unit was in the request that a certificate carries.
+/// The definition of a unit in the request that a certificate carries.
 fn unit_of(text: &str) -> Option<Whose> {
     serde_json::from_str::<Certificate>(text).ok().as_ref().map(privet_learn::whose_of)
 }

@@ -33,7 +33,7 @@ pub(super) struct Count {
     streaming: Streaming,
 }
 
-/// The lines of a call.
+/// The output lines of a call.
 struct Written;
 
 impl Lines<Tally> for Written {

@@ -45,12 +45,12 @@ struct Streaming {
     /// Keeps what is left of the stream between calls, with FILE.journal beside it; made by the first call
     #[arg(long, value_name = "FILE")]
     state: Option<PathBuf>,
-    /// Seals what is known of records without noise into the state, under this secret key (see `privet keygen`).
-    /// Without it that is written nowhere, and sums begin anew at each call, with more noise
+    /// Seals what is known of records without noise into the state, under this secret key (see `privet
+    /// keygen`). Without it that is written nowhere, and sums begin anew at each call, with more noise
     #[arg(long, value_name = "KEYFILE", requires = "state")]
     state_key: Option<PathBuf>,
-    /// How many steps are committed to the journal at once. If the process is killed, the steps of its call up to the next
-    /// commit count as made
+    /// How many steps are committed to the journal at once. If the process is killed, the steps of its
+    /// call up to the next commit count as made
     #[arg(long, value_name = "K", requires = "state", default_value_t = 1)]
     commit: u64,
     /// Rows as CSV [default: standard input]
@@ -75,7 +75,7 @@ head! {
 }
 
 impl OnlineVerb {
-    /// Plans, opens the stream, and goes on until it ends.
+    /// Plans, opens the stream, and runs it to its end.
     pub fn run(self) -> Result<(), Failure> {
         match self.what {
             What::Train(train) => train.run(),

@@ -1,4 +1,4 @@
-//! A stream from its first state to its last: begun, read to its end, put aside, gone on with.
+//! A stream from its first state to its last: begun, read to its end, suspended, resumed.
 
 use super::Streaming;
 use crate::failure::Failure;
@@ -15,12 +15,12 @@ use std::io::{BufReader, Read, Write};
 use std::ops::Range;
 use std::path::Path;
 
-/// What is written of a stream's releases.
+/// The output lines of a stream's releases.
 pub(super) trait Lines<T: Streamed> {
-    /// What was released last before this call.
+    /// Receives the last release of an earlier call.
     fn out_already(&mut self, _values: &[f64]) {}
 
-    /// What a step released, of these records.
+    /// Writes the release of a step, with the records of that step.
     fn write(
         &mut self,
         plan: &Plan<T>,
@@ -30,11 +30,11 @@ pub(super) trait Lines<T: Streamed> {
     ) -> std::io::Result<()>;
 }
 
-/// Lines as they come.
+/// The input rows.
 type Rows = LinesIn<BufReader<Box<dyn Read>>>;
 
 impl Streaming {
-    /// Carries a stream out: one that is begun by `planned`, or the one that was put aside.
+    /// Runs a stream: begins one by `planned`, or resumes a suspended one.
     pub(super) fn carry_out<T: Streamed>(
         &self,
         again: &[(&str, bool)],
@@ -62,13 +62,13 @@ impl Streaming {
         }
     }
 
-    /// The rows that will come, with the header read: a schema that no stream can have, or names that do not fit, are
-    /// refused before anything is paid.
+    /// The coming rows, with the header read: a schema that no stream can have, or names that do not
+    /// fit, are refused before anything is paid.
     fn rows(&self, schema: &Schema) -> Result<Rows, Failure> {
         LinesIn::new(BufReader::with_capacity(1 << 16, self.input()?), schema)
     }
 
-    /// A stream that one call reads to its end.
+    /// Runs a stream to its end in one call.
     fn whole<T: Streamed>(&self, plan: Plan<T>, lines: &mut impl Lines<T>) -> Result<(), Failure> {
         let place = self.releasing.place_beside(&self.inputs())?;
         let spending = self.releasing.spending(None, "online, a stream")?;
@@ -111,7 +111,7 @@ impl Streaming {
         let mut journal = Journal::create(&output::journal_of(path))
             .map_err(|error| LearnError::from(GateError::from(error)))?;
         let paid = spending.spend_whole(plan.clone());
-        // Nothing was drawn, and nothing is reserved in it.
+        // Nothing was drawn, and the journal reserves nothing.
         let plan = paid.inspect_err(|_| drop(std::fs::remove_file(output::journal_of(path))))?;
         let (live, first) = Live::begin_kept(&plan, source.as_mut(), &mut journal)?;
         let aside = live.suspend(key)?;
@@ -133,8 +133,8 @@ impl Streaming {
             .map_err(|error| LearnError::from(GateError::from(error)))?
             .ahead(self.commit);
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-        // Taken up once a call and put aside at its end: where sums are cut must be told by numbers of slots alone, never by
-        // how long the lines are that hold the records.
+        // Resumed once a call and suspended at its end: the number of slots alone may determine where
+        // sums are cut, never the length of the lines that hold the records.
         let kept = |next: &Aside<T>| write_state(path, next);
         let mut live = aside.resume(key, source.as_mut(), &mut journal, kept)?;
         let (plan, mut beyond) = (live.plan().clone(), false);
@@ -178,7 +178,7 @@ pub(super) struct Step<'a> {
     pub rows: Range<usize>,
 }
 
-/// Takes a piece of the stream; whether it had more rows than the stream has slots.
+/// Takes a piece of the stream; returns true if it had more rows than the stream has slots.
 fn piece<T: Streamed>(
     live: &mut Live<'_, T>,
     data: &Dataset,

@@ -19,8 +19,8 @@ use std::io::Write;
 enum Shown {
     /// The model after each step, as JSON; covered by the certificate, for everyone
     Models,
-    /// A prediction for each row, by the newest model that was out before it came (none says 0); each is for whoever
-    /// sent the row
+    /// A prediction for each row, by the newest model that was out before it came (none says 0); each is
+    /// for whoever sent the row
     Predictions,
     /// Nothing but the file at the end
     None,
@@ -115,10 +115,10 @@ impl Train {
     }
 }
 
-/// The lines of a call.
+/// The output lines of a call.
 struct Written {
     what: Shown,
-    /// The model that is out, if it is needed.
+    /// The newest released model, if it is needed.
     model: Vec<f64>,
 }
 
@@ -148,7 +148,7 @@ impl Lines<Online> for Written {
     }
 }
 
-/// ⟨x, θ⟩ of a row and the weights of one class.
+/// The score ⟨x, θ⟩ of a row and the weights of one class.
 fn score(data: &Dataset, row: usize, weights: &[f64]) -> f64 {
     let weight = |column: usize| weights.get(column).copied().unwrap_or(0.0);
     match &data.features {
@@ -163,7 +163,7 @@ fn score(data: &Dataset, row: usize, weights: &[f64]) -> f64 {
     }
 }
 
-/// What the model that was out says of a row.
+/// The prediction of a row by the newest released model.
 fn predicted(plan: &Plan<Online>, data: &Dataset, row: usize, model: &[f64]) -> String {
     match plan.schema().classes() {
         Some(classes) if classes.len() > 2 => {
@@ -171,7 +171,7 @@ fn predicted(plan: &Plan<Online>, data: &Dataset, row: usize, model: &[f64]) -> 
             let scores: Vec<f64> = (0..classes.len())
                 .map(|class| score(data, row, model.get(class * columns..).unwrap_or_default()))
                 .collect();
-            // Of equal ones the first.
+            // The first of equal scores.
             let best = (1..scores.len())
                 .fold(0, |best, k| if scores[k] > scores[best] { k } else { best });
             json!({ "prediction": classes[best], "scores": scores }).to_string()

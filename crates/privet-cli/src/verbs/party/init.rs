@@ -1,4 +1,4 @@
-//! `privet party init`: the plan that all agree on, and a folder for everyone.
+//! `privet party init`: makes the plan that all agree on, and a folder for each member.
 
 use crate::failure::Failure;
 use crate::head::{Given, Head, head};
@@ -57,7 +57,8 @@ pub struct Init {
     /// A server and where it is reached; at least two
     #[arg(long = "server", value_name = "NAME=HOST:PORT", value_parser = settings::assignment, required = true)]
     servers: Vec<(String, String)>,
-    /// How many servers are trusted to keep what they know to themselves: at least 1, and fewer than there are
+    /// How many servers are trusted to keep what they know to themselves: at least 1, and fewer than
+    /// there are
     #[arg(long, value_name = "T", default_value_t = 1)]
     honest: u32,
     #[arg(
@@ -101,7 +102,7 @@ head! {
 }
 
 impl Init {
-    /// Refuses what cannot be planned; then writes.
+    /// Refuses a request that cannot be planned; then writes.
     pub fn run(self) -> Result<(), Failure> {
         let schema = self.head.schema()?;
         output::room("FOLDER", &self.folder)?;

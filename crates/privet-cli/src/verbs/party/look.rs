@@ -1,4 +1,4 @@
-//! `privet party join` and `privet party status`: before and while a run goes on.
+//! `privet party join` and `privet party status`: checks before and during a run.
 
 use super::{Member, tell};
 use crate::failure::Failure;
@@ -32,7 +32,7 @@ pub struct Join {
 }
 
 impl Join {
-    /// Greets, and says so.
+    /// Checks with every server, and reports.
     pub fn run(self) -> Result<(), Failure> {
         let folder = self.member.open()?;
         match folder.agreement().family() {
@@ -53,7 +53,7 @@ impl Join {
     }
 }
 
-/// The schema that a party compares with everyone's, in the one form that JSON has.
+/// The schema that a party compares with everyone's, in canonical JSON.
 pub fn own_schema(folder: &Folder, schema: Option<&Path>) -> Result<String, Failure> {
     let own = match schema {
         None => folder.agreement().schema.clone(),
@@ -63,7 +63,7 @@ pub fn own_schema(folder: &Folder, schema: Option<&Path>) -> Result<String, Fail
     canonical(&own).map_err(|error| Failure::input(error.to_string()))
 }
 
-/// Greets every server; refused where the party's schema is not the agreed one.
+/// Joins every server; refuses a party whose schema is not the agreed one.
 pub fn agree(party: &Party<Connections>, own: &str) -> Result<(), Failure> {
     party.join()?;
     let agreed = canonical(&party.agreement().schema);
@@ -88,7 +88,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// Asks every server.
+    /// Queries every server.
     pub fn run(self) -> Result<(), Failure> {
         let folder = self.member.open()?;
         let party = folder.onlooker(Connections::new(&folder)?)?;

@@ -55,7 +55,7 @@ enum Verb {
 }
 
 impl PartyVerb {
-    /// Does it.
+    /// Runs the subcommand.
     pub fn run(self) -> Result<(), Failure> {
         match self.verb {
             Verb::Init(verb) => verb.run(),
@@ -80,7 +80,7 @@ impl Member {
     }
 }
 
-/// Says what a plan will spend and under which conditions: on standard error, before anything is sent.
+/// Prints the cost of a plan and its conditions on standard error, before anything is sent.
 fn tell<T: Task>(planned: &Plan<T>) {
     let claim = planned.guarantee().map(|claim| format!("planned: {}.", words::guarantee(claim)));
     let schema = planned.schema();

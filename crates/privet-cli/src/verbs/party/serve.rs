@@ -42,7 +42,7 @@ pub struct Serve {
 }
 
 impl Serve {
-    /// Serves to the end of the run.
+    /// Serves until the run ends.
     pub fn run(self) -> Result<(), Failure> {
         let folder = self.member.open()?;
         let engine: Option<Arc<dyn Engine>> = match folder.agreement().among()?.noise {

@@ -110,14 +110,14 @@ impl Train {
             }
             None => self.releasing.reserve(table, &inputs, "party train", plan)?,
         };
-        // Both readings within one watch: what is known again is what is trained on.
+        // Both readings under one check for changes: the recognised table is the one trained on.
         let (ready, (data, recognised)) = reserved.read(|planned| {
             Ok((read(planned.schema(), relation)?, self.recognised(folder, &schema)?))
         })?;
-        // How many people rate is nobody's business, whichever neighbours.
+        // The number of people who rate is private, whichever neighbours.
         let public = relation.count_is_public() && folder.agreement().family() != Family::Ratings;
         self.check_rows(folder, public.then_some(data.rows()))?;
-        // After the table was read: a record that is refused shows to nobody.
+        // After the table was read: a refused record shows to no one else.
         let party = {
             let _meter = Meter::spinner("greeting the servers");
             let party = folder.begin_with(&text, Connections::new(folder)?, recognised)?;
@@ -142,7 +142,7 @@ impl Train {
         Ok(())
     }
 
-    /// Refuses another number of rows than was declared, where that number is public.
+    /// Refuses a number of rows other than the declared one, where that number is public.
     fn check_rows(&self, folder: &Folder, rows: Option<usize>) -> Result<(), Failure> {
         let name = &folder.settings().name;
         let holder = folder.agreement().parties.iter().find(|one| one.name == *name);
@@ -169,14 +169,14 @@ impl Train {
         Ok(text)
     }
 
-    /// The table, which is the one that the folder's run was begun with.
+    /// Recognises the table as the one with which the folder's run began.
     fn recognised(&self, folder: &Folder, schema: &Schema) -> Result<Recognised, Failure> {
         folder.recognise(|each| {
             privet_data::read::raw_rows(&self.data, Some(schema), each).map_err(Failure::from)
         })
     }
 
-    /// The party's own record of what it spends, before the first share leaves.
+    /// Writes the party's own record of its spending, before the first share leaves.
     fn write_down<T: Task>(
         &self,
         folder: &Folder,

@@ -1,4 +1,4 @@
-//! `privet schema check`: does the schema stand, and does the file fit it?
+//! `privet schema check`: checks a schema, and a file against it.
 
 use crate::failure::Failure;
 use crate::output::{self, number};
@@ -56,7 +56,7 @@ pub struct Check {
 }
 
 impl Check {
-    /// Checks.
+    /// Checks the schema and the table.
     pub fn run(self) -> Result<(), Failure> {
         let schema = self.schema()?;
         let encoding = Encoding::new(&schema);
@@ -68,7 +68,7 @@ impl Check {
             let options = ReadOptions { progress: Some(&tell), ..ReadOptions::default() };
             let found = match read(path, &schema, &options) {
                 Ok(data) => Ok(data),
-                // Once more, for everything that is wrong.
+                // Read once more, to list every problem.
                 Err(first) => Err((problems(path, &schema, &options).unwrap_or_default(), first)),
             };
             drop(meter);
@@ -98,7 +98,7 @@ impl Check {
 }
 
 impl Check {
-    /// The schema, or everything that is wrong with it.
+    /// The schema, or all its problems.
     fn schema(&self) -> Result<PublicSchema, Failure> {
         let refused = match PublicSchema::load(&self.schema) {
             Ok(schema) => return Ok(schema),
@@ -115,7 +115,7 @@ impl Check {
     }
 }
 
-/// Everything in a table that does not fit: places, never values.
+/// Everything in a table that does not fit: positions, never values.
 fn mismatch(path: &Path, all: &[TableProblem]) -> Failure {
     let shown = all.iter().take(SHOWN).map(|problem| format!("\n- {problem}"));
     let mut words = format!("{}: does not fit the schema", path.display());
@@ -127,7 +127,7 @@ fn mismatch(path: &Path, all: &[TableProblem]) -> Failure {
     Failure::input(words)
 }
 
-/// What becomes of records that do not fit, in words.
+/// The treatment of records that do not fit, in words.
 fn policy(invalid: Invalid) -> &'static str {
     match invalid {
         Invalid::Refuse => "refused: a bad cell or line ends the reading",
@@ -162,6 +162,6 @@ fn describe(schema: &PublicSchema, encoding: &Encoding) -> String {
         ("storage", format!("{:?}", encoding.storage()).to_lowercase()),
         ("columns", columns),
     ];
-    // What does not fit goes on below, as far to the right.
+    // A long text continues below, with the same indent.
     lines.iter().map(|(name, told)| words::beside(&format!("  {name:<10}"), told)).collect()
 }

@@ -1,4 +1,4 @@
-//! `privet schema`: writing one, checking one, and everything that may stand in one.
+//! `privet schema`: writes and checks a schema, and lists everything that one may contain.
 
 mod check;
 mod narrow;
@@ -29,7 +29,7 @@ enum Verb {
 struct Reference {}
 
 impl Schema {
-    /// Does it.
+    /// Runs the subcommand.
     pub fn run(self) -> Result<(), Failure> {
         match self.verb {
             Verb::New(new) => new.run(),

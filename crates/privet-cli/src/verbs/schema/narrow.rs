@@ -1,4 +1,4 @@
-//! `privet schema narrow`: wide bounds made narrower by a private description.
+//! `privet schema narrow`: narrows wide bounds by a private description.
 
 use crate::failure::Failure;
 use crate::{output, say};
@@ -41,7 +41,7 @@ pub struct Narrow {
 }
 
 impl Narrow {
-    /// Loads both, writes the schema.
+    /// Loads both and writes the schema.
     pub fn run(self) -> Result<(), Failure> {
         let schema = Schema::load(&self.schema)?;
         let Loaded::Description(description) = file::load_any(&self.by, Seal::Required)? else {

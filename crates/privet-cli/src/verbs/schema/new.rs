@@ -1,5 +1,5 @@
-//! `privet schema new`: a schema to fill in, from a table's header alone; or filled in, from a public table or by a private
-//! look at the records.
+//! `privet schema new`: a schema to fill in, from a table's header alone; or a complete one, from a
+//! public table or estimated privately from the records.
 
 use super::outlined::Looking;
 use crate::failure::Failure;
@@ -13,9 +13,9 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// Categories up to this many are listed.
+/// Largest number of categories that are listed.
 const LISTED: usize = 50;
-/// A column of whole numbers with at most so many different ones is taken for categories.
+/// A column of integers with at most this many distinct values is read as categories.
 const CODES: usize = 12;
 
 /// What the target is.
@@ -84,9 +84,10 @@ pub struct New {
     pub(super) max_records: Option<u32>,
     /// With --unit: when two of its cells name one person
     ///
-    /// text: the same text. number: the same integer, so that 2, 2.0, 02 and +2 are one person (pandas writes 2.0 where
-    /// another row has no id), and what writes none is nobody's. nfc: the same characters, however an accent is composed.
-    /// Say what the ids are; the records are not asked. number and nfc need neighbours replace-one.
+    /// text: the same text. number: the same integer, so that 2, 2.0, 02 and +2 are one person (pandas
+    /// writes 2.0 where another row has no id), and what writes none is nobody's. nfc: the same
+    /// characters, however an accent is composed. Say what the ids are; the records are not asked.
+    /// number and nfc need neighbours replace-one.
     #[arg(
         long,
         value_name = "text|number|nfc",
@@ -161,7 +162,7 @@ impl New {
         Ok(())
     }
 
-    /// The tables that every schema has, up to the target.
+    /// The tables common to every schema, up to the target.
     pub(super) fn head(&self, file: &FileFacts, missing: &[String]) -> String {
         let mut text = String::new();
         let separator = (file.separator != b',').then(|| char::from(file.separator).to_string());
@@ -208,7 +209,7 @@ impl New {
         }
     }
 
-    /// From the header alone.
+    /// A schema to fill in, from the header alone.
     fn to_fill_in(&self, header: &Header) -> String {
         let mut text = String::from(
             "# A schema to fill in: the columns come from the table's header, and nothing else was read.\n\
@@ -251,7 +252,7 @@ impl New {
         names.iter().filter(move |name| !taken.contains(&Some(*name)))
     }
 
-    /// From a public table.
+    /// A schema from a public table.
     fn filled_in(&self, header: &Header, source: &str) -> Result<String, Failure> {
         let columns = survey(&self.table, &header.file)?;
         let digest = digest(&self.table)?;
@@ -291,7 +292,8 @@ impl New {
 }
 
 impl New {
-    /// Classes or bounds of a public table's target; refused where it is not said which, and the table leaves it open.
+    /// Classes or bounds of a public table's target; refused where the kind of target was not given and
+    /// the table leaves it open.
     fn target_of(&self, column: &ColumnSurvey) -> Result<String, Failure> {
         let refused = |what: &str| {
             let name = printable(&column.name);
@@ -336,7 +338,7 @@ impl Holds for ColumnSurvey {
     }
 }
 
-/// One entry of a schema that is filled in.
+/// One column of a complete schema.
 fn entry(column: &ColumnSurvey) -> String {
     let mut text = format!("\n[[columns]]\nname = {}\n", toml_text(&column.name));
     let texts = column.texts.as_ref();
@@ -399,7 +401,7 @@ fn digest(path: &Path) -> Result<String, Failure> {
     Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// A text as TOML writes it.
+/// A text in TOML syntax.
 pub(super) fn toml_text(text: &str) -> String {
     toml::Value::String(text.to_string()).to_string()
 }

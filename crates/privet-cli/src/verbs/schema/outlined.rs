@@ -1,4 +1,4 @@
-//! `privet schema new --epsilon`: a schema from a private look at the records, paid for.
+//! `privet schema new --epsilon`: a schema estimated privately from the records, at a cost.
 
 use super::new::{New, TargetIs, toml_list, toml_text};
 use crate::failure::Failure;
@@ -60,7 +60,7 @@ head! {
 }
 
 impl Looking {
-    /// The text of the schema, and what is to be done once it is written.
+    /// The text of the schema, and the release to settle once it is written.
     pub fn filled_in(
         &self,
         asked: &New,
@@ -108,7 +108,7 @@ impl Looking {
             let request = task.clone().request(&header.file, unit, rows, neighbours, budget)?;
             Ok(plan(&request)?)
         };
-        // How the file is laid out: each line is a record, whatever it holds.
+        // The layout of the file: each line is a record, whatever its content.
         let some = (epsilon, Some(0.5));
         let of_file = task.clone().request(&header.file, unit.clone(), 1, neighbours, some)?;
         let drop = Some(Invalid::Drop);
@@ -154,7 +154,8 @@ impl Looking {
         Ok((schema, Bought { made, certificate: certificate.map(|place| (place, text)), price }))
     }
 
-    /// Whether the target is classes, as it was said; refused before anything is read or paid for where it was not.
+    /// True if the target is declared as classes; refused before anything is read or paid for where its
+    /// kind was not given.
     fn target_is_classes(&self, asked: &New) -> Result<bool, Failure> {
         let Some(target) = &asked.target else { return Ok(false) };
         let listed = self.categories.contains(target);
@@ -173,7 +174,7 @@ impl Looking {
     }
 }
 
-/// A look that was paid for.
+/// A private estimate that was paid for.
 pub struct Bought {
     made: Made<Outline>,
     certificate: Option<(Destination, String)>,
@@ -181,7 +182,8 @@ pub struct Bought {
 }
 
 impl Bought {
-    /// The schema is written: writes the certificate, if it was asked for, and closes what is open.
+    /// Settles after the schema is written: writes the certificate, if requested, and closes the ledger
+    /// entry.
     pub fn settle(self) -> Result<(), Failure> {
         let certificate = match self.certificate {
             Some((place, text)) => output::keep(place, &text).map(|placed| placed.misplaced),
@@ -219,7 +221,7 @@ fn written(
     let _ = write!(text, "\n[target]\ncolumn = {}\n", target.map_or("\"\"".into(), toml_text));
     let wanted = |column: &&Suggested| match (asked.target_is, &column.what) {
         (Some(TargetIs::Number), what) => matches!(what, Suggestion::Number(..)),
-        // A label that was not found is none: there is no place for others.
+        // A label that was not found is not a class: none stands for the others.
         (_, _) => column.most,
     };
     text.push_str(&match target.and_then(of).filter(wanted).map(|column| &column.what) {
@@ -278,7 +280,7 @@ fn written(
     text
 }
 
-/// A number as TOML reads it.
+/// A number in TOML syntax.
 fn plain(value: f64) -> String {
     toml::Value::Float(value).to_string()
 }
