@@ -42,6 +42,7 @@ from privet import (
     _units,
     _workers,
     category,
+    evaluate,
     number,
 )
 from privet._cells import identifier, written
@@ -833,12 +834,48 @@ def test_streams_of_odd_calls(streams):
     for odd in ([("a", 1), ("b", 2)], ["a", "a"], [None, "a"], [1.5]):
         with pytest.raises(ValueError, match="features"):
             PrivateOnlineClassifier(**ONLINE, features=odd).learn_one({}, 1)
-    # Frames without declared names keep those of the first.
-    model = PrivateOnlineClassifier(**ONLINE).partial_fit(pd.DataFrame({"a": [1.0], "b": [2.0]}), [1])
+    # Where their number alone is declared, frames keep the columns of the first.
+    model = PrivateOnlineClassifier(**ONLINE, features=2).partial_fit(pd.DataFrame({"a": [1.0], "b": [2.0]}), [1])
     model.partial_fit(pd.DataFrame({"b": [4.0], "a": [3.0]}), [0])
     assert model._stream.rows == [([1.0, 2.0], 1), ([3.0, 4.0], 0)]
     with pytest.raises(ValueError, match="other columns"):
         model.partial_fit(pd.DataFrame({"a": [1.0], "z": [2.0]}), [1])
+    # The columns of a frame may be those of a single record: they are declared.
+    with pytest.raises(ValueError, match="features are missing"):
+        PrivateOnlineClassifier(**ONLINE).partial_fit(pd.DataFrame([{"a": 1.0}, {"a": 2.0, "zz": 1.0}]), [1, 0])
+    model = PrivateOnlineClassifier(**ONLINE, features=["a", "b"])
+    model.partial_fit(pd.DataFrame([{"b": 2.0, "a": 1.0}, {"a": 3.0, "b": 4.0, "zz": 1.0}]), [1, 0])
+    assert model._stream.rows == [([1.0, 2.0], 1), ([3.0, 4.0], 0)]
+
+
+def test_an_array_of_rows_of_several_lengths_is_rows(streams):
+    ragged = np.array([[1.0, 2.0, 3.0], [1.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]], dtype=object)
+    model = PrivateOnlineClassifier(**ONLINE, features=3).partial_fit(ragged, [1, 0, 1, 0])
+    rows = model._stream.rows
+    assert rows[2:] == [([4.0, 5.0, 6.0], 1), ([7.0, 8.0, 9.0], 0)] and np.isnan(rows[1][0]).all()
+
+
+def test_lists_are_read_by_estimators_that_learnt_from_a_frame():
+    """One row of another length is void, and the others are what they were."""
+    schema = Schema(
+        {"age": number(0, 100), "work": category(["farm", "shop"], unknown="other")},
+        target="ill",
+        classes=["0", "1"],
+        invalid="drop",
+    )
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"age": rng.uniform(0, 100, 60), "work": rng.choice(["farm", "shop"], 60)})
+    y = (frame["age"] > 50).astype(int)
+    model = PrivateLogisticRegression(epsilon=5, schema=schema, random_state=1).fit(frame, y)
+    expected = model.predict(frame)
+    rows = frame.to_numpy(dtype=object).tolist()
+    assert (model.predict(rows) == expected).all()
+    assert (model.predict(frame.to_dict("records")) == expected).all()
+    rows[7] = [1.0]
+    others = np.arange(60) != 7
+    for ragged in (rows, np.array(rows, dtype=object), tuple(rows)):
+        assert (model.predict(ragged)[others] == expected[others]).all()
+        evaluate(model, ragged, y, epsilon=1, model_is_public=True, random_state=1)
 
 
 def test_rows_that_are_too_long_are_not_listed(streams):
@@ -1118,7 +1155,7 @@ def test_one_cell_is_one_in_every_array(planned, monkeypatch):
         "wide complex": (np.array([1, 0, 0, 1], dtype=np.clongdouble), ["1", "0", "0", "1"]),
     }
     model, regressor = PrivateLogisticRegression(epsilon=1, schema=CLASSES), PrivateLinearRegression(epsilon=1, schema=NUMBER)
-    monkeypatch.setattr(_privet, "Factors", type("Factors", (), {"learn": staticmethod(reach)}))
+    monkeypatch.setattr(_privet, "learn_ratings", reach)
     for name, (typed, whose) in kinds.items():
         cells = block([*typed, None])
         forms = [np.append(typed, typed[:1]), cells, pd.Series(cells, dtype=object), list(cells), block([*typed, object()])]

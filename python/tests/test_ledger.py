@@ -211,8 +211,10 @@ def test_units_that_are_not_known_to_be_the_same_have_no_total(data):
     unnamed = [fit(people), fit(people)]
     with pytest.raises(PrivacyError, match="no name"):
         total(unnamed, delta=1e-6)
-    assert total([named[0], visits], delta=1e-6, same_unit=True) > 0
-    assert total(unnamed, delta=1e-6, same_unit=True) > 0
+    stated = total([named[0], visits], delta=1e-6, same_unit=True)
+    assert stated > 0 and any("same_unit=True" in condition for condition in stated.conditions)
+    assert total(unnamed, delta=1e-6, same_unit=True).stated
+    assert total(named, delta=1e-6, same_unit=True).stated == (), "nobody's word is needed"
     assert total(unnamed[:1], delta=1e-6) > 0, "one release is one"
 
 
@@ -291,6 +293,20 @@ def test_a_name_of_the_groups_and_one_of_the_ledger_are_one(data, tmp_path):
     ledger = Ledger(tmp_path / "l", dataset="riders", unit="patient")
     with pytest.raises(PrivacyError, match='"visit".*"patient"'):
         grouped().fit(X, y, groups=pd.Series(VISITS, name="visit"), ledger=ledger)
+    assert states(ledger) == []
+
+
+@pytest.mark.parametrize("name", ["visit ", " visit", ("a", "visit"), "(visit)"])
+def test_a_name_in_another_form_is_a_name(data, tmp_path, name):
+    X, y = data
+    ledger = Ledger(tmp_path / "l", dataset="riders", unit="patient", create=True)
+    ledger.open(epsilon=3, delta=1e-6, max_records=2)
+    with pytest.raises(ValueError, match="visit|brackets"):
+        grouped().fit(X, y, groups=pd.Series(VISITS, name=name), ledger=ledger)
+    model = privet.PrivateRecommender(epsilon=1, items=range(3), bounds=(1, 5), n_users=50)
+    ratings = pd.DataFrame([(user, item, 3) for user in range(50) for item in range(3)], columns=[name, "i", "rating"])
+    with pytest.raises(ValueError, match="visit|brackets"):
+        model.fit(ratings, ledger=ledger)
     assert states(ledger) == []
 
 

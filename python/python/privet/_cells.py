@@ -115,7 +115,7 @@ def _numpy_scalar(kind: type, cell: Any) -> Any:
     if issubclass(kind, (np.bool_, np.integer)) and kind is not np.timedelta64:
         return cell.item()
     if issubclass(kind, np.floating):
-        with np.errstate(over="ignore"):  # of what is wider than a float
+        with np.errstate(all="ignore"):  # of what is wider than a float
             number = float(cell)
         return None if number != number else number
     if issubclass(kind, np.complexfloating):

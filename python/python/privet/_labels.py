@@ -147,7 +147,7 @@ def _comparable(places: dict[int | float, int], kind: str) -> dict[int | float, 
 
 def _places_in(y: np.ndarray, places: dict[Any, int], unknown: int) -> np.ndarray:
     if y.dtype.kind == "f":
-        with np.errstate(over="ignore"):  # of long doubles
+        with np.errstate(all="ignore"):  # of long doubles
             y = np.asarray(y, dtype=np.float64)
     if len(places) > FEW_CLASSES:
         labels, inverse = np.unique(y, return_inverse=True)

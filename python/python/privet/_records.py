@@ -279,7 +279,7 @@ def rows_of(name: str, X: Any, width: int, names: Sequence[Any] = ()) -> list[li
             raise ValueError(not_a_table(X.ndim))
         X = X.tolist()
     rows = _listed(name, X)
-    return [named_cells(row, names) if names and issubclass(type(row), dict) else row_cells(row, width) for row in rows]
+    return [named_cells(row, names) if len(names) and issubclass(type(row), dict) else row_cells(row, width) for row in rows]
 
 
 def rows_in(X: Any) -> Any:

@@ -36,7 +36,7 @@ def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: A
     if not sparse.issparse(X):
         X = _records.matrix("X", X)
         if X.dtype.kind == "f" and X.dtype.itemsize > 8:
-            with np.errstate(over="ignore"):
+            with np.errstate(all="ignore"):
                 X = X.astype(np.float64)
         return validation.validate_data(estimator, X, y, **options)
     return validation.validate_data(estimator, _tables.sound_sparse("X", X), y, **options)
@@ -87,6 +87,6 @@ def numbers(y: Any, *, total: bool = False) -> np.ndarray:
     """An array of numbers, each read for itself. What is none is NaN if ``total``, else refused."""
     found = labels(y, total=total)
     if found.dtype.kind in "iufb":
-        with np.errstate(over="ignore"):  # of long doubles
+        with np.errstate(all="ignore"):  # of long doubles
             return np.ascontiguousarray(found, dtype=np.float64)
     return _records.numbers("y", found.tolist(), total=total)

@@ -94,7 +94,7 @@ def real_sparse(X: Any) -> Any:
     if not isinstance(stored, np.ndarray) or stored.dtype.kind != "c":
         raise ValueError(UNSOUND.format(name="X"))
     X = X.copy()
-    with np.errstate(over="ignore"):  # of long doubles
+    with np.errstate(all="ignore"):  # of long doubles
         X.data = np.where(stored.imag != 0, np.nan, stored.real).astype(np.float64)
     return X
 
@@ -184,7 +184,7 @@ def cells_of_array(X: Any, names: Sequence[str], *, total: bool = False) -> list
     if _records.is_typed(X):
         values = np.asarray(X)
         if values.ndim != 2 or values.shape[1] != len(names):
-            raise _other_columns(values.shape[1] if values.ndim == 2 else f"{values.ndim} dimensions", names)
+            raise _other_columns(values.shape[1] if values.ndim == 2 else f"the shape {values.shape}", names)
         return [values[:, place] for place in range(len(names))]
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] != len(names):
         raise _other_columns(X.shape[1], names)
@@ -192,9 +192,8 @@ def cells_of_array(X: Any, names: Sequence[str], *, total: bool = False) -> list
 
 
 def _other_columns(found: Any, names: Sequence[str]) -> ValueError:
-    return ValueError(
-        f"X has {found} columns; the schema has {len(names)} features, and an array without names is read by position"
-    )
+    has = f"{found} columns" if isinstance(found, int) else found
+    return ValueError(f"X has {has}; the schema has {len(names)} features, and an array without names is read by position")
 
 
 def one_column(name: str, values: Any, *, total: bool = False) -> Column:
@@ -240,7 +239,7 @@ def _moments(name: str, array: np.ndarray) -> Column:
 
 
 def _contiguous(array: np.ndarray, dtype: Any) -> np.ndarray:
-    with np.errstate(over="ignore"):  # of long doubles
+    with np.errstate(all="ignore"):  # of long doubles
         return readable(np.ascontiguousarray(array, dtype=dtype))
 
 

@@ -69,12 +69,20 @@ def _called(groups: Any) -> Any:
 
 def _is_of(name: Any, unit: str) -> bool:
     """Whether a column of this name is the unit's."""
-    return isinstance(name, (str, int, np.integer)) and str(name).strip() == unit.strip()
+    return str(name).strip() == unit.strip() or as_name(name) == unit.strip()
 
 
 def as_name(name: Any) -> str | None:
-    """The name, if it is one that a column has; what is in brackets is a placeholder of privet's own."""
-    return name if isinstance(name, str) and name.strip() == name != "" and not name.startswith(PLACEHOLDER) else None
+    """A name as schemas and ledgers have it: without blanks around it, the parts of a tuple with dots between them. A
+    number is a place, as in files without a header, and no name. Names in brackets are placeholders of privet's own, and
+    refused."""
+    if name is None or isinstance(name, (int, np.integer)):
+        return None
+    parts = name if isinstance(name, tuple) else (name,)
+    text = ".".join(str(part).strip() for part in parts).strip()
+    if text.startswith(PLACEHOLDER):
+        raise ValueError("the groups have a name in brackets, which is privet's own way to name what has no name; rename them")
+    return text or None
 
 
 def groups_column(unit: str, groups: Any, *, total: bool = False) -> _tables.Column:

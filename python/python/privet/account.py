@@ -301,6 +301,15 @@ def _in_words(whose: dict[str, Any]) -> str:
     return "a row" if whose["kind"] == "records" else "a group that has no name"
 
 
+def _is_one_unit(documents: list[Plan | CountPlan | Certificate]) -> bool:
+    """Whether their units are known to be the same without anybody's word."""
+    try:
+        _check_same_unit(documents)
+    except _privet.PrivacyError:
+        return False
+    return True
+
+
 def _check_same_unit(documents: list[Plan | CountPlan | Certificate]) -> None:
     """Refuses releases whose units are not known to be the same: what one says of people, another may say of visits."""
     units = [_whose(document) for document in documents]
@@ -335,6 +344,9 @@ def _promises(document: Plan | CountPlan | Certificate) -> bool:
     return private and document.events is not None
 
 
+SAME_UNIT = "stated with same_unit=True, and not checked: the unit is the same in all releases"
+
+
 class Total(float):
     """The epsilon of several releases together, with what it holds under."""
 
@@ -342,10 +354,13 @@ class Total(float):
     """``"finite"``, or ``"real"`` where one of them is proved on paper, for exact numbers."""
     notes: tuple[tuple[str, ...], ...]
     """Conditions and gaps of each release, in the order given."""
+    stated: tuple[str, ...]
+    """Conditions that the caller stated, and that nothing checks."""
 
     @classmethod
-    def _of(cls, epsilon: float, documents: list[Plan | CountPlan | Certificate]) -> Total:
+    def _of(cls, epsilon: float, documents: list[Plan | CountPlan | Certificate], *, same_unit: bool = False) -> Total:
         whole = cls(epsilon)
+        whole.stated = (SAME_UNIT,) if same_unit else ()
         whole.arithmetic = "real" if any(one.arithmetic == "real" for one in documents) else "finite"
         whole.notes = tuple(tuple(one.notes) for one in documents)
         return whole
@@ -353,7 +368,7 @@ class Total(float):
     @property
     def conditions(self) -> tuple[str, ...]:
         """Every condition and gap, once."""
-        return tuple(dict.fromkeys(note for notes in self.notes for note in notes))
+        return tuple(dict.fromkeys([*self.stated, *(note for notes in self.notes for note in notes)]))
 
     def __repr__(self) -> str:
         said = len(self.conditions)
@@ -384,6 +399,7 @@ def total(released: Iterable[Any], *, delta: float, same_unit: bool = False) -> 
         return Total._of(float("inf"), documents)
     if not same_unit:
         _check_same_unit(documents)
+    stated = same_unit and not _is_one_unit(documents)
     # The digest in a schema is a text that nothing ties to the events beside it: both must be known.
     known = [(d.document.get("digest"), d.events) for d in documents if isinstance(d, Certificate)]
     schemas: list[Event] = []
@@ -392,4 +408,4 @@ def total(released: Iterable[Any], *, delta: float, same_unit: bool = False) -> 
             known.append((digest, event.tree))
             schemas.append(event)
     first, *others = [*(of(document) for document in documents), *schemas]
-    return Total._of(sum(others, start=first).epsilon(delta), documents)
+    return Total._of(sum(others, start=first).epsilon(delta), documents, same_unit=stated)

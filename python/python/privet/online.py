@@ -150,8 +150,9 @@ class PrivateOnlineClassifier(BaseEstimator):
     features : sequence of names, or int, optional
         The columns, each a text or an integer: public, and never taken from a record. Needed by ``learn_one``, whose
         rows are dictionaries with exactly these names, and by ``partial_fit`` of lists unless ``bounds`` has a number
-        for each column; arrays and frames have their own number of columns. Frames have the names of the first one,
-        and with ``features`` a column that a frame lacks is one without values.
+        for each column; arrays have their own number of columns. Frames need it too, since one that is made of
+        records has the columns of all of them; where it is a number they have the names of the first one, and where it is
+        names a column that a frame lacks is one without values.
     batch : int, default 1
         Rows a step. ``partial_fit`` keeps a remainder until the batch is whole.
     method : {"ftrl", "implicit", "giga", "leader", "experts"}, default "ftrl"
@@ -184,11 +185,17 @@ class PrivateOnlineClassifier(BaseEstimator):
 
     def partial_fit(self, X: Any, y: Any, classes: Sequence[Any] | None = None) -> PrivateOnlineClassifier:
         """Learn from more rows. Those beyond the horizon are left alone, with a ``ValueError``. An array of one dimension, or
-        a series, is one row, whatever is in it."""
+        a series, is one row, whatever is in it; of objects, and of another length than a row, it is as many rows as there
+        are labels."""
         if classes is not None and self.classes is None:
             self.classes = classes
-        X = _tables.collected(X)
+        X = self._rows_apart(_tables.collected(X), y)
         names = _column_names(X) if self._names is None else None
+        if names is not None and self._width() is None:
+            raise ValueError(
+                "features are missing: a frame that is made of records has the columns that any one of them has, and the "
+                'model would have them too; accepted is a list such as features=["age", "dose"]'
+            )
         if (_is_row(X) and not _is_series_of_one(y)) or (_is_lone(X) and _is_bare(y)):
             y = [y]
         X, codes = self._numbers(X, learning=True), self._codes(y)
@@ -204,6 +211,14 @@ class PrivateOnlineClassifier(BaseEstimator):
         whole_batches = len(X) - len(X) % self._stream.batch
         self._waiting = (X[whole_batches:], codes[whole_batches:]) if whole_batches < len(X) else None
         return self._take(X[:whole_batches], codes[:whole_batches])
+
+    def _rows_apart(self, X: Any, y: Any) -> Any:
+        """An array of objects that is no row by its length, with a label for each entry, holds rows: NumPy makes it of
+        rows of several lengths."""
+        if not (type(X) is np.ndarray and X.dtype.kind == "O" and X.ndim == 1) or _is_bare(y) or type(y) is range:
+            return X
+        width = self._width()
+        return X.tolist() if width is not None and len(X) == len(y) != width else X
 
     def flush(self) -> PrivateOnlineClassifier:
         """Learn from rows that wait for their batch to be whole: a short step."""
@@ -312,7 +327,7 @@ class PrivateOnlineClassifier(BaseEstimator):
         found = _records.matrix("X", X, width=None if shaped else width, total=True)
         if width is not None and found.shape[1] != width:
             raise ValueError(f"X has {found.shape[1]} features; {width} are accepted")
-        with np.errstate(over="ignore"):  # of long doubles
+        with np.errstate(all="ignore"):  # of long doubles
             return np.array(found, dtype=np.float64)
 
     def _frame_names(self, X: Any) -> list[Any] | None:
