@@ -4,16 +4,16 @@ use crate::cluster;
 use crate::count::Records;
 use crate::error::{Failure, Outcome};
 use crate::input;
-use crate::ledger::{self, Paid};
+use crate::ledger::{self, KnownByName, Order, Paid};
 use crate::released::Released;
 use crate::schema::Schema;
 use crate::vote;
-use crate::watched::watched;
+use crate::watched::{Threads, watched};
 use numpy::PyArray1;
-use privet_dp::gate::Release;
+use privet_data::Dataset;
 use privet_learn::linear::request::{LOSSES, POISSON, QUANTILE};
 use privet_learn::linear::{dpsl_kt, public_norm::norm_bound};
-use privet_learn::{AnyPlan, Loaded, Request, Task, Words, of_family};
+use privet_learn::{AnyPlan, Request, Task, Words, of_family};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -52,14 +52,6 @@ impl Plan {
     fn asked_schema(&self) -> &privet_data::Schema {
         of_family!(AnyPlan, &self.0, plan => plan.schema())
     }
-}
-
-/// What carrying out this plan released.
-fn released<T: Task>(_: &privet_learn::Plan<T>, release: Release<T::Artefact>) -> Outcome<Released>
-where
-    Loaded: From<privet_learn::Released<T>>,
-{
-    Ok(Released::of_run::<T>(privet_learn::Released::from_release(release)?))
 }
 
 /// What a plan decides, as JSON: of any family, and of those that say more.
@@ -198,7 +190,8 @@ impl Plan {
         }
         let (doing, any) = (self.doing(), self.any_storage());
         of_family!(AnyPlan, &self.0, plan => {
-            released(plan, ledger::carried_out(py, plan, &doing, seed, handed, any, paid)?)
+            let order = Order { plan, doing: &doing, seed, by: Threads::Shared, paid };
+            Ok(Released::of_run(ledger::carried_out(py, order, handed, any)?))
         })
     }
 
@@ -213,7 +206,8 @@ impl Plan {
     ) -> Outcome<Released> {
         let doing = self.doing();
         of_family!(AnyPlan, &self.0, plan => {
-            released(plan, ledger::carried_out_on(py, plan, &doing, seed, &records.0, paid)?)
+            let order = Order { plan, doing: &doing, seed, by: Threads::Shared, paid };
+            Ok(Released::of_run(order.release::<Dataset, _>(py, KnownByName, || Ok(&records.0))?))
         })
     }
 
@@ -245,7 +239,8 @@ impl Plan {
     ) -> Outcome<Released> {
         let doing = self.doing();
         of_family!(AnyPlan, &self.0, plan => {
-            released(plan, cluster::carried_out_elsewhere(py, plan, &doing, encode, ask, seed, paid)?)
+            let order = Order { plan, doing: &doing, seed, by: Threads::Own, paid };
+            Ok(Released::of_run(cluster::carried_out_elsewhere(py, order, encode, ask)?))
         })
     }
 }

@@ -3,7 +3,7 @@
 //! The work runs on threads of our own. The calling thread waits, and asks Python now and then whether a
 //! signal came; if one did, the flag that every learner looks at is set and the exception is raised once the
 //! work has ended. Nothing is released by a stopped fit. A release that is finished all the same is paid for, and is
-//! kept ([`released`]): the exception waits until whoever called has it.
+//! kept ([`released_by`]): the exception waits until whoever called has it.
 //!
 //! No thread waits for one that waits for it:
 //! - [`watched`] work asks nothing of Python, and whoever waits for it has released the interpreter's lock;
@@ -126,19 +126,8 @@ pub fn watched_by<T: Send>(
     }
 }
 
-/// Does work that makes a release. Where it is made, it is handed back whatever signal came meanwhile, if somebody holds
-/// signals; the exception then waits for them.
-pub fn released<R: Send, E: Send>(
-    py: Python<'_>,
-    work: impl FnOnce(&AtomicBool) -> Result<R, E> + Send,
-) -> Outcome<R>
-where
-    Failure: From<E>,
-{
-    released_by(py, Threads::Shared, work)
-}
-
-/// The same by these threads.
+/// Does work that makes a release, by these threads. Where it is made, it is handed back whatever signal came meanwhile, if
+/// somebody holds signals; the exception then waits for them.
 pub fn released_by<R: Send, E: Send>(
     py: Python<'_>,
     by: Threads,
