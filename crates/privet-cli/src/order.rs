@@ -156,9 +156,9 @@ type Settle = Box<dyn FnOnce() -> Result<(), Failure>>;
 #[must_use = "it was paid for, and is nowhere yet"]
 pub enum Made<T: Task> {
     /// In one piece; its entry is open.
-    Whole(Unsettled<T>),
+    Whole(Box<Unsettled<T>>),
     /// Of a stream, which was paid for before: closed by this.
-    OfStream(Released<T>, Settle),
+    OfStream(Box<Released<T>>, Settle),
 }
 
 impl<T: Task> Made<T> {
@@ -172,7 +172,7 @@ impl<T: Task> Made<T> {
         released: Released<T>,
         settle: impl FnOnce() -> Result<(), Failure> + 'static,
     ) -> Self {
-        Self::OfStream(released, Box::new(settle))
+        Self::OfStream(Box::new(released), Box::new(settle))
     }
 
     /// The numbers of its plan, as it was carried out or else made again.
@@ -197,13 +197,13 @@ impl<T: Task> Made<T> {
     pub fn settle(self) -> (Released<T>, Result<(), Failure>) {
         match self {
             Self::Whole(made) => made.settle(),
-            Self::OfStream(released, settle) => (released, settle()),
+            Self::OfStream(released, settle) => (*released, settle()),
         }
     }
 }
 
 impl<T: Task> From<Unsettled<T>> for Made<T> {
     fn from(made: Unsettled<T>) -> Self {
-        Self::Whole(made)
+        Self::Whole(Box::new(made))
     }
 }
