@@ -8,22 +8,19 @@
 
 use crate::error::{Failure, Outcome};
 use crate::input;
-use crate::ledger::Paid;
-use crate::noise::source;
-use crate::watched::{Threads, asking, released_by, watched};
+use crate::ledger::{KnownByName, Order};
+use crate::watched::{asking, watched};
 use privet_data::block;
 use privet_data::read::memory;
-use privet_dp::gate::Release;
 use privet_learn::statistics::count::Count;
-use privet_learn::{AnyPlan, Erm, LearnError, Plan, Request, Task, admit_piece};
+use privet_learn::{AnyPlan, Erm, LearnError, Request, Task, admit_piece};
 use privet_optim::sum::{
     Elsewhere, Kept, Question, RecordsError, Remote, answered, merged, rows_at,
 };
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// This package's version.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -185,10 +182,13 @@ pub fn cluster_units(unit: &Bound<'_, PyAny>, schema: &crate::schema::Schema) ->
         .collect())
 }
 
-/// Machines reached through a Python function. Keeps the last exception raised there, for its message.
+/// What was raised last by whoever carries questions, for its words.
+type Raised = Arc<Mutex<Option<PyErr>>>;
+
+/// Machines that a Python function asks.
 struct Machines {
     ask: Py<PyAny>,
-    raised: Mutex<Option<PyErr>>,
+    raised: Raised,
 }
 
 impl Elsewhere for Machines {
@@ -204,38 +204,27 @@ impl Elsewhere for Machines {
     }
 }
 
-/// Runs a plan on rows kept by other machines: `encode` has them read and returns the public facts of
-/// each piece, `ask` carries queries. Where a ledger pays, it is charged first.
+/// Carries a plan out on rows that other machines keep: `encode` has them read and tells what is known of
+/// each piece, `ask` carries questions.
 pub fn carried_out_elsewhere<T: Task>(
     py: Python<'_>,
-    plan: &Plan<T>,
-    doing: &str,
+    order: Order<'_, T>,
     encode: &Bound<'_, PyAny>,
     ask: Py<PyAny>,
-    seed: Option<u64>,
-    paid: Option<Paid>,
-) -> Outcome<Release<T::Artefact>> {
-    let mut source = source(seed)?;
+) -> Outcome<privet_learn::Released<T>> {
+    let raised = Raised::default();
     let read = || -> Outcome<Remote<Machines>> {
         let known: Vec<String> = asking(|| encode.call0())?.extract()?;
         let known: Vec<Kept> =
             known.iter().map(|text| serde_json::from_str(text)).collect::<Result<_, _>>()?;
         let kept = Kept::of_all(&known)
             .ok_or_else(|| Failure::value("no machine keeps a row of this table"))?;
-        Ok(Remote::new(Machines { ask, raised: Mutex::new(None) }, kept))
+        Ok(Remote::new(Machines { ask, raised: raised.clone() }, kept))
     };
-    // The exception raised by the function that carries queries explains more than a missing answer.
-    let told = |table: &Remote<Machines>, failure: Failure| {
-        let raised = &table.elsewhere().raised;
+    let released = order.release::<Remote<Machines>, _>(py, KnownByName, read);
+    // What was raised by whoever carries questions says more than that there was no answer.
+    let told = |failure: Failure| {
         raised.lock().unwrap_or_else(PoisonError::into_inner).take().map_or(failure, Failure::from)
     };
-    match paid {
-        None => {
-            let table = read()?;
-            let work = |stop: &AtomicBool| plan.run(&table, source.as_mut(), stop);
-            let run = released_by(py, Threads::Own, work);
-            run.map_err(|failure| told(&table, failure))
-        }
-        Some(paid) => paid.run_elsewhere(py, plan, doing, source.as_mut(), read, told),
-    }
+    released.map_err(told)
 }

@@ -2,10 +2,9 @@
 
 use crate::error::{Failure, Outcome};
 use crate::input;
-use crate::ledger::Paid;
-use crate::noise::source;
+use crate::ledger::{Order, Paid, Table};
 use crate::released::Released;
-use crate::watched::{Threads, released, watched};
+use crate::watched::{Threads, watched};
 use privet_core::Neighbours;
 use privet_data::{Dataset, Schema};
 use privet_learn::Loaded;
@@ -93,24 +92,13 @@ pub fn evaluate_privately(
     let request = task.request(schema, rows, neighbours, (epsilon, delta))?;
     let plan = watched(py, |_| privet_learn::plan(&request))??;
     let options = input::to_learn(!plan.request().relation().count_is_public(), true);
-    let mut source = source(seed)?;
     let read = || -> Outcome<Dataset> {
         let data = input::dataset(features, labels, units, schema, &options)?;
         Ok(model.judged(py, &data, plan.facts())?.table(plan.facts()))
     };
-    let release = match paid {
-        None => {
-            let judged = read()?;
-            released(py, |stop| plan.run(&judged, source.as_mut(), stop))?
-        }
-        Some(paid) => {
-            let rows = |each: &mut dyn FnMut(&[u8])| {
-                input::raw_rows(features, labels, units, schema, each)
-            };
-            paid.run(py, Threads::Shared, &plan, "evaluate", source.as_mut(), read, rows)?
-        }
-    };
-    Ok(Released::of_run::<Evaluate>(privet_learn::Released::from_release(release)?))
+    let table = Table { handed: (features, labels, units), schema };
+    let order = Order { plan: &plan, doing: "evaluate", seed, by: Threads::Shared, paid };
+    Ok(Released::of_run(order.release::<Dataset, _>(py, table, read)?))
 }
 
 /// The metrics of an evaluation.

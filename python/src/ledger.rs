@@ -1,24 +1,25 @@
 //! A ledger that pays for fits.
 
-use crate::error::{Failure, Outcome, shown};
+use crate::error::{Failure, Outcome};
 use crate::input;
 use crate::noise::source;
-use crate::watched::{Threads, is_asked, released, released_by};
+use crate::watched::{Threads, is_asked, released_by};
 use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
 use privet_data::{Dataset, Schema};
 use privet_dp::account::Event;
-use privet_dp::gate::{Release, Spend};
-use privet_dp::noise::Source;
+use privet_dp::gate::{Entered, Purse, Spend};
+use privet_learn::order::{Inputs, Reserved};
+use privet_learn::pay::{Payer, Price, RawRows};
 use privet_learn::{Plan, Task};
 use privet_ledger::identity::Print;
 use privet_ledger::{Asked, Kind, LedgerError, Limit, Note, Paying};
-use privet_optim::sum::Table;
+use privet_optim::sum::Table as Rows;
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
 use serde_json::json;
+use std::borrow::Borrow;
 use std::ffi::CString;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
@@ -176,186 +177,187 @@ impl Ledger {
 pub type Handed<'a, 'py> =
     (&'a Bound<'py, PyAny>, &'a Bound<'py, PyAny>, Option<&'a Bound<'py, PyAny>>);
 
-/// Runs a plan on records given as arguments, paid for by a ledger where one is given.
+/// Records as they are handed over, of which nothing was read.
+pub struct Table<'a, 'py> {
+    /// Features, labels and whose each row is.
+    pub handed: Handed<'a, 'py>,
+    /// The schema they are of.
+    pub schema: &'a Schema,
+}
+
+impl Inputs for Table<'_, '_> {
+    type Error = Failure;
+
+    fn raw_rows(&mut self, each: &mut dyn FnMut(&[u8])) -> Outcome<()> {
+        let (features, labels, units) = self.handed;
+        input::raw_rows(features, labels, units, self.schema, each)
+    }
+}
+
+/// Records that were read before, or that other machines keep: known by the data set's name alone.
+pub struct KnownByName;
+
+impl Inputs for KnownByName {
+    type Error = Failure;
+
+    fn is_known_by_name(&self) -> bool {
+        true
+    }
+
+    fn raw_rows(&mut self, _each: &mut dyn FnMut(&[u8])) -> Outcome<()> {
+        Ok(())
+    }
+}
+
+/// One release: of which plan, what is done in a word or two, with which noise, by which threads, and who pays.
+pub struct Order<'a, T: Task> {
+    pub plan: &'a Plan<T>,
+    pub doing: &'a str,
+    pub seed: Option<u64>,
+    pub by: Threads,
+    pub paid: Option<Paid>,
+}
+
+impl<T: Task> Order<'_, T> {
+    /// Reserves, reads, recognises, draws and settles, in the one order of every release.
+    pub fn release<B: Rows + Sync, D: Borrow<B>>(
+        self,
+        py: Python<'_>,
+        inputs: impl Inputs<Error = Failure>,
+        read: impl FnOnce() -> Outcome<D>,
+    ) -> Outcome<privet_learn::Released<T>> {
+        let Self { plan, doing, seed, by, paid } = self;
+        let mut source = source(seed)?;
+        let mut ledger = paid.as_ref().map(|paid| paid.0.get().held(py)).transpose()?;
+        let payment = match (&paid, &mut ledger) {
+            (Some(paid), Some(ledger)) => paid.payment(ledger, doing),
+            _ => Payment { paying: None, unit: None },
+        };
+        let reserved = Reserved::new(plan.clone(), inputs, payment, source.origin())?;
+        let (ready, data) = reserved.read(|_| read())?;
+        let rows: &B = data.borrow();
+        let made = released_by(py, by, |stop| ready.draw(rows, source.as_mut(), stop))?;
+        let (released, settled) = made.settle();
+        if let Err(open) = settled {
+            warn(py, open);
+        }
+        Ok(released)
+    }
+}
+
+/// Carries a plan out on records that are handed over, paid for by a ledger where one is given.
 pub fn carried_out<T: Task>(
     py: Python<'_>,
-    plan: &Plan<T>,
-    doing: &str,
-    seed: Option<u64>,
+    order: Order<'_, T>,
     handed: Handed<'_, '_>,
     any_storage: bool,
-    paid: Option<Paid>,
-) -> Outcome<Release<T::Artefact>> {
-    carried_out_by(py, Threads::Shared, plan, doing, seed, handed, any_storage, paid)
-}
-
-/// As [`carried_out`], on these threads.
-pub fn carried_out_by<T: Task>(
-    py: Python<'_>,
-    by: Threads,
-    plan: &Plan<T>,
-    doing: &str,
-    seed: Option<u64>,
-    (features, labels, units): Handed<'_, '_>,
-    any_storage: bool,
-    paid: Option<Paid>,
-) -> Outcome<Release<T::Artefact>> {
-    let request = plan.request();
+) -> Outcome<privet_learn::Released<T>> {
+    let request = order.plan.request();
     let options = input::to_learn(!request.relation().count_is_public(), any_storage);
-    let mut source = source(seed)?;
+    let (features, labels, units) = handed;
+    let table = Table { handed, schema: &request.schema };
     let read = || input::dataset(features, labels, units, &request.schema, &options);
-    let Some(paid) = paid else {
-        let data = read()?;
-        return released_by(py, by, |stop| plan.run(&data, source.as_mut(), stop));
-    };
-    let rows = |each: &mut dyn FnMut(&[u8])| {
-        input::raw_rows(features, labels, units, &request.schema, each)
-    };
-    paid.run(py, by, plan, doing, source.as_mut(), read, rows)
+    order.release::<Dataset, _>(py, table, read)
 }
 
-/// As [`carried_out`], on records that were read before.
-pub fn carried_out_on<T: Task>(
-    py: Python<'_>,
-    plan: &Plan<T>,
-    doing: &str,
-    seed: Option<u64>,
-    data: &Dataset,
-    paid: Option<Paid>,
-) -> Outcome<Release<T::Artefact>> {
-    let mut source = source(seed)?;
-    match paid {
-        None => released(py, |stop| plan.run(data, source.as_mut(), stop)),
-        Some(paid) => paid.run_known(py, plan, doing, source.as_mut(), data),
+/// Says that the entry of a release stays open: the release stays what it is.
+fn warn(py: Python<'_>, open: Failure) {
+    let words = PyErr::from(open).value(py).to_string();
+    let words = CString::new(words.replace('\0', " ")).unwrap_or_default();
+    let warning = py.get_type::<PyRuntimeWarning>();
+    if PyErr::warn(py, &warning, &words, 2).is_err() {
+        // Warnings are errors here, and none may cost the release.
+        let errors = py.import("sys").and_then(|sys| sys.getattr("stderr"));
+        let line = format!("{}\n", words.to_string_lossy());
+        let _ = errors.and_then(|errors| errors.call_method1("write", (line,)));
     }
 }
 
-/// Closes the ledger entry of a release and returns the release; a failure is only a warning.
-fn closed<R>(py: Python<'_>, mut paying: Paying<&mut privet_ledger::Ledger>, release: R) -> R {
-    if let Err(error) = paying.close() {
-        let words = CString::new(shown(&error.to_string()).replace('\0', " ")).unwrap_or_default();
-        let warning = py.get_type::<PyRuntimeWarning>();
-        if PyErr::warn(py, &warning, &words, 2).is_err() {
-            // Warnings are errors here, and none may lose the release.
-            let errors = py.import("sys").and_then(|sys| sys.getattr("stderr"));
-            let line = format!("{}\n", words.to_string_lossy());
-            let _ = errors.and_then(|errors| errors.call_method1("write", (line,)));
-        }
-    }
-    release
-}
-
-/// The payment for one release: the ledger, the data set's name, the person and the purpose, whether it
-/// may take the whole limit, and the meaning of identifiers that come without a name.
+/// Who pays for one release: the ledger, the data set's name, who and why, whether it may take the whole limit, and what
+/// identifiers are that are handed over without a name.
 #[derive(FromPyObject)]
 pub struct Paid(Py<Ledger>, String, String, String, bool, Option<String>);
 
 impl Paid {
-    /// Reserves, reads, recognises the table and runs the plan, in this order.
-    pub fn run<T: Task>(
-        &self,
-        py: Python<'_>,
-        by: Threads,
-        plan: &Plan<T>,
-        doing: &str,
-        source: &mut dyn Source,
-        read: impl FnOnce() -> Outcome<Dataset>,
-        rows: impl FnOnce(&mut dyn FnMut(&[u8])) -> Outcome<()>,
-    ) -> Outcome<Release<T::Artefact>> {
-        let mut ledger = self.0.get().held(py)?;
-        let mut paying = self.set_aside(&mut ledger, plan, doing, source)?;
-        let data = read()?;
-        if let Some(mut printer) = paying.ledger().printer()? {
-            rows(&mut |row| printer.row(row))?;
-            self.recognise(&mut paying, &printer.finish())?;
-        }
-        let release = released_by(py, by, |stop| plan.run_with(&data, source, stop, &mut paying))?;
-        Ok(closed(py, paying, release))
-    }
-
-    /// Pays for a run on a table kept by other machines, known by the data set's name alone; `told`
-    /// rewords a failure.
-    pub fn run_elsewhere<T: Task, B: Table>(
-        &self,
-        py: Python<'_>,
-        plan: &Plan<T>,
-        doing: &str,
-        source: &mut dyn Source,
-        read: impl FnOnce() -> Outcome<B>,
-        told: impl FnOnce(&B, Failure) -> Failure,
-    ) -> Outcome<Release<T::Artefact>> {
-        let mut ledger = self.0.get().held(py)?;
-        let mut paying = self.set_aside(&mut ledger, plan, doing, source)?;
-        let table = read()?;
-        let work = |stop: &AtomicBool| plan.run_with(&table, source, stop, &mut paying);
-        let release =
-            released_by(py, Threads::Own, work).map_err(|failure| told(&table, failure))?;
-        Ok(closed(py, paying, release))
-    }
-
-    /// Pays for a run on records that were read before, known by the data set's name alone.
-    pub fn run_known<T: Task>(
-        &self,
-        py: Python<'_>,
-        plan: &Plan<T>,
-        doing: &str,
-        source: &mut dyn Source,
-        data: &Dataset,
-    ) -> Outcome<Release<T::Artefact>> {
-        let mut ledger = self.0.get().held(py)?;
-        let mut paying = self.set_aside(&mut ledger, plan, doing, source)?;
-        let release = released(py, |stop| plan.run_with(data, source, stop, &mut paying))?;
-        Ok(closed(py, paying, release))
-    }
-
-    fn set_aside<'a, T: Task>(
-        &self,
-        ledger: &'a mut privet_ledger::Ledger,
-        plan: &Plan<T>,
-        doing: &str,
-        source: &dyn Source,
-    ) -> Outcome<Paying<&'a mut privet_ledger::Ledger>> {
+    fn payment<'a>(&self, ledger: &'a mut privet_ledger::Ledger, doing: &str) -> Payment<'a> {
         let asked = Asked {
             dataset: self.1.clone(),
             doing: doing.into(),
-            note: self.note(),
-            claim: plan.guarantee().copied(),
+            note: Note { who: self.2.clone(), purpose: self.3.clone() },
+            claim: None,
             whole: self.4,
         };
-        let spend = plan.spend(source)?;
-        let mut paying = ledger.paying(asked);
-        paying.of(self.whose(&plan.request().schema)?);
-        paying.set_aside(&spend)?;
-        Ok(paying)
+        Payment { paying: Some(ledger.paying(asked)), unit: self.5.clone() }
     }
+}
 
-    /// The definition of a unit: the schema's, or for identifiers without a name the one given with the
-    /// ledger. Their spelling is the schema's in either case.
-    fn whose(&self, schema: &Schema) -> Outcome<Whose> {
+/// Pays for one release from a ledger, or nothing.
+struct Payment<'a> {
+    paying: Option<Paying<&'a mut privet_ledger::Ledger>>,
+    /// What identifiers are that come without a name.
+    unit: Option<String>,
+}
+
+impl Payment<'_> {
+    /// Who a unit is: as the schema says, or as whoever names the ledger's unit does, of identifiers without a name.
+    /// How they are read is the schema's in either case.
+    fn whose(&self, schema: &Schema, dataset: &str) -> Outcome<Whose> {
         let said = schema.whose();
-        let Some(name) = &self.5 else { return Ok(said) };
+        let Some(name) = &self.unit else { return Ok(said) };
         Whose::named(name)?;
         let named = schema.whose_of(name);
         match said {
             Whose::NotSaid => Ok(named),
             said @ Whose::Column { .. } if said != named => {
-                let name = self.1.clone();
+                let name = dataset.to_owned();
                 Err(LedgerError::OtherUnit { name, whose: named, asked: said }.into())
             }
             said => Ok(said),
         }
     }
+}
 
-    fn note(&self) -> Note {
-        Note { who: self.2.clone(), purpose: self.3.clone() }
+impl Payer for Payment<'_> {
+    type Error = Failure;
+    type Print = Print;
+
+    fn purse(&mut self) -> Option<&mut dyn Purse> {
+        self.paying.as_mut().map(|paying| paying as &mut dyn Purse)
     }
 
-    /// The caller names the data set of the rows; that they belong to no other is checked.
-    fn recognise(
-        &self,
-        paying: &mut Paying<&mut privet_ledger::Ledger>,
-        print: &Print,
-    ) -> Outcome<()> {
-        Ok(paying.ledger().recognise(&self.1, print, true, &self.note())?)
+    fn reserve(&mut self, price: &Price<'_>) -> Outcome<()> {
+        let Some(dataset) = self.paying.as_ref().map(|paying| paying.asked().dataset.clone())
+        else {
+            return Ok(());
+        };
+        let whose = self.whose(price.schema, &dataset)?;
+        let Some(paying) = &mut self.paying else { return Ok(()) };
+        if let Some(claim) = price.claim.filter(|_| !paying.is_set_aside()) {
+            paying.claim(claim);
+        }
+        paying.of(whose);
+        Ok(paying.set_aside(&price.spend)?)
+    }
+
+    fn print(&mut self, rows: RawRows<'_, Failure>) -> Outcome<Option<Print>> {
+        let Some(paying) = &mut self.paying else { return Ok(None) };
+        let Some(mut printer) = paying.ledger().printer()? else { return Ok(None) };
+        rows(&mut |row| printer.row(row))?;
+        Ok(Some(printer.finish()))
+    }
+
+    /// Whoever names the data set says that the rows are of it; that they are not another's is looked at.
+    fn recognise(&mut self, print: Print) -> Outcome<()> {
+        let Some(paying) = &mut self.paying else { return Ok(()) };
+        let Asked { dataset, note, .. } = paying.asked().clone();
+        Ok(paying.ledger().recognise(&dataset, &print, true, &note)?)
+    }
+
+    fn spend_whole(self, spend: &Spend) -> Outcome<Option<Entered>> {
+        Ok(self.paying.map(|paying| paying.spend_whole(spend)).transpose()?)
+    }
+
+    fn close(&mut self) -> Outcome<()> {
+        Ok(self.paying.as_mut().map_or(Ok(()), Paying::close)?)
     }
 }

@@ -4,16 +4,16 @@ use crate::cluster;
 use crate::count::Records;
 use crate::error::{Failure, Outcome};
 use crate::input;
-use crate::ledger::{self, Paid};
+use crate::ledger::{self, KnownByName, Order, Paid};
 use crate::released::Released;
 use crate::schema::Schema;
 use crate::vote;
-use crate::watched::watched;
+use crate::watched::{Threads, watched};
 use numpy::PyArray1;
-use privet_dp::gate::Release;
+use privet_data::Dataset;
 use privet_learn::linear::request::{LOSSES, POISSON, QUANTILE};
 use privet_learn::linear::{dpsl_kt, public_norm::norm_bound};
-use privet_learn::{AnyPlan, Loaded, Request, Task, Words, of_family};
+use privet_learn::{AnyPlan, Request, Task, Words, of_family};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 
@@ -54,15 +54,7 @@ impl Plan {
     }
 }
 
-/// The release of a run of this plan.
-fn released<T: Task>(_: &privet_learn::Plan<T>, release: Release<T::Artefact>) -> Outcome<Released>
-where
-    Loaded: From<privet_learn::Released<T>>,
-{
-    Ok(Released::of_run::<T>(privet_learn::Released::from_release(release)?))
-}
-
-/// The decisions of a plan, as JSON: of any family, with more for some.
+/// What a plan decides, as JSON: of any family, and of those that say more.
 pub fn decided(plan: &AnyPlan, base_rate: Option<f64>) -> Outcome<String> {
     let mut told = of_family!(AnyPlan, plan, plan => json!({
         "rows": plan.request().rows,
@@ -199,7 +191,8 @@ impl Plan {
         }
         let (doing, any) = (self.doing(), self.any_storage());
         of_family!(AnyPlan, &self.0, plan => {
-            released(plan, ledger::carried_out(py, plan, &doing, seed, handed, any, paid)?)
+            let order = Order { plan, doing: &doing, seed, by: Threads::Shared, paid };
+            Ok(Released::of_run(ledger::carried_out(py, order, handed, any)?))
         })
     }
 
@@ -214,7 +207,8 @@ impl Plan {
     ) -> Outcome<Released> {
         let doing = self.doing();
         of_family!(AnyPlan, &self.0, plan => {
-            released(plan, ledger::carried_out_on(py, plan, &doing, seed, &records.0, paid)?)
+            let order = Order { plan, doing: &doing, seed, by: Threads::Shared, paid };
+            Ok(Released::of_run(order.release::<Dataset, _>(py, KnownByName, || Ok(&records.0))?))
         })
     }
 
@@ -246,7 +240,8 @@ impl Plan {
     ) -> Outcome<Released> {
         let doing = self.doing();
         of_family!(AnyPlan, &self.0, plan => {
-            released(plan, cluster::carried_out_elsewhere(py, plan, &doing, encode, ask, seed, paid)?)
+            let order = Order { plan, doing: &doing, seed, by: Threads::Own, paid };
+            Ok(Released::of_run(cluster::carried_out_elsewhere(py, order, encode, ask)?))
         })
     }
 }

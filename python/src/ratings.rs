@@ -1,11 +1,11 @@
 //! Completed ratings: plans, releases and recommendations.
 
 use crate::error::{Failure, Outcome};
-use crate::ledger::Paid;
-use crate::noise::source;
+use crate::ledger::{KnownByName, Order, Paid};
 use crate::released::Released;
-use crate::watched::{released, watched};
+use crate::watched::{Threads, watched};
 use privet_core::{Budget, Neighbours};
+use privet_data::Dataset;
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
 use privet_data::schema::{Draft, Invalid, UNNAMED_UNIT};
 use privet_learn::Task;
@@ -70,14 +70,12 @@ pub fn learn_ratings(
     let plan = watched(py, |_| privet_learn::plan(&request))??;
     let rated = Rated::of(&schema).map_err(Failure::value)?;
     let places = places(&rated);
-    let rows = users.iter().map(|given| own(given, &rated, &places)).collect();
-    let table = ratings::table(rows, &rated);
-    let mut source = source(seed)?;
-    let release = match paid {
-        None => released(py, |stop| plan.run(&table, source.as_mut(), stop))?,
-        Some(paid) => paid.run_known(py, &plan, "complete", source.as_mut(), &table)?,
+    let read = || {
+        let rows = users.iter().map(|given| own(given, &rated, &places)).collect();
+        Ok(ratings::table(rows, &rated))
     };
-    Ok(Released::of_run::<Complete>(privet_learn::Released::from_release(release)?))
+    let order = Order { plan: &plan, doing: "complete", seed, by: Threads::Shared, paid };
+    Ok(Released::of_run(order.release::<Dataset, _>(py, KnownByName, read)?))
 }
 
 /// The public list of items.

@@ -2,7 +2,7 @@
 
 use crate::error::{Failure, Outcome};
 use crate::input;
-use crate::ledger::{self, Handed, Paid};
+use crate::ledger::{self, Handed, Order, Paid};
 use crate::plan::Plan;
 use crate::released::Released;
 use crate::schema::Schema;
@@ -174,8 +174,8 @@ pub fn run(
     let by = if teach.is_some() { Threads::Own } else { Threads::Shared };
     let teach = teach.map(|call| Arc::new(Callback(call)) as Arc<dyn Teach>);
     let ready = watched(py, |_| taught(plan.clone(), &queries.matrix, teach))??;
-    let release = ledger::carried_out_by(py, by, &ready, "vote", seed, handed, true, paid)?;
-    Ok(Released::of_run::<Vote>(privet_learn::Released::from_release(release)?))
+    let order = Order { plan: &ready, doing: "vote", seed, by, paid };
+    Ok(Released::of_run(ledger::carried_out(py, order, handed, true)?))
 }
 
 /// The class index of each public row, −1 without a label.

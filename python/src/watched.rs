@@ -1,9 +1,9 @@
 //! Work without the interpreter: its lock is released, and Ctrl-C stops the work.
 //!
-//! The work runs on threads of our own. The calling thread waits, and polls Python for signals; on a
-//! signal it sets the flag that every learner checks, and raises the exception once the work has ended.
-//! A stopped fit releases nothing. A release that is finished all the same has spent its budget, and is
-//! kept ([`released`]): the exception waits until the caller has the release.
+//! The work runs on threads of our own. The calling thread waits, and asks Python now and then whether a
+//! signal came; if one did, the flag that every learner looks at is set and the exception is raised once the
+//! work has ended. Nothing is released by a stopped fit. A release that is finished all the same is paid for, and is
+//! kept ([`released_by`]): the exception waits until whoever called has it.
 //!
 //! No two threads wait for each other:
 //! - [`watched`] work calls nothing in Python, and its caller has released the interpreter's lock;
@@ -129,19 +129,8 @@ pub fn watched_by<T: Send>(
     }
 }
 
-/// Does work that makes a release. If `hold_signals` is in effect, a finished release is returned
-/// whatever signal came meanwhile; the exception then waits.
-pub fn released<R: Send, E: Send>(
-    py: Python<'_>,
-    work: impl FnOnce(&AtomicBool) -> Result<R, E> + Send,
-) -> Outcome<R>
-where
-    Failure: From<E>,
-{
-    released_by(py, Threads::Shared, work)
-}
-
-/// As [`released`], on these threads.
+/// Does work that makes a release, by these threads. Where it is made, it is handed back whatever signal came meanwhile, if
+/// somebody holds signals; the exception then waits for them.
 pub fn released_by<R: Send, E: Send>(
     py: Python<'_>,
     by: Threads,

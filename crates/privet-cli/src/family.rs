@@ -236,7 +236,7 @@ fn run<F: Offered>(matches: &ArgMatches) -> Result<(), Failure> {
     let read = |plan: &Plan<F>| read_table(head.data(), plan.schema(), head.relation(&schema));
     let (ready, data) = reserved.read(read)?;
     let mut source = releasing.source()?;
-    let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+    let made = ready.draw(&data, source.as_mut(), &AtomicBool::new(false))?;
     releasing.keep(place, made)
 }
 

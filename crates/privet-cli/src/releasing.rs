@@ -192,7 +192,7 @@ impl Releasing {
     }
 
     /// Writes what was released, closes what is open, and says so, with what is reported of it.
-    pub fn keep<F: Family>(&self, place: Place, made: Made<F>) -> Result<(), Failure> {
+    pub fn keep<F: Family>(&self, place: Place, made: impl Into<Made<F>>) -> Result<(), Failure> {
         self.keep_with(place, made, |_, _| Ok(String::new()))
     }
 
@@ -200,9 +200,10 @@ impl Releasing {
     pub fn keep_with<F: Family>(
         &self,
         place: Place,
-        made: Made<F>,
+        made: impl Into<Made<F>>,
         more: impl FnOnce(&Released<F>, &mut Value) -> Result<String, Failure>,
     ) -> Result<(), Failure> {
+        let made: Made<F> = made.into();
         let settings = if F::TELLS_SETTINGS { made.settings() } else { None };
         self.keep_as(place, made, F::NOUN, |released| {
             let (words, mut told) = said(released, settings.as_ref());

@@ -1,4 +1,4 @@
-//! Paying for a release from a ledger: reserve, recognise the table, carry out.
+//! Paying for a release from a ledger, in the steps of [`crate::order`].
 
 use crate::failure::Failure;
 use crate::progress::Meter;
@@ -6,13 +6,10 @@ use crate::releasing::only_once;
 use crate::say;
 use clap::Args;
 use privet_data::Schema;
-use privet_dp::gate::{Entered, Release};
-use privet_dp::noise::{Source, SystemRandom};
-use privet_learn::{Plan, Task};
+use privet_dp::gate::{Entered, Purse, Spend};
+use privet_learn::pay::{Payer, Price, RawRows};
 use privet_ledger::identity::Print;
 use privet_ledger::{Asked, Ledger, LedgerError, Note, Paying, State};
-use privet_optim::solver::Monitor;
-use privet_optim::sum::Table;
 use std::path::{Path, PathBuf};
 
 /// The name of a ledger that lies beside the data.
@@ -200,71 +197,54 @@ fn there(path: PathBuf) -> Result<Option<PathBuf>, Failure> {
     }
 }
 
-impl Spending {
-    /// Sets aside what the plan will spend, on disk; nothing where nobody pays, or where it is set aside already.
-    pub fn reserve<T: Task>(&mut self, plan: &Plan<T>) -> Result<(), Failure> {
+impl Payer for Spending {
+    type Error = Failure;
+    type Print = Print;
+
+    fn purse(&mut self) -> Option<&mut dyn Purse> {
+        self.paying.as_mut().map(|paying| paying as &mut dyn Purse)
+    }
+
+    fn reserve(&mut self, price: &Price<'_>) -> Result<(), Failure> {
         let Some(paying) = &mut self.paying else { return Ok(()) };
-        // Not drawn from: only what it is counts.
-        let source =
-            SystemRandom::new().map_err(|error| Failure::Environment(error.to_string()))?;
-        let spend = plan.spend(&source)?;
-        if let Some(claim) = plan.guarantee().filter(|_| !paying.is_set_aside()) {
-            paying.claim(*claim);
+        if let Some(claim) = price.claim.filter(|_| !paying.is_set_aside()) {
+            paying.claim(claim);
         }
-        paying.of(plan.request().whose());
-        paying.set_aside(&spend).map_err(|error| match error.is_environment() {
+        paying.of(price.schema.whose());
+        paying.set_aside(&price.spend).map_err(|error| match error.is_environment() {
             true => Failure::Environment(format!("{error}. Nothing was spent")),
             false => error.into(),
         })
     }
 
-    /// What the ledger would know the table by, where there is one that knows tables.
-    pub fn print(&mut self, path: &Path, schema: &Schema) -> Result<Option<Print>, Failure> {
+    fn print(&mut self, rows: RawRows<'_, Failure>) -> Result<Option<Print>, Failure> {
         let Some(paying) = &mut self.paying else { return Ok(None) };
-        print_of(paying.ledger(), path, Some(schema))
+        let Some(mut printer) = paying.ledger().printer()? else { return Ok(None) };
+        rows(&mut |row| printer.row(row))?;
+        Ok(Some(printer.finish()))
     }
 
-    /// Refuses a table that is not the data set that pays.
-    pub fn recognise(&mut self, print: Option<Print>) -> Result<(), Failure> {
-        let (Some(paying), Some(print)) = (&mut self.paying, print) else { return Ok(()) };
+    fn recognise(&mut self, print: Print) -> Result<(), Failure> {
+        let Some(paying) = &mut self.paying else { return Ok(()) };
         let dataset = paying.asked().dataset.clone();
         Ok(paying.ledger().recognise(&dataset, &print, self.same_as, &self.note)?)
     }
 
-    /// Carries the plan out; what it spends is to be settled once the release is written.
-    pub fn run<T: Task>(
-        &mut self,
-        plan: &Plan<T>,
-        data: &dyn Table,
-        source: &mut dyn Source,
-        monitor: &dyn Monitor,
-    ) -> Result<Release<T::Artefact>, Failure> {
-        self.reserve(plan)?;
-        match &mut self.paying {
-            Some(paying) => Ok(plan.run_with(data, source, monitor, paying)?),
-            None => Ok(plan.run(data, source, monitor)?),
-        }
+    fn spend_whole(self, spend: &Spend) -> Result<Option<Entered>, Failure> {
+        Ok(self.paying.map(|paying| paying.spend_whole(spend)).transpose()?)
     }
 
-    /// The release is written: closes its entry, and says what is left.
-    pub fn settle(mut self) -> Result<(), Failure> {
+    /// The same, and says what is left.
+    fn close(&mut self) -> Result<(), Failure> {
         if let Some(paying) = &mut self.paying {
             paying.close()?;
         }
         self.tell();
         Ok(())
     }
+}
 
-    /// Spends all that a stream may, before its first record: its draws are made by processes that come and go.
-    pub fn spend_whole<T: Task>(mut self, plan: Plan<T>) -> Result<Plan<T>, Failure> {
-        self.reserve(&plan)?;
-        let Some(paying) = self.paying.take() else { return Ok(plan) };
-        let source =
-            SystemRandom::new().map_err(|error| Failure::Environment(error.to_string()))?;
-        let entered = paying.spend_whole(&plan.spend(&source)?)?;
-        Ok(plan.entered_in(entered))
-    }
-
+impl Spending {
     fn tell(&mut self) {
         let Some(paying) = &mut self.paying else { return };
         let name = paying.asked().dataset.clone();
@@ -287,6 +267,16 @@ pub fn print_of(
     schema: Option<&Schema>,
 ) -> Result<Option<Print>, Failure> {
     let Some(mut printer) = ledger.printer()? else { return Ok(None) };
+    raw_rows(path, schema, &mut |row| printer.row(row))?;
+    Ok(Some(printer.finish()))
+}
+
+/// The rows of a table, in the one form by which a ledger knows them again.
+pub fn raw_rows(
+    path: &Path,
+    schema: Option<&Schema>,
+    each: &mut dyn FnMut(&[u8]),
+) -> Result<(), Failure> {
     if only_once(path) {
         return Err(Failure::input(format!(
             "{}: a ledger reads a table once more, to know it again; a file is accepted, not a pipe",
@@ -294,8 +284,7 @@ pub fn print_of(
         )));
     }
     let _meter = Meter::spinner("recognising the table");
-    privet_data::read::raw_rows(path, schema, &mut |row| printer.row(row))?;
-    Ok(Some(printer.finish()))
+    Ok(privet_data::read::raw_rows(path, schema, each)?)
 }
 
 /// Opens a ledger by its path, or by the address of a server.

@@ -36,6 +36,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Any family that is offered is released in the same way, with the words of its verb:
+//!
+//! ```
+//! use privet::{Describe, Schema};
+//! # let folder = std::env::temp_dir().join(format!("privet-release-{}", std::process::id()));
+//! # std::fs::create_dir_all(&folder)?;
+//!
+//! let schema = Schema::from_toml(
+//!     "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"ill\"\nclasses = [\"no\", \"yes\"]\n\
+//!      [[columns]]\nname = \"age\"\ntype = \"number\"\nbounds = [0, 100]\n",
+//! )?;
+//! let rows: String = (0..1000).map(|i| format!("{},{}\n", i % 100, ["no", "yes"][i % 2])).collect();
+//! std::fs::write(folder.join("visits.csv"), format!("age,ill\n{rows}"))?; // a made-up table
+//!
+//! let words = [("epsilon", "1"), ("delta", "1e-6"), ("bins", "10")];
+//! let description = privet::release::<Describe>(folder.join("visits.csv"), &schema, &words)?;
+//! assert_eq!(description.certificate().guarantee.map(|claim| claim.epsilon), Some(1.0));
+//! assert!(privet::verify(&description).valid);
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! The same step by step, with a learner of one's own choice:
 //!
 //! ```
@@ -82,8 +104,10 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod release;
 mod simple;
 
+pub use release::release;
 pub use simple::{Error, predict, train};
 
 pub use privet_audit as audit;
@@ -100,6 +124,8 @@ pub use privet_dp::gate::{Certificate, Private, Release};
 pub use privet_dp::noise::SystemRandom;
 pub use privet_learn::file::Seal;
 pub use privet_learn::linear::model::{Model, Predictions};
+pub use privet_learn::selection::Select;
+pub use privet_learn::statistics::describe::Describe;
 pub use privet_learn::{
     Calibration, Erm, LearnError, Method, Plan, Request, Verdict, plan, verify,
 };

@@ -1,12 +1,13 @@
 //! The short form: from a file of records, a schema and a budget to a model, and from a model and a file
 //! to predictions.
 
-use crate::{Budget, Erm, Loss, Model, Neighbours, Request, Schema, SystemRandom};
+use crate::release::{File, released};
+use crate::{Budget, Erm, Loss, Model, Neighbours, Request, Schema};
+use privet_core::Relation;
 use privet_data::DataError;
-use privet_data::read::{Purpose, ReadOptions, read, read_features};
+use privet_data::read::{Purpose, ReadOptions, read_features};
 use privet_learn::LearnError;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 /// The reason why training or prediction failed.
 #[derive(Debug, thiserror::Error)]
@@ -23,8 +24,8 @@ pub enum Error {
     Randomness(String),
     /// The number of rows is private, and must be declared.
     #[error(
-        "the schema has a [unit], and then the number of rows is private: declare it in a Request, plan it and \
-         run the plan"
+        "the number of rows is private under add-remove, and where the schema has a [unit]: declare about how many there \
+         are, from public knowledge"
     )]
     RowsArePrivate,
 }
@@ -35,16 +36,14 @@ pub fn train(records: impl AsRef<Path>, schema: &Schema, budget: Budget) -> Resu
     if schema.unit_column().is_some() {
         return Err(Error::RowsArePrivate);
     }
-    let (records, options) = (records.as_ref(), ReadOptions::default());
-    let rows = read(records, &schema.of_rows(), &options)?.rows() as u64;
+    let relation = Relation::new(Neighbours::ReplaceOne, schema.unit());
+    let file = File::new(records.as_ref(), schema, relation, None)?;
     let loss = if schema.classes().is_some() { Loss::Logistic } else { Loss::SQUARED };
     let task = Erm { loss, method: "auto".parse()? };
-    let request = Request::new(schema.clone(), rows, Neighbours::ReplaceOne, task);
-    let plan = crate::plan(&request.within(budget))?;
-    let table = read(records, plan.schema(), &options)?;
-    let mut noise = SystemRandom::new().map_err(|error| Error::Randomness(error.to_string()))?;
-    let release = plan.run(&table, &mut noise, &AtomicBool::new(false))?;
-    Ok(Model::from_release(release)?)
+    released(file, |rows| {
+        let request = Request::new(schema.clone(), rows, relation.neighbours, task.clone());
+        Ok(crate::plan(&request.within(budget))?)
+    })
 }
 
 /// Predicts every row of a file: the names of classes, or numbers.

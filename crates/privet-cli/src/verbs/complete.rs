@@ -160,7 +160,7 @@ impl Complete {
         let mut source = self.releasing.source()?;
         let made = {
             let _meter = Meter::spinner("learning");
-            ready.run(&data, source.as_mut(), &AtomicBool::new(false))?
+            ready.draw(&data, source.as_mut(), &AtomicBool::new(false))?
         };
         self.releasing.keep(place, made)
     }

@@ -83,7 +83,7 @@ impl Count {
         let read = |plan: &Plan<Task>| read_table(self.head.data(), plan.schema(), relation);
         let (ready, data) = reserved.read(read)?;
         let mut source = self.releasing.source()?;
-        let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+        let made = ready.draw(&data, source.as_mut(), &AtomicBool::new(false))?;
         self.releasing.keep(place, made)
     }
 

@@ -199,7 +199,7 @@ impl Evaluate {
             Ok(model.judged(&data, plan.facts())?.table(plan.facts()))
         })?;
         let mut source = releasing.source()?;
-        let made = ready.run(&judged, source.as_mut(), &AtomicBool::new(false))?;
+        let made = ready.draw(&judged, source.as_mut(), &AtomicBool::new(false))?;
         releasing.keep_with(place, made, |found, told| {
             let worth = Worth::of(found.request(), found.artefact())
                 .ok_or_else(|| Failure::input("what was released does not fit its request"))?;

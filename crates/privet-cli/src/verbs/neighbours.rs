@@ -115,7 +115,7 @@ impl Neighbours {
         let (ready, data) = reserved.read(|_| self.table(&schema))?;
         let mut source = self.releasing.source()?;
         let meter = Meter::spinner("answering");
-        let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+        let made = ready.draw(&data, source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
         self.releasing.keep(place, made)
     }

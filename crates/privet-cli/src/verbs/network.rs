@@ -164,7 +164,7 @@ pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
             begins.begin(&planned, source.as_mut())?
         }
         (None, None) => {
-            let made = ready.run(&data, source.as_mut(), &never)?;
+            let made = ready.draw(&data, source.as_mut(), &never)?;
             drop(meter);
             return told.releasing.keep(place, made);
         }

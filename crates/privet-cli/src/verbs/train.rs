@@ -160,7 +160,7 @@ impl Linear {
         let mut source = self.releasing.source()?;
         // The solver's own numbers come from the records: no progress is shown.
         let meter = Meter::spinner("training");
-        let made = ready.run(data.table(), source.as_mut(), &AtomicBool::new(false))?;
+        let made = ready.draw(data.table(), source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
         self.releasing.keep(place, made)?;
         data.done();

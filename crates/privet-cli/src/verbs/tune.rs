@@ -103,7 +103,7 @@ impl Tune {
         let mut source = self.releasing.source()?;
         // No progress is shown: steps would reveal the number of trials.
         let meter = Meter::spinner("tuning");
-        let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+        let made = ready.draw(&data, source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
         self.releasing.keep(place, made)
     }

@@ -305,7 +305,7 @@ impl Vote {
     fn execute(&self, ready: Ready<Task>, data: &Dataset) -> Result<Made<Task>, Failure> {
         let mut source = self.releasing.source()?;
         let _meter = Meter::spinner("training teachers");
-        ready.run(data, source.as_mut(), &AtomicBool::new(false))
+        Ok(ready.draw(data, source.as_mut(), &AtomicBool::new(false))?.into())
     }
 }
 

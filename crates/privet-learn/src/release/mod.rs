@@ -19,6 +19,8 @@ pub(crate) mod family;
 pub mod file;
 pub(crate) mod format_1;
 pub(crate) mod note;
+pub mod order;
+pub mod pay;
 pub(crate) mod plan;
 pub(crate) mod registry;
 pub(crate) mod released;

@@ -540,7 +540,7 @@ impl<T: Task> Plan<T> {
 
     /// The spending of a run, for a ledger; refused where the plan has no price.
     pub fn spend(&self, source: &dyn Source) -> Result<Spend, LearnError> {
-        run::payable(self, source)?;
+        run::payable(self, source.origin())?;
         self.spending().ok_or(LearnError::DataShape("the plan states no events"))
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn run<T: Task>(
         });
     }
     if purse.is_some() {
-        payable(plan, source)?;
+        payable(plan, source.origin())?;
     }
     T::admit(&plan.facts, table)?;
     // A run that the user has already stopped costs nothing: no noise was drawn yet.
@@ -137,9 +137,9 @@ impl Table for PartOf<'_> {
 
 /// Refuses a plan that has no price, for a caller with a ledger: a release without noise, or with
 /// reproducible noise, gives everything away.
-pub(crate) fn payable<T: Task>(plan: &Plan<T>, source: &dyn Source) -> Result<(), LearnError> {
+pub(crate) fn payable<T: Task>(plan: &Plan<T>, origin: Origin) -> Result<(), LearnError> {
     let refused = |what: &str, instead| Err(LearnError::NotCovered { what: what.into(), instead });
-    match (&plan.work, source.origin()) {
+    match (&plan.work, origin) {
         (Work::Plain(_), _) => refused(
             "a method without privacy has no price that a budget could pay",
             "give a private method, or no ledger where the data are public",

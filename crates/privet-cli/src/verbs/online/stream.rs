@@ -8,6 +8,7 @@ use privet_data::write::{Destination, Existing};
 use privet_data::{Dataset, Schema};
 use privet_dp::continual::StateKey;
 use privet_dp::gate::{GateError, Journal};
+use privet_learn::pay::spend_whole;
 use privet_learn::streams::Streamed;
 use privet_learn::streams::live::{Aside, Live};
 use privet_learn::{LearnError, Plan, Request};
@@ -73,7 +74,7 @@ impl Streaming {
         let place = self.releasing.place_beside(&self.inputs())?;
         let spending = self.releasing.spending(None, "online, a stream")?;
         let mut rows = self.rows(plan.schema())?;
-        let plan = spending.spend_whole(plan)?;
+        let plan = spend_whole(plan, spending)?;
         let mut source = self.releasing.source()?;
         let (mut live, first) = Live::begin(&plan, source.as_mut())?;
         self.releasing.keep_beside(place, first)?;
@@ -110,8 +111,8 @@ impl Streaming {
         let mut source = self.releasing.source()?;
         let mut journal = Journal::create(&output::journal_of(path))
             .map_err(|error| LearnError::from(GateError::from(error)))?;
-        let paid = spending.spend_whole(plan.clone());
-        // Nothing was drawn, and the journal reserves nothing.
+        let paid = spend_whole(plan.clone(), spending);
+        // Nothing was drawn, and nothing is reserved in it.
         let plan = paid.inspect_err(|_| drop(std::fs::remove_file(output::journal_of(path))))?;
         let (live, first) = Live::begin_kept(&plan, source.as_mut(), &mut journal)?;
         let aside = live.suspend(key)?;

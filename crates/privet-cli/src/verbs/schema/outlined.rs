@@ -3,7 +3,7 @@
 use super::new::{New, TargetIs, toml_list, toml_text};
 use crate::failure::Failure;
 use crate::head::{Given, Head, head};
-use crate::order::{Made, Table};
+use crate::order::{Table, Unsettled};
 use crate::output;
 use crate::progress::Meter;
 use crate::spending::BudgetFlags;
@@ -138,7 +138,7 @@ impl Looking {
             Ok(holding(plan.clone(), held_keys(&asked.table, &header.file, &sought)?)?)
         })?;
         let ready = ready.with(|_| Ok::<_, Failure>(holds))?;
-        let made = ready.run(&lines, &mut source, &AtomicBool::new(false))?;
+        let made = ready.draw(&lines, &mut source, &AtomicBool::new(false))?;
         let text = file::to_json(made.released(), None)?;
         let released: Released<Outline> =
             from_json(text.as_bytes(), Seal::Required).map_err(Failure::input)?;
@@ -176,7 +176,7 @@ impl Looking {
 
 /// A private estimate that was paid for.
 pub struct Bought {
-    made: Made<Outline>,
+    made: Unsettled<Outline>,
     certificate: Option<(Destination, String)>,
     price: String,
 }
