@@ -14,7 +14,7 @@ FUZZ_SECONDS ?= 600
 FUZZ_TARGETS := schema csv libsvm parquet model
 PRIVET := $(CARGO) run --quiet -p privet-cli --
 
-.PHONY: help demo walk test fmt lint doc fuzz fuzz-replay bench bench-python audit toy ledger spark parties joint peers vectors deny stub wheel dist publish clean
+.PHONY: help demo walk test check fmt lint doc fuzz fuzz-replay bench bench-python audit toy ledger spark parties joint peers vectors deny stub wheel dist publish clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ walk: ## Diabetes 130-US and Bank Marketing from their files to signed pages and
 
 test: ## everything that must pass before a change lands; minutes per stage at the end
 	@scripts/check.sh fmt lint doc test doctest python deny
+
+check: ## what concerns one learner or family, LEARNER=dp-ight: unit tests, its part of the battery; under a minute
+	@LEARNER="$(LEARNER)" scripts/check_learner.sh
 
 fmt: ## format every crate
 	$(CARGO) fmt --all
@@ -54,7 +57,7 @@ bench-python: ## Adult from Python beside diffprivlib, written to docs/python.md
 audit: ## attack every learner and mechanism, RUNS (50000) a world, and write docs/audit.md
 	@scripts/audit.sh
 
-toy: ## add a family in a copy of the tree, by a file and a line, and look for all that is made of it
+toy: ## add a family and a learner in a copy of the tree, by a file and a line each, and look for all that is made of them
 	@scripts/toy.sh
 
 ledger: ## kill a paying command KILLS (1000) times, then the ledger's tests on a PostgreSQL server if installed

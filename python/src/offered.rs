@@ -5,10 +5,10 @@ use crate::plan::Plan;
 use crate::schema::Schema;
 use crate::watched::watched;
 use privet_learn::{
-    AnyPlan, Budgeted, LearnError, Offered, Registered, SettingInfo, Visit, each_offered,
+    AnyPlan, Budgeted, LearnError, Offered, Registered, Visit, declaration, each_offered,
 };
 use pyo3::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// What every family that is offered declares, as JSON: its verb, its words and its methods.
 #[pyfunction]
@@ -16,27 +16,7 @@ pub fn offered() -> String {
     struct Declared(Vec<Value>);
     impl Visit for Declared {
         fn family<F: Offered>(&mut self) {
-            let word = |word: &SettingInfo| {
-                json!({
-                    "name": word.name,
-                    "meaning": word.meaning,
-                    "limits": word.limits(),
-                    "value": word.value_name(),
-                    "needed": word.is_needed(),
-                })
-            };
-            let methods = F::Learner::ALL;
-            let usual = (!methods.is_empty()).then(|| F::Learner::default().info().name);
-            self.0.push(json!({
-                "verb": F::VERB,
-                "task": F::NAME,
-                "about": F::ABOUT,
-                "long": F::LONG,
-                "delta": F::OF_DELTA,
-                "words": F::WORDS.iter().map(word).collect::<Vec<_>>(),
-                "method": usual,
-                "methods": methods.iter().map(|info| info.name).collect::<Vec<_>>(),
-            }));
+            self.0.push(declaration::<F>());
         }
     }
     let mut declared = Declared(Vec::new());

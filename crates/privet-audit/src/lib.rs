@@ -19,6 +19,7 @@
 //! | … of completed ratings, by a planted user | [`ratings`] |
 //! | … of trained networks, by a planted record and from a single run | [`networks`] |
 //! | … of sums among parties, by a coalition | [`parties`] |
+//! | … of whatever is offered, by its declaration | [`declared`] |
 //! | … of a plan of any other family | [`planned`] |
 //! | … from a single run | [`one_run`] |
 //! | laws of the samplers | [`samplers`] |
@@ -43,6 +44,7 @@ pub mod cells;
 pub mod claim;
 pub mod counts;
 pub mod curvatures;
+pub mod declared;
 pub mod descriptions;
 mod error;
 pub mod evaluations;

@@ -3,6 +3,7 @@
 mod answers;
 mod bought;
 mod counts;
+mod declared;
 mod descriptions;
 mod evaluations;
 mod networks;
@@ -84,6 +85,7 @@ pub fn page(head: &str, runs: u64, seed: u64, tell: &dyn Fn(&str)) -> Result<Pag
     descriptions::descriptions(&mut page, &options, &progress)?;
     evaluations::evaluations(&mut page, &options, &progress)?;
     bought::bought(&mut page, &options, &progress)?;
+    declared::offered(&mut page, &options, &progress)?;
     selections::selections(&mut page, &options, &progress)?;
     votes::voted(&mut page, &options, &progress)?;
     ratings::completed(&mut page, &options, &progress)?;

@@ -9,9 +9,10 @@
 //!
 //! **a learner**: a file in its family's folder with three names, a type of its own settings, `INFO` and
 //! `plan` ([`crate::release::registry`]), and a line in `registry!` of the family's list (`learners.rs`;
-//! of votes `aggregate.rs`). The command, Python and the battery find it there. `tests/battery/golden/`
-//! gets its file and its lines of `coverage.txt`, `docs/learners.md` its paragraph, and `privet-audit`
-//! its worst pair of neighbours.
+//! of votes `aggregate.rs`). The command, Python, the battery and the audit find it there
+//! (`tests/toys/agreement.rs` is one, and `make toy` adds it). `LEARNER=NAME cargo test -p privet-learn
+//! --test battery write -- --ignored` writes its file of `tests/battery/golden/`; `docs/learners.md` gets
+//! its paragraph, and `privet-audit` its worst pair of neighbours, where the general ones are not sharp.
 //!
 //! **a loss** of linear models: a file in `privet-optim`'s `loss/` and a variant of `Loss` with its
 //! constants (Lipschitz, curvature, sign), which the tests there check; a line in

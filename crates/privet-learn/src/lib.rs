@@ -37,6 +37,6 @@ pub use release::{
     Concern, Condition, Cover, Covers, DOUBTFUL_SCHEMAS, Fact, Family, Finding, GAMMA, Here, Info,
     Needs, NoLearner, Note, Offered, Planned, Procedure, PublicFacts, Questions, RIDGE, ROWS,
     Registered, SPLIT, STEPS, SchemaConcern, SettingInfo, Shown, SumNoise, Task, UNSIGNED,
-    Unchecked, Verdict, Visit, Work, admit_piece, bought, file, order, pay, plan, report, verify,
-    weight_laws, whose_of,
+    Unchecked, Verdict, Visit, Work, admit_piece, bought, declaration, file, order, pay, plan,
+    report, verify, weight_laws, whose_of,
 };

@@ -33,6 +33,7 @@ impl<'a> Progress<'a> {
             + 2
             + subjects()?.len()
             + super::answers::subjects()?.len()
+            + super::declared::subjects()?.len()
             + super::descriptions::rows()?
             + super::evaluations::subjects()?.len()
             + super::bought::rows()?

@@ -8,10 +8,13 @@ mod answers;
 mod bought;
 mod cells;
 mod counts;
+mod declared;
 mod descriptions;
 mod errata;
 mod evaluations;
 mod learners;
+#[path = "../../../privet-learn/tests/toys/mean.rs"]
+mod mean;
 mod membership;
 mod networks;
 mod parties;

@@ -9,6 +9,7 @@ use crate::settings::{rows, within};
 use clap::Args;
 use privet_audit::attack::{Finding, Grounds, RUNS};
 use privet_audit::claim::CONFIDENCE;
+use privet_audit::declared;
 use privet_audit::learner::{self, Subject};
 use privet_audit::membership::{self, Membership};
 use privet_audit::one_run::{self, CANARIES, OneRun};
@@ -46,6 +47,7 @@ Examples:
   privet audit --method gd --epsilon 4 --delta 1e-5 --one-run
   privet audit --complete moments --epsilon 4 --runs 2000
   privet audit --online ftrl --epsilon 4
+  privet audit --of select:exponential --epsilon 4 --delta 0
   privet audit --model model.json --data train.csv --holdout test.csv"
 )]
 pub struct Audit {
@@ -53,7 +55,7 @@ pub struct Audit {
     #[arg(
         long,
         value_name = "METHOD",
-        required_unless_present_any = ["model", "complete", "online"],
+        required_unless_present_any = ["model", "complete", "online", "of"],
         conflicts_with = "model"
     )]
     method: Option<Method>,
@@ -67,6 +69,13 @@ pub struct Audit {
         conflicts_with_all = ["method", "complete", "model", "rows", "one_run", "set", "neighbours"]
     )]
     online: Option<Of>,
+    /// What a verb releases, of those that are made of their families' declarations, with the default method or another:
+    /// describe, select:exponential
+    #[arg(
+        long, value_name = "VERB[:METHOD]", value_parser = offered,
+        conflicts_with_all = ["method", "complete", "online", "model", "rows", "one_run", "set"]
+    )]
+    of: Option<Named>,
     #[arg(
         long, value_name = "E", value_parser = within(EPSILON), allow_hyphen_values = true,
         help = format!("The ε it is asked for: {EPSILON}"),
@@ -122,6 +131,23 @@ pub struct Audit {
     json: bool,
 }
 
+/// A verb, and a method of it where it has several.
+type Named = (&'static str, Option<&'static str>);
+
+/// A verb that is made of its family's declaration, and a method.
+fn offered(text: &str) -> Result<Named, String> {
+    let (verb, method) = text.split_once(':').map_or((text, None), |(a, b)| (a, Some(b)));
+    let all = declared::offered();
+    let found = all.iter().find(|(name, _)| *name == verb).ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(|(name, _)| *name).collect();
+        format!("accepted: {}", names.join(", "))
+    })?;
+    let Some(word) = method else { return Ok((found.0, None)) };
+    let method = found.1.iter().find(|name| **name == word);
+    let method = method.ok_or_else(|| format!("accepted of {verb}: {}", found.1.join(", ")))?;
+    Ok((found.0, Some(*method)))
+}
+
 /// A number of runs.
 fn runs(text: &str) -> Result<u64, String> {
     whole(text, RUNS)
@@ -169,6 +195,9 @@ impl Audit {
         if let Some(of) = self.online {
             return self.stream(of);
         }
+        if let Some(of) = self.of {
+            return self.declared(of);
+        }
         match (&self.method, &self.model, &self.data) {
             (Some(method), ..) => self.learner(method),
             (None, Some(model), Some(data)) => self.membership(model, data),
@@ -196,7 +225,11 @@ impl Audit {
         let refuse = |name: &str, with: &str| {
             Err(Failure::input(format!("{name} says nothing here; it is accepted with {with}")))
         };
-        if self.method.is_none() && self.complete.is_none() && self.online.is_none() {
+        if self.method.is_none()
+            && self.complete.is_none()
+            && self.online.is_none()
+            && self.of.is_none()
+        {
             return given(&of_learners).map_or(Ok(()), |name| refuse(name, "--method"));
         }
         match given(&of_models) {
@@ -259,6 +292,43 @@ impl Audit {
                  claimed: ε = {}, δ = {}\n\
                  found:   ε ≥ {} at confidence {}\n{}{}",
                 of.name(),
+                found.runs,
+                number(found.epsilon_claimed),
+                number(found.delta),
+                number(found.epsilon_lower),
+                found.confidence,
+                reach(&found),
+                verdict(found.refuted)
+            )
+        })
+    }
+
+    /// Attacks what a verb releases.
+    fn declared(&self, (verb, method): Named) -> Result<(), Failure> {
+        let epsilon = self.epsilon.ok_or_else(|| {
+            Failure::input(format!("--epsilon is missing: what is to be claimed, {EPSILON}"))
+        })?;
+        let subject = declared::Subject {
+            verb,
+            method,
+            budget: Budget::new(epsilon, self.delta.unwrap_or(1e-5))?,
+            neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),
+        };
+        let options = AttackOptions {
+            runs: self.runs.unwrap_or(AttackOptions::default().runs),
+            confidence: self.confidence,
+            seed: self.seed,
+        };
+        let meter = Shown(Meter::bar("auditing"));
+        let found = declared::audit(&subject, &options, &meter)?;
+        drop(meter);
+        self.told(found.refuted, as_json(&found)?, || {
+            format!(
+                "{}, {} neighbours, {} runs on each of two tables\n\
+                 claimed: ε = {}, δ = {}\n\
+                 found:   ε ≥ {} at confidence {}\n{}{}",
+                subject.name(),
+                subject.neighbours,
                 found.runs,
                 number(found.epsilon_claimed),
                 number(found.delta),

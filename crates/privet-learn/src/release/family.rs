@@ -11,7 +11,7 @@ use crate::release::settings::{SettingInfo, Shown};
 use crate::release::task::Task;
 use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// A family of releases: a task, and what is said of its releases.
 pub trait Family: Task {
@@ -78,6 +78,31 @@ pub trait Offered: Family {
         let task: Self = serde_json::from_value(words.into()).map_err(odd)?;
         task.asked(budget, schema, rows)
     }
+}
+
+/// What a family declares, as JSON: its verb, its help, its words and its methods. Python makes its class of it.
+pub fn declaration<F: Offered>() -> Value {
+    let word = |word: &SettingInfo| {
+        json!({
+            "name": word.name,
+            "meaning": word.meaning,
+            "limits": word.limits(),
+            "value": word.value_name(),
+            "needed": word.is_needed(),
+        })
+    };
+    let methods = F::Learner::ALL;
+    let usual = (!methods.is_empty()).then(|| F::Learner::default().info().name);
+    json!({
+        "verb": F::VERB,
+        "task": F::NAME,
+        "about": F::ABOUT,
+        "long": F::LONG,
+        "delta": F::OF_DELTA,
+        "words": F::WORDS.iter().map(word).collect::<Vec<_>>(),
+        "method": usual,
+        "methods": methods.iter().map(|info| info.name).collect::<Vec<_>>(),
+    })
 }
 
 /// What is asked of every family alike.

@@ -44,7 +44,7 @@ pub use allowance::Allowance;
 pub use answers::{Answers, Here, Questions, SumNoise};
 pub use conditions::CLASSES_FROM_RECORDS;
 pub use covers::{Cover, Covers, Needs};
-pub use family::{Budgeted, Family, Offered, PublicFacts, Visit};
+pub use family::{Budgeted, Family, Offered, PublicFacts, Visit, declaration};
 pub use note::{Condition, Note};
 pub use plan::{Plan, plan};
 pub use registry::{Info, NoLearner, Registered};

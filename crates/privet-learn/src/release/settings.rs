@@ -118,6 +118,14 @@ impl SettingInfo {
         matches!(self.accepts, Accepts::Number(_) | Accepts::Whole(_)).then(|| self.accepted())
     }
 
+    /// A value that is accepted, for whoever tries a family out; `None` where no usual one is.
+    pub fn example(&self) -> Option<Value> {
+        if let Accepts::Words(words) = self.accepts {
+            return words.split([',', ' ']).next().map(Value::from);
+        }
+        ["1", "0.5", "10", "yes"].iter().find_map(|text| self.read(text).ok())
+    }
+
     /// A placeholder for its values in help.
     pub fn value_name(&self) -> &'static str {
         match self.accepts {

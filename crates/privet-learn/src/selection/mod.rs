@@ -37,6 +37,10 @@ pub use election::stable_distance;
 pub use learners::{SELECTORS, Selector};
 pub(crate) use naming::{Heard, Naming};
 
+#[cfg(test)]
+#[path = "../../tests/toys/listed.rs"]
+mod listed;
+
 use crate::linear::Erm;
 use crate::linear::facts::Facts;
 use crate::linear::problems;

@@ -42,7 +42,6 @@ mod outline;
 mod penalty;
 mod permutation;
 mod prior_fits;
-mod reference;
 mod sample_aggregate;
 mod sampled;
 mod select;

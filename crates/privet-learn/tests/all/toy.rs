@@ -11,7 +11,7 @@ use privet_data::{Schema, read};
 use privet_dp::gate::seal;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::file::{Seal, from_json, to_json};
-use privet_learn::{Released, Request, plan, verify};
+use privet_learn::{Offered, Released, Request, Visit, declaration, each_offered, plan, verify};
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
 
@@ -57,4 +57,24 @@ fn a_new_family_goes_the_one_way() {
         let forged: Released<Mean> = from_json(text.as_bytes(), Seal::Required).unwrap();
         assert!(!verify(&forged).valid, "lie {number}");
     }
+}
+
+/// What Python makes its class of: of every family that is offered, and of the toy, which is not listed.
+#[test]
+fn a_family_declares_itself() {
+    struct Declared(Vec<Value>);
+    impl Visit for Declared {
+        fn family<F: Offered>(&mut self) {
+            self.0.push(declaration::<F>());
+        }
+    }
+    let mut all = Declared(vec![]);
+    each_offered(&mut all);
+    all.family::<Mean>();
+    let verbs: Vec<_> = all.0.iter().map(|family| family["verb"].as_str().unwrap()).collect();
+    assert!(["describe", "select", "mean"].iter().all(|verb| verbs.contains(verb)), "{verbs:?}");
+    let mean = all.0.last().unwrap();
+    assert_eq!((&mean["task"], &mean["method"]), (&json!("mean"), &Value::Null));
+    assert_eq!((&mean["words"], &mean["methods"]), (&json!([]), &json!([])));
+    assert_eq!(mean["about"], Mean::ABOUT);
 }

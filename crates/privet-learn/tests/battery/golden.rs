@@ -9,9 +9,9 @@
 
 use crate::subject::{
     ANSWERS, COUNTS, DESCRIPTIONS, EVALUATIONS, MODELS, NETWORKS, PLAIN, RATINGS, STREAMS,
-    SUPPORTS, Subject, TALLIES, TUNINGS, VOTES,
+    SUPPORTS, Subject, TALLIES, TUNINGS, VOTES, declared, each_declared, wanted,
 };
-use privet_learn::Task;
+use privet_learn::{Offered, Task, Visit};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -56,7 +56,10 @@ pub fn same_conditions<T: Task>(subject: &Subject<T>) {
 #[test]
 #[ignore = "writes a file; run when conditions are reworded on purpose"]
 fn write_the_conditions() {
-    let mut all = Words::new();
+    // What is not wanted stays.
+    let known = std::fs::read(file("conditions")).unwrap();
+    let mut all: Words = serde_json::from_slice(&known).unwrap();
+    all.retain(|name, _| name.split([' ', ',']).nth(1).is_some_and(|method| !wanted(method)));
     macro_rules! add {
         ($($subjects:ident),*) => {$(
             all.extend($subjects.iter().map(conditions).filter(|(_, own)| !own.is_empty()));
@@ -64,6 +67,14 @@ fn write_the_conditions() {
     }
     add!(MODELS, COUNTS, DESCRIPTIONS, EVALUATIONS, SUPPORTS, RATINGS, STREAMS);
     add!(TALLIES, VOTES, ANSWERS, NETWORKS, TUNINGS);
+    struct Declared<'a>(&'a mut Words);
+    impl Visit for Declared<'_> {
+        fn family<F: Offered>(&mut self) {
+            let own = declared::<F>();
+            self.0.extend(own.iter().map(conditions).filter(|(_, own)| !own.is_empty()));
+        }
+    }
+    each_declared(&mut Declared(&mut all));
     let text = serde_json::to_string_pretty(&all).unwrap() + "\n";
     std::fs::write(file("conditions"), text).unwrap();
 }
@@ -71,46 +82,26 @@ fn write_the_conditions() {
 #[test]
 #[ignore = "writes files; run when a stream is changed on purpose"]
 fn write_the_numbers() {
-    let mut all: BTreeMap<&str, Numbers> = BTreeMap::new();
-    let mut add = |method, name: &String, numbers| {
-        all.entry(method).or_default().insert(name.clone(), numbers);
-    };
-    for subject in MODELS.iter().chain([&*PLAIN]) {
-        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
+    let mut all: BTreeMap<&'static str, Numbers> = BTreeMap::new();
+    fn add<T: Task>(all: &mut BTreeMap<&'static str, Numbers>, subject: &Subject<T>) {
+        let numbers = subject.seeded(&subject.data).unwrap();
+        all.entry(subject.method()).or_default().insert(subject.name.clone(), numbers);
     }
-    for subject in COUNTS.iter() {
-        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
+    macro_rules! add {
+        ($($subjects:ident),*) => {$($subjects.iter().for_each(|one| add(&mut all, one));)*};
     }
-    for subject in DESCRIPTIONS.iter() {
-        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
+    add!(MODELS, COUNTS, DESCRIPTIONS, EVALUATIONS, SUPPORTS, RATINGS, STREAMS);
+    add!(TALLIES, VOTES, ANSWERS, NETWORKS, TUNINGS);
+    if wanted("non-private") {
+        add(&mut all, &PLAIN);
     }
-    for subject in EVALUATIONS.iter() {
-        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
+    struct Declared<'a>(&'a mut BTreeMap<&'static str, Numbers>);
+    impl Visit for Declared<'_> {
+        fn family<F: Offered>(&mut self) {
+            declared::<F>().iter().for_each(|one| add(self.0, one));
+        }
     }
-    for subject in SUPPORTS.iter() {
-        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
-    }
-    for subject in RATINGS.iter() {
-        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
-    }
-    for subject in STREAMS.iter() {
-        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
-    }
-    for subject in TALLIES.iter() {
-        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
-    }
-    for subject in VOTES.iter() {
-        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
-    }
-    for subject in ANSWERS.iter() {
-        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
-    }
-    for subject in NETWORKS.iter() {
-        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
-    }
-    for subject in TUNINGS.iter() {
-        add(subject.method(), &subject.name, subject.seeded(&subject.data).unwrap());
-    }
+    each_declared(&mut Declared(&mut all));
     for (method, numbers) in all {
         let text = serde_json::to_string_pretty(&numbers).unwrap() + "\n";
         std::fs::write(file(method), text).unwrap();

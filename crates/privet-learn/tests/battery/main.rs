@@ -12,6 +12,7 @@
 //! | `back_end` | the same bits from memory, row blocks and other machines, or an explained refusal |
 //! | `stop` | a stopped run releases nothing, and before the first draw pays nothing |
 //! | `golden` | a fixed seed gives the committed numbers; conditions have the committed words |
+//! | `reference` | `docs/reference.md` is what is declared |
 //!
 //! Sensitivities are attacked learner by learner, beside this folder and in the learners' own modules;
 //! `sweep.rs` and `sweep_networks.rs` edit every leaf of the certificates of linear models and networks.
@@ -22,6 +23,9 @@ mod common;
 mod coverage;
 mod forge;
 mod golden;
+#[path = "../toys/mean.rs"]
+mod mean;
+mod reference;
 mod refuse;
 mod stop;
 mod storage;
@@ -71,6 +75,9 @@ every_task! {
 
 #[test]
 fn the_baseline_passes_what_can_be_asked_of_it() {
+    if !subject::wanted("non-private") {
+        return;
+    }
     let plain = &subject::PLAIN;
     verify::claims_nothing(plain);
     refuse::tables(plain);

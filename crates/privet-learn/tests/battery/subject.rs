@@ -1,6 +1,7 @@
 //! Subjects of the battery: requests with their plans, tables and releases.
 
 use crate::common::{Case, RELATIONS};
+use crate::mean::Mean;
 use privet_core::{Budget, Neighbours};
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
 use privet_data::{Dataset, Schema, read};
@@ -17,7 +18,10 @@ use privet_learn::streams::tally::Tally;
 use privet_learn::streams::{self, Online};
 use privet_learn::tuning::{Law, Tune};
 use privet_learn::votes::{AGGREGATORS, Aggregator, Vote};
-use privet_learn::{Erm, LearnError, METHODS, Plan, Released, Request, Task, Words, plan};
+use privet_learn::{
+    Budgeted, Erm, LearnError, METHODS, Offered, Plan, Registered, Released, Request, Task, Visit,
+    Words, each_offered, plan,
+};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::sync::LazyLock;
@@ -40,6 +44,54 @@ pub struct Subject<T: Task> {
     pub released: Released<T>,
 }
 
+/// False of methods and families that the variable `LEARNER` leaves out (`make check LEARNER=NAME`).
+pub fn wanted(name: &str) -> bool {
+    let named = |names: String| names.is_empty() || names.split(',').any(|one| one == name);
+    std::env::var("LEARNER").map_or(true, named)
+}
+
+/// Requests that are made of nothing but a family's declaration: every method that it lists, the words that it needs at a value
+/// that they accept, under both relations, with δ as it is left out and δ > 0. So whatever is offered is in the battery.
+pub fn declared<F: Offered>() -> Vec<Subject<F>> {
+    let schema = Schema::from_toml(CHOSEN).unwrap();
+    let data = read::csv_bytes(choosable(ROWS).as_bytes(), &schema).unwrap();
+    let mut all = Vec::new();
+    let named = |name: &'static str| (name, F::Learner::named(name));
+    let methods: Vec<_> = match F::Learner::ALL {
+        [] => vec![(F::NAME, None)],
+        methods => methods.iter().map(|info| named(info.name)).collect(),
+    };
+    for (name, method) in methods.into_iter().filter(|(name, _)| wanted(name)) {
+        let before = all.len();
+        for (neighbours, delta) in RELATIONS.into_iter().flat_map(|n| [(n, None), (n, Some(1e-6))])
+        {
+            let budget = Budgeted { epsilon: 8.0, delta, neighbours };
+            let words = F::WORDS.iter().filter(|word| word.is_needed());
+            let words = words.map(|word| (word.name.into(), word.example().expect(word.name)));
+            let asked =
+                F::of_words(words.collect(), method.clone(), &budget, (&schema, ROWS as u64));
+            match asked.and_then(|asked| plan(&asked).map(|_| asked)) {
+                Ok(asked) => {
+                    let given = if delta.is_some() { "declared with δ, " } else { "declared, " };
+                    all.push(Subject::new(name, given, asked, data.clone()));
+                }
+                Err(LearnError::NotCovered { .. }) => {}
+                Err(error) => panic!("{name} {neighbours} {delta:?}: {error}"),
+            }
+        }
+        assert!(all.len() > before, "{name} covers neither relation");
+    }
+    all
+}
+
+/// Visits every family that is offered, the toy, and no other.
+pub fn each_declared(visitor: &mut impl Visit) {
+    each_offered(visitor);
+    if wanted(Mean::NAME) {
+        visitor.family::<Mean>();
+    }
+}
+
 /// A kind of table: its name and its case.
 type Form = (&'static str, fn(Case) -> Case);
 
@@ -53,7 +105,7 @@ const FORMS: [Form; 3] = [
 /// and δ = 0: planned, or refused because no theorem covers it; each is covered somewhere.
 pub static MODELS: LazyLock<Vec<Subject<Erm>>> = LazyLock::new(|| {
     let mut all = Vec::new();
-    for info in METHODS.iter().filter(|info| info.name != "non-private") {
+    for info in METHODS.iter().filter(|info| info.name != "non-private" && wanted(info.name)) {
         let before = all.len();
         for (what, form) in FORMS {
             for (neighbours, delta) in RELATIONS.into_iter().flat_map(|n| [(n, 1e-6), (n, 0.0)]) {
@@ -86,6 +138,9 @@ const COUNTED: &str = "[clip]\nnorm = \"l2\"\nradius = 1.0\n\
 
 /// Counts by the target and by a column, under both relations, with δ > 0 and δ = 0.
 pub static COUNTS: LazyLock<Vec<Subject<Count>>> = LazyLock::new(|| {
+    if !wanted(Count::NAME) {
+        return vec![];
+    }
     let schema = Schema::from_toml(COUNTED).unwrap();
     let mut all = Vec::new();
     for by in ["work", "ill"] {
@@ -112,6 +167,9 @@ const DESCRIBED: &str = "[file]\nmissing_values = [\"?\"]\n[clip]\nnorm = \"l2\"
 
 /// Descriptions with correlations and without, under both relations, with δ > 0 and δ = 0.
 pub static DESCRIPTIONS: LazyLock<Vec<Subject<Describe>>> = LazyLock::new(|| {
+    if !wanted(Describe::NAME) {
+        return vec![];
+    }
     let schema = Schema::from_toml(DESCRIBED).unwrap();
     let row = |row: usize| {
         let age = if row.is_multiple_of(9) { "?".into() } else { (row % 100).to_string() };
@@ -134,6 +192,9 @@ pub static DESCRIPTIONS: LazyLock<Vec<Subject<Describe>>> = LazyLock::new(|| {
 /// Evaluations of a model of two classes, of three and of a number, under both relations, with δ > 0 and
 /// δ = 0.
 pub static EVALUATIONS: LazyLock<Vec<Subject<Evaluate>>> = LazyLock::new(|| {
+    if !wanted(Evaluate::NAME) {
+        return vec![];
+    }
     let mut all = Vec::new();
     for (what, method, classes) in
         [("2 classes, ", "gd", 2), ("3 classes, ", "gd", 3), ("a number, ", "ssp", 1)]
@@ -161,7 +222,7 @@ pub static EVALUATIONS: LazyLock<Vec<Subject<Evaluate>>> = LazyLock::new(|| {
 /// practically every draw of the noise gives an answer.
 pub static SUPPORTS: LazyLock<Vec<Subject<Select>>> = LazyLock::new(|| {
     let mut all = Vec::new();
-    for info in SELECTORS {
+    for info in SELECTORS.iter().filter(|info| wanted(info.name)) {
         let before = all.len();
         let numbers = info.name == "lasso-stability";
         for (neighbours, delta) in RELATIONS.into_iter().flat_map(|n| [(n, 1e-6), (n, 0.0)]) {
@@ -229,7 +290,9 @@ pub static RATINGS: LazyLock<Vec<Subject<Complete>>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for (info, neighbours) in privet_learn::ratings::METHODS
         .iter()
-        .filter(|info| info.private)
+        .filter(|info| {
+            info.private && (wanted(info.name) || wanted(&format!("complete-{}", info.name)))
+        })
         .flat_map(|info| RELATIONS.map(|relation| (info, relation)))
     {
         let method: Method = info.name.parse().unwrap();
@@ -261,6 +324,9 @@ pub static RATINGS: LazyLock<Vec<Subject<Complete>>> = LazyLock::new(|| {
 
 /// Tunings by each distribution of trials, with candidates that walk and ones that do not.
 pub static TUNINGS: LazyLock<Vec<Subject<Tune>>> = LazyLock::new(|| {
+    if !wanted(Tune::NAME) {
+        return vec![];
+    }
     let schema = Schema::from_toml(CHOSEN).unwrap();
     let mut all = Vec::new();
     for neighbours in RELATIONS {
@@ -304,7 +370,9 @@ fn rated(schema: &Schema) -> Dataset {
 /// Every online learner, with all its models kept, and one in batches.
 pub static STREAMS: LazyLock<Vec<Subject<Online>>> = LazyLock::new(|| {
     let mut all = Vec::new();
-    for info in streams::METHODS.iter().filter(|info| info.name != "non-private") {
+    for info in
+        streams::METHODS.iter().filter(|info| info.name != "non-private" && wanted(info.name))
+    {
         for (what, batch) in [("", 1), ("batches of 7, ", 7)] {
             let words =
                 Words { epsilon: Some(1.0), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
@@ -323,6 +391,9 @@ pub static STREAMS: LazyLock<Vec<Subject<Online>>> = LazyLock::new(|| {
             }
         }
     }
+    if !wanted("ftrl") {
+        return all;
+    }
     let words = Words { epsilon: Some(1.0), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
     let case = Case::of("gd").classes(3).rows(ROWS as u64);
     for loss in ["logistic", "huber-svm"] {
@@ -338,6 +409,9 @@ pub static STREAMS: LazyLock<Vec<Subject<Online>>> = LazyLock::new(|| {
 
 /// Running counts by the target and by a column.
 pub static TALLIES: LazyLock<Vec<Subject<Tally>>> = LazyLock::new(|| {
+    if !wanted(Tally::NAME) {
+        return vec![];
+    }
     let schema = Schema::from_toml(COUNTED).unwrap();
     let subject = |by: &str| {
         let asked =
@@ -358,7 +432,9 @@ pub static VOTES: LazyLock<Vec<Subject<Vote>>> = LazyLock::new(|| {
     let mut all = Vec::new();
     let schema = Schema::from_toml(CHOSEN).unwrap();
     let public = read::csv_bytes(choosable(12).as_bytes(), &schema).unwrap().features;
-    for info in AGGREGATORS.iter().filter(|info| !UNSETTLED.contains(&info.name)) {
+    for info in
+        AGGREGATORS.iter().filter(|info| !UNSETTLED.contains(&info.name) && wanted(info.name))
+    {
         for neighbours in RELATIONS {
             let aggregator: Aggregator = info.name.parse().unwrap();
             let aggregator = match info.name {
@@ -377,6 +453,9 @@ pub static VOTES: LazyLock<Vec<Subject<Vote>>> = LazyLock::new(|| {
 
 /// Answers by records near a few questions: classes and a number, both relations, records and users.
 pub static ANSWERS: LazyLock<Vec<Subject<Nearby>>> = LazyLock::new(|| {
+    if !wanted(Nearby::NAME) {
+        return vec![];
+    }
     let classes = "classes = [\"no\", \"yes\"]";
     let users = "[unit]\ncolumn = \"who\"\nmax_records = 2\n";
     let number = CHOSEN.replace(classes, "bounds = [0, 10]");
@@ -424,7 +503,7 @@ pub static NETWORKS: LazyLock<Vec<Subject<Network>>> = LazyLock::new(|| {
         Subject::new(method, what, asked.within(Budget::new(1.0, 1e-6).unwrap()), data)
     };
     let mut all = Vec::new();
-    for info in networks::METHODS.iter().filter(|info| info.private) {
+    for info in networks::METHODS.iter().filter(|info| info.private && wanted(info.name)) {
         for neighbours in RELATIONS {
             // Correlated noise covers a row of the table that is exchanged, not one added or removed.
             if info.name != "dp-ftrl" || neighbours == Neighbours::ReplaceOne {
@@ -433,9 +512,13 @@ pub static NETWORKS: LazyLock<Vec<Subject<Network>>> = LazyLock::new(|| {
         }
     }
     let float = [("steps", "9"), ("sums", "float")];
-    all.push(subject("dp-sgd", "floats, ", Neighbours::AddRemove, &float));
+    if wanted("dp-sgd") {
+        all.push(subject("dp-sgd", "floats, ", Neighbours::AddRemove, &float));
+    }
     let fixed = [("steps", "9"), ("sampling", "without-replacement"), ("batch", "20")];
-    all.push(subject("dp-adam", "fixed size, ", Neighbours::ReplaceOne, &fixed));
+    if wanted("dp-adam") {
+        all.push(subject("dp-adam", "fixed size, ", Neighbours::ReplaceOne, &fixed));
+    }
     all
 });
 

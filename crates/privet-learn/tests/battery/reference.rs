@@ -1,7 +1,7 @@
 //! `docs/reference.md`: every method with its settings and its coverage, generated from the
 //! declarations.
 //!
-//! After a change of a declaration write the page anew with `cargo test -p privet-learn --test all
+//! After a change of a declaration write the page anew with `cargo test -p privet-learn --test battery
 //! reference -- --ignored`.
 
 use privet_learn::networks;

@@ -1,0 +1,43 @@
+//! Whatever is offered, by its declaration alone, and a family that is not listed: the toy.
+//!
+//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the true claims, fewer than a hundred,
+//! with probability below 10⁻⁸.
+
+use crate::mean::Mean;
+use privet_audit::AuditError;
+use privet_audit::attack::AttackOptions;
+use privet_audit::declared::{Subject, audit, of_family, offered};
+use privet_core::{Budget, Neighbours};
+use privet_learn::Family;
+
+const OPTIONS: AttackOptions = AttackOptions { runs: 4_000, confidence: 1.0 - 1e-10, seed: 47 };
+
+#[test]
+fn what_is_offered_is_as_private_as_it_claims() {
+    let mut audited = std::collections::BTreeSet::new();
+    for subject in Subject::all(4.0, 1e-5).unwrap() {
+        let found = match audit(&subject, &OPTIONS, &()) {
+            // The method refuses this combination before any data: nothing to audit.
+            Err(AuditError::NoTable { .. }) => continue,
+            found => found.unwrap(),
+        };
+        assert!(!found.refuted, "{subject:?}: {found:?}");
+        audited.insert(subject.name());
+    }
+    let ways = |(_, methods): &(&str, Vec<&str>)| methods.len().max(1);
+    assert_eq!(audited.len(), offered().iter().map(ways).sum::<usize>(), "{audited:?}");
+}
+
+/// A family that nothing was written for has a pair that refutes a claim of half of its ε.
+#[test]
+fn a_declared_family_has_its_audit() {
+    let budget = Budget::new(4.0, 0.0).unwrap();
+    for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
+        let subject = Subject { verb: Mean::VERB, method: None, budget, neighbours };
+        let against = |stated| of_family::<Mean>(&subject, stated, &OPTIONS, &()).unwrap();
+        let sound = against(budget);
+        assert!(!sound.refuted, "{sound:?}");
+        let bold = against(Budget::new(2.0, 0.0).unwrap());
+        assert!(bold.refuted, "{neighbours} {bold:?}");
+    }
+}
