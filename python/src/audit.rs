@@ -5,7 +5,7 @@ use crate::error::{Failure, Outcome};
 use crate::input;
 use crate::released::Released;
 use crate::watched::watched;
-use privet_audit::learner::{self, Subject};
+use privet_audit::learner::{self, Setting};
 use privet_audit::{AttackOptions, Watch, counts, membership, one_run};
 use privet_core::Budget;
 use privet_learn::{Calibration, Method};
@@ -27,11 +27,11 @@ fn subject(
     delta: f64,
     neighbours: &str,
     rows: Option<u64>,
-) -> Outcome<Subject> {
+) -> Outcome<Setting> {
     let method: Method = method.parse()?;
     let method =
         settings.iter().try_fold(method, |method, (name, value)| method.with(name, value))?;
-    Ok(Subject {
+    Ok(Setting {
         method,
         budget: Budget::new(epsilon, delta)?,
         neighbours: neighbours.parse()?,
@@ -74,7 +74,7 @@ pub fn audit_counts(
     seed: u64,
 ) -> Outcome<String> {
     let (budget, neighbours) = (Budget::new(epsilon, delta)?, neighbours.parse()?);
-    let subject = counts::Subject { budget, neighbours, max_records };
+    let subject = counts::Setting { budget, neighbours, max_records };
     if law_named(law)? != counts::law(&subject) {
         let words =
             "counts by Laplace noise are attacked at delta = 0, by Gaussian noise at delta > 0";

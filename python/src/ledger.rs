@@ -11,7 +11,7 @@ use privet_dp::gate::{Release, Spend};
 use privet_dp::noise::Source;
 use privet_learn::{Plan, Task};
 use privet_ledger::identity::Print;
-use privet_ledger::{Asked, Kind, LedgerError, Limit, Note, Paying};
+use privet_ledger::{BudgetRequest, Kind, LedgerError, Limit, Note, Paying};
 use privet_optim::sum::Table;
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
@@ -150,7 +150,7 @@ impl Ledger {
         let event: Event = serde_json::from_str(events)?;
         let all = Event::Repeat { count: fits, event: Box::new(event) };
         let (doing, note) = ("quote".into(), Note::default());
-        let asked = Asked { dataset: name, doing, note, claim: None, whole: false };
+        let asked = BudgetRequest { dataset: name, doing, note, claim: None, whole: false };
         let quote = ledger.quote(&asked, &whose, &Spend::Exactly(all))?;
         Ok((quote.share, quote.fits))
     }
@@ -314,7 +314,7 @@ impl Paid {
         doing: &str,
         source: &dyn Source,
     ) -> Outcome<Paying<&'a mut privet_ledger::Ledger>> {
-        let asked = Asked {
+        let asked = BudgetRequest {
             dataset: self.1.clone(),
             doing: doing.into(),
             note: self.note(),

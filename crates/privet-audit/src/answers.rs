@@ -26,7 +26,7 @@ const OTHERS: u32 = 5;
 
 /// Setting of an audit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// Budget requested.
     pub budget: Budget,
     /// Neighbour relation.
@@ -35,7 +35,7 @@ pub struct Subject {
     pub max_records: Option<u32>,
 }
 
-impl Subject {
+impl Setting {
     /// Settings of both relations, with records and with users as units.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
@@ -103,9 +103,9 @@ impl Subject {
     }
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(subject: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
     let (plan, claim) = plan_and_claim(|budget| subject.planned(budget), subject.budget, stated)?;
     let schema = &plan.request().schema;
     let own = subject.own();

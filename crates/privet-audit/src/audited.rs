@@ -1,7 +1,7 @@
 //! Audit functions of every kind of setting, written once: against its own claim, or that of another
 //! budget.
 //!
-//! A kind has a `Subject` with a `budget`, and a function `judged` that builds the target and its claim;
+//! A kind has a `Setting` with a `budget`, and a function `judged` that builds the target and its claim;
 //! the attack is the same for all.
 
 use crate::AuditError;
@@ -15,7 +15,7 @@ use privet_learn::{Plan, Task};
 /// Attacks a target and judges a claim.
 pub(crate) type Judge<'a> = &'a dyn Fn(&dyn Target, &Claim) -> Result<Finding, AuditError>;
 
-/// Defines `audit` and `audit_against` for the `Subject` of a module.
+/// Defines `audit` and `audit_against` for the `Setting` of a module.
 macro_rules! audited {
     ($subject:ty) => {
         /// Audits a setting against its own certificate.

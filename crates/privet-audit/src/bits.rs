@@ -16,7 +16,7 @@ use crate::runs::{self, Target, Watch, World};
 use crate::{AuditError, Claim};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{self, Event, Guarantee};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session, Statement};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session, Statement};
 use privet_dp::mechanism::{Gaussian, L2Laplace, Laplace};
 use privet_dp::noise::Source;
 use std::collections::HashMap;
@@ -196,7 +196,7 @@ impl Target for FloatingPoint {
 fn gated(
     event: Event,
     source: &mut dyn Source,
-    run: impl FnOnce(&mut Session<'_>) -> Result<Noised<Vec<f64>>, GateError>,
+    run: impl FnOnce(&mut Session<'_>) -> Result<Noisy<Vec<f64>>, GateError>,
 ) -> Result<Vec<f64>, AuditError> {
     let claim = Guarantee::new(NEIGHBOURS, UNIT, 1.0, 0.5);
     let statement = Statement::new(claim, Arithmetic::Real, serde_json::Value::Null);

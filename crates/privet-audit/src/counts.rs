@@ -6,7 +6,7 @@
 //! slack: the ratio of the densities is e^±ε itself for Laplace noise, and a projection is the best test
 //! for Gaussian noise.
 
-pub use crate::sums::Subject;
+pub use crate::sums::Setting;
 
 use crate::AuditError;
 use crate::attack::Finding;
@@ -20,19 +20,19 @@ const COLUMNS: &str =
     "[[columns]]\nname = \"kind\"\ntype = \"category\"\ncategories = [\"a\", \"b\"]\n";
 
 /// The law of the noise for a setting's counts.
-pub fn law(subject: &Subject) -> Law {
+pub fn law(subject: &Setting) -> Law {
     if subject.budget.is_pure() { Law::Laplace } else { Law::Gaussian }
 }
 
 /// The plan, as a caller of the learner gets it.
-fn planned(subject: &Subject, budget: Budget) -> Result<Plan<Count>, AuditError> {
+fn planned(subject: &Setting, budget: Budget) -> Result<Plan<Count>, AuditError> {
     let schema = subject.schema(COLUMNS)?;
     let task = Count { by: "kind".into(), times: None, law: Some(law(subject)) };
     Ok(plan(&task.request(&schema, subject.rows(), subject.neighbours)?.within(budget))?)
 }
 
 /// Counts on two neighbouring tables.
-fn pair<'a>(subject: &Subject, plan: &'a Plan<Count>) -> Result<SumsPair<'a, Count>, AuditError> {
+fn pair<'a>(subject: &Setting, plan: &'a Plan<Count>) -> Result<SumsPair<'a, Count>, AuditError> {
     let table = |own| subject.table(plan.schema(), "kind,y", ["a,no", "b,no"], own);
     let own = subject.own(["b,no", "a,no"], "a,no");
     let worlds = [table(own[0])?, table(own[1])?];
@@ -43,9 +43,9 @@ fn pair<'a>(subject: &Subject, plan: &'a Plan<Count>) -> Result<SumsPair<'a, Cou
     Ok(SumsPair::new(plan, worlds, exact))
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(subject: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
     let (plan, claim) = plan_and_claim(|budget| planned(subject, budget), subject.budget, stated)?;
     judge(&pair(subject, &plan)?, &claim)
 }
@@ -59,7 +59,7 @@ mod tests {
     /// The tables are neighbours as far apart as the theorem allows.
     #[test]
     fn the_worlds_differ_by_all_that_is_charged() {
-        for subject in Subject::all(1.0, 1e-5).unwrap() {
+        for subject in Setting::all(1.0, 1e-5).unwrap() {
             let plan = planned(&subject, subject.budget).unwrap();
             let counted = pair(&subject, &plan).unwrap();
             let facts = plan.facts();

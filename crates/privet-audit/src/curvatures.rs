@@ -22,7 +22,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Setting of an audit: a learner that releases a curvature.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// Name of the method.
     pub method: &'static str,
     /// Budget of the whole release.
@@ -40,7 +40,7 @@ const DECLARED: u64 = 200;
 const SCHEMA: &str = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\nbounds = [-1, 1]\n\
      [[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
 
-impl Subject {
+impl Setting {
     /// Every learner that releases a curvature, under both relations. Centred rows of one column all
     /// have the maximum norm: replacing one would not be visible.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
@@ -119,7 +119,7 @@ impl Target for Lengths {
 
 /// Audits the curvature that a learner releases.
 pub fn audit(
-    subject: &Subject,
+    subject: &Setting,
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
@@ -128,7 +128,7 @@ pub fn audit(
 
 /// Audits it against the claim that its event would have with another budget.
 pub fn audit_against(
-    subject: &Subject,
+    subject: &Setting,
     stated: Budget,
     options: &AttackOptions,
     watch: &dyn Watch,

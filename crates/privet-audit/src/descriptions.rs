@@ -6,7 +6,7 @@
 //! claim is slack. Under replace-one it is at the one end of the bounds or at the other: squares and
 //! products do not change, and the other sums move by their whole sensitivity.
 
-pub use crate::sums::Subject;
+pub use crate::sums::Setting;
 
 use crate::AuditError;
 use crate::attack::Finding;
@@ -21,7 +21,7 @@ const COLUMNS: &str = "[[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-
                        [[columns]]\nname = \"b\"\ntype = \"number\"\nbounds = [-1, 1]\n";
 
 /// The plan, as a caller of the learner gets it.
-fn planned(subject: &Subject, budget: Budget) -> Result<Plan<Describe>, AuditError> {
+fn planned(subject: &Setting, budget: Budget) -> Result<Plan<Describe>, AuditError> {
     let schema = subject.schema(COLUMNS)?;
     let task = Describe { bins: Some(2), ..Describe::default() };
     let budget = (budget.epsilon(), Some(budget.delta()));
@@ -30,7 +30,7 @@ fn planned(subject: &Subject, budget: Budget) -> Result<Plan<Describe>, AuditErr
 
 /// Descriptions of two neighbouring tables.
 fn pair<'a>(
-    subject: &Subject,
+    subject: &Setting,
     plan: &'a Plan<Describe>,
 ) -> Result<SumsPair<'a, Describe>, AuditError> {
     let others = ["0.5,-0.5,no", "0,0,yes"];
@@ -43,9 +43,9 @@ fn pair<'a>(
     Ok(SumsPair::new(plan, worlds, exact))
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(subject: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
     let (plan, claim) = plan_and_claim(|budget| planned(subject, budget), subject.budget, stated)?;
     judge(&pair(subject, &plan)?, &claim)
 }
@@ -58,7 +58,7 @@ mod tests {
     /// Add-remove pairs are as far apart as the theorem allows, the others nearly.
     #[test]
     fn the_worlds_differ_by_nearly_all_that_is_charged() {
-        for subject in Subject::all(1.0, 1e-5).unwrap() {
+        for subject in Setting::all(1.0, 1e-5).unwrap() {
             let plan = planned(&subject, subject.budget).unwrap();
             let share = pair(&subject, &plan).unwrap().share_of(plan.facts().shift());
             let least = match subject.neighbours {

@@ -5,7 +5,7 @@
 //! (replace-one), or that is absent from one (add-remove): every part of the sums moves by nearly its
 //! whole sensitivity.
 
-pub use crate::sums::Subject;
+pub use crate::sums::Setting;
 
 use crate::AuditError;
 use crate::attack::Finding;
@@ -24,7 +24,7 @@ const COLUMNS: &str =
     "[[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
 
 /// The plan, as a caller of the learner gets it.
-fn planned(subject: &Subject, budget: Budget) -> Result<Plan<Evaluate>, AuditError> {
+fn planned(subject: &Setting, budget: Budget) -> Result<Plan<Evaluate>, AuditError> {
     let task = Evaluate {
         model: "0".repeat(64),
         says: Says::Probabilities,
@@ -36,12 +36,12 @@ fn planned(subject: &Subject, budget: Budget) -> Result<Plan<Evaluate>, AuditErr
     Ok(plan(&task.request(&schema, subject.rows(), subject.neighbours, budget)?)?)
 }
 
-fn table(subject: &Subject, schema: &Schema, own: (&str, u32)) -> Result<Dataset, AuditError> {
+fn table(subject: &Setting, schema: &Schema, own: (&str, u32)) -> Result<Dataset, AuditError> {
     subject.table(schema, "a,y", ["1,yes", "-1,no"], own)
 }
 
 /// A model that predicts yes at 1 with confidence: trained without noise on records that are all so.
-fn model(subject: &Subject, schema: &Schema) -> Result<Model, AuditError> {
+fn model(subject: &Setting, schema: &Schema) -> Result<Model, AuditError> {
     let learnt = table(subject, schema, ("1,yes", 0))?;
     let method: Method = "non-private".parse().map_err(AuditError::Learn)?;
     let method = method.with("ridge", "0.001").map_err(AuditError::Learn)?;
@@ -53,7 +53,7 @@ fn model(subject: &Subject, schema: &Schema) -> Result<Model, AuditError> {
 
 /// Evaluations of two neighbouring tables.
 fn pair<'a>(
-    subject: &Subject,
+    subject: &Setting,
     plan: &'a Plan<Evaluate>,
 ) -> Result<SumsPair<'a, Evaluate>, AuditError> {
     let (schema, form) = (subject.schema(COLUMNS)?, plan.facts());
@@ -69,9 +69,9 @@ fn pair<'a>(
     Ok(SumsPair::new(plan, worlds, exact))
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(subject: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
     let (plan, claim) = plan_and_claim(|budget| planned(subject, budget), subject.budget, stated)?;
     judge(&pair(subject, &plan)?, &claim)
 }
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn the_worlds_differ_by_nearly_all_that_is_charged() {
-        for subject in Subject::all(1.0, 1e-5).unwrap() {
+        for subject in Setting::all(1.0, 1e-5).unwrap() {
             let plan = planned(&subject, subject.budget).unwrap();
             let share = pair(&subject, &plan).unwrap().share_of(plan.facts().shift());
             assert!((0.9..=1.0).contains(&share), "{subject:?}: {share}");

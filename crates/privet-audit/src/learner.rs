@@ -39,7 +39,7 @@ const FEW_STEPS: &str = "16";
 
 /// Setting of an audit: a learner and its claim.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// The learner and its settings.
     pub method: Method,
     /// Budget requested.
@@ -52,7 +52,7 @@ pub struct Subject {
     pub calibration: Calibration,
 }
 
-impl Subject {
+impl Setting {
     /// Uses the default number of rows and sound constants.
     pub fn new(method: Method, budget: Budget, neighbours: Neighbours) -> Self {
         Self { method, budget, neighbours, rows: ROWS, calibration: Calibration::Sound }
@@ -92,7 +92,7 @@ impl<'a> Learner<'a> {
 }
 
 /// Returns the first plan that the method accepts.
-pub fn planned(subject: &Subject, columns: usize) -> Result<Plan, AuditError> {
+pub fn planned(subject: &Setting, columns: usize) -> Result<Plan, AuditError> {
     let method = subject.method.name();
     if !subject.method.is_private() {
         return Err(AuditError::NothingClaimed { method });
@@ -131,7 +131,7 @@ pub fn planned(subject: &Subject, columns: usize) -> Result<Plan, AuditError> {
 
 /// Audits a learner on the pair that is worst for it.
 pub fn audit(
-    subject: &Subject,
+    subject: &Setting,
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Report, AuditError> {
@@ -141,7 +141,7 @@ pub fn audit(
 /// Audits a learner against the certificate of another budget: with a smaller one that certificate is
 /// false, and an audit with power refutes it.
 pub fn audit_against(
-    subject: &Subject,
+    subject: &Setting,
     stated: Budget,
     options: &AttackOptions,
     watch: &dyn Watch,
@@ -151,19 +151,19 @@ pub fn audit_against(
     let few = [("steps", FEW_STEPS.into())];
     let fewer = with_unless_given(&subject.method, &few);
     // Some variants of a method have no steps.
-    let quick = fewer.map(|method| Subject { method, ..subject.clone() });
+    let quick = fewer.map(|method| Setting { method, ..subject.clone() });
     let quick = quick.filter(|quick| planned(quick, COLUMNS).is_ok()).unwrap_or(subject.clone());
     let mut tried: Vec<(Plan, usize, &[Pair])> =
         vec![(planned(&quick, COLUMNS)?, COLUMNS, &Pair::GENERAL)];
     let straight = [("ridge", STRAIGHT_RIDGE.into())];
     if let Some(method) = with_unless_given(&quick.method, &straight) {
-        let plan = planned(&Subject { method, ..quick }, COLUMNS);
+        let plan = planned(&Setting { method, ..quick }, COLUMNS);
         tried.extend(plan.ok().map(|plan| (plan, COLUMNS, &Pair::GENERAL[..])));
     }
     if let Some(sharp) = sharp(method, subject.rows) {
         let method = with_unless_given(&subject.method, &sharp.settings);
         let plan = method
-            .and_then(|method| planned(&Subject { method, ..subject.clone() }, sharp.columns).ok());
+            .and_then(|method| planned(&Setting { method, ..subject.clone() }, sharp.columns).ok());
         tried.extend(plan.map(|plan| (plan, sharp.columns, sharp.pairs)));
     }
     let pilot = (options.runs / 5).clamp(40, PILOT);
@@ -176,7 +176,7 @@ pub fn audit_against(
         } else {
             let method = request.task.method.clone();
             certificate(&planned(
-                &Subject { method, budget: stated, ..subject.clone() },
+                &Setting { method, budget: stated, ..subject.clone() },
                 *columns,
             )?)?
         };
@@ -215,7 +215,7 @@ pub(crate) fn certificate(plan: &Plan) -> Result<Claim, AuditError> {
 /// Searches the low bits of a learner's releases on a pair of tables ([`crate::bits`]). The default
 /// ridge is a power of two: quotients by it keep the bits of the dividend.
 pub fn low_bits(
-    subject: &Subject,
+    subject: &Setting,
     pair: Pair,
     options: &AttackOptions,
     watch: &dyn Watch,
@@ -224,7 +224,7 @@ pub fn low_bits(
     let changed = with_unless_given(&subject.method, &straight[..1])
         .or_else(|| with_unless_given(&subject.method, &straight[1..]))
         .unwrap_or(subject.method.clone());
-    let plan = planned(&Subject { method: changed, ..subject.clone() }, COLUMNS)?;
+    let plan = planned(&Setting { method: changed, ..subject.clone() }, COLUMNS)?;
     let claim = certificate(&plan)?;
     bits::audit(&Learner::new(&plan, COLUMNS, pair)?, &claim, options, watch)
 }

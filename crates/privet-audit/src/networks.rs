@@ -12,7 +12,7 @@
 //! g/(|g| + 10⁻⁸), elementwise, gives g = 10⁻⁸·u/(1 − |u|); a step of `dp-agd` shows the direction
 //! alone, not the norm. Smoothing multiplies the observed direction by a number, and the noise with it.
 //! So the attack sees nearly the whole sensitivity, and detects half the noise that a certificate
-//! claims, for `dp-agd` a quarter ([`Subject::refutable`]). Not attacked: the *choices* of `dp-agd`, a
+//! claims, for `dp-agd` a quarter ([`Setting::refutable`]). Not attacked: the *choices* of `dp-agd`, a
 //! fifth of its budget, and the differences of `dp-srm`, whose direction depends on the noise before;
 //! their sensitivities are tested beside the learners.
 
@@ -50,7 +50,7 @@ const HALVINGS: u32 = 12;
 
 /// Setting of an audit: a training and its claim.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// Training method.
     pub method: Method,
     /// Budget requested.
@@ -59,7 +59,7 @@ pub struct Subject {
     pub neighbours: Neighbours,
 }
 
-impl Subject {
+impl Setting {
     /// Settings of every private training under both relations, and one in floating point.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
@@ -169,9 +169,9 @@ fn short(name: &str) -> Result<Method, AuditError> {
     Ok(few.into_iter().try_fold(method, one)?)
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(subject: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
     let plan = |budget| subject.planned(budget, 1, OTHERS + 1);
     let (planned, claim) = plan_and_claim(plan, subject.budget, stated)?;
     let schema = &planned.request().schema;
@@ -233,7 +233,7 @@ impl Target for Undone<'_> {
 /// by a fair coin, each on an input of its own. A sample contains nearly all of them: a canary in no
 /// sample would be invisible.
 pub fn one_run(
-    subject: &Subject,
+    subject: &Setting,
     canaries: u64,
     confidence: f64,
     seed: u64,
@@ -243,7 +243,7 @@ pub fn one_run(
 
 /// Trains once, and tests a stated budget in place of the one that the training was planned for.
 pub fn one_run_against(
-    subject: &Subject,
+    subject: &Setting,
     stated: Budget,
     canaries: u64,
     confidence: f64,

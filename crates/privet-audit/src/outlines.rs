@@ -22,7 +22,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Setting of an audit: an outline and its claim.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// Budget requested.
     pub budget: Budget,
     /// Neighbour relation.
@@ -37,7 +37,7 @@ pub struct Subject {
 const OTHERS: u64 = 60;
 const COLUMNS: [&str; 2] = ["a", "b"];
 
-impl Subject {
+impl Setting {
     /// Settings of both relations and units; and for records under add-remove, texts that no other unit
     /// holds, with a separate budget.
     pub fn all(epsilon: f64, delta: f64, own: (f64, f64)) -> Result<Vec<Self>, AuditError> {
@@ -133,7 +133,7 @@ struct Outlines {
 }
 
 impl Outlines {
-    fn of(subject: &Subject, plan: &Plan<Outline>) -> Result<Self, AuditError> {
+    fn of(subject: &Setting, plan: &Plan<Outline>) -> Result<Self, AuditError> {
         let held = [World::First, World::Second].map(|world| subject.held(world));
         let keys = subject.keys();
         let noise = |name| plan.settings().get(name).unwrap_or(1.0);
@@ -177,7 +177,7 @@ impl Target for Outlines {
 
 /// Audits an outline.
 pub fn audit(
-    subject: &Subject,
+    subject: &Setting,
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
@@ -186,7 +186,7 @@ pub fn audit(
 
 /// Audits it against the certificate of another budget.
 pub fn audit_against(
-    subject: &Subject,
+    subject: &Setting,
     stated: Budget,
     options: &AttackOptions,
     watch: &dyn Watch,
@@ -205,7 +205,7 @@ mod tests {
     /// The pairs are as far apart as the theorem allows.
     #[test]
     fn the_worlds_differ_by_all_that_is_charged() {
-        for subject in Subject::all(4.0, 1e-5, (1.0, 0.4)).unwrap().iter().filter(|one| !one.alone)
+        for subject in Setting::all(4.0, 1e-5, (1.0, 0.4)).unwrap().iter().filter(|one| !one.alone)
         {
             let held = [World::First, World::Second].map(|world| subject.held(world));
             let [counts, totals] = moved(&held, &subject.keys());

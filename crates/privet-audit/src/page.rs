@@ -19,7 +19,7 @@ use self::progress::{LEARNER, OTHER, Progress, SINGLE};
 use crate::attack::{self, AttackOptions};
 use crate::bits::{self, FloatingPoint, Scalar};
 use crate::cases::cases;
-use crate::learner::{self, Subject};
+use crate::learner::{self, Setting};
 use crate::pairs::Pair;
 use crate::peers::short;
 use crate::printed::{self, Verdict};
@@ -127,7 +127,7 @@ fn learners(
         for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
             for (epsilon, delta) in BUDGETS {
                 let budget = Budget::new(epsilon, delta)?;
-                let subject = Subject::new(method.clone(), budget, neighbours);
+                let subject = Setting::new(method.clone(), budget, neighbours);
                 let claimed = format!("({}, {})", short(epsilon), short(delta));
                 progress.step(LEARNER, &format!("{} {neighbours} {claimed}", info.name));
                 let row = match learner::audit(&subject, options, &()) {
@@ -198,7 +198,7 @@ fn doubled(
         }
         for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
             progress.step(LEARNER, &format!("{} {neighbours} at twice its ε", info.name));
-            let subject = Subject::new(method.clone(), asked, neighbours);
+            let subject = Setting::new(method.clone(), asked, neighbours);
             let row = match learner::audit_against(&subject, stated, options, &()) {
                 Ok(report) => {
                     page.doubled.0 += u32::from(report.finding.refuted);
@@ -234,7 +234,7 @@ fn single_runs(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<()
         }
         for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
             progress.step(SINGLE, &format!("one run of {}, {neighbours}", info.name));
-            let subject = Subject::new(method.clone(), Budget::new(4.0, 1e-5)?, neighbours);
+            let subject = Setting::new(method.clone(), Budget::new(4.0, 1e-5)?, neighbours);
             let row = match one_run::audit(&subject, 400, 0.999, seed) {
                 Ok(found) => {
                     page.expect(!found.refuted, || format!("one run refutes {}", info.name));
@@ -409,7 +409,7 @@ fn low_bits(
          | method | pair | ε at least | refuted |\n|---|---|---|---|\n",
     );
     for name in LOW_BITS {
-        let subject = Subject::new(name.parse()?, Budget::new(1.0, 1e-5)?, Neighbours::AddRemove);
+        let subject = Setting::new(name.parse()?, Budget::new(1.0, 1e-5)?, Neighbours::AddRemove);
         for pair in [Pair::Canary, Pair::AllEqual] {
             progress.step(OTHER, &format!("low bits of {name}"));
             let found = learner::low_bits(&subject, pair, options, &())?;

@@ -22,7 +22,7 @@ use privet_learn::LearnError;
 
 /// Setting of an audit: a coalition and the claim against it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// The number of parties and servers.
     pub among: Among,
     /// The number of servers in the coalition.
@@ -31,7 +31,7 @@ pub struct Subject {
     pub budget: Budget,
 }
 
-impl Subject {
+impl Setting {
     /// Settings with as many colluding servers as allowed, for a few numbers of servers; and one
     /// without.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
@@ -55,9 +55,9 @@ impl Subject {
     }
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(subject: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
     judge(&Coalition::new(subject)?, &Claim::stated_gaussian(stated))
 }
 
@@ -72,8 +72,8 @@ struct Coalition {
 }
 
 impl Coalition {
-    fn new(subject: &Subject) -> Result<Self, AuditError> {
-        let Subject { among, colluding, budget } = *subject;
+    fn new(subject: &Setting) -> Result<Self, AuditError> {
+        let Setting { among, colluding, budget } = *subject;
         let noise_scale = 1.0 / gaussian::mu(budget.epsilon(), budget.delta());
         let mechanism = Gaussian {
             neighbours: Neighbours::AddRemove,

@@ -26,7 +26,7 @@ const LEARNT: u64 = 200;
 
 /// Setting of an audit: a method of completion and its claim.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// Method of completing ratings.
     pub method: Method,
     /// Budget requested.
@@ -35,7 +35,7 @@ pub struct Subject {
     pub neighbours: Neighbours,
 }
 
-impl Subject {
+impl Setting {
     /// Settings of every method under both relations.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
@@ -109,7 +109,7 @@ fn direction(
 
 /// Audits completed ratings.
 pub fn audit(
-    subject: &Subject,
+    subject: &Setting,
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
@@ -118,7 +118,7 @@ pub fn audit(
 
 /// Audits them against the certificate of another budget.
 pub fn audit_against(
-    subject: &Subject,
+    subject: &Setting,
     stated: Budget,
     options: &AttackOptions,
     watch: &dyn Watch,

@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Setting of an audit: a choice and its claim.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// The selector with its settings.
     pub method: Selector,
     /// Budget requested.
@@ -50,7 +50,7 @@ const CASES: [Case; 7] = [
     ("lasso-stability", &[("lambda", "900"), ("curvature", "0.25")], true, false),
 ];
 
-impl Subject {
+impl Setting {
     /// Settings of every selector under every relation that it covers.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let mut all = Vec::new();
@@ -186,9 +186,9 @@ impl Target for Chosen<'_> {
     }
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(subject: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
     let (others, first, second) = subject.rows()?;
     let with = |row: Option<Row>| others.iter().copied().chain(row).collect::<Vec<Row>>();
     let (one, two) = (with(first), with(Some(second)));

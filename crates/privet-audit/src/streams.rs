@@ -34,7 +34,7 @@ const BALL: f64 = 1e6;
 
 /// Setting of an audit: a stream and its claim.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// Kind of the stream's releases.
     pub of: Of,
     /// Budget requested.
@@ -117,7 +117,7 @@ impl Of {
     ];
 }
 
-impl Subject {
+impl Setting {
     /// Settings of every kind of stream.
     pub fn all(budget: Budget) -> Vec<Self> {
         Of::ALL.map(|of| Self { of, budget }).into()
@@ -322,9 +322,9 @@ fn points_apart(slope: f64, of: Of) -> Vec<f64> {
     world(-slope).iter().zip(world(slope)).map(|(a, b)| a - b).collect()
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(subject: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
     let of = subject.of;
     let (slots, changed, _) = of.shape();
     let mut g = vec![0.0; slots as usize];
@@ -371,7 +371,7 @@ mod tests {
     /// Releases before the differing slot are equal, those from it on are not.
     #[test]
     fn the_worlds_differ_from_the_slot_that_is_attacked_on() {
-        for subject in Subject::all(Budget::new(8.0, 1e-5).unwrap()) {
+        for subject in Setting::all(Budget::new(8.0, 1e-5).unwrap()) {
             assert_eq!(subject.of.name().parse(), Ok(subject.of));
             if subject.of == Of::Tally {
                 continue;

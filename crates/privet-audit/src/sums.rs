@@ -17,7 +17,7 @@ pub(crate) const OTHERS: u32 = 8;
 
 /// Setting of an audit: a release and its claim.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// Budget requested; with δ = 0 the noise is Laplace.
     pub budget: Budget,
     /// Neighbour relation.
@@ -26,7 +26,7 @@ pub struct Subject {
     pub max_records: Option<u32>,
 }
 
-impl Subject {
+impl Setting {
     /// Settings of both laws, relations and units.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let mut all = Vec::new();

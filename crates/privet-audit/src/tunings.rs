@@ -18,7 +18,7 @@ use privet_learn::{Method, Plan, Request, Words, plan};
 
 /// Setting of an audit: a tuning and its claim.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// The law of the number of trials.
     pub law: Law,
     /// Budget requested.
@@ -30,7 +30,7 @@ pub struct Subject {
 const SCHEMA: &str = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\nclasses = [\"no\", \"yes\"]\n\
      [[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
 
-impl Subject {
+impl Setting {
     /// Settings of every law under both relations.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
@@ -87,9 +87,9 @@ impl Target for Pair<'_> {
     }
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(subject: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
     let (plan, claim) = plan_and_claim(|budget| subject.planned(budget), subject.budget, stated)?;
     let worlds = subject.worlds(plan.schema())?;
     judge(&Pair(Planned::on(&plan, worlds, vec![1.0])), &claim)

@@ -39,7 +39,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Setting of an audit: an aggregator and its claim.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// The aggregator with its settings.
     pub aggregator: Aggregator,
     /// Decision of the canary's vote.
@@ -117,7 +117,7 @@ struct Shape {
 /// Maximum number of teachers tried in the search for a shape.
 const MOST_TEACHERS: u32 = 1_024;
 
-impl Subject {
+impl Setting {
     /// Settings of every aggregator, at each of its decisions, under both relations; and for labels
     /// alone, by an aggregator of either kind (the tables differ in the canary's label only).
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
@@ -275,9 +275,9 @@ impl Target for Voted {
     }
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(subject: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
     let Shape { teachers, against } = subject.shape()?;
     let planned = |budget| subject.planned(budget, teachers);
     let (plan, claim) = plan_and_claim(planned, subject.budget, stated)?;
@@ -296,7 +296,7 @@ mod tests {
     /// The votes are at a decision: one teacher fewer, or one dissenter more, changes it.
     #[test]
     fn votes_are_where_something_is_decided() {
-        let all = Subject::all(8.0, 1e-5).unwrap();
+        let all = Setting::all(8.0, 1e-5).unwrap();
         let labels = all.iter().filter(|one| one.neighbours == Neighbours::ReplaceLabel);
         assert_eq!((all.len(), labels.count()), (2 * CASES.len() + LABELS.len(), LABELS.len()));
         for subject in all {

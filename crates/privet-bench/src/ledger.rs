@@ -11,7 +11,7 @@ use crate::error::BenchError;
 use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
 use privet_dp::account::{self, Cost, Event, Grid, guarantee};
 use privet_dp::gate::{Purse, Spend};
-use privet_ledger::{Asked, Kind, Ledger, LedgerError, Limit, Note};
+use privet_ledger::{BudgetRequest, Kind, Ledger, LedgerError, Limit, Note};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -140,8 +140,8 @@ fn gaussian(mu: f64) -> Event {
     Event::Use { neighbours: Neighbours::ReplaceOne, unit: Unit::Record, cost }
 }
 
-fn asked(event: &Event) -> Result<Asked, BenchError> {
-    Ok(Asked {
+fn asked(event: &Event) -> Result<BudgetRequest, BenchError> {
+    Ok(BudgetRequest {
         dataset: "table".into(),
         doing: "bench".into(),
         note: Note { who: "bench".into(), purpose: "to measure".into() },
@@ -156,7 +156,7 @@ fn made(path: &Path, kind: Kind, epsilon: f64) -> Result<Ledger, BenchError> {
     Ok(ledger)
 }
 
-fn release(ledger: &mut Ledger, asked: &Asked, event: &Event) -> Result<(), BenchError> {
+fn release(ledger: &mut Ledger, asked: &BudgetRequest, event: &Event) -> Result<(), BenchError> {
     let mut paying = ledger.paying(asked.clone());
     paying.set_aside(&Spend::Exactly(event.clone()))?;
     paying.drawn(0).map_err(|error| odd(error.to_string()))

@@ -122,7 +122,7 @@ impl From<LearnError> for Failure {
         let words = error.to_string();
         match &error {
             // As a flag is written.
-            LearnError::Asked { name, what } => {
+            LearnError::InvalidRequest { name, what } => {
                 Self::Input(format!("--{} {what}", name.replace('_', "-")))
             }
             LearnError::File { path, source } => Self::file(path, source),

@@ -10,7 +10,7 @@ use privet_dp::gate::{Entered, Release};
 use privet_dp::noise::{Source, SystemRandom};
 use privet_learn::{Plan, Task};
 use privet_ledger::identity::Print;
-use privet_ledger::{Asked, Ledger, LedgerError, Note, Paying, State};
+use privet_ledger::{BudgetRequest, Ledger, LedgerError, Note, Paying, State};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::path::{Path, PathBuf};
@@ -159,7 +159,7 @@ impl BudgetFlags {
         // Refused before anything else is done.
         ledger.books().account(&dataset)?;
         let (note, same_as) = (self.note(), self.same_as.is_some());
-        let asked = Asked {
+        let asked = BudgetRequest {
             dataset,
             doing: doing.into(),
             note: note.clone(),

@@ -6,7 +6,7 @@ use privet_dp::account::filter::Law;
 use privet_dp::account::{
     Cost, Event, Filter, Grid, Guarantee, ObjectiveNoise, OutputNoise, SeenBy, ThresholdNoise,
 };
-use privet_dp::gate::{Arithmetic, Made, SILENT};
+use privet_dp::gate::{Arithmetic, Provenance, SILENT};
 use privet_learn::report::{Part, Section};
 use privet_learn::{Shown, Unchecked};
 
@@ -104,13 +104,13 @@ pub fn unchecked(facts: &[Unchecked]) -> String {
 }
 
 /// Which program made a certificate, when, and which one it is.
-pub fn made(made: Option<&Made>) -> String {
+pub fn made(made: Option<&Provenance>) -> String {
     match made {
         None => format!("made by version {SILENT}, which wrote no date."),
-        Some(Made { version, date: Some(date), id: Some(id) }) => {
+        Some(Provenance { version, date: Some(date), id: Some(id) }) => {
             format!("made by version {version} on {date}, certificate {id}.")
         }
-        Some(Made { version, .. }) => format!("made by version {version}."),
+        Some(Provenance { version, .. }) => format!("made by version {version}."),
     }
 }
 

@@ -119,7 +119,7 @@ macro_rules! families {
             /// Makes the plan of a request of any family, given as JSON as certificates carry it. Errors
             /// name the fault of the request. A settled request gives the plan that settled it.
             pub fn of(request: Value) -> Result<Self, LearnError> {
-                let wrong = |what: String| LearnError::Asked { name: "request", what };
+                let wrong = |what: String| LearnError::InvalidRequest { name: "request", what };
                 let fields = request.as_object().ok_or_else(|| wrong("is not an object".into()))?;
                 let task = task_of(fields).map_err(|why| wrong(format!("is wrong: {why}")))?;
                 $(if task == <$task as Task>::NAME {

@@ -35,7 +35,7 @@ pub use linear::{Erm, Plan, Released, Request};
 pub use release::{
     Allowance, Answers, Artefact, Baseline, Budgeted, CLASSES_FROM_RECORDS, Calibration, Check,
     Concern, Condition, Cover, Covers, DOUBTFUL_SCHEMAS, Fact, Family, Finding, GAMMA, Here, Info,
-    Needs, NoLearner, Note, Offered, Planned, Procedure, PublicFacts, Questions, RIDGE, ROWS,
+    Needs, NoLearner, Note, Offered, Planned, Procedure, PublicFacts, Queries, RIDGE, ROWS,
     Registered, SPLIT, STEPS, SchemaConcern, SettingInfo, Shown, SumNoise, Task, UNSIGNED,
     Unchecked, Verdict, Visit, Work, admit_piece, bought, file, plan, report, verify, weight_laws,
     whose_of,

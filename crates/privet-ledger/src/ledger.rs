@@ -5,7 +5,7 @@ use crate::entry::{Charged, Entry, FORMAT, Note, Reserved, Stored, What, hash};
 use crate::exact::Exact;
 use crate::identity::{Identity, OVERLAP, Print, Printer, new_number};
 use crate::limit::Limit;
-use crate::paying::{Asked, Paying};
+use crate::paying::{BudgetRequest, Paying};
 use crate::sqlite::Sqlite;
 use crate::store::{Batch, Store};
 use crate::{LedgerError, books};
@@ -346,7 +346,7 @@ impl Ledger {
     /// itself must state it.
     pub fn quote(
         &mut self,
-        asked: &Asked,
+        asked: &BudgetRequest,
         whose: &Whose,
         spend: &Spend,
     ) -> Result<Quote, LedgerError> {
@@ -360,14 +360,14 @@ impl Ledger {
     }
 
     /// Returns the purse of one session, paid from this ledger.
-    pub fn paying(&mut self, asked: Asked) -> Paying<&mut Self> {
+    pub fn paying(&mut self, asked: BudgetRequest) -> Paying<&mut Self> {
         Paying::new(self, asked)
     }
 
     /// Reserves a session's budget on disk. Returns the entry.
     pub(crate) fn reserve(
         &mut self,
-        asked: &Asked,
+        asked: &BudgetRequest,
         whose: &Whose,
         spend: &Spend,
     ) -> Result<Entered, LedgerError> {
@@ -429,7 +429,7 @@ impl Ledger {
     /// benchmark.
     pub fn fill(
         &mut self,
-        asked: &Asked,
+        asked: &BudgetRequest,
         spends: impl Iterator<Item = Spend>,
     ) -> Result<(), LedgerError> {
         let Self { store, books, clock } = self;
@@ -728,7 +728,7 @@ fn same_unit(account: &Account, name: &str, whose: &Whose) -> Result<Whose, Ledg
 /// Returns the basis and price of a release.
 fn charge(
     account: &Account,
-    asked: &Asked,
+    asked: &BudgetRequest,
     spend: &Spend,
 ) -> Result<(Charged, Exact), LedgerError> {
     let limit = &account.limit;
@@ -815,7 +815,7 @@ fn quote(account: &Account, charged: Charged, price: Exact) -> Quote {
 }
 
 /// Message with the price and what is left.
-fn exceeds(asked: &Asked, account: &Account, quote: &Quote) -> String {
+fn exceeds(asked: &BudgetRequest, account: &Account, quote: &Quote) -> String {
     let limit = &account.limit;
     let name = printable(&asked.dataset);
     let per_cent = |share: f64| format!("{:.1} %", 100.0 * share);

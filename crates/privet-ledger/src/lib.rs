@@ -68,4 +68,4 @@ pub use export::{as_csv, as_json};
 pub use ledger::{Checked, Known, Ledger, Quote};
 pub use limit::{Kind, Limit};
 pub use merge::Merged;
-pub use paying::{Asked, Paying};
+pub use paying::{BudgetRequest, Paying};

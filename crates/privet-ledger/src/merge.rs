@@ -275,7 +275,7 @@ fn priced(
 mod tests {
     use super::*;
     use crate::store::{Batch, Identities, Store};
-    use crate::{Asked, Kind};
+    use crate::{BudgetRequest, Kind};
     use privet_core::{Budget, Neighbours, Relation, Unit};
     use privet_dp::account::{Cost, Event};
     use privet_dp::gate::Spend;
@@ -301,7 +301,7 @@ mod tests {
         let cost = Cost::Gaussian { sensitivity: 0.05, noise_scale: 1.0, grid: None };
         let event = Event::Use { neighbours: Neighbours::ReplaceOne, unit: USER, cost };
         let (dataset, doing) = ("riders".into(), "test".into());
-        let asked = Asked { dataset, doing, note: note(), claim: None, whole: false };
+        let asked = BudgetRequest { dataset, doing, note: note(), claim: None, whole: false };
         let mut paying = ledger.paying(asked);
         paying.of(Whose::column(column));
         paying.spend_whole(&Spend::Exactly(event)).unwrap();

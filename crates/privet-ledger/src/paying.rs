@@ -8,7 +8,7 @@ use std::borrow::BorrowMut;
 
 /// Request for a budget: the data set and what for.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct BudgetRequest {
     /// Name of the data set.
     pub dataset: String,
     /// The action, in a word or two: verb and method.
@@ -40,7 +40,7 @@ enum Stage {
 #[derive(Debug)]
 pub struct Paying<L: BorrowMut<Ledger> = Ledger> {
     ledger: L,
-    asked: Asked,
+    asked: BudgetRequest,
     whose: Whose,
     stage: Stage,
     spend: Option<Spend>,
@@ -54,7 +54,7 @@ pub struct Paying<L: BorrowMut<Ledger> = Ledger> {
 
 impl<L: BorrowMut<Ledger>> Paying<L> {
     /// Creates the purse of one session on an owned or borrowed ledger.
-    pub fn new(ledger: L, asked: Asked) -> Self {
+    pub fn new(ledger: L, asked: BudgetRequest) -> Self {
         let (stage, spend, reservation, entered) = (Stage::Nothing, None, 0, None);
         let (whose, made, closes) = (Whose::NotSaid, None, true);
         Self { ledger, asked, whose, stage, spend, reservation, entered, made, closes }
@@ -104,7 +104,7 @@ impl<L: BorrowMut<Ledger>> Paying<L> {
     }
 
     /// The request.
-    pub fn asked(&self) -> &Asked {
+    pub fn asked(&self) -> &BudgetRequest {
         &self.asked
     }
 

@@ -5,7 +5,7 @@
 use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
 use privet_dp::account::{Cost, Event, guarantee};
 use privet_dp::gate::{Purse, Spend};
-use privet_ledger::{Asked, Kind, Ledger, LedgerError, Limit, Note, State};
+use privet_ledger::{BudgetRequest, Kind, Ledger, LedgerError, Limit, Note, State};
 use std::sync::{Mutex, MutexGuard};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -43,9 +43,9 @@ fn opened(address: &str) -> Ledger {
     ledger
 }
 
-fn asked(event: &Event) -> Asked {
+fn asked(event: &Event) -> BudgetRequest {
     let claim = Some(guarantee(event, 1e-7).unwrap());
-    Asked { dataset: "riders".into(), doing: "test".into(), note: note(), claim, whole: false }
+    BudgetRequest { dataset: "riders".into(), doing: "test".into(), note: note(), claim, whole: false }
 }
 
 #[test]

@@ -13,7 +13,7 @@
 
 use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use privet_optim::sum::{
-    Asked, ExactGradient, Hessian, HessianVector, LossAndGradient, PreciseGradient, Records, Sums,
+    Summable, ExactGradient, Hessian, HessianVector, LossAndGradient, PreciseGradient, Records, Sums,
 };
 use privet_optim::{InMemory, Loss, Method, Problem, SolverOptions, minimise};
 use std::hint::black_box;
@@ -99,7 +99,7 @@ fn time<T>(runs: usize, mut work: impl FnMut() -> T) -> f64 {
     times[0]
 }
 
-fn pass<S: Asked>(records: &InMemory<'_>, statistic: &S, runs: usize) {
+fn pass<S: Summable>(records: &InMemory<'_>, statistic: &S, runs: usize) {
     let bytes = records.features().bytes() + 8 * records.rows();
     let milliseconds = time(runs, || records.sum(statistic).unwrap());
     let rate = bytes as f64 / milliseconds / 1e6;

@@ -72,9 +72,9 @@ fn numbers(hash: &mut Sha256, numbers: &[u128]) {
 /// Digest of everything a party received: for every round its charge (the query follows from the rounds
 /// before), the commitments, the openings and their sum.
 #[derive(Clone)]
-pub(crate) struct Heard(Sha256);
+pub(crate) struct Transcript(Sha256);
 
-impl Heard {
+impl Transcript {
     pub fn new(agreement: &Agreement) -> Self {
         let mut hash = Sha256::new();
         piece(&mut hash, b"privet parties, all that was heard 2");

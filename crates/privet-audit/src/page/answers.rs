@@ -4,12 +4,12 @@ use super::Page;
 use super::progress::Progress;
 use super::subjects::{Control, LEAST_RUNS, Table, records};
 use crate::AuditError;
-use crate::answers::{self, QUESTIONS, Subject, VOTES};
+use crate::answers::{self, QUESTIONS, Setting, VOTES};
 use crate::attack::AttackOptions;
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(4.0, 1e-5)
+pub(super) fn subjects() -> Result<Vec<Setting>, AuditError> {
+    Setting::all(4.0, 1e-5)
 }
 
 pub(super) fn answered(
@@ -25,7 +25,7 @@ pub(super) fn answered(
              (replace-one) or nobody (add-remove)."
         ),
         columns: &["neighbours", "records a unit"],
-        cells: &|subject: &Subject| {
+        cells: &|subject: &Setting| {
             vec![subject.neighbours.to_string(), records(subject.max_records)]
         },
         budget: |subject| subject.budget,

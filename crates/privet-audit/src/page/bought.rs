@@ -21,8 +21,8 @@ const LEAST_RUNS: u64 = 6_000;
 /// The number of rows of both tables.
 pub(super) fn rows() -> Result<usize, AuditError> {
     let (epsilon, delta, own) = OUTLINED;
-    let outlined = outlines::Subject::all(epsilon, delta, own)?.len();
-    Ok(outlined + curvatures::Subject::all(CURVED.0, CURVED.1)?.len())
+    let outlined = outlines::Setting::all(epsilon, delta, own)?.len();
+    Ok(outlined + curvatures::Setting::all(CURVED.0, CURVED.1)?.len())
 }
 
 /// A row's last cells.
@@ -46,8 +46,8 @@ pub(super) fn bought(
          |---|---|---|---|---|---|---|---|"
     );
     let (epsilon, delta, own) = OUTLINED;
-    for subject in outlines::Subject::all(epsilon, delta, own)? {
-        let outlines::Subject { budget, neighbours, max_records, alone } = subject;
+    for subject in outlines::Setting::all(epsilon, delta, own)? {
+        let outlines::Setting { budget, neighbours, max_records, alone } = subject;
         let whose = if alone { "nobody else's" } else { "others' as well" };
         let what = format!("{neighbours} {} {whose}", max_records.unwrap_or(1));
         progress.step(OTHER, &format!("outlines, {what}"));
@@ -85,8 +85,8 @@ fn curved(
          | method | neighbours | ε of its event | ε at least | by μ | refuted | refuted at a quarter |\n|---|---|---|---|---|---|---|",
         short(CURVED.0)
     );
-    for subject in curvatures::Subject::all(CURVED.0, CURVED.1)? {
-        let curvatures::Subject { method, budget, neighbours } = subject;
+    for subject in curvatures::Setting::all(CURVED.0, CURVED.1)? {
+        let curvatures::Setting { method, budget, neighbours } = subject;
         progress.step(OTHER, &format!("curvature, {method} {neighbours}"));
         let less = Budget::new(budget.epsilon() / SMALLER, budget.delta())?;
         let sound = curvatures::audit(&subject, options, &())?;

@@ -5,11 +5,11 @@ use super::progress::Progress;
 use super::subjects::{Control, LEAST_RUNS, Table, records};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::counts::{self, Subject};
+use crate::counts::{self, Setting};
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(4.0, 1e-5)
+pub(super) fn subjects() -> Result<Vec<Setting>, AuditError> {
+    Setting::all(4.0, 1e-5)
 }
 
 pub(super) fn counts(
@@ -22,7 +22,7 @@ pub(super) fn counts(
         title: "Counts",
         text: "A unit's records all in one category, against another's in another (replace-one) or nobody's (add-remove).",
         columns: &["law", "neighbours", "records a unit"],
-        cells: &|subject: &Subject| {
+        cells: &|subject: &Setting| {
             let law = counts::law(subject).name().to_string();
             vec![law, subject.neighbours.to_string(), records(subject.max_records)]
         },

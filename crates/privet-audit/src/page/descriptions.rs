@@ -8,12 +8,12 @@ use crate::attack::AttackOptions;
 use crate::{descriptions, tunings};
 use privet_core::Neighbours;
 
-fn described() -> Result<Vec<descriptions::Subject>, AuditError> {
-    descriptions::Subject::all(4.0, 1e-5)
+fn described() -> Result<Vec<descriptions::Setting>, AuditError> {
+    descriptions::Setting::all(4.0, 1e-5)
 }
 
-fn tuned() -> Result<Vec<tunings::Subject>, AuditError> {
-    tunings::Subject::all(8.0, 1e-5)
+fn tuned() -> Result<Vec<tunings::Setting>, AuditError> {
+    tunings::Setting::all(8.0, 1e-5)
 }
 
 /// The number of rows of both tables.
@@ -34,7 +34,7 @@ pub(super) fn descriptions(
                noise, δ = 0, on many sums shows all of its ε in rare events alone: of controls those under add-remove with a \
                δ must be refuted.",
         columns: &["neighbours", "records a unit"],
-        cells: &|subject: &descriptions::Subject| {
+        cells: &|subject: &descriptions::Setting| {
             vec![subject.neighbours.to_string(), records(subject.max_records)]
         },
         budget: |subject| subject.budget,
@@ -52,7 +52,7 @@ pub(super) fn descriptions(
         text: "The best of about four trials of two candidates on five records, of which one changes. The price of tuning \
                is a bound for any mechanism, so that much of it is slack here, and no control is judged.",
         columns: &["law of the trials", "neighbours"],
-        cells: &|subject: &tunings::Subject| {
+        cells: &|subject: &tunings::Setting| {
             let law = format!("{:?}", subject.law).to_lowercase();
             vec![law, subject.neighbours.to_string()]
         },

@@ -5,11 +5,11 @@ use super::progress::Progress;
 use super::subjects::{Control, LEAST_RUNS, Table, records};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::evaluations::{self, Subject};
+use crate::evaluations::{self, Setting};
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(4.0, 1e-5)
+pub(super) fn subjects() -> Result<Vec<Setting>, AuditError> {
+    Setting::all(4.0, 1e-5)
 }
 
 pub(super) fn evaluations(
@@ -24,7 +24,7 @@ pub(super) fn evaluations(
                or wrong about them or without them (add-remove). Laplace noise, δ = 0, on several sums shows all of its ε \
                in rare events alone: its control need not be refuted.",
         columns: &["neighbours", "records a unit"],
-        cells: &|subject: &Subject| {
+        cells: &|subject: &Setting| {
             vec![subject.neighbours.to_string(), records(subject.max_records)]
         },
         budget: |subject| subject.budget,

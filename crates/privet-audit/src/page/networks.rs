@@ -4,7 +4,7 @@ use super::progress::{OTHER, Progress};
 use super::{Page, answer, by_mu, short};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::networks::{self, Subject};
+use crate::networks::{self, Setting};
 use std::fmt::Write as _;
 
 /// Budget of the trainings.
@@ -15,8 +15,8 @@ const FALSE: f64 = 1.0;
 const CANARIES: u64 = 1_000;
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(EPSILON, 1e-5)
+pub(super) fn subjects() -> Result<Vec<Setting>, AuditError> {
+    Setting::all(EPSILON, 1e-5)
 }
 
 pub(super) fn trained(

@@ -5,11 +5,11 @@ use super::progress::Progress;
 use super::subjects::{Control, Table};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::ratings::{self, Subject};
+use crate::ratings::{self, Setting};
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(4.0, 1e-5)
+pub(super) fn subjects() -> Result<Vec<Setting>, AuditError> {
+    Setting::all(4.0, 1e-5)
 }
 
 pub(super) fn completed(
@@ -24,7 +24,7 @@ pub(super) fn completed(
                (replace-one) or nobody (add-remove). What is released is made of several noised answers, of which the attack \
                sees a part: not every control need be refuted.",
         columns: &["method", "neighbours"],
-        cells: &|subject: &Subject| {
+        cells: &|subject: &Setting| {
             vec![subject.method.to_string(), subject.neighbours.to_string()]
         },
         budget: |subject| subject.budget,

@@ -5,11 +5,11 @@ use super::progress::Progress;
 use super::subjects::{Control, LEAST_RUNS, Table};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::selections::{self, Subject};
+use crate::selections::{self, Setting};
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(4.0, 1e-5)
+pub(super) fn subjects() -> Result<Vec<Setting>, AuditError> {
+    Setting::all(4.0, 1e-5)
 }
 
 pub(super) fn selections(
@@ -23,7 +23,7 @@ pub(super) fn selections(
         text: "One of two columns; one record speaks for the likelier one or against it. No control where how many agree is a \
                matter of chance.",
         columns: &["selector", "neighbours"],
-        cells: &|subject: &Subject| vec![subject.name(), subject.neighbours.to_string()],
+        cells: &|subject: &Setting| vec![subject.name(), subject.neighbours.to_string()],
         budget: |subject| subject.budget,
         against: selections::audit_against,
         control: &|subject| subject.sharp.then(|| Control::at(2.0)),

@@ -5,15 +5,15 @@ use super::progress::Progress;
 use super::subjects::{Control, LEAST_RUNS, Table};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::streams::{self, Subject};
+use crate::streams::{self, Setting};
 use privet_core::Budget;
 
 /// Runs that refuting a quarter of ε takes if the pair shows only a part of the sensitivity.
 const DULL_RUNS: u64 = 20_000;
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Ok(Subject::all(Budget::new(4.0, 1e-5)?))
+pub(super) fn subjects() -> Result<Vec<Setting>, AuditError> {
+    Ok(Setting::all(Budget::new(4.0, 1e-5)?))
 }
 
 pub(super) fn streams(
@@ -29,7 +29,7 @@ pub(super) fn streams(
                charges more than any pair known moves (0.6 of it), and of `experts`, of which one draw is attacked where \
                what many come to is charged, a quarter.",
         columns: &["stream"],
-        cells: &|subject: &Subject| vec![subject.of.name().to_string()],
+        cells: &|subject: &Setting| vec![subject.of.name().to_string()],
         budget: |subject| subject.budget,
         against: streams::audit_against,
         control: &|subject| Some(Control::at(if subject.of.sharp() { 2.0 } else { 4.0 })),

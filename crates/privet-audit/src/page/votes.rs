@@ -5,11 +5,11 @@ use super::progress::Progress;
 use super::subjects::{Control, LEAST_RUNS, Table};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::votes::{self, Subject};
+use crate::votes::{self, Setting};
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(8.0, 1e-5)
+pub(super) fn subjects() -> Result<Vec<Setting>, AuditError> {
+    Setting::all(8.0, 1e-5)
 }
 
 pub(super) fn voted(
@@ -24,8 +24,8 @@ pub(super) fn voted(
                answer, or any label, is let out; which label; after how many questions without an answer nothing more is \
                answered.",
         columns: &["aggregator", "decided", "neighbours"],
-        cells: &|subject: &Subject| {
-            let Subject { decides, neighbours, .. } = subject;
+        cells: &|subject: &Setting| {
+            let Setting { decides, neighbours, .. } = subject;
             vec![subject.name(), decides.to_string(), neighbours.to_string()]
         },
         budget: |subject| subject.budget,

@@ -42,7 +42,7 @@ scale = "symmetric"
 
 /// Setting of an audit: a coalition and the claim against it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// The number of parties and servers.
     pub among: Among,
     /// The number of servers in the coalition.
@@ -51,18 +51,18 @@ pub struct Subject {
     pub budget: Budget,
 }
 
-impl Subject {
+impl Setting {
     /// The same coalitions as for any sum.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
-        let of_sums = super::Subject::all(epsilon, delta)?;
-        let same = |super::Subject { among, colluding, budget }| Self { among, colluding, budget };
+        let of_sums = super::Setting::all(epsilon, delta)?;
+        let same = |super::Setting { among, colluding, budget }| Self { among, colluding, budget };
         Ok(of_sums.into_iter().map(same).collect())
     }
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(subject: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
     judge(&coalition(subject)?, &Claim::stated_gaussian(stated))
 }
 
@@ -101,7 +101,7 @@ fn shared(planned: &Plan, table: &Dataset) -> Result<(Event, Vec<i128>), AuditEr
     heard.ok_or_else(|| AuditError::Table("nothing was shared".into()))
 }
 
-fn coalition(subject: &Subject) -> Result<Coalition, AuditError> {
+fn coalition(subject: &Setting) -> Result<Coalition, AuditError> {
     let odd = |error: &dyn std::fmt::Display| AuditError::Table(error.to_string());
     let schema = Schema::from_toml(SCHEMA).map_err(|error| odd(&error))?;
     let task = Erm { loss: Loss::HuberSvm { h: 0.1 }, method: "output".parse()? };

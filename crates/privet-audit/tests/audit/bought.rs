@@ -13,7 +13,7 @@ const CONFIDENCE: f64 = 1.0 - 1e-10;
 #[test]
 fn outlines_are_as_private_as_claimed_and_hardly_more() {
     let options = AttackOptions { runs: 8_000, confidence: CONFIDENCE, seed: 47 };
-    for subject in outlines::Subject::all(4.0, 1e-5, (1.0, 0.4)).unwrap() {
+    for subject in outlines::Setting::all(4.0, 1e-5, (1.0, 0.4)).unwrap() {
         let sound = outlines::audit(&subject, &options, &()).unwrap();
         assert!(!sound.refuted, "{subject:?}: {sound:?}");
         let (epsilon, delta) = (subject.budget.epsilon(), subject.budget.delta());
@@ -30,7 +30,7 @@ fn outlines_are_as_private_as_claimed_and_hardly_more() {
 #[test]
 fn curvature_is_as_private_as_its_event_claims_and_hardly_more() {
     let options = AttackOptions { runs: 6_000, confidence: CONFIDENCE, seed: 53 };
-    for subject in curvatures::Subject::all(60.0, 1e-5).unwrap() {
+    for subject in curvatures::Setting::all(60.0, 1e-5).unwrap() {
         let sound = curvatures::audit(&subject, &options, &()).unwrap();
         assert!(!sound.refuted, "{subject:?}: {sound:?}");
         let less = Budget::new(subject.budget.epsilon() / 4.0, subject.budget.delta()).unwrap();

@@ -6,7 +6,7 @@
 //! deviations: below 10⁻⁹ for all of them.
 
 use privet_audit::attack::AttackOptions;
-use privet_audit::counts::{Subject, audit, audit_against, law};
+use privet_audit::counts::{Setting, audit, audit_against, law};
 use privet_core::Budget;
 use privet_learn::statistics::count::Law;
 
@@ -15,7 +15,7 @@ use privet_learn::statistics::count::Law;
 fn counts_are_as_private_as_claimed_and_hardly_more() {
     let options = AttackOptions { runs: 20_000, confidence: 1.0 - 1e-10, seed: 41 };
     let mut audited = 0;
-    for subject in Subject::all(4.0, 1e-5).unwrap() {
+    for subject in Setting::all(4.0, 1e-5).unwrap() {
         let sound = audit(&subject, &options, &()).unwrap();
         assert!(!sound.refuted, "{subject:?}: {sound:?}");
         let seen = match law(&subject) {

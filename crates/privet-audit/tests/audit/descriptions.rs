@@ -4,7 +4,7 @@
 //! claims with probability below 10⁻⁹.
 
 use privet_audit::attack::AttackOptions;
-use privet_audit::descriptions::{Subject, audit, audit_against};
+use privet_audit::descriptions::{Setting, audit, audit_against};
 use privet_core::{Budget, Neighbours};
 
 /// Never refuted at their ε. If one unit moves all sums by their whole sensitivity, refuted at half of
@@ -12,7 +12,7 @@ use privet_core::{Budget, Neighbours};
 #[test]
 fn descriptions_are_as_private_as_claimed_and_hardly_more() {
     let options = AttackOptions { runs: 12_000, confidence: 1.0 - 1e-10, seed: 43 };
-    for subject in Subject::all(4.0, 1e-5).unwrap() {
+    for subject in Setting::all(4.0, 1e-5).unwrap() {
         let sound = audit(&subject, &options, &()).unwrap();
         assert!(!sound.refuted, "{subject:?}: {sound:?}");
         if subject.neighbours == Neighbours::AddRemove {

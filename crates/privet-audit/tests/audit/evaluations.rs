@@ -4,7 +4,7 @@
 //! claims with probability below 10⁻⁹.
 
 use privet_audit::attack::AttackOptions;
-use privet_audit::evaluations::{Subject, audit, audit_against};
+use privet_audit::evaluations::{Setting, audit, audit_against};
 use privet_core::Budget;
 
 /// Never refuted at their ε; refuted at half of it, and at a quarter for δ = 0: Laplace noise on several
@@ -12,7 +12,7 @@ use privet_core::Budget;
 #[test]
 fn evaluations_are_as_private_as_claimed_and_hardly_more() {
     let options = AttackOptions { runs: 12_000, confidence: 1.0 - 1e-10, seed: 47 };
-    for subject in Subject::all(4.0, 1e-5).unwrap() {
+    for subject in Setting::all(4.0, 1e-5).unwrap() {
         let sound = audit(&subject, &options, &()).unwrap();
         assert!(!sound.refuted, "{subject:?}: {sound:?}");
         let stated = if subject.budget.is_pure() { 1.0 } else { 2.0 };

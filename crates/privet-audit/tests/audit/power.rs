@@ -3,7 +3,7 @@
 use privet_audit::Claim;
 use privet_audit::attack::{AttackOptions, Grounds, audit};
 use privet_audit::cases::cases;
-use privet_audit::learner::{self, Subject};
+use privet_audit::learner::{self, Setting};
 use privet_audit::printed::Shift;
 use privet_core::{Budget, Neighbours};
 
@@ -42,7 +42,7 @@ fn a_gaussian_release_is_reached_from_below() {
 #[test]
 fn output_perturbation_is_reached_from_below() {
     let budget = Budget::new(1.0, 1e-5).unwrap();
-    let subject = Subject::new("output".parse().unwrap(), budget, Neighbours::ReplaceOne);
+    let subject = Setting::new("output".parse().unwrap(), budget, Neighbours::ReplaceOne);
     let options = AttackOptions { runs: 10_000, confidence: 0.999, seed: 13 };
     let report = learner::audit(&subject, &options, &()).unwrap();
     assert!(!report.finding.refuted, "{report:?}");
@@ -76,7 +76,7 @@ fn sharp_settings_have_power() {
         ("linear-rotated", Neighbours::ReplaceOne, 8.0, 1e-5, 0.5),
     ] {
         let budget = Budget::new(epsilon, delta).unwrap();
-        let subject = Subject::new(method.parse().unwrap(), budget, neighbours);
+        let subject = Setting::new(method.parse().unwrap(), budget, neighbours);
         let options = AttackOptions { runs: 1_500, confidence: 0.999, seed: 15 };
         let found = learner::audit(&subject, &options, &()).unwrap().finding;
         assert!(!found.refuted && found.epsilon_lower > least, "{method}: {found:?}");

@@ -4,14 +4,14 @@
 //! with probability below 10⁻⁹.
 
 use privet_audit::attack::AttackOptions;
-use privet_audit::ratings::{Subject, audit, audit_against};
+use privet_audit::ratings::{Setting, audit, audit_against};
 use privet_core::Budget;
 
 #[test]
 fn completed_ratings_are_as_private_as_claimed() {
     let options = AttackOptions { runs: 2_000, confidence: 1.0 - 1e-10, seed: 43 };
     let mut audited = 0;
-    for subject in Subject::all(4.0, 1e-5).unwrap() {
+    for subject in Setting::all(4.0, 1e-5).unwrap() {
         let default = subject.method.to_string() == "moments";
         let options = if default { options } else { AttackOptions { runs: 500, ..options } };
         let sound = audit(&subject, &options, &()).unwrap();

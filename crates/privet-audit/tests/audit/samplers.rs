@@ -2,7 +2,7 @@
 
 use privet_audit::attack::AttackOptions;
 use privet_audit::bits::{self, FloatingPoint, Scalar};
-use privet_audit::learner::{Subject, low_bits};
+use privet_audit::learner::{Setting, low_bits};
 use privet_audit::pairs::Pair;
 use privet_audit::samplers::{
     Cell, allowed, audit, counted, gap, gap_of_integers, share_of_integers,
@@ -90,7 +90,7 @@ fn low_bits_betray_plain_noise_and_not_ours() {
 fn low_bits_of_a_released_minimiser_say_nothing() {
     for (method, pair) in [("objective", Pair::AllEqual), ("linear", Pair::Canary)] {
         let budget = Budget::new(1.0, 1e-5).unwrap();
-        let subject = Subject::new(method.parse().unwrap(), budget, Neighbours::AddRemove);
+        let subject = Setting::new(method.parse().unwrap(), budget, Neighbours::AddRemove);
         let options = AttackOptions { runs: 3_000, confidence: 0.999, seed: 4 };
         let found = low_bits(&subject, pair, &options, &()).unwrap();
         assert!(!found.refuted, "{method}: {found:?}");

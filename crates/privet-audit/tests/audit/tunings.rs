@@ -4,14 +4,14 @@
 //! claims with probability below 10⁻⁹.
 
 use privet_audit::attack::AttackOptions;
-use privet_audit::tunings::{Subject, audit, audit_against};
+use privet_audit::tunings::{Setting, audit, audit_against};
 use privet_core::Budget;
 
 /// Not refuted at their ε, and refuted at a twentieth of it: the audit has power.
 #[test]
 fn tuned_models_are_as_private_as_claimed() {
     let options = AttackOptions { runs: 1_500, confidence: 1.0 - 1e-10, seed: 47 };
-    for subject in Subject::all(8.0, 1e-5).unwrap() {
+    for subject in Setting::all(8.0, 1e-5).unwrap() {
         let sound = audit(&subject, &options, &()).unwrap();
         assert!(!sound.refuted, "{subject:?}: {sound:?}");
         println!("{subject:?}: at least {:.2} of 8 is seen", sound.epsilon_lower);

@@ -6,7 +6,7 @@
 //! more): below 10⁻¹⁰ for all of them.
 
 use privet_audit::attack::AttackOptions;
-use privet_audit::votes::{Subject, audit, audit_against};
+use privet_audit::votes::{Setting, audit, audit_against};
 use privet_core::Budget;
 
 /// Not refuted at their ε, refuted at a quarter of it.
@@ -15,7 +15,7 @@ fn labels_are_as_private_as_claimed_and_not_four_times_as_much() {
     let options = AttackOptions { runs: 10_000, confidence: 1.0 - 1e-11, seed: 45 };
     let quarter = Budget::new(2.0, 1e-5).unwrap();
     let mut audited = 0;
-    for subject in Subject::all(8.0, 1e-5).unwrap() {
+    for subject in Setting::all(8.0, 1e-5).unwrap() {
         let sound = audit(&subject, &options, &()).unwrap();
         assert!(!sound.refuted, "{subject:?}: {sound:?}");
         let bold = audit_against(&subject, quarter, &options, &()).unwrap();

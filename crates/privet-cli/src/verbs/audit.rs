@@ -9,7 +9,7 @@ use crate::settings::{rows, within};
 use clap::Args;
 use privet_audit::attack::{Finding, Grounds, RUNS};
 use privet_audit::claim::CONFIDENCE;
-use privet_audit::learner::{self, Subject};
+use privet_audit::learner::{self, Setting};
 use privet_audit::membership::{self, Membership};
 use privet_audit::one_run::{self, CANARIES, OneRun};
 use privet_audit::ratings;
@@ -213,7 +213,7 @@ impl Audit {
             .set
             .iter()
             .try_fold(method.clone(), |method, (name, value)| method.with(name, value))?;
-        let subject = Subject {
+        let subject = Setting {
             method,
             budget: Budget::new(epsilon, self.delta.unwrap_or(1e-5))?,
             neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),
@@ -250,7 +250,7 @@ impl Audit {
             seed: self.seed,
         };
         let meter = Shown(Meter::bar("auditing"));
-        let found = streams::audit(&streams::Subject { of, budget }, &options, &meter)?;
+        let found = streams::audit(&streams::Setting { of, budget }, &options, &meter)?;
         drop(meter);
         self.told(found.refuted, as_json(&found)?, || {
             format!(
@@ -278,7 +278,7 @@ impl Audit {
             .set
             .iter()
             .try_fold(method.clone(), |method, (name, value)| method.with(name, value))?;
-        let subject = ratings::Subject {
+        let subject = ratings::Setting {
             method,
             budget: Budget::new(epsilon, self.delta.unwrap_or(1e-5))?,
             neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),

@@ -24,7 +24,7 @@ mod secret;
 
 pub use buffered::search;
 pub use factor::{Factor, MOST_BUFFERS, Participation, SQUARE_ROOT_STEPS, STEPS};
-pub use running::{Heard, Running};
+pub use running::{StreamAnswer, Running};
 pub use sealed::StateKey;
 pub(crate) use secret::Rounding;
 pub use secret::Secret;

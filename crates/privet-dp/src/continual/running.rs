@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// The answer to a step of a stream.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
+pub enum StreamAnswer {
     /// The next noisy row of C·g.
     Row(Vec<f64>),
     /// A step whose answer was lost with a process.

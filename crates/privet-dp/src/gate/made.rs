@@ -13,7 +13,7 @@ pub const SILENT: Version = Version(0, 1, 0);
 /// The origin of a certificate; under its seal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Made {
+pub struct Provenance {
     /// The version of the program.
     pub version: String,
     /// The date, as `2026-11-15T18:30:00Z`. Absent where the noise came from a fixed seed, which gives
@@ -25,7 +25,7 @@ pub struct Made {
     pub id: Option<String>,
 }
 
-impl Made {
+impl Provenance {
     /// This program's version; the current date and a fresh identifier, unless the noise is repeatable.
     pub(super) fn now(origin: Option<Origin>) -> Self {
         let mut bits = [0; 16];
@@ -94,20 +94,20 @@ mod tests {
 
     #[test]
     fn what_is_written_is_well_formed_and_never_twice_the_same() {
-        let (a, b) = (Made::now(Some(Origin::OperatingSystem)), Made::now(None));
+        let (a, b) = (Provenance::now(Some(Origin::OperatingSystem)), Provenance::now(None));
         assert!(a.well_formed() && b.well_formed() && a.id.is_some() && a.id != b.id);
-        let seeded = Made::now(Some(Origin::FixedSeed));
-        assert!(seeded.well_formed() && seeded == Made::now(Some(Origin::FixedSeed)));
+        let seeded = Provenance::now(Some(Origin::FixedSeed));
+        assert!(seeded.well_formed() && seeded == Provenance::now(Some(Origin::FixedSeed)));
         for change in [
-            |made: &mut Made| made.version = SILENT.to_string(),
-            |made: &mut Made| made.version = "new\n".into(),
-            |made: &mut Made| made.date = Some("yesterday".into()),
-            |made: &mut Made| made.date = Some("2026-13-01T00:00:00Z".into()),
-            |made: &mut Made| made.date = Some("2026-02-29T00:00:00Z".into()),
-            |made: &mut Made| made.date = Some("2026-02-28T24:00:00Z".into()),
-            |made: &mut Made| made.date = Some("0000-00-00T99:99:99Z".into()),
-            |made: &mut Made| made.date = None,
-            |made: &mut Made| made.id = Some("+1".repeat(16)),
+            |made: &mut Provenance| made.version = SILENT.to_string(),
+            |made: &mut Provenance| made.version = "new\n".into(),
+            |made: &mut Provenance| made.date = Some("yesterday".into()),
+            |made: &mut Provenance| made.date = Some("2026-13-01T00:00:00Z".into()),
+            |made: &mut Provenance| made.date = Some("2026-02-29T00:00:00Z".into()),
+            |made: &mut Provenance| made.date = Some("2026-02-28T24:00:00Z".into()),
+            |made: &mut Provenance| made.date = Some("0000-00-00T99:99:99Z".into()),
+            |made: &mut Provenance| made.date = None,
+            |made: &mut Provenance| made.id = Some("+1".repeat(16)),
         ] {
             let mut odd = a.clone();
             change(&mut odd);

@@ -14,7 +14,7 @@
 //!
 //! Never readable, whatever a session does: the linear term b of objective perturbation and AMP, the
 //! intermediate iterates of `psgd`, samples and orders of records, and runs under [`Event::Selected`]:
-//! no mechanism returns them as [`Noised`].
+//! no mechanism returns them as [`Noisy`].
 
 use super::course::Course;
 use super::walk::{Next, Walk, Walking};
@@ -78,29 +78,29 @@ pub enum Spend {
 
 /// A noisy value, not yet released. [`Session::settle`] or [`Session::emit`] releases it; until then it
 /// can only be passed to a [`Walk`], so it cannot be printed either.
-pub struct Noised<T> {
+pub struct Noisy<T> {
     value: T,
     session: u64,
 }
 
-impl<T> fmt::Debug for Noised<T> {
+impl<T> fmt::Debug for Noisy<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Noised(withheld until settled)")
+        f.write_str("Noisy(withheld until settled)")
     }
 }
 
-impl<T> Noised<T> {
+impl<T> Noisy<T> {
     /// Post-processing by a plain function.
-    pub fn map<U>(self, function: fn(T) -> U) -> Noised<U> {
-        Noised { value: function(self.value), session: self.session }
+    pub fn map<U>(self, function: fn(T) -> U) -> Noisy<U> {
+        Noisy { value: function(self.value), session: self.session }
     }
 }
 
-impl Noised<Vec<f64>> {
+impl Noisy<Vec<f64>> {
     /// Splits the values into rows of `length` numbers, a public length; the last row may be shorter.
-    pub fn rows_of(self, length: usize) -> Noised<Vec<Vec<f64>>> {
+    pub fn rows_of(self, length: usize) -> Noisy<Vec<Vec<f64>>> {
         let rows = self.value.chunks(length.max(1)).map(<[f64]>::to_vec).collect();
-        Noised { value: rows, session: self.session }
+        Noisy { value: rows, session: self.session }
     }
 }
 
@@ -184,7 +184,7 @@ impl<'a> Session<'a> {
     pub fn carry_out<T, E: From<GateError>>(
         mut self,
         statement: Statement,
-        work: impl FnOnce(&mut Self) -> Result<Noised<T>, E>,
+        work: impl FnOnce(&mut Self) -> Result<Noisy<T>, E>,
     ) -> Result<Release<T>, E> {
         let number = self.number;
         let noised = work(&mut self)?;
@@ -263,7 +263,7 @@ impl<'a> Session<'a> {
     }
 
     /// A noisy value of this run, for its score; it stays inside the run.
-    pub(super) fn within_run<'n, T>(&self, noised: &'n Noised<T>) -> Result<&'n T, GateError> {
+    pub(super) fn within_run<'n, T>(&self, noised: &'n Noisy<T>) -> Result<&'n T, GateError> {
         match (self.hidden, noised.session == self.number) {
             (true, true) => Ok(&noised.value),
             _ => Err(GateError::Foreign),
@@ -271,7 +271,7 @@ impl<'a> Session<'a> {
     }
 
     /// The noisy value of the run with this number, once the run has carried out its whole plan.
-    pub(super) fn hidden_outcome<T>(self, number: u64, noised: Noised<T>) -> Result<T, GateError> {
+    pub(super) fn hidden_outcome<T>(self, number: u64, noised: Noisy<T>) -> Result<T, GateError> {
         let complete =
             matches!(&self.progress, Progress::Planned { course, .. } if course.complete());
         if self.number != number || !complete {
@@ -439,17 +439,17 @@ impl<'a> Session<'a> {
     }
 
     /// Marks a value as a noisy value of this session.
-    pub(crate) fn noised<T>(&self, value: T) -> Noised<T> {
-        Noised { value, session: self.number }
+    pub(crate) fn noised<T>(&self, value: T) -> Noisy<T> {
+        Noisy { value, session: self.number }
     }
 
     /// Returns the inner value if it belongs to this session.
-    fn own<T>(&self, noised: Noised<T>) -> Result<T, GateError> {
+    fn own<T>(&self, noised: Noisy<T>) -> Result<T, GateError> {
         if noised.session == self.number { Ok(noised.value) } else { Err(GateError::Foreign) }
     }
 
     /// Combines several noisy values into one.
-    pub fn gather<T>(&self, parts: Vec<Noised<T>>) -> Result<Noised<Vec<T>>, GateError> {
+    pub fn gather<T>(&self, parts: Vec<Noisy<T>>) -> Result<Noisy<Vec<T>>, GateError> {
         let values = parts.into_iter().map(|part| self.own(part)).collect::<Result<_, _>>()?;
         Ok(self.noised(values))
     }
@@ -459,8 +459,8 @@ impl<'a> Session<'a> {
     pub fn walk<W: Walk, E: From<GateError>>(
         &mut self,
         walking: &mut Walking<W>,
-        mut respond: impl FnMut(&W::Question, &mut Self) -> Result<Noised<W::Answer>, E>,
-    ) -> Result<Option<Noised<W::Artefact>>, E> {
+        mut respond: impl FnMut(&W::Query, &mut Self) -> Result<Noisy<W::Answer>, E>,
+    ) -> Result<Option<Noisy<W::Artefact>>, E> {
         if walking.session != self.number {
             return Err(GateError::Foreign.into());
         }
@@ -482,7 +482,7 @@ impl<'a> Session<'a> {
     /// proved, and the certificate says so.
     pub fn settle<T>(
         mut self,
-        noised: Noised<T>,
+        noised: Noisy<T>,
         statement: Statement,
     ) -> Result<Release<T>, GateError> {
         let release = self.conclude(noised, statement)?;
@@ -496,7 +496,7 @@ impl<'a> Session<'a> {
     /// when the release is written.
     pub fn conclude<T>(
         &mut self,
-        noised: Noised<T>,
+        noised: Noisy<T>,
         statement: Statement,
     ) -> Result<Release<T>, GateError> {
         if let Progress::Planned { course, .. } = &self.progress
@@ -511,7 +511,7 @@ impl<'a> Session<'a> {
     /// the *whole* session: one release spends all of it.
     pub fn emit<T>(
         &mut self,
-        noised: Noised<T>,
+        noised: Noisy<T>,
         statement: Statement,
     ) -> Result<Release<T>, GateError> {
         let value = self.own(noised)?;
@@ -523,7 +523,7 @@ impl<'a> Session<'a> {
 
     /// One of very many releases of a stream, under the certificate released before ([`Session::emit`]):
     /// it claims the whole session, this release included. Refused if there is no such certificate.
-    pub fn covered<'n, T>(&self, noised: &'n Noised<T>) -> Result<&'n T, GateError> {
+    pub fn covered<'n, T>(&self, noised: &'n Noisy<T>) -> Result<&'n T, GateError> {
         if self.hidden {
             return Err(GateError::Hidden);
         }

@@ -13,7 +13,7 @@
 
 use super::grid::up;
 use crate::account::{Cost, Event};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{NoiseError, Parts, RATE, choose_by_weight, choose_lazily};
 use privet_core::{Neighbours, Unit};
 
@@ -59,7 +59,7 @@ impl Choice {
         &self,
         scores: Private<Vec<i64>>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<usize>, GateError> {
+    ) -> Result<Noisy<usize>, GateError> {
         let scores = scores.open();
         if scores.len() != self.candidates || scores.is_empty() {
             return Err(GateError::Malformed);
@@ -75,7 +75,7 @@ impl Choice {
         &self,
         parts: Private<P>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Option<usize>>, GateError> {
+    ) -> Result<Noisy<Option<usize>>, GateError> {
         let mut parts = parts.open();
         if parts.whole().size != self.candidates as u64 {
             return Err(GateError::Malformed);

@@ -25,8 +25,8 @@
 
 use super::grid::{from_grid, up};
 use crate::account::{Cost, Event, Grid};
-use crate::continual::{Factor, Heard, Participation, Rounding, Secret, StateKey};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::continual::{Factor, StreamAnswer, Participation, Rounding, Secret, StateKey};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Unit};
 use zeroize::{Zeroize, Zeroizing};
@@ -110,7 +110,7 @@ impl Stream {
         &mut self,
         contribution: Private<&[i64]>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Heard>, GateError> {
+    ) -> Result<Noisy<StreamAnswer>, GateError> {
         // A second stream of the same event would be behind the session. (A stream ahead of it has
         // skipped steps.)
         let place = session.place_in(&self.event);
@@ -124,7 +124,7 @@ impl Stream {
         let noised = from_grid(&steps, &self.draws, self.noise.step());
         row.counts.zeroize();
         steps.zeroize();
-        Ok(session.noised(Heard::Row(noised)))
+        Ok(session.noised(StreamAnswer::Row(noised)))
     }
 
     /// The number of steps so far.
@@ -133,9 +133,9 @@ impl Stream {
     }
 
     /// Skips a step whose answer was lost with a process: it was charged there, and nothing is released.
-    pub fn pass_over(&mut self, session: &mut Session<'_>) -> Result<Noised<Heard>, GateError> {
+    pub fn pass_over(&mut self, session: &mut Session<'_>) -> Result<Noisy<StreamAnswer>, GateError> {
         self.secret.pass_over()?;
-        Ok(session.noised(Heard::Lost))
+        Ok(session.noised(StreamAnswer::Lost))
     }
 
     /// True if its state can be suspended and resumed.
@@ -144,8 +144,8 @@ impl Stream {
     }
 
     /// The answer that reports to a walk that the secret state was abandoned.
-    pub fn tell_anew(&self, session: &mut Session<'_>) -> Noised<Heard> {
-        session.noised(Heard::Anew)
+    pub fn tell_anew(&self, session: &mut Session<'_>) -> Noisy<StreamAnswer> {
+        session.noised(StreamAnswer::Anew)
     }
 
     /// Its secret state, sealed under a key and bound to a context.

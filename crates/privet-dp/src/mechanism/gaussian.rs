@@ -17,7 +17,7 @@
 use super::grid::{self, ExactCounts, rounding, to_grid, up};
 use super::shares;
 use crate::account::{Cost, Event, Grid};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Unit};
 use zeroize::Zeroizing;
@@ -58,7 +58,7 @@ impl Gaussian {
         &self,
         value: Private<Vec<f64>>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         if session.is_together() {
             let step = GridGaussian::new(self.noise_scale)?.step();
             let steps = Zeroizing::new(to_grid(&value.open(), step, self.coordinates)?);
@@ -76,7 +76,7 @@ impl Gaussian {
         &self,
         value: Private<ExactCounts>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         let noised = self.add_to_units(value, session)?;
         Ok(session.noised(noised))
     }

@@ -17,7 +17,7 @@
 
 use super::{ExactCounts, Gaussian, Laplace};
 use crate::account::Event;
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 
 /// The law of the moments' noise.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,7 +76,7 @@ impl NoisyMoments {
         &self,
         sums: Private<ExactCounts>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Moments>, GateError> {
+    ) -> Result<Noisy<Moments>, GateError> {
         let columns = self.columns;
         let (square, triangle) = (columns * columns, columns * (columns + 1) / 2);
         let (noised, first) = match &self.law {

@@ -26,7 +26,7 @@ use super::gaussian::Gaussian;
 use super::grid::{ExactCounts, up};
 use crate::account::filter::Law;
 use crate::account::{Event, Filter};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Unit};
 
@@ -67,7 +67,7 @@ impl NoisyArgmax {
         &self,
         votes: Private<Votes>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<usize>, GateError> {
+    ) -> Result<Noisy<usize>, GateError> {
         let label = self.label(votes, session)?;
         Ok(session.noised(label))
     }
@@ -148,7 +148,7 @@ impl ConfidentArgmax {
         &self,
         votes: Private<Votes>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Option<usize>>, GateError> {
+    ) -> Result<Noisy<Option<usize>>, GateError> {
         let votes = votes.open();
         let largest = ExactCounts {
             counts: vec![votes.iter().copied().max().unwrap_or(0).into()],
@@ -172,7 +172,7 @@ impl ConfidentArgmax {
         votes: Private<Vec<Votes>>,
         answers: u32,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<Option<usize>>>, GateError> {
+    ) -> Result<Noisy<Vec<Option<usize>>>, GateError> {
         let votes = votes.open();
         let mut reached = Vec::with_capacity(votes.len());
         for votes in &votes {

@@ -30,7 +30,7 @@
 
 use super::grid::{blurred, noised, rounding, up};
 use crate::account::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise, OutputNoise};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{GridGaussian, L2Laplace};
 use privet_core::{Neighbours, Unit};
 use std::fmt;
@@ -180,7 +180,7 @@ impl ObjectiveToken {
         minimiser: Private<Vec<f64>>,
         distance: Distance,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         if session.number() != self.session {
             return Err(GateError::Foreign);
         }

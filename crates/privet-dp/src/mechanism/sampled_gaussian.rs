@@ -22,7 +22,7 @@
 use super::gaussian::noised_units;
 use super::grid::{ExactCounts, rounding, up};
 use crate::account::{Cost, Event, Grid};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{GridGaussian, NoiseError, SampleKey};
 use privet_core::{Neighbours, Unit};
 use zeroize::Zeroizing;
@@ -101,7 +101,7 @@ impl SampledGaussian {
         records: Private<usize>,
         session: &mut Session<'_>,
         ask: impl FnOnce(&[usize]) -> Option<Private<ExactCounts>>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         let records = records.open();
         if let Draw::WithoutReplacement { population, .. } = self.draw
             && population != records as u64

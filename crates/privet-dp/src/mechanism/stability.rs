@@ -24,7 +24,7 @@
 //! - Tested by `tests/all/stability.rs`.
 
 use crate::account::{Cost, Event};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{DiscreteLaplace, LAPLACE_SCALE, NoiseError};
 use privet_core::{Neighbours, Range, Unit};
 
@@ -98,7 +98,7 @@ impl Stability {
         &self,
         found: Private<Proxied<A>>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Option<A>>, GateError> {
+    ) -> Result<Noisy<Option<A>>, GateError> {
         self.event()?;
         let law = DiscreteLaplace::new(self.noise_scale)?;
         let noise = law.draw(session.charge(self.laplace())?);

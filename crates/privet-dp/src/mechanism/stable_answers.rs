@@ -44,7 +44,7 @@
 use super::sparse_vector::{Comparing, SparseVector};
 use super::stability::{Proxied, RELEASED};
 use crate::account::{self, Cost, Event, ThresholdNoise};
-use crate::gate::{GateError, Noised, Private, Session, Spend};
+use crate::gate::{GateError, Noisy, Private, Session, Spend};
 use crate::noise::NoiseError;
 use privet_core::{Neighbours, Unit};
 
@@ -74,7 +74,7 @@ pub struct StableAnswers {
 
 /// The answer to a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard<A> {
+pub enum QueryAnswer<A> {
     /// A stable answer.
     Answer(A),
     /// ⊥: no answer, and one of T runs is spent.
@@ -83,7 +83,7 @@ pub enum Heard<A> {
     Ended,
 }
 
-impl<A> Heard<A> {
+impl<A> QueryAnswer<A> {
     /// The answer, if there is one.
     pub fn answer(self) -> Option<A> {
         match self {
@@ -280,7 +280,7 @@ impl Answering {
         &mut self,
         found: Private<Proxied<A>>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Heard<A>>, GateError> {
+    ) -> Result<Noisy<QueryAnswer<A>>, GateError> {
         let heard = self.hear(found.open(), session)?;
         Ok(session.noised(heard))
     }
@@ -290,13 +290,13 @@ impl Answering {
         &mut self,
         found: Proxied<A>,
         session: &mut Session<'_>,
-    ) -> Result<Heard<A>, GateError> {
+    ) -> Result<QueryAnswer<A>, GateError> {
         let heard = match self.left {
-            0 => Heard::Ended,
+            0 => QueryAnswer::Ended,
             _ => match self.comparing.compare(found.distance.max(0), session)? {
-                None => Heard::Ended,
-                Some(true) => Heard::Answer(found.answer),
-                Some(false) => Heard::Unstable,
+                None => QueryAnswer::Ended,
+                Some(true) => QueryAnswer::Answer(found.answer),
+                Some(false) => QueryAnswer::Unstable,
             },
         };
         self.left = self.left.saturating_sub(1);

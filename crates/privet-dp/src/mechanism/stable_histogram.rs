@@ -31,7 +31,7 @@
 
 use super::grid::{ExactCounts, from_grid, rounding, up};
 use crate::account::{Cost, Event, Grid, normal};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{GridGaussian, NoiseError};
 use privet_core::{Neighbours, Unit};
 use std::collections::BTreeMap;
@@ -118,7 +118,7 @@ impl StableHistogram {
         &self,
         counts: Private<BTreeMap<K, u64>>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<(K, f64)>>, GateError> {
+    ) -> Result<Noisy<Vec<(K, f64)>>, GateError> {
         let (threshold, law) = (self.threshold()?, GridGaussian::new(self.noise_scale)?);
         let randomness = session.charge(self.gaussian()?)?;
         let counts: Vec<(K, u64)> =

@@ -3,7 +3,7 @@
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event};
 use privet_dp::continual::StateKey;
-use privet_dp::continual::{Factor, Heard, Participation, Running, search};
+use privet_dp::continual::{Factor, StreamAnswer, Participation, Running, search};
 use privet_dp::gate::{GateError, Journal, Private, Purse, Session, Spend};
 use privet_dp::mechanism::Continual;
 use privet_dp::noise::FixedSeed;
@@ -105,17 +105,17 @@ struct Listening(Vec<Vec<f64>>, usize);
 
 impl privet_dp::gate::Walk for Listening {
     type Start = usize;
-    type Question = ();
-    type Answer = Heard;
+    type Query = ();
+    type Answer = StreamAnswer;
     type Artefact = Vec<Vec<f64>>;
     fn begin(steps: usize) -> Self {
         Self(vec![], steps)
     }
-    fn next(&mut self, answer: Option<Heard>) -> privet_dp::gate::Next<(), Vec<Vec<f64>>> {
+    fn next(&mut self, answer: Option<StreamAnswer>) -> privet_dp::gate::Next<(), Vec<Vec<f64>>> {
         match answer {
-            Some(Heard::Row(row)) => self.0.push(row),
-            Some(Heard::Lost) => self.0.push(vec![]),
-            Some(Heard::Anew) | None => {}
+            Some(StreamAnswer::Row(row)) => self.0.push(row),
+            Some(StreamAnswer::Lost) => self.0.push(vec![]),
+            Some(StreamAnswer::Anew) | None => {}
         }
         if self.0.len() < self.1 {
             return privet_dp::gate::Next::Ask(());

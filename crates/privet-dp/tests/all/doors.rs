@@ -4,7 +4,7 @@
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, Filter, filter::Law};
 use privet_dp::gate::{
-    Arithmetic, GateError, Journal, Next, Noised, Private, PurseError, Session, Spend, Statement,
+    Arithmetic, GateError, Journal, Next, Noisy, Private, PurseError, Session, Spend, Statement,
     Suspended, Walk,
 };
 use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace};
@@ -38,7 +38,7 @@ struct Parrot {
 
 impl Walk for Parrot {
     type Start = Option<f64>;
-    type Question = ();
+    type Query = ();
     type Answer = Vec<f64>;
     type Artefact = f64;
     fn begin(secret: Option<f64>) -> Self {
@@ -53,7 +53,7 @@ impl Walk for Parrot {
     }
 }
 
-fn respond(_: &(), session: &mut Session<'_>) -> Result<Noised<Vec<f64>>, GateError> {
+fn respond(_: &(), session: &mut Session<'_>) -> Result<Noisy<Vec<f64>>, GateError> {
     gaussian().run(Private::new(vec![100.0]), session)
 }
 

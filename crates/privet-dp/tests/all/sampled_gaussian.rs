@@ -2,7 +2,7 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session, Statement};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session, Statement};
 use privet_dp::mechanism::{Draw, ExactCounts, Gaussian, SampledGaussian, ShuffledGaussian};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use serde_json::json;
@@ -32,7 +32,7 @@ fn counted(sample: &[usize]) -> Option<Private<ExactCounts>> {
     Some(Private::new(ExactCounts { counts: vec![2 * sample.len() as i128], unit: 1.0 }))
 }
 
-fn settle<T>(session: Session<'_>, planned: &Event, noised: Noised<T>) -> Result<T, GateError> {
+fn settle<T>(session: Session<'_>, planned: &Event, noised: Noisy<T>) -> Result<T, GateError> {
     let claim = account::guarantee(planned, 1e-6).unwrap();
     let released = session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({})));
     Ok(released?.into_parts().0)

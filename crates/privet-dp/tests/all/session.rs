@@ -36,7 +36,7 @@ struct Counting {
 
 impl Walk for Counting {
     type Start = usize;
-    type Question = usize;
+    type Query = usize;
     type Answer = Vec<f64>;
     type Artefact = f64;
 

@@ -53,7 +53,7 @@ use privet_core::Range;
 use privet_data::Dataset;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::Gaussian;
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -313,7 +313,7 @@ impl Procedure<super::Erm> for Averaging {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "rows in their order")?;
         let watch = StepWatch::new(monitor);
         let mut means = Vec::with_capacity(self.gaussian.coordinates);

@@ -44,9 +44,9 @@ use crate::release::admit;
 use crate::release::settings::SettingInfo;
 use privet_core::Neighbours;
 use privet_dp::account::{Event, gaussian};
-use privet_dp::gate::{GateError, Next, Noised, Private, Session, Walk};
+use privet_dp::gate::{GateError, Next, Noisy, Private, Session, Walk};
 use privet_dp::mechanism::{ExactCounts, Gaussian};
-use privet_optim::sum::{ExactCurvature, ExactGram, Less, Sums, Table};
+use privet_optim::sum::{ExactCurvature, ExactGram, Recentring, Sums, Table};
 use serde::{Deserialize, Serialize};
 
 /// The source of the intervals of weights.
@@ -172,9 +172,9 @@ impl Purchase {
         &self,
         facts: &Facts,
         table: &dyn Table,
-        (theta, less): (&[f64], Option<&Less>),
+        (theta, less): (&[f64], Option<&Recentring>),
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
+    ) -> Result<Noisy<Vec<f64>>, LearnError> {
         let sums = sums(facts, table, (theta, less), self.slope).ok_or(GateError::Unanswered)?;
         Ok(self.gaussian.run_units(Private::new(sums), session)?)
     }
@@ -184,7 +184,7 @@ impl Purchase {
 fn sums(
     facts: &Facts,
     table: &dyn Table,
-    (theta, less): (&[f64], Option<&Less>),
+    (theta, less): (&[f64], Option<&Recentring>),
     slope: f64,
 ) -> Option<ExactCounts> {
     let (loss, radius, columns) = (facts.loss, facts.radius, theta.len());
@@ -216,7 +216,7 @@ pub(crate) struct Start {
 
 /// The walk's queries.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) enum Question {
+pub(crate) enum Query {
     /// Weights, from a mechanism of their own.
     Fit,
     /// The gradient at θ.
@@ -236,7 +236,7 @@ pub(crate) struct Measured {
 
 impl Walk for Measured {
     type Start = Start;
-    type Question = Question;
+    type Query = Query;
     type Answer = Vec<f64>;
     type Artefact = LinearWeights;
 
@@ -250,25 +250,25 @@ impl Walk for Measured {
         Self { start, descent, weights: None, over: false }
     }
 
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, LinearWeights> {
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, LinearWeights> {
         if self.over {
             return Next::End;
         }
         let Some(weights) = &self.weights else {
             let found = match (&mut self.descent, answer) {
-                (None, None) => return Next::Ask(Question::Fit),
+                (None, None) => return Next::Ask(Query::Fit),
                 (None, Some(found)) => found,
                 (Some(descent), answer) => match descent.next(answer) {
-                    Next::Ask(theta) => return Next::Ask(Question::Gradient(theta)),
+                    Next::Ask(theta) => return Next::Ask(Query::Gradient(theta)),
                     Next::Release(found) => found,
                     Next::End => return Next::End,
                 },
             };
             self.weights = Some(found.clone());
-            return Next::Ask(Question::Curvature(found));
+            return Next::Ask(Query::Curvature(found));
         };
         let Some(noised) = answer else {
-            return Next::Ask(Question::Curvature(weights.clone()));
+            return Next::Ask(Query::Curvature(weights.clone()));
         };
         let Start { columns, noise_scale, .. } = self.start;
         let length = self.start.response.lengths(&noised, columns, noise_scale, &[]);
@@ -303,7 +303,7 @@ mod tests {
         let centre = Centre::new(mean, facts.radius);
         let reaching = Facts { radius: Centre::reach(facts.radius), ..facts.clone() };
         let moved = Table::less(data, &centre).unwrap();
-        let less = Less { units: centre.units(), bits: Centre::BITS };
+        let less = Recentring { units: centre.units(), bits: Centre::BITS };
         let at = (&centre.point(theta)[..], Some(&less));
         let ExactCounts { counts, unit } = sums(&reaching, moved.as_ref(), at, 1.0).unwrap();
         counts.iter().map(|count| *count as f64 * unit).collect()

@@ -58,7 +58,7 @@ impl Inputs {
 
 impl Walk for Student {
     type Start = Self;
-    type Question = ();
+    type Query = ();
     type Answer = Vec<f64>;
     type Artefact = LinearWeights;
 

@@ -35,16 +35,16 @@
 //! - δ = 0 is refused. Tested by `tests/all/sparse.rs`.
 
 use super::Decision;
-use super::gd::{BALL, Question as Gradient, RADII, separate_slope};
+use super::gd::{BALL, Query as Gradient, RADII, separate_slope};
 use super::narrow::{FIT_RADIUS, Narrow};
-use super::thresholding::{Question, Start, Thresholding};
+use super::thresholding::{Query, Start, Thresholding};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::answers::{Answers, Questions, SumNoise};
+use crate::release::answers::{Answers, Queries, SumNoise};
 use crate::release::ask::ask_by_steps;
 use crate::release::covers::{Cover, Covers, Needs};
 use crate::release::registry::{FINITE, Info};
@@ -56,7 +56,7 @@ use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Session};
 use privet_dp::mechanism::Gaussian;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -306,16 +306,16 @@ impl Procedure<super::Erm> for Descending {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let slope = separate_slope(facts);
-        let ask = |facts: &Facts, question: &Question| -> (Gradient, Questions) {
+        let ask = |facts: &Facts, question: &Query| -> (Gradient, Queries) {
             let unit = Gradient::of(facts, false, slope).at(&question.theta).unit;
             let gradient =
                 Gradient::of(facts, false, slope * 2_f64.powi(-(question.halved as i32)));
             // In units of the full clipping bound, a power of two as large: so the sum counts as that
             // much longer.
-            let questions = Questions { unit, ..gradient.at(&question.theta) };
+            let questions = Queries { unit, ..gradient.at(&question.theta) };
             (gradient, questions)
         };
         let whole = Gradient::of(facts, false, slope).looked_at(table)?;

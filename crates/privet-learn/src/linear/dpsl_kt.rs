@@ -55,7 +55,7 @@ use crate::{Check, Erm, LearnError};
 use privet_core::Range;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::Gaussian;
 use privet_optim::loss::Loss;
 use privet_optim::solver::{Monitor, Penalty};
@@ -384,7 +384,7 @@ impl Procedure<Erm> for Transfer {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let inputs = match &self.given {
             None => None,
             Some(Given::There(rows)) if rows.columns() == facts.columns => Some(rows.clone()),

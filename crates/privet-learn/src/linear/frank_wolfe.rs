@@ -66,7 +66,7 @@ use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, Noisy, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -427,7 +427,7 @@ impl Procedure<super::Erm> for Choosing {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let features = GridMatrix::new(&data.features, self.terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;

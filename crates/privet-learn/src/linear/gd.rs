@@ -72,7 +72,7 @@ use crate::linear::model::LinearWeights;
 use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::answers::{Answers, Here, Questions, SumNoise};
+use crate::release::answers::{Answers, Here, Queries, SumNoise};
 use crate::release::ask::{ask, ask_by_steps};
 use crate::release::covers::{Cover, Covers, NOT_PRINTED};
 use crate::release::registry::{FINITE, Info};
@@ -84,7 +84,7 @@ use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use crate::release::weight_laws::{NORMAL, Surety, WeightLaws};
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -338,16 +338,16 @@ impl Descending {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
-        let gradient = Question::new(facts);
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
+        let gradient = Query::new(facts);
         let answers = gradient.looked_at(table)?;
         let noise = SumNoise::Gaussian(self.gaussian.clone());
         let watch = StepWatch::new(monitor);
         ask::<Measured>(session, &watch, |question, session| match question {
-            curvature::Question::Curvature(theta) => {
+            curvature::Query::Curvature(theta) => {
                 bought.ask(facts, table, (theta, None), session)
             }
-            curvature::Question::Gradient(theta) if watch.step() => {
+            curvature::Query::Gradient(theta) if watch.step() => {
                 answers.answer(&gradient.at(theta), &noise, session)
             }
             _ => Err(LearnError::from(GateError::Unanswered)),
@@ -418,11 +418,11 @@ impl Procedure<super::Erm> for Descending {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         if let Some(bought) = &self.bought {
             return self.run_measured(bought, facts, table, session, monitor);
         }
-        let question = Question::new(facts);
+        let question = Query::new(facts);
         let answers = question.looked_at(table)?;
         let noise = SumNoise::Gaussian(self.gaussian.clone());
         let watch = StepWatch::new(monitor);
@@ -434,7 +434,7 @@ impl Procedure<super::Erm> for Descending {
 }
 
 /// The gradient sum of each step, as a query.
-pub(super) struct Question {
+pub(super) struct Query {
     loss: Loss,
     radius: f64,
     slope: f64,
@@ -445,7 +445,7 @@ pub(super) struct Question {
     labels: Vec<Labels>,
 }
 
-impl Question {
+impl Query {
     pub(super) fn new(facts: &Facts) -> Self {
         Self::of(facts, joint(facts), slope(facts))
     }
@@ -486,18 +486,18 @@ impl Question {
 
     /// The exact sum at θ. It is refused if a feature is off its grid, which does not depend on θ: so
     /// the first query is refused, before any noise is drawn, or none.
-    pub(super) fn at(&self, theta: &[f64]) -> Questions {
+    pub(super) fn at(&self, theta: &[f64]) -> Queries {
         let (loss, radius, slope) = (self.loss, self.radius, self.slope);
         if let Some(classes) = self.classes {
             let (theta, weights) = (theta.to_vec(), self.weights.clone());
             let statistic = SoftmaxGradient { classes, theta, radius, slope, weights };
             let unit = statistic.unit();
-            return Questions::of(vec![Exact::Softmax(statistic)], unit);
+            return Queries::of(vec![Exact::Softmax(statistic)], unit);
         }
         let columns = theta.len() / self.labels.len().max(1);
         let one = |theta: &[f64]| ExactGradient { loss, theta: theta.to_vec(), radius, slope };
         let unit = one(&[]).unit();
         let each = theta.chunks(columns.max(1)).map(|theta| Exact::Gradient(one(theta))).collect();
-        Questions::of(each, unit)
+        Queries::of(each, unit)
     }
 }

@@ -19,7 +19,7 @@ use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use crate::release::weight_laws::{LAPLACE, NORMAL, Surety, WeightLaws};
 use privet_dp::account::{Event, ObjectiveNoise};
-use privet_dp::gate::{GateError, Noised, Private, Session};
+use privet_dp::gate::{GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{
     Distance, Gaussian, L2Laplace, OutputLaw, PerturbedObjective, released_step,
 };
@@ -157,7 +157,7 @@ impl Step {
         problem: u32,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
+    ) -> Result<Noisy<Vec<f64>>, LearnError> {
         let ask = self.ask();
         let solved = |linear| solve(facts, table, problem, ask, penalty, linear, monitor);
         Ok(match self {
@@ -330,17 +330,17 @@ impl Procedure<super::Erm> for Minimum {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         if let Some(bought) = &self.bought {
             let watch = StepWatch::new(monitor);
             return ask::<Measured>(session, &watch, |question, session| match question {
-                curvature::Question::Fit => {
+                curvature::Query::Fit => {
                     self.step.run(&self.penalty, facts, table, 0, session, monitor)
                 }
-                curvature::Question::Curvature(theta) => {
+                curvature::Query::Curvature(theta) => {
                     bought.ask(facts, table, (theta, None), session)
                 }
-                curvature::Question::Gradient(_) => Err(GateError::NotAsPlanned.into()),
+                curvature::Query::Gradient(_) => Err(GateError::NotAsPlanned.into()),
             });
         }
         let parts = (0..self.problems)

@@ -31,7 +31,7 @@
 use super::Decision;
 use super::dp_ight::{DpIght, FIT_STEPS, INFO, PACE, ROUNDS};
 use super::frank_wolfe::{CLIP, Terms, usual_range};
-use super::gd::{BALL, Question as Gradient, separate_slope};
+use super::gd::{BALL, Query as Gradient, separate_slope};
 use super::narrow::Narrow;
 use super::pursuit::{Pursuit, Round, Start, others};
 use crate::LearnError;
@@ -41,7 +41,7 @@ use crate::linear::model::LinearWeights;
 use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::answers::{Answers, Questions, SumNoise};
+use crate::release::answers::{Answers, Queries, SumNoise};
 use crate::release::ask::ask_by_steps;
 use crate::release::settings::Shown;
 use crate::release::support::Support;
@@ -49,7 +49,7 @@ use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Gaussian, Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -318,7 +318,7 @@ impl Procedure<super::Erm> for Rising {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let whole = self.stages.first().map(|stage| self.terms(stage).features);
         let features = whole
@@ -348,7 +348,7 @@ impl Procedure<super::Erm> for Rising {
             let asked = Gradient::of(fewer, false, slope * 2_f64.powi(-(stage.halved as i32)));
             // In units of the full clipping bound, a power of two as large: so the sum counts as that
             // much longer.
-            let questions = Questions { unit, ..asked.at(&question.theta) };
+            let questions = Queries { unit, ..asked.at(&question.theta) };
             let noise = SumNoise::Gaussian(self.gaussian(stage));
             asked.records(part)?.answer(&questions, &noise, session)
         })

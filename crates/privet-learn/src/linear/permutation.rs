@@ -50,7 +50,7 @@ use crate::release::weight_laws::WeightLaws;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::gate::{Noisy, Private, Session};
 use privet_dp::mechanism::{Gaussian, ShuffledGaussian};
 use privet_optim::loss::Loss;
 use privet_optim::passes::{Batches, Passes, Rounding, Step};
@@ -319,7 +319,7 @@ impl Procedure<super::Erm> for Shuffled {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, "psgd", "rows in an order of its own")?;
         let labels = (0..facts.problems)
             .map(|problem| problems::labels(facts, data, problem))

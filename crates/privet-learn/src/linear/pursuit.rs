@@ -57,7 +57,7 @@ pub(super) struct Start {
 
 /// A query at a point of the columns chosen so far (ascending, the constant one last).
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct Question {
+pub(super) struct Query {
     /// The index of the round.
     pub round: usize,
     /// True for a choice among the other columns, false for the gradient of these.
@@ -165,20 +165,20 @@ impl Pursuit {
         self.round < self.start.rounds.len()
     }
 
-    fn ask(&mut self) -> Next<Question, LinearWeights> {
+    fn ask(&mut self) -> Next<Query, LinearWeights> {
         let choose = self.heard.is_none();
         if choose && self.start.rounds[self.round].size == 0 {
             self.join(&[]);
             return self.ask();
         }
         let (columns, theta) = (self.chosen.clone(), self.point.clone());
-        Next::Ask(Question { round: self.round, choose, columns, theta })
+        Next::Ask(Query { round: self.round, choose, columns, theta })
     }
 }
 
 impl Walk for Pursuit {
     type Start = Start;
-    type Question = Question;
+    type Query = Query;
     type Answer = Vec<f64>;
     type Artefact = LinearWeights;
 
@@ -189,7 +189,7 @@ impl Walk for Pursuit {
         Self { start, round: 0, heard: None, chosen, point, moved, mean, rate }
     }
 
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, LinearWeights> {
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, LinearWeights> {
         match (answer, self.heard) {
             (None, _) if self.start.rounds.is_empty() => return Next::End,
             (None, _) => {}
@@ -225,7 +225,7 @@ mod tests {
         }
     }
 
-    fn asked(walk: &mut Pursuit, answer: Option<&[f64]>) -> Question {
+    fn asked(walk: &mut Pursuit, answer: Option<&[f64]>) -> Query {
         let text = serde_json::to_string(walk).unwrap();
         *walk = serde_json::from_str(&text).unwrap();
         match walk.next(answer.map(<[f64]>::to_vec)) {
@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn three_rounds_by_hand() {
         let mut walk = Pursuit::begin(start());
-        let question = |round, choose, columns: &[usize], theta: &[f64]| Question {
+        let question = |round, choose, columns: &[usize], theta: &[f64]| Query {
             round,
             choose,
             columns: columns.to_vec(),

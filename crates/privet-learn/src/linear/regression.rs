@@ -39,7 +39,7 @@ use crate::release::task::Procedure;
 use crate::release::weight_laws::WeightLaws;
 use privet_core::Range;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Session};
+use privet_dp::gate::{Noisy, Session};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -181,7 +181,7 @@ impl Procedure<super::Erm> for InBall {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         self.procedure.run(&self.facts, table, session, monitor)
     }
 }

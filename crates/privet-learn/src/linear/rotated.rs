@@ -42,7 +42,7 @@ use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_dp::account::{self, Event, ObjectiveNoise, gaussian};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Distance, ExactCounts, RotatedObjective};
 use privet_optim::raised::{Raised, Sizes};
 use privet_optim::solver::Monitor;
@@ -219,7 +219,7 @@ impl Procedure<super::Erm> for Rotating {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let watch = StepWatch::new(monitor);
         watch.step();
         watch.went_on()?;

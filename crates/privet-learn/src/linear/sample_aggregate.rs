@@ -50,7 +50,7 @@ use crate::release::task::Procedure;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, Noisy, Private, Session};
 use privet_dp::mechanism::{Gaussian, Laplace, independent_blocks};
 use privet_optim::solver::{Monitor, Problem, SolveError, SolverOptions as Solver, minimise};
 use privet_optim::sum::{InMemory, Table};
@@ -334,7 +334,7 @@ impl Procedure<super::Erm> for Aggregate {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "subsets of the rows")?;
         let mut mean = vec![0.0; facts.columns * facts.problems as usize];
         for rows in self.partition(data, session) {

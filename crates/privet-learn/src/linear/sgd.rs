@@ -41,7 +41,7 @@
 
 use super::Decision;
 use super::descent::{Descent, Schedule, Start};
-use super::gd::{self, BALL, Question, RADII};
+use super::gd::{self, BALL, Query, RADII};
 use super::permutation::{BATCH, RATE};
 use super::{calibrated, evenly_split, predicted};
 use crate::LearnError;
@@ -60,7 +60,7 @@ use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Draw, SampledGaussian};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -408,8 +408,8 @@ impl Procedure<super::Erm> for Sampled {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
-        let question = Question::of(facts, self.joint, self.slope);
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
+        let question = Query::of(facts, self.joint, self.slope);
         // Sums every record once, unsampled and unreleased: one that cannot be summed exactly must be
         // refused now, not when a sample includes it.
         let start = vec![0.0; self.sampled.coordinates];

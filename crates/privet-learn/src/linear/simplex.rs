@@ -56,7 +56,7 @@ use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -339,7 +339,7 @@ impl Procedure<super::Erm> for Drawing {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let features = GridMatrix::new(&data.features, self.terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;

@@ -70,7 +70,7 @@ use crate::release::watch::StepWatch;
 use crate::release::weight_laws::{NORMAL, Surety, WeightLaws};
 use privet_core::Neighbours;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, Noisy, Private, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace, Moments, MomentsLaw, NoisyMoments};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -310,7 +310,7 @@ impl Procedure<super::Erm> for Solving {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let watch = StepWatch::new(monitor);
         watch.step();
         watch.went_on()?;

@@ -11,7 +11,7 @@ use crate::release::task::{Procedure, Task};
 use crate::release::watch::StepWatch;
 use crate::{LearnError, Plan};
 use privet_dp::account::{Event, gaussian};
-use privet_dp::gate::{GateError, Noised, Private, Session};
+use privet_dp::gate::{GateError, Noisy, Private, Session};
 use privet_dp::mechanism::Individual;
 use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
@@ -106,7 +106,7 @@ impl Answering {
         (before, questions): (&[Vec<f64>], &[Vec<f64>]),
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Vec<Vec<f64>>>, LearnError> {
+    ) -> Result<Noisy<Vec<Vec<f64>>>, LearnError> {
         let data = admit::in_memory(table, Nearby::NAME, "how far each record is from a question")?;
         let owners = admit::owners(facts.unit, data);
         let units = owners.iter().max().map_or(0, |last| last + 1);
@@ -159,7 +159,7 @@ impl Procedure<Nearby> for Answering {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Answered>, LearnError> {
+    ) -> Result<Noisy<Answered>, LearnError> {
         if self.stream {
             return Err(LearnError::NotCovered {
                 what: "the plan is for questions in batches".into(),

@@ -63,7 +63,7 @@ fn print_of(request: &Request<Nearby>) -> Result<String, LearnError> {
 
 impl Walk for Asking {
     type Start = Self;
-    type Question = (Vec<Vec<f64>>, Vec<Vec<f64>>);
+    type Query = (Vec<Vec<f64>>, Vec<Vec<f64>>);
     type Answer = Vec<Vec<f64>>;
     type Artefact = Answered;
 
@@ -71,7 +71,7 @@ impl Walk for Asking {
         start
     }
 
-    fn next(&mut self, answer: Option<Vec<Vec<f64>>>) -> Next<Self::Question, Answered> {
+    fn next(&mut self, answer: Option<Vec<Vec<f64>>>) -> Next<Self::Query, Answered> {
         let (before, batch) = self.asked.split_at(self.before.min(self.asked.len()));
         match answer {
             None => Next::Ask((before.to_vec(), batch.to_vec())),

@@ -40,7 +40,7 @@ mod line_search;
 mod tests;
 
 use self::books::{Books, Prices};
-use self::line_search::{Descent, Question, Start, moved};
+use self::line_search::{Descent, Query, Start, moved};
 use super::begins::Begins;
 use super::examples::Examples;
 use super::learners::Method;
@@ -63,7 +63,7 @@ use privet_core::{Budget, Neighbours, Unit};
 use privet_data::matrix::Matrix;
 use privet_dp::account::filter::Law;
 use privet_dp::account::{self, Cost, Event, Filter};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Choice, Gaussian};
 use privet_dp::noise::GridGaussian;
 use privet_nn::LOSS_STEPS;
@@ -226,22 +226,22 @@ impl Adaptive {
     fn answer(
         &self,
         examples: &Examples,
-        question: &Question,
+        question: &Query,
         session: &mut Session<'_>,
         watch: &StepWatch<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         if !watch.step() {
             return Err(GateError::Unanswered);
         }
         let everyone: Vec<u32> = (0..examples.rows() as u32).collect();
         match question {
-            Question::Gradient { at, price } => {
+            Query::Gradient { at, price } => {
                 let sum = examples.exact_sum(at, &everyone, self.clip);
                 let gaussian = self.gradient(*price).ok_or(GateError::NotAsPlanned)?;
                 let sum = Private::new(sum.ok_or(GateError::Unanswered)?);
                 gaussian.run_units(sum, session)
             }
-            Question::Choice { from, along, lengths, handicaps } => {
+            Query::Choice { from, along, lengths, handicaps } => {
                 let frozen = self.begins.weights().map_err(|_| GateError::NotAsPlanned)?;
                 let frozen = &frozen[self.coordinates..];
                 let score = |(length, handicap): (&f64, &i64)| {
@@ -340,7 +340,7 @@ impl Procedure<Network> for Adaptive {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Tensors>, LearnError> {
+    ) -> Result<Noisy<Tensors>, LearnError> {
         self.begins.weights()?;
         let examples = Examples::of(facts, table)?;
         let watch = StepWatch::new(monitor);

@@ -28,7 +28,7 @@ impl Begins {
 
     /// Returns the weights; an error if they are missing.
     pub fn weights(&self) -> Result<&[f32], LearnError> {
-        self.weights.as_deref().ok_or_else(|| LearnError::Asked {
+        self.weights.as_deref().ok_or_else(|| LearnError::InvalidRequest {
             name: "weights",
             what: "are missing: the plan names a file of them".into(),
         })
@@ -58,7 +58,7 @@ impl Begins {
     /// Takes the weights of a public file, in one row; refuses weights other than those that the plan
     /// names.
     pub fn from(&self, rows: &Matrix) -> Result<Self, LearnError> {
-        let asked = |what: String| Err(LearnError::Asked { name: "weights", what });
+        let asked = |what: String| Err(LearnError::InvalidRequest { name: "weights", what });
         let Begin::File(named) = &self.begin else {
             return asked("are given, and the plan names no file of them".into());
         };

@@ -22,7 +22,7 @@
 
 use super::examples::Examples;
 use super::trainer::{Trainer, Worker};
-use super::update::{Question, Training};
+use super::update::{Query, Training};
 use super::{Begin, Network, TrainedNetwork, decide};
 use crate::release::allowance::Allowance;
 use crate::release::plan::{no_budget, plan};
@@ -239,7 +239,7 @@ impl Checkpointed {
         let generation = session.generation().saturating_add(1);
         let (mut session, mut walk) = session.resume(source, &mut journal, kept)?;
         let mut left = every.max(1);
-        let outcome = session.walk(&mut walk, |question: &Question, session| {
+        let outcome = session.walk(&mut walk, |question: &Query, session| {
             // Draws that a process made and lost stay charged, and their steps are skipped.
             if session.draws() > u64::from(question.step) {
                 return Ok(session.gather::<f64>(Vec::new())?);

@@ -41,8 +41,8 @@ use crate::release::watch::StepWatch;
 use crate::streams::{calibrated, only_slots};
 use privet_data::matrix::Matrix;
 use privet_dp::account::Event;
-use privet_dp::continual::{Factor, Heard, Participation, Running, search};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::continual::{Factor, StreamAnswer, Participation, Running, search};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::Continual;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -119,10 +119,10 @@ struct Correlated {
 }
 
 /// Answer of a walk for a row of the stream; empty for a lost one.
-fn row(heard: Heard) -> Vec<f64> {
+fn row(heard: StreamAnswer) -> Vec<f64> {
     match heard {
-        Heard::Row(row) => row,
-        Heard::Lost | Heard::Anew => Vec::new(),
+        StreamAnswer::Row(row) => row,
+        StreamAnswer::Lost | StreamAnswer::Anew => Vec::new(),
     }
 }
 
@@ -168,7 +168,7 @@ impl Procedure<Network> for Correlated {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Tensors>, LearnError> {
+    ) -> Result<Noisy<Tensors>, LearnError> {
         self.begins.weights()?;
         let examples = Examples::of(facts, table)?;
         let watch = StepWatch::new(monitor);

@@ -61,7 +61,7 @@ use crate::linear::facts::Facts;
 use crate::linear::problems;
 use crate::linear::request::Words;
 use crate::release::allowance::Allowance;
-use crate::release::covers::Asked;
+use crate::release::covers::RequestFacts;
 use crate::release::plan::no_budget;
 use crate::release::task::{Planned, Task, Work};
 use crate::streams::table_facts;
@@ -127,12 +127,12 @@ impl Begin {
 }
 
 fn not_begun(what: String) -> LearnError {
-    LearnError::Asked { name: "weights", what }
+    LearnError::InvalidRequest { name: "weights", what }
 }
 
 /// Builds the network of a description.
 fn checked(net: &Description) -> Result<Net, LearnError> {
-    Net::new(net).map_err(|error| LearnError::Asked { name: "model:", what: error.to_string() })
+    Net::new(net).map_err(|error| LearnError::InvalidRequest { name: "model:", what: error.to_string() })
 }
 
 impl Default for Begin {
@@ -202,7 +202,7 @@ impl Network {
             }
             (None, true) => return Err(no_budget(&request)),
             (Some(_), false) => {
-                return Err(LearnError::Asked {
+                return Err(LearnError::InvalidRequest {
                     name: "epsilon",
                     what: format!(
                         "is given, but method {} adds no noise and spends no budget: leave it out, or choose a \
@@ -323,7 +323,7 @@ impl Task for Network {
         }
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         let allowance = Allowance::new(budget, &request.noise);
-        let asked = Asked {
+        let asked = RequestFacts {
             relation: request.relation(),
             pure: allowance.is_pure(),
             calibration: request.calibration,

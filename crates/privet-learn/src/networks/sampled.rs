@@ -45,7 +45,7 @@ use super::options::{Settings, Sums};
 use super::schedule::{Sizes, sizes};
 use super::tensors::Tensors;
 use super::trainer::{Decision, Trainer, Worker, places, train};
-use super::update::{Question, Schedule};
+use super::update::{Query, Schedule};
 use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::linear::sgd::{self, Sampling};
@@ -56,7 +56,7 @@ use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Draw, ExactCounts, Gaussian, SampledGaussian};
 use privet_dp::noise::GridGaussian;
 use privet_optim::solver::Monitor;
@@ -253,7 +253,7 @@ impl Procedure<Network> for Sampled {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Tensors>, LearnError> {
+    ) -> Result<Noisy<Tensors>, LearnError> {
         train(self, facts, table, session, monitor)
     }
 }
@@ -270,10 +270,10 @@ impl Trainer for Sampled {
     fn answer(
         &self,
         examples: &Examples,
-        question: &Question,
+        question: &Query,
         session: &mut Session<'_>,
         watch: &StepWatch<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         let ask = |rows: &[u32]| {
             let sum = watch.step().then(|| self.sum(examples, &question.at, rows)).flatten();
             sum.map(Private::new)

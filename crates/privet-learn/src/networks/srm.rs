@@ -41,7 +41,7 @@ use super::sampled::{FLOAT_SUMS, accountable, draw, on_grid};
 use super::schedule::{Sizes, sizes};
 use super::tensors::Tensors;
 use super::trainer::{Decision, Trainer, Worker, places, train};
-use super::update::{Question, Rule, Schedule};
+use super::update::{Query, Rule, Schedule};
 use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::linear::sgd;
@@ -51,7 +51,7 @@ use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Draw, ExactCounts, SampledGaussian};
 use privet_nn::Share;
 use privet_optim::solver::Monitor;
@@ -98,7 +98,7 @@ pub(super) fn recursion(
         (settled.n0, settled.rate, sizes.schedule.rate) = (Some(n0), Some(rate), rate);
         sizes.schedule.longest = Some(clip_difference / smoothness);
     } else if given.n0.is_some() {
-        return Err(LearnError::Asked {
+        return Err(LearnError::InvalidRequest {
             name: "n0",
             what: "is of Algorithm 4's rate: give smoothness beside it, or leave it out".into(),
         });
@@ -184,7 +184,7 @@ impl Recursive {
     fn float_sum(
         &self,
         examples: &Examples,
-        question: &Question,
+        question: &Query,
         rows: &[u32],
     ) -> Option<Vec<f64>> {
         let Recursion { gamma, clip_difference, .. } = self.recursion;
@@ -207,7 +207,7 @@ impl Recursive {
     fn exact_sum(
         &self,
         examples: &Examples,
-        question: &Question,
+        question: &Query,
         rows: &[u32],
     ) -> Option<ExactCounts> {
         let Recursion { gamma, clip_difference, .. } = self.recursion;
@@ -222,7 +222,7 @@ impl Recursive {
 /// is no w′.
 pub(super) fn exact_terms(
     examples: &Examples,
-    question: &Question,
+    question: &Query,
     rows: &[u32],
     (gamma, clip, clip_difference): (f64, f64, f64),
 ) -> Option<ExactCounts> {
@@ -276,7 +276,7 @@ impl Procedure<Network> for Recursive {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Tensors>, LearnError> {
+    ) -> Result<Noisy<Tensors>, LearnError> {
         train(self, facts, table, session, monitor)
     }
 }
@@ -293,10 +293,10 @@ impl Trainer for Recursive {
     fn answer(
         &self,
         examples: &Examples,
-        question: &Question,
+        question: &Query,
         session: &mut Session<'_>,
         watch: &StepWatch<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         let noise = &self.noises[usize::from(question.step > 0)];
         noise.run(Private::new(examples.rows()), session, |sample| {
             if !watch.step() {

@@ -2,7 +2,7 @@
 
 use super::sampled::on_grid;
 use super::srm::{contribution, exact_terms};
-use super::update::Question;
+use super::update::Query;
 use super::{
     Begin, Examples, Method, NetFacts, Network, PublicFile, Settings, Sums, Tensors, digest,
 };
@@ -135,7 +135,7 @@ proptest! {
         prop_assert!(norm(moved.iter().copied()) <= difference * (1.0 + FLOAT));
         prop_assert!(term <= contribution(gamma, clip, difference) * (1.0 + FLOAT), "{term}");
         // Exactly so in integers.
-        let question = Question { step: 1, at: new, before: Some(old) };
+        let question = Query { step: 1, at: new, before: Some(old) };
         let exact = exact_terms(&examples, &question, &[0], (gamma, clip, difference)).unwrap();
         let squares: f64 = exact.counts.iter().map(|count| (*count as f64).powi(2)).sum();
         let most = contribution(gamma, clip, difference) / exact.unit;
@@ -150,7 +150,7 @@ proptest! {
         new in any_weights(facts().net.parameters()), old in any_weights(facts().net.parameters()),
     ) {
         let examples = Examples::of(&facts(), &table(&records)).unwrap();
-        let question = Question { step: 1, at: new, before: Some(old) };
+        let question = Query { step: 1, at: new, before: Some(old) };
         let terms = |rows: &[u32]| {
             exact_terms(&examples, &question, rows, (0.3, 1.0, 0.2)).unwrap().counts
         };
@@ -469,7 +469,7 @@ fn frozen_layers_keep_public_weights() {
         (PublicFile { claims: Some([-1.0, 0.0]), ..named.clone() }, "numbers from 0"),
     ] {
         let refused = plan(&from(bad)).unwrap_err();
-        assert!(matches!(refused, LearnError::Asked { .. }), "{refused}");
+        assert!(matches!(refused, LearnError::InvalidRequest { .. }), "{refused}");
         assert!(refused.to_string().contains(words), "{refused}");
     }
     let asked = from(named.clone());
@@ -483,7 +483,7 @@ fn frozen_layers_keep_public_weights() {
     let row = |weights: &[f32]| Matrix::Dense(DenseMatrix::new(weights.to_vec(), 1, weights.len()));
     for (bad, words) in [(net.initial(8), "SHA-256"), (vec![0.0; 3], "3 numbers")] {
         let refused = planned.clone().with_public(&row(&bad)).unwrap_err();
-        assert!(matches!(refused, LearnError::Asked { .. }), "{refused}");
+        assert!(matches!(refused, LearnError::InvalidRequest { .. }), "{refused}");
         assert!(refused.to_string().contains(words), "{refused}");
     }
     let planned = planned.with_public(&row(&public)).unwrap();

@@ -1,7 +1,7 @@
 //! Common execution of every method: its queries are answered as noisy sums over users.
 //!
 //! ```text
-//!   everyone: Walk ──Question──► Users ──LocalState──► Tally ──noise──► Vec<f64> ──► Walk … ──► Factors
+//!   everyone: Walk ──Query──► Users ──LocalState──► Tally ──noise──► Vec<f64> ──► Walk … ──► Factors
 //! ```
 //!
 //! [`Users`] is the only access to ratings ([`crate::Answers`] for ratings): a query is plain data, and
@@ -19,7 +19,7 @@ use crate::release::settings::Shown;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_dp::account::Event;
-use privet_dp::gate::{GateError, Noised, Session, Walk};
+use privet_dp::gate::{GateError, Noisy, Session, Walk};
 use privet_dp::mechanism::Gaussian;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -28,13 +28,13 @@ use serde::de::DeserializeOwned;
 use std::fmt::Debug;
 
 /// A method's settled sizes: the start of its walk, and the costs of its queries.
-pub(crate) trait Asking:
+pub(crate) trait MethodPlan:
     Debug + Clone + PartialEq + Send + Sync + Serialize + DeserializeOwned + 'static
 {
     /// Type of its queries.
-    type Question: local::Question + Debug + Clone + PartialEq + Serialize;
+    type Query: local::Query + Debug + Clone + PartialEq + Serialize;
     /// Its public walk.
-    type Walk: Walk<Start = Self, Question = Self::Question, Answer = Vec<f64>, Artefact = Factors>
+    type Walk: Walk<Start = Self, Query = Self::Query, Answer = Vec<f64>, Artefact = Factors>
         + Debug
         + Clone
         + PartialEq;
@@ -42,7 +42,7 @@ pub(crate) trait Asking:
     /// Returns the accounted event of all queries.
     fn events(&self) -> Result<Event, GateError>;
     /// Returns the noise of a query.
-    fn mechanism(&self, question: &Self::Question) -> Gaussian;
+    fn mechanism(&self, question: &Self::Query) -> Gaussian;
     /// Returns the numbers to display.
     fn shown(&self) -> Shown;
     /// Returns a reason why no run of the plan gives a file's factors; `None` if one may.
@@ -60,22 +60,22 @@ impl Users<'_> {
     /// Answers a query: the sum over all users, under noise that is charged to the session.
     fn answer(
         &self,
-        question: &impl local::Question,
+        question: &impl local::Query,
         noise: &Gaussian,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
+    ) -> Result<Noisy<Vec<f64>>, LearnError> {
         Ok(noise.run_units(total(question, self.0)?, session)?)
     }
 }
 
 /// A method's plan; with a private choice of items before it, if requested.
 #[derive(Debug, Clone)]
-pub(super) struct Asked<S> {
+pub(super) struct PlannedMethod<S> {
     pub sizes: S,
     pub choosing: Option<Choosing>,
 }
 
-impl<S: Asking> Procedure<Complete> for Asked<S> {
+impl<S: MethodPlan> Procedure<Complete> for PlannedMethod<S> {
     fn event(&self) -> Result<Event, LearnError> {
         let own = self.sizes.events()?;
         Ok(match &self.choosing {
@@ -123,7 +123,7 @@ impl<S: Asking> Procedure<Complete> for Asked<S> {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Factors>, LearnError> {
+    ) -> Result<Noisy<Factors>, LearnError> {
         let (users, watch) = (Users(table), StepWatch::new(monitor));
         match &self.choosing {
             None => ask_by_steps::<S::Walk>(session, &watch, |question, session| {

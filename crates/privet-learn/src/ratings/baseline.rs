@@ -31,7 +31,7 @@ pub(super) fn no_budget(method: &'static str) -> LearnError {
 
 /// Exact answer to a query.
 pub(super) fn exactly(
-    question: &impl local::Question,
+    question: &impl local::Query,
     table: &dyn Table,
 ) -> Result<Vec<f64>, LearnError> {
     let sums = counted(question, table)?;
@@ -46,7 +46,7 @@ pub(super) fn walked<W>(
 ) -> Result<Factors, LearnError>
 where
     W: Walk<Answer = Vec<f64>, Artefact = Factors>,
-    W::Question: local::Question,
+    W::Query: local::Query,
 {
     let (mut answer, mut asked) = (None, 0);
     loop {

@@ -12,9 +12,9 @@
 //!
 //! Tested by `choosing_items_moves_no_further_than_is_charged` and `tests/all/completion.rs`.
 
-use super::asking::Asking;
+use super::asking::MethodPlan;
 use super::factors::Factors;
-use super::local::{LocalState, Question, Tally};
+use super::local::{LocalState, Query, Tally};
 use super::moments;
 use super::shape::Shape;
 use crate::LearnError;
@@ -93,7 +93,7 @@ pub(crate) enum Narrow<Q> {
     },
 }
 
-impl<Q: Question> Question for Narrow<Q> {
+impl<Q: Query> Query for Narrow<Q> {
     fn coordinates(&self) -> usize {
         match self {
             Self::Counts { items } => *items,
@@ -121,17 +121,17 @@ impl<Q: Question> Question for Narrow<Q> {
 
 /// Walk that chooses items and then runs the method's walk on them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "S: Asking")]
-pub(crate) struct Narrowing<S: Asking> {
+#[serde(bound = "S: MethodPlan")]
+pub(crate) struct Narrowing<S: MethodPlan> {
     choosing: Choosing,
     sizes: S,
     chosen: Vec<u32>,
     of: Option<S::Walk>,
 }
 
-impl<S: Asking> Walk for Narrowing<S> {
+impl<S: MethodPlan> Walk for Narrowing<S> {
     type Start = (Choosing, S);
-    type Question = Narrow<S::Question>;
+    type Query = Narrow<S::Query>;
     type Answer = Vec<f64>;
     type Artefact = Factors;
 
@@ -139,7 +139,7 @@ impl<S: Asking> Walk for Narrowing<S> {
         Self { choosing, sizes, chosen: Vec::new(), of: None }
     }
 
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Self::Question, Factors> {
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Self::Query, Factors> {
         let next = match (&mut self.of, answer) {
             (None, None) => return Next::Ask(Narrow::Counts { items: self.choosing.items }),
             (None, Some(counts)) => {
@@ -201,7 +201,7 @@ impl Chosen {
 mod tests {
     use super::*;
     use crate::ratings::local::told;
-    use crate::ratings::spectral::Question as Inner;
+    use crate::ratings::spectral::Query as Inner;
     use privet_core::Unit;
     use proptest::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Registry of the methods for completing ratings (`registry.rs`).
 
 use super::als::{self, PlainAls};
-use super::asking::{Asked, Asking};
+use super::asking::{PlannedMethod, MethodPlan};
 use super::baseline::{Decided, Mean, mean};
 use super::choice::{self, Choosing};
 use super::moments::baseline as non_private;
@@ -43,8 +43,8 @@ pub(super) struct Decision {
 }
 
 impl Decision {
-    pub(super) fn new(sizes: impl Asking, settling: &Settling<'_>, settled: Method) -> Self {
-        let procedure = Arc::new(Asked { sizes, choosing: settling.choosing });
+    pub(super) fn new(sizes: impl MethodPlan, settling: &Settling<'_>, settled: Method) -> Self {
+        let procedure = Arc::new(PlannedMethod { sizes, choosing: settling.choosing });
         Self { procedure, settled }
     }
 }

@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use std::fmt;
 
 /// A query of all users: each adds a vector, and the sum gets noise.
-pub(super) trait Question: Sync {
+pub(super) trait Query: Sync {
     /// Number of coordinates of the answer.
     fn coordinates(&self) -> usize;
     /// Unit of the answer, a power of two.
@@ -119,7 +119,7 @@ const MOST_ROWS: usize = 1 << 20;
 
 /// The sum over all users, for a mechanism alone.
 pub(super) fn total(
-    question: &impl Question,
+    question: &impl Query,
     table: &dyn Table,
 ) -> Result<Private<ExactCounts>, RecordsError> {
     counted(question, table).map(Private::new)
@@ -128,7 +128,7 @@ pub(super) fn total(
 /// The exact sum, for baselines without privacy. Integers: the same from any back end, by any number of
 /// threads.
 pub(super) fn counted(
-    question: &impl Question,
+    question: &impl Query,
     table: &dyn Table,
 ) -> Result<ExactCounts, RecordsError> {
     let (coordinates, unit) = (question.coordinates(), question.unit());
@@ -159,7 +159,7 @@ pub(super) fn counted(
 
 /// One user's vector, for tests of its norm.
 #[cfg(test)]
-pub(super) fn told(question: &impl Question, user: &LocalState) -> Vec<f64> {
+pub(super) fn told(question: &impl Query, user: &LocalState) -> Vec<f64> {
     let mut tally = Tally { counts: vec![0; question.coordinates()], unit: question.unit() };
     question.add(user, &mut tally);
     tally.counts.iter().map(|count| *count as f64 * tally.unit).collect()

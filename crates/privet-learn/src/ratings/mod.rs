@@ -56,7 +56,7 @@ pub use moments::GlobalState;
 pub use shape::Shape;
 
 use crate::release::allowance::Allowance;
-use crate::release::covers::Asked;
+use crate::release::covers::RequestFacts;
 use crate::release::note::Condition;
 use crate::release::plan::no_budget;
 use crate::release::task::{Planned, Task, Work};
@@ -163,7 +163,7 @@ impl Task for Complete {
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         let allowance = Allowance::new(budget, &request.noise);
         let method = &request.task.method;
-        let asked = Asked {
+        let asked = RequestFacts {
             relation: request.relation(),
             pure: allowance.is_pure(),
             calibration: request.calibration,

@@ -5,9 +5,9 @@
 //! add its share of the noise, and no one would ever open the exact sum.
 
 use crate::LearnError;
-use privet_dp::gate::{GateError, Noised, Private, Session};
+use privet_dp::gate::{GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace};
-use privet_optim::sum::{Exact, ExactAnswer, Less, Records};
+use privet_optim::sum::{Exact, ExactAnswer, Recentring, Records};
 
 /// The noise on a sum; its sensitivity must be that of all queries together.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,16 +21,16 @@ pub enum SumNoise {
 /// Several sums at once: query i goes to the records of problem i, and the answers form one vector of
 /// integer multiples of `unit`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Questions {
+pub struct Queries {
     /// The queries, one per problem.
     pub each: Vec<Exact>,
     /// The unit of the answers, a power of two.
     pub unit: f64,
     /// Subtracted from each answer before the noise.
-    pub less: Option<Less>,
+    pub less: Option<Recentring>,
 }
 
-impl Questions {
+impl Queries {
     /// With nothing subtracted from the answers.
     pub fn of(each: Vec<Exact>, unit: f64) -> Self {
         Self { each, unit, less: None }
@@ -43,10 +43,10 @@ pub trait Answers {
     /// release the exact sums.
     fn answer(
         &self,
-        questions: &Questions,
+        questions: &Queries,
         noise: &SumNoise,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, LearnError>;
+    ) -> Result<Noisy<Vec<f64>>, LearnError>;
 }
 
 /// Records of this process, one set per problem.
@@ -54,7 +54,7 @@ pub struct Here<'a>(pub Vec<Box<dyn Records + 'a>>);
 
 impl Here<'_> {
     /// The exact sums; `None` if a query fails or its sum is not exact.
-    pub(crate) fn sums(&self, questions: &Questions) -> Option<ExactCounts> {
+    pub(crate) fn sums(&self, questions: &Queries) -> Option<ExactCounts> {
         let mut counts = Vec::new();
         if self.0.len() != questions.each.len() {
             return None;
@@ -74,10 +74,10 @@ impl Here<'_> {
 impl Answers for Here<'_> {
     fn answer(
         &self,
-        questions: &Questions,
+        questions: &Queries,
         noise: &SumNoise,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
+    ) -> Result<Noisy<Vec<f64>>, LearnError> {
         let sums = Private::new(self.sums(questions).ok_or(GateError::Unanswered)?);
         Ok(match noise {
             SumNoise::Gaussian(gaussian) => gaussian.run_units(sums, session)?,

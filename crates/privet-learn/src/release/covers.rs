@@ -95,7 +95,7 @@ impl Covers {
     };
 
     /// Refuses a request that is not covered; the error names the covered alternative.
-    pub(crate) fn check(&self, method: &str, asked: Asked) -> Result<(), LearnError> {
+    pub(crate) fn check(&self, method: &str, asked: RequestFacts) -> Result<(), LearnError> {
         let refusals = [
             (asked.calibration == Calibration::Printed, self.printed),
             (asked.relation.unit.records() > 1, self.users),
@@ -110,7 +110,7 @@ impl Covers {
 
 /// The properties of a request that any method may refuse.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked {
+pub(crate) struct RequestFacts {
     /// The neighbouring tables.
     pub relation: Relation,
     /// True if δ = 0.

@@ -39,7 +39,7 @@ pub(crate) mod watch;
 pub mod weight_laws;
 
 pub use allowance::Allowance;
-pub use answers::{Answers, Here, Questions, SumNoise};
+pub use answers::{Answers, Here, Queries, SumNoise};
 pub use conditions::CLASSES_FROM_RECORDS;
 pub use covers::{Cover, Covers, Needs};
 pub use family::{Budgeted, Family, Offered, PublicFacts, Visit};

@@ -111,7 +111,7 @@ impl<T> Request<T> {
         if self.prior_fits.len() <= most && self.prior_fits.iter().all(named) {
             return Ok(());
         }
-        Err(LearnError::Asked {
+        Err(LearnError::InvalidRequest {
             name: "prior_fits",
             what: format!(
                 "are not names; accepted: up to {most} names of up to {letters} letters, digits, '_', '.' and '-', such as \

@@ -18,7 +18,7 @@ use crate::release::weight_laws::{NORMAL, Surety, WeightLaws};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{Event, Filter};
-use privet_dp::gate::{Arithmetic, Noised, Session};
+use privet_dp::gate::{Arithmetic, Noisy, Session};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use serde::{Serialize, de::DeserializeOwned};
@@ -183,7 +183,7 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<T::Artefact>, LearnError>;
+    ) -> Result<Noisy<T::Artefact>, LearnError>;
 }
 
 /// A procedure without any privacy, for comparison.

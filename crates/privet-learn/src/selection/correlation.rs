@@ -24,9 +24,9 @@
 //!   also subtracts associations with columns chosen before; here it does not.
 //! - Tested by `tests/all/select.rs`.
 
-use super::naming::{Heard, Naming};
+use super::naming::{NoisyAnswer, SelectionSizes};
 
-use super::{Asks, Decision, Select, Selector, Support, Wanted, kendall, marginal, open};
+use super::{SingleQuery, Decision, Select, Selector, Support, PlanInput, kendall, marginal, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::{CLIP, usual_range};
@@ -41,7 +41,7 @@ use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::gate::{Noisy, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -135,7 +135,7 @@ impl Association {
 }
 
 /// Plans from public facts alone.
-pub(crate) fn plan(wanted: &Wanted<'_>, options: &Correlation) -> Result<Decision, LearnError> {
+pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Correlation) -> Result<Decision, LearnError> {
     let facts = wanted.facts;
     let cap = options.cap.map(|cap| CAP.check(cap.into()).map(|_| cap)).transpose()?;
     let (association, clip) =
@@ -167,7 +167,7 @@ pub(crate) struct Choosing {
     association: Association,
     cap: Option<u32>,
     clip: f64,
-    naming: Naming,
+    naming: SelectionSizes,
     /// Upper bound on a score.
     largest: f64,
 }
@@ -209,7 +209,7 @@ impl Choosing {
         let floor = 0.25 / usual_range(budget, f64::from(size));
         let scale = budget.least(floor, |scale| selection.with_range(1.0 / scale).event())?;
         let selection = selection.with_range(1.0 / scale);
-        let naming = Naming::of(facts, size);
+        let naming = SelectionSizes::of(facts, size);
         let clip = terms.features.bound();
         Ok(Self { selection, association, cap, clip, naming, largest })
     }
@@ -259,7 +259,7 @@ impl Choosing {
         data: &Dataset,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
+    ) -> Result<Noisy<Vec<f64>>, LearnError> {
         let watch = StepWatch::new(monitor);
         let scores = Standing { scores: self.associations(facts, data)?, watch: &watch };
         let chosen = self.selection.run(Private::new(scores), session);
@@ -291,14 +291,14 @@ impl Procedure<Select> for Choosing {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Support>, LearnError> {
+    ) -> Result<Noisy<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
-        Naming::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
+        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
     }
 }
 
-impl Asks for Choosing {
-    fn naming(&self) -> Naming {
+impl SingleQuery for Choosing {
+    fn naming(&self) -> SelectionSizes {
         self.naming
     }
 
@@ -308,8 +308,8 @@ impl Asks for Choosing {
         data: &Dataset,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Heard>, LearnError> {
-        Ok(self.choose(facts, data, session, monitor)?.map(Heard::Point))
+    ) -> Result<Noisy<NoisyAnswer>, LearnError> {
+        Ok(self.choose(facts, data, session, monitor)?.map(NoisyAnswer::Point))
     }
 }
 

@@ -24,11 +24,11 @@
 //! - Tested by `tests/all/select.rs`.
 
 use super::marginal::{self, Marginals};
-use super::naming::{Heard, Naming};
+use super::naming::{NoisyAnswer, SelectionSizes};
 use crate::release::note::Condition;
 
 use super::election::{counted, elected};
-use super::{Asks, Decision, Select, Selector, Support, Wanted};
+use super::{SingleQuery, Decision, Select, Selector, Support, PlanInput};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::admit;
@@ -40,7 +40,7 @@ use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::gate::{Noisy, Private, Session};
 use privet_dp::mechanism::{Proxied, Stability, independent_blocks};
 use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
@@ -104,7 +104,7 @@ pub(super) const UNSTABLE: Cover = Cover::No {
 const SHARE: f64 = 1.0 - 1e-6;
 
 /// Stability test within a budget.
-pub(super) fn test(wanted: &Wanted<'_>) -> Result<Stability, LearnError> {
+pub(super) fn test(wanted: &PlanInput<'_>) -> Result<Stability, LearnError> {
     let (facts, budget) = (wanted.facts, &wanted.budget);
     let at = |noise_scale| Stability {
         neighbours: facts.neighbours,
@@ -123,7 +123,7 @@ pub(super) fn lead_needed(test: &Stability, moves: u64) -> f64 {
 }
 
 /// Plans from public facts alone.
-pub(crate) fn plan(wanted: &Wanted<'_>, options: &Distance) -> Result<Decision, LearnError> {
+pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Distance) -> Result<Decision, LearnError> {
     let facts = wanted.facts;
     let over = options.over.unwrap_or_default();
     let refused = |what: &str, instead| Err(LearnError::NotCovered { what: what.into(), instead });
@@ -152,7 +152,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Distance) -> Result<Decision, 
         Over::Mode | Over::Errors => facts.relation().records() as u64,
     };
     let chunks = (over == Over::Votes).then_some(chunks);
-    let naming = Naming::of(facts, wanted.size);
+    let naming = SelectionSizes::of(facts, wanted.size);
     Ok(Decision {
         procedure: Arc::new(Electing { test, over, chunks, moves, naming }),
         settled: Selector::Distance(Distance { over: Some(over), chunks }),
@@ -174,7 +174,7 @@ struct Electing {
     chunks: Option<u32>,
     /// Upper bound on the move of a lead between neighbours, D.
     moves: u64,
-    naming: Naming,
+    naming: SelectionSizes,
 }
 
 impl Electing {
@@ -255,14 +255,14 @@ impl Procedure<Select> for Electing {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Support>, LearnError> {
+    ) -> Result<Noisy<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "subsets of the rows")?;
-        Naming::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
+        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
     }
 }
 
-impl Asks for Electing {
-    fn naming(&self) -> Naming {
+impl SingleQuery for Electing {
+    fn naming(&self) -> SelectionSizes {
         self.naming
     }
 
@@ -272,10 +272,10 @@ impl Asks for Electing {
         data: &Dataset,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<NoisyAnswer>, LearnError> {
         let watch = StepWatch::new(monitor);
         let found = self.found(facts, data, session, &watch)?;
-        Ok(self.test.run(Private::new(found), session)?.map(Heard::Places))
+        Ok(self.test.run(Private::new(found), session)?.map(NoisyAnswer::Places))
     }
 }
 
@@ -359,9 +359,9 @@ mod tests {
             let facts = Select::facts(&request).unwrap();
             let budget = Allowance::new(Budget::new(1.0, 1e-6).unwrap(), &[]);
             let wanted =
-                Wanted { facts: &facts, budget, calibration: crate::Calibration::Sound, size: 1 };
+                PlanInput { facts: &facts, budget, calibration: crate::Calibration::Sound, size: 1 };
             let test = test(&wanted).unwrap();
-            let naming = Naming::of(&facts, 1);
+            let naming = SelectionSizes::of(&facts, 1);
             let stop = AtomicBool::new(false);
             let watch = StepWatch::new(&stop);
             for seed in 0..40 {

@@ -26,11 +26,11 @@
 //!   alone.
 //! - Tested by `tests/all/select.rs`.
 
-use super::naming::{Heard, Naming, sets, unranked};
+use super::naming::{NoisyAnswer, SelectionSizes, sets, unranked};
 
 use super::squares::{LARGEST_SIZE, Moments};
 use super::supports::Supports;
-use super::{Asks, Decision, Select, Selector, Support, Wanted, open};
+use super::{SingleQuery, Decision, Select, Selector, Support, PlanInput, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::CLIP;
@@ -44,7 +44,7 @@ use crate::release::watch::StepWatch;
 use privet_core::{Neighbours, Range};
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::gate::{Noisy, Private, Session};
 use privet_dp::mechanism::Choice;
 use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
@@ -179,7 +179,7 @@ impl Fits {
 }
 
 /// Plans from public facts alone.
-pub(crate) fn plan(wanted: &Wanted<'_>, options: &Exponential) -> Result<Decision, LearnError> {
+pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Exponential) -> Result<Decision, LearnError> {
     let (facts, size) = (wanted.facts, wanted.size);
     if size as usize > LARGEST_SIZE {
         return Err(LearnError::NotCovered {
@@ -220,7 +220,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Exponential) -> Result<Decisio
     };
     let floor = 0.25 / wanted.budget.epsilon();
     let scale = wanted.budget.least(floor, |scale| choice.with_range(1.0 / scale).event())?;
-    let naming = Naming::of(facts, size);
+    let naming = SelectionSizes::of(facts, size);
     Ok(Decision {
         procedure: Arc::new(Fitting { choice: choice.with_range(1.0 / scale), fits, naming }),
         settled: Selector::Exponential(Exponential { ball: Some(fits.ball), clip: Some(clip) }),
@@ -233,7 +233,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Exponential) -> Result<Decisio
 struct Fitting {
     choice: Choice,
     fits: Fits,
-    naming: Naming,
+    naming: SelectionSizes,
 }
 
 impl Procedure<Select> for Fitting {
@@ -265,14 +265,14 @@ impl Procedure<Select> for Fitting {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Support>, LearnError> {
+    ) -> Result<Noisy<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "pairs of columns")?;
-        Naming::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
+        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
     }
 }
 
-impl Asks for Fitting {
-    fn naming(&self) -> Naming {
+impl SingleQuery for Fitting {
+    fn naming(&self) -> SelectionSizes {
         self.naming
     }
 
@@ -282,7 +282,7 @@ impl Asks for Fitting {
         data: &Dataset,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<NoisyAnswer>, LearnError> {
         let watch = StepWatch::new(monitor);
         let labels = problems::labels(facts, data, 0)?;
         let shape = (self.naming.open, self.naming.size);
@@ -290,12 +290,12 @@ impl Asks for Fitting {
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         if self.choice.candidates <= ALL {
             let scores = self.fits.fitted(&moments, shape, || watch.step())?;
-            return Ok(self.choice.run(Private::new(scores), session)?.map(Heard::Set));
+            return Ok(self.choice.run(Private::new(scores), session)?.map(NoisyAnswer::Set));
         }
         let supports = Supports::new(moments, self.fits, shape, || watch.goes_on());
         let found = self.choice.run_lazily(Private::new(supports), session)?;
         watch.went_on()?;
         // No set is chosen only if the run was stopped.
-        Ok(found.map(|rank| Heard::Set(rank.unwrap_or(0))))
+        Ok(found.map(|rank| NoisyAnswer::Set(rank.unwrap_or(0))))
     }
 }

@@ -24,10 +24,10 @@
 
 use super::distance::{NOTHING, UNSTABLE, test};
 use super::margins::{Ended, Scaled, Steps};
-use super::naming::{Heard, Naming};
+use super::naming::{NoisyAnswer, SelectionSizes};
 
 use super::squares::LARGEST_SIZE;
-use super::{Asks, Decision, Select, Selector, Support, Wanted, open};
+use super::{SingleQuery, Decision, Select, Selector, Support, PlanInput, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
@@ -40,7 +40,7 @@ use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::gate::{Noisy, Private, Session};
 use privet_dp::mechanism::{Proxied, Stability};
 use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
@@ -94,7 +94,7 @@ fn usual_lambda(steps: &Steps, quotient: f64, rows: f64, columns: usize) -> f64 
 }
 
 /// Plans from public facts alone.
-pub(crate) fn plan(wanted: &Wanted<'_>, options: &LassoStability) -> Result<Decision, LearnError> {
+pub(crate) fn plan(wanted: &PlanInput<'_>, options: &LassoStability) -> Result<Decision, LearnError> {
     let facts = wanted.facts;
     let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
     if facts.loss.needs_classes() {
@@ -154,7 +154,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &LassoStability) -> Result<Deci
             steps,
             records,
             rows_needed: rows_needed(&|rows| Steps { lambda: rule(rows), ..at(rows, 1.0) }, needed),
-            naming: Naming::of(facts, wanted.size),
+            naming: SelectionSizes::of(facts, wanted.size),
         }),
         settled: Selector::LassoStability(LassoStability {
             lambda: Some(lambda),
@@ -193,7 +193,7 @@ struct Testing {
     /// Number of records by which neighbours differ, r.
     records: f64,
     rows_needed: f64,
-    naming: Naming,
+    naming: SelectionSizes,
 }
 
 impl Testing {
@@ -230,14 +230,14 @@ impl Procedure<Select> for Testing {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Support>, LearnError> {
+    ) -> Result<Noisy<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "products of columns")?;
-        Naming::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
+        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
     }
 }
 
-impl Asks for Testing {
-    fn naming(&self) -> Naming {
+impl SingleQuery for Testing {
+    fn naming(&self) -> SelectionSizes {
         self.naming
     }
 
@@ -247,11 +247,11 @@ impl Asks for Testing {
         data: &Dataset,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<NoisyAnswer>, LearnError> {
         let watch = StepWatch::new(monitor);
         let grid = FeatureGrid::new(facts.entry_bound);
         let labels = problems::labels(facts, data, 0)?;
-        let Naming { open, size } = self.naming;
+        let SelectionSizes { open, size } = self.naming;
         let scaled = Scaled::new(&data.features, &labels, open, grid, size)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         let searched = scaled.searched(&self.steps, || watch.goes_on());
@@ -260,6 +260,6 @@ impl Asks for Testing {
         let found = searched.map(|(set, distance)| (set, self.whole(distance)));
         let (answer, distance) = found.unwrap_or((otherwise, 0));
         let found = Proxied { answer, distance };
-        Ok(self.test.run(Private::new(found), session)?.map(Heard::Places))
+        Ok(self.test.run(Private::new(found), session)?.map(NoisyAnswer::Places))
     }
 }

@@ -35,7 +35,7 @@ mod supports;
 pub(crate) use election::elected;
 pub use election::stable_distance;
 pub use learners::{SELECTORS, Selector};
-pub(crate) use naming::{Heard, Naming};
+pub(crate) use naming::{NoisyAnswer, SelectionSizes};
 
 use crate::linear::Erm;
 use crate::linear::facts::Facts;
@@ -49,7 +49,7 @@ use crate::{LearnError, Method, Request};
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::encode::Encoding;
 use privet_data::{Dataset, Schema};
-use privet_dp::gate::{Arithmetic, Noised, Session};
+use privet_dp::gate::{Arithmetic, Noisy, Session};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -95,9 +95,9 @@ impl Artefact for Support {
 }
 
 /// A selector's single query, for callers that read its answer in a walk of their own.
-pub(crate) trait Asks: Procedure<Select> {
+pub(crate) trait SingleQuery: Procedure<Select> {
     /// Returns the public numbers by which the answer is read.
-    fn naming(&self) -> Naming;
+    fn naming(&self) -> SelectionSizes;
 
     /// Answers the query under noise.
     fn ask(
@@ -106,13 +106,13 @@ pub(crate) trait Asks: Procedure<Select> {
         data: &Dataset,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Heard>, LearnError>;
+    ) -> Result<Noisy<NoisyAnswer>, LearnError>;
 }
 
 /// A selector's plan.
 pub(crate) struct Decision {
     /// Procedure to run.
-    pub procedure: Arc<dyn Asks>,
+    pub procedure: Arc<dyn SingleQuery>,
     /// The selector with every setting filled in by its rule.
     pub settled: Selector,
     /// Conditions and gaps of the guarantee.
@@ -120,7 +120,7 @@ pub(crate) struct Decision {
 }
 
 /// Input of a selector's plan: public facts of the table and the number of columns to select.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct PlanInput<'a> {
     pub facts: &'a Facts,
     pub budget: Allowance<'a>,
     pub calibration: Calibration,
@@ -160,7 +160,7 @@ impl Task for Select {
             });
         }
         let budget = Allowance::new(budget, &request.noise);
-        let decision = method.plan(&Wanted {
+        let decision = method.plan(&PlanInput {
             facts,
             budget,
             calibration: request.calibration,

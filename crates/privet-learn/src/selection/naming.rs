@@ -5,12 +5,12 @@ use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::ask::ask;
 use crate::release::watch::StepWatch;
-use privet_dp::gate::{Next, Noised, Session, Walk};
+use privet_dp::gate::{Next, Noisy, Session, Walk};
 use privet_optim::solver::Monitor;
 use serde::{Deserialize, Serialize};
 
 /// A selector's noisy answer.
-pub(crate) enum Heard {
+pub(crate) enum NoisyAnswer {
     /// A sum of signed columns; the columns of each problem are contiguous.
     Point(Vec<f64>),
     /// Column indices, or `None` if no answer is stable enough.
@@ -22,14 +22,14 @@ pub(crate) enum Heard {
 /// Public numbers by which an answer is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Naming {
+pub(crate) struct SelectionSizes {
     /// Number of columns that can be selected.
     pub open: usize,
     /// Number of columns to select.
     pub size: usize,
 }
 
-impl Naming {
+impl SelectionSizes {
     pub fn of(facts: &Facts, size: u32) -> Self {
         Self { open: open(facts), size: size as usize }
     }
@@ -43,15 +43,15 @@ impl Naming {
     pub fn walk(
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-        mut answer: impl FnMut(&mut Session<'_>) -> Result<Noised<Heard>, LearnError>,
-    ) -> Result<Noised<Support>, LearnError> {
+        mut answer: impl FnMut(&mut Session<'_>) -> Result<Noisy<NoisyAnswer>, LearnError>,
+    ) -> Result<Noisy<Support>, LearnError> {
         ask::<Self>(session, &StepWatch::new(monitor), |(), session| answer(session))
     }
 
     /// Returns the answer as a vector: nonzero at the selected columns, all 0 if no answer was stable
     /// enough.
-    pub fn point(self, heard: Heard) -> Vec<f64> {
-        if let Heard::Point(point) = heard {
+    pub fn point(self, heard: NoisyAnswer) -> Vec<f64> {
+        if let NoisyAnswer::Point(point) = heard {
             return point;
         }
         let mut point = vec![0.0; self.open];
@@ -60,17 +60,17 @@ impl Naming {
         point
     }
 
-    fn places(self, heard: Heard) -> Option<Vec<u32>> {
+    fn places(self, heard: NoisyAnswer) -> Option<Vec<u32>> {
         match heard {
-            Heard::Point(point) => {
+            NoisyAnswer::Point(point) => {
                 let used = |place: &usize| {
                     let same = (*place..point.len()).step_by(self.open.max(1));
                     same.into_iter().any(|column| point[column] != 0.0)
                 };
                 Some((0..self.open).filter(used).map(|place| place as u32).collect())
             }
-            Heard::Places(places) => places,
-            Heard::Set(rank) => Some(unranked(rank, self.open, self.size)),
+            NoisyAnswer::Places(places) => places,
+            NoisyAnswer::Set(rank) => Some(unranked(rank, self.open, self.size)),
         }
     }
 }
@@ -109,17 +109,17 @@ pub(super) fn sets(open: usize, size: usize) -> Option<usize> {
     usize::try_from(count).ok()
 }
 
-impl Walk for Naming {
+impl Walk for SelectionSizes {
     type Start = Self;
-    type Question = ();
-    type Answer = Heard;
+    type Query = ();
+    type Answer = NoisyAnswer;
     type Artefact = Support;
 
     fn begin(start: Self) -> Self {
         start
     }
 
-    fn next(&mut self, answer: Option<Heard>) -> Next<(), Support> {
+    fn next(&mut self, answer: Option<NoisyAnswer>) -> Next<(), Support> {
         let Some(heard) = answer else { return Next::Ask(()) };
         Next::Release(Support { columns: self.places(heard) })
     }
@@ -144,12 +144,12 @@ mod tests {
 
     #[test]
     fn answers_stand_for_columns() {
-        let naming = Naming { open: 3, size: 2 };
+        let naming = SelectionSizes { open: 3, size: 2 };
         let point = vec![0.0, 1.0, 0.0, -1.0, 0.0, 0.0];
-        assert_eq!(naming.places(Heard::Point(point)), Some(vec![0, 1]));
-        assert_eq!(naming.places(Heard::Places(None)), None);
-        assert_eq!(naming.places(Heard::Set(2)), Some(vec![1, 2]));
-        assert_eq!(naming.point(Heard::Set(2)), [0.0, 1.0, 1.0]);
-        assert_eq!(naming.point(Heard::Places(None)), [0.0; 3]);
+        assert_eq!(naming.places(NoisyAnswer::Point(point)), Some(vec![0, 1]));
+        assert_eq!(naming.places(NoisyAnswer::Places(None)), None);
+        assert_eq!(naming.places(NoisyAnswer::Set(2)), Some(vec![1, 2]));
+        assert_eq!(naming.point(NoisyAnswer::Set(2)), [0.0, 1.0, 1.0]);
+        assert_eq!(naming.point(NoisyAnswer::Places(None)), [0.0; 3]);
     }
 }

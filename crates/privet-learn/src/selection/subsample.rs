@@ -29,10 +29,10 @@
 
 use super::distance::{NOTHING, UNSTABLE, lead_needed, test};
 use super::marginal::{self, Marginals};
-use super::naming::{Heard, Naming};
+use super::naming::{NoisyAnswer, SelectionSizes};
 
 use super::election::{counted, elected};
-use super::{Asks, Decision, Select, Selector, Support, Wanted};
+use super::{SingleQuery, Decision, Select, Selector, Support, PlanInput};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::admit;
@@ -45,7 +45,7 @@ use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::gate::{Noisy, Private, Session};
 use privet_dp::mechanism::{Proxied, Stability, independent_sets};
 use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
@@ -86,7 +86,7 @@ settings! {
 }
 
 /// Plans from public facts alone.
-pub(crate) fn plan(wanted: &Wanted<'_>, options: &Subsample) -> Result<Decision, LearnError> {
+pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Subsample) -> Result<Decision, LearnError> {
     let test = test(wanted)?;
     let (facts, budget) = (wanted.facts, &wanted.budget);
     let tail = (1.0 / budget.delta()).ln();
@@ -95,7 +95,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Subsample) -> Result<Decision,
     let usual = (3.0 * (tail + (facts.rows as f64).ln()) / rate).max(32.0 * tail).ceil();
     let parts = options.parts.unwrap_or(usual.min(1e7) as u32);
     PARTS.check(f64::from(parts))?;
-    let voting = voting(test, rate, parts, Naming::of(facts, wanted.size));
+    let voting = voting(test, rate, parts, SelectionSizes::of(facts, wanted.size));
     let mut notes = vec![NOTHING.into()];
     if lead_needed(&test, 2 * voting.most) > f64::from(parts) {
         notes.push(Note::expectation(
@@ -110,7 +110,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Subsample) -> Result<Decision,
 }
 
 /// Votes of `parts` random parts, with c = ⌊2mq⌋.
-pub(super) fn voting(test: Stability, rate: f64, parts: u32, naming: Naming) -> Voting {
+pub(super) fn voting(test: Stability, rate: f64, parts: u32, naming: SelectionSizes) -> Voting {
     let most = ((2.0 * f64::from(parts) * rate).floor() as u64).max(1);
     Voting { test, rate, parts, most, naming }
 }
@@ -123,7 +123,7 @@ pub(super) struct Voting {
     parts: u32,
     /// Upper bound on the number of parts that contain a unit, c.
     most: u64,
-    naming: Naming,
+    naming: SelectionSizes,
 }
 
 impl Voting {
@@ -175,14 +175,14 @@ impl Procedure<Select> for Voting {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Support>, LearnError> {
+    ) -> Result<Noisy<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "subsets of the rows")?;
-        Naming::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
+        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
     }
 }
 
-impl Asks for Voting {
-    fn naming(&self) -> Naming {
+impl SingleQuery for Voting {
+    fn naming(&self) -> SelectionSizes {
         self.naming
     }
 
@@ -192,9 +192,9 @@ impl Asks for Voting {
         data: &Dataset,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<NoisyAnswer>, LearnError> {
         let watch = StepWatch::new(monitor);
         let found = self.found(facts, data, session, &watch)?;
-        Ok(self.test.run(Private::new(found), session)?.map(Heard::Places))
+        Ok(self.test.run(Private::new(found), session)?.map(NoisyAnswer::Places))
     }
 }

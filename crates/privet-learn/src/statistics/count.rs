@@ -17,7 +17,7 @@
 
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::answers::{Answers, Here, Questions, SumNoise};
+use crate::release::answers::{Answers, Here, Queries, SumNoise};
 use crate::release::ask::ask;
 use crate::release::family::Family;
 use crate::release::note::Condition;
@@ -34,7 +34,7 @@ use privet_core::{Range, Relation};
 use privet_data::Schema;
 use privet_data::encode::Encoding;
 use privet_dp::account::{Event, gaussian};
-use privet_dp::gate::{Arithmetic, GateError, Next, Noised, Session, Walk};
+use privet_dp::gate::{Arithmetic, GateError, Next, Noisy, Session, Walk};
 use privet_dp::mechanism::{Gaussian, Laplace};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::{Exact, Labels, Occupied, Table};
@@ -392,9 +392,9 @@ impl Counting {
         &self,
         table: &dyn Table,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
+    ) -> Result<Noisy<Vec<f64>>, LearnError> {
         let here = Here(vec![admit::records(table, &self.cells.labels)?]);
-        let questions = Questions::of(vec![Exact::Occupied(self.cells.question)], 1.0);
+        let questions = Queries::of(vec![Exact::Occupied(self.cells.question)], 1.0);
         let noise = match self.law {
             Law::Laplace => SumNoise::Laplace(self.laplace()),
             Law::Gaussian => SumNoise::Gaussian(self.gaussian()),
@@ -445,7 +445,7 @@ impl Procedure<Count> for Counting {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Counts>, LearnError> {
+    ) -> Result<Noisy<Counts>, LearnError> {
         let watch = StepWatch::new(monitor);
         ask::<Tabulating>(session, &watch, |(), session| self.once(table, session))
     }
@@ -462,7 +462,7 @@ pub(crate) struct Tabulating {
 
 impl Walk for Tabulating {
     type Start = Self;
-    type Question = ();
+    type Query = ();
     type Answer = Vec<f64>;
     type Artefact = Counts;
 

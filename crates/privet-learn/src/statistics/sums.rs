@@ -27,7 +27,7 @@ use super::count::Law;
 use super::describe::estimate::Noise;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::answers::{Answers, Here, Questions, SumNoise};
+use crate::release::answers::{Answers, Here, Queries, SumNoise};
 use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
 use crate::release::support::Support;
@@ -35,7 +35,7 @@ use crate::release::task::Task;
 use crate::{LearnError, Request};
 use privet_core::{Neighbours, Relation};
 use privet_dp::account::{Event, gaussian};
-use privet_dp::gate::{GateError, Noised, Session};
+use privet_dp::gate::{GateError, Noisy, Session};
 use privet_dp::mechanism::{Gaussian, Laplace};
 use privet_optim::sum::{Described, Exact, Labels, Part, Table};
 
@@ -164,10 +164,10 @@ impl Summing {
         &self,
         table: &dyn Table,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
+    ) -> Result<Noisy<Vec<f64>>, LearnError> {
         let here = Here(vec![admit::records(table, &self.labels)?]);
         let question = Exact::Described(self.question.clone());
-        let questions = Questions::of(vec![question], Described::UNIT);
+        let questions = Queries::of(vec![question], Described::UNIT);
         let noise = match self.law {
             Law::Laplace => SumNoise::Laplace(self.laplace()),
             Law::Gaussian => SumNoise::Gaussian(self.gaussian()),

@@ -43,8 +43,8 @@ use crate::release::settings::{Shown, settings};
 use crate::release::task::Procedure;
 use privet_core::Budget;
 use privet_dp::account::Event;
-use privet_dp::continual::Heard;
-use privet_dp::gate::{GateError, Noised, Private, Session};
+use privet_dp::continual::StreamAnswer;
+use privet_dp::gate::{GateError, Noisy, Private, Session};
 use privet_dp::mechanism::Choice;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -216,7 +216,7 @@ impl Hidden for Sums {
         rows: std::ops::Range<usize>,
         _theta: &[f64],
         session: &mut Session<'_>,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<StreamAnswer>, LearnError> {
         let columns = self.own.horizon.facts.columns;
         let both = self.own.choice.candidates > columns;
         for row in rows {
@@ -230,7 +230,7 @@ impl Hidden for Sums {
             });
         }
         let chosen = self.own.choice.run(Private::new(self.scores.to_vec()), session)?;
-        Ok(chosen.map(|place| Heard::Row(vec![place as f64])))
+        Ok(chosen.map(|place| StreamAnswer::Row(vec![place as f64])))
     }
 }
 
@@ -270,7 +270,7 @@ impl Procedure<Online> for Drawing {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Stream>, LearnError> {
+    ) -> Result<Noisy<Stream>, LearnError> {
         let mut hidden = self.begin();
         super::learners::over_table(horizon, table, session, monitor, &mut hidden)
     }

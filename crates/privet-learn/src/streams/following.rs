@@ -1,7 +1,7 @@
 //! The public walk of every stream: turns noisy answers into models.
 
 use super::Stream;
-use privet_dp::continual::{Heard, Running};
+use privet_dp::continual::{StreamAnswer, Running};
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 
@@ -137,16 +137,16 @@ impl Following {
 
 impl Walk for Following {
     type Start = Self;
-    type Question = Vec<f64>;
-    type Answer = Heard;
+    type Query = Vec<f64>;
+    type Answer = StreamAnswer;
     type Artefact = Stream;
 
     fn begin(start: Self) -> Self {
         start
     }
 
-    fn next(&mut self, answer: Option<Heard>) -> Next<Vec<f64>, Stream> {
-        if let Some(Heard::Row(answer)) = &answer {
+    fn next(&mut self, answer: Option<StreamAnswer>) -> Next<Vec<f64>, Stream> {
+        if let Some(StreamAnswer::Row(answer)) = &answer {
             self.hear(answer);
             if self.live {
                 return Next::Release(Stream {
@@ -163,9 +163,9 @@ impl Walk for Following {
             }
         }
         match answer {
-            Some(Heard::Lost) => self.pass_over(),
-            Some(Heard::Anew) => self.begin_anew(),
-            Some(Heard::Row(_)) | None => {}
+            Some(StreamAnswer::Lost) => self.pass_over(),
+            Some(StreamAnswer::Anew) => self.begin_anew(),
+            Some(StreamAnswer::Row(_)) | None => {}
         }
         if self.live && !self.begun {
             self.begun = true;

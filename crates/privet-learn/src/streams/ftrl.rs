@@ -55,8 +55,8 @@ use crate::release::settings::{SettingInfo, Shown, settings};
 use crate::release::task::Procedure;
 use privet_core::Range;
 use privet_dp::account::{self, Event};
-use privet_dp::continual::{Factor, Heard, Participation, Running, search};
-use privet_dp::gate::{GateError, Noised, Private, Session};
+use privet_dp::continual::{Factor, StreamAnswer, Participation, Running, search};
+use privet_dp::gate::{GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Continual, Stream as Steps};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -370,7 +370,7 @@ impl Procedure<Online> for FollowTheLeader {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Stream>, LearnError> {
+    ) -> Result<Noisy<Stream>, LearnError> {
         let mut hidden = self.begin()?;
         super::learners::over_table(horizon, table, session, monitor, &mut hidden)
     }
@@ -390,7 +390,7 @@ impl super::learners::Hidden for Gradients {
         rows: std::ops::Range<usize>,
         theta: &[f64],
         session: &mut Session<'_>,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<StreamAnswer>, LearnError> {
         self.sum.fill(0);
         for row in rows {
             slots.add_gradient(row, theta, &mut self.slopes, self.unit, &mut self.sum);

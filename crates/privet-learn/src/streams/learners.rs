@@ -11,7 +11,7 @@ use super::slopes::Slots;
 use super::{Horizon, Online, Stream};
 use crate::release::allowance::Allowance;
 use crate::release::ask::ask_by_steps;
-use crate::release::covers::Asked;
+use crate::release::covers::RequestFacts;
 use crate::release::note::Note;
 use crate::release::registry::registry;
 use crate::release::request::Calibration;
@@ -20,8 +20,8 @@ use crate::release::watch::StepWatch;
 use crate::LearnError;
 use crate::release::admit;
 use crate::release::task::Procedure;
-use privet_dp::continual::Heard;
-use privet_dp::gate::{Noised, Session};
+use privet_dp::continual::StreamAnswer;
+use privet_dp::gate::{Noisy, Session};
 use privet_dp::mechanism::Stream as Steps;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -41,7 +41,7 @@ pub trait Hidden {
         rows: Range<usize>,
         theta: &[f64],
         session: &mut Session<'_>,
-    ) -> Result<Noised<Heard>, LearnError>;
+    ) -> Result<Noisy<StreamAnswer>, LearnError>;
 
     /// Steps under correlated noise, if the learner has them: only those can be suspended.
     fn steps(&mut self) -> Option<&mut Option<Steps>> {
@@ -78,7 +78,7 @@ pub(super) fn over_table(
     session: &mut Session<'_>,
     monitor: &dyn Monitor,
     hidden: &mut dyn Hidden,
-) -> Result<Noised<Stream>, LearnError> {
+) -> Result<Noisy<Stream>, LearnError> {
     let data = admit::in_memory(table, "online", "rows in their order")?;
     let slots = Slots::of(horizon, data)?;
     over_slots(&slots, horizon.batch, session, &StepWatch::new(monitor), hidden)
@@ -91,7 +91,7 @@ pub(super) fn over_slots(
     session: &mut Session<'_>,
     watch: &StepWatch<'_>,
     hidden: &mut dyn Hidden,
-) -> Result<Noised<Stream>, LearnError> {
+) -> Result<Noisy<Stream>, LearnError> {
     let mut row = 0;
     ask_by_steps::<Following>(session, watch, |theta, session| {
         // A table of users may have fewer rows than declared: the remaining slots are empty.
@@ -128,7 +128,7 @@ impl Method {
         calibration: Calibration,
     ) -> Result<Decision, LearnError> {
         let (relation, problems) = (horizon.facts.relation(), horizon.facts.problems);
-        let asked = Asked { relation, pure: allowance.is_pure(), calibration, problems };
+        let asked = RequestFacts { relation, pure: allowance.is_pure(), calibration, problems };
         self.info().covers.check(self.name(), asked)?;
         self.dispatched(horizon, allowance, calibration)
     }

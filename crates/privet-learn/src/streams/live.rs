@@ -21,7 +21,7 @@ use crate::{LearnError, Plan, Released, Request};
 use privet_data::Dataset;
 use privet_dp::continual::StateKey;
 use privet_dp::gate::{
-    Entered, GateError, Journal, Noised, PurseError, Session, Spend, Suspended, Walking,
+    Entered, GateError, Journal, Noisy, PurseError, Session, Spend, Suspended, Walking,
 };
 use privet_dp::noise::Source;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub struct Live<'a, T: Streamed> {
     /// True until the walk has been notified that sums begin anew.
     anew: bool,
     generation: u64,
-    latest: Option<Noised<Stream>>,
+    latest: Option<Noisy<Stream>>,
     /// Newest release when the stream was resumed.
     before: Option<Vec<f64>>,
 }

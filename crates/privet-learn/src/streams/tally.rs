@@ -23,8 +23,8 @@ use crate::statistics::count::Cells;
 use crate::{LearnError, Plan, Request};
 use privet_data::{Dataset, Schema};
 use privet_dp::account::Event;
-use privet_dp::continual::{Heard, Participation, Running};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::continual::{StreamAnswer, Participation, Running};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Continual, Stream as Steps};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -220,7 +220,7 @@ impl Hidden for Adding {
         rows: std::ops::Range<usize>,
         _: &[f64],
         session: &mut Session<'_>,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<StreamAnswer>, LearnError> {
         self.sum.fill(0);
         for row in rows {
             let cell = slots.label(row);
@@ -287,7 +287,7 @@ impl Procedure<Tally> for Counting {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Stream>, LearnError> {
+    ) -> Result<Noisy<Stream>, LearnError> {
         let mut hidden = self.begin()?;
         let data = admit::in_memory(table, "tally", "rows in their order")?;
         let slots = Tally::slots(facts, data)?;

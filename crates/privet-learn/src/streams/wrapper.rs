@@ -29,8 +29,8 @@ use crate::release::request::Calibration;
 use crate::release::settings::Shown;
 use crate::release::task::Procedure;
 use privet_dp::account::{self, Event};
-use privet_dp::continual::Heard;
-use privet_dp::gate::{GateError, Noised, Private, Session};
+use privet_dp::continual::StreamAnswer;
+use privet_dp::gate::{GateError, Noisy, Private, Session};
 use privet_dp::mechanism::Gaussian;
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -187,7 +187,7 @@ impl Hidden for Points {
         rows: std::ops::Range<usize>,
         _theta: &[f64],
         session: &mut Session<'_>,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<StreamAnswer>, LearnError> {
         self.taken += 1;
         let t = f64::from(self.taken);
         let (ball, ridge) = (self.own.ball, self.own.ball.ridge);
@@ -221,7 +221,7 @@ impl Hidden for Points {
         entries.iter_mut().for_each(|entry| entry.zeroize());
         let by = t + f64::from(self.own.ahead());
         let scaled = Private::new(self.theta.iter().map(|theta| theta * by).collect::<Vec<f64>>());
-        Ok(self.own.gaussian.run(scaled, session)?.map(Heard::Row))
+        Ok(self.own.gaussian.run(scaled, session)?.map(StreamAnswer::Row))
     }
 }
 
@@ -262,7 +262,7 @@ impl Procedure<Online> for Wrapped {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Stream>, LearnError> {
+    ) -> Result<Noisy<Stream>, LearnError> {
         let mut hidden = self.begin();
         super::learners::over_table(horizon, table, session, monitor, &mut hidden)
     }

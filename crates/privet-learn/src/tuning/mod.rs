@@ -54,7 +54,7 @@ use crate::{LearnError, Released, Request};
 use privet_core::{Budget, Range};
 use privet_data::{Dataset, Schema};
 use privet_dp::account::{Cost, Event, Runs};
-use privet_dp::gate::{Arithmetic, Candidate, GateError, Noised, Session, Trial};
+use privet_dp::gate::{Arithmetic, Candidate, GateError, Noisy, Session, Trial};
 use privet_dp::mechanism::Gaussian;
 use privet_optim::loss::Loss;
 use privet_optim::solver::{Monitor, Progress};
@@ -442,7 +442,7 @@ impl Procedure<Tune> for Tuning {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Tuned>, LearnError> {
+    ) -> Result<Noisy<Tuned>, LearnError> {
         let data = admit::in_memory(table, Tune::NAME, "single records to score")?;
         let monitor = Quiet(monitor);
         let room = Room { tuning: self, facts, data, monitor: &monitor };
@@ -472,7 +472,7 @@ impl Room<'_> {
         &self,
         place: usize,
         session: &mut Session<'_>,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let one = self.tuning.ones.get(place).ok_or(GateError::NotAsPlanned)?;
         one.procedure.run(self.facts, self.data, session, self.monitor)
     }
@@ -482,7 +482,7 @@ impl Room<'_> {
         _place: usize,
         model: &LinearWeights,
         session: &mut Session<'_>,
-    ) -> Result<Noised<f64>, LearnError> {
+    ) -> Result<Noisy<f64>, LearnError> {
         let noise = &self.tuning.score;
         score::noised(self.facts, self.data, model, noise, session)
     }

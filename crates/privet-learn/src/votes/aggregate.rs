@@ -8,13 +8,13 @@ use super::{estimated, gnmax, sparse_vector};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Asked, Cover};
+use crate::release::covers::{RequestFacts, Cover};
 use crate::release::note::Note;
 use crate::release::registry::registry;
 use crate::release::request::Calibration;
 use crate::release::settings::Shown;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Session};
+use privet_dp::gate::{Noisy, Session};
 use privet_dp::mechanism::Answering;
 use std::fmt;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ pub(super) const STABLE: Cover = Cover::No {
 pub(super) const GUARANTEE: &str = "(ε, δ), proved with rounding; no pure ε";
 
 /// Input of an aggregator's plan.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct PlanInput<'a> {
     pub facts: &'a Facts,
     pub budget: Allowance<'a>,
     pub calibration: Calibration,
@@ -108,13 +108,13 @@ pub(crate) trait Aggregate: fmt::Debug + Send + Sync {
         asked: u64,
         under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Named>, LearnError>;
+    ) -> Result<Noisy<Named>, LearnError>;
 }
 
 registry! {
     /// An aggregator and its own settings.
     pub enum Aggregator: Info<AggregatorFacts>, all AGGREGATORS, default SparseVector;
-    dispatched(self, wanted: &Wanted<'_>) -> Result<Decision, LearnError>;
+    dispatched(self, wanted: &PlanInput<'_>) -> Result<Decision, LearnError>;
     /// Stable winners; only unstable ones consume the budget.
     SparseVector(sparse_vector::SparseVector) = sparse_vector::INFO, sparse_vector::plan;
     /// The same, with the cutoff T chosen by a private estimate.
@@ -129,8 +129,8 @@ registry! {
 
 impl Aggregator {
     /// Plans from public facts alone, or refuses a case that the aggregator does not cover.
-    pub(super) fn plan(&self, wanted: &Wanted<'_>) -> Result<Decision, LearnError> {
-        let asked = Asked {
+    pub(super) fn plan(&self, wanted: &PlanInput<'_>) -> Result<Decision, LearnError> {
+        let asked = RequestFacts {
             relation: wanted.facts.relation(),
             pure: wanted.budget.is_pure(),
             calibration: wanted.calibration,

@@ -102,7 +102,7 @@ impl Program {
             self.ballot(&text(&values, columns, Some(&labels)), &questions, rows).filter(|votes| {
                 votes.len() == rows && votes.iter().all(|class| (*class as usize) < classes)
             });
-        ballot.map(|_| ()).ok_or_else(|| LearnError::Asked {
+        ballot.map(|_| ()).ok_or_else(|| LearnError::InvalidRequest {
             name: "teacher-cmd",
             what: format!(
                 "did not do on made-up rows what a teacher does: read train.csv and queries.csv in the folder it is \

@@ -15,7 +15,7 @@
 
 use super::aggregate::{
     Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE, STABLE,
-    UnderWay, Wanted,
+    UnderWay, PlanInput,
 };
 use super::ballots::{Ballots, winner};
 use super::sparse_vector::{CUTOFF, LOST, sizes, stable_for};
@@ -27,8 +27,8 @@ use crate::release::registry::Info;
 use crate::release::settings::{Shown, settings};
 use privet_core::{Budget, Range};
 use privet_dp::account::{Event, ThresholdNoise};
-use privet_dp::gate::{Noised, Private, Session};
-use privet_dp::mechanism::{EstimatedAnswers, Heard, QUERY_RATIO, StableAnswers};
+use privet_dp::gate::{Noisy, Private, Session};
+use privet_dp::mechanism::{EstimatedAnswers, QueryAnswer, QUERY_RATIO, StableAnswers};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -87,7 +87,7 @@ pub struct Alternative {
 const FARTHEST: f64 = 1e15;
 
 /// Plans from public facts alone.
-pub(super) fn plan(wanted: &Wanted<'_>, options: &Estimated) -> Result<Decision, LearnError> {
+pub(super) fn plan(wanted: &PlanInput<'_>, options: &Estimated) -> Result<Decision, LearnError> {
     let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());
     let share = ESTIMATE_SHARE.check(options.estimate_share.unwrap_or(0.2))?;
     let teachers = wanted.teachers.unwrap_or_else(|| sizes(wanted).0);
@@ -135,7 +135,7 @@ pub(super) fn plan(wanted: &Wanted<'_>, options: &Estimated) -> Result<Decision,
 
 /// Alternatives that each cost the rest of the budget, up to the T with the largest limit.
 fn planned(
-    wanted: &Wanted<'_>,
+    wanted: &PlanInput<'_>,
     rest: Budget,
     noise_scale: f64,
     teachers: u32,
@@ -160,7 +160,7 @@ fn planned(
 /// Alternatives of a settled plan. The mechanism recomputes that each keeps within the rest of the
 /// budget.
 fn settled_by(
-    wanted: &Wanted<'_>,
+    wanted: &PlanInput<'_>,
     rest: Budget,
     settled: &[Alternative],
 ) -> Result<Vec<(i64, StableAnswers)>, LearnError> {
@@ -241,9 +241,9 @@ impl Aggregate for Estimating {
         _asked: u64,
         _under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Named>, LearnError> {
-        fn named((cutoff, heard): (u32, Vec<Heard<u32>>)) -> Named {
-            Named { cutoff: Some(cutoff), classes: heard.into_iter().map(Heard::answer).collect() }
+    ) -> Result<Noisy<Named>, LearnError> {
+        fn named((cutoff, heard): (u32, Vec<QueryAnswer<u32>>)) -> Named {
+            Named { cutoff: Some(cutoff), classes: heard.into_iter().map(QueryAnswer::answer).collect() }
         }
         let estimated = Private::new(dissent(&votes, self.teachers));
         let found = Private::new(votes.0.iter().map(|counts| winner(counts)).collect());

@@ -24,7 +24,7 @@
 
 use super::aggregate::{
     Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE, UnderWay,
-    Wanted,
+    PlanInput,
 };
 use super::ballots::Ballots;
 use crate::LearnError;
@@ -35,7 +35,7 @@ use crate::release::settings::{Shown, settings};
 use privet_core::Range;
 use privet_dp::account::gaussian;
 use privet_dp::account::{Cost, Event};
-use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::gate::{Noisy, Private, Session};
 use privet_dp::mechanism::{AgreedLabels, ConfidentArgmax, NoisyArgmax};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -135,7 +135,7 @@ settings! {
     }
 }
 
-fn argmax(wanted: &Wanted<'_>, noise_scale: f64) -> NoisyArgmax {
+fn argmax(wanted: &PlanInput<'_>, noise_scale: f64) -> NoisyArgmax {
     let (neighbours, unit) = (wanted.facts.neighbours, wanted.facts.unit);
     NoisyArgmax { neighbours, unit, noise_scale, classes: wanted.classes }
 }
@@ -146,7 +146,7 @@ const ROWS_A_CLASS: u64 = 10;
 const MOST: f64 = 5_000.0;
 
 /// Number of teachers with 10 rows a class.
-fn most_teachers(wanted: &Wanted<'_>) -> u64 {
+fn most_teachers(wanted: &PlanInput<'_>) -> u64 {
     (wanted.facts.rows / (ROWS_A_CLASS * wanted.classes as u64)).max(1)
 }
 
@@ -162,7 +162,7 @@ struct Sizes {
 }
 
 /// The rule, for a request whose cost is that of `questions` queries.
-fn sizes(wanted: &Wanted<'_>, questions: f64) -> Sizes {
+fn sizes(wanted: &PlanInput<'_>, questions: f64) -> Sizes {
     let rows = wanted.facts.rows as f64;
     let mu = gaussian::mu(wanted.budget.epsilon(), wanted.budget.delta());
     let balanced = (180.0 * rows / mu.powi(2)).cbrt();
@@ -173,7 +173,7 @@ fn sizes(wanted: &Wanted<'_>, questions: f64) -> Sizes {
 }
 
 /// Number of teachers, b, and notes if it is too small or the number of queries too large.
-fn chosen(wanted: &Wanted<'_>, questions: f64) -> (u32, Vec<Note>) {
+fn chosen(wanted: &PlanInput<'_>, questions: f64) -> (u32, Vec<Note>) {
     let sizes = sizes(wanted, questions);
     let mut notes = Vec::new();
     if wanted.teachers.is_none() && !sizes.enough {
@@ -195,7 +195,7 @@ fn chosen(wanted: &Wanted<'_>, questions: f64) -> (u32, Vec<Note>) {
     (wanted.teachers.unwrap_or(sizes.teachers), notes)
 }
 
-fn count(wanted: &Wanted<'_>) -> Result<u32, LearnError> {
+fn count(wanted: &PlanInput<'_>) -> Result<u32, LearnError> {
     ANSWERS.check(wanted.questions as f64).map_err(|_| LearnError::NotCovered {
         what: format!("{} questions", wanted.questions),
         instead: "give at most 10,000,000 questions, or aggregator sparse-vector",
@@ -204,13 +204,13 @@ fn count(wanted: &Wanted<'_>) -> Result<u32, LearnError> {
 }
 
 /// Approximate scale at which Gaussian releases of total norm `length` meet the budget.
-fn floor(wanted: &Wanted<'_>, length: f64) -> f64 {
+fn floor(wanted: &PlanInput<'_>, length: f64) -> f64 {
     let mu = gaussian::mu(wanted.budget.epsilon(), wanted.budget.delta());
     0.999 * length / mu
 }
 
 /// Plans from public facts alone.
-pub(super) fn plan_gnmax(wanted: &Wanted<'_>, _: &Gnmax) -> Result<Decision, LearnError> {
+pub(super) fn plan_gnmax(wanted: &PlanInput<'_>, _: &Gnmax) -> Result<Decision, LearnError> {
     let questions = count(wanted)?;
     let event = |scale: f64| {
         let event = Box::new(argmax(wanted, scale).event()?);
@@ -242,7 +242,7 @@ fn loud(scale: f64, teachers: u32) -> Option<Note> {
 
 /// Plans from public facts alone.
 pub(super) fn plan_confident(
-    wanted: &Wanted<'_>,
+    wanted: &PlanInput<'_>,
     options: &ConfidentGnmax,
 ) -> Result<Decision, LearnError> {
     let questions = count(wanted)?;
@@ -276,7 +276,7 @@ pub(super) fn plan_confident(
 
 /// Plans from public facts alone.
 pub(super) fn plan_agreed(
-    wanted: &Wanted<'_>,
+    wanted: &PlanInput<'_>,
     options: &AgreedGnmax,
 ) -> Result<Decision, LearnError> {
     let questions = count(wanted)?;
@@ -348,7 +348,7 @@ impl Aggregate for Plurality {
         _asked: u64,
         _under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Named>, LearnError> {
+    ) -> Result<Noisy<Named>, LearnError> {
         let mut named = Vec::with_capacity(votes.0.len());
         for counts in votes.0 {
             let class = self.argmax.run(Private::new(counts), session)?;
@@ -390,7 +390,7 @@ impl Aggregate for Confident {
         _asked: u64,
         _under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Named>, LearnError> {
+    ) -> Result<Noisy<Named>, LearnError> {
         let named = self.confident.run_all(Private::new(votes.0), self.answers, session)?;
         Ok(named.map(|classes| {
             let class = |class: Option<usize>| class.map(|class| class as u32);
@@ -427,7 +427,7 @@ impl Aggregate for Agreed {
         _asked: u64,
         _under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Named>, LearnError> {
+    ) -> Result<Noisy<Named>, LearnError> {
         /// No answers at all: the request supplies their number.
         fn none_or_all(named: Option<Vec<usize>>) -> Named {
             let classes = named.unwrap_or_default().into_iter();

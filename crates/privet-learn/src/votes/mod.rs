@@ -55,7 +55,7 @@ use crate::release::allowance::Allowance;
 use crate::release::plan::no_budget;
 use crate::release::task::{Artefact, Planned, Task, Work};
 use crate::{LearnError, Method, Request};
-use aggregate::Wanted;
+use aggregate::PlanInput;
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
@@ -271,7 +271,7 @@ impl Task for Vote {
             choice_fits(task, facts)?;
         }
         let classes = classes(request)?;
-        let wanted = Wanted {
+        let wanted = PlanInput {
             facts,
             budget: Allowance::new(budget, &request.noise),
             calibration: request.calibration,

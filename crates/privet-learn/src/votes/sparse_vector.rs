@@ -26,7 +26,7 @@
 
 use super::aggregate::{
     Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE, STABLE,
-    UnderWay, Wanted,
+    UnderWay, PlanInput,
 };
 use super::ballots::{Ballots, winner};
 use crate::LearnError;
@@ -37,8 +37,8 @@ use crate::release::registry::Info;
 use crate::release::settings::{Shown, settings};
 use privet_core::Range;
 use privet_dp::account::{Event, ThresholdNoise};
-use privet_dp::gate::{Noised, Private, Session};
-use privet_dp::mechanism::{Heard, QUERY_RATIO, StableAnswers, ln_overlap};
+use privet_dp::gate::{Noisy, Private, Session};
+use privet_dp::mechanism::{QueryAnswer, QUERY_RATIO, StableAnswers, ln_overlap};
 use std::sync::Arc;
 
 /// Limits on T, the number of unanswered queries that ends the run.
@@ -112,7 +112,7 @@ fn raised((epsilon, delta): (f64, f64), cutoff: u32) -> f64 {
 }
 
 /// Approximate needed distance d(T).
-fn needed(wanted: &Wanted<'_>, cutoff: u32) -> f64 {
+fn needed(wanted: &PlanInput<'_>, cutoff: u32) -> f64 {
     let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());
     let first = raised((epsilon, delta), cutoff);
     let second = (wanted.questions as f64 / LOST).ln();
@@ -120,7 +120,7 @@ fn needed(wanted: &Wanted<'_>, cutoff: u32) -> f64 {
 }
 
 /// Numbers b of teachers and T from public facts; true if all conditions of the rule hold.
-pub(super) fn sizes(wanted: &Wanted<'_>) -> (u32, u32, bool) {
+pub(super) fn sizes(wanted: &PlanInput<'_>) -> (u32, u32, bool) {
     let rows = wanted.facts.rows as f64;
     let learnt = wanted.facts.columns as f64 * (wanted.classes as f64 - 1.0).max(1.0);
     let most = wanted.questions.min(10_000) as u32;
@@ -140,7 +140,7 @@ pub(super) fn sizes(wanted: &Wanted<'_>) -> (u32, u32, bool) {
 
 /// The largest T for which b teachers that are right with three votes in four reach the needed distance;
 /// at least 1.
-fn allowed(wanted: &Wanted<'_>, teachers: u32, most: u32) -> u32 {
+fn allowed(wanted: &PlanInput<'_>, teachers: u32, most: u32) -> u32 {
     let room = f64::from(teachers) / 4.0 - 1.0;
     let (mut best, mut cutoff) = (1, 1);
     while cutoff <= most && needed(wanted, cutoff) <= room {
@@ -153,7 +153,7 @@ fn allowed(wanted: &Wanted<'_>, teachers: u32, most: u32) -> u32 {
 /// Stable answers with T, a noise distribution and optionally a ratio, with the least noise that meets a
 /// budget.
 pub(super) fn stable_for(
-    wanted: &Wanted<'_>,
+    wanted: &PlanInput<'_>,
     budget: &Allowance<'_>,
     (cutoff, law, query_ratio): (u32, ThresholdNoise, Option<f64>),
 ) -> Result<StableAnswers, LearnError> {
@@ -186,7 +186,7 @@ pub(super) fn ended(classes: &[Option<u32>], cutoff: u32) -> Option<&'static str
 }
 
 /// Plans from public facts alone.
-pub(super) fn plan(wanted: &Wanted<'_>, options: &SparseVector) -> Result<Decision, LearnError> {
+pub(super) fn plan(wanted: &PlanInput<'_>, options: &SparseVector) -> Result<Decision, LearnError> {
     let budget = &wanted.budget;
     let (teachers, cutoff, fits) = match (wanted.teachers, options.cutoff) {
         (Some(teachers), Some(cutoff)) => (teachers, cutoff, true),
@@ -271,7 +271,7 @@ impl Aggregate for Stable {
         asked: u64,
         under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Named>, LearnError> {
+    ) -> Result<Noisy<Named>, LearnError> {
         let mut answering = match under_way.0.take() {
             Some(answering) => answering,
             None => self.answers.begin(asked, session)?,
@@ -281,7 +281,7 @@ impl Aggregate for Stable {
             heard.push(answering.ask(Private::new(winner(&counts)), session)?);
         }
         under_way.0 = Some(answering);
-        let named = heard.into_iter().map(|heard| heard.map(Heard::answer)).collect();
+        let named = heard.into_iter().map(|heard| heard.map(QueryAnswer::answer)).collect();
         Ok(session.gather(named)?.map(super::aggregate::named))
     }
 }

@@ -115,7 +115,7 @@ impl Student {
             }
             let values = filled_rows(rows, with().map(|(row, _)| row));
             let lesson = Lesson { columns, classes, rows: &values, labels: &known, number: 0 };
-            let learnt = learner.learn(&lesson).ok_or_else(|| LearnError::Asked {
+            let learnt = learner.learn(&lesson).ok_or_else(|| LearnError::InvalidRequest {
                 name: "student",
                 what: format!(
                     "is a learner that is not built in, or none of rows alone; accepted: {}",

@@ -11,7 +11,7 @@ use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::linear::centred_gd::CentredGd;
 use privet_learn::{Erm, Facts, LearnError, Method, plan, verify};
 use privet_optim::loss::Loss;
-use privet_optim::sum::{ExactGradient, InMemory, Less, SoftmaxGradient, Sums};
+use privet_optim::sum::{ExactGradient, InMemory, Recentring, SoftmaxGradient, Sums};
 use proptest::prelude::*;
 
 fn case() -> Case {
@@ -193,7 +193,7 @@ fn gradient(facts: &Facts, data: &Dataset, mean: &[f64], theta: &[f64], slope: f
     let statistic = SoftmaxGradient { classes, theta, radius, slope, weights: vec![] };
     let rows = centre.rows(&data.features);
     let sum = InMemory::new(&rows, &labels).unwrap().sum(&statistic).unwrap();
-    let less = Less { units: centre.units(), bits: Centre::BITS };
+    let less = Recentring { units: centre.units(), bits: Centre::BITS };
     let units = less.taken_from(sum.units().expect("rows are on the grid")).unwrap();
     let unit = statistic.unit() / 2_f64.powi(23);
     units.iter().map(|units| *units as f64 * unit).collect()

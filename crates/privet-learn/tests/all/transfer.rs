@@ -6,12 +6,12 @@ use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{self, ThresholdNoise};
 use privet_dp::gate::{Arithmetic, Session, Statement};
-use privet_dp::mechanism::{Heard, StableAnswers};
+use privet_dp::mechanism::{QueryAnswer, StableAnswers};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::votes::public::stated;
 use privet_learn::votes::student::{Student, Study};
-use privet_learn::votes::subsample_aggregate::Asked;
+use privet_learn::votes::subsample_aggregate::AnswerStream;
 use privet_learn::votes::{
     Aggregator, Ballot, Labels, School, TEACHERS, Teach, Teacher, Vote, stream::Answers, taught,
 };
@@ -437,7 +437,7 @@ fn functions_of_records_are_answered_by_most_chunks() {
     let claim = account::guarantee(&events, 1e-6).unwrap();
     let mut source = SystemRandom::new().unwrap();
     let mut session = Session::start(events, &mut source);
-    let mut asked = Asked::begin((planned.facts(), &data), 50, &answers, &mut session).unwrap();
+    let mut asked = AnswerStream::begin((planned.facts(), &data), 50, &answers, &mut session).unwrap();
     let rows = asked.ask(|part| part.rows(), 0, &mut session).unwrap();
     let odd = asked.ask(|_| panic!("never seen"), 7, &mut session).unwrap();
     // Every chunk gives another answer: ⊥, and the end.
@@ -448,10 +448,10 @@ fn functions_of_records_are_answered_by_most_chunks() {
     let all = session.gather(vec![rows, odd, none, ended]).unwrap();
     let statement = Statement::new(claim, Arithmetic::Finite, serde_json::json!({}));
     let heard = session.settle(all, statement).unwrap().into_parts().0;
-    assert_eq!(heard, [Heard::Answer(20), Heard::Answer(7), Heard::Unstable, Heard::Ended]);
+    assert_eq!(heard, [QueryAnswer::Answer(20), QueryAnswer::Answer(7), QueryAnswer::Unstable, QueryAnswer::Ended]);
     let other = StableAnswers { neighbours: Neighbours::AddRemove, ..answers };
     let mut session = Session::start(other.event().unwrap(), &mut source);
-    assert!(Asked::begin((planned.facts(), &data), 50, &other, &mut session).is_err());
+    assert!(AnswerStream::begin((planned.facts(), &data), 50, &other, &mut session).is_err());
 }
 
 // ---- Errata of Thakkar 2019, chapter 5 ----

@@ -2,7 +2,7 @@
 
 use privet_data::{Dataset, block};
 use privet_optim::sum::{
-    Asking, Elsewhere, Kept, Question, RecordsError, Remote, answered, merged, pieces, rows_at,
+    QueryKind, Elsewhere, Kept, RemoteQuery, RecordsError, Remote, answered, merged, pieces, rows_at,
 };
 use std::sync::Mutex;
 
@@ -29,19 +29,19 @@ impl Machines {
 }
 
 impl Elsewhere for Machines {
-    fn ask(&self, question: &Question) -> Result<Vec<Vec<u8>>, RecordsError> {
+    fn ask(&self, question: &RemoteQuery) -> Result<Vec<Vec<u8>>, RecordsError> {
         *self.asked.lock().unwrap() += 1;
-        let question = Question::read(question.text()).unwrap();
+        let question = RemoteQuery::read(question.text()).unwrap();
         let mut parts = Vec::new();
         match question.asking() {
-            Asking::Inner { rows, pieces: count, .. } => {
+            QueryKind::Inner { rows, pieces: count, .. } => {
                 let all = self.rows();
                 for piece in 0..*count {
                     let places: Vec<usize> = pieces::rows_of(piece, *count, *rows).collect();
                     parts.push(answered(&question, piece, &all.select(&places))?);
                 }
             }
-            Asking::Rows { .. } => {
+            QueryKind::Rows { .. } => {
                 let mut first = 0;
                 for bytes in &self.blocks {
                     let rows = block::from_bytes(&[bytes]).unwrap();

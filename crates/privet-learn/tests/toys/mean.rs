@@ -6,7 +6,7 @@ use privet_core::Budget;
 use privet_data::matrix::Matrix;
 use privet_data::{Encoding, Schema};
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, Noisy, Private, Session};
 use privet_dp::mechanism::{ExactCounts, Laplace};
 use privet_learn::report::{Part, Report, Section, number};
 use privet_learn::{
@@ -118,7 +118,7 @@ impl Procedure<Mean> for Adding {
         table: &dyn Table,
         session: &mut Session<'_>,
         _monitor: &dyn Monitor,
-    ) -> Result<Noised<Sum>, LearnError> {
+    ) -> Result<Noisy<Sum>, LearnError> {
         let mut count = 0_i128;
         table.visit(&mut |rows| {
             for row in 0..rows.features.rows() {

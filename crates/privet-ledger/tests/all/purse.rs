@@ -4,7 +4,7 @@ use crate::world::{asked, gaussian, ledger, spend};
 use privet_dp::gate::{Arithmetic, Private, Purse, PurseError, Session, Statement};
 use privet_dp::mechanism::Gaussian;
 use privet_dp::noise::SystemRandom;
-use privet_ledger::{Asked, Kind, Ledger, LedgerError, State};
+use privet_ledger::{BudgetRequest, Kind, Ledger, LedgerError, State};
 
 use privet_core::{Neighbours, Unit, Whose};
 use privet_dp::account::guarantee;
@@ -14,7 +14,7 @@ fn mechanism() -> Gaussian {
     Gaussian { neighbours, unit, sensitivity: 1.0, noise_scale: 50.0, coordinates: 1 }
 }
 
-fn wish() -> (Asked, privet_dp::gate::Spend, Statement) {
+fn wish() -> (BudgetRequest, privet_dp::gate::Spend, Statement) {
     let event = mechanism().event().unwrap();
     let claim = guarantee(&event, 1e-7).unwrap();
     let request = serde_json::json!({});

@@ -6,7 +6,7 @@ use privet_dp::account::{Cost, Event, guarantee};
 use privet_dp::gate::{Arithmetic, Certificate, Private, Purse, Session, Statement};
 use privet_dp::mechanism::Gaussian;
 use privet_dp::noise::SystemRandom;
-use privet_ledger::{Asked, Kind, Ledger, LedgerError, Limit, entry};
+use privet_ledger::{BudgetRequest, Kind, Ledger, LedgerError, Limit, entry};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -18,9 +18,9 @@ fn event(unit: Unit) -> Event {
     Event::Use { neighbours: Neighbours::ReplaceOne, unit, cost }
 }
 
-fn asked(dataset: &str) -> Asked {
+fn asked(dataset: &str) -> BudgetRequest {
     let claim = Some(guarantee(&event(USER), 1e-7).unwrap());
-    Asked { dataset: dataset.into(), doing: "test".into(), note: note(""), claim, whole: false }
+    BudgetRequest { dataset: dataset.into(), doing: "test".into(), note: note(""), claim, whole: false }
 }
 
 fn users() -> Limit {
@@ -268,7 +268,7 @@ fn released(ledger: &mut Ledger, whose: &Whose) -> Certificate {
         request,
     };
     let mut source = SystemRandom::new().unwrap();
-    let mut paying = ledger.paying(Asked { claim: Some(claim), ..asked("riders") });
+    let mut paying = ledger.paying(BudgetRequest { claim: Some(claim), ..asked("riders") });
     paying.of(whose.clone());
     let mut session = Session::open(spend(&event), &mut source, &mut paying).unwrap();
     let noised = law.run(Private::new(vec![1.0]), &mut session).unwrap();

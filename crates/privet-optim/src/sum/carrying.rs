@@ -1,20 +1,20 @@
 //! Messages between machines: queries and answers.
 //!
-//! A [`Question`] carries the identity of its table (a number drawn for each) and its own number among
+//! A [`RemoteQuery`] carries the identity of its table (a number drawn for each) and its own number among
 //! that table's queries, so that no two are alike. An answer carries the digest of the exact text of
 //! its query, its place (its piece, or its first row) and a checksum. An answer to another query, of
 //! another place, or changed on the way is refused. This detects accidents, not dishonest machines.
 
 use super::RecordsError;
 use super::carried::Carried;
-use super::elsewhere::Asking;
+use super::elsewhere::QueryKind;
 use privet_data::keyed;
 use serde::{Deserialize, Serialize};
 
 /// A query of rows on other machines, as sent.
 #[derive(Debug, Clone)]
-pub struct Question {
-    asking: Asking,
+pub struct RemoteQuery {
+    asking: QueryKind,
     text: String,
     digest: u64,
 }
@@ -25,12 +25,12 @@ pub struct Question {
 struct Written {
     table: u64,
     number: u64,
-    asking: Asking,
+    asking: QueryKind,
 }
 
-impl Question {
+impl RemoteQuery {
     /// The query with this number of a table.
-    pub fn new(table: u64, number: u64, asking: Asking) -> Result<Self, RecordsError> {
+    pub fn new(table: u64, number: u64, asking: QueryKind) -> Result<Self, RecordsError> {
         let written = Written { table, number, asking };
         let text = serde_json::to_string(&written)
             .map_err(|_| RecordsError::BackEnd("the question cannot be written".into()))?;
@@ -43,13 +43,13 @@ impl Question {
         Ok(Self::of(text.into(), asking))
     }
 
-    fn of(text: String, asking: Asking) -> Self {
+    fn of(text: String, asking: QueryKind) -> Self {
         let digest = keyed::hash("question", &keyed::key(0), &[text.as_bytes()]);
         Self { asking, text, digest }
     }
 
     /// The query itself.
-    pub fn asking(&self) -> &Asking {
+    pub fn asking(&self) -> &QueryKind {
         &self.asking
     }
 
@@ -107,8 +107,8 @@ fn changed() -> RecordsError {
 mod tests {
     use super::*;
 
-    fn question(table: u64, number: u64) -> Question {
-        Question::new(table, number, Asking::Rows { places: vec![1, 2] }).unwrap()
+    fn question(table: u64, number: u64) -> RemoteQuery {
+        RemoteQuery::new(table, number, QueryKind::Rows { places: vec![1, 2] }).unwrap()
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
         let asked = question(7, 3);
         let sealed = asked.sealed(5, b"sum");
         assert_eq!(asked.opened(&sealed).unwrap(), (5, &b"sum"[..]));
-        let read = Question::read(asked.text()).unwrap();
+        let read = RemoteQuery::read(asked.text()).unwrap();
         assert_eq!(read.opened(&sealed).unwrap(), (5, &b"sum"[..]));
         for other in [question(7, 4), question(8, 3)] {
             assert!(other.opened(&sealed).is_err());

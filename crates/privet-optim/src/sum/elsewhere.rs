@@ -1,12 +1,12 @@
 //! Rows kept on other machines: the queries sent to them, and their answers.
 //!
-//! An [`Asking`] is plain data, and is sent as a [`Question`]. A machine answers it for the rows that
+//! An [`QueryKind`] is plain data, and is sent as a [`RemoteQuery`]. A machine answers it for the rows that
 //! it has ([`answered`]), and answers are merged ([`merged`]) in any order where sums are exact, in the
 //! order of their pieces where they are not ([`super::pieces`]). [`super::Remote`] is the table that
 //! sends the queries.
 
 use super::carried::Carried;
-use super::carrying::Question;
+use super::carrying::RemoteQuery;
 use super::memory::{Norms, norms_of};
 use super::question::Answering;
 use super::table::other_target;
@@ -23,7 +23,7 @@ use std::cell::RefCell;
 /// A query of rows on other machines, as plain data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Asking {
+pub enum QueryKind {
     /// A sum that is released: partial sums of any rows, in any order.
     Exact {
         /// The problem's labels.
@@ -172,36 +172,36 @@ impl Carried for Counted {
 /// Computes the answer for these rows, which are piece `piece` (0 for exact sums, which have no
 /// pieces).
 pub fn answered(
-    question: &Question,
+    question: &RemoteQuery,
     piece: usize,
     rows: &Dataset,
 ) -> Result<Vec<u8>, RecordsError> {
     let of = |labels: &Labels| labels.of(&rows.target).ok_or_else(other_target);
     let answer = match question.asking() {
-        Asking::Exact { labels, moved, question } => {
+        QueryKind::Exact { labels, moved, question } => {
             let part = Part::new(rows, moved.as_ref(), of(labels)?)?;
             question.put(&part)?;
             part.taken()
         }
-        Asking::Inner { labels, moved, question, .. } => {
+        QueryKind::Inner { labels, moved, question, .. } => {
             let part = Part::new(rows, moved.as_ref(), of(labels)?)?;
             question.put(&part)?;
             part.taken()
         }
-        Asking::Unaccepted { labels, loss } => {
+        QueryKind::Unaccepted { labels, loss } => {
             let labels = of(labels)?;
             let refused = labels.iter().filter(|y| !loss.accepts(**y)).count();
             (refused as u64).bytes()
         }
         // The choice among these rows depends on the index of the first: see `rows_at`.
-        Asking::Rows { .. } => return Err(odd()),
+        QueryKind::Rows { .. } => return Err(odd()),
     };
     Ok(question.sealed(piece, &answer))
 }
 
 /// Answers a query of rows with those that are among these, the first of which has index `first`.
-pub fn rows_at(question: &Question, first: usize, rows: &Dataset) -> Result<Vec<u8>, RecordsError> {
-    let Asking::Rows { places } = question.asking() else { return Err(odd()) };
+pub fn rows_at(question: &RemoteQuery, first: usize, rows: &Dataset) -> Result<Vec<u8>, RecordsError> {
+    let QueryKind::Rows { places } = question.asking() else { return Err(odd()) };
     let from = places.partition_point(|place| *place < first);
     let upto = places.partition_point(|place| *place < first + rows.rows());
     let here: Vec<usize> = places[from..upto].iter().map(|place| place - first).collect();
@@ -210,34 +210,34 @@ pub fn rows_at(question: &Question, first: usize, rows: &Dataset) -> Result<Vec<
 
 /// Merges several answers to one query, whose sums are exact.
 pub fn merged(
-    question: &Question,
+    question: &RemoteQuery,
     columns: usize,
     parts: &[impl AsRef<[u8]>],
 ) -> Result<Vec<u8>, RecordsError> {
     let parts = answers(question, parts)?;
     let answer = match question.asking() {
-        Asking::Exact { moved, question, .. } => {
+        QueryKind::Exact { moved, question, .. } => {
             let columns = columns + usize::from(moved.is_some());
             let sum = question.put(&Merging { parts: &parts, columns })?.sum_bytes();
             let mut bytes = Counted::of_all(&parts)?.bytes();
             bytes.extend_from_slice(&sum);
             bytes
         }
-        Asking::Unaccepted { .. } => unaccepted(&parts)?.bytes(),
-        Asking::Inner { .. } | Asking::Rows { .. } => return Err(odd()),
+        QueryKind::Unaccepted { .. } => unaccepted(&parts)?.bytes(),
+        QueryKind::Inner { .. } | QueryKind::Rows { .. } => return Err(odd()),
     };
     Ok(question.sealed(0, &answer))
 }
 
 /// Unwraps answers, whatever their places.
 pub(super) fn answers<'a>(
-    question: &Question,
+    question: &RemoteQuery,
     parts: &'a [impl AsRef<[u8]>],
 ) -> Result<Vec<&'a [u8]>, RecordsError> {
     Ok(question.all_opened(parts)?.into_iter().map(|(_, answer)| answer).collect())
 }
 
-/// The number of labels not accepted, over all parts of an answer to [`Asking::Unaccepted`].
+/// The number of labels not accepted, over all parts of an answer to [`QueryKind::Unaccepted`].
 pub(super) fn unaccepted(parts: &[impl AsRef<[u8]>]) -> Result<u64, RecordsError> {
     parts.iter().try_fold(0_u64, |all, part| {
         Ok(all.saturating_add(u64::read(&mut part.as_ref()).ok_or_else(odd)?))

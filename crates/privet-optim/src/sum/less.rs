@@ -10,14 +10,14 @@ use serde::{Deserialize, Serialize};
 /// The multiples of a sum's last entry that are subtracted from the entries before it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Less {
+pub struct Recentring {
     /// The multiples in units of 2^−`bits`, one per column.
     pub units: Vec<i64>,
     /// The number of fractional bits of the multiples.
     pub bits: u32,
 }
 
-impl Less {
+impl Recentring {
     /// Applies the map to sums, one after the other. `None` if their length does not fit, or on
     /// overflow of 128 bits.
     pub fn taken_from(&self, sums: &[i128]) -> Option<Vec<i128>> {
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn two_sums_by_hand() {
-        let less = Less { units: vec![3, -1], bits: 1 };
+        let less = Recentring { units: vec![3, -1], bits: 1 };
         // 2·5 − 7·3, 2·0 + 7; 2·1 − 0, 2·(−4) + 0.
         assert_eq!(less.taken_from(&[5, 0, 7, 1, -4, 0]), Some(vec![-11, 7, 2, -8]));
         assert_eq!(less.taken_from(&[5, 0, 7, 1]), None, "two sums of three");

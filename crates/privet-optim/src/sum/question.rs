@@ -91,7 +91,7 @@ macro_rules! questions {
             $($(#[$each])* $kind($statistic),)*
         }
 
-        $(impl Asked for $statistic {
+        $(impl Summable for $statistic {
             fn asked<R: Records + ?Sized>(&self, records: &R) -> Result<Self::Sum, RecordsError> {
                 match records.$ask(&$list::$kind(self.clone()))? {
                     $sums::$variant(sum) => Ok(sum),
@@ -120,7 +120,7 @@ macro_rules! questions {
 }
 
 /// A statistic that is on one of the lists.
-pub trait Asked: Statistic {
+pub trait Summable: Statistic {
     /// Returns its sum over the records.
     fn asked<R: Records + ?Sized>(&self, records: &R) -> Result<Self::Sum, RecordsError>;
 }
@@ -200,7 +200,7 @@ impl ExactAnswer {
 /// Sums of a statistic on the lists, from any back end.
 pub trait Sums: Records {
     /// The sum over all rows.
-    fn sum<S: Asked>(&self, statistic: &S) -> Result<S::Sum, RecordsError> {
+    fn sum<S: Summable>(&self, statistic: &S) -> Result<S::Sum, RecordsError> {
         statistic.asked(self)
     }
 }

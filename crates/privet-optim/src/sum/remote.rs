@@ -1,16 +1,16 @@
 //! The back end of other machines: a table whose rows are summed where they are, never fetched.
 //!
-//! An implementation of [`Elsewhere`] sends a [`Question`] to the machines that keep the rows and
+//! An implementation of [`Elsewhere`] sends a [`RemoteQuery`] to the machines that keep the rows and
 //! returns the parts of the answer. Here they are merged: exact sums as they come, others in the order
 //! of their pieces, so that a model has the same bits as from memory. Each part is checked to answer
-//! this very query, and to be of its piece or its rows ([`Question`]). The rows of the parts of a sum
+//! this very query, and to be of its piece or its rows ([`RemoteQuery`]). The rows of the parts of a sum
 //! are checked by their number and by a sum of checksums of the rows (`block::print_of_rows`), so that
 //! an engine that counts some twice, or leaves some out, by accident is detected. Noise is drawn by the
 //! holder of this table, and nowhere else.
 
 use super::carried::Carried;
-use super::carrying::Question;
-use super::elsewhere::{Asking, Counted, Kept, Merging, answers, odd, unaccepted};
+use super::carrying::RemoteQuery;
+use super::elsewhere::{QueryKind, Counted, Kept, Merging, answers, odd, unaccepted};
 use super::{Exact, ExactAnswer, Inner, InnerAnswer, Labels, Records, RecordsError, Table, pieces};
 use crate::loss::Loss;
 use privet_data::Dataset;
@@ -22,9 +22,9 @@ use std::time::SystemTime;
 
 /// Machines that keep rows.
 pub trait Elsewhere: Send + Sync {
-    /// Returns the parts of the answer: for an [`Asking::Inner`] one for each piece, in their order;
-    /// for an [`Asking::Rows`] in the order of the rows.
-    fn ask(&self, question: &Question) -> Result<Vec<Vec<u8>>, RecordsError>;
+    /// Returns the parts of the answer: for an [`QueryKind::Inner`] one for each piece, in their order;
+    /// for an [`QueryKind::Rows`] in the order of the rows.
+    fn ask(&self, question: &RemoteQuery) -> Result<Vec<Vec<u8>>, RecordsError>;
 }
 
 /// A table on other machines; each row was checked there against the plan's admission rule.
@@ -51,9 +51,9 @@ impl<E: Elsewhere> Remote<E> {
     }
 
     /// Sends a query; returns it with the parts of the answer as they came.
-    fn ask(&self, asking: Asking) -> Result<(Question, Vec<Vec<u8>>), RecordsError> {
+    fn ask(&self, asking: QueryKind) -> Result<(RemoteQuery, Vec<Vec<u8>>), RecordsError> {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
-        let question = Question::new(self.number, number, asking)?;
+        let question = RemoteQuery::new(self.number, number, asking)?;
         let parts = self.elsewhere.ask(&question)?;
         Ok((question, parts))
     }
@@ -129,7 +129,7 @@ impl<E: Elsewhere> Table for Remote<E> {
         if !places.is_sorted() || places.last().is_some_and(|last| *last >= self.kept.rows()) {
             return Err(RecordsError::BackEnd("no such row".into()));
         }
-        let (question, parts) = self.ask(Asking::Rows { places: places.to_vec() })?;
+        let (question, parts) = self.ask(QueryKind::Rows { places: places.to_vec() })?;
         let found = question.all_opened(&parts)?;
         let blocks: Vec<&[u8]> = found.iter().map(|(_, block)| *block).collect();
         let rows = block::from_bytes(&blocks).map_err(|_| odd())?;
@@ -196,7 +196,7 @@ struct Labelled<'a, E> {
 }
 
 impl<E: Elsewhere> Labelled<'_, E> {
-    fn ask(&self, asking: Asking) -> Result<(Question, Vec<Vec<u8>>), RecordsError> {
+    fn ask(&self, asking: QueryKind) -> Result<(RemoteQuery, Vec<Vec<u8>>), RecordsError> {
         self.view.table.ask(asking)
     }
 }
@@ -227,7 +227,7 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
     }
 
     fn labels_accepted(&self, loss: Loss) -> bool {
-        let asking = Asking::Unaccepted { labels: self.labels.clone(), loss };
+        let asking = QueryKind::Unaccepted { labels: self.labels.clone(), loss };
         let refused =
             self.ask(asking).and_then(|(question, parts)| unaccepted(&answers(&question, &parts)?));
         refused == Ok(0)
@@ -239,7 +239,7 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
     fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError> {
         let (labels, moved) = (self.labels.clone(), self.view.moved.clone());
         let (asked, parts) =
-            self.ask(Asking::Exact { labels, moved, question: question.clone() })?;
+            self.ask(QueryKind::Exact { labels, moved, question: question.clone() })?;
         let parts = answers(&asked, &parts)?;
         if Counted::of_all(&parts)? != self.view.table.kept.counted() {
             return Err(odd());
@@ -252,7 +252,7 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
         let (rows, columns) = (self.rows(), self.columns());
         let count = pieces::pieces(rows, columns, question.bytes(columns));
         let asking =
-            Asking::Inner { labels, moved, question: question.clone(), rows, pieces: count };
+            QueryKind::Inner { labels, moved, question: question.clone(), rows, pieces: count };
         let (asked, parts) = self.ask(asking)?;
         let found = asked.all_opened(&parts)?;
         let as_cut = |(piece, (place, part)): (usize, &(usize, &[u8]))| {

@@ -35,7 +35,7 @@ mod witness;
 
 use crate::PartiesError;
 use crate::agreement::{Agreement, hex};
-use crate::commitment::Heard;
+use crate::commitment::Transcript;
 use crate::message::{Ask, Reply, Standing};
 use crate::signature::Signer;
 use crate::store::{Kept, Store};
@@ -101,7 +101,7 @@ struct Inner<L> {
     line: L,
     instance: String,
     /// Digest of every round opened so far.
-    heard: Heard,
+    heard: Transcript,
     rounds: Rounds,
     /// The last round for which shares were made.
     kept: Option<Kept>,
@@ -141,7 +141,7 @@ impl<L: Line> Party<L> {
         // Shares of a round are made once all before it were opened; after the end none are stored.
         let made = kept.as_ref().filter(|kept| !kept.shares.is_empty());
         let opened = made.map_or(0, |kept| kept.round);
-        let (heard, rounds) = (Heard::new(&agreement), Rounds::of(&agreement.events()?));
+        let (heard, rounds) = (Transcript::new(&agreement), Rounds::of(&agreement.events()?));
         let inner = Mutex::new(Inner { line, instance, heard, rounds, kept, opened });
         let schema = hex(&Sha256::digest(schema));
         let public_rows = agreement.public_rows();

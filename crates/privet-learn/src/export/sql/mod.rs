@@ -107,7 +107,7 @@ fn curves(scorer: &Scorer) -> Vec<(usize, Curve)> {
 
 /// Term of a column in a sum: its product with a vector, or its squares.
 #[derive(Clone, Copy)]
-enum Asked<'a> {
+enum Summand<'a> {
     Product(&'a [f64]),
     Squares,
 }
@@ -146,15 +146,15 @@ impl Query<'_> {
             .iter()
             .enumerate()
             .map(|(problem, weights)| {
-                format!("{} AS privet_s{problem}", self.all(Asked::Product(weights)))
+                format!("{} AS privet_s{problem}", self.all(Summand::Product(weights)))
             })
             .collect();
-        sums.push(format!("{} AS privet_q", self.all(Asked::Squares)));
+        sums.push(format!("{} AS privet_q", self.all(Summand::Squares)));
         let mut numbers: Vec<String> =
             (0..scorer.weights.len()).map(|problem| format!("privet_s{problem}")).collect();
         numbers.push("privet_q".into());
         if let Some(centre) = &scorer.centre {
-            sums.push(format!("{} AS privet_a", self.all(Asked::Product(&centre.mean))));
+            sums.push(format!("{} AS privet_a", self.all(Summand::Product(&centre.mean))));
             numbers.push("privet_a".into());
         }
         let factor = match scorer.factor {

@@ -1,7 +1,7 @@
 //! Terms of each column, pair and the constant in a sum, as SQL expressions.
 
 use super::literals::{literal, number, of_table, sum};
-use super::{Asked, Query};
+use super::{Summand, Query};
 use privet_data::encode::{Bends, Curve, Own, RecipeColumn, RecipeMissing, RecipePair, RecipeRule};
 
 impl Query<'_> {
@@ -111,11 +111,11 @@ impl Query<'_> {
     }
 
     /// Term of piecewise linear functions.
-    fn bends(&self, column: usize, bends: &Bends, asked: Asked<'_>) -> String {
+    fn bends(&self, column: usize, bends: &Bends, asked: Summand<'_>) -> String {
         let t = self.t(column, bends.curve);
         match asked {
-            Asked::Squares => Self::squared_lines(&t, &bends.points, &bends.heights),
-            Asked::Product(vector) => {
+            Summand::Squares => Self::squared_lines(&t, &bends.points, &bends.heights),
+            Summand::Product(vector) => {
                 let weights = &vector[bends.start as usize..];
                 let dot =
                     |heights: &Vec<f64>| heights.iter().zip(weights).map(|(h, w)| h * w).sum();
@@ -125,11 +125,11 @@ impl Query<'_> {
         }
     }
 
-    fn column(&self, place: usize, column: &RecipeColumn, asked: Asked<'_>) -> String {
+    fn column(&self, place: usize, column: &RecipeColumn, asked: Summand<'_>) -> String {
         let start = column.start as usize;
         let at = |place: u32| match asked {
-            Asked::Product(vector) => vector[start + place as usize],
-            Asked::Squares => 1.0,
+            Summand::Product(vector) => vector[start + place as usize],
+            Summand::Squares => 1.0,
         };
         match &column.rule {
             RecipeRule::Category { texts, other } => {
@@ -165,8 +165,8 @@ impl Query<'_> {
                         }
                     };
                     terms.push(match asked {
-                        Asked::Product(vector) => format!("{} * {x}", number(vector[start])),
-                        Asked::Squares => format!("{x} * {x}"),
+                        Summand::Product(vector) => format!("{} * {x}", number(vector[start])),
+                        Summand::Squares => format!("{x} * {x}"),
                     });
                 }
                 terms.extend(bends.iter().map(|bends| self.bends(place, bends, asked)));
@@ -188,16 +188,16 @@ impl Query<'_> {
         }
     }
 
-    fn pair(&self, pair: &RecipePair, asked: Asked<'_>) -> String {
+    fn pair(&self, pair: &RecipePair, asked: Summand<'_>) -> String {
         let text = match pair {
             RecipePair::Bends { columns: [a, b], bends } => {
                 let (left, right) = (&bends[0], &bends[1]);
                 match asked {
-                    Asked::Squares => {
+                    Summand::Squares => {
                         let (x, y) = (self.bends(*a, left, asked), self.bends(*b, right, asked));
                         format!("({x}) * ({y})")
                     }
-                    Asked::Product(vector) => {
+                    Summand::Product(vector) => {
                         let (t, u) = (self.t(*a, left.curve), self.t(*b, right.curve));
                         let (rows, columns) = (left.heights[0].len(), right.heights[0].len());
                         let row = |i: usize| {
@@ -222,13 +222,13 @@ impl Query<'_> {
                     number(-weight)
                 );
                 match asked {
-                    Asked::Squares => {
+                    Summand::Squares => {
                         format!(
                             "CASE WHEN privet_c{a} >= 0 THEN {slope} * {slope} ELSE {} END",
                             number(0.0)
                         )
                     }
-                    Asked::Product(vector) => {
+                    Summand::Product(vector) => {
                         let weights = self.places(*a);
                         let listed: String = (0..weights)
                             .map(|k| {
@@ -271,15 +271,15 @@ impl Query<'_> {
     }
 
     /// A sum over all columns, pairs and the constant.
-    pub(super) fn all(&self, asked: Asked<'_>) -> String {
+    pub(super) fn all(&self, asked: Summand<'_>) -> String {
         let recipe = &self.scorer.recipe;
         let columns = recipe.columns.iter().enumerate();
         let mut terms: Vec<String> =
             columns.map(|(place, column)| self.column(place, column, asked)).collect();
         terms.extend(recipe.pairs.iter().map(|pair| self.pair(pair, asked)));
         terms.extend(recipe.constant.map(|(at, value)| match asked {
-            Asked::Product(vector) => number(value * vector[at as usize]),
-            Asked::Squares => number(value * value),
+            Summand::Product(vector) => number(value * vector[at as usize]),
+            Summand::Squares => number(value * value),
         }));
         sum(&terms)
     }

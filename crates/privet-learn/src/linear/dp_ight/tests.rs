@@ -57,7 +57,7 @@ fn sums_of_both_stages_move_within_what_is_charged() {
                         let slope = separate_slope(facts);
                         let full = Gradient::of(facts, false, slope).at(&theta).unit;
                         let asked = Gradient::of(facts, false, slope * 2_f64.powi(-h));
-                        let questions = Questions { unit: full, ..asked.at(&theta) };
+                        let questions = Queries { unit: full, ..asked.at(&theta) };
                         let found = worlds.map(|data| {
                             let sums = asked.records(data).unwrap().sums(&questions).unwrap();
                             sums.counts

@@ -1,6 +1,6 @@
 //! The public walk of `moments`: the model of the items after each noisy answer.
 
-use super::question::Question;
+use super::question::Query;
 use super::{COUNT_WEIGHT, OFFSET_WEIGHT, Sizes};
 use crate::ratings::factors::Factors;
 use crate::ratings::local::{LocalState, solve};
@@ -176,7 +176,7 @@ pub(crate) struct Learning {
 
 impl Walk for Learning {
     type Start = Sizes;
-    type Question = Question;
+    type Query = Query;
     type Answer = Vec<f64>;
     type Artefact = Factors;
 
@@ -185,7 +185,7 @@ impl Walk for Learning {
         Self { sizes, state, counts: none.clone(), variance: none, core: Vec::new(), answered: 0 }
     }
 
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, Factors> {
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, Factors> {
         let before_rounds = if self.sizes.rank > 0 { 2 } else { 1 };
         if let Some(answer) = answer {
             match self.answered {
@@ -197,12 +197,12 @@ impl Walk for Learning {
         }
         let spread = self.sizes.spread;
         Next::Ask(match self.answered {
-            0 => Question::Offsets { items: self.sizes.items, spread },
+            0 => Query::Offsets { items: self.sizes.items, spread },
             1 if before_rounds == 2 => {
-                Question::Core { state: self.state.clone(), core: self.core.clone() }
+                Query::Core { state: self.state.clone(), core: self.core.clone() }
             }
             done if done < before_rounds + self.sizes.rounds => {
-                Question::Round { state: self.state.clone(), spread }
+                Query::Round { state: self.state.clone(), spread }
             }
             _ => return Next::Release(Factors::Moments(self.state.clone())),
         })

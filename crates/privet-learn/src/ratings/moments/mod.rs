@@ -64,7 +64,7 @@ pub(super) use baseline::started;
 pub use learning::GlobalState;
 pub(super) use learning::{FirstLook, LARGEST, features_fit};
 
-use super::asking::Asking;
+use super::asking::MethodPlan;
 use super::factors::Factors;
 use super::learners::{Decision, RATINGS, Settling, USERS};
 use super::shape::Shape;
@@ -76,7 +76,7 @@ use privet_core::{Neighbours, Range, Relation};
 use privet_dp::account::Event;
 use privet_dp::gate::GateError;
 use privet_dp::mechanism::Gaussian;
-use question::Question;
+use question::Query;
 pub(super) use question::{offsets, weight};
 use serde::{Deserialize, Serialize};
 
@@ -277,8 +277,8 @@ pub(super) fn plan(
     Ok(Decision::new(sizes(first), settling, super::learners::Method::Moments(settled)))
 }
 
-impl Asking for Sizes {
-    type Question = Question;
+impl MethodPlan for Sizes {
+    type Query = Query;
     type Walk = Learning;
 
     fn events(&self) -> Result<Event, GateError> {
@@ -292,7 +292,7 @@ impl Asking for Sizes {
         Ok(Event::All(all))
     }
 
-    fn mechanism(&self, question: &Question) -> Gaussian {
+    fn mechanism(&self, question: &Query) -> Gaussian {
         self.noised(question.place())
     }
 
@@ -319,8 +319,8 @@ impl Asking for Sizes {
 }
 
 /// The offsets query, for methods that begin with it.
-pub(super) fn offsets_question(items: usize, spread: f64) -> impl super::local::Question {
-    Question::Offsets { items, spread }
+pub(super) fn offsets_question(items: usize, spread: f64) -> impl super::local::Query {
+    Query::Offsets { items, spread }
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde::Serialize;
 /// A query: plain data, all of it public.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
-pub(crate) enum Question {
+pub(crate) enum Query {
     /// Ratings around their user's mean, and counts.
     Offsets {
         /// Number of items.
@@ -37,7 +37,7 @@ const UNIT: f64 = 1.0 / 16_777_216.0;
 /// Unit of residuals of the core; the unit of their products is its square.
 const CORE_UNIT: f64 = 1.0 / 65_536.0;
 
-impl Question {
+impl Query {
     /// Index of the query: 0 offsets, 1 core, 2 round.
     pub(crate) fn place(&self) -> usize {
         match self {
@@ -54,7 +54,7 @@ pub(in crate::ratings) fn weight(spread: f64, ratings: usize) -> f64 {
     (spread / ratings.max(1) as f64).sqrt().min(1.0) * (1.0 - 1e-9)
 }
 
-impl local::Question for Question {
+impl local::Query for Query {
     fn coordinates(&self) -> usize {
         match self {
             Self::Offsets { items, .. } => 2 * items,

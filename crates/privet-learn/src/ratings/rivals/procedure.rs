@@ -1,10 +1,10 @@
 //! Settings of both methods, settled sizes of a plan, and costs of its queries.
 
-use super::question::{CLAMP, CLIP_ROW, CLIP_TASTE, GRAM_WEIGHT, Question, triangle};
+use super::question::{CLAMP, CLIP_ROW, CLIP_TASTE, GRAM_WEIGHT, Query, triangle};
 use super::rival::Rival;
 use crate::LearnError;
 use crate::ratings::Shape;
-use crate::ratings::asking::Asking;
+use crate::ratings::asking::MethodPlan;
 use crate::ratings::factors::Factors;
 use crate::ratings::learners::{Decision, Method, RATINGS, Settling, USERS};
 use crate::ratings::moments::{self, ROUNDS, SPREAD, offsets_shift};
@@ -205,8 +205,8 @@ pub(in crate::ratings) mod cleansed_svd {
     }
 }
 
-impl Asking for Sizes {
-    type Question = Question;
+impl MethodPlan for Sizes {
+    type Query = Query;
     type Walk = Rival;
 
     fn events(&self) -> Result<Event, GateError> {
@@ -215,8 +215,8 @@ impl Asking for Sizes {
         Ok(Event::All(vec![self.noised(0).event()?, others]))
     }
 
-    fn mechanism(&self, question: &Question) -> Gaussian {
-        self.noised(usize::from(!matches!(question, Question::Offsets { .. })))
+    fn mechanism(&self, question: &Query) -> Gaussian {
+        self.noised(usize::from(!matches!(question, Query::Offsets { .. })))
     }
 
     fn shown(&self) -> Shown {

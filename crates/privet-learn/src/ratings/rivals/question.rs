@@ -20,7 +20,7 @@ const UNIT: f64 = 1.0 / 16_777_216.0;
 /// A query: plain data, all of it public.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
-pub(crate) enum Question {
+pub(crate) enum Query {
     /// The first query of [`moments`].
     Offsets {
         /// Number of items.
@@ -47,7 +47,7 @@ pub(super) fn triangle(size: usize) -> usize {
     size * (size + 1) / 2
 }
 
-impl local::Question for Question {
+impl local::Query for Query {
     fn coordinates(&self) -> usize {
         match self {
             Self::Offsets { items, .. } => 2 * items,

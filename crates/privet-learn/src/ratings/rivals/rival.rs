@@ -1,7 +1,7 @@
 //! The public walk of both methods: computes vectors of items from noisy answers.
 
 use super::procedure::{Sizes, Way};
-use super::question::{GRAM_WEIGHT, Question, triangle};
+use super::question::{GRAM_WEIGHT, Query, triangle};
 use crate::ratings::factors::Factors;
 use crate::ratings::local::solve;
 use crate::ratings::moments::{FirstLook, GlobalState, LARGEST};
@@ -24,7 +24,7 @@ pub(crate) struct Rival {
 
 impl Walk for Rival {
     type Start = Sizes;
-    type Question = Question;
+    type Query = Query;
     type Answer = Vec<f64>;
     type Artefact = Factors;
 
@@ -32,7 +32,7 @@ impl Walk for Rival {
         Self { sizes, state: GlobalState::default(), answered: 0 }
     }
 
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, Factors> {
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, Factors> {
         if let Some(answer) = answer {
             match (self.answered, self.sizes.way) {
                 (0, _) => self.begun(&answer),
@@ -44,9 +44,9 @@ impl Walk for Rival {
         let Sizes { items, spread, .. } = self.sizes;
         let state = self.state.clone();
         Next::Ask(match (self.answered, self.sizes.way) {
-            (0, _) => Question::Offsets { items, spread },
-            (done, Way::Als { rounds }) if done <= rounds => Question::Turn { state, spread },
-            (1, Way::CleansedSvd { .. }) => Question::Covariance { offsets: state.offsets },
+            (0, _) => Query::Offsets { items, spread },
+            (done, Way::Als { rounds }) if done <= rounds => Query::Turn { state, spread },
+            (1, Way::CleansedSvd { .. }) => Query::Covariance { offsets: state.offsets },
             _ => return Next::Release(Factors::Moments(state)),
         })
     }

@@ -1,7 +1,7 @@
 //! Norms of users' contributions, at random and at the extremes, under both relations.
 
 use super::procedure::{Sizes, Way};
-use super::question::Question;
+use super::question::Query;
 use crate::ratings::local::{LocalState, told};
 use crate::ratings::moments::GlobalState;
 use privet_core::{Neighbours, Relation, Unit};
@@ -47,9 +47,9 @@ proptest! {
     ) {
         let offsets = state.offsets.clone();
         for (question, way, place) in [
-            (Question::Offsets { items: ITEMS, spread: 12.0 }, Way::Als { rounds: 2 }, 0),
-            (Question::Turn { state, spread: 12.0 }, Way::Als { rounds: 2 }, 1),
-            (Question::Covariance { offsets }, Way::CleansedSvd { beta: 5.0 }, 1),
+            (Query::Offsets { items: ITEMS, spread: 12.0 }, Way::Als { rounds: 2 }, 0),
+            (Query::Turn { state, spread: 12.0 }, Way::Als { rounds: 2 }, 1),
+            (Query::Covariance { offsets }, Way::CleansedSvd { beta: 5.0 }, 1),
         ] {
             let (mine, hers) = (told(&question, &one), told(&question, &other));
             let nothing = vec![0.0; mine.len()];
@@ -69,7 +69,7 @@ proptest! {
 fn the_bound_of_a_covariance_is_tight() {
     let places = (0..30).map(|item| if item % 2 == 0 { 2.0 } else { -2.0 }).collect();
     let user = LocalState::from_parts((0..30).collect(), places);
-    let told = told(&Question::Covariance { offsets: vec![0.0; ITEMS] }, &user);
+    let told = told(&Query::Covariance { offsets: vec![0.0; ITEMS] }, &user);
     let reached = distance(&told, &vec![0.0; told.len()]);
     let most = sizes(Neighbours::AddRemove, Way::CleansedSvd { beta: 5.0 }).shifts()[1];
     assert!(reached > 0.99 * most && reached <= most, "{reached} of {most}");

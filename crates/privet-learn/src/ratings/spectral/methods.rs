@@ -3,7 +3,7 @@
 use super::procedure::{Sizes, Way};
 use crate::LearnError;
 use crate::ratings::Shape;
-use crate::ratings::asking::Asking;
+use crate::ratings::asking::MethodPlan;
 use crate::ratings::learners::{Decision, Method, RATINGS, Settling, USERS};
 use crate::release::registry::Info;
 use crate::release::settings::{SettingInfo, settings};

@@ -63,6 +63,6 @@ pub(super) use methods::{frank_wolfe, oja, pgd, svd};
 pub use path::{Descent, Direction, Path, Projection, Subspace};
 
 #[cfg(test)]
-pub(super) use question::Question;
+pub(super) use question::Query;
 #[cfg(test)]
 mod tests;

@@ -22,7 +22,7 @@ pub(crate) enum Residuals {
 /// A query: plain data, all of it public.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "ask", rename_all = "kebab-case")]
-pub(crate) enum Question {
+pub(crate) enum Query {
     /// The triangle of aaᵀ, with entries off its diagonal times 3/2.
     Covariance {
         /// Residuals a.
@@ -78,7 +78,7 @@ impl Residuals {
     }
 }
 
-impl local::Question for Question {
+impl local::Query for Query {
     fn coordinates(&self) -> usize {
         match self {
             Self::Covariance { items, .. } => items * (items + 1) / 2,

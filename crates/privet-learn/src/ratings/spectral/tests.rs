@@ -1,7 +1,7 @@
 //! Norms of users' contributions, at random and at the extremes, under both relations.
 
 use super::path::{Descent, Direction, Path, Projection};
-use super::question::{Question, Residuals};
+use super::question::{Query, Residuals};
 use crate::ratings::local::{LocalState, told};
 use privet_core::Neighbours;
 use proptest::prelude::*;
@@ -32,13 +32,13 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Sensitivity that the plan charges for a query of radius R: R² times the covariance's factor, or 1.
-fn charged(question: &Question, neighbours: Neighbours) -> f64 {
+fn charged(question: &Query, neighbours: Neighbours) -> f64 {
     let (residuals, factor) = match question {
-        Question::Covariance { residuals, .. } => match neighbours {
+        Query::Covariance { residuals, .. } => match neighbours {
             Neighbours::AddRemove => (residuals, 1.125_f64.sqrt()),
             Neighbours::ReplaceOne | Neighbours::ReplaceLabel => (residuals, 1.5),
         },
-        Question::Power { residuals, .. } | Question::Energy { residuals, .. } => (residuals, 1.0),
+        Query::Power { residuals, .. } | Query::Energy { residuals, .. } => (residuals, 1.0),
     };
     residuals.radius().powi(2) * factor
 }
@@ -64,9 +64,9 @@ proptest! {
         ] {
             let vector = v.vector.clone();
             for question in [
-                Question::Covariance { residuals: residuals.clone(), items: ITEMS },
-                Question::Power { residuals: residuals.clone(), vector: vector.clone() },
-                Question::Energy { residuals: residuals.clone(), vector },
+                Query::Covariance { residuals: residuals.clone(), items: ITEMS },
+                Query::Power { residuals: residuals.clone(), vector: vector.clone() },
+                Query::Energy { residuals: residuals.clone(), vector },
             ] {
                 let (mine, hers) = (told(&question, &one), told(&question, &other));
                 let nothing = vec![0.0; mine.len()];
@@ -90,7 +90,7 @@ fn the_printed_sensitivity_of_the_covariance_is_exceeded_under_replacement() {
         let places = (0..10).map(|item| if item % 2 == 0 { 2.0 } else { -2.0 }).collect();
         LocalState::from_parts(items, places)
     };
-    let question = Question::Covariance { residuals: Residuals::Rows { clip: CLIP }, items: ITEMS };
+    let question = Query::Covariance { residuals: Residuals::Rows { clip: CLIP }, items: ITEMS };
     let [one, two] = [half(false), half(true)].map(|user| told(&question, &user));
     // Without the weights: the Frobenius norm of the difference.
     let mut square = 0.0;

@@ -39,7 +39,7 @@ use crate::{LearnError, Request};
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::Schema;
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, Noised, Session};
+use privet_dp::gate::{Arithmetic, Noisy, Session};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
@@ -186,7 +186,7 @@ impl Procedure<Describe> for Describing {
         table: &dyn Table,
         session: &mut Session<'_>,
         _monitor: &dyn Monitor,
-    ) -> Result<Noised<Description>, LearnError> {
+    ) -> Result<Noisy<Description>, LearnError> {
         Ok(self.sums.of(table, session)?.map(|sums| Description { sums }))
     }
 }

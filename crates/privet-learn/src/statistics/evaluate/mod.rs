@@ -43,7 +43,7 @@ use crate::{LearnError, Request};
 use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
 use privet_dp::account::{Event, Guarantee};
-use privet_dp::gate::{Arithmetic, Noised, Session, Version};
+use privet_dp::gate::{Arithmetic, Noisy, Session, Version};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
@@ -205,7 +205,7 @@ impl Procedure<Evaluate> for Evaluating {
         table: &dyn Table,
         session: &mut Session<'_>,
         _monitor: &dyn Monitor,
-    ) -> Result<Noised<Evaluation>, LearnError> {
+    ) -> Result<Noisy<Evaluation>, LearnError> {
         Ok(self.sums.of(table, session)?.map(|sums| Evaluation { sums }))
     }
 }

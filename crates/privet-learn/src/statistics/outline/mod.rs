@@ -54,7 +54,7 @@ use privet_data::schema::{
     ClipDraft, ColumnDraft, Draft, FileDraft, FileFacts, Norm, TargetDraft, UnitDraft,
 };
 use privet_dp::account::{Event, gaussian};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian, StableHistogram};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::{Labels, Records, RecordsError, Table};
@@ -180,7 +180,7 @@ impl Task for Outline {
     type Artefact = Outlined;
 
     fn facts(request: &Request<Self>) -> Result<OutlineFacts, LearnError> {
-        let asked = |name, what: &str| Err(LearnError::Asked { name, what: what.into() });
+        let asked = |name, what: &str| Err(LearnError::InvalidRequest { name, what: what.into() });
         let names: BTreeSet<&String> = request.task.columns.iter().collect();
         if names.is_empty() || names.len() < request.task.columns.len() {
             return asked(
@@ -360,8 +360,8 @@ impl Procedure<Outline> for Outlining {
         _table: &dyn Table,
         session: &mut Session<'_>,
         _monitor: &dyn Monitor,
-    ) -> Result<Noised<Outlined>, LearnError> {
-        let held = self.held.as_ref().ok_or_else(|| LearnError::Asked {
+    ) -> Result<Noisy<Outlined>, LearnError> {
+        let held = self.held.as_ref().ok_or_else(|| LearnError::InvalidRequest {
             name: "keys",
             what: "are missing: hand over what the table holds before the plan is carried out"
                 .into(),
