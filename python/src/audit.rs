@@ -20,7 +20,7 @@ impl Watch for Flag<'_> {
     }
 }
 
-fn subject(
+fn setting(
     method: &str,
     settings: &[(String, String)],
     epsilon: f64,
@@ -54,9 +54,9 @@ pub fn audit_learner(
     confidence: f64,
     seed: u64,
 ) -> Outcome<String> {
-    let subject = subject(method, &settings, epsilon, delta, neighbours, rows)?;
+    let setting = setting(method, &settings, epsilon, delta, neighbours, rows)?;
     let options = AttackOptions { runs, confidence, seed };
-    let report = watched(py, |stop| learner::audit(&subject, &options, &Flag(stop)))??;
+    let report = watched(py, |stop| learner::audit(&setting, &options, &Flag(stop)))??;
     Ok(serde_json::to_string(&report)?)
 }
 
@@ -74,14 +74,14 @@ pub fn audit_counts(
     seed: u64,
 ) -> Outcome<String> {
     let (budget, neighbours) = (Budget::new(epsilon, delta)?, neighbours.parse()?);
-    let subject = counts::Setting { budget, neighbours, max_records };
-    if law_named(law)? != counts::law(&subject) {
+    let setting = counts::Setting { budget, neighbours, max_records };
+    if law_named(law)? != counts::law(&setting) {
         let words =
             "counts by Laplace noise are attacked at delta = 0, by Gaussian noise at delta > 0";
         return Err(Failure::value(words));
     }
     let options = AttackOptions { runs, confidence, seed };
-    let found = watched(py, |stop| counts::audit(&subject, &options, &Flag(stop)))??;
+    let found = watched(py, |stop| counts::audit(&setting, &options, &Flag(stop)))??;
     Ok(serde_json::to_string(&found)?)
 }
 
@@ -98,8 +98,8 @@ pub fn audit_one_run(
     confidence: f64,
     seed: u64,
 ) -> Outcome<String> {
-    let subject = subject(method, &settings, epsilon, delta, neighbours, None)?;
-    let found = watched(py, |_| one_run::audit(&subject, canaries, confidence, seed))??;
+    let setting = setting(method, &settings, epsilon, delta, neighbours, None)?;
+    let found = watched(py, |_| one_run::audit(&setting, canaries, confidence, seed))??;
     Ok(serde_json::to_string(&found)?)
 }
 

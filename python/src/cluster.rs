@@ -16,7 +16,7 @@ use privet_dp::gate::Release;
 use privet_learn::statistics::count::Count;
 use privet_learn::{AnyPlan, Erm, LearnError, Plan, Request, Task, admit_piece};
 use privet_optim::sum::{
-    Elsewhere, Kept, RemoteQuery, RecordsError, Remote, answered, merged, rows_at,
+    Elsewhere, RemoteRows, RemoteQuery, RecordsError, Remote, answered, merged, rows_at,
 };
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -29,7 +29,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What a worker is told of a plan: who made it, which family its request is of, and the request.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Told {
+struct TaskMessage {
     version: String,
     family: Family,
     request: serde_json::Value,
@@ -53,7 +53,7 @@ pub fn told(plan: &AnyPlan) -> Outcome<String> {
             ));
         }
     };
-    Ok(serde_json::to_string(&Told { version: VERSION.into(), family, request })?)
+    Ok(serde_json::to_string(&TaskMessage { version: VERSION.into(), family, request })?)
 }
 
 fn blocks(error: block::BlockError) -> Failure {
@@ -87,7 +87,7 @@ pub fn cluster_encode<'py>(
         watched(columns.py(), |_| admit_piece(&request, &rows))??;
         Ok(rows)
     }
-    let Told { version, family, request } = serde_json::from_str(told)?;
+    let TaskMessage { version, family, request } = serde_json::from_str(told)?;
     if version != VERSION {
         return Err(Failure::value(format!(
             "privet on a worker is of version {VERSION}, and the plan was made by {version}: install the same wheel on \
@@ -98,7 +98,7 @@ pub fn cluster_encode<'py>(
         Family::Erm => encoded::<Erm>(columns, request)?,
         Family::Count => encoded::<Count>(columns, request)?,
     };
-    let (kept, bytes) = watched(py, |_| (Kept::of(&rows), block::to_bytes(&rows)))?;
+    let (kept, bytes) = watched(py, |_| (RemoteRows::of(&rows), block::to_bytes(&rows)))?;
     let kept = serde_json::to_string(&kept.map_err(no_answer)?)?;
     let (count, checksum) = block::print_of(&bytes).map_err(blocks)?;
     Ok((PyBytes::new(py, &bytes), count, checksum, kept))
@@ -216,9 +216,9 @@ pub fn carried_out_elsewhere<T: Task>(
     let mut source = source(seed)?;
     let read = || -> Outcome<Remote<Machines>> {
         let known: Vec<String> = asking(|| encode.call0())?.extract()?;
-        let known: Vec<Kept> =
+        let known: Vec<RemoteRows> =
             known.iter().map(|text| serde_json::from_str(text)).collect::<Result<_, _>>()?;
-        let kept = Kept::of_all(&known)
+        let kept = RemoteRows::of_all(&known)
             .ok_or_else(|| Failure::value("no machine keeps a row of this table"))?;
         Ok(Remote::new(Machines { ask, raised: Mutex::new(None) }, kept))
     };

@@ -11,7 +11,7 @@ use privet_dp::gate::{Release, Spend};
 use privet_dp::noise::Source;
 use privet_learn::{Plan, Task};
 use privet_ledger::identity::Print;
-use privet_ledger::{BudgetRequest, Kind, LedgerError, Limit, Note, Paying};
+use privet_ledger::{BudgetRequest, Kind, LedgerError, Limit, Note, SessionPurse};
 use privet_optim::sum::Table;
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
@@ -230,7 +230,7 @@ pub fn carried_out_on<T: Task>(
 }
 
 /// The release, whose entry is closed; where that fails a warning says so, and the release stays what it is.
-fn closed<R>(py: Python<'_>, mut paying: Paying<&mut privet_ledger::Ledger>, release: R) -> R {
+fn closed<R>(py: Python<'_>, mut paying: SessionPurse<&mut privet_ledger::Ledger>, release: R) -> R {
     if let Err(error) = paying.close() {
         let words = CString::new(shown(&error.to_string()).replace('\0', " ")).unwrap_or_default();
         let warning = py.get_type::<PyRuntimeWarning>();
@@ -313,7 +313,7 @@ impl Paid {
         plan: &Plan<T>,
         doing: &str,
         source: &dyn Source,
-    ) -> Outcome<Paying<&'a mut privet_ledger::Ledger>> {
+    ) -> Outcome<SessionPurse<&'a mut privet_ledger::Ledger>> {
         let asked = BudgetRequest {
             dataset: self.1.clone(),
             doing: doing.into(),
@@ -339,7 +339,7 @@ impl Paid {
             Whose::NotSaid => Ok(named),
             said @ Whose::Column { .. } if said != named => {
                 let name = self.1.clone();
-                Err(LedgerError::OtherUnit { name, whose: named, asked: said }.into())
+                Err(LedgerError::OtherUnit { name, whose: named, requested: said }.into())
             }
             said => Ok(said),
         }
@@ -352,7 +352,7 @@ impl Paid {
     /// Whoever names the data set says that the rows are of it; that they are not another's is looked at.
     fn recognise(
         &self,
-        paying: &mut Paying<&mut privet_ledger::Ledger>,
+        paying: &mut SessionPurse<&mut privet_ledger::Ledger>,
         print: &Print,
     ) -> Outcome<()> {
         Ok(paying.ledger().recognise(&self.1, print, true, &self.note())?)

@@ -481,7 +481,7 @@ impl Released {
 
     /// What an evaluation says of the model, as JSON.
     fn worth(&self) -> Outcome<String> {
-        Ok(serde_json::to_string(&evaluate::worth(self.evaluated()?)?)?)
+        Ok(serde_json::to_string(&evaluate::metrics(self.evaluated()?)?)?)
     }
 
     /// The threshold above which a share of the records lies, with its interval.

@@ -41,8 +41,8 @@ impl Setting {
         let budget = Budget::new(epsilon, delta)?;
         let relations = [Neighbours::ReplaceOne, Neighbours::AddRemove];
         let units = [None, Some(3)];
-        let subject = |neighbours, max_records| Self { budget, neighbours, max_records };
-        Ok(relations.into_iter().flat_map(|one| units.map(|unit| subject(one, unit))).collect())
+        let setting = |neighbours, max_records| Self { budget, neighbours, max_records };
+        Ok(relations.into_iter().flat_map(|one| units.map(|unit| setting(one, unit))).collect())
     }
 
     /// The plan, as a caller of the learner gets it.
@@ -105,10 +105,10 @@ impl Setting {
 
 audited!(Setting);
 
-fn judged(subject: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| subject.planned(budget), subject.budget, stated)?;
+fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| setting.planned(budget), setting.budget, stated)?;
     let schema = &plan.request().schema;
-    let own = subject.own();
-    let worlds = [subject.table(schema, own[0])?, subject.table(schema, own[1])?];
-    judge(&Planned::on(&plan, worlds, subject.direction()), &claim)
+    let own = setting.own();
+    let worlds = [setting.table(schema, own[0])?, setting.table(schema, own[1])?];
+    judge(&Planned::on(&plan, worlds, setting.direction()), &claim)
 }

@@ -17,25 +17,25 @@ pub(crate) type Judge<'a> = &'a dyn Fn(&dyn Target, &Claim) -> Result<Finding, A
 
 /// Defines `audit` and `audit_against` for the `Setting` of a module.
 macro_rules! audited {
-    ($subject:ty) => {
+    ($setting:ty) => {
         /// Audits a setting against its own certificate.
         pub fn audit(
-            subject: &$subject,
+            setting: &$setting,
             options: &crate::attack::AttackOptions,
             watch: &dyn crate::runs::Watch,
         ) -> Result<crate::attack::Finding, crate::AuditError> {
-            audit_against(subject, subject.budget, options, watch)
+            audit_against(setting, setting.budget, options, watch)
         }
 
         /// Audits a setting against the certificate of another budget: with a smaller one that
         /// certificate is false, and an audit with power refutes it.
         pub fn audit_against(
-            subject: &$subject,
+            setting: &$setting,
             stated: privet_core::Budget,
             options: &crate::attack::AttackOptions,
             watch: &dyn crate::runs::Watch,
         ) -> Result<crate::attack::Finding, crate::AuditError> {
-            judged(subject, stated, &|target, claim| {
+            judged(setting, stated, &|target, claim| {
                 crate::attack::audit(target, claim, options, watch)
             })
         }

@@ -12,7 +12,7 @@ mod progress;
 mod ratings;
 mod selections;
 mod streams;
-mod subjects;
+mod settings;
 mod votes;
 
 use self::progress::{LEARNER, OTHER, Progress, SINGLE};
@@ -127,10 +127,10 @@ fn learners(
         for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
             for (epsilon, delta) in BUDGETS {
                 let budget = Budget::new(epsilon, delta)?;
-                let subject = Setting::new(method.clone(), budget, neighbours);
+                let setting = Setting::new(method.clone(), budget, neighbours);
                 let claimed = format!("({}, {})", short(epsilon), short(delta));
                 progress.step(LEARNER, &format!("{} {neighbours} {claimed}", info.name));
-                let row = match learner::audit(&subject, options, &()) {
+                let row = match learner::audit(&setting, options, &()) {
                     Ok(report) => {
                         let found = &report.finding;
                         page.expect(!found.refuted, || {
@@ -198,8 +198,8 @@ fn doubled(
         }
         for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
             progress.step(LEARNER, &format!("{} {neighbours} at twice its ε", info.name));
-            let subject = Setting::new(method.clone(), asked, neighbours);
-            let row = match learner::audit_against(&subject, stated, options, &()) {
+            let setting = Setting::new(method.clone(), asked, neighbours);
+            let row = match learner::audit_against(&setting, stated, options, &()) {
                 Ok(report) => {
                     page.doubled.0 += u32::from(report.finding.refuted);
                     page.doubled.1 += 1;
@@ -234,8 +234,8 @@ fn single_runs(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<()
         }
         for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
             progress.step(SINGLE, &format!("one run of {}, {neighbours}", info.name));
-            let subject = Setting::new(method.clone(), Budget::new(4.0, 1e-5)?, neighbours);
-            let row = match one_run::audit(&subject, 400, 0.999, seed) {
+            let setting = Setting::new(method.clone(), Budget::new(4.0, 1e-5)?, neighbours);
+            let row = match one_run::audit(&setting, 400, 0.999, seed) {
                 Ok(found) => {
                     page.expect(!found.refuted, || format!("one run refutes {}", info.name));
                     format!(
@@ -409,10 +409,10 @@ fn low_bits(
          | method | pair | ε at least | refuted |\n|---|---|---|---|\n",
     );
     for name in LOW_BITS {
-        let subject = Setting::new(name.parse()?, Budget::new(1.0, 1e-5)?, Neighbours::AddRemove);
+        let setting = Setting::new(name.parse()?, Budget::new(1.0, 1e-5)?, Neighbours::AddRemove);
         for pair in [Pair::Canary, Pair::AllEqual] {
             progress.step(OTHER, &format!("low bits of {name}"));
-            let found = learner::low_bits(&subject, pair, options, &())?;
+            let found = learner::low_bits(&setting, pair, options, &())?;
             page.expect(!found.refuted, || format!("low bits of {name}, {pair}: refuted"));
             let _ = writeln!(
                 page.text,

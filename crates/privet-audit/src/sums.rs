@@ -4,7 +4,7 @@
 
 use crate::AuditError;
 use crate::planned::Planned;
-use crate::runs::{Target, World};
+use crate::runs::{Target, Neighbour};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::Source;
@@ -137,8 +137,8 @@ impl<'a, T: Task> SumsPair<'a, T> {
 }
 
 impl<T: Task> Target for SumsPair<'_, T> {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        self.planned.release(world, source)
+    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+        self.planned.release(neighbour, source)
     }
 
     fn likelihood_ratio(&self, release: &[f64]) -> Option<f64> {

@@ -9,7 +9,7 @@ use crate::AuditError;
 use crate::attack::Finding;
 use crate::audited::{Judge, audited, plan_and_claim};
 use crate::planned::Planned;
-use crate::runs::{Target, World};
+use crate::runs::{Target, Neighbour};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::Source;
@@ -76,8 +76,8 @@ impl Setting {
 struct Pair<'a>(Planned<'a, Tune>);
 
 impl Target for Pair<'_> {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        let mut found = self.0.release(world, source)?;
+    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+        let mut found = self.0.release(neighbour, source)?;
         found.resize(1, 0.0);
         Ok(found)
     }
@@ -89,8 +89,8 @@ impl Target for Pair<'_> {
 
 audited!(Setting);
 
-fn judged(subject: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| subject.planned(budget), subject.budget, stated)?;
-    let worlds = subject.worlds(plan.schema())?;
+fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| setting.planned(budget), setting.budget, stated)?;
+    let worlds = setting.worlds(plan.schema())?;
     judge(&Pair(Planned::on(&plan, worlds, vec![1.0])), &claim)
 }

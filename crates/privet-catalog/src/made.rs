@@ -1,10 +1,10 @@
-//! Generated tables of many shapes ([`Made`]): `made-0001` to `made-9999`, the number being the seed.
+//! Generated tables of many shapes ([`GeneratedTable`]): `made-0001` to `made-9999`, the number being the seed.
 
 use super::{
     CatalogError, Entry, Lines, Task,
     columns::{category, draft, number, task},
 };
-use crate::synth::Made;
+use crate::synth::GeneratedTable;
 use std::io::Write;
 use std::sync::OnceLock;
 
@@ -19,7 +19,7 @@ pub(super) const NAMES: &str = "made-0001 to made-9999";
 static ENTRIES: [OnceLock<Entry>; LAST as usize] = [const { OnceLock::new() }; LAST as usize];
 
 fn entry(number: u64) -> Entry {
-    let made = Made::new(number);
+    let made = GeneratedTable::new(number);
     Entry {
         name: String::leak(format!("{PREFIX}{number:04}")),
         title: String::leak(format!("Made up, number {number}: {}", made.words())),
@@ -50,7 +50,7 @@ pub(super) fn find(name: &str) -> Option<&'static Entry> {
 
 /// Its rows; another seed is another table.
 pub(super) fn table(entry: &Entry, seed: Option<u64>) -> Result<Task, CatalogError> {
-    let made = Made::new(seed.or_else(|| numbered(entry.name)).unwrap_or(1));
+    let made = GeneratedTable::new(seed.or_else(|| numbered(entry.name)).unwrap_or(1));
     let numbers = made.numbers.iter().enumerate().map(|(place, column)| {
         let [low, high] = column.bounds;
         number(&format!("x{}", place + 1), low, high)

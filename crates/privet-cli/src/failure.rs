@@ -131,7 +131,7 @@ impl From<LearnError> for Failure {
                 Self::Environment(words)
             }
             // The others or the network, not what is proved.
-            LearnError::Gate(GateError::Together(_)) => Self::Environment(words),
+            LearnError::Gate(GateError::PartyChannel(_)) => Self::Environment(words),
             LearnError::Solve(SolveError::Stopped) => Self::Interrupted,
             LearnError::Solve(SolveError::Setting(_) | SolveError::TooFine { .. }) => {
                 Self::Input(words)

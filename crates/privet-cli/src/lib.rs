@@ -34,7 +34,7 @@ mod settings;
 mod spending;
 mod usable;
 mod verbs;
-mod words;
+mod sentences;
 
 use std::ffi::OsString;
 
@@ -50,7 +50,7 @@ pub mod shared {
     };
     pub use crate::progress::Meter;
     pub use crate::settings::within;
-    pub use crate::words::{beside, wrapped};
+    pub use crate::sentences::{beside, wrapped};
 }
 
 /// Does what the arguments say, the first of which is the program's name, and returns the exit code.

@@ -20,7 +20,7 @@ use crate::spending::{BudgetFlags, Spending};
 use privet_core::Relation;
 use privet_data::read::{Unchanged, count_records};
 use privet_data::{Dataset, Schema};
-use privet_dp::gate::Entered;
+use privet_dp::gate::LedgerEntry;
 use privet_dp::noise::Source;
 use privet_learn::{Plan, Released, Shown, Task, plan};
 use privet_optim::solver::Monitor;
@@ -137,7 +137,7 @@ impl Releasing {
         &self,
         table: Table<'a>,
         inputs: &[&Path],
-        entered: Option<&Entered>,
+        entered: Option<&LedgerEntry>,
         plan: impl Fn(u64) -> Result<Plan<T>, Failure>,
     ) -> Result<(Place, Reserved<'a, T>), Failure> {
         let declared = table.declared(&plan)?;
@@ -154,7 +154,7 @@ impl Releasing {
         path: &Path,
         inputs: &[&Path],
         plan: &Plan<T>,
-        entered: Option<&Entered>,
+        entered: Option<&LedgerEntry>,
     ) -> Result<(Place, Dataset), Failure> {
         let (schema, relation) = (plan.schema(), plan.request().relation());
         let table = Table::new(path, schema, relation, Some(plan.request().rows))?;

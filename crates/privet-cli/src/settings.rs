@@ -3,7 +3,7 @@
 //! Limits are read from the constants that the library itself checks against.
 
 use crate::failure::Failure;
-use crate::head::Told;
+use crate::head::HeadArguments;
 use clap::builder::{
     NonEmptyStringValueParser, PathBufValueParser, PossibleValue, PossibleValuesParser,
     TypedValueParser,
@@ -155,7 +155,7 @@ impl RequestFlags {
     /// Everything a plan depends on. The guarantee's δ is 1/rows² unless given.
     pub fn request(
         &self,
-        head: &Told,
+        head: &HeadArguments,
         (schema, rows): (&Schema, u64),
         method: &Method,
         calibration: Calibration,
@@ -165,7 +165,7 @@ impl RequestFlags {
     }
 
     /// What was asked for, in words.
-    pub fn words(&self, head: &Told, method: Method, calibration: Calibration) -> Words {
+    pub fn words(&self, head: &HeadArguments, method: Method, calibration: Calibration) -> Words {
         Words {
             epsilon: head.epsilon,
             delta: head.delta,

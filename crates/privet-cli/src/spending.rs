@@ -6,11 +6,11 @@ use crate::releasing::only_once;
 use crate::say;
 use clap::Args;
 use privet_data::Schema;
-use privet_dp::gate::{Entered, Release};
+use privet_dp::gate::{LedgerEntry, Release};
 use privet_dp::noise::{Source, SystemRandom};
 use privet_learn::{Plan, Task};
 use privet_ledger::identity::Print;
-use privet_ledger::{BudgetRequest, Ledger, LedgerError, Note, Paying, State};
+use privet_ledger::{BudgetRequest, Ledger, LedgerError, Note, SessionPurse, State};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub struct BudgetFlags {
 
 /// A release that is to be paid for, or not.
 pub struct Spending {
-    paying: Option<Paying>,
+    paying: Option<SessionPurse>,
     same_as: bool,
     note: Note,
 }
@@ -56,7 +56,7 @@ impl BudgetFlags {
     pub fn paid_before(
         &self,
         data: Option<&Path>,
-        entered: Option<&Entered>,
+        entered: Option<&LedgerEntry>,
         repeatable: bool,
     ) -> Result<Spending, Failure> {
         let Some(path) = self.path(data)? else {
@@ -76,7 +76,7 @@ impl BudgetFlags {
         };
         let mut spending = self.opened(&path, data, "a stream that goes on", repeatable)?;
         if let Some(paying) = &mut spending.paying {
-            let asked = paying.asked().dataset.clone();
+            let asked = paying.budget_request().dataset.clone();
             let found = paying.ledger().find(entered).map_err(|error| match error {
                 LedgerError::Certificate(why) => Failure::Refused(format!(
                     "the stream was not paid for from {}: {why}",
@@ -114,7 +114,7 @@ impl BudgetFlags {
         let Some(path) = self.path(data)? else { return self.unpaid() };
         let mut spending = self.opened(&path, data, doing, repeatable)?;
         if let Some(paying) = &mut spending.paying {
-            let name = privet_core::printable(&paying.asked().dataset).into_owned();
+            let name = privet_core::printable(&paying.budget_request().dataset).into_owned();
             say!("paying from {} for '{name}'", path.display());
         }
         Ok(spending)
@@ -166,7 +166,7 @@ impl BudgetFlags {
             claim: None,
             whole: self.whole,
         };
-        let paying = Some(Paying::new(ledger, asked).until_closed());
+        let paying = Some(SessionPurse::new(ledger, asked).until_closed());
         Ok(Spending { paying, same_as, note })
     }
 
@@ -227,7 +227,7 @@ impl Spending {
     /// Refuses a table that is not the data set that pays.
     pub fn recognise(&mut self, print: Option<Print>) -> Result<(), Failure> {
         let (Some(paying), Some(print)) = (&mut self.paying, print) else { return Ok(()) };
-        let dataset = paying.asked().dataset.clone();
+        let dataset = paying.budget_request().dataset.clone();
         Ok(paying.ledger().recognise(&dataset, &print, self.same_as, &self.note)?)
     }
 
@@ -267,7 +267,7 @@ impl Spending {
 
     fn tell(&mut self) {
         let Some(paying) = &mut self.paying else { return };
-        let name = paying.asked().dataset.clone();
+        let name = paying.budget_request().dataset.clone();
         let books = paying.ledger().books();
         let (Ok(account), head) = (books.account(&name), books.head()) else { return };
         let paid = format!(
@@ -276,7 +276,7 @@ impl Spending {
             per_cent((1.0 - account.share()).max(0.0)),
             head.sequence
         );
-        say!("{}", crate::words::wrapped(&paid, "").trim_end());
+        say!("{}", crate::sentences::wrapped(&paid, "").trim_end());
     }
 }
 
@@ -310,7 +310,7 @@ pub fn open(path: &Path) -> Result<Ledger, Failure> {
 pub fn look(path: &Path) -> Result<Ledger, Failure> {
     match address(path) {
         Some(address) => look_at(address),
-        None => Ok(Ledger::look(path)?),
+        None => Ok(Ledger::open_read_only(path)?),
     }
 }
 
@@ -327,7 +327,7 @@ pub fn connect(address: &str) -> Result<Ledger, Failure> {
 
 #[cfg(feature = "postgres")]
 fn look_at(address: &str) -> Result<Ledger, Failure> {
-    Ok(Ledger::look_at(address)?)
+    Ok(Ledger::open_read_only_at(address)?)
 }
 
 #[cfg(not(feature = "postgres"))]

@@ -11,8 +11,8 @@
 
 #[path = "../tests/common/covered.rs"]
 mod covered;
-#[path = "../tests/common/made.rs"]
-mod made;
+#[path = "../tests/common/generated.rs"]
+mod generated;
 
 use covered::{covered, generators, minimiser, planned, table};
 

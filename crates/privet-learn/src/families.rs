@@ -32,7 +32,7 @@ use crate::linear::model::Model;
 use crate::neighbours::Nearby;
 use crate::networks::Network;
 use crate::ratings::Complete;
-use crate::release::bought::Bought;
+use crate::release::private_estimates::Bought;
 use crate::release::family::{Family, PublicFacts, Visit};
 use crate::release::file::Opened;
 use crate::release::report::Report;
@@ -217,9 +217,9 @@ macro_rules! families {
             }
 
             /// The quantity that received noise, in words.
-            pub fn noised(&self) -> &'static str {
+            pub fn noise_on(&self) -> &'static str {
                 match self {
-                    $(Self::$variant(released) => released.request().task.noised(),)*
+                    $(Self::$variant(released) => released.request().task.noise_on(),)*
                 }
             }
 

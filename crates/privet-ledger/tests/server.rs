@@ -125,14 +125,14 @@ fn a_server_whose_tables_were_changed_is_refused() {
     for (what, planted) in cases {
         sql(&address, "DROP TABLE IF EXISTS heir, privet_entry, privet_certificate");
         let mut ledger = opened(&address);
-        Ledger::look_at(&address).unwrap();
+        Ledger::open_read_only_at(&address).unwrap();
         sql(&address, vanish);
         sql(&address, planted);
         let event = gaussian(0.05);
         let refused =
             ledger.paying(asked(&event)).set_aside(&Spend::Exactly(event.clone())).unwrap_err();
         assert!(matches!(&refused, LedgerError::Foreign { .. }), "{planted}: {refused}");
-        for refused in [Ledger::connect(&address, "another"), Ledger::look_at(&address)] {
+        for refused in [Ledger::connect(&address, "another"), Ledger::open_read_only_at(&address)] {
             let refused = refused.unwrap_err().to_string();
             assert!(refused.contains(what), "{planted}: {refused}");
         }
@@ -144,7 +144,7 @@ fn a_server_whose_tables_were_changed_is_refused() {
 #[test]
 fn looking_at_a_server_makes_nothing() {
     let Some((address, _guard)) = server() else { return };
-    assert!(matches!(Ledger::look_at(&address), Err(LedgerError::Absent { .. })));
+    assert!(matches!(Ledger::open_read_only_at(&address), Err(LedgerError::Absent { .. })));
     let mut client = postgres::Client::connect(&address, postgres::NoTls).unwrap();
     let there: bool =
         client.query_one("SELECT to_regclass('privet_entry') IS NOT NULL", &[]).unwrap().get(0);

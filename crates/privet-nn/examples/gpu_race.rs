@@ -106,8 +106,8 @@ fn race(
             } else {
                 trainer.plain_sum(&weights, &table, &rows)?
             };
-            for (weight, slope) in weights.iter_mut().zip(&sum) {
-                *weight -= (0.05 / batch as f64 * slope) as f32;
+            for (weight, derivative) in weights.iter_mut().zip(&sum) {
+                *weight -= (0.05 / batch as f64 * derivative) as f32;
             }
             times.push(start.elapsed().as_secs_f64());
         }

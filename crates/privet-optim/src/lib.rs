@@ -19,7 +19,7 @@ pub mod kernel;
 pub mod lasso;
 pub mod loss;
 pub mod passes;
-pub mod raised;
+pub mod approximate;
 pub mod solver;
 pub mod spectrum;
 pub mod sum;

@@ -2,13 +2,13 @@
 
 use super::Page;
 use super::progress::Progress;
-use super::subjects::{Control, LEAST_RUNS, Table};
+use super::settings::{Control, LEAST_RUNS, Table};
 use crate::AuditError;
 use crate::attack::AttackOptions;
 use crate::parties::{self, Setting, output};
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Setting>, AuditError> {
+pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
     Setting::all(4.0, 1e-5)
 }
 
@@ -24,29 +24,29 @@ pub(super) fn shared(
                servers were sent, their own noise, and all that is opened. Where nobody colludes the noise of all servers is \
                left, which is wider than what is claimed: the control need not be refuted.",
         columns: &["servers", "counted on as honest", "in the coalition"],
-        cells: &|subject: &Setting| {
-            let Setting { among, colluding, .. } = subject;
+        cells: &|setting: &Setting| {
+            let Setting { among, colluding, .. } = setting;
             [among.servers, among.honest, *colluding].map(|count| count.to_string()).to_vec()
         },
-        budget: |subject| subject.budget,
+        budget: |setting| setting.budget,
         against: parties::audit_against,
-        control: &|subject| Some(Control { divisor: 2.0, power: subject.colluding > 0 }),
+        control: &|setting| Some(Control { divisor: 2.0, power: setting.colluding > 0 }),
         least_runs: &|_| LEAST_RUNS,
     };
-    table.write(page, &subjects()?, options, progress)?;
+    table.write(page, &settings()?, options, progress)?;
     let of_output = Table {
         of: "output among parties",
         title: "Minimisers among parties",
         text: "The same for `output`, of which each party shares its own minimiser, weighted by its rows: two tables of one \
                party whose minimisers are as far apart as is proved.",
         columns: &["servers", "counted on as honest", "in the coalition"],
-        cells: &|subject: &output::Setting| {
-            let output::Setting { among, colluding, .. } = subject;
+        cells: &|setting: &output::Setting| {
+            let output::Setting { among, colluding, .. } = setting;
             [among.servers, among.honest, *colluding].map(|count| count.to_string()).to_vec()
         },
-        budget: |subject| subject.budget,
+        budget: |setting| setting.budget,
         against: output::audit_against,
-        control: &|subject| Some(Control { divisor: 2.0, power: subject.colluding > 0 }),
+        control: &|setting| Some(Control { divisor: 2.0, power: setting.colluding > 0 }),
         least_runs: &|_| LEAST_RUNS,
     };
     of_output.write(page, &output::Setting::all(4.0, 1e-5)?, options, progress)

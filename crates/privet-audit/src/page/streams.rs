@@ -2,7 +2,7 @@
 
 use super::Page;
 use super::progress::Progress;
-use super::subjects::{Control, LEAST_RUNS, Table};
+use super::settings::{Control, LEAST_RUNS, Table};
 use crate::AuditError;
 use crate::attack::AttackOptions;
 use crate::streams::{self, Setting};
@@ -12,7 +12,7 @@ use privet_core::Budget;
 const DULL_RUNS: u64 = 20_000;
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Setting>, AuditError> {
+pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
     Ok(Setting::all(Budget::new(4.0, 1e-5)?))
 }
 
@@ -29,11 +29,11 @@ pub(super) fn streams(
                charges more than any pair known moves (0.6 of it), and of `experts`, of which one draw is attacked where \
                what many come to is charged, a quarter.",
         columns: &["stream"],
-        cells: &|subject: &Setting| vec![subject.of.name().to_string()],
-        budget: |subject| subject.budget,
+        cells: &|setting: &Setting| vec![setting.of.name().to_string()],
+        budget: |setting| setting.budget,
         against: streams::audit_against,
-        control: &|subject| Some(Control::at(if subject.of.sharp() { 2.0 } else { 4.0 })),
-        least_runs: &|subject| if subject.of.sharp() { LEAST_RUNS } else { DULL_RUNS },
+        control: &|setting| Some(Control::at(if setting.of.sharp() { 2.0 } else { 4.0 })),
+        least_runs: &|setting| if setting.of.sharp() { LEAST_RUNS } else { DULL_RUNS },
     };
-    table.write(page, &subjects()?, options, progress)
+    table.write(page, &settings()?, options, progress)
 }

@@ -1,6 +1,6 @@
 //! Effect of b's grid on a rounded minimiser, and on one with noise on it.
 
-use privet_audit::cells::{Line, OLD_ROUNDING, OutputGrid, Rounding, noised_delta, rounded_delta};
+use privet_audit::cells::{Line, OLD_ROUNDING, OutputGrid, Rounding, noisy_delta, rounded_delta};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{
     self, Cost, Event, Grid, LossShape, ObjectiveCost, ObjectiveNoise, OutputNoise, Sign,
@@ -77,7 +77,7 @@ fn noise_on_the_result_keeps_the_claim() {
         let sensitivity = error + output_step;
         let output_scale = 10.0 * sensitivity;
         let grid = |step| Some(Grid { step, coordinates: 1 });
-        let noised = event(Cost::ApproximateMinima {
+        let noisy = event(Cost::ApproximateMinima {
             objective: objective(ridge, noise_scale, grid(step)),
             output_sensitivity: sensitivity,
             output: OutputNoise::Gaussian { noise_scale: output_scale, grid: grid(output_step) },
@@ -89,9 +89,9 @@ fn noise_on_the_result_keeps_the_claim() {
         let rounding = Rounding { noise_scale, step, width };
         let mut broken = false;
         let epsilons = [0.5, 1.0, 2.0];
-        let found = noised_delta(lines, noise_scale, step, &output, &epsilons);
+        let found = noisy_delta(lines, noise_scale, step, &output, &epsilons);
         for (epsilon, found) in epsilons.into_iter().zip(found) {
-            let claim = account::delta(&noised, epsilon).unwrap();
+            let claim = account::delta(&noisy, epsilon).unwrap();
             println!("{ridge} {noise_scale} {epsilon}: {found} of {claim}");
             assert!(found <= claim, "{found} > {claim}");
             // The claim is not loose: δ comes near it.

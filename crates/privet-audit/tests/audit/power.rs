@@ -42,9 +42,9 @@ fn a_gaussian_release_is_reached_from_below() {
 #[test]
 fn output_perturbation_is_reached_from_below() {
     let budget = Budget::new(1.0, 1e-5).unwrap();
-    let subject = Setting::new("output".parse().unwrap(), budget, Neighbours::ReplaceOne);
+    let setting = Setting::new("output".parse().unwrap(), budget, Neighbours::ReplaceOne);
     let options = AttackOptions { runs: 10_000, confidence: 0.999, seed: 13 };
-    let report = learner::audit(&subject, &options, &()).unwrap();
+    let report = learner::audit(&setting, &options, &()).unwrap();
     assert!(!report.finding.refuted, "{report:?}");
     assert!(report.finding.epsilon_lower_gaussian.unwrap() > 0.4, "{report:?}");
 }
@@ -76,9 +76,9 @@ fn sharp_settings_have_power() {
         ("linear-rotated", Neighbours::ReplaceOne, 8.0, 1e-5, 0.5),
     ] {
         let budget = Budget::new(epsilon, delta).unwrap();
-        let subject = Setting::new(method.parse().unwrap(), budget, neighbours);
+        let setting = Setting::new(method.parse().unwrap(), budget, neighbours);
         let options = AttackOptions { runs: 1_500, confidence: 0.999, seed: 15 };
-        let found = learner::audit(&subject, &options, &()).unwrap().finding;
+        let found = learner::audit(&setting, &options, &()).unwrap().finding;
         assert!(!found.refuted && found.epsilon_lower > least, "{method}: {found:?}");
     }
 }

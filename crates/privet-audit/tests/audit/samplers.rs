@@ -90,9 +90,9 @@ fn low_bits_betray_plain_noise_and_not_ours() {
 fn low_bits_of_a_released_minimiser_say_nothing() {
     for (method, pair) in [("objective", Pair::AllEqual), ("linear", Pair::Canary)] {
         let budget = Budget::new(1.0, 1e-5).unwrap();
-        let subject = Setting::new(method.parse().unwrap(), budget, Neighbours::AddRemove);
+        let setting = Setting::new(method.parse().unwrap(), budget, Neighbours::AddRemove);
         let options = AttackOptions { runs: 3_000, confidence: 0.999, seed: 4 };
-        let found = low_bits(&subject, pair, &options, &()).unwrap();
+        let found = low_bits(&setting, pair, &options, &()).unwrap();
         assert!(!found.refuted, "{method}: {found:?}");
     }
 }

@@ -14,13 +14,13 @@ use privet_core::Budget;
 fn streams_are_as_private_as_claimed_and_hardly_more() {
     let options = AttackOptions { runs: 10_000, confidence: 1.0 - 1e-10, seed: 43 };
     let budget = Budget::new(4.0, 1e-5).unwrap();
-    for subject in Setting::all(budget) {
-        let sound = audit(&subject, &options, &()).unwrap();
-        assert!(!sound.refuted, "{subject:?}: {sound:?}");
-        let less = if subject.of.sharp() { 2.0 } else { 1.0 };
+    for setting in Setting::all(budget) {
+        let sound = audit(&setting, &options, &()).unwrap();
+        assert!(!sound.refuted, "{setting:?}: {sound:?}");
+        let less = if setting.of.sharp() { 2.0 } else { 1.0 };
         let less = Budget::new(less, 1e-5).unwrap();
-        let bold = audit_against(&subject, less, &options, &()).unwrap();
-        println!("{}: {:?} {:?}", subject.of.name(), sound.epsilon_lower_gaussian, bold.refuted);
-        assert!(bold.refuted, "{subject:?}: {bold:?}");
+        let bold = audit_against(&setting, less, &options, &()).unwrap();
+        println!("{}: {:?} {:?}", setting.of.name(), sound.epsilon_lower_gaussian, bold.refuted);
+        assert!(bold.refuted, "{setting:?}: {bold:?}");
     }
 }

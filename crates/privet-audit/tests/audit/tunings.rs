@@ -11,12 +11,12 @@ use privet_core::Budget;
 #[test]
 fn tuned_models_are_as_private_as_claimed() {
     let options = AttackOptions { runs: 1_500, confidence: 1.0 - 1e-10, seed: 47 };
-    for subject in Setting::all(8.0, 1e-5).unwrap() {
-        let sound = audit(&subject, &options, &()).unwrap();
-        assert!(!sound.refuted, "{subject:?}: {sound:?}");
-        println!("{subject:?}: at least {:.2} of 8 is seen", sound.epsilon_lower);
-        let less = Budget::new(0.4, subject.budget.delta()).unwrap();
-        let bold = audit_against(&subject, less, &options, &()).unwrap();
-        assert!(bold.refuted, "{subject:?}: {bold:?}");
+    for setting in Setting::all(8.0, 1e-5).unwrap() {
+        let sound = audit(&setting, &options, &()).unwrap();
+        assert!(!sound.refuted, "{setting:?}: {sound:?}");
+        println!("{setting:?}: at least {:.2} of 8 is seen", sound.epsilon_lower);
+        let less = Budget::new(0.4, setting.budget.delta()).unwrap();
+        let bold = audit_against(&setting, less, &options, &()).unwrap();
+        assert!(bold.refuted, "{setting:?}: {bold:?}");
     }
 }

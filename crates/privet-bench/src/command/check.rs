@@ -3,7 +3,7 @@
 use crate::check::{self, Checked, Finding, Measured, Verdict};
 use crate::ledger;
 use crate::parts::{self, target};
-use crate::report::words::short;
+use crate::report::formatting::short;
 use crate::suite::target::{Bound, Target};
 use crate::suite::{self, Suite};
 use clap::Args;

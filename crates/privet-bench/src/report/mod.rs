@@ -17,7 +17,7 @@ pub mod race;
 pub mod read;
 pub mod sections;
 pub mod tables;
-pub mod words;
+pub mod formatting;
 
 pub use read::{ReportError, Results};
 pub use sections::Length;

@@ -9,7 +9,7 @@ use super::published::Published;
 use super::race;
 use super::read::Results;
 use super::tables;
-use super::words::{Measure, bytes, short, thousands};
+use super::formatting::{Measure, bytes, short, thousands};
 use crate::line::Head;
 use crate::suite::Peer;
 use privet_cli::page::panel::{Axis, Figure, Panel, PlotLine, PlotPoint, Style};

@@ -6,8 +6,8 @@
 //! the disk's rate.
 
 use super::models::LAW;
-use super::shards::Made;
-use super::{Scale, Wanted, line};
+use super::shards::GeneratedRows;
+use super::{Scale, SizeSelection, line};
 use crate::error::BenchError;
 use crate::parts::{Emit, Settings};
 use privet_data::block::BlockFiles;
@@ -83,13 +83,13 @@ fn gradient(records: &dyn Records) -> Result<(), RecordsError> {
 pub(super) fn run(
     suite: &Scale,
     settings: &Settings,
-    size: &Wanted,
+    size: &SizeSelection,
     emit: Emit<'_>,
 ) -> Result<(), BenchError> {
     let of = |found: &&super::Rectangle| found.name() == size.name;
     let Some(rectangle) = suite.bandwidth.iter().find(of) else { return Ok(()) };
     let (rows, columns) = (size.rows(rectangle.rows), rectangle.columns);
-    let made = Made::like(LAW, columns)?;
+    let made = GeneratedRows::like(LAW, columns)?;
     let shards = made.write(&settings.work.join("rows"), rows)?;
     let files = BlockFiles::open(&shards.files)?;
     let bytes = made.bytes(rows);

@@ -1,7 +1,7 @@
 //! A run under way.
 
 use super::ahead::Ahead;
-use super::asked::Beside;
+use super::peer_job::Beside;
 use super::cells::{Group, Known, Place, groups};
 use super::estimate::{Measured, model, words};
 use super::file::{Source, Suite};
@@ -10,7 +10,7 @@ use super::journal::Journal;
 use super::learner::Family;
 use super::pool::{Job, work};
 use super::public::Public;
-use super::select::Wanted;
+use super::select::Selection;
 use super::table::{Files, Rows, Size};
 use super::{Onlooker, Outcome, RunOptions};
 use crate::error::BenchError;
@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// A run under way.
 pub(super) struct Running<'a> {
     suite: &'a Suite,
-    wanted: Wanted,
+    wanted: Selection,
     options: &'a RunOptions,
     watch: &'a dyn Onlooker,
     journal: Journal,
@@ -44,7 +44,7 @@ impl<'a> Running<'a> {
     /// Opens the results and says what is ahead.
     pub fn start(
         suite: &'a Suite,
-        wanted: Wanted,
+        wanted: Selection,
         options: &'a RunOptions,
         watch: &'a dyn Onlooker,
     ) -> Result<Self, BenchError> {

@@ -19,7 +19,7 @@
 //! with its reason, and does not make the check fail. It is no less a target.
 
 use super::file::{Entry, Suite};
-use super::select::{Filter, Wanted};
+use super::select::{Filter, Selection};
 use crate::line::Cell;
 use crate::report::aggregate::same;
 use privet_core::{Neighbours, printable};
@@ -173,7 +173,7 @@ impl Draft {
             let names = suite.datasets.iter().map(|source| source.name.as_str()).collect();
             format!("data set '{}': this suite has {}", printable(&self.dataset), accepted(names))
         })?;
-        let wanted = Wanted::new(Filter::default(), suite).map_err(|error| error.to_string())?;
+        let wanted = Selection::new(Filter::default(), suite).map_err(|error| error.to_string())?;
         let entries = suite.entries.iter().filter(|entry| wanted.entry(entry, source));
         let named = |method: &str| {
             entries.clone().find(|entry| entry.name == method).ok_or_else(|| {

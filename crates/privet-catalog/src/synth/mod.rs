@@ -1,11 +1,11 @@
 //! Made-up tables: clusters on a hypercube ([`make_classification`]) and labels drawn from a
 //! logistic model ([`Logistic`]), many columns of which few matter ([`Sparse`], [`Text`]),
-//! tables of many shapes ([`Made`]), classes that a plane parts ([`Separable`]), and ratings of rank one ([`RankOne`]).
+//! tables of many shapes ([`GeneratedTable`]), classes that a plane parts ([`Separable`]), and ratings of rank one ([`RankOne`]).
 
 mod classification;
 mod draw;
 mod logistic;
-mod made;
+mod generated;
 mod rank_one;
 mod separable;
 mod sparse;
@@ -13,7 +13,7 @@ mod text;
 
 pub use classification::{Classification, Table, make_classification};
 pub use logistic::{Logistic, LogisticRecords};
-pub use made::{Category, Kind, Law, Made, MadeRecords, Number};
+pub use generated::{Category, Kind, Law, GeneratedTable, GeneratedRecords, Number};
 pub use rank_one::RankOne;
 pub use separable::{Separable, SeparableRecords};
 pub use sparse::{Sparse, SparseRecords};

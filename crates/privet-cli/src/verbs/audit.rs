@@ -213,7 +213,7 @@ impl Audit {
             .set
             .iter()
             .try_fold(method.clone(), |method, (name, value)| method.with(name, value))?;
-        let subject = Setting {
+        let setting = Setting {
             method,
             budget: Budget::new(epsilon, self.delta.unwrap_or(1e-5))?,
             neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),
@@ -223,7 +223,7 @@ impl Audit {
         if self.one_run {
             let canaries = self.canaries.unwrap_or(400);
             let meter = Meter::spinner("training once");
-            let found = one_run::audit(&subject, canaries, self.confidence, self.seed)?;
+            let found = one_run::audit(&setting, canaries, self.confidence, self.seed)?;
             drop(meter);
             return self.told(found.refuted, as_json(&found)?, || once_in_words(&found));
         }
@@ -233,7 +233,7 @@ impl Audit {
             seed: self.seed,
         };
         let meter = Shown(Meter::bar("auditing"));
-        let report = learner::audit(&subject, &options, &meter)?;
+        let report = learner::audit(&setting, &options, &meter)?;
         drop(meter);
         self.told(report.finding.refuted, as_json(&report)?, || in_words(&report))
     }
@@ -278,7 +278,7 @@ impl Audit {
             .set
             .iter()
             .try_fold(method.clone(), |method, (name, value)| method.with(name, value))?;
-        let subject = ratings::Setting {
+        let setting = ratings::Setting {
             method,
             budget: Budget::new(epsilon, self.delta.unwrap_or(1e-5))?,
             neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),
@@ -289,15 +289,15 @@ impl Audit {
             seed: self.seed,
         };
         let meter = Shown(Meter::bar("auditing"));
-        let found = ratings::audit(&subject, &options, &meter)?;
+        let found = ratings::audit(&setting, &options, &meter)?;
         drop(meter);
         self.told(found.refuted, as_json(&found)?, || {
             format!(
                 "ratings completed by {}, {} neighbours, a planted user, {} runs on each\n\
                  claimed: ε = {}, δ = {}\n\
                  found:   ε ≥ {} at confidence {}\n{}{}",
-                subject.method,
-                subject.neighbours,
+                setting.method,
+                setting.neighbours,
                 found.runs,
                 number(found.epsilon_claimed),
                 number(found.delta),

@@ -1,7 +1,7 @@
 //! `privet train --model`: networks.
 
 use crate::failure::Failure;
-use crate::head::Told as Asked;
+use crate::head::HeadArguments;
 use crate::order::Made;
 use crate::output;
 use crate::progress::Meter;
@@ -46,8 +46,8 @@ pub struct NetworkFlags {
 }
 
 /// Everything that a training of a network is told.
-pub struct Told<'a> {
-    pub head: &'a Asked,
+pub struct NetworkTraining<'a> {
+    pub head: &'a HeadArguments,
     pub method: &'a str,
     pub flags: &'a NetworkFlags,
     pub settings: &'a RequestFlags,
@@ -92,7 +92,7 @@ fn only_of_networks(settings: &RequestFlags) -> Result<(), Failure> {
 }
 
 /// Trains, and writes what was released.
-pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
+pub fn train(model: &Path, told: &NetworkTraining<'_>) -> Result<(), Failure> {
     only_of_networks(told.settings)?;
     let description = described(model)?;
     let flags = told.flags;

@@ -34,7 +34,7 @@ mod open;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod problems;
-mod raw;
+mod canonical;
 mod spelled;
 mod split;
 mod survey;
@@ -44,14 +44,14 @@ mod unit;
 pub use count::count_records;
 pub use fence::inside_fence;
 pub use files::{files_of, is_several};
-pub use header::{Doubt, Header};
+pub use header::{HeaderDoubt, Header};
 pub use keys::{
     CellKey, HeldKeys, KeyCap, LONGEST_KEY, MISSING, Sought, bin_edges, bin_of, held_keys,
 };
 pub use lines::LONGEST_RECORD;
 pub use open::decompressed;
 pub use problems::{TableProblem, problems};
-pub use raw::{RowForm, raw_rows};
+pub use canonical::{RowForm, raw_rows};
 pub use survey::{ColumnSurvey, survey};
 pub use unchanged::Unchanged;
 pub(crate) use unchanged::{changed, state_of};

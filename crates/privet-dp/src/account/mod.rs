@@ -40,7 +40,7 @@ mod merge;
 pub mod minima;
 pub(crate) mod normal;
 pub mod objective;
-mod optimist;
+mod lower_bound;
 pub mod parts;
 pub mod pure;
 mod quadrature;

@@ -7,8 +7,8 @@
 //! ran this code; a [`Signature`] lets an organisation vouch for it.
 
 use super::canonical::TooWide;
-use super::entered::Entered;
-use super::made::{Provenance, SILENT, Version};
+use super::ledger_entry::LedgerEntry;
+use super::provenance::{Provenance, SILENT, Version};
 use super::seal::{self, Signature};
 use super::statement::Statement;
 use crate::account::{self, AccountError, Event, Filter, Guarantee, SeenBy, Tally};
@@ -87,7 +87,7 @@ pub struct Certificate {
     pub made: Option<Provenance>,
     /// The ledger entry of this spending; absent if no ledger is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ledger: Option<Entered>,
+    pub ledger: Option<LedgerEntry>,
     /// SHA-256 that binds the released model and this certificate, once written to a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
@@ -208,7 +208,7 @@ impl Certificate {
             return Err(CertificateError::Made);
         }
         // Format 1 has no ledger entries.
-        let fits = |entered: &Entered| entered.well_formed() && !self.is_format_1();
+        let fits = |entered: &LedgerEntry| entered.well_formed() && !self.is_format_1();
         if !self.ledger.as_ref().is_none_or(fits) {
             return Err(CertificateError::Ledger);
         }

@@ -90,11 +90,11 @@ impl Session<'_> {
         for _ in 0..draw(law, source).map_err(GateError::from)? {
             let mut hidden = Session::hidden(event.clone(), None, &mut *source);
             let number = hidden.number();
-            let noised = run(records, &mut hidden)?;
-            let (score, value) = hidden.hidden_outcome(number, noised)?;
+            let noisy = run(records, &mut hidden)?;
+            let (score, value) = hidden.hidden_outcome(number, noisy)?;
             keep_better(&mut best, score, value);
         }
-        Ok(self.noised(best.map_or_else(otherwise, |(_, value)| value)))
+        Ok(self.mark_noisy(best.map_or_else(otherwise, |(_, value)| value)))
     }
 
     /// As [`Session::select`], where each run uses one of several candidates, drawn uniformly: returns
@@ -123,7 +123,7 @@ impl Session<'_> {
             let value = hidden.hidden_outcome(number, made)?;
             keep_better(&mut best, score, (place, value));
         }
-        Ok(self.noised(best.map(|(_, found)| found)))
+        Ok(self.mark_noisy(best.map(|(_, found)| found)))
     }
 }
 

@@ -48,8 +48,8 @@ pub enum Next<Q, A> {
 /// ```
 /// nor be passed to a session by code that holds them:
 /// ```compile_fail,E0451
-/// use privet_dp::gate::Walking;
-/// fn smuggle<W>(walk: W) -> Walking<W> { Walking { walk, session: 1 } }
+/// use privet_dp::gate::RunningWalk;
+/// fn smuggle<W>(walk: W) -> RunningWalk<W> { RunningWalk { walk, session: 1 } }
 /// ```
 pub trait Walk: Serialize + DeserializeOwned + Send + 'static {
     /// The initial state: plain data of the plan.
@@ -80,7 +80,7 @@ pub trait Informed: Walk {
 /// A walk that a session began or resumed. A session runs no others: a walk from elsewhere could hold
 /// anything.
 #[derive(Debug)]
-pub struct Walking<W> {
+pub struct RunningWalk<W> {
     pub(super) walk: W,
     pub(super) session: u64,
 }

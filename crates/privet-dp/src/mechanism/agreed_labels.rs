@@ -105,6 +105,6 @@ impl AgreedLabels {
             true => Some(histograms.iter().map(&mut label).collect::<Result<Vec<_>, _>>()?),
             false => None,
         };
-        Ok(session.noised(labels))
+        Ok(session.mark_noisy(labels))
     }
 }

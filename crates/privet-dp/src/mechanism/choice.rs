@@ -66,7 +66,7 @@ impl Choice {
         }
         let source = session.charge(self.leaf())?;
         let chosen = choose_by_weight(&scores, self.rate, source)?;
-        Ok(session.noised(chosen))
+        Ok(session.mark_noisy(chosen))
     }
 
     /// The same choice among candidates in parts, few of whose scores are computed; `None` if the
@@ -82,6 +82,6 @@ impl Choice {
         }
         let source = session.charge(self.leaf())?;
         let chosen = choose_lazily(&mut parts, self.rate, source)?;
-        Ok(session.noised(chosen.map(|candidate| candidate as usize)))
+        Ok(session.mark_noisy(chosen.map(|candidate| candidate as usize)))
     }
 }

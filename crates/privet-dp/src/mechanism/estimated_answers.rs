@@ -98,6 +98,6 @@ impl EstimatedAnswers {
         let mut answering = taken.begin_covered()?;
         let hear = |found| answering.hear(found, session);
         let heard = found.open().into_iter().map(hear).collect::<Result<Vec<_>, _>>()?;
-        Ok(session.noised((taken.cutoff, heard)))
+        Ok(session.mark_noisy((taken.cutoff, heard)))
     }
 }

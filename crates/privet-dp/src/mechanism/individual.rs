@@ -220,9 +220,9 @@ impl Spending {
             both.for_each(|(count, entry)| *count += i128::from(*entry));
         }
         let mut steps = sum.to_grid(self.noise.step(), coordinates)?;
-        let noised = from_grid(&steps, &draws, self.noise.step());
+        let noisy = from_grid(&steps, &draws, self.noise.step());
         sum.counts.zeroize();
         steps.zeroize();
-        Ok(session.noised(noised))
+        Ok(session.mark_noisy(noisy))
     }
 }

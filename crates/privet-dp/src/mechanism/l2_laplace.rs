@@ -50,6 +50,6 @@ impl L2Laplace {
         if value.len() != self.coordinates || !value.iter().all(|x| x.is_finite()) {
             return Err(GateError::Malformed);
         }
-        Ok(session.noised(blurred(&value, &noise, self.noise_scale)))
+        Ok(session.mark_noisy(blurred(&value, &noise, self.noise_scale)))
     }
 }

@@ -63,7 +63,7 @@ impl Laplace {
         }
         let draws = self.draw(session)?;
         let steps = to_grid(&value, self.step, self.coordinates)?;
-        Ok(session.noised(from_grid(&steps, &draws, self.step)))
+        Ok(session.mark_noisy(from_grid(&steps, &draws, self.step)))
     }
 
     /// As [`Self::run`], for an exact sum.
@@ -72,8 +72,8 @@ impl Laplace {
         value: Private<ExactCounts>,
         session: &mut Session<'_>,
     ) -> Result<Noisy<Vec<f64>>, GateError> {
-        let noised = self.add_to_units(value, session)?;
-        Ok(session.noised(noised))
+        let noisy = self.add_to_units(value, session)?;
+        Ok(session.mark_noisy(noisy))
     }
 
     /// As [`Self::run_units`], with an answer that stays inside this crate.

@@ -69,12 +69,12 @@ impl NoisyArgmax {
         session: &mut Session<'_>,
     ) -> Result<Noisy<usize>, GateError> {
         let label = self.label(votes, session)?;
-        Ok(session.noised(label))
+        Ok(session.mark_noisy(label))
     }
 
     fn label(&self, votes: Private<Votes>, session: &mut Session<'_>) -> Result<usize, GateError> {
-        let noised = self.gaussian().add_to_units(votes.map(|votes| exact(&votes)), session)?;
-        first_largest(&noised).ok_or(GateError::Malformed)
+        let noisy = self.gaussian().add_to_units(votes.map(|votes| exact(&votes)), session)?;
+        first_largest(&noisy).ok_or(GateError::Malformed)
     }
 }
 
@@ -154,13 +154,13 @@ impl ConfidentArgmax {
             counts: vec![votes.iter().copied().max().unwrap_or(0).into()],
             unit: 1.0,
         };
-        let noised = self.test().add_to_units(Private::new(largest), session)?;
-        let label = if noised[0] >= self.threshold {
+        let noisy = self.test().add_to_units(Private::new(largest), session)?;
+        let label = if noisy[0] >= self.threshold {
             Some(self.argmax.label(Private::new(votes), session)?)
         } else {
             None
         };
-        Ok(session.noised(label))
+        Ok(session.mark_noisy(label))
     }
 }
 
@@ -190,7 +190,7 @@ impl ConfidentArgmax {
             left -= u32::from(label.is_some());
             labels.push(label);
         }
-        Ok(session.noised(labels))
+        Ok(session.mark_noisy(labels))
     }
 }
 

@@ -212,6 +212,6 @@ impl RotatedToken {
         let steps = to_grid(&minimiser.open(), law.step(), self.coordinates)?;
         let mut draws = Zeroizing::new(vec![0; self.coordinates]);
         law.fill_steps(&mut draws, session.charge(self.output)?);
-        Ok(session.noised(from_grid(&steps, &draws, law.step())))
+        Ok(session.mark_noisy(from_grid(&steps, &draws, law.step())))
     }
 }

@@ -19,7 +19,7 @@
 //! - C `contribution`, σ `noise_scale`, √p of `coordinates`
 //! - Tested by `tests/all/sampled_gaussian.rs`.
 
-use super::gaussian::noised_units;
+use super::gaussian::noisy_units;
 use super::grid::{ExactCounts, rounding, up};
 use crate::account::{Cost, Event, Grid};
 use crate::gate::{GateError, Noisy, Private, Session};
@@ -112,8 +112,8 @@ impl SampledGaussian {
         let step = session.draws();
         let drawn = Zeroizing::new(self.draw.sample(records, session.sample_key(), step)?);
         let sum = ask(&drawn).ok_or(GateError::Unanswered)?;
-        let noised = noised_units(event, self.noise_scale, self.coordinates, sum, session)?;
-        Ok(session.noised(noised))
+        let noisy = noisy_units(event, self.noise_scale, self.coordinates, sum, session)?;
+        Ok(session.mark_noisy(noisy))
     }
 }
 

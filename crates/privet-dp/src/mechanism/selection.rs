@@ -182,7 +182,7 @@ impl Selection {
             }
             chosen = Some(vertex);
         }
-        Ok(session.noised(point))
+        Ok(session.mark_noisy(point))
     }
 }
 

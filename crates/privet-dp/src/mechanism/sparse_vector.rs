@@ -137,7 +137,7 @@ impl Comparing {
         session: &mut Session<'_>,
     ) -> Result<Noisy<Option<bool>>, GateError> {
         let above = self.compare(value.open(), session)?;
-        Ok(session.noised(above))
+        Ok(session.mark_noisy(above))
     }
 
     /// As [`Self::above`], for mechanisms that use the result inside.

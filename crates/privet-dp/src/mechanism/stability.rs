@@ -105,6 +105,6 @@ impl Stability {
         session.charge(self.leak())?;
         let Proxied { answer, distance } = found.open();
         let far = distance.max(0).saturating_add(noise) > self.threshold();
-        Ok(session.noised(far.then_some(answer)))
+        Ok(session.mark_noisy(far.then_some(answer)))
     }
 }

@@ -165,9 +165,9 @@ impl StableAnswers {
     }
 
     /// Begins a run of all queries, charged by the mechanism that uses it.
-    pub(super) fn begin_covered(&self) -> Result<Answering, GateError> {
+    pub(super) fn begin_covered(&self) -> Result<StableStream, GateError> {
         let comparing = self.comparisons(self.threshold()?).begin()?.covered();
-        Ok(Answering { comparing, left: self.questions })
+        Ok(StableStream { comparing, left: self.questions })
     }
 
     /// A distance whose answer is released, except with probability β, in each of so many queries with
@@ -185,7 +185,7 @@ impl StableAnswers {
     /// Begins, and charges the leak; or continues where the session was resumed after `asked` queries,
     /// whose leak is charged. Refused if the plan has neither: draws of other mechanisms pay for no
     /// leak.
-    pub fn begin(&self, asked: u64, session: &mut Session<'_>) -> Result<Answering, GateError> {
+    pub fn begin(&self, asked: u64, session: &mut Session<'_>) -> Result<StableStream, GateError> {
         let event = self.event()?;
         let mut comparing = self.comparisons(self.threshold()?).begin()?;
         // These queries, with the δ of their leak, are all that the session is for.
@@ -198,7 +198,7 @@ impl StableAnswers {
                 session.charge(self.leak())?;
             }
         }
-        Ok(Answering { comparing, left: self.questions.saturating_sub(asked) })
+        Ok(StableStream { comparing, left: self.questions.saturating_sub(asked) })
     }
 }
 
@@ -261,18 +261,18 @@ fn ln_difference_beyond(w: f64, s1: f64, s2: f64) -> f64 {
 
 /// Queries in progress.
 #[derive(Debug)]
-pub struct Answering {
+pub struct StableStream {
     comparing: Comparing,
     left: u64,
 }
 
-impl Answering {
+impl StableStream {
     /// Releases the answer, or reports that there is none.
     ///
     /// Answer and distance are private:
     /// ```compile_fail,E0308
-    /// # use privet_dp::{gate::Session, mechanism::{Answering, Proxied}};
-    /// fn open(answering: &mut Answering, found: Proxied<u8>, session: &mut Session<'_>) {
+    /// # use privet_dp::{gate::Session, mechanism::{StableStream, Proxied}};
+    /// fn open(answering: &mut StableStream, found: Proxied<u8>, session: &mut Session<'_>) {
     ///     let _ = answering.ask(found, session);
     /// }
     /// ```
@@ -282,7 +282,7 @@ impl Answering {
         session: &mut Session<'_>,
     ) -> Result<Noisy<QueryAnswer<A>>, GateError> {
         let heard = self.hear(found.open(), session)?;
-        Ok(session.noised(heard))
+        Ok(session.mark_noisy(heard))
     }
 
     /// As [`Self::ask`], for mechanisms that use it.

@@ -128,9 +128,9 @@ impl StableHistogram {
         session.charge(self.leak())?;
         let whole = counts.iter().map(|(_, count)| i128::from(*count)).collect();
         let steps = ExactCounts { counts: whole, unit: 1.0 }.to_grid(law.step(), counts.len())?;
-        let noised = from_grid(&steps, &draws, law.step());
-        let kept = counts.into_iter().zip(noised).filter(|(_, noised)| *noised >= threshold);
-        let kept = kept.map(|((key, _), noised)| (key, noised)).collect();
-        Ok(session.noised(kept))
+        let noisy = from_grid(&steps, &draws, law.step());
+        let kept = counts.into_iter().zip(noisy).filter(|(_, noisy)| *noisy >= threshold);
+        let kept = kept.map(|((key, _), noisy)| (key, noisy)).collect();
+        Ok(session.mark_noisy(kept))
     }
 }

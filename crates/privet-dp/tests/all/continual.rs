@@ -328,7 +328,7 @@ fn a_sealed_state_goes_on_where_it_was() {
         let mut walk = session.begin::<Listening>().unwrap();
         let mut stream = Some(mechanism.begin().unwrap());
         let mut step = 0;
-        let noised = session.walk(&mut walk, |(), session| {
+        let noisy = session.walk(&mut walk, |(), session| {
             if cut == Some(step) {
                 let key = StateKey::new([3; 32]);
                 let sealed = stream.take().unwrap().seal(&key, "here").unwrap();
@@ -349,7 +349,7 @@ fn a_sealed_state_goes_on_where_it_was() {
             conditions: vec![],
             request: serde_json::Value::Null,
         };
-        session.settle(noised.unwrap().unwrap(), statement).unwrap().into_parts().0
+        session.settle(noisy.unwrap().unwrap(), statement).unwrap().into_parts().0
     };
     assert_eq!(rows(None, false), rows(Some(11), false));
     let anew = rows(Some(11), true);

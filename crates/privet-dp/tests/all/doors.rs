@@ -118,8 +118,8 @@ fn releases(
         let mut go_on = || {
             let (mut session, mut walk) =
                 state.clone().resume(source.as_mut(), &mut journal, |_| Ok(()))?;
-            let noised = session.walk(&mut walk, respond)?.unwrap();
-            let release = session.emit(noised, statement(&planned))?;
+            let noisy = session.walk(&mut walk, respond)?.unwrap();
+            let release = session.emit(noisy, statement(&planned))?;
             state = session.suspend(walk, generation)?;
             Ok(release.certificate().recheck().unwrap().is_some())
         };

@@ -48,9 +48,9 @@ fn heard(
         .enumerate()
         .map(|(answer, distance)| Proxied { answer, distance: *distance });
     let found = Private::new(found.collect());
-    let noised = of.run(Private::new(estimated), found, &mut session).unwrap();
+    let noisy = of.run(Private::new(estimated), found, &mut session).unwrap();
     let statement = Statement::new(claim, Arithmetic::Finite, json!({}));
-    session.settle(noised, statement).unwrap().into_parts().0
+    session.settle(noisy, statement).unwrap().into_parts().0
 }
 
 #[test]

@@ -32,9 +32,9 @@ fn counted(sample: &[usize]) -> Option<Private<ExactCounts>> {
     Some(Private::new(ExactCounts { counts: vec![2 * sample.len() as i128], unit: 1.0 }))
 }
 
-fn settle<T>(session: Session<'_>, planned: &Event, noised: Noisy<T>) -> Result<T, GateError> {
+fn settle<T>(session: Session<'_>, planned: &Event, noisy: Noisy<T>) -> Result<T, GateError> {
     let claim = account::guarantee(planned, 1e-6).unwrap();
-    let released = session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({})));
+    let released = session.settle(noisy, Statement::new(claim, Arithmetic::Finite, json!({})));
     Ok(released?.into_parts().0)
 }
 
@@ -201,8 +201,8 @@ fn slots_hold_each_record_once_and_their_number_is_public() {
             assert!(filled.windows(2).all(|pair| pair[0] < pair[1]));
             Some(Private::new(vec![1.0]))
         };
-        let noised = shuffled.run(Private::new(records), &mut session, check).unwrap();
-        assert!(settle(session, &planned, noised).is_ok());
+        let noisy = shuffled.run(Private::new(records), &mut session, check).unwrap();
+        assert!(settle(session, &planned, noisy).is_ok());
     }
 }
 

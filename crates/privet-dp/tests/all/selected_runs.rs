@@ -72,8 +72,8 @@ fn toy() -> Laplace {
 }
 
 fn run(record: &f64, session: &mut Session<'_>) -> Result<Noisy<(f64, f64)>, GateError> {
-    let noised = toy().run(Private::new(vec![*record]), session)?;
-    Ok(noised.map(|answer| (answer[0], answer[0])))
+    let noisy = toy().run(Private::new(vec![*record]), session)?;
+    Ok(noisy.map(|answer| (answer[0], answer[0])))
 }
 
 /// Pr[one run ≤ k].
@@ -182,8 +182,8 @@ fn another_law_or_another_run_is_refused_before_anything_is_drawn() {
 #[test]
 fn nothing_comes_out_of_a_run_but_its_outcome() {
     fn emits(record: &f64, session: &mut Session<'_>) -> Result<Noisy<(f64, f64)>, GateError> {
-        let noised = run(record, session)?.map(|(score, _)| score);
-        let release = session.emit(noised, claimless())?;
+        let noisy = run(record, session)?.map(|(score, _)| score);
+        let release = session.emit(noisy, claimless())?;
         panic!("a loser was read: {}", release.value());
     }
     fn foreign(record: &f64, _: &mut Session<'_>) -> Result<Noisy<(f64, f64)>, GateError> {
@@ -196,8 +196,8 @@ fn nothing_comes_out_of_a_run_but_its_outcome() {
     }
     fn other(record: &f64, session: &mut Session<'_>) -> Result<Noisy<(f64, f64)>, GateError> {
         let less = Laplace { noise_scale: 0.5, ..toy() };
-        let noised = less.run(Private::new(vec![*record]), session)?;
-        Ok(noised.map(|answer| (answer[0], answer[0])))
+        let noisy = less.run(Private::new(vec![*record]), session)?;
+        Ok(noisy.map(|answer| (answer[0], answer[0])))
     }
     type One = fn(&f64, &mut Session<'_>) -> Result<Noisy<(f64, f64)>, GateError>;
     let cases: [(One, GateError); 4] = [
@@ -299,8 +299,8 @@ fn candidates_are_drawn_by_an_even_lot() {
 #[test]
 fn nothing_comes_out_of_a_trial_but_what_was_made() {
     fn emits(record: &f64, at: usize, session: &mut Session<'_>) -> Result<Noisy<f64>, GateError> {
-        let noised = make(record, at, session)?;
-        let release = session.emit(noised, claimless())?;
+        let noisy = make(record, at, session)?;
+        let release = session.emit(noisy, claimless())?;
         panic!("a loser was read: {}", release.value());
     }
     fn foreign(

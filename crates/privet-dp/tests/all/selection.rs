@@ -30,9 +30,9 @@ fn run(selection: &Selection, scores: &[i64], source: &mut dyn Source) -> Vec<f6
     let planned = selection.event().unwrap();
     let claim = account::guarantee(&planned, 1e-6).unwrap();
     let mut session = Session::start(planned, source);
-    let noised = selection.run(Private::new(Fixed(scores.to_vec())), &mut session).unwrap();
+    let noisy = selection.run(Private::new(Fixed(scores.to_vec())), &mut session).unwrap();
     let release =
-        session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap();
+        session.settle(noisy, Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap();
     release.into_parts().0
 }
 
@@ -92,8 +92,8 @@ fn nothing_leaves_but_what_was_planned() {
         let mut session = Session::start(planned.event().unwrap(), &mut source);
         // Another law is refused before it draws; fewer choices than planned, at the end.
         let outcome = match executed.run(Private::new(Fixed(vec![1; 4])), &mut session) {
-            Ok(noised) => {
-                session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({}))).err()
+            Ok(noisy) => {
+                session.settle(noisy, Statement::new(claim, Arithmetic::Finite, json!({}))).err()
             }
             Err(refused) => {
                 assert!(!session.spent());
@@ -171,9 +171,9 @@ fn a_choice_of_a_list_has_its_law_and_is_charged() {
     let mut counts = [0_u32; 3];
     for _ in 0..draws {
         let mut session = Session::start(event.clone(), &mut source);
-        let noised = choice.run(Private::new(scores.to_vec()), &mut session).unwrap();
+        let noisy = choice.run(Private::new(scores.to_vec()), &mut session).unwrap();
         let statement = Statement::new(claim, Arithmetic::Finite, json!({}));
-        counts[session.settle(noised, statement).unwrap().into_parts().0] += 1;
+        counts[session.settle(noisy, statement).unwrap().into_parts().0] += 1;
     }
     let weights = scores.map(|score| (0.05 * score as f64).exp());
     for (count, weight) in counts.iter().zip(weights) {

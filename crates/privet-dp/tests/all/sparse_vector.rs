@@ -5,7 +5,7 @@ use crate::noise_common::{allowed_count_error, fresh};
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, ThresholdNoise};
 use privet_dp::gate::{Arithmetic, Private, Session, Statement};
-use privet_dp::mechanism::{Answering, QueryAnswer, Proxied, SparseVector, StableAnswers};
+use privet_dp::mechanism::{StableStream, QueryAnswer, Proxied, SparseVector, StableAnswers};
 use privet_dp::noise::{FixedSeed, Source};
 use proptest::prelude::*;
 use serde_json::json;
@@ -128,10 +128,10 @@ fn heard(of: &StableAnswers, distances: &[i64], source: &mut dyn Source) -> Vec<
         let found = Private::new(Proxied { answer, distance: *distance });
         answering.ask(found, &mut session).unwrap()
     };
-    let noised: Vec<_> = distances.iter().enumerate().map(ask).collect();
-    let noised = session.gather(noised).unwrap();
+    let noisy: Vec<_> = distances.iter().enumerate().map(ask).collect();
+    let noisy = session.gather(noisy).unwrap();
     let statement = Statement::new(claim, Arithmetic::Finite, json!({}));
-    session.settle(noised, statement).unwrap().into_parts().0
+    session.settle(noisy, statement).unwrap().into_parts().0
 }
 
 /// Exactly T answers are ⊥, not T + 1; then nothing is answered. And no more than m̃ queries are.
@@ -253,7 +253,7 @@ fn a_leak_is_charged_whoever_drew_before() {
     use privet_dp::account::filter::{Filter, Law};
     use privet_dp::gate::{GateError, Spend};
     let of = answers(ThresholdNoise::Exponential, 4.0, 3, 1e-9);
-    let ask = |answering: &mut Answering, session: &mut Session<'_>| {
+    let ask = |answering: &mut StableStream, session: &mut Session<'_>| {
         answering.ask(Private::new(Proxied { answer: 0, distance: 0 }), session).map(|_| ())
     };
     // A filter of pure charges has no room for a leak, whether or not something was drawn before.

@@ -17,9 +17,9 @@ fn run(test: &Stability, distance: i64, source: &mut dyn Source) -> Option<u8> {
     let claim = account::guarantee(&planned, 0.1).unwrap();
     let mut session = Session::start(planned, source);
     let found = Proxied { answer: 7, distance };
-    let noised = test.run(Private::new(found), &mut session).unwrap();
+    let noisy = test.run(Private::new(found), &mut session).unwrap();
     let statement = Statement::new(claim, Arithmetic::Finite, json!({}));
-    session.settle(noised, statement).unwrap().into_parts().0
+    session.settle(noisy, statement).unwrap().into_parts().0
 }
 
 /// Pr[N > t] ≤ δ, and one less would be too much.

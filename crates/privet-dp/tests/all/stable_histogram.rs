@@ -18,9 +18,9 @@ fn run(by: &StableHistogram, counts: &[(u32, u64)], source: &mut dyn Source) -> 
     let claim = account::guarantee(&planned, 0.3).unwrap();
     let mut session = Session::start(planned, source);
     let counts: BTreeMap<u32, u64> = counts.iter().copied().collect();
-    let noised = by.run(Private::new(counts), &mut session).unwrap();
+    let noisy = by.run(Private::new(counts), &mut session).unwrap();
     let statement = Statement::new(claim, Arithmetic::Finite, json!({}));
-    session.settle(noised, statement).unwrap().into_parts().0
+    session.settle(noisy, statement).unwrap().into_parts().0
 }
 
 /// Keys of a single unit are released with probability at most δ′, all of them together, and not far

@@ -56,7 +56,7 @@
 //! - Tested by `tests/all/centred_gd.rs`.
 
 use super::Decision;
-use super::curvature::{self, INTERVALS_SETTING, Intervals, Purchase};
+use super::curvature::{self, INTERVALS_SETTING, Intervals, CurvatureEstimate};
 use super::descent::{self, Descent, Schedule};
 use super::gd::{self, BALL};
 use super::predicted;
@@ -76,7 +76,7 @@ use crate::release::settings::{Shown, settings};
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
-use crate::release::weight_laws::{NORMAL, Surety, WeightLaws};
+use crate::release::weight_noise::{NORMAL, Confidence, WeightNoise};
 use privet_core::Range;
 use privet_data::centre::Centre;
 use privet_data::schema::RADIUS;
@@ -103,7 +103,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Tramèr & Boneh 2021 (fixed features of images); accounting of Dong et al. 2022",
     guarantee: FINITE,
     settings: CentredGd::SETTINGS,
-    noised: "the sum of all rows, and the sum of all gradients at each step",
+    noisy: "the sum of all rows, and the sum of all gradients at each step",
     private: true,
     covers: Covers {
         printed: Cover::unprinted(NOT_PRINTED),
@@ -200,7 +200,7 @@ pub(crate) fn plan(
                 });
             }
             let asked = (budget.epsilon(), budget.delta());
-            Some(Purchase::planned(facts, asked, slope, curvature::centred_length(facts))?)
+            Some(CurvatureEstimate::planned(facts, asked, slope, curvature::centred_length(facts))?)
         }
         _ => None,
     };
@@ -280,7 +280,7 @@ struct Centring {
     ranges: Vec<(f64, f64)>,
     schedule: Schedule,
     /// The curvature, if it is estimated.
-    bought: Option<Purchase>,
+    bought: Option<CurvatureEstimate>,
 }
 
 impl Centring {
@@ -305,7 +305,7 @@ impl Centring {
             noise_scale: self.mean.noise_scale * self.widening,
             fastest: self.fastest,
             ranges: self.ranges.clone(),
-            curvature_noise: self.bought.as_ref().map(Purchase::noise_scale),
+            curvature_noise: self.bought.as_ref().map(CurvatureEstimate::noise_scale),
         }
     }
 
@@ -343,7 +343,7 @@ impl Procedure<super::Erm> for Centring {
             ("slope", self.slope),
             ("steps", f64::from(self.schedule.steps)),
         ]);
-        shown.and("curvature_noise", self.bought.as_ref().map(Purchase::noise_scale))
+        shown.and("curvature_noise", self.bought.as_ref().map(CurvatureEstimate::noise_scale))
     }
 
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
@@ -374,14 +374,14 @@ impl Procedure<super::Erm> for Centring {
         Some((0..facts.columns).map(|column| whole * (of(column) / self.fastest).sqrt()).collect())
     }
 
-    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightLaws> {
+    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightNoise> {
         if let (Some(_), Some(spread)) = (&self.bought, &found.spread) {
             let each = spread.length.iter().map(|length| length * self.step.noise_scale);
             let deviations = vec![each.collect()];
-            return Some(WeightLaws { deviations, beyond: NORMAL, surety: Surety::Estimated });
+            return Some(WeightNoise { deviations, beyond: NORMAL, surety: Confidence::Estimated });
         }
         let deviations = vec![self.weight_noises(facts, found)?];
-        Some(WeightLaws { deviations, beyond: NORMAL, surety: Surety::FirstOrder })
+        Some(WeightNoise { deviations, beyond: NORMAL, surety: Confidence::FirstOrder })
     }
 
     fn among_parties(&self) -> bool {
@@ -409,8 +409,8 @@ impl Procedure<super::Erm> for Centring {
         let (moved, answers) =
             (OnceCell::<Box<dyn Table + '_>>::new(), OnceCell::<Here<'_>>::new());
         let watch = StepWatch::new(monitor);
-        ask::<Stages>(session, &watch, |question, session| {
-            let (mean, theta, of_curvature) = match question {
+        ask::<Stages>(session, &watch, |query, session| {
+            let (mean, theta, of_curvature) = match query {
                 Query::Sum if watch.step() => {
                     let records = Here(vec![admit::records(table, &Labels::Same)?]);
                     return records.answer(&self.sum_of_rows(), &of_mean, session);
@@ -423,8 +423,8 @@ impl Procedure<super::Erm> for Centring {
             let moved = match moved.get() {
                 Some(moved) => moved,
                 None => {
-                    let less = table.less(&centre)?;
-                    moved.get_or_init(|| less)
+                    let recentring = table.recentred(&centre)?;
+                    moved.get_or_init(|| recentring)
                 }
             };
             let here = match answers.get() {
@@ -436,12 +436,12 @@ impl Procedure<super::Erm> for Centring {
             };
             let points: Vec<f64> =
                 theta.chunks(self.columns.max(1)).flat_map(|theta| centre.point(theta)).collect();
-            let less = Recentring { units: centre.units(), bits: Centre::BITS };
+            let recentring = Recentring { units: centre.units(), bits: Centre::BITS };
             if of_curvature {
                 let bought = self.bought.as_ref().ok_or(GateError::NotAsPlanned)?;
-                return bought.ask(&reaching, moved.as_ref(), (&points, Some(&less)), session);
+                return bought.ask(&reaching, moved.as_ref(), (&points, Some(&recentring)), session);
             }
-            let questions = Queries { less: Some(less), ..gradient.at(&points) };
+            let questions = Queries { recentring: Some(recentring), ..gradient.at(&points) };
             here.answer(&questions, &of_step, session)
         })
     }
@@ -515,12 +515,12 @@ impl Walk for Stages {
         };
         let mean = self.mean.clone().unwrap_or_default();
         if let Some(theta) = self.found.clone() {
-            let (Some(noised), Some(scale)) = (answer, self.start.curvature_noise) else {
+            let (Some(noisy), Some(scale)) = (answer, self.start.curvature_noise) else {
                 return Next::Ask(Query::Curvature { mean, theta });
             };
             let rates = self.start.rates(&mean);
             let response = Response::Descent { schedule: self.start.descent.schedule };
-            let length = response.lengths(&noised, self.start.columns, scale, &rates);
+            let length = response.lengths(&noisy, self.start.columns, scale, &rates);
             let spread = Some(Spread { along: Vec::new(), length });
             self.found = None;
             self.start.curvature_noise = None;

@@ -22,7 +22,7 @@
 use super::amp::DEFAULT_SPLIT;
 use super::frank_wolfe::{CLIP, Terms, floor, slope};
 use super::minimum::{Minimum, Step};
-use super::narrow::{filled, spread};
+use super::chosen_columns::{filled, spread};
 use super::objective::{expected_noise, shared};
 use super::ridge as rule;
 use super::{Decision, Erm};
@@ -64,7 +64,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Smith & Thakurta 2013 (two stages); Iyengar et al. 2019 (amp)",
     guarantee: FINITE,
     settings: ChosenAmp::SETTINGS,
-    noised: "the choice of a column by its score",
+    noisy: "the choice of a column by its score",
     private: true,
     covers: Covers {
         printed: Cover::unprinted(NOT_PRINTED),
@@ -250,7 +250,7 @@ impl Procedure<Erm> for Chosen {
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         let labels = problems::labels(facts, data, 0)?;
         let watch = StepWatch::new(monitor);
-        ask::<Stages>(session, &watch, |question, session| match question {
+        ask::<Stages>(session, &watch, |query, session| match query {
             Query::Choose => {
                 let scores =
                     ColumnScores::new(&features, &labels, facts.loss, self.terms.slopes)

@@ -3,7 +3,7 @@
 //! Inputs are public and answers are noisy: everything here is post-processing.
 
 use super::ight::{for_row, thresholded};
-use super::narrow::spread;
+use super::chosen_columns::spread;
 use crate::linear::model::LinearWeights;
 use privet_data::matrix::{CsrMatrix, Matrix};
 use privet_dp::gate::{Next, Walk};

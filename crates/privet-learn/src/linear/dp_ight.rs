@@ -36,7 +36,7 @@
 
 use super::Decision;
 use super::gd::{BALL, Query as Gradient, RADII, separate_slope};
-use super::narrow::{FIT_RADIUS, Narrow};
+use super::chosen_columns::{FIT_RADIUS, Narrow};
 use super::thresholding::{Query, Start, Thresholding};
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -81,7 +81,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Wang & Gu 2019; Wang 2021, Algorithm 1; Cai, Wang & Zhang 2021 (peeling)",
     guarantee: FINITE,
     settings: DpIght::SETTINGS,
-    noised: "the choice of a column by its score, and the sum of all gradients at each step",
+    noisy: "the choice of a column by its score, and the sum of all gradients at each step",
     private: true,
     covers: Covers {
         printed: Cover::No {
@@ -309,26 +309,26 @@ impl Procedure<super::Erm> for Descending {
     ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let slope = separate_slope(facts);
-        let ask = |facts: &Facts, question: &Query| -> (Gradient, Queries) {
-            let unit = Gradient::of(facts, false, slope).at(&question.theta).unit;
+        let ask = |facts: &Facts, query: &Query| -> (Gradient, Queries) {
+            let unit = Gradient::of(facts, false, slope).at(&query.theta).unit;
             let gradient =
-                Gradient::of(facts, false, slope * 2_f64.powi(-(question.halved as i32)));
+                Gradient::of(facts, false, slope * 2_f64.powi(-(query.halved as i32)));
             // In units of the full clipping bound, a power of two as large: so the sum counts as that
             // much longer.
-            let questions = Queries { unit, ..gradient.at(&question.theta) };
+            let questions = Queries { unit, ..gradient.at(&query.theta) };
             (gradient, questions)
         };
         let whole = Gradient::of(facts, false, slope).looked_at(table)?;
         let watch = StepWatch::new(monitor);
         let mut part: Option<Dataset> = None;
-        ask_by_steps::<Thresholding>(session, &watch, |question, session| match &question.columns {
+        ask_by_steps::<Thresholding>(session, &watch, |query, session| match &query.columns {
             None => {
                 let noise = SumNoise::Gaussian(self.first.clone());
-                whole.answer(&ask(facts, question).1, &noise, session)
+                whole.answer(&ask(facts, query).1, &noise, session)
             }
             Some(columns) => {
                 let part = part.get_or_insert_with(|| self.narrow.table(data, columns));
-                let (gradient, questions) = ask(&self.narrow.fewer, question);
+                let (gradient, questions) = ask(&self.narrow.fewer, query);
                 let noise = SumNoise::Gaussian(self.second.clone());
                 gradient.records(part)?.answer(&questions, &noise, session)
             }

@@ -61,7 +61,7 @@
 //! - Tested by `tests/all/descent.rs`.
 
 use super::Decision;
-use super::curvature::{self, INTERVALS_SETTING, Intervals, Measured, Purchase};
+use super::curvature::{self, INTERVALS_SETTING, Intervals, FitThenCurvature, CurvatureEstimate};
 use super::descent::{Descent, Schedule, Start};
 use super::response::Response;
 use super::{calibrated, predicted};
@@ -82,7 +82,7 @@ use crate::release::settings::settings;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
-use crate::release::weight_laws::{NORMAL, Surety, WeightLaws};
+use crate::release::weight_noise::{NORMAL, Confidence, WeightNoise};
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noisy, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian};
@@ -99,7 +99,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Song et al. 2013; Bassily et al. 2014; accounting of Dong et al. 2022",
     guarantee: FINITE,
     settings: Gd::SETTINGS,
-    noised: "the sum of all gradients, at each step",
+    noisy: "the sum of all gradients, at each step",
     private: true,
     covers: Covers {
         printed: Cover::unprinted(NOT_PRINTED),
@@ -193,7 +193,7 @@ pub(super) fn shape(facts: &Facts) -> (f64, f64) {
 
 /// The rule's choice of steps and step size.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pace {
+pub struct StepRule {
     /// The number of steps T.
     pub steps: u32,
     /// The step size η of the mean form.
@@ -205,13 +205,13 @@ pub struct Pace {
 }
 
 /// The rule of the module. `noise` is s.
-pub fn pace(facts: &Facts, noise: f64, steps: Option<u32>) -> Pace {
+pub fn pace(facts: &Facts, noise: f64, steps: Option<u32>) -> StepRule {
     let expected = EXPECTED_NORM * (QUIET * facts.radius / noise).min(1.0);
     pace_to(facts, noise, (steps, MOST), expected, shape(facts))
 }
 
 /// The same with at most `most` steps; also returns the factor by which unlimited steps would be more.
-pub(super) fn short_pace(facts: &Facts, noise: f64, steps: Option<u32>, most: f64) -> (Pace, f64) {
+pub(super) fn short_pace(facts: &Facts, noise: f64, steps: Option<u32>, most: f64) -> (StepRule, f64) {
     let expected = EXPECTED_NORM * (QUIET * facts.radius / noise).min(1.0);
     let pace = pace_to(facts, noise, (steps, most), expected, shape(facts));
     let wanted = pace_to(facts, noise, (None, 100.0 * most), expected, shape(facts)).steps;
@@ -225,7 +225,7 @@ pub(super) fn pace_to(
     (steps, most): (Option<u32>, f64),
     expected_norm: f64,
     (smoothness, trace): (f64, f64),
-) -> Pace {
+) -> StepRule {
     let problems = f64::from(facts.problems);
     let norm = problems.sqrt() * expected_norm / facts.radius;
     let coordinates = problems * facts.columns as f64;
@@ -239,7 +239,7 @@ pub(super) fn pace_to(
     let (momentum, fastest) = (momentum(steps.into()), fastest(steps.into()));
     let averaged = steps.div_ceil(4);
     let rate = (time / reach(steps, momentum, averaged)).min(fastest);
-    Pace { steps, rate, momentum, averaged }
+    StepRule { steps, rate, momentum, averaged }
 }
 
 /// The distance that the mean of the last points moves under a constant gradient, in step sizes.
@@ -270,7 +270,7 @@ pub(crate) fn plan(
     let bought = match options.intervals {
         Some(Intervals::Bought) => {
             let asked = (budget.epsilon(), budget.delta());
-            Some(Purchase::planned(facts, asked, slope(facts), facts.radius)?)
+            Some(CurvatureEstimate::planned(facts, asked, slope(facts), facts.radius)?)
         }
         _ => None,
     };
@@ -317,7 +317,7 @@ struct Descending {
     schedule: Schedule,
     columns: usize,
     /// The curvature, if it is estimated.
-    bought: Option<Purchase>,
+    bought: Option<CurvatureEstimate>,
 }
 
 impl Descending {
@@ -333,7 +333,7 @@ impl Descending {
     /// Runs the descent and then estimates the curvature.
     fn run_measured(
         &self,
-        bought: &Purchase,
+        bought: &CurvatureEstimate,
         facts: &Facts,
         table: &dyn Table,
         session: &mut Session<'_>,
@@ -343,7 +343,7 @@ impl Descending {
         let answers = gradient.looked_at(table)?;
         let noise = SumNoise::Gaussian(self.gaussian.clone());
         let watch = StepWatch::new(monitor);
-        ask::<Measured>(session, &watch, |question, session| match question {
+        ask::<FitThenCurvature>(session, &watch, |query, session| match query {
             curvature::Query::Curvature(theta) => {
                 bought.ask(facts, table, (theta, None), session)
             }
@@ -371,17 +371,17 @@ impl Procedure<super::Erm> for Descending {
             ("gradient_noise", self.gaussian.noise_scale),
             ("steps", f64::from(self.schedule.steps)),
         ]);
-        shown.and("curvature_noise", self.bought.as_ref().map(Purchase::noise_scale))
+        shown.and("curvature_noise", self.bought.as_ref().map(CurvatureEstimate::noise_scale))
     }
 
-    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightLaws> {
+    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightNoise> {
         match (&self.bought, &found.spread) {
             (Some(_), Some(spread)) => {
                 let each = spread.length.iter().map(|length| length * self.gaussian.noise_scale);
                 let deviations = vec![each.collect()];
-                Some(WeightLaws { deviations, beyond: NORMAL, surety: Surety::Estimated })
+                Some(WeightNoise { deviations, beyond: NORMAL, surety: Confidence::Estimated })
             }
-            _ => Some(WeightLaws::first_order(self.weight_noise(facts)?)),
+            _ => Some(WeightNoise::first_order(self.weight_noise(facts)?)),
         }
     }
 
@@ -422,14 +422,14 @@ impl Procedure<super::Erm> for Descending {
         if let Some(bought) = &self.bought {
             return self.run_measured(bought, facts, table, session, monitor);
         }
-        let question = Query::new(facts);
-        let answers = question.looked_at(table)?;
+        let query = Query::new(facts);
+        let answers = query.looked_at(table)?;
         let noise = SumNoise::Gaussian(self.gaussian.clone());
         let watch = StepWatch::new(monitor);
-        let noised = ask_by_steps::<Descent>(session, &watch, |theta, session| {
-            answers.answer(&question.at(theta), &noise, session)
+        let noisy = ask_by_steps::<Descent>(session, &watch, |theta, session| {
+            answers.answer(&query.at(theta), &noise, session)
         })?;
-        Ok(noised.rows_of(self.columns).map(LinearWeights::of))
+        Ok(noisy.rows_of(self.columns).map(LinearWeights::of))
     }
 }
 

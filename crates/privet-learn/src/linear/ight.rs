@@ -5,7 +5,7 @@
 //! halved. The columns that remain are then fitted by the solver. There is no guarantee.
 
 use super::minimum::{Ask, solve};
-use super::narrow::{filled, spread};
+use super::chosen_columns::{filled, spread};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::problems;

@@ -59,10 +59,10 @@ mod ight;
 pub(crate) mod learners;
 mod minimum;
 pub mod model;
-mod narrow;
+mod chosen_columns;
 pub mod objective;
 pub mod output;
-mod part;
+mod party_share;
 mod peeled;
 pub mod penalty;
 pub mod permutation;
@@ -72,7 +72,7 @@ pub mod psgd;
 pub mod psgd_strong;
 pub mod public_norm;
 mod pursuit;
-mod reach;
+mod tolerance;
 pub mod regression;
 pub mod request;
 pub mod response;
@@ -218,8 +218,8 @@ impl Task for Erm {
         dpsl_kt::rests_on(&self.method)
     }
 
-    fn noised(&self) -> &'static str {
-        self.method.info().noised
+    fn noise_on(&self) -> &'static str {
+        self.method.info().noisy
     }
 
     fn summary(&self) -> String {

@@ -46,7 +46,7 @@ use crate::release::settings::Shown;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
-use crate::release::weight_laws::WeightLaws;
+use crate::release::weight_noise::WeightNoise;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::{self, Event};
@@ -309,8 +309,8 @@ impl Procedure<super::Erm> for Shuffled {
         Some(self.noise_scale())
     }
 
-    fn weight_laws(&self, _facts: &Facts, _found: &LinearWeights) -> Option<WeightLaws> {
-        Some(WeightLaws::exactly(self.noise_scale()))
+    fn weight_laws(&self, _facts: &Facts, _found: &LinearWeights) -> Option<WeightNoise> {
+        Some(WeightNoise::exactly(self.noise_scale()))
     }
 
     fn run(
@@ -331,11 +331,11 @@ impl Procedure<super::Erm> for Shuffled {
         }
         let watch = StepWatch::new(monitor);
         let records = Private::new(data.features.rows());
-        let noised = self.mechanism.run(records, session, |slots| {
+        let noisy = self.mechanism.run(records, session, |slots| {
             self.compute(facts.loss, data, &labels, slots, || watch.step()).map(Private::new)
         });
         watch.went_on()?;
-        Ok(noised?.rows_of(self.columns).map(LinearWeights::of))
+        Ok(noisy?.rows_of(self.columns).map(LinearWeights::of))
     }
 }
 

@@ -13,7 +13,7 @@
 //! All of it reads public numbers and noisy answers alone.
 
 use super::descent::keep_within;
-use super::narrow::spread;
+use super::chosen_columns::spread;
 use crate::linear::model::LinearWeights;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
@@ -229,7 +229,7 @@ mod tests {
         let text = serde_json::to_string(walk).unwrap();
         *walk = serde_json::from_str(&text).unwrap();
         match walk.next(answer.map(<[f64]>::to_vec)) {
-            Next::Ask(question) => question,
+            Next::Ask(query) => query,
             other => panic!("{other:?}"),
         }
     }
@@ -237,30 +237,30 @@ mod tests {
     #[test]
     fn three_rounds_by_hand() {
         let mut walk = Pursuit::begin(start());
-        let question = |round, choose, columns: &[usize], theta: &[f64]| Query {
+        let query = |round, choose, columns: &[usize], theta: &[f64]| Query {
             round,
             choose,
             columns: columns.to_vec(),
             theta: theta.to_vec(),
         };
         // The constant column alone, at a quarter of the rate.
-        assert_eq!(asked(&mut walk, None), question(0, false, &[3], &[0.0]));
-        assert_eq!(asked(&mut walk, Some(&[-8.0])), question(0, false, &[3], &[2.0]));
+        assert_eq!(asked(&mut walk, None), query(0, false, &[3], &[0.0]));
+        assert_eq!(asked(&mut walk, Some(&[-8.0])), query(0, false, &[3], &[2.0]));
         // Of two steps the last is averaged; then a choice among columns 0, 1 and 2.
-        assert_eq!(asked(&mut walk, Some(&[-4.0])), question(1, true, &[3], &[3.0]));
+        assert_eq!(asked(&mut walk, Some(&[-4.0])), query(1, true, &[3], &[3.0]));
         let first = asked(&mut walk, Some(&[0.0, -1.0, 0.0]));
-        assert_eq!(first, question(1, false, &[1, 3], &[0.0, 3.0]));
+        assert_eq!(first, query(1, false, &[1, 3], &[0.0, 3.0]));
         let second = asked(&mut walk, Some(&[-2.0, 0.0]));
-        assert_eq!(second, question(1, false, &[1, 3], &[2.0, 3.0]));
+        assert_eq!(second, query(1, false, &[1, 3], &[2.0, 3.0]));
         // Points back along the step: λ = 1 + 4/4, half the rate.
         let third = asked(&mut walk, Some(&[2.0, 0.0]));
-        assert_eq!(third, question(2, true, &[1, 3], &[1.0, 3.0]));
+        assert_eq!(third, query(2, true, &[1, 3], &[1.0, 3.0]));
         // An answer that names nothing: the first column that is left joins.
         let joined = asked(&mut walk, Some(&[0.0, 0.0]));
-        assert_eq!(joined, question(2, false, &[0, 1, 3], &[0.0, 1.0, 3.0]));
+        assert_eq!(joined, query(2, false, &[0, 1, 3], &[0.0, 1.0, 3.0]));
         // Slopes are halved: so are answers.
         let after = asked(&mut walk, Some(&[-2.0, 0.0, 0.0]));
-        assert_eq!(after, question(2, false, &[0, 1, 3], &[1.0, 1.0, 3.0]));
+        assert_eq!(after, query(2, false, &[0, 1, 3], &[1.0, 1.0, 3.0]));
         let released = walk.next(Some(vec![0.0, -2.0, 0.0]));
         let expected = LinearWeights::of(vec![vec![1.0, 2.0, 0.0, 3.0]]);
         assert_eq!(released, Next::Release(expected));

@@ -26,7 +26,7 @@
 use super::Decision;
 use super::minimum::linear_norm;
 use super::predicted;
-use super::reach::SPARE;
+use super::tolerance::SPARE;
 use super::regression::{NORM_SETTING, norm};
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -44,7 +44,7 @@ use crate::release::watch::StepWatch;
 use privet_dp::account::{self, Event, ObjectiveNoise, gaussian};
 use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Distance, ExactCounts, RotatedObjective};
-use privet_optim::raised::{Raised, Sizes};
+use privet_optim::approximate::{Raised, Sizes};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Thakurta 2013, Algorithm 4.2, by a proof of our own",
     guarantee: FINITE,
     settings: LinearRotated::SETTINGS,
-    noised: "the objective, as a linear term",
+    noisy: "the objective, as a linear term",
     private: true,
     covers: Covers {
         pure: Cover::gaussian("give a delta above 0, or method linear, ssp or amp"),

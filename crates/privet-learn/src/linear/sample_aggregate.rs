@@ -63,7 +63,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Nissim, Raskhodnikova & Smith 2007; Smith 2011; Thakurta 2013, §3.2.1",
     guarantee: "(ε, δ) and pure ε in finite arithmetic, whatever the solver does",
     settings: SampleAggregate::SETTINGS,
-    noised: "the mean of the blocks' weights",
+    noisy: "the mean of the blocks' weights",
     private: true,
     covers: Covers {
         printed: Cover::unprinted("has neither its number of blocks nor its range in print"),
@@ -343,10 +343,10 @@ impl Procedure<super::Erm> for Aggregate {
             mean.iter_mut().zip(fitted).for_each(|(sum, t)| *sum += t);
         }
         mean.iter_mut().for_each(|sum| *sum /= f64::from(self.blocks));
-        let noised = match self.law() {
+        let noisy = match self.law() {
             Law::Gaussian(gaussian) => gaussian.run(Private::new(mean), session)?,
             Law::Laplace(laplace) => laplace.run(Private::new(mean), session)?,
         };
-        Ok(noised.rows_of(facts.columns).map(LinearWeights::of))
+        Ok(noisy.rows_of(facts.columns).map(LinearWeights::of))
     }
 }

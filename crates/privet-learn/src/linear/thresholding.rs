@@ -19,7 +19,7 @@
 //! that much larger: the answer is divided by 2^hₜ.
 
 use super::descent::keep_within;
-use super::narrow::{filled, spread};
+use super::chosen_columns::{filled, spread};
 use crate::linear::model::LinearWeights;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};

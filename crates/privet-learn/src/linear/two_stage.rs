@@ -21,7 +21,7 @@
 
 use super::chosen_amp::{COLUMNS, Query, SHARE, Start};
 use super::frank_wolfe::CLIP;
-use super::narrow::{FIT_RADIUS, Narrow, spread};
+use super::chosen_columns::{FIT_RADIUS, Narrow, spread};
 use super::second_stage::{Fit, second};
 use super::{Decision, Erm, ssp};
 use crate::LearnError;
@@ -57,7 +57,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Kifer, Smith & Thakurta 2012; Thakurta 2013, Algorithm 6.2; Dick et al. 2023 (choice)",
     guarantee: "(ε, δ), and pure ε for squared loss, in finite arithmetic",
     settings: TwoStage::SETTINGS,
-    noised: "the choice of columns, then what is fitted",
+    noisy: "the choice of columns, then what is fitted",
     private: true,
     covers: Covers {
         printed: Cover::unprinted("has no printed constants for the two stages as they are here"),
@@ -277,7 +277,7 @@ impl Procedure<Erm> for Staged {
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
-        serde_json::to_value(Begin { start: self.start, naming: self.first.naming() }).ok()
+        serde_json::to_value(Begin { start: self.start, sizes: self.first.sizes() }).ok()
     }
 
     fn run(
@@ -289,7 +289,7 @@ impl Procedure<Erm> for Staged {
     ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let watch = StepWatch::new(monitor);
-        ask::<Stages>(session, &watch, |question, session| match question {
+        ask::<Stages>(session, &watch, |query, session| match query {
             Query::Choose => {
                 let heard = self.first.ask(facts, data, session, monitor)?;
                 Ok(heard.map(Reply::Chosen))
@@ -308,7 +308,8 @@ impl Procedure<Erm> for Staged {
 #[serde(deny_unknown_fields)]
 struct Begin {
     start: Start,
-    naming: SelectionSizes,
+    #[serde(rename = "naming")]
+    sizes: SelectionSizes,
 }
 
 /// The answer to a query.
@@ -337,11 +338,11 @@ impl Walk for Stages {
     }
 
     fn next(&mut self, answer: Option<Reply>) -> Next<Query, LinearWeights> {
-        let Begin { start, naming } = self.begin;
+        let Begin { start, sizes } = self.begin;
         match answer {
             None => Next::Ask(Query::Choose),
             Some(Reply::Chosen(heard)) => {
-                self.chosen = start.columns_of(&naming.point(heard));
+                self.chosen = start.columns_of(&sizes.point(heard));
                 Next::Ask(Query::Fit(self.chosen.clone()))
             }
             Some(Reply::Fitted(weights)) => {

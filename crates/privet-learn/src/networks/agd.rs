@@ -34,14 +34,14 @@
 //!   are covered.
 //! - Tested by `networks/agd/tests.rs`.
 
-mod books;
+mod budget;
 mod line_search;
 #[cfg(test)]
 mod tests;
 
-use self::books::{Books, Prices};
+use self::budget::{Books, Prices};
 use self::line_search::{Descent, Query, Start, moved};
-use super::begins::Begins;
+use super::initial_weights::InitialWeights;
 use super::examples::Examples;
 use super::learners::Method;
 use super::options::{CLIP, CLIP_LOSS, LONGEST, NONCONVEX, Settings, WEIGHT_DECAY};
@@ -128,7 +128,7 @@ pub(crate) fn plan(
         leak: 0.0,
     };
     let adaptive = Adaptive {
-        begins: Begins::of(facts),
+        begins: InitialWeights::of(facts),
         scale,
         limit,
         prices: Prices::divided(limit.limit.most(), steps),
@@ -177,7 +177,7 @@ fn whole(neighbours: Neighbours, unit: Unit, scale: f64) -> Event {
 /// A training with adaptively chosen events.
 #[derive(Debug, Clone)]
 struct Adaptive {
-    begins: Begins,
+    begins: InitialWeights,
     /// Noise scale of the whole.
     scale: f64,
     limit: Filter,
@@ -226,7 +226,7 @@ impl Adaptive {
     fn answer(
         &self,
         examples: &Examples,
-        question: &Query,
+        query: &Query,
         session: &mut Session<'_>,
         watch: &StepWatch<'_>,
     ) -> Result<Noisy<Vec<f64>>, GateError> {
@@ -234,7 +234,7 @@ impl Adaptive {
             return Err(GateError::Unanswered);
         }
         let everyone: Vec<u32> = (0..examples.rows() as u32).collect();
-        match question {
+        match query {
             Query::Gradient { at, price } => {
                 let sum = examples.exact_sum(at, &everyone, self.clip);
                 let gaussian = self.gradient(*price).ok_or(GateError::NotAsPlanned)?;
@@ -344,8 +344,8 @@ impl Procedure<Network> for Adaptive {
         self.begins.weights()?;
         let examples = Examples::of(facts, table)?;
         let watch = StepWatch::new(monitor);
-        ask::<Descent>(session, &watch, |question, session| {
-            Ok(self.answer(&examples, question, session, &watch)?)
+        ask::<Descent>(session, &watch, |query, session| {
+            Ok(self.answer(&examples, query, session, &watch)?)
         })
     }
 }

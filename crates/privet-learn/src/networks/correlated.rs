@@ -21,7 +21,7 @@
 //! - There is no amplification by sampling. It is useful where samples cannot be drawn, or for many
 //!   passes.
 
-use super::begins::Begins;
+use super::initial_weights::InitialWeights;
 use super::examples::Examples;
 use super::learners::Method;
 use super::options::Settings;
@@ -93,7 +93,7 @@ pub(crate) fn plan(
         },
         budget,
     )?;
-    let correlated = Correlated { begins: Begins::of(facts), continual, schedule, batch, clip };
+    let correlated = Correlated { begins: InitialWeights::of(facts), continual, schedule, batch, clip };
     Ok(Decision {
         worker: Worker::Whole(Arc::new(correlated)),
         settled,
@@ -111,7 +111,7 @@ const IN_ORDER: Condition = Condition::new(
 /// A training under correlated noise.
 #[derive(Debug, Clone)]
 struct Correlated {
-    begins: Begins,
+    begins: InitialWeights,
     continual: Continual,
     schedule: Schedule,
     batch: u64,
@@ -174,11 +174,11 @@ impl Procedure<Network> for Correlated {
         let watch = StepWatch::new(monitor);
         let mut stream = self.continual.begin()?;
         let pass = facts.table.rows.div_ceil(self.batch);
-        ask_by_steps::<Training>(session, &watch, |question, session| {
-            let first = (u64::from(question.step) % pass * self.batch) as u32;
+        ask_by_steps::<Training>(session, &watch, |query, session| {
+            let first = (u64::from(query.step) % pass * self.batch) as u32;
             let last = (u64::from(first) + self.batch).min(examples.rows() as u64) as u32;
             let rows: Vec<u32> = (first..last).collect();
-            let sum = examples.exact_sum(&question.at, &rows, self.clip);
+            let sum = examples.exact_sum(&query.at, &rows, self.clip);
             let sum = sum.ok_or(GateError::Unanswered)?;
             let steps = sum.counts.iter().map(|count| *count as i64);
             let steps = Zeroizing::new(steps.collect::<Vec<i64>>());

@@ -28,7 +28,7 @@
 
 pub mod agd;
 mod baseline;
-mod begins;
+mod initial_weights;
 pub mod checkpoint;
 pub mod correlated;
 mod examples;
@@ -352,8 +352,8 @@ impl Task for Network {
         found.flat(&net).map(|_| ())
     }
 
-    fn noised(&self) -> &'static str {
-        self.method.info().noised
+    fn noise_on(&self) -> &'static str {
+        self.method.info().noisy
     }
 
     fn summary(&self) -> String {

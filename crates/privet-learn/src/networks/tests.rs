@@ -16,7 +16,7 @@ use privet_dp::account::{Cost, Event};
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::ExactCounts;
 use privet_dp::noise::{FixedSeed, SystemRandom};
-use privet_nn::{Description, Share};
+use privet_nn::{Description, ScaledClip};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 
@@ -135,8 +135,8 @@ proptest! {
         prop_assert!(norm(moved.iter().copied()) <= difference * (1.0 + FLOAT));
         prop_assert!(term <= contribution(gamma, clip, difference) * (1.0 + FLOAT), "{term}");
         // Exactly so in integers.
-        let question = Query { step: 1, at: new, before: Some(old) };
-        let exact = exact_terms(&examples, &question, &[0], (gamma, clip, difference)).unwrap();
+        let query = Query { step: 1, at: new, before: Some(old) };
+        let exact = exact_terms(&examples, &query, &[0], (gamma, clip, difference)).unwrap();
         let squares: f64 = exact.counts.iter().map(|count| (*count as f64).powi(2)).sum();
         let most = contribution(gamma, clip, difference) / exact.unit;
         prop_assert!(squares <= most * most, "{squares} beyond {most}²");
@@ -150,9 +150,9 @@ proptest! {
         new in any_weights(facts().net.parameters()), old in any_weights(facts().net.parameters()),
     ) {
         let examples = Examples::of(&facts(), &table(&records)).unwrap();
-        let question = Query { step: 1, at: new, before: Some(old) };
+        let query = Query { step: 1, at: new, before: Some(old) };
         let terms = |rows: &[u32]| {
-            exact_terms(&examples, &question, rows, (0.3, 1.0, 0.2)).unwrap().counts
+            exact_terms(&examples, &query, rows, (0.3, 1.0, 0.2)).unwrap().counts
         };
         let everyone: Vec<u32> = (0..records.len() as u32).collect();
         let mut alone = vec![0; facts().net.trainable()];
@@ -181,8 +181,8 @@ fn the_clip_is_reached() {
     let length = steps(examples.exact_sum(&weights, &[0], 1e-3).unwrap());
     assert!(length > 0.999e-3 && length <= 1e-3, "{length}");
     let grid = privet_nn::grid(1e-4);
-    let own = Share { clip: 1e-5, share: 0.3, grid };
-    let moved = Share { clip: 1e-4, share: 0.7, grid };
+    let own = ScaledClip { clip: 1e-5, share: 0.3, grid };
+    let moved = ScaledClip { clip: 1e-4, share: 0.7, grid };
     let mut both = examples.exact_terms([&weights, &far], &[0], [own, moved]).unwrap();
     let alone = examples.exact_share(&weights, &[0], own).unwrap();
     both.counts.iter_mut().zip(&alone.counts).for_each(|(both, own)| *both -= own);
@@ -688,7 +688,7 @@ fn a_training_goes_on_where_it_was_put_aside() {
         drop(ready().unwrap());
         let begun = ready().unwrap().begin(&planned, &mut source).unwrap();
         assert!(ready().is_err(), "there already");
-        let Advanced::Aside(aside) = begun.advance(&data, 3, &mut source, &stop).unwrap() else {
+        let Advanced::SuspendedStream(aside) = begun.advance(&data, 3, &mut source, &stop).unwrap() else {
             panic!("{method}: at its end")
         };
         assert_eq!(aside.taken(), 3);
@@ -699,7 +699,7 @@ fn a_training_goes_on_where_it_was_put_aside() {
         let other =
             plan(&with(request(method, &wide, 200, Neighbours::ReplaceOne), &settings)).unwrap();
         assert!(read.is_of(&other).unwrap_err().to_string().contains("another network"));
-        let Advanced::Aside(_) = read.advance(&data, 2, &mut source, &stop).unwrap() else {
+        let Advanced::SuspendedStream(_) = read.advance(&data, 2, &mut source, &stop).unwrap() else {
             panic!("{method}: at its end")
         };
         // An older state is a copy that was resumed already.

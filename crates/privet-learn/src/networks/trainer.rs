@@ -1,6 +1,6 @@
 //! A method's plan, and the execution of a training from its first step to its last.
 
-use super::begins::Begins;
+use super::initial_weights::InitialWeights;
 use super::examples::Examples;
 use super::options::Settings;
 use super::tensors::Tensors;
@@ -47,7 +47,7 @@ impl Worker {
 /// A training whose queries are answered one by one.
 pub(crate) trait Trainer: Procedure<Network> {
     /// Network and initial weights.
-    fn begins(&self) -> &Begins;
+    fn begins(&self) -> &InitialWeights;
 
     /// Returns the training with the initial weights of a public file.
     fn begun_from(&self, row: &Matrix) -> Result<Arc<dyn Trainer>, LearnError>;
@@ -56,7 +56,7 @@ pub(crate) trait Trainer: Procedure<Network> {
     fn answer(
         &self,
         examples: &Examples,
-        question: &Query,
+        query: &Query,
         session: &mut Session<'_>,
         watch: &StepWatch<'_>,
     ) -> Result<Noisy<Vec<f64>>, GateError>;
@@ -73,8 +73,8 @@ pub(super) fn train(
     trainer.begins().weights()?;
     let examples = Examples::of(facts, table)?;
     let watch = StepWatch::new(monitor);
-    ask::<Training>(session, &watch, |question, session| {
-        Ok(trainer.answer(&examples, question, session, &watch)?)
+    ask::<Training>(session, &watch, |query, session| {
+        Ok(trainer.answer(&examples, query, session, &watch)?)
     })
 }
 

@@ -307,7 +307,7 @@ mod tests {
 
     fn asked(next: Next<Query, Tensors>) -> Query {
         match next {
-            Next::Ask(question) => question,
+            Next::Ask(query) => query,
             other => panic!("{other:?}"),
         }
     }

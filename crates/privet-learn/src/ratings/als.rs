@@ -36,7 +36,7 @@ pub(super) const INFO: Info = Info {
     source: "Koren, Bell and Volinsky 2009",
     guarantee: NONE,
     settings: PlainAls::SETTINGS,
-    noised: "nothing",
+    noisy: "nothing",
     private: false,
     covers: Covers::ALL,
     more: (),

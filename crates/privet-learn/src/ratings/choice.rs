@@ -12,7 +12,7 @@
 //!
 //! Tested by `choosing_items_moves_no_further_than_is_charged` and `tests/all/completion.rs`.
 
-use super::asking::MethodPlan;
+use super::execution::MethodPlan;
 use super::factors::Factors;
 use super::local::{LocalState, Query, Tally};
 use super::moments;
@@ -89,7 +89,8 @@ pub(crate) enum Narrow<Q> {
         /// Indices in the list, ascending.
         chosen: Vec<u32>,
         /// Query about these items.
-        question: Q,
+        #[serde(rename = "question")]
+        query: Q,
     },
 }
 
@@ -97,14 +98,14 @@ impl<Q: Query> Query for Narrow<Q> {
     fn coordinates(&self) -> usize {
         match self {
             Self::Counts { items } => *items,
-            Self::Of { question, .. } => question.coordinates(),
+            Self::Of { query, .. } => query.coordinates(),
         }
     }
 
     fn unit(&self) -> f64 {
         match self {
             Self::Counts { .. } => UNIT,
-            Self::Of { question, .. } => question.unit(),
+            Self::Of { query, .. } => query.unit(),
         }
     }
 
@@ -114,7 +115,7 @@ impl<Q: Query> Query for Narrow<Q> {
                 let weight = moments::weight(SPREAD, user.items().len());
                 user.items().iter().for_each(|item| into.add(*item as usize, weight));
             }
-            Self::Of { chosen, question } => question.add(&user.only(chosen), into),
+            Self::Of { chosen, query } => query.add(&user.only(chosen), into),
         }
     }
 }
@@ -149,7 +150,7 @@ impl<S: MethodPlan> Walk for Narrowing<S> {
             (Some(of), answer) => of.next(answer),
         };
         match next {
-            Next::Ask(question) => Next::Ask(Narrow::Of { chosen: self.chosen.clone(), question }),
+            Next::Ask(query) => Next::Ask(Narrow::Of { chosen: self.chosen.clone(), query }),
             Next::Release(of) => {
                 let items = self.chosen.clone();
                 Next::Release(Factors::Chosen(Chosen { items, of: Box::new(of) }))
@@ -219,8 +220,8 @@ mod tests {
         /// One user added, removed or exchanged for any other.
         #[test]
         fn choosing_items_moves_no_further_than_is_charged(one in user(), other in user()) {
-            let question: Narrow<Inner> = Narrow::Counts { items: 200 };
-            let [mine, hers] = [&one, &other].map(|user| told(&question, user));
+            let query: Narrow<Inner> = Narrow::Counts { items: 200 };
+            let [mine, hers] = [&one, &other].map(|user| told(&query, user));
             let square = |a: &[f64], b: &[f64]| {
                 a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
             };

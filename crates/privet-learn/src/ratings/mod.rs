@@ -32,7 +32,7 @@
 //! private (a user can come with few ratings or many), and only the declared one is used.
 
 mod als;
-mod asking;
+mod execution;
 mod baseline;
 mod choice;
 pub mod factors;
@@ -42,7 +42,7 @@ mod local;
 pub mod measure;
 pub mod moments;
 mod report;
-pub mod rivals;
+pub mod alternatives;
 pub mod shape;
 pub mod spectral;
 
@@ -200,8 +200,8 @@ impl Task for Complete {
         }
     }
 
-    fn noised(&self) -> &'static str {
-        self.method.info().noised
+    fn noise_on(&self) -> &'static str {
+        self.method.info().noisy
     }
 
     fn summary(&self) -> String {

@@ -27,13 +27,13 @@ pub struct Queries {
     /// The unit of the answers, a power of two.
     pub unit: f64,
     /// Subtracted from each answer before the noise.
-    pub less: Option<Recentring>,
+    pub recentring: Option<Recentring>,
 }
 
 impl Queries {
     /// With nothing subtracted from the answers.
     pub fn of(each: Vec<Exact>, unit: f64) -> Self {
-        Self { each, unit, less: None }
+        Self { each, unit, recentring: None }
     }
 }
 
@@ -59,15 +59,15 @@ impl Here<'_> {
         if self.0.len() != questions.each.len() {
             return None;
         }
-        for (records, question) in self.0.iter().zip(&questions.each) {
-            let ExactAnswer::Units(sum) = records.exact(question).ok()? else { return None };
+        for (records, query) in self.0.iter().zip(&questions.each) {
+            let ExactAnswer::Units(sum) = records.exact(query).ok()? else { return None };
             counts.extend(sum.into_units()?);
         }
-        let Some(less) = &questions.less else {
+        let Some(recentring) = &questions.recentring else {
             return Some(ExactCounts { counts, unit: questions.unit });
         };
-        let unit = questions.unit / 2_f64.powi(less.bits as i32);
-        Some(ExactCounts { counts: less.taken_from(&counts)?, unit })
+        let unit = questions.unit / 2_f64.powi(recentring.bits as i32);
+        Some(ExactCounts { counts: recentring.taken_from(&counts)?, unit })
     }
 }
 

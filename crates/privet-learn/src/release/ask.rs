@@ -26,8 +26,8 @@ pub(crate) fn ask_by_steps<W: Walk>(
     watch: &StepWatch<'_>,
     mut answer: impl FnMut(&W::Query, &mut Session<'_>) -> Result<Noisy<W::Answer>, LearnError>,
 ) -> Result<Noisy<W::Artefact>, LearnError> {
-    ask::<W>(session, watch, |question, session| match watch.step() {
-        true => answer(question, session),
+    ask::<W>(session, watch, |query, session| match watch.step() {
+        true => answer(query, session),
         false => Err(GateError::Unanswered.into()),
     })
 }

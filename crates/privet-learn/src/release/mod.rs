@@ -12,7 +12,7 @@ pub(crate) mod again;
 pub(crate) mod allowance;
 pub(crate) mod answers;
 pub(crate) mod ask;
-pub mod bought;
+pub mod private_estimates;
 pub(crate) mod conditions;
 pub(crate) mod covers;
 pub(crate) mod family;
@@ -36,7 +36,7 @@ pub(crate) mod unchecked;
 pub(crate) mod verify;
 pub(crate) mod void;
 pub(crate) mod watch;
-pub mod weight_laws;
+pub mod weight_noise;
 
 pub use allowance::Allowance;
 pub use answers::{Answers, Here, Queries, SumNoise};

@@ -24,7 +24,7 @@
 //!   also subtracts associations with columns chosen before; here it does not.
 //! - Tested by `tests/all/select.rs`.
 
-use super::naming::{NoisyAnswer, SelectionSizes};
+use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 
 use super::{SingleQuery, Decision, Select, Selector, Support, PlanInput, kendall, marginal, open};
 use crate::LearnError;
@@ -56,7 +56,7 @@ pub const INFO: Info = Info {
     source: "Dwork, Su & Zhang 2021 (peeling); Dick, Gillenwater & Joseph 2023 (Kendall's coefficient)",
     guarantee: "(ε, δ) and pure ε in finite arithmetic",
     settings: Correlation::SETTINGS,
-    noised: "the choice of a column by its association",
+    noisy: "the choice of a column by its association",
     private: true,
     covers: Covers { needs: Needs::Memory, printed: Cover::unprinted(NOT_PRINTED), ..Covers::ALL },
     more: (),
@@ -167,7 +167,7 @@ pub(crate) struct Choosing {
     association: Association,
     cap: Option<u32>,
     clip: f64,
-    naming: SelectionSizes,
+    sizes: SelectionSizes,
     /// Upper bound on a score.
     largest: f64,
 }
@@ -209,9 +209,9 @@ impl Choosing {
         let floor = 0.25 / usual_range(budget, f64::from(size));
         let scale = budget.least(floor, |scale| selection.with_range(1.0 / scale).event())?;
         let selection = selection.with_range(1.0 / scale);
-        let naming = SelectionSizes::of(facts, size);
+        let sizes = SelectionSizes::of(facts, size);
         let clip = terms.features.bound();
-        Ok(Self { selection, association, cap, clip, naming, largest })
+        Ok(Self { selection, association, cap, clip, sizes, largest })
     }
 
     /// Bound to which entries are clamped, for `products`.
@@ -240,7 +240,7 @@ impl Choosing {
                 let data = first.as_ref().unwrap_or(data);
                 for problem in 0..facts.problems {
                     let labels = problems::labels(facts, data, problem)?;
-                    all.extend(kendall::pair_counts(&data.features, &labels, self.naming.open));
+                    all.extend(kendall::pair_counts(&data.features, &labels, self.sizes.open));
                 }
                 Ok(all)
             }
@@ -274,7 +274,7 @@ impl Procedure<Select> for Choosing {
     }
 
     fn settings(&self) -> Shown {
-        Shown::of([("size", self.naming.size as f64)]).and("association_noise", self.missed())
+        Shown::of([("size", self.sizes.size as f64)]).and("association_noise", self.missed())
     }
 
     fn refuses(&self, found: &Support) -> Option<&'static str> {
@@ -282,7 +282,7 @@ impl Procedure<Select> for Choosing {
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
-        self.naming.start()
+        self.sizes.start()
     }
 
     fn run(
@@ -298,8 +298,8 @@ impl Procedure<Select> for Choosing {
 }
 
 impl SingleQuery for Choosing {
-    fn naming(&self) -> SelectionSizes {
-        self.naming
+    fn sizes(&self) -> SelectionSizes {
+        self.sizes
     }
 
     fn ask(

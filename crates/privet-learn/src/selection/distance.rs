@@ -24,7 +24,7 @@
 //! - Tested by `tests/all/select.rs`.
 
 use super::marginal::{self, Marginals};
-use super::naming::{NoisyAnswer, SelectionSizes};
+use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 use crate::release::note::Condition;
 
 use super::election::{counted, elected};
@@ -59,7 +59,7 @@ pub const INFO: Info = Info {
     source: "Smith & Thakurta 2013; Thakurta 2013, §6.2",
     guarantee: FINITE,
     settings: Distance::SETTINGS,
-    noised: "the distance to another answer",
+    noisy: "the distance to another answer",
     private: true,
     covers: Covers {
         pure: UNSTABLE,
@@ -152,9 +152,9 @@ pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Distance) -> Result<Decisio
         Over::Mode | Over::Errors => facts.relation().records() as u64,
     };
     let chunks = (over == Over::Votes).then_some(chunks);
-    let naming = SelectionSizes::of(facts, wanted.size);
+    let sizes = SelectionSizes::of(facts, wanted.size);
     Ok(Decision {
-        procedure: Arc::new(Electing { test, over, chunks, moves, naming }),
+        procedure: Arc::new(Electing { test, over, chunks, moves, sizes }),
         settled: Selector::Distance(Distance { over: Some(over), chunks }),
         notes: vec![NOTHING.into()],
     })
@@ -174,7 +174,7 @@ struct Electing {
     chunks: Option<u32>,
     /// Upper bound on the move of a lead between neighbours, D.
     moves: u64,
-    naming: SelectionSizes,
+    sizes: SelectionSizes,
 }
 
 impl Electing {
@@ -186,7 +186,7 @@ impl Electing {
         watch: &StepWatch<'_>,
     ) -> Result<Proxied<Vec<u32>>, LearnError> {
         let marginals = Marginals::new(facts, data, &marginal::terms(facts, None)?)?;
-        let otherwise: Vec<u32> = (0..self.naming.size as u32).collect();
+        let otherwise: Vec<u32> = (0..self.sizes.size as u32).collect();
         let rows = 0..marginals.rows();
         if !watch.step() {
             return Err(LearnError::Solve(SolveError::Stopped));
@@ -202,7 +202,7 @@ impl Electing {
                     .iter()
                     .enumerate()
                     .for_each(|(row, owner)| ballots[drawn[*owner] as usize].push(row));
-                let vote = |rows: &[usize]| marginals.best(rows, self.naming.size);
+                let vote = |rows: &[usize]| marginals.best(rows, self.sizes.size);
                 counted(&ballots, vote, || watch.step())
                     .ok_or(LearnError::Solve(SolveError::Stopped))?
             }
@@ -215,7 +215,7 @@ impl Electing {
             }
             Over::Errors => {
                 // Correct answers of each rule: a column, and its sign (1 for the opposite).
-                let mut right = vec![[0_u64; 2]; self.naming.open];
+                let mut right = vec![[0_u64; 2]; self.sizes.open];
                 rows.for_each(|row| {
                     marginals.signs(row, |column, agrees| right[column][usize::from(!agrees)] += 1);
                 });
@@ -237,7 +237,7 @@ impl Procedure<Select> for Electing {
 
     fn settings(&self) -> Shown {
         Shown::of([
-            ("size", self.naming.size as f64),
+            ("size", self.sizes.size as f64),
             ("distance_noise", self.test.noise_scale),
             ("threshold", self.test.threshold() as f64),
             ("lead_needed", lead_needed(&self.test, self.moves)),
@@ -246,7 +246,7 @@ impl Procedure<Select> for Electing {
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
-        self.naming.start()
+        self.sizes.start()
     }
 
     fn run(
@@ -262,8 +262,8 @@ impl Procedure<Select> for Electing {
 }
 
 impl SingleQuery for Electing {
-    fn naming(&self) -> SelectionSizes {
-        self.naming
+    fn sizes(&self) -> SelectionSizes {
+        self.sizes
     }
 
     fn ask(
@@ -361,7 +361,7 @@ mod tests {
             let wanted =
                 PlanInput { facts: &facts, budget, calibration: crate::Calibration::Sound, size: 1 };
             let test = test(&wanted).unwrap();
-            let naming = SelectionSizes::of(&facts, 1);
+            let sizes = SelectionSizes::of(&facts, 1);
             let stop = AtomicBool::new(false);
             let watch = StepWatch::new(&stop);
             for seed in 0..40 {
@@ -373,7 +373,7 @@ mod tests {
                         Over::Votes => 2,
                         _ => facts.relation().records() as u64,
                     };
-                    let electing = Electing { test, over, chunks: Some(9), moves, naming };
+                    let electing = Electing { test, over, chunks: Some(9), moves, sizes };
                     let found = worlds.map(|data| {
                         let mut source = FixedSeed::new(seed);
                         let mut session = Session::start(Event::All(vec![]), &mut source);
@@ -384,7 +384,7 @@ mod tests {
                 let found = worlds.map(|data| {
                     let mut source = FixedSeed::new(seed);
                     let mut session = Session::start(Event::All(vec![]), &mut source);
-                    subsample::voting(test, 0.05, 60, naming)
+                    subsample::voting(test, 0.05, 60, sizes)
                         .found(&facts, data, &mut session, &watch)
                         .unwrap()
                 });

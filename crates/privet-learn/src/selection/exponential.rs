@@ -26,7 +26,7 @@
 //!   alone.
 //! - Tested by `tests/all/select.rs`.
 
-use super::naming::{NoisyAnswer, SelectionSizes, sets, unranked};
+use super::noisy_answer::{NoisyAnswer, SelectionSizes, sets, unranked};
 
 use super::squares::{LARGEST_SIZE, Moments};
 use super::supports::Supports;
@@ -70,7 +70,7 @@ pub const INFO: Info = Info {
     source: "Kifer, Smith & Thakurta 2012; Thakurta 2013, Algorithm 6.3",
     guarantee: "(ε, δ) and pure ε in finite arithmetic",
     settings: Exponential::SETTINGS,
-    noised: "the choice of a set of columns by its fit",
+    noisy: "the choice of a set of columns by its fit",
     private: true,
     covers: Covers {
         several: Cover::one_problem(
@@ -220,9 +220,9 @@ pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Exponential) -> Result<Deci
     };
     let floor = 0.25 / wanted.budget.epsilon();
     let scale = wanted.budget.least(floor, |scale| choice.with_range(1.0 / scale).event())?;
-    let naming = SelectionSizes::of(facts, size);
+    let sizes = SelectionSizes::of(facts, size);
     Ok(Decision {
-        procedure: Arc::new(Fitting { choice: choice.with_range(1.0 / scale), fits, naming }),
+        procedure: Arc::new(Fitting { choice: choice.with_range(1.0 / scale), fits, sizes }),
         settled: Selector::Exponential(Exponential { ball: Some(fits.ball), clip: Some(clip) }),
         notes: vec![],
     })
@@ -233,7 +233,7 @@ pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Exponential) -> Result<Deci
 struct Fitting {
     choice: Choice,
     fits: Fits,
-    naming: SelectionSizes,
+    sizes: SelectionSizes,
 }
 
 impl Procedure<Select> for Fitting {
@@ -245,7 +245,7 @@ impl Procedure<Select> for Fitting {
         let missed =
             (self.choice.candidates as f64).ln() / self.choice.rate * UNIT * self.fits.record;
         Shown::of([
-            ("size", self.naming.size as f64),
+            ("size", self.sizes.size as f64),
             ("sets", self.choice.candidates as f64),
             ("fit_noise", missed),
         ])
@@ -256,7 +256,7 @@ impl Procedure<Select> for Fitting {
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
-        self.naming.start()
+        self.sizes.start()
     }
 
     fn run(
@@ -272,8 +272,8 @@ impl Procedure<Select> for Fitting {
 }
 
 impl SingleQuery for Fitting {
-    fn naming(&self) -> SelectionSizes {
-        self.naming
+    fn sizes(&self) -> SelectionSizes {
+        self.sizes
     }
 
     fn ask(
@@ -285,7 +285,7 @@ impl SingleQuery for Fitting {
     ) -> Result<Noisy<NoisyAnswer>, LearnError> {
         let watch = StepWatch::new(monitor);
         let labels = problems::labels(facts, data, 0)?;
-        let shape = (self.naming.open, self.naming.size);
+        let shape = (self.sizes.open, self.sizes.size);
         let moments = Moments::new(&data.features, &labels, shape.0, self.fits.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         if self.choice.candidates <= ALL {

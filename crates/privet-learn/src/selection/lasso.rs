@@ -24,7 +24,7 @@
 
 use super::distance::{NOTHING, UNSTABLE, test};
 use super::margins::{Ended, Scaled, Steps};
-use super::naming::{NoisyAnswer, SelectionSizes};
+use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 
 use super::squares::LARGEST_SIZE;
 use super::{SingleQuery, Decision, Select, Selector, Support, PlanInput, open};
@@ -65,7 +65,7 @@ pub const INFO: Info = Info {
     source: "Smith & Thakurta 2013; Thakurta 2013, §6.4.2, with other margins",
     guarantee: FINITE,
     settings: LassoStability::SETTINGS,
-    noised: "the distance to another answer",
+    noisy: "the distance to another answer",
     private: true,
     covers: Covers {
         pure: UNSTABLE,
@@ -154,7 +154,7 @@ pub(crate) fn plan(wanted: &PlanInput<'_>, options: &LassoStability) -> Result<D
             steps,
             records,
             rows_needed: rows_needed(&|rows| Steps { lambda: rule(rows), ..at(rows, 1.0) }, needed),
-            naming: SelectionSizes::of(facts, wanted.size),
+            sizes: SelectionSizes::of(facts, wanted.size),
         }),
         settled: Selector::LassoStability(LassoStability {
             lambda: Some(lambda),
@@ -193,7 +193,7 @@ struct Testing {
     /// Number of records by which neighbours differ, r.
     records: f64,
     rows_needed: f64,
-    naming: SelectionSizes,
+    sizes: SelectionSizes,
 }
 
 impl Testing {
@@ -211,17 +211,17 @@ impl Procedure<Select> for Testing {
 
     fn settings(&self) -> Shown {
         Shown::of([
-            ("size", self.naming.size as f64),
+            ("size", self.sizes.size as f64),
             ("distance_noise", self.test.noise_scale),
             ("threshold", self.test.threshold() as f64),
             ("lambda", self.steps.lambda),
             ("rows_needed", self.rows_needed.ceil()),
-            ("most_steps", self.steps.most(self.naming.open)),
+            ("most_steps", self.steps.most(self.sizes.open)),
         ])
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
-        self.naming.start()
+        self.sizes.start()
     }
 
     fn run(
@@ -237,8 +237,8 @@ impl Procedure<Select> for Testing {
 }
 
 impl SingleQuery for Testing {
-    fn naming(&self) -> SelectionSizes {
-        self.naming
+    fn sizes(&self) -> SelectionSizes {
+        self.sizes
     }
 
     fn ask(
@@ -251,7 +251,7 @@ impl SingleQuery for Testing {
         let watch = StepWatch::new(monitor);
         let grid = FeatureGrid::new(facts.entry_bound);
         let labels = problems::labels(facts, data, 0)?;
-        let SelectionSizes { open, size } = self.naming;
+        let SelectionSizes { open, size } = self.sizes;
         let scaled = Scaled::new(&data.features, &labels, open, grid, size)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         let searched = scaled.searched(&self.steps, || watch.goes_on());

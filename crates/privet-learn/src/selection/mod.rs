@@ -26,7 +26,7 @@ pub mod lasso;
 mod learners;
 mod marginal;
 mod margins;
-mod naming;
+mod noisy_answer;
 mod report;
 mod squares;
 pub mod subsample;
@@ -35,7 +35,7 @@ mod supports;
 pub(crate) use election::elected;
 pub use election::stable_distance;
 pub use learners::{SELECTORS, Selector};
-pub(crate) use naming::{NoisyAnswer, SelectionSizes};
+pub(crate) use noisy_answer::{NoisyAnswer, SelectionSizes};
 
 use crate::linear::Erm;
 use crate::linear::facts::Facts;
@@ -97,7 +97,7 @@ impl Artefact for Support {
 /// A selector's single query, for callers that read its answer in a walk of their own.
 pub(crate) trait SingleQuery: Procedure<Select> {
     /// Returns the public numbers by which the answer is read.
-    fn naming(&self) -> SelectionSizes;
+    fn sizes(&self) -> SelectionSizes;
 
     /// Answers the query under noise.
     fn ask(
@@ -187,8 +187,8 @@ impl Task for Select {
         if fits { Ok(()) } else { Err("its columns do not fit its schema".into()) }
     }
 
-    fn noised(&self) -> &'static str {
-        self.method.info().noised
+    fn noise_on(&self) -> &'static str {
+        self.method.info().noisy
     }
 
     fn summary(&self) -> String {

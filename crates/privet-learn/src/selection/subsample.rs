@@ -29,7 +29,7 @@
 
 use super::distance::{NOTHING, UNSTABLE, lead_needed, test};
 use super::marginal::{self, Marginals};
-use super::naming::{NoisyAnswer, SelectionSizes};
+use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 
 use super::election::{counted, elected};
 use super::{SingleQuery, Decision, Select, Selector, Support, PlanInput};
@@ -64,7 +64,7 @@ pub const INFO: Info = Info {
     source: "Smith & Thakurta 2013; Thakurta 2013, Algorithm 6.1 with fewer parts",
     guarantee: FINITE,
     settings: Subsample::SETTINGS,
-    noised: "the distance to another answer",
+    noisy: "the distance to another answer",
     private: true,
     covers: Covers {
         pure: UNSTABLE,
@@ -110,9 +110,9 @@ pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Subsample) -> Result<Decisi
 }
 
 /// Votes of `parts` random parts, with c = ⌊2mq⌋.
-pub(super) fn voting(test: Stability, rate: f64, parts: u32, naming: SelectionSizes) -> Voting {
+pub(super) fn voting(test: Stability, rate: f64, parts: u32, sizes: SelectionSizes) -> Voting {
     let most = ((2.0 * f64::from(parts) * rate).floor() as u64).max(1);
-    Voting { test, rate, parts, most, naming }
+    Voting { test, rate, parts, most, sizes }
 }
 
 /// Random parts that vote, and the test of the winner.
@@ -123,7 +123,7 @@ pub(super) struct Voting {
     parts: u32,
     /// Upper bound on the number of parts that contain a unit, c.
     most: u64,
-    naming: SelectionSizes,
+    sizes: SelectionSizes,
 }
 
 impl Voting {
@@ -142,10 +142,10 @@ impl Voting {
         for (row, owner) in owners.iter().enumerate() {
             drawn[*owner].iter().for_each(|part| ballots[*part as usize].push(row));
         }
-        let vote = |rows: &[usize]| marginals.best(rows, self.naming.size);
+        let vote = |rows: &[usize]| marginals.best(rows, self.sizes.size);
         let votes = counted(&ballots, vote, || watch.step());
         let votes = votes.ok_or(LearnError::Solve(SolveError::Stopped))?;
-        Ok(elected(votes, 2 * self.most, (0..self.naming.size as u32).collect()))
+        Ok(elected(votes, 2 * self.most, (0..self.sizes.size as u32).collect()))
     }
 }
 
@@ -156,7 +156,7 @@ impl Procedure<Select> for Voting {
 
     fn settings(&self) -> Shown {
         Shown::of([
-            ("size", self.naming.size as f64),
+            ("size", self.sizes.size as f64),
             ("distance_noise", self.test.noise_scale),
             ("threshold", self.test.threshold() as f64),
             ("lead_needed", lead_needed(&self.test, 2 * self.most)),
@@ -166,7 +166,7 @@ impl Procedure<Select> for Voting {
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
-        self.naming.start()
+        self.sizes.start()
     }
 
     fn run(
@@ -182,8 +182,8 @@ impl Procedure<Select> for Voting {
 }
 
 impl SingleQuery for Voting {
-    fn naming(&self) -> SelectionSizes {
-        self.naming
+    fn sizes(&self) -> SelectionSizes {
+        self.sizes
     }
 
     fn ask(

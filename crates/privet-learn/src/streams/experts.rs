@@ -26,9 +26,9 @@
 //! - τ `clip`, λ `entropy`; `signs`: plus or both
 //! - Tested by `tests/all/experts.rs`.
 
-use super::following::{Following, Rule};
-use super::learners::{Decision, Hidden, Learner};
-use super::slopes::Slots;
+use super::stream_walk::{StreamWalk, Rule};
+use super::learners::{Decision, SecretState, Learner};
+use super::gradients::Slots;
 use super::{ADDED, SINGLE};
 use super::{Horizon, Method, Online, Stream};
 use crate::LearnError;
@@ -61,7 +61,7 @@ pub const INFO: Info = Info {
     source: "Jain & Thakurta 2014, §5.2, constants re-derived",
     guarantee: "(ε, δ) and pure ε in finite arithmetic; replace-one neighbours only",
     settings: Experts::SETTINGS,
-    noised: "the choice of a column by what it has cost so far",
+    noisy: "the choice of a column by what it has cost so far",
     private: true,
     covers: Covers {
         printed: Cover::unprinted(NOT_PRINTED),
@@ -184,10 +184,10 @@ struct Drawing {
 }
 
 impl Drawing {
-    fn start(&self, live: bool) -> Following {
+    fn start(&self, live: bool) -> StreamWalk {
         let steps = self.horizon.steps;
         let keep = super::kept_steps(self.horizon.kept, steps);
-        Following { live, ..Following::new(Rule::Chosen, steps, self.horizon.facts.columns, keep) }
+        StreamWalk { live, ..StreamWalk::new(Rule::Chosen, steps, self.horizon.facts.columns, keep) }
     }
 
     fn begin(&self) -> Sums {
@@ -209,7 +209,7 @@ struct Sums {
     scores: Zeroizing<Vec<i64>>,
 }
 
-impl Hidden for Sums {
+impl SecretState for Sums {
     fn step(
         &mut self,
         slots: &Slots<'_>,
@@ -277,7 +277,7 @@ impl Procedure<Online> for Drawing {
 }
 
 impl Learner for Drawing {
-    fn live(&self) -> Result<(serde_json::Value, Box<dyn Hidden>), LearnError> {
+    fn live(&self) -> Result<(serde_json::Value, Box<dyn SecretState>), LearnError> {
         let start = serde_json::to_value(self.start(true)).map_err(|_| GateError::Malformed)?;
         Ok((start, Box::new(self.begin())))
     }

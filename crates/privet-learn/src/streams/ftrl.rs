@@ -41,9 +41,9 @@
 //!   buffered, square-root or tree
 //! - Tested by `tests/all/online.rs`.
 
-use super::following::{Following, Rule};
+use super::stream_walk::{StreamWalk, Rule};
 use super::learners::{Decision, STREAM};
-use super::slopes::{Slopes, Slots};
+use super::gradients::{Slopes, Slots};
 use super::{ADDED, SINGLE};
 use super::{Horizon, Online, Stream};
 use crate::LearnError;
@@ -92,7 +92,7 @@ pub const INFO: Info = Info {
     source: "Kairouz et al. 2021; factorisations of Denisov et al. 2022 and Dvijotham et al. 2024",
     guarantee: STREAM,
     settings: Ftrl::SETTINGS,
-    noised: "the running sum of gradients, at each step",
+    noisy: "the running sum of gradients, at each step",
     private: true,
     covers: Covers {
         pure: Cover::gaussian("give a delta above 0, far below one over the horizon"),
@@ -269,8 +269,8 @@ fn smoothed_error(factor: &Factor, steps: u32, kept: f64) -> Result<f64, LearnEr
     let mut running = Running::new(factor, steps, 1)?;
     let (mut mean, mut square) = (0.0, 0.0);
     for step in 0..steps {
-        let noised = if step == 0 { 1.0 } else { 0.0 };
-        mean += (1.0 - kept) * (running.hear(&[noised])[0] - mean);
+        let noisy = if step == 0 { 1.0 } else { 0.0 };
+        mean += (1.0 - kept) * (running.hear(&[noisy])[0] - mean);
         square += mean * mean;
     }
     Ok(square.sqrt())
@@ -307,7 +307,7 @@ pub(crate) struct FollowTheLeader {
 }
 
 impl FollowTheLeader {
-    pub(super) fn start(&self, live: bool) -> Result<Following, LearnError> {
+    pub(super) fn start(&self, live: bool) -> Result<StreamWalk, LearnError> {
         let Horizon { steps, batch, .. } = self.horizon;
         let width = self.horizon.width();
         let rule = Rule::Leader {
@@ -319,7 +319,7 @@ impl FollowTheLeader {
             anytime: self.anytime,
         };
         let keep = super::kept_steps(self.horizon.kept, steps);
-        Ok(Following { live, ..Following::new(rule, steps, width, keep) })
+        Ok(StreamWalk { live, ..StreamWalk::new(rule, steps, width, keep) })
     }
 
     pub(super) fn begin(&self) -> Result<Gradients, LearnError> {
@@ -377,13 +377,13 @@ impl Procedure<Online> for FollowTheLeader {
 }
 
 impl super::learners::Learner for FollowTheLeader {
-    fn live(&self) -> Result<(serde_json::Value, Box<dyn super::learners::Hidden>), LearnError> {
+    fn live(&self) -> Result<(serde_json::Value, Box<dyn super::learners::SecretState>), LearnError> {
         let start = serde_json::to_value(self.start(true)?).map_err(|_| GateError::Malformed)?;
         Ok((start, Box::new(self.begin()?)))
     }
 }
 
-impl super::learners::Hidden for Gradients {
+impl super::learners::SecretState for Gradients {
     fn step(
         &mut self,
         slots: &Slots<'_>,

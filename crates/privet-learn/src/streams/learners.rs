@@ -2,12 +2,12 @@
 
 use super::baseline::{self, NonPrivate};
 use super::experts::{self, Experts};
-use super::following::Following;
+use super::stream_walk::StreamWalk;
 use super::ftrl::{self, Ftrl};
 use super::giga::{self, Giga};
 use super::implicit::{self, Implicit};
 use super::leader::{self, Leader};
-use super::slopes::Slots;
+use super::gradients::Slots;
 use super::{Horizon, Online, Stream};
 use crate::release::allowance::Allowance;
 use crate::release::ask::ask_by_steps;
@@ -33,7 +33,7 @@ pub(super) const STREAM: &str =
     "(ε, δ) in finite arithmetic; no pure ε; replace-one neighbours only";
 
 /// Secret state of a stream, without noise: computes from records the answers of a walk.
-pub trait Hidden {
+pub trait SecretState {
     /// Makes one step from these rows and the newest released model.
     fn step(
         &mut self,
@@ -52,7 +52,7 @@ pub trait Hidden {
 /// A learner that runs on a table or on rows as they arrive.
 pub(crate) trait Learner: Procedure<Online> {
     /// Start of a live walk, and the secret state.
-    fn live(&self) -> Result<(serde_json::Value, Box<dyn Hidden>), LearnError>;
+    fn live(&self) -> Result<(serde_json::Value, Box<dyn SecretState>), LearnError>;
 }
 
 /// A method's plan.
@@ -77,7 +77,7 @@ pub(super) fn over_table(
     table: &dyn Table,
     session: &mut Session<'_>,
     monitor: &dyn Monitor,
-    hidden: &mut dyn Hidden,
+    hidden: &mut dyn SecretState,
 ) -> Result<Noisy<Stream>, LearnError> {
     let data = admit::in_memory(table, "online", "rows in their order")?;
     let slots = Slots::of(horizon, data)?;
@@ -90,10 +90,10 @@ pub(super) fn over_slots(
     batch: u32,
     session: &mut Session<'_>,
     watch: &StepWatch<'_>,
-    hidden: &mut dyn Hidden,
+    hidden: &mut dyn SecretState,
 ) -> Result<Noisy<Stream>, LearnError> {
     let mut row = 0;
-    ask_by_steps::<Following>(session, watch, |theta, session| {
+    ask_by_steps::<StreamWalk>(session, watch, |theta, session| {
         // A table of users may have fewer rows than declared: the remaining slots are empty.
         let rows = row.min(slots.len())..(row + batch as usize).min(slots.len());
         row += batch as usize;

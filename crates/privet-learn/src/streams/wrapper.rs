@@ -17,10 +17,10 @@
 //! sensitivity.
 
 use super::base::{self, Ball};
-use super::following::{Following, Rule};
+use super::stream_walk::{StreamWalk, Rule};
 use super::leader::{self, Past};
-use super::learners::{Hidden, Learner};
-use super::slopes::Slots;
+use super::learners::{SecretState, Learner};
+use super::gradients::Slots;
 use super::{Horizon, Online, Stream};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
@@ -156,11 +156,11 @@ impl Wrapped {
         }
     }
 
-    fn start(&self, live: bool) -> Following {
+    fn start(&self, live: bool) -> StreamWalk {
         let rule = Rule::Points { radius: self.ball.radius, ahead: self.ahead() };
         let steps = self.horizon.steps;
         let keep = super::kept_steps(self.horizon.kept, steps);
-        Following { live, ..Following::new(rule, steps, self.horizon.facts.columns, keep) }
+        StreamWalk { live, ..StreamWalk::new(rule, steps, self.horizon.facts.columns, keep) }
     }
 
     fn begin(&self) -> Points {
@@ -180,7 +180,7 @@ struct Points {
     taken: u32,
 }
 
-impl Hidden for Points {
+impl SecretState for Points {
     fn step(
         &mut self,
         slots: &Slots<'_>,
@@ -269,7 +269,7 @@ impl Procedure<Online> for Wrapped {
 }
 
 impl Learner for Wrapped {
-    fn live(&self) -> Result<(serde_json::Value, Box<dyn Hidden>), LearnError> {
+    fn live(&self) -> Result<(serde_json::Value, Box<dyn SecretState>), LearnError> {
         let start = serde_json::to_value(self.start(true)).map_err(|_| GateError::Malformed)?;
         Ok((start, Box::new(self.begin())))
     }

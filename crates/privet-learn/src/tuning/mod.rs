@@ -59,7 +59,7 @@ use privet_dp::mechanism::Gaussian;
 use privet_optim::loss::Loss;
 use privet_optim::solver::{Monitor, Progress};
 use privet_optim::sum::Table;
-use search::Found;
+use search::SearchResult;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -238,7 +238,7 @@ impl Task for Tune {
             Some(law) => law,
             None => search::cheaper(request, facts, trials)?,
         };
-        let Found { trial_epsilon, ones } = search::search(request, facts, law.runs(trials))?;
+        let SearchResult { trial_epsilon, ones } = search::search(request, facts, law.runs(trials))?;
         if law == Law::Poisson && !ones.iter().all(|one| gaussian_alone(&one.event)) {
             return Err(LearnError::NotCovered {
                 what: "a Poisson number of trials is offered where all noise is Gaussian".into(),
@@ -283,7 +283,7 @@ impl Task for Tune {
         Erm::fits(&own, model)
     }
 
-    fn noised(&self) -> &'static str {
+    fn noise_on(&self) -> &'static str {
         "what each candidate computes, and its score"
     }
 
@@ -304,7 +304,7 @@ fn worth(
     request: &Request<Tune>,
     facts: &Facts,
     trial_epsilon: f64,
-    ones: &[One],
+    ones: &[PlannedCandidate],
 ) -> Result<String, LearnError> {
     let budget = request.budget.ok_or_else(|| no_budget(request))?;
     let trial = format!(
@@ -360,7 +360,7 @@ fn short(value: f64) -> String {
 
 /// A planned candidate.
 #[derive(Debug, Clone)]
-struct One {
+struct PlannedCandidate {
     method: Method,
     procedure: Arc<dyn Procedure<Erm>>,
     arithmetic: Arithmetic,
@@ -369,7 +369,7 @@ struct One {
     event: Event,
 }
 
-impl One {
+impl PlannedCandidate {
     /// Plans a candidate within ε₁, with the settled noise scales, if any; also returns the number of
     /// scales it uses.
     fn plan(
@@ -404,7 +404,7 @@ impl One {
 struct Tuning {
     law: Runs,
     trials: f64,
-    ones: Vec<One>,
+    ones: Vec<PlannedCandidate>,
     score: Gaussian,
 }
 
@@ -455,7 +455,7 @@ impl Procedure<Tune> for Tuning {
 }
 
 /// The event charged for the best of these candidates.
-fn best_of(law: Runs, ones: &[One]) -> Event {
+fn best_of(law: Runs, ones: &[PlannedCandidate]) -> Event {
     Event::BestOf { law, candidates: ones.iter().map(|one| one.event.clone()).collect() }
 }
 
@@ -484,7 +484,7 @@ impl Room<'_> {
         session: &mut Session<'_>,
     ) -> Result<Noisy<f64>, LearnError> {
         let noise = &self.tuning.score;
-        score::noised(self.facts, self.data, model, noise, session)
+        score::noisy_score(self.facts, self.data, model, noise, session)
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) fn mechanism(facts: &Facts, delta: f64, epsilon: f64) -> Gaussian {
 }
 
 /// The noisy sum of scores.
-pub(super) fn noised(
+pub(super) fn noisy_score(
     facts: &Facts,
     data: &Dataset,
     model: &LinearWeights,
@@ -36,8 +36,8 @@ pub(super) fn noised(
 ) -> Result<Noisy<f64>, LearnError> {
     let sum = units(facts, data, model).ok_or(GateError::Unanswered)?;
     let sum = ExactCounts { counts: vec![sum], unit: 2_f64.powi(-BITS) };
-    let noised = noise.run_units(Private::new(sum), session)?;
-    Ok(noised.map(|sums| sums.first().copied().unwrap_or(f64::NEG_INFINITY)))
+    let noisy = noise.run_units(Private::new(sum), session)?;
+    Ok(noisy.map(|sums| sums.first().copied().unwrap_or(f64::NEG_INFINITY)))
 }
 
 /// The sum of scores as an integer in units of 2⁻²⁰; `None` if the target is of another kind.

@@ -15,7 +15,7 @@ use crate::release::request::Calibration;
 use crate::release::settings::Shown;
 use privet_dp::account::Event;
 use privet_dp::gate::{Noisy, Session};
-use privet_dp::mechanism::Answering;
+use privet_dp::mechanism::StableStream;
 use std::fmt;
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ pub(crate) fn named(classes: Vec<Option<u32>>) -> Named {
 
 /// State kept between the rounds of a run: the threshold, if there is one.
 #[derive(Debug, Default)]
-pub(crate) struct UnderWay(pub Option<Answering>);
+pub(crate) struct UnderWay(pub Option<StableStream>);
 
 /// Names classes from votes, at a planned cost.
 pub(crate) trait Aggregate: fmt::Debug + Send + Sync {

@@ -46,7 +46,7 @@ pub const INFO: Info<AggregatorFacts> = Info {
     source: "Thakkar 2019, Remark 11, by the votes on public rows in place of a half set aside",
     guarantee: GUARANTEE,
     settings: Estimated::SETTINGS,
-    noised: "how often teachers dissent, and how many would have to change before another class wins",
+    noisy: "how often teachers dissent, and how many would have to change before another class wins",
     private: true,
     covers: Covers {
         pure: STABLE,

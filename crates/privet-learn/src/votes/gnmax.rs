@@ -61,7 +61,7 @@ pub const GNMAX: Info<AggregatorFacts> = Info {
     source: SOURCE,
     guarantee: GUARANTEE,
     settings: &[],
-    noised: NOISED,
+    noisy: NOISED,
     private: true,
     covers: Covers {
         pure: Cover::gaussian("give a delta, for example 1e-6"),
@@ -79,7 +79,7 @@ pub const CONFIDENT: Info<AggregatorFacts> = Info {
     source: SOURCE,
     guarantee: GUARANTEE,
     settings: ConfidentGnmax::SETTINGS,
-    noised: NOISED,
+    noisy: NOISED,
     private: true,
     covers: Covers {
         pure: Cover::gaussian("give a delta, for example 1e-6"),
@@ -98,7 +98,7 @@ pub const AGREED: Info<AggregatorFacts> = Info {
     source: "Papernot et al. 2018, by propose, test, release",
     guarantee: GUARANTEE,
     settings: AgreedGnmax::SETTINGS,
-    noised: "votes, and how many teachers would have to change before they cost more",
+    noisy: "votes, and how many teachers would have to change before they cost more",
     private: true,
     covers: Covers {
         pure: Cover::gaussian("give a delta, for example 1e-6"),

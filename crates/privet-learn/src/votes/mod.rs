@@ -45,7 +45,7 @@ mod vote;
 
 pub use aggregate::{AGGREGATORS, Aggregator, AggregatorFacts};
 pub use choosing::CHOOSE;
-pub use teacher::{Ballot, Classifier, Lesson, School, TEACHERS, Teach, Teacher, TeacherInfo};
+pub use teacher::{Ballot, Classifier, LabelledRows, TrainingData, TEACHERS, Teach, Teacher, TeacherInfo};
 pub use vote::taught;
 
 use crate::linear::Erm;
@@ -345,8 +345,8 @@ impl Task for Vote {
         self.public.as_ref().map(|_| told())
     }
 
-    fn noised(&self) -> &'static str {
-        self.aggregator.info().noised
+    fn noise_on(&self) -> &'static str {
+        self.aggregator.info().noisy
     }
 
     fn summary(&self) -> String {

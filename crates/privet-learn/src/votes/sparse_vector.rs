@@ -52,7 +52,7 @@ pub const INFO: Info<AggregatorFacts> = Info {
     source: "Thakkar 2019, Algorithms 6 to 10, with the distance and the chunks corrected",
     guarantee: GUARANTEE,
     settings: SparseVector::SETTINGS,
-    noised: "how many teachers would have to change before another class wins",
+    noisy: "how many teachers would have to change before another class wins",
     private: true,
     covers: Covers {
         pure: STABLE,

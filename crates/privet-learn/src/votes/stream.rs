@@ -13,14 +13,14 @@
 //! Tables may change between batches, as those of [`crate::statistics::stream`], whose journal this is.
 
 use super::teacher::Teach;
-use super::vote::{VoteWalk, Polled, asking};
+use super::vote::{VoteWalk, RunState, asking};
 use super::{Aggregator, Vote};
 use crate::release::task::Task;
 use crate::release::watch::StepWatch;
 use crate::statistics::stream::{State, journal_of, keep, new_journal, refused};
 use crate::{LearnError, Plan, Released};
 use privet_data::matrix::Matrix;
-use privet_dp::gate::{Entered, GateError, Journal, PurseError, Session, Spend, Suspended};
+use privet_dp::gate::{LedgerEntry, GateError, Journal, PurseError, Session, Spend, Suspended};
 use privet_dp::noise::Source;
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::Table;
@@ -80,7 +80,7 @@ impl Answers {
     }
 
     /// Ledger entry of the stream's spending; `None` if no ledger is kept.
-    pub fn entered(&self) -> Option<&Entered> {
+    pub fn entered(&self) -> Option<&LedgerEntry> {
         self.session.entered()
     }
 
@@ -144,7 +144,7 @@ impl Answers {
         let generation = session.generation().saturating_add(1);
         let (mut session, mut walk) = session.resume(source, &mut journal, kept)?;
         let watch = StepWatch::new(monitor);
-        let mut polled = Polled::default();
+        let mut polled = RunState::default();
         let labels = session.walk(&mut walk, |batch, session| {
             voting.once(batch, &mut polled, (plan.facts(), table), session, &watch)
         });

@@ -17,7 +17,7 @@ use crate::linear::facts::Facts;
 use crate::selection::elected;
 use privet_data::Dataset;
 use privet_dp::gate::{GateError, Noisy, Private, Session};
-use privet_dp::mechanism::{Answering, QueryAnswer, Proxied, StableAnswers};
+use privet_dp::mechanism::{StableStream, QueryAnswer, Proxied, StableAnswers};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ use std::collections::BTreeMap;
 #[derive(Debug)]
 pub struct AnswerStream {
     parts: Vec<Option<Dataset>>,
-    answering: Answering,
+    answering: StableStream,
 }
 
 impl AnswerStream {

@@ -22,7 +22,7 @@ use super::aggregate::{Aggregate, Named, UnderWay};
 use super::ballots::Ballots;
 use super::choosing::Choosing;
 use super::chunks::chunks;
-use super::teacher::{School, Teach};
+use super::teacher::{TrainingData, Teach};
 use super::{Labels, NO_LABEL, Teacher, Vote};
 use crate::linear::facts::Facts;
 use crate::release::admit;
@@ -86,7 +86,7 @@ pub(crate) struct Voting {
 
 /// State of a run: all votes, if rows are chosen among them, and the aggregator's state.
 #[derive(Default)]
-pub(super) struct Polled {
+pub(super) struct RunState {
     votes: Option<Ballots>,
     under_way: UnderWay,
 }
@@ -176,8 +176,8 @@ impl Voting {
         let teach = self.teacher()?;
         let data = admit::in_memory(table, "vote", "subsets of the rows")?;
         let chunks = chunks(facts, data, self.teachers, session);
-        let school = School { data, chunks: &chunks, queries, public, classes: self.classes };
-        let ballots = teach.ballots(&school, &|| watch.step());
+        let training_data = TrainingData { data, chunks: &chunks, queries, public, classes: self.classes };
+        let ballots = teach.ballots(&training_data, &|| watch.step());
         let ballots = ballots.ok_or(LearnError::Solve(SolveError::Stopped))?;
         // An implementation of `Teach` may return fewer ballots: the missing ones count as failed.
         let missing = chunks.len().saturating_sub(ballots.len());
@@ -190,7 +190,7 @@ impl Voting {
     pub fn once(
         &self,
         batch: &Batch,
-        polled: &mut Polled,
+        polled: &mut RunState,
         (facts, table): (&Facts, &dyn Table),
         session: &mut Session<'_>,
         watch: &StepWatch<'_>,
@@ -329,7 +329,7 @@ impl Procedure<Vote> for Voting {
         monitor: &dyn Monitor,
     ) -> Result<Noisy<Labels>, LearnError> {
         let watch = StepWatch::new(monitor);
-        let mut polled = Polled::default();
+        let mut polled = RunState::default();
         ask::<VoteWalk>(session, &watch, |batch, session| {
             self.once(batch, &mut polled, (facts, table), session, &watch)
         })

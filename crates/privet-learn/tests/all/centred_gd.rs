@@ -75,8 +75,8 @@ fn forgeries_are_refused() {
             "/events/all/1/repeat/event/use/cost/sensitivity",
         ];
         for number in numbers {
-            let less = forged(&model, |certificate| scale(certificate, number, 0.9));
-            assert!(!verify(&less).valid, "{number}");
+            let recentring = forged(&model, |certificate| scale(certificate, number, 0.9));
+            assert!(!verify(&recentring).valid, "{number}");
         }
         let mut document: serde_json::Value =
             serde_json::from_str(&to_json(&model, None).unwrap()).unwrap();
@@ -193,8 +193,8 @@ fn gradient(facts: &Facts, data: &Dataset, mean: &[f64], theta: &[f64], slope: f
     let statistic = SoftmaxGradient { classes, theta, radius, slope, weights: vec![] };
     let rows = centre.rows(&data.features);
     let sum = InMemory::new(&rows, &labels).unwrap().sum(&statistic).unwrap();
-    let less = Recentring { units: centre.units(), bits: Centre::BITS };
-    let units = less.taken_from(sum.units().expect("rows are on the grid")).unwrap();
+    let recentring = Recentring { units: centre.units(), bits: Centre::BITS };
+    let units = recentring.taken_from(sum.units().expect("rows are on the grid")).unwrap();
     let unit = statistic.unit() / 2_f64.powi(23);
     units.iter().map(|units| *units as f64 * unit).collect()
 }

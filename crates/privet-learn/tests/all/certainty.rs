@@ -2,12 +2,12 @@
 
 use crate::common::Case;
 use crate::common::covered::{self, covered, generators, minimiser, planned, table};
-use crate::common::made::Made;
+use crate::common::generated::GeneratedTable;
 use privet_core::Neighbours;
 use privet_dp::gate::seal;
 use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::linear::model::Model;
-use privet_learn::weight_laws::Surety;
+use privet_learn::weight_noise::Confidence;
 use privet_learn::{Erm, LearnError, verify};
 use privet_optim::loss::Loss;
 use serde_json::{Value, json};
@@ -18,13 +18,13 @@ const MANY: u64 = 4000;
 const RUNS: u64 = 300;
 
 /// Fraction of intervals over many releases of one table that hold the weight without noise.
-fn held(case: &Case, seed: u64, without: Option<Vec<f64>>) -> (f64, Surety) {
+fn held(case: &Case, seed: u64, without: Option<Vec<f64>>) -> (f64, Confidence) {
     let found = covered(&case.plan(), &case.data(seed), seed, RUNS, without);
     (found.share, found.surety)
 }
 
 /// Methods whose intervals are tested, at ε = 2 on each of three generators of tables.
-struct Asked {
+struct CoverageCase {
     method: &'static str,
     classes: usize,
     neighbours: Neighbours,
@@ -38,18 +38,18 @@ struct Asked {
 #[test]
 fn intervals_hold_the_weights_without_noise() {
     use Neighbours::{AddRemove, ReplaceOne};
-    let asked = |method, neighbours| Asked { method, classes: 2, neighbours, delta: 1e-6 };
+    let asked = |method, neighbours| CoverageCase { method, classes: 2, neighbours, delta: 1e-6 };
     for asked in [
         asked("output", ReplaceOne),
         asked("output", AddRemove),
-        Asked { delta: 0.0, ..asked("output", ReplaceOne) },
-        Asked { classes: 3, ..asked("output", ReplaceOne) },
+        CoverageCase { delta: 0.0, ..asked("output", ReplaceOne) },
+        CoverageCase { classes: 3, ..asked("output", ReplaceOne) },
         asked("psgd", AddRemove),
         asked("psgd-strong", ReplaceOne),
         asked("averaged", ReplaceOne),
     ] {
         for made in generators(ROWS as usize, 4) {
-            let made = Made { classes: asked.classes, ..made };
+            let made = GeneratedTable { classes: asked.classes, ..made };
             let data = table(&made, false);
             let method = asked.method.parse().unwrap();
             let plan = covered::asked(&made, method, asked.neighbours, (2.0, asked.delta));
@@ -60,7 +60,7 @@ fn intervals_hold_the_weights_without_noise() {
                 "{}, {} classes, {}, δ = {}, table {}: {found:?}",
                 asked.method, asked.classes, asked.neighbours, asked.delta, made.seed
             );
-            assert_eq!(found.surety, Surety::Exact, "{what}");
+            assert_eq!(found.surety, Confidence::Exact, "{what}");
             assert!((0.93..=0.97).contains(&found.share), "{what}");
         }
     }
@@ -71,10 +71,10 @@ fn intervals_hold_the_weights_without_noise() {
 #[test]
 fn intervals_of_descents_and_moments_hold_their_mean() {
     for (method, loss, surety) in [
-        ("ssp", Loss::SQUARED, Surety::Estimated),
-        ("gd", Loss::Logistic, Surety::FirstOrder),
-        ("sgd", Loss::Logistic, Surety::FirstOrder),
-        ("centred-gd", Loss::Logistic, Surety::FirstOrder),
+        ("ssp", Loss::SQUARED, Confidence::Estimated),
+        ("gd", Loss::Logistic, Confidence::FirstOrder),
+        ("sgd", Loss::Logistic, Confidence::FirstOrder),
+        ("centred-gd", Loss::Logistic, Confidence::FirstOrder),
     ] {
         for (seed, classes, neighbours) in [
             (1, 2, Neighbours::ReplaceOne),
@@ -87,7 +87,7 @@ fn intervals_of_descents_and_moments_hold_their_mean() {
             assert_eq!(found, surety, "{method}");
             // A mean of 300 has an error of 6 % of a deviation: it costs at most half a point.
             let (least, most) = match surety {
-                Surety::Estimated => (0.92, 0.98),
+                Confidence::Estimated => (0.92, 0.98),
                 _ => (0.95, 1.0),
             };
             assert!((least..=most).contains(&share), "{method}, seed {seed}: {share}");
@@ -132,8 +132,8 @@ fn intervals_of_minimisers_hold_the_minimiser() {
             let without = plain.seeded(&data).weights().weights[0].clone();
             let (share, surety) = held(&case, seed, Some(without));
             let (expected, range) = match bought {
-                true => (Surety::Estimated, 0.93..=1.0),
-                false => (Surety::Bound, 0.95..=1.0),
+                true => (Confidence::Estimated, 0.93..=1.0),
+                false => (Confidence::Bound, 0.95..=1.0),
             };
             assert_eq!(surety, expected, "{method}");
             assert!(range.contains(&share), "{method} {bought} {delta}, seed {seed}: {share}");
@@ -158,7 +158,7 @@ fn bought_intervals_are_neither_too_wide_nor_too_narrow() {
             let plan = planned(&made, method, epsilon, true);
             let without = minimiser(&made, &plan, &data);
             let found = covered(&plan, &data, made.seed, RUNS / 3, without);
-            assert_eq!(found.surety, Surety::Estimated);
+            assert_eq!(found.surety, Confidence::Estimated);
             assert!(found.share >= 0.95, "{method}, {epsilon}: {found:?}");
             let free = planned(&made, method, epsilon, false);
             let free = covered(&free, &data, made.seed, 3, None);
@@ -285,7 +285,7 @@ fn auto_buys_for_the_learner_that_it_takes() {
         let model = case.verified(&case.data(4));
         assert!(model.method().name().ends_with(settled), "{}", model.method().name());
         let found = model.certainty();
-        assert_eq!(found.surety, Some(Surety::Estimated), "{settled}");
+        assert_eq!(found.surety, Some(Confidence::Estimated), "{settled}");
         assert!(found.told.contains(telling), "{}", found.told);
         let centred = model.weights().centre.is_some();
         assert_eq!(found.told.contains("mean of all rows"), centred, "{}", found.told);

@@ -170,7 +170,7 @@ fn exact(planned: &Plan<Count>, text: &str) -> Vec<i128> {
     let cells = planned.facts();
     let data = table(planned, text);
     let records = privet_optim::sum::Table::problem(&data, &cells.labels).unwrap();
-    records.sum(&cells.question).unwrap().into_units().unwrap()
+    records.sum(&cells.query).unwrap().into_units().unwrap()
 }
 
 const CELLS: [&str; 6] = ["farm", "shop", "none", "mine", "?", "what,ever"];

@@ -261,7 +261,7 @@ fn any_record() -> impl Strategy<Value = String> {
 
 fn sums(layout: &Layout, data: &Dataset) -> Vec<f64> {
     let records = data.problem(&layout.labels).unwrap();
-    let question = Exact::Described(layout.question.clone());
+    let question = Exact::Described(layout.query.clone());
     let ExactAnswer::Units(sum) = records.exact(&question).unwrap() else { panic!("units") };
     sum.to_f64(Described::UNIT).unwrap()
 }
@@ -348,5 +348,5 @@ fn numbers_are_the_sums() {
     let plan = planned(Describe::default(), None, Neighbours::ReplaceOne, 1e-6);
     let found = released(&plan, &table(&plan, TABLE), &mut FixedSeed::new(5));
     assert_eq!(found.artefact().numbers(), found.artefact().sums);
-    assert_eq!(found.artefact().sums.len(), plan.facts().question.length());
+    assert_eq!(found.artefact().sums.len(), plan.facts().query.length());
 }

@@ -11,7 +11,7 @@ use privet_learn::file::{Seal, any_from_json, from_json, to_json};
 use privet_learn::linear::model::{Model, Predictions};
 use privet_learn::statistics::describe::Estimate;
 use privet_learn::statistics::evaluate::{
-    ClassWorth, Evaluate, Form, Judged, Measures, NumberWorth, Says, Worth,
+    ClassMetrics, Evaluate, Form, Judgements, Measures, NumberMetrics, OutputKind, Metrics,
 };
 use privet_learn::{Erm, LearnError, Loaded, Plan, Released, plan, verify};
 use privet_optim::loss::Loss;
@@ -36,7 +36,7 @@ fn model(classes: u32, loss: Loss, users: Option<u32>, rows: u64) -> (Model, Dat
 
 fn task(model: &Model, threshold: Option<f64>) -> Evaluate {
     let digest = model.certificate().digest.clone().unwrap();
-    Evaluate { model: digest, says: Says::of_model(model), threshold, declared_public: false }
+    Evaluate { model: digest, says: OutputKind::of_model(model), threshold, declared_public: false }
 }
 
 fn planned(
@@ -59,7 +59,7 @@ fn classes(model: &Model) -> u32 {
 }
 
 fn judged(model: &Model, data: &Dataset, form: &Form) -> Dataset {
-    Judged::by_model(model, data, form).unwrap().table(form)
+    Judgements::by_model(model, data, form).unwrap().table(form)
 }
 
 fn released(plan: &Plan<Evaluate>, table: &Dataset, source: &mut dyn Source) -> Released<Evaluate> {
@@ -68,18 +68,18 @@ fn released(plan: &Plan<Evaluate>, table: &Dataset, source: &mut dyn Source) -> 
     from_json(text.as_bytes(), Seal::Required).unwrap()
 }
 
-fn exact(model: &Model, data: &Dataset, threshold: Option<f64>) -> Worth {
+fn exact(model: &Model, data: &Dataset, threshold: Option<f64>) -> Metrics {
     let schema = &model.request().schema;
-    let form = Form::exact(schema, Says::of_model(model), threshold).unwrap();
-    Worth::exact(&form, &Judged::by_model(model, data, &form).unwrap())
+    let form = Form::exact(schema, OutputKind::of_model(model), threshold).unwrap();
+    Metrics::exact(&form, &Judgements::by_model(model, data, &form).unwrap())
 }
 
-fn of_classes(worth: &Worth) -> &ClassWorth {
+fn of_classes(worth: &Metrics) -> &ClassMetrics {
     let Measures::Classes(own) = &worth.measures else { panic!("no classes") };
     own
 }
 
-fn of_number(worth: &Worth) -> &NumberWorth {
+fn of_number(worth: &Metrics) -> &NumberMetrics {
     let Measures::Number(own) = &worth.measures else { panic!("no number") };
     own
 }
@@ -178,7 +178,7 @@ fn intervals_hold_what_they_are_about() {
         for seed in 0..2000 {
             let release = plan.run(&table, &mut FixedSeed::new(seed), &AtomicBool::new(false));
             let found: Released<Evaluate> = Released::from_release(release.unwrap()).unwrap();
-            let worth = Worth::of(found.request(), found.artefact()).unwrap();
+            let worth = Metrics::of(found.request(), found.artefact()).unwrap();
             assert!(worth.private);
             for (place, (name, estimate, truth)) in numbers(&worth, &truth).iter().enumerate() {
                 if held.len() <= place {
@@ -197,7 +197,7 @@ fn intervals_hold_what_they_are_about() {
 }
 
 /// Every displayed number, beside the truth.
-fn numbers(found: &Worth, truth: &Worth) -> Vec<(&'static str, Estimate, f64)> {
+fn numbers(found: &Metrics, truth: &Metrics) -> Vec<(&'static str, Estimate, f64)> {
     let mut all = vec![("rows", found.rows, truth.rows.value)];
     match (&found.measures, &truth.measures) {
         (Measures::Classes(found), Measures::Classes(truth)) => {
@@ -233,7 +233,7 @@ fn numbers(found: &Worth, truth: &Worth) -> Vec<(&'static str, Estimate, f64)> {
 
 fn sums(form: &Form, data: &Dataset) -> Vec<f64> {
     let records = data.problem(&form.labels).unwrap();
-    let question = Exact::Described(form.question.clone());
+    let question = Exact::Described(form.query.clone());
     let ExactAnswer::Units(sum) = records.exact(&question).unwrap() else { panic!("units") };
     sum.to_f64(Described::UNIT).unwrap()
 }
@@ -325,7 +325,7 @@ fn what_cannot_be_evaluated_is_refused_in_words() {
     let own = task(&model, None);
     for (task, word) in [
         (Evaluate { threshold: Some(0.3), ..own.clone() }, "probabilities"),
-        (Evaluate { says: Says::Number, ..own.clone() }, "numeric target"),
+        (Evaluate { says: OutputKind::Number, ..own.clone() }, "numeric target"),
         (Evaluate { model: "model.json".into(), ..own.clone() }, "64 digits"),
     ] {
         let words = refused(task);

@@ -2,7 +2,7 @@
 //! that are given exactly where a model has no accuracy.
 
 use crate::common::Case;
-use crate::common::made::{Made, within_two};
+use crate::common::generated::{GeneratedTable, within_two};
 use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
 use privet_learn::linear::forecast::Forecast;
@@ -141,7 +141,7 @@ fn costs_are_within_a_factor_of_two_in_nine_of_ten() {
         (106, 6000, 8, 0.8, 0.8),
         (107, 6000, 20, 0.5, 0.6),
     ] {
-        let made = Made { rows, columns, classes: 2, base, signal, mixed: seed % 2 == 0, seed };
+        let made = GeneratedTable { rows, columns, classes: 2, base, signal, mixed: seed % 2 == 0, seed };
         let table = made.table();
         for method in ["auto", "gd", "amp", "output"] {
             for epsilon in [0.05, 0.3, 2.0] {
@@ -180,7 +180,7 @@ fn notes_fire_where_a_model_is_worth_nothing() {
         (212, 1000, 3, 0.5, 0.5, false),
     ] {
         let made =
-            Made { rows, columns, classes: 2, base, signal: 0.8, mixed: seed % 2 == 0, seed };
+            GeneratedTable { rows, columns, classes: 2, base, signal: 0.8, mixed: seed % 2 == 0, seed };
         let table = made.table();
         let budget = Budget::new(epsilon, Budget::usual_delta(rows as u64)).unwrap();
         let plan = plan(&table.request("auto", Some(budget))).unwrap();

@@ -9,7 +9,7 @@ use privet_dp::noise::FixedSeed;
 use privet_learn::linear::regression;
 use privet_learn::{Facts, LearnError, verify};
 use privet_optim::loss::Loss;
-use privet_optim::raised::Raised;
+use privet_optim::approximate::Raised;
 use privet_optim::spectrum::Spectrum;
 use proptest::prelude::*;
 

@@ -20,7 +20,7 @@ mod count;
 mod descent;
 mod describe;
 mod disk;
-mod elsewhere;
+mod remote_rows;
 mod erm;
 mod errata;
 mod evaluate;

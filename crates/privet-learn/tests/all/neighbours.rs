@@ -8,7 +8,7 @@ use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::file::{Seal, any_from_json, from_json, to_json};
 use privet_learn::linear::model::Predictions;
 use privet_learn::neighbours::stream::Answers;
-use privet_learn::neighbours::{Answered, Nearby};
+use privet_learn::neighbours::{NoisyVotes, Nearby};
 use privet_learn::{LearnError, Loaded, Plan, Released, Request, plan, verify};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
@@ -39,7 +39,7 @@ fn planned(task: Nearby, schema: &Schema, rows: u64, neighbours: Neighbours) -> 
     plan(&request).unwrap()
 }
 
-fn seeded(plan: &Plan<Nearby>, data: &Dataset, seed: u64) -> Answered {
+fn seeded(plan: &Plan<Nearby>, data: &Dataset, seed: u64) -> NoisyVotes {
     let release = plan.run(data, &mut FixedSeed::new(seed), &AtomicBool::new(false)).unwrap();
     release.into_parts().0
 }

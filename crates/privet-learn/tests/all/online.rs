@@ -8,7 +8,7 @@ use privet_dp::gate::{Journal, Release};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::streams::base::{self, Ball};
 use privet_learn::streams::leader::{self, Past};
-use privet_learn::streams::live::{Aside, Live};
+use privet_learn::streams::live::{SuspendedStream, Live};
 use privet_learn::streams::tally::Tally;
 use privet_learn::streams::{METHODS, Method, Online, Stream, printed_factor};
 use privet_learn::{Loaded, Plan, Released, Request, Words, file, plan, verify};
@@ -583,7 +583,7 @@ fn a_stream_is_put_aside_and_taken_up() {
     let aside = live.suspend(Some(&key)).unwrap();
     drop(journal);
     let text = serde_json::to_vec(&aside).unwrap();
-    let read: Aside<Online> = Aside::read(&text).unwrap();
+    let read: SuspendedStream<Online> = SuspendedStream::read(&text).unwrap();
     assert!(read == aside && read.is_sealed());
     // Without the key it is refused, and nothing is used up by that.
     let mut journal = Journal::open(&path).unwrap().ahead(10);

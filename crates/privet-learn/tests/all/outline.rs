@@ -4,7 +4,7 @@ use privet_core::{Neighbours, Spelling};
 use privet_data::read::{CellKey, HeldKeys, KeyCap, Sought, held_keys};
 use privet_data::schema::{FileFacts, UnitDraft, UnitFacts};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
-use privet_learn::bought::price;
+use privet_learn::private_estimates::price;
 use privet_learn::file::{Seal, any_from_json, from_json, to_json};
 use privet_learn::statistics::outline::{Outline, Suggestion, holding, suggested};
 use privet_learn::{Loaded, Plan, Released, plan, verify};

@@ -13,7 +13,7 @@ use privet_learn::votes::public::stated;
 use privet_learn::votes::student::{Student, Study};
 use privet_learn::votes::subsample_aggregate::AnswerStream;
 use privet_learn::votes::{
-    Aggregator, Ballot, Labels, School, TEACHERS, Teach, Teacher, Vote, stream::Answers, taught,
+    Aggregator, Ballot, Labels, TrainingData, TEACHERS, Teach, Teacher, Vote, stream::Answers, taught,
 };
 use privet_learn::{LearnError, Plan, Released, Request, Task, Words, plan, verify};
 use std::sync::Arc;
@@ -256,12 +256,12 @@ fn an_estimated_end_is_stated_and_kept() {
 struct Odd(fn(usize) -> Ballot);
 
 impl Teach for Odd {
-    fn ballots(&self, school: &School<'_>, _: &(dyn Fn() -> bool + Sync)) -> Option<Vec<Ballot>> {
+    fn ballots(&self, training_data: &TrainingData<'_>, _: &(dyn Fn() -> bool + Sync)) -> Option<Vec<Ballot>> {
         let each = |number: usize| {
             let ballot = std::panic::catch_unwind(|| (self.0)(number));
             ballot.unwrap_or(None)
         };
-        Some((0..school.chunks.len()).map(each).collect())
+        Some((0..training_data.chunks.len()).map(each).collect())
     }
 }
 

@@ -12,7 +12,7 @@ use privet_learn::ratings::{Complete, Method};
 use privet_learn::selection::{SELECTORS, Select, Selector};
 use privet_learn::statistics::count::Count;
 use privet_learn::statistics::describe::Describe;
-use privet_learn::statistics::evaluate::{Evaluate, Judged, Says};
+use privet_learn::statistics::evaluate::{Evaluate, Judgements, OutputKind};
 use privet_learn::streams::tally::Tally;
 use privet_learn::streams::{self, Online};
 use privet_learn::tuning::{Law, Tune};
@@ -143,14 +143,14 @@ pub static EVALUATIONS: LazyLock<Vec<Subject<Evaluate>>> = LazyLock::new(|| {
         for (neighbours, delta) in RELATIONS.into_iter().flat_map(|n| [(n, 1e-6), (n, 0.0)]) {
             let task = Evaluate {
                 model: "0a".repeat(32),
-                says: Says::of_model(&model),
+                says: OutputKind::of_model(&model),
                 threshold: None,
                 declared_public: false,
             };
             let budget = (1.0, Some(delta));
             let asked = task.request(&case.schema, ROWS as u64, neighbours, budget).unwrap();
             let form = Evaluate::facts(&asked).unwrap();
-            let judged = Judged::by_model(&model, &data, &form).unwrap().table(&form);
+            let judged = Judgements::by_model(&model, &data, &form).unwrap().table(&form);
             all.push(Subject::new(Evaluate::NAME, what, asked, judged));
         }
     }

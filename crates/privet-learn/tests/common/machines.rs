@@ -2,7 +2,7 @@
 
 use privet_data::{Dataset, block};
 use privet_optim::sum::{
-    QueryKind, Elsewhere, Kept, RemoteQuery, RecordsError, Remote, answered, merged, pieces, rows_at,
+    QueryKind, Elsewhere, RemoteRows, RemoteQuery, RecordsError, Remote, answered, merged, pieces, rows_at,
 };
 use std::sync::Mutex;
 
@@ -68,7 +68,7 @@ impl Elsewhere for Machines {
 }
 
 /// A table distributed over `machines` machines.
-pub fn elsewhere(
+pub fn remote_rows(
     data: &Dataset,
     machines: usize,
     meddle: impl Fn(&mut Vec<Vec<u8>>) + Send + Sync + 'static,
@@ -78,8 +78,8 @@ pub fn elsewhere(
         data.select(&places)
     };
     let each: Vec<Dataset> = (0..machines).map(some).collect();
-    let kept: Vec<Kept> = each.iter().map(|rows| Kept::of(rows).unwrap()).collect();
+    let kept: Vec<RemoteRows> = each.iter().map(|rows| RemoteRows::of(rows).unwrap()).collect();
     let blocks = each.iter().map(block::to_bytes).collect();
     let machines = Machines { blocks, meddle: Box::new(meddle), asked: Mutex::new(0) };
-    Remote::new(machines, Kept::of_all(&kept).unwrap())
+    Remote::new(machines, RemoteRows::of_all(&kept).unwrap())
 }

@@ -4,11 +4,11 @@
 mod case;
 pub mod covered;
 mod machines;
-pub mod made;
+pub mod generated;
 mod tables;
 
 pub use case::Case;
-pub use machines::elsewhere;
+pub use machines::remote_rows;
 pub use tables::{Change, csv, data, off_grid, on_disk, sparse, table, uniform, with_values};
 
 use privet_core::Neighbours;

@@ -89,7 +89,7 @@ impl Task for Mean {
         if found.sum.is_finite() { Ok(()) } else { Err("its sum is no number".into()) }
     }
 
-    fn noised(&self) -> &'static str {
+    fn noise_on(&self) -> &'static str {
         "the sum"
     }
 
@@ -131,8 +131,8 @@ impl Procedure<Mean> for Adding {
             Ok(())
         })?;
         let sum = Private::new(ExactCounts { unit: UNIT, counts: vec![count] });
-        let noised = self.0.run_units(sum, session)?;
-        Ok(noised.map(|sums| Sum { sum: sums.first().copied().unwrap_or(0.0) }))
+        let noisy = self.0.run_units(sum, session)?;
+        Ok(noisy.map(|sums| Sum { sum: sums.first().copied().unwrap_or(0.0) }))
     }
 }
 

@@ -75,7 +75,7 @@ fn gradients_are_finite_differences() {
                 let along: f64 = direction
                     .iter()
                     .zip(&gradient[tensor.range.clone()])
-                    .map(|(&step, &slope)| f64::from(step) * slope)
+                    .map(|(&step, &derivative)| f64::from(step) * derivative)
                     .sum();
                 let scale = 1.0 / 2048.0 / (tensor.range.len() as f32).sqrt();
                 let mut at = |sign: f32| {

@@ -24,13 +24,13 @@ mod lbfgs;
 mod model;
 mod newton;
 mod newton_cg;
-mod outside;
+mod external;
 mod penalty;
 mod point;
 mod proximal;
 
 pub use certificate::{Certified, Sizes};
-pub use outside::{Objective, OutsideOptimizer, minimise_with};
+pub use external::{Objective, OutsideOptimizer, minimise_with};
 pub use penalty::{BALL_RADIUS, GROUP_WEIGHT, L1_WEIGHT, L2_WEIGHT, Penalty, SIMPLEX_TOTAL};
 
 use crate::Loss;

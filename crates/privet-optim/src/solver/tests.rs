@@ -437,12 +437,12 @@ impl Records for Repeated<'_> {
     fn look_at_grid(&mut self, radius: f64) {
         self.rows.look_at_grid(radius);
     }
-    fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError> {
-        self.rows.exact(question)
+    fn exact(&self, query: &Exact) -> Result<ExactAnswer, RecordsError> {
+        self.rows.exact(query)
     }
-    fn inner(&self, question: &Inner) -> Result<InnerAnswer, RecordsError> {
+    fn inner(&self, query: &Inner) -> Result<InnerAnswer, RecordsError> {
         let times = self.times as f64;
-        let mut answer = self.rows.inner(question)?;
+        let mut answer = self.rows.inner(query)?;
         match &mut answer {
             InnerAnswer::Gradient(sum) => {
                 sum.value *= times;

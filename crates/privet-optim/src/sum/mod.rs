@@ -15,40 +15,40 @@
 
 mod block;
 mod carried;
-mod carrying;
+mod message;
 mod curvature;
 mod described;
 mod disk;
-mod elsewhere;
+mod remote_query;
 mod exact;
 mod gradient;
 mod gram;
 mod hessian;
-mod less;
+mod recentring;
 mod memory;
 mod occupied;
 pub mod pieces;
-mod question;
+mod query;
 mod remote;
 mod softmax;
 mod table;
 
 pub use block::Block;
 pub use carried::Carried;
-pub use carrying::RemoteQuery;
+pub use message::RemoteQuery;
 pub use curvature::ExactCurvature;
 pub use described::{Described, Part, Slot};
 pub use disk::OnDisk;
-pub use elsewhere::{QueryKind, Kept, answered, merged, rows_at};
+pub use remote_query::{QueryKind, RemoteRows, answered, merged, rows_at};
 pub(crate) use exact::exponent_above;
 pub use exact::{ExactGradient, ExactSum};
 pub use gradient::{Gradient, GradientSum, LossAndGradient, PreciseGradient, PreciseSum};
 pub use gram::ExactGram;
 pub use hessian::{Hessian, HessianDiagonal, HessianVector};
-pub use less::Recentring;
+pub use recentring::Recentring;
 pub use memory::InMemory;
 pub use occupied::Occupied;
-pub use question::{Summable, Exact, ExactAnswer, Inner, InnerAnswer, Labels, Sums};
+pub use query::{Summable, Exact, ExactAnswer, Inner, InnerAnswer, Labels, Sums};
 pub use remote::{Elsewhere, Remote};
 pub use softmax::SoftmaxGradient;
 pub use table::Table;
@@ -109,9 +109,9 @@ pub trait Records: Send + Sync {
     /// check again; a feature off the grid is left for them to find.
     fn look_at_grid(&mut self, radius: f64);
     /// A sum that is released.
-    fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError>;
+    fn exact(&self, query: &Exact) -> Result<ExactAnswer, RecordsError>;
     /// A sum within a solver, not released.
-    fn inner(&self, question: &Inner) -> Result<InnerAnswer, RecordsError>;
+    fn inner(&self, query: &Inner) -> Result<InnerAnswer, RecordsError>;
 }
 
 /// The reason records could not be summed or set up. Names places, never values.

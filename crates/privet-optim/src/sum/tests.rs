@@ -163,15 +163,15 @@ fn the_radius_bounds_every_row() {
 
 #[test]
 fn questions_travel_as_text() {
-    let question = ExactGradient {
+    let query = ExactGradient {
         loss: Loss::HuberSvm { h: 0.1 },
         theta: vec![0.1, -2.0],
         radius: 1.0,
         slope: 1.0,
     };
-    let text = serde_json::to_string(&question).unwrap();
-    assert_eq!(serde_json::from_str::<ExactGradient>(&text).unwrap(), question);
-    let question = Gradient(LossAndGradient { loss: Loss::Logistic, theta: vec![1.0 / 3.0] });
-    let text = serde_json::to_string(&question).unwrap();
-    assert_eq!(serde_json::from_str::<Gradient>(&text).unwrap(), question);
+    let text = serde_json::to_string(&query).unwrap();
+    assert_eq!(serde_json::from_str::<ExactGradient>(&text).unwrap(), query);
+    let query = Gradient(LossAndGradient { loss: Loss::Logistic, theta: vec![1.0 / 3.0] });
+    let text = serde_json::to_string(&query).unwrap();
+    assert_eq!(serde_json::from_str::<Gradient>(&text).unwrap(), query);
 }

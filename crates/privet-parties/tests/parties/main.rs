@@ -2,7 +2,7 @@
 
 mod cheating;
 mod common;
-mod crowd;
+mod many_parties;
 mod joint;
 mod lying;
 mod network;

@@ -8,7 +8,7 @@ use crate::common::{
 use privet_core::{Budget, Neighbours};
 use privet_data::ratings::{self, Layout, RatingFacts};
 use privet_data::read::ReadOptions;
-use privet_dp::mechanism::shares::Among;
+use privet_dp::mechanism::shares::Participants;
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::ratings::{Complete, Factors};
 use privet_learn::statistics::count::Count;
@@ -16,7 +16,7 @@ use privet_learn::{LearnError, plan};
 use privet_optim::loss::Loss;
 use privet_optim::solver::{Problem, SolverOptions, minimise};
 use privet_optim::sum::InMemory;
-use privet_parties::{Party, Room, authority};
+use privet_parties::{Party, InProcessServers, authority};
 use std::sync::atomic::AtomicBool;
 
 #[test]
@@ -40,7 +40,7 @@ fn every_sum_based_learner_runs_unchanged() {
         assert!(verified(first), "{method}");
         assert_eq!(
             first.request().among,
-            Some(Among { parties: 3, servers, honest, noise: Default::default() })
+            Some(Participants { parties: 3, servers, honest, noise: Default::default() })
         );
         let notes = first.certificate().notes.join(" ");
         assert!(notes.contains("among 3 parties and"), "{notes}");
@@ -121,7 +121,7 @@ fn what_is_not_proved_among_parties_is_refused() {
     let alone =
         plan(&privet_learn::Request { among: None, ..request("gd", Loss::Logistic, &names, 1) });
     let mut servers = SystemRandom::new().unwrap();
-    let among = Among { parties: 3, servers: 2, honest: 1, noise: Default::default() };
+    let among = Participants { parties: 3, servers: 2, honest: 1, noise: Default::default() };
     let together = privet_dp::mechanism::shares::InProcess::new(among, &mut servers);
     let ran =
         alone.unwrap().run_among(table, &together, &mut source, &AtomicBool::new(false), None);
@@ -159,7 +159,7 @@ fn output_averages_the_parties_own_minimisers() {
 #[test]
 fn another_number_of_rows_than_was_declared_is_refused() {
     let (planned, agreement) = agreed(60);
-    let room = Room::new(&agreement).unwrap();
+    let room = InProcessServers::new(&agreement).unwrap();
     let table = &tables(&planned)[1];
     let fewer = table.select(&(1..table.rows()).collect::<Vec<_>>());
     let party = Party::new(agreement.clone(), "hospital", SCHEMA, room.line(1)).unwrap();

@@ -11,12 +11,12 @@ mod cells;
 mod columns;
 mod nesting;
 mod open;
-mod raw;
+mod canonical;
 mod rows;
 mod times;
 mod unit;
 
-pub(super) use raw::raw_rows;
+pub(super) use canonical::raw_rows;
 
 use self::open::{check_nesting, damaged, open, opened, refused};
 use super::{collect::Collector, fence::fenced, here, open::Input};

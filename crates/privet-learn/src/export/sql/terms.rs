@@ -2,7 +2,7 @@
 
 use super::literals::{literal, number, of_table, sum};
 use super::{Summand, Query};
-use privet_data::encode::{Bends, Curve, Own, RecipeColumn, RecipeMissing, RecipePair, RecipeRule};
+use privet_data::encode::{PiecewiseLinear, Curve, OwnEntry, RecipeColumn, RecipeMissing, RecipePair, RecipeRule};
 
 impl Query<'_> {
     /// Name of the position t of a column along a curve.
@@ -111,16 +111,16 @@ impl Query<'_> {
     }
 
     /// Term of piecewise linear functions.
-    fn bends(&self, column: usize, bends: &Bends, asked: Summand<'_>) -> String {
-        let t = self.t(column, bends.curve);
+    fn piecewise(&self, column: usize, piecewise: &PiecewiseLinear, asked: Summand<'_>) -> String {
+        let t = self.t(column, piecewise.curve);
         match asked {
-            Summand::Squares => Self::squared_lines(&t, &bends.points, &bends.heights),
+            Summand::Squares => Self::squared_lines(&t, &piecewise.points, &piecewise.heights),
             Summand::Product(vector) => {
-                let weights = &vector[bends.start as usize..];
+                let weights = &vector[piecewise.start as usize..];
                 let dot =
                     |heights: &Vec<f64>| heights.iter().zip(weights).map(|(h, w)| h * w).sum();
-                let values: Vec<f64> = bends.heights.iter().map(dot).collect();
-                Self::lines(&t, &bends.points, &values)
+                let values: Vec<f64> = piecewise.heights.iter().map(dot).collect();
+                Self::lines(&t, &piecewise.points, &values)
             }
         }
     }
@@ -153,13 +153,13 @@ impl Query<'_> {
                 // NULL stays NULL, where a row is refused.
                 format!("CASE {code}{listed} WHEN -1 THEN {} END", number(0.0))
             }
-            RecipeRule::Number { low, own, bends, .. } => {
+            RecipeRule::Number { low, own, piecewise, .. } => {
                 let mut terms = Vec::new();
                 if let Some(own) = own {
                     let x = match own {
-                        Own::AsItIs => format!("privet_v{place}"),
-                        Own::Log => format!("LN({} + privet_v{place})", number(1.0 - low)),
-                        Own::Share(curve, slope, offset) => {
+                        OwnEntry::AsItIs => format!("privet_v{place}"),
+                        OwnEntry::Log => format!("LN({} + privet_v{place})", number(1.0 - low)),
+                        OwnEntry::Share(curve, slope, offset) => {
                             let t = self.t(place, *curve);
                             format!("({} * {t} + {})", number(*slope), number(*offset))
                         }
@@ -169,7 +169,7 @@ impl Query<'_> {
                         Summand::Squares => format!("{x} * {x}"),
                     });
                 }
-                terms.extend(bends.iter().map(|bends| self.bends(place, bends, asked)));
+                terms.extend(piecewise.iter().map(|piecewise| self.piecewise(place, piecewise, asked)));
                 let instead = match column.missing {
                     RecipeMissing::Place(place) => Some(number(at(place))),
                     RecipeMissing::Nothing => Some(number(0.0)),
@@ -190,11 +190,11 @@ impl Query<'_> {
 
     fn pair(&self, pair: &RecipePair, asked: Summand<'_>) -> String {
         let text = match pair {
-            RecipePair::Bends { columns: [a, b], bends } => {
-                let (left, right) = (&bends[0], &bends[1]);
+            RecipePair::PiecewiseLinear { columns: [a, b], piecewise } => {
+                let (left, right) = (&piecewise[0], &piecewise[1]);
                 match asked {
                     Summand::Squares => {
-                        let (x, y) = (self.bends(*a, left, asked), self.bends(*b, right, asked));
+                        let (x, y) = (self.piecewise(*a, left, asked), self.piecewise(*b, right, asked));
                         format!("({x}) * ({y})")
                     }
                     Summand::Product(vector) => {
@@ -242,7 +242,7 @@ impl Query<'_> {
             }
         };
         // If one of the two is missing and encoded as 0, so is the pair.
-        let (RecipePair::Bends { columns, .. } | RecipePair::Slopes { columns, .. }) = pair;
+        let (RecipePair::PiecewiseLinear { columns, .. } | RecipePair::Slopes { columns, .. }) = pair;
         let silent = |at: &&usize| {
             let column = &self.scorer.recipe.columns[**at];
             matches!(column.rule, RecipeRule::Number { .. })

@@ -6,7 +6,7 @@
 
 use super::super::tensors::{Layout, Tensors};
 use super::super::update::Penalty;
-use super::books::{Books, Prices};
+use super::budget::{Books, Prices};
 use crate::linear::keep_within;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};

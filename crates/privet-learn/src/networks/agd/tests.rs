@@ -2,7 +2,7 @@
 
 use super::super::tests::{NET, any_record, any_weights, facts, request, rows, table, with};
 use super::super::{Examples, Network};
-use super::books::{Books, Prices};
+use super::budget::{Books, Prices};
 use super::*;
 use crate::release::file::{Seal, from_json, to_json};
 use crate::{Plan, Released, Request, plan, verify};
@@ -20,7 +20,7 @@ fn adaptive(steps: u32, rho: f64, coordinates: usize) -> Adaptive {
     let (neighbours, unit) = (Neighbours::ReplaceOne, Unit::Record);
     let limit = Law::Concentrated { rho };
     Adaptive {
-        begins: Begins::of(&facts()),
+        begins: InitialWeights::of(&facts()),
         scale: (0.5 / rho).sqrt(),
         limit: Filter { neighbours, unit, limit, distance: 1e-15, leak: 0.0 },
         prices: Prices::divided(rho, steps),

@@ -1,6 +1,6 @@
 //! The public walk of `moments`: the model of the items after each noisy answer.
 
-use super::question::Query;
+use super::query::Query;
 use super::{COUNT_WEIGHT, OFFSET_WEIGHT, Sizes};
 use crate::ratings::factors::Factors;
 use crate::ratings::local::{LocalState, solve};
@@ -25,13 +25,13 @@ pub struct GlobalState {
 }
 
 /// One user's fit; it stays with that user.
-pub(crate) struct Own {
+pub(crate) struct FittedUser {
     weights: Vec<f64>,
     /// Number of features.
     features: usize,
 }
 
-impl Own {
+impl FittedUser {
     /// Weights a₀, a₁ and a₂ of 1, offset and popularity.
     pub(crate) fn fixed(&self) -> [f64; FIXED] {
         [self.weights[0], self.weights[1], self.weights[2]]
@@ -84,7 +84,7 @@ impl GlobalState {
     }
 
     /// Fits a user by ridge regression on their own ratings.
-    pub(crate) fn fitted(&self, user: &LocalState) -> Own {
+    pub(crate) fn fitted(&self, user: &LocalState) -> FittedUser {
         let features = self.features.first().map_or(0, Vec::len);
         let size = FIXED + features + self.rank();
         let (mut gram, mut right) = (vec![0.0; size * size], vec![0.0; size]);
@@ -106,17 +106,17 @@ impl GlobalState {
                 _ => RESIDUAL_VARIANCE,
             })
             .collect();
-        Own { weights: solve(gram, &ridge, right), features }
+        FittedUser { weights: solve(gram, &ridge, right), features }
     }
 
     /// Scaled prediction for an item.
-    pub(crate) fn place(&self, item: usize, own: &Own) -> f64 {
+    pub(crate) fn place(&self, item: usize, own: &FittedUser) -> f64 {
         let fitted: f64 = self.columns(item).zip(&own.weights).map(|(x, w)| x * w).sum();
         self.offsets[item] + fitted
     }
 
     /// Residuals: scaled ratings minus predictions, item by item.
-    pub(crate) fn residuals(&self, user: &LocalState, own: &Own) -> Vec<f64> {
+    pub(crate) fn residuals(&self, user: &LocalState, own: &FittedUser) -> Vec<f64> {
         user.ratings().map(|(item, place)| place - self.place(item, own)).collect()
     }
 

@@ -57,14 +57,14 @@
 
 pub(super) mod baseline;
 mod learning;
-mod question;
+mod query;
 
 pub use baseline::NonPrivate;
 pub(super) use baseline::started;
 pub use learning::GlobalState;
 pub(super) use learning::{FirstLook, LARGEST, features_fit};
 
-use super::asking::MethodPlan;
+use super::execution::MethodPlan;
 use super::factors::Factors;
 use super::learners::{Decision, RATINGS, Settling, USERS};
 use super::shape::Shape;
@@ -76,8 +76,8 @@ use privet_core::{Neighbours, Range, Relation};
 use privet_dp::account::Event;
 use privet_dp::gate::GateError;
 use privet_dp::mechanism::Gaussian;
-use question::Query;
-pub(super) use question::{offsets, weight};
+use query::Query;
+pub(super) use query::{offsets, weight};
 use serde::{Deserialize, Serialize};
 
 settings! {
@@ -112,7 +112,7 @@ pub(super) const INFO: Info = Info {
     source: "this project",
     guarantee: USERS,
     settings: Moments::SETTINGS,
-    noised: "sums over users of residuals, and products of them",
+    noisy: "sums over users of residuals, and products of them",
     private: true,
     covers: RATINGS,
     more: (),
@@ -196,7 +196,7 @@ impl Sizes {
         self.noise().map(|noise| noise * self.widening)
     }
 
-    fn noised(&self, place: usize) -> Gaussian {
+    fn gaussian(&self, place: usize) -> Gaussian {
         let shifts = [self.offsets_shift(), self.core_shift(), self.round_shift()];
         Gaussian {
             neighbours: self.relation.neighbours,
@@ -282,18 +282,18 @@ impl MethodPlan for Sizes {
     type Walk = Learning;
 
     fn events(&self) -> Result<Event, GateError> {
-        let rounds = Box::new(self.noised(2).event()?);
+        let rounds = Box::new(self.gaussian(2).event()?);
         let rounds = Event::Repeat { count: self.rounds, event: rounds };
-        let mut all = vec![self.noised(0).event()?];
+        let mut all = vec![self.gaussian(0).event()?];
         if self.rank > 0 {
-            all.push(self.noised(1).event()?);
+            all.push(self.gaussian(1).event()?);
         }
         all.push(rounds);
         Ok(Event::All(all))
     }
 
     fn mechanism(&self, question: &Query) -> Gaussian {
-        self.noised(question.place())
+        self.gaussian(question.place())
     }
 
     fn shown(&self) -> Shown {

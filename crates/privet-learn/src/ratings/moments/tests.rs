@@ -1,6 +1,6 @@
 //! Norms of users' contributions, at random and at the extremes, under both relations.
 
-use super::question::Query;
+use super::query::Query;
 use super::*;
 use crate::ratings::local::{LocalState, told};
 use privet_core::Unit;

@@ -3,14 +3,14 @@
 use super::eigen::{Triangle, orthonormal, unit};
 use super::path::{Descent, Direction, Path, Projection, Subspace};
 use super::procedure::{Sizes, Way};
-use super::question::{Query, Residuals};
+use super::query::{Query, Residuals};
 use crate::ratings::factors::Factors;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 
 /// Directions so far, and the current vector of Oja's rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Following {
+pub(crate) struct DirectionSearch {
     sizes: Sizes,
     path: Path,
     steps: Vec<Projection>,
@@ -18,7 +18,7 @@ pub(crate) struct Following {
     taken: u32,
 }
 
-impl Walk for Following {
+impl Walk for DirectionSearch {
     type Start = Sizes;
     type Query = Query;
     type Answer = Vec<f64>;
@@ -82,7 +82,7 @@ impl Walk for Following {
     }
 }
 
-impl Following {
+impl DirectionSearch {
     fn asked_or_done(
         &self,
         question: impl FnOnce(Residuals) -> Query,

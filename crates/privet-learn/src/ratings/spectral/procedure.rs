@@ -1,9 +1,9 @@
 //! Settled sizes of a plan: norm bounds, noise, and costs of its queries.
 
-use super::directions::Following;
+use super::directions::DirectionSearch;
 use super::path::Subspace;
-use super::question::Query;
-use crate::ratings::asking::MethodPlan;
+use super::query::Query;
+use crate::ratings::execution::MethodPlan;
 use crate::ratings::factors::Factors;
 use crate::release::rounding::near;
 use crate::release::settings::Shown;
@@ -58,7 +58,7 @@ impl Sizes {
         radius * radius * factor * (1.0 + 8.0 * f64::EPSILON)
     }
 
-    fn noised(&self, question: QueryKind) -> Gaussian {
+    fn gaussian(&self, question: QueryKind) -> Gaussian {
         let coordinates = match question {
             QueryKind::Covariance => self.items * (self.items + 1) / 2,
             QueryKind::Power => self.items,
@@ -103,10 +103,10 @@ impl Query {
 
 impl MethodPlan for Sizes {
     type Query = Query;
-    type Walk = Following;
+    type Walk = DirectionSearch;
 
     fn events(&self) -> Result<Event, GateError> {
-        let event = |question| self.noised(question).event();
+        let event = |question| self.gaussian(question).event();
         let rounds = |event| Event::Repeat { count: self.rounds, event: Box::new(event) };
         Ok(match self.way {
             Way::Svd { .. } => event(QueryKind::Covariance)?,
@@ -119,7 +119,7 @@ impl MethodPlan for Sizes {
     }
 
     fn mechanism(&self, question: &Query) -> Gaussian {
-        self.noised(question.asked())
+        self.gaussian(question.asked())
     }
 
     fn shown(&self) -> Shown {

@@ -1,7 +1,7 @@
 //! Norms of users' contributions, at random and at the extremes, under both relations.
 
 use super::path::{Descent, Direction, Path, Projection};
-use super::question::{Query, Residuals};
+use super::query::{Query, Residuals};
 use crate::ratings::local::{LocalState, told};
 use privet_core::Neighbours;
 use proptest::prelude::*;

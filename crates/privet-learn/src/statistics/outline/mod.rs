@@ -263,7 +263,7 @@ impl Task for Outline {
         }
     }
 
-    fn noised(&self) -> &'static str {
+    fn noise_on(&self) -> &'static str {
         "the number of units that hold a key"
     }
 
