@@ -16,7 +16,7 @@ use privet_dp::gate::Release;
 use privet_learn::statistics::count::Count;
 use privet_learn::{AnyPlan, Erm, LearnError, Plan, Request, Task, admit_piece};
 use privet_optim::sum::{
-    Elsewhere, RemoteRows, RemoteQuery, RecordsError, Remote, answered, merged, rows_at,
+    Elsewhere, RecordsError, Remote, RemoteQuery, RemoteRows, answered, merged, rows_at,
 };
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -60,8 +60,8 @@ fn blocks(error: block::BlockError) -> Failure {
     Failure::value(error)
 }
 
-fn asked(question: &str) -> Outcome<RemoteQuery> {
-    Ok(RemoteQuery::read(question)?)
+fn asked(query: &str) -> Outcome<RemoteQuery> {
+    Ok(RemoteQuery::read(query)?)
 }
 
 fn no_answer(error: RecordsError) -> Failure {
@@ -190,9 +190,9 @@ struct Machines {
 }
 
 impl Elsewhere for Machines {
-    fn ask(&self, question: &RemoteQuery) -> Result<Vec<Vec<u8>>, RecordsError> {
+    fn ask(&self, query: &RemoteQuery) -> Result<Vec<Vec<u8>>, RecordsError> {
         let ask = |py: Python<'_>| -> PyResult<Vec<Vec<u8>>> {
-            self.ask.call1(py, (question.text(),))?.extract(py)
+            self.ask.call1(py, (query.text(),))?.extract(py)
         };
         let answer = Python::attach(|py| asking(|| ask(py)));
         answer.map_err(|raised| {

@@ -30,8 +30,8 @@ pub fn plan_description(
 }
 
 /// What a description says of the table, as JSON.
-pub fn summary(found: &Released<Describe>) -> Outcome<String> {
-    let summary = Summary::of(found.request(), found.artefact());
+pub fn summary(released: &Released<Describe>) -> Outcome<String> {
+    let summary = Summary::of(released.request(), released.artefact());
     let unsettled = || Failure::value("the description's request is not settled");
     Ok(serde_json::to_string(&summary.ok_or_else(unsettled)?)?)
 }

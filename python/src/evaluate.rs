@@ -9,7 +9,7 @@ use crate::watched::{Threads, released, watched};
 use privet_core::Neighbours;
 use privet_data::{Dataset, Schema};
 use privet_learn::Loaded;
-use privet_learn::statistics::evaluate::{Evaluate, Form, Judgements, OutputKind, Metrics};
+use privet_learn::statistics::evaluate::{Evaluate, Form, Judgements, Metrics, OutputKind};
 use pyo3::prelude::*;
 
 /// What a model is asked, of those that predict.
@@ -29,7 +29,9 @@ impl Judge<'_> {
 
     fn judged(&self, py: Python<'_>, data: &Dataset, form: &Form) -> Outcome<Judgements> {
         Ok(match self.0.loaded() {
-            Loaded::Network(network) => watched(py, |_| Judgements::by_network(network, data, form))??,
+            Loaded::Network(network) => {
+                watched(py, |_| Judgements::by_network(network, data, form))??
+            }
             _ => {
                 let model = self.0.linear()?;
                 watched(py, |_| Judgements::by_model(model, data, form))??
@@ -114,8 +116,8 @@ pub fn evaluate_privately(
 }
 
 /// What an evaluation says of the model.
-pub fn metrics(found: &privet_learn::Released<Evaluate>) -> Outcome<Metrics> {
-    let metrics = Metrics::of(found.request(), found.artefact());
+pub fn metrics(released: &privet_learn::Released<Evaluate>) -> Outcome<Metrics> {
+    let metrics = Metrics::of(released.request(), released.artefact());
     metrics.ok_or_else(|| Failure::value("the evaluation's request is not settled"))
 }
 

@@ -150,8 +150,9 @@ impl Ledger {
         let event: Event = serde_json::from_str(events)?;
         let all = Event::Repeat { count: fits, event: Box::new(event) };
         let (doing, note) = ("quote".into(), Note::default());
-        let asked = BudgetRequest { dataset: name, doing, note, claim: None, whole: false };
-        let quote = ledger.quote(&asked, &whose, &Spend::Exactly(all))?;
+        let budget_request =
+            BudgetRequest { dataset: name, doing, note, claim: None, whole: false };
+        let quote = ledger.quote(&budget_request, &whose, &Spend::Exactly(all))?;
         Ok((quote.share, quote.fits))
     }
 
@@ -230,7 +231,11 @@ pub fn carried_out_on<T: Task>(
 }
 
 /// The release, whose entry is closed; where that fails a warning says so, and the release stays what it is.
-fn closed<R>(py: Python<'_>, mut paying: SessionPurse<&mut privet_ledger::Ledger>, release: R) -> R {
+fn closed<R>(
+    py: Python<'_>,
+    mut paying: SessionPurse<&mut privet_ledger::Ledger>,
+    release: R,
+) -> R {
     if let Err(error) = paying.close() {
         let words = CString::new(shown(&error.to_string()).replace('\0', " ")).unwrap_or_default();
         let warning = py.get_type::<PyRuntimeWarning>();
@@ -314,7 +319,7 @@ impl Paid {
         doing: &str,
         source: &dyn Source,
     ) -> Outcome<SessionPurse<&'a mut privet_ledger::Ledger>> {
-        let asked = BudgetRequest {
+        let budget_request = BudgetRequest {
             dataset: self.1.clone(),
             doing: doing.into(),
             note: self.note(),
@@ -322,7 +327,7 @@ impl Paid {
             whole: self.4,
         };
         let spend = plan.spend(source)?;
-        let mut paying = ledger.paying(asked);
+        let mut paying = ledger.paying(budget_request);
         paying.of(self.whose(&plan.request().schema)?);
         paying.set_aside(&spend)?;
         Ok(paying)

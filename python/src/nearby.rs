@@ -39,9 +39,9 @@ pub fn plan_answers(
 }
 
 /// The class of each question by its place in the schema, or its number.
-pub fn predictions<'py>(py: Python<'py>, found: &Released<Nearby>) -> Bound<'py, PyAny> {
-    let request = found.request();
-    match found.artefact().predictions(&request.schema, Nearby::noise(request)) {
+pub fn predictions<'py>(py: Python<'py>, released: &Released<Nearby>) -> Bound<'py, PyAny> {
+    let request = released.request();
+    match released.artefact().predictions(&request.schema, Nearby::noise(request)) {
         Predictions::Classes(codes) => codes.to_pyarray(py).into_any(),
         Predictions::Numbers(numbers) => numbers.to_pyarray(py).into_any(),
     }

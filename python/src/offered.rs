@@ -130,7 +130,8 @@ pub fn plan_offered(
     let budget = Budgeted { epsilon, delta, neighbours: neighbours.parse()? };
     let (words, settings) = (words.as_slice(), settings.as_slice());
     let schema = &schema.get().0;
-    let mut wanted = PythonRequest { verb, schema, rows, budget, words, method, settings, found: None };
+    let mut wanted =
+        PythonRequest { verb, schema, rows, budget, words, method, settings, found: None };
     each_offered(&mut wanted);
     let unknown = || {
         Failure::value(format!(

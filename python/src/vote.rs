@@ -11,7 +11,9 @@ use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray2};
 use privet_core::Neighbours;
 use privet_learn::votes::student;
 use privet_learn::votes::teacher::{filled_rows, inside_teacher};
-use privet_learn::votes::{Aggregator, Ballot, NO_LABEL, TrainingData, Teach, Teacher, Vote, taught};
+use privet_learn::votes::{
+    Aggregator, Ballot, NO_LABEL, Teach, Teacher, TrainingData, Vote, taught,
+};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -180,9 +182,9 @@ pub fn run(
 /// The number of the class of each public row, −1 where it has none.
 pub fn codes<'py>(
     py: Python<'py>,
-    found: &privet_learn::Released<Vote>,
+    released: &privet_learn::Released<Vote>,
 ) -> Bound<'py, PyArray1<i32>> {
-    let (labels, task) = (found.artefact(), &found.request().task);
+    let (labels, task) = (released.artefact(), &released.request().task);
     if task.stream {
         return labels.labels.clone().into_pyarray(py);
     }

@@ -42,7 +42,10 @@ impl Setting {
         let relations = [Neighbours::ReplaceOne, Neighbours::AddRemove];
         let units = [None, Some(3)];
         let setting = |neighbours, max_records| Self { budget, neighbours, max_records };
-        Ok(relations.into_iter().flat_map(|one| units.map(|unit| setting(one, unit))).collect())
+        Ok(relations
+            .into_iter()
+            .flat_map(|relation| units.map(|unit| setting(relation, unit)))
+            .collect())
     }
 
     /// The plan, as a caller of the learner gets it.

@@ -12,7 +12,7 @@
 //! Tested by `tests/audit/samplers.rs`.
 
 use crate::attack::{self, AttackOptions, Finding};
-use crate::runs::{self, Target, Watch, Neighbour};
+use crate::runs::{self, Neighbour, Target, Watch};
 use crate::{AuditError, Claim};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{self, Event, Guarantee};
@@ -55,7 +55,11 @@ impl<'a> Cells<'a> {
 }
 
 impl Target for Cells<'_> {
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         self.target.release(neighbour, source)
     }
 
@@ -158,7 +162,11 @@ impl FloatingPoint {
 }
 
 impl Target for FloatingPoint {
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let value = self.values[usize::from(neighbour == Neighbour::Second)];
         let private = Private::new(vec![value]);
         let scale = self.sensitivity() / self.epsilon;

@@ -11,7 +11,7 @@
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding};
 use crate::claim::Claim;
-use crate::runs::{Target, Watch, Neighbour};
+use crate::runs::{Neighbour, Target, Watch};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{self, Event};
@@ -106,7 +106,11 @@ struct Lengths {
 }
 
 impl Target for Lengths {
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let data = &self.worlds[usize::from(neighbour == Neighbour::Second)];
         let (model, _) = self.plan.run(data, source, &self.stop)?.into_parts();
         Ok(model.spread.map(|spread| spread.length).unwrap_or_default())

@@ -23,7 +23,7 @@ use crate::claim::CONFIDENCE;
 use crate::one_run::{CANARIES, OneRun, epsilon_lower};
 use crate::pairs::{self, Row};
 use crate::planned::Planned;
-use crate::runs::{Target, Neighbour, scramble};
+use crate::runs::{Neighbour, Target, scramble};
 use privet_core::{Budget, Neighbours};
 use privet_dp::noise::{FixedSeed, Source};
 use privet_learn::networks::{ADAM_FLOOR, METHODS, Method, Network};
@@ -207,7 +207,11 @@ struct Inverted<'a> {
 }
 
 impl Target for Inverted<'_> {
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let weights = self.planned.release(neighbour, source)?;
         let moved: Vec<f64> =
             weights.iter().zip(&self.start).map(|(now, then)| now - then).collect();

@@ -10,7 +10,7 @@
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding};
 use crate::planned::claimed;
-use crate::runs::{Target, Watch, Neighbour};
+use crate::runs::{Neighbour, Target, Watch};
 use privet_core::{Budget, Neighbours};
 use privet_data::read::{CellKey, HeldKeys};
 use privet_data::schema::{FileFacts, UnitDraft};
@@ -160,7 +160,11 @@ fn moved(held: &[HeldKeys; 2], keys: &[(u32, CellKey)]) -> [Vec<f64>; 2] {
 }
 
 impl Target for Outlines {
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let (plan, lines) = &self.worlds[usize::from(neighbour == Neighbour::Second)];
         let (found, _) = plan.run(lines, source, &self.stop)?.into_parts();
         let named: BTreeMap<(u32, &CellKey), f64> =
@@ -207,7 +211,8 @@ mod tests {
     fn the_worlds_differ_by_all_that_is_charged() {
         for setting in Setting::all(4.0, 1e-5, (1.0, 0.4)).unwrap().iter().filter(|one| !one.alone)
         {
-            let held = [Neighbour::First, Neighbour::Second].map(|neighbour| setting.held(neighbour));
+            let held =
+                [Neighbour::First, Neighbour::Second].map(|neighbour| setting.held(neighbour));
             let [counts, totals] = moved(&held, &setting.keys());
             let squares = |all: &[f64]| all.iter().map(|x| x * x).sum::<f64>();
             let (sides, most) = (setting.neighbours.sides(), f64::from(setting.most()));

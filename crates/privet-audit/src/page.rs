@@ -11,8 +11,8 @@ mod phases;
 mod progress;
 mod ratings;
 mod selections;
-mod streams;
 mod settings;
+mod streams;
 mod votes;
 
 use self::progress::{LEARNER, OTHER, Progress, SINGLE};
@@ -132,18 +132,18 @@ fn learners(
                 progress.step(LEARNER, &format!("{} {neighbours} {claimed}", info.name));
                 let row = match learner::audit(&setting, options, &()) {
                     Ok(report) => {
-                        let found = &report.finding;
-                        page.expect(!found.refuted, || {
+                        let finding = &report.finding;
+                        page.expect(!finding.refuted, || {
                             format!("{} {neighbours} {claimed} is refuted", info.name)
                         });
-                        let statistic = serde_word(found.statistic);
+                        let statistic = serde_word(finding.statistic);
                         format!(
                             "{} | {} | {claimed} | {:.3} | {} | {statistic} | {}",
                             report.loss,
                             report.pair,
-                            found.epsilon_lower,
-                            by_mu(found),
-                            answer(found.refuted)
+                            finding.epsilon_lower,
+                            by_mu(finding),
+                            answer(finding.refuted)
                         )
                     }
                     // The method refuses this combination before any data: nothing to audit.
@@ -270,21 +270,21 @@ fn mechanisms(
     for case in cases()? {
         progress.step(OTHER, case.what);
         let options = AttackOptions { runs: options.runs.max(case.least_runs), ..*options };
-        let found = attack::audit(case.target.as_ref(), &case.claim, &options, &())?;
-        page.expect(found.refuted == case.is_false, || {
-            format!("{}: refuted is {}", case.what, found.refuted)
+        let finding = attack::audit(case.target.as_ref(), &case.claim, &options, &())?;
+        page.expect(finding.refuted == case.is_false, || {
+            format!("{}: refuted is {}", case.what, finding.refuted)
         });
         let _ = writeln!(
             page.text,
             "| {} | ({}, {}) | {} | {} | {:.3} | {} | {} |",
             case.what,
-            short(found.epsilon_claimed),
-            short(found.delta),
+            short(finding.epsilon_claimed),
+            short(finding.delta),
             if case.is_false { "false" } else { "true" },
-            found.runs,
-            found.epsilon_lower,
-            by_mu(&found),
-            answer(found.refuted)
+            finding.runs,
+            finding.epsilon_lower,
+            by_mu(&finding),
+            answer(finding.refuted)
         );
     }
     page.text.push('\n');
@@ -328,9 +328,9 @@ fn sampler_table(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<
     page.text.push_str(
         "## Samplers\n\n| law | scale | largest gap | allowed | fits |\n|---|---|---|---|---|\n",
     );
-    let found = samplers::audit(1_000_000, seed)?;
+    let finding = samplers::audit(1_000_000, seed)?;
     let verdict = |passes: bool| if passes { "yes" } else { "**no**" };
-    for fit in &found.fits {
+    for fit in &finding.fits {
         page.expect(fit.passes(), || format!("{} at {} does not fit", fit.law, fit.scale));
         let _ = writeln!(
             page.text,
@@ -346,7 +346,7 @@ fn sampler_table(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<
         "\nTails, and pairs of successive draws: exact binomial tests.\n\n\
          | law | scale | what | seen | expected | fits |\n|---|---|---|---|---|---|\n",
     );
-    for count in &found.counts {
+    for count in &finding.counts {
         page.expect(count.passes(), || {
             format!("{} of {} at {} do not fit", count.what, count.law, count.scale)
         });

@@ -11,12 +11,12 @@ use crate::AuditError;
 use crate::attack::Finding;
 use crate::audited::{Judge, audited};
 use crate::claim::Claim;
-use crate::runs::{Target, Neighbour};
+use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{Event, gaussian};
 use privet_dp::gate::GateError;
 use privet_dp::mechanism::Gaussian;
-use privet_dp::mechanism::shares::{ServerSum, Participants, NoiseMode, joined, split};
+use privet_dp::mechanism::shares::{NoiseMode, Participants, ServerSum, joined, split};
 use privet_dp::noise::{GridGaussian, Source};
 use privet_learn::LearnError;
 
@@ -91,7 +91,11 @@ impl Coalition {
 }
 
 impl Target for Coalition {
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let [first, second] = &self.worlds;
         let values = if neighbour == Neighbour::Second { second } else { first };
         let shares = split(values, self.among.servers, source);
@@ -103,7 +107,8 @@ impl Target for Coalition {
                 seen.push((share[0] & ((1 << 53) - 1)) as f64 / 2_f64.powi(53));
                 openings.push(share.to_vec());
             } else {
-                let mut adding = ServerSum::new(&self.leaf, self.among).map_err(LearnError::from)?;
+                let mut adding =
+                    ServerSum::new(&self.leaf, self.among).map_err(LearnError::from)?;
                 adding.add(share).map_err(LearnError::from)?;
                 openings.push(adding.opening(source).map_err(LearnError::from)?);
             }

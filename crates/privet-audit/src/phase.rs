@@ -15,7 +15,7 @@
 use crate::attack::{self, AttackOptions, Finding};
 use crate::learner::{Learner, certificate};
 use crate::pairs::{self, Pair};
-use crate::runs::{Target, Watch, Neighbour};
+use crate::runs::{Neighbour, Target, Watch};
 use crate::{AuditError, bits};
 use privet_core::{Budget, Neighbours};
 use privet_data::{self as data, Dataset};
@@ -73,7 +73,11 @@ struct Phases<'a> {
 }
 
 impl Target for Phases<'_> {
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         if self.released == Released::AsPlanned {
             return self.learner.release(neighbour, source);
         }

@@ -21,7 +21,11 @@ pub enum Neighbour {
 /// A target of attacks: releases numbers on either of two neighbouring inputs.
 pub trait Target: Sync {
     /// Makes one release. An implementer takes all randomness from `source`.
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError>;
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError>;
 
     /// ln of (density on the second input / on the first), up to an increasing function, if it is known.
     fn likelihood_ratio(&self, _release: &[f64]) -> Option<f64> {

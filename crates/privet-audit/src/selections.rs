@@ -12,7 +12,7 @@
 use crate::AuditError;
 use crate::attack::Finding;
 use crate::audited::{Judge, audited, plan_and_claim};
-use crate::runs::{Target, Neighbour};
+use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::Source;
@@ -172,7 +172,11 @@ struct Chosen<'a> {
 }
 
 impl Target for Chosen<'_> {
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let data = &self.worlds[usize::from(neighbour == Neighbour::Second)];
         let (support, _) = self.plan.run(data, source, &self.stop)?.into_parts();
         // The column chosen, or none, as two indicators.

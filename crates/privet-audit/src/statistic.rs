@@ -121,7 +121,8 @@ pub(crate) struct Discriminant {
 
 impl Discriminant {
     fn train(worlds: [&[Vec<f64>]; 2]) -> Self {
-        let width = worlds.iter().flat_map(|neighbour| neighbour.iter()).map(Vec::len).max().unwrap_or(0);
+        let width =
+            worlds.iter().flat_map(|neighbour| neighbour.iter()).map(Vec::len).max().unwrap_or(0);
         let all = || worlds.iter().flat_map(|neighbour| neighbour.iter());
         let count = all().count().max(1) as f64;
         let at = |release: &[f64], j: usize| {
@@ -136,8 +137,8 @@ impl Discriminant {
             })
             .collect();
         let mut trained = Self { centre, spread, weights: Vec::new() };
-        let features: [Vec<Vec<f64>>; 2] =
-            worlds.map(|neighbour| neighbour.iter().map(|release| trained.features(release)).collect());
+        let features: [Vec<Vec<f64>>; 2] = worlds
+            .map(|neighbour| neighbour.iter().map(|release| trained.features(release)).collect());
         trained.weights = fisher(&features, 2 * width);
         trained
     }

@@ -19,7 +19,7 @@ use crate::AuditError;
 use crate::attack::Finding;
 use crate::audited::{Judge, audited, plan_and_claim};
 use crate::planned::Planned;
-use crate::runs::{Target, Neighbour};
+use crate::runs::{Neighbour, Target};
 use privet_core::Budget;
 use privet_data::{Dataset, Schema, read};
 use privet_dp::continual::Factor;
@@ -251,7 +251,11 @@ struct Seen<T> {
 }
 
 impl<T: Target> Target for Seen<T> {
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         Ok(self.undone.undo(&self.inner.release(neighbour, source)?))
     }
 
@@ -281,10 +285,10 @@ fn models(of: Of, budget: Budget) -> Result<Plan<Online>, AuditError> {
         delta: Some(budget.delta()),
         ..Words::of("gd".parse()?)
     };
-    let asked = Online::request(&schema()?, u64::from(slots), method, &words)?;
+    let request = Online::request(&schema()?, u64::from(slots), method, &words)?;
     let batch = if of == Of::Experts { slots } else { 1 };
-    let task = asked.task.clone().in_batches(batch).keeping(slots);
-    Ok(plan(&Request { task, ..asked })?)
+    let task = request.task.clone().in_batches(batch).keeping(slots);
+    Ok(plan(&Request { task, ..request })?)
 }
 
 fn counts(budget: Budget) -> Result<Plan<Tally>, AuditError> {

@@ -9,7 +9,7 @@ use crate::AuditError;
 use crate::attack::Finding;
 use crate::audited::{Judge, audited, plan_and_claim};
 use crate::planned::Planned;
-use crate::runs::{Target, Neighbour};
+use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::Source;
@@ -76,7 +76,11 @@ impl Setting {
 struct Pair<'a>(Planned<'a, Tune>);
 
 impl Target for Pair<'_> {
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let mut found = self.0.release(neighbour, source)?;
         found.resize(1, 0.0);
         Ok(found)

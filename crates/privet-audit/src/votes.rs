@@ -24,14 +24,14 @@
 use crate::AuditError;
 use crate::attack::Finding;
 use crate::audited::{Judge, audited, plan_and_claim};
-use crate::runs::{Target, Neighbour};
+use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::agreement::{Agreement, Gaps};
 use privet_dp::mechanism::Stability;
 use privet_dp::noise::Source;
-use privet_learn::votes::{Aggregator, Ballot, TrainingData, Teach, Teacher, Vote, taught};
+use privet_learn::votes::{Aggregator, Ballot, Teach, Teacher, TrainingData, Vote, taught};
 use privet_learn::{Plan, plan};
 use std::fmt;
 use std::sync::Arc;
@@ -264,7 +264,11 @@ struct Voted {
 
 impl Target for Voted {
     /// The label of every query, −1 for none, and T if it was chosen in the run.
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let data = &self.worlds[usize::from(neighbour == Neighbour::Second)];
         let (labels, _) = self.plan.run(data, source, &self.stop)?.into_parts();
         let questions = self.plan.request().task.queries as usize;

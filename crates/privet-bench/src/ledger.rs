@@ -156,8 +156,12 @@ fn made(path: &Path, kind: Kind, epsilon: f64) -> Result<Ledger, BenchError> {
     Ok(ledger)
 }
 
-fn release(ledger: &mut Ledger, asked: &BudgetRequest, event: &Event) -> Result<(), BenchError> {
-    let mut paying = ledger.paying(asked.clone());
+fn release(
+    ledger: &mut Ledger,
+    budget_request: &BudgetRequest,
+    event: &Event,
+) -> Result<(), BenchError> {
+    let mut paying = ledger.paying(budget_request.clone());
     paying.set_aside(&Spend::Exactly(event.clone()))?;
     paying.drawn(0).map_err(|error| odd(error.to_string()))
 }

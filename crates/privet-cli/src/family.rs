@@ -3,7 +3,7 @@
 //! one order. A family that `privet_learn` lists as offered has a verb with nothing written here.
 
 use crate::failure::Failure;
-use crate::head::{Given, Shape, HeadArguments, USUAL, with_head};
+use crate::head::{Given, HeadArguments, Shape, USUAL, with_head};
 use crate::output::{self, json_number, number};
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
@@ -33,9 +33,9 @@ fn verbs() -> Vec<Verb> {
             self.0.push(Verb { name: F::VERB, command: command::<F>, run: run::<F> });
         }
     }
-    let mut made = OfferedVerbs(Vec::new());
-    each_offered(&mut made);
-    made.0
+    let mut offered = OfferedVerbs(Vec::new());
+    each_offered(&mut offered);
+    offered.0
 }
 
 /// What they are called.

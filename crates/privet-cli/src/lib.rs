@@ -30,11 +30,11 @@ mod output;
 pub mod page;
 mod progress;
 mod releasing;
+mod sentences;
 mod settings;
 mod spending;
 mod usable;
 mod verbs;
-mod sentences;
 
 use std::ffi::OsString;
 
@@ -49,8 +49,8 @@ pub mod shared {
         is_said, number, open, print, print_json, quoted, report, room, table, write,
     };
     pub use crate::progress::Meter;
-    pub use crate::settings::within;
     pub use crate::sentences::{beside, wrapped};
+    pub use crate::settings::within;
 }
 
 /// Does what the arguments say, the first of which is the program's name, and returns the exit code.

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::interrupt;
 use privet_core::{printable, printable_lines};
-use privet_data::write::{Destination, Existing, Written, WriteError};
+use privet_data::write::{Destination, Existing, WriteError, Written};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};

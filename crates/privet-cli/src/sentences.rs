@@ -99,13 +99,13 @@ pub fn stated(notes: &[String]) -> String {
 
 /// What a claim takes for granted, in one sentence.
 pub fn unchecked(facts: &[Unchecked]) -> String {
-    let all: Vec<_> = facts.iter().map(|one| one.what.as_str()).collect();
+    let all: Vec<_> = facts.iter().map(|fact| fact.what.as_str()).collect();
     format!("taken for granted, checked by nothing: {}.", all.join("; "))
 }
 
 /// Which program made a certificate, when, and which one it is.
-pub fn made(made: Option<&Provenance>) -> String {
-    match made {
+pub fn made(provenance: Option<&Provenance>) -> String {
+    match provenance {
         None => format!("made by version {SILENT}, which wrote no date."),
         Some(Provenance { version, date: Some(date), id: Some(id) }) => {
             format!("made by version {version} on {date}, certificate {id}.")

@@ -76,7 +76,7 @@ impl BudgetFlags {
         };
         let mut spending = self.opened(&path, data, "a stream that goes on", repeatable)?;
         if let Some(paying) = &mut spending.paying {
-            let asked = paying.budget_request().dataset.clone();
+            let asked = paying.request().dataset.clone();
             let found = paying.ledger().find(entered).map_err(|error| match error {
                 LedgerError::Certificate(why) => Failure::Refused(format!(
                     "the stream was not paid for from {}: {why}",
@@ -114,7 +114,7 @@ impl BudgetFlags {
         let Some(path) = self.path(data)? else { return self.unpaid() };
         let mut spending = self.opened(&path, data, doing, repeatable)?;
         if let Some(paying) = &mut spending.paying {
-            let name = privet_core::printable(&paying.budget_request().dataset).into_owned();
+            let name = privet_core::printable(&paying.request().dataset).into_owned();
             say!("paying from {} for '{name}'", path.display());
         }
         Ok(spending)
@@ -227,7 +227,7 @@ impl Spending {
     /// Refuses a table that is not the data set that pays.
     pub fn recognise(&mut self, print: Option<Print>) -> Result<(), Failure> {
         let (Some(paying), Some(print)) = (&mut self.paying, print) else { return Ok(()) };
-        let dataset = paying.budget_request().dataset.clone();
+        let dataset = paying.request().dataset.clone();
         Ok(paying.ledger().recognise(&dataset, &print, self.same_as, &self.note)?)
     }
 
@@ -267,7 +267,7 @@ impl Spending {
 
     fn tell(&mut self) {
         let Some(paying) = &mut self.paying else { return };
-        let name = paying.budget_request().dataset.clone();
+        let name = paying.request().dataset.clone();
         let books = paying.ledger().books();
         let (Ok(account), head) = (books.account(&name), books.head()) else { return };
         let paid = format!(

@@ -39,7 +39,9 @@ fn main() {
                     seed += 1;
                     let (rows, columns) = (rows as usize, columns as usize);
                     let mixed = seed.is_multiple_of(2);
-                    let table = GeneratedTable { rows, columns, classes, base, signal, mixed, seed }.table();
+                    let table =
+                        GeneratedTable { rows, columns, classes, base, signal, mixed, seed }
+                            .table();
                     for method in methods.split(',') {
                         for &epsilon in &numbers(epsilons) {
                             let Some(tried) = table.tried(method, epsilon, pure, runs) else {

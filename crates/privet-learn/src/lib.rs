@@ -37,6 +37,6 @@ pub use release::{
     Concern, Condition, Cover, Covers, DOUBTFUL_SCHEMAS, Fact, Family, Finding, GAMMA, Here, Info,
     Needs, NoLearner, Note, Offered, Planned, Procedure, PublicFacts, Queries, RIDGE, ROWS,
     Registered, SPLIT, STEPS, SchemaConcern, SettingInfo, Shown, SumNoise, Task, UNSIGNED,
-    Unchecked, Verdict, Visit, Work, admit_piece, private_estimates, file, plan, report, verify, weight_noise,
-    whose_of,
+    Unchecked, Verdict, Visit, Work, admit_piece, file, plan, private_estimates, report, verify,
+    weight_noise, whose_of,
 };

@@ -12,7 +12,7 @@
 //! limit: nothing is spent from such a ledger.
 
 use crate::LedgerError;
-use crate::entry::{PriceBasis, Entry, FORMAT, NOTHING, Priced, Reserved, Stored, Taken, What};
+use crate::entry::{Entry, FORMAT, NOTHING, PriceBasis, Priced, Reserved, Stored, Taken, What};
 use crate::exact::Exact;
 use crate::limit::Limit;
 use privet_core::Whose;

@@ -1,7 +1,7 @@
 //! The ledger: opening, quoting, reserving and settling, and checking certificates.
 
 use crate::books::{Account, Books, State, price, proves, within};
-use crate::entry::{PriceBasis, Entry, FORMAT, Note, Reserved, Stored, What, hash};
+use crate::entry::{Entry, FORMAT, Note, PriceBasis, Reserved, Stored, What, hash};
 use crate::exact::Exact;
 use crate::identity::{Identity, OVERLAP, Print, Printer, new_number};
 use crate::limit::Limit;
@@ -346,53 +346,53 @@ impl Ledger {
     /// itself must state it.
     pub fn quote(
         &mut self,
-        budget_request: &BudgetRequest,
+        request: &BudgetRequest,
         whose: &Whose,
         spend: &Spend,
     ) -> Result<Quote, LedgerError> {
         self.catch_up()?;
-        let account = self.books.account(&budget_request.dataset)?;
+        let account = self.books.account(&request.dataset)?;
         if whose.clone().of(account.limit.filter.unit).is_said() {
-            same_unit(account, &budget_request.dataset, whose)?;
+            same_unit(account, &request.dataset, whose)?;
         }
-        let (charged, price) = charge(account, budget_request, spend)?;
+        let (charged, price) = charge(account, request, spend)?;
         Ok(quote(account, charged, price))
     }
 
     /// Returns the purse of one session, paid from this ledger.
-    pub fn paying(&mut self, budget_request: BudgetRequest) -> SessionPurse<&mut Self> {
-        SessionPurse::new(self, budget_request)
+    pub fn paying(&mut self, request: BudgetRequest) -> SessionPurse<&mut Self> {
+        SessionPurse::new(self, request)
     }
 
     /// Reserves a session's budget on disk. Returns the entry.
     pub(crate) fn reserve(
         &mut self,
-        budget_request: &BudgetRequest,
+        request: &BudgetRequest,
         whose: &Whose,
         spend: &Spend,
     ) -> Result<LedgerEntry, LedgerError> {
         // Outside the transaction: accounting may take a while, and a limit never changes.
         self.catch_up()?;
-        let (charged, price) = charge(self.books.account(&budget_request.dataset)?, budget_request, spend)?;
+        let (charged, price) = charge(self.books.account(&request.dataset)?, request, spend)?;
         let written = serde_json::value::to_raw_value(spend)
             .map_err(|error| LedgerError::Limit(format!("what is to be spent: {error}")))?;
         let reserved = Reserved {
-            dataset: budget_request.dataset.clone(),
+            dataset: request.dataset.clone(),
             whose: whose.clone(),
             spend: written,
-            claim: budget_request.claim,
+            claim: request.claim,
             charged,
             price,
-            doing: budget_request.doing.clone(),
-            purpose: budget_request.note.purpose.clone(),
+            doing: request.doing.clone(),
+            purpose: request.note.purpose.clone(),
         };
         self.books.remember_price(&reserved);
-        self.write(&budget_request.note.who, |books| {
-            let account = books.account(&budget_request.dataset)?;
-            let whose = same_unit(account, &budget_request.dataset, whose)?;
+        self.write(&request.note.who, |books| {
+            let account = books.account(&request.dataset)?;
+            let whose = same_unit(account, &request.dataset, whose)?;
             let quote = quote(account, charged, price);
             if !quote.fits {
-                return Err(LedgerError::Exceeds(exceeds(budget_request, account, &quote)));
+                return Err(LedgerError::Exceeds(exceeds(request, account, &quote)));
             }
             Ok(Some(Writing::only(What::Reserved(Reserved { whose, ..reserved.clone() }))))
         })
@@ -429,7 +429,7 @@ impl Ledger {
     /// benchmark.
     pub fn fill(
         &mut self,
-        budget_request: &BudgetRequest,
+        request: &BudgetRequest,
         spends: impl Iterator<Item = Spend>,
     ) -> Result<(), LedgerError> {
         let Self { store, books, clock } = self;
@@ -440,10 +440,10 @@ impl Ledger {
             filled.clone_from(books);
             let mut entries = Vec::new();
             let (mut sequence, mut previous) = (books.sequence(), books.previous().to_string());
-            let account = books.account(&budget_request.dataset)?;
+            let account = books.account(&request.dataset)?;
             let mut push = |what: What| -> Result<u64, LedgerError> {
                 sequence += 1;
-                let (at, who, version) = (clock(), budget_request.note.who.clone(), VERSION.into());
+                let (at, who, version) = (clock(), request.note.who.clone(), VERSION.into());
                 let (nonce, previous_hash) = (number()?, previous.clone());
                 let entry =
                     Entry { sequence, previous: previous_hash, nonce, at, who, version, what };
@@ -453,18 +453,18 @@ impl Ledger {
                 Ok(sequence)
             };
             for spend in spends.by_ref() {
-                let (charged, price) = charge(account, budget_request, &spend)?;
+                let (charged, price) = charge(account, request, &spend)?;
                 let written = serde_json::value::to_raw_value(&spend)
                     .map_err(|error| LedgerError::Limit(error.to_string()))?;
                 let reservation = push(What::Reserved(Reserved {
-                    dataset: budget_request.dataset.clone(),
+                    dataset: request.dataset.clone(),
                     whose: account.whose.clone(),
                     spend: written,
-                    claim: budget_request.claim,
+                    claim: request.claim,
                     charged,
                     price,
-                    doing: budget_request.doing.clone(),
-                    purpose: budget_request.note.purpose.clone(),
+                    doing: request.doing.clone(),
+                    purpose: request.note.purpose.clone(),
                 }))?;
                 push(What::Drawn { reservation })?;
                 push(What::Settled { reservation, certificate: None })?;
@@ -714,9 +714,11 @@ fn same_unit(account: &Account, name: &str, whose: &Whose) -> Result<Whose, Ledg
     }
     match (account.whose.is_said(), account.whose == requested) {
         (true, true) => Ok(requested),
-        (true, false) => {
-            Err(LedgerError::OtherUnit { name: name.into(), whose: account.whose.clone(), requested })
-        }
+        (true, false) => Err(LedgerError::OtherUnit {
+            name: name.into(),
+            whose: account.whose.clone(),
+            requested,
+        }),
         (false, _) if account.releases == 0 => Ok(requested),
         (false, _) => Err(LedgerError::UnitNotSaid(format!(
             "the ledger does not know whose records were one user's in what was spent on '{shown}' before (entries of 0.2.0 \
@@ -728,7 +730,7 @@ fn same_unit(account: &Account, name: &str, whose: &Whose) -> Result<Whose, Ledg
 /// Returns the basis and price of a release.
 fn charge(
     account: &Account,
-    budget_request: &BudgetRequest,
+    request: &BudgetRequest,
     spend: &Spend,
 ) -> Result<(PriceBasis, Exact), LedgerError> {
     let limit = &account.limit;
@@ -738,7 +740,7 @@ fn charge(
     };
     if (neighbours, unit) != (limit.filter.neighbours, limit.filter.unit) {
         return Err(LedgerError::OtherRelation {
-            name: budget_request.dataset.clone(),
+            name: request.dataset.clone(),
             neighbours: limit.filter.neighbours,
             unit: limit.filter.unit,
             asked_neighbours: neighbours,
@@ -746,7 +748,7 @@ fn charge(
         });
     }
     let proved = |events: &Event| -> Result<bool, LedgerError> {
-        Ok(match &budget_request.claim {
+        Ok(match &request.claim {
             Some(claim) if claim.seen_by.is_everyone() => proves(events, claim)?,
             _ => false,
         })
@@ -755,19 +757,19 @@ fn charge(
         Spend::Exactly(events) => proved(events),
         Spend::Within(_) => Ok(false),
     };
-    if budget_request.whole {
-        let fits = budget_request.claim.is_some_and(|claim| within(&claim, limit));
+    if request.whole {
+        let fits = request.claim.is_some_and(|claim| within(&claim, limit));
         if !fits || !claimed(spend)? {
             return Err(LedgerError::Exceeds(format!(
                 "the whole limit of '{}', ε = {} at δ = {:e}, does not pay for this release",
-                printable(&budget_request.dataset),
+                printable(&request.dataset),
                 limit.epsilon,
                 limit.delta
             )));
         }
         return Ok((PriceBasis::Whole, Exact::default()));
     }
-    let events = price(limit, spend, budget_request.claim.as_ref(), PriceBasis::Events)?;
+    let events = price(limit, spend, request.claim.as_ref(), PriceBasis::Events)?;
     let fits = |price: &Exact| price.within(&limit.exact(), price);
     if let Some(found) = events.filter(fits) {
         return Ok((PriceBasis::Events, found));
@@ -775,7 +777,7 @@ fn charge(
     // Charged by its claim if its events have no price, or one beyond the whole limit (grids at a very
     // large ε).
     let claim = match claimed(spend)? {
-        true => price(limit, spend, budget_request.claim.as_ref(), PriceBasis::Claim)?,
+        true => price(limit, spend, request.claim.as_ref(), PriceBasis::Claim)?,
         false => None,
     };
     if let Some(found) = claim.filter(|claim| events.is_none() || fits(claim)) {
@@ -788,7 +790,7 @@ fn charge(
         "the filter '{}' of the data set '{}' has no bound for this kind of release. It was fixed when the data \
          set was opened; renyi admits every kind",
         limit.kind(),
-        printable(&budget_request.dataset)
+        printable(&request.dataset)
     )))
 }
 
@@ -815,9 +817,9 @@ fn quote(account: &Account, charged: PriceBasis, price: Exact) -> Quote {
 }
 
 /// Message with the price and what is left.
-fn exceeds(budget_request: &BudgetRequest, account: &Account, quote: &Quote) -> String {
+fn exceeds(request: &BudgetRequest, account: &Account, quote: &Quote) -> String {
     let limit = &account.limit;
-    let name = printable(&budget_request.dataset);
+    let name = printable(&request.dataset);
     let per_cent = |share: f64| format!("{:.1} %", 100.0 * share);
     let mut words = format!(
         "it would exceed the budget of '{name}' (ε = {} at δ = {:e}): this release costs {} of it, and {} is left",
@@ -831,7 +833,7 @@ fn exceeds(budget_request: &BudgetRequest, account: &Account, quote: &Quote) -> 
     } else if account.releases > 0 {
         let releases = if account.releases == 1 { "release" } else { "releases" };
         words.push_str(&format!("; {} {releases} spent the rest", account.releases));
-    } else if budget_request.claim.is_some_and(|claim| within(&claim, limit)) {
+    } else if request.claim.is_some_and(|claim| within(&claim, limit)) {
         words.push_str(
             ". A limit on several releases is kept by a bound that is less tight than that of one: as the only \
              release ever, with nothing after it, this one fits (--whole)",

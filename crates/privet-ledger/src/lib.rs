@@ -44,7 +44,6 @@
 //! fingerprints of tables are outside the chain of hashes.
 #![forbid(unsafe_code)]
 
-mod schema_check;
 mod books;
 pub mod entry;
 mod error;
@@ -54,9 +53,10 @@ pub mod identity;
 mod ledger;
 mod limit;
 mod merge;
-mod session_purse;
+mod schema_check;
 #[cfg(feature = "postgres")]
 mod server;
+mod session_purse;
 mod sqlite;
 mod store;
 

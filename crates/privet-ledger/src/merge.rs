@@ -13,7 +13,7 @@
 //!   the same last entry, and counted once more if it has not.
 
 use crate::books::{Account, Imported, State, price};
-use crate::entry::{PriceBasis, Entry, Reserved, Stored, Taken, What};
+use crate::entry::{Entry, PriceBasis, Reserved, Stored, Taken, What};
 use crate::exact::Exact;
 use crate::ledger::Writing;
 use crate::{Books, Ledger, LedgerError, Limit, Note};
@@ -301,8 +301,8 @@ mod tests {
         let cost = Cost::Gaussian { sensitivity: 0.05, noise_scale: 1.0, grid: None };
         let event = Event::Use { neighbours: Neighbours::ReplaceOne, unit: USER, cost };
         let (dataset, doing) = ("riders".into(), "test".into());
-        let budget_request = BudgetRequest { dataset, doing, note: note(), claim: None, whole: false };
-        let mut paying = ledger.paying(budget_request);
+        let request = BudgetRequest { dataset, doing, note: note(), claim: None, whole: false };
+        let mut paying = ledger.paying(request);
         paying.of(Whose::column(column));
         paying.spend_whole(&Spend::Exactly(event)).unwrap();
     }

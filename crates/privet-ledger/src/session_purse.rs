@@ -40,7 +40,7 @@ enum Stage {
 #[derive(Debug)]
 pub struct SessionPurse<L: BorrowMut<Ledger> = Ledger> {
     ledger: L,
-    budget_request: BudgetRequest,
+    request: BudgetRequest,
     whose: Whose,
     stage: Stage,
     spend: Option<Spend>,
@@ -54,10 +54,10 @@ pub struct SessionPurse<L: BorrowMut<Ledger> = Ledger> {
 
 impl<L: BorrowMut<Ledger>> SessionPurse<L> {
     /// Creates the purse of one session on an owned or borrowed ledger.
-    pub fn new(ledger: L, budget_request: BudgetRequest) -> Self {
+    pub fn new(ledger: L, request: BudgetRequest) -> Self {
         let (stage, spend, reservation, entered) = (Stage::Nothing, None, 0, None);
         let (whose, made, closes) = (Whose::NotSaid, None, true);
-        Self { ledger, budget_request, whose, stage, spend, reservation, entered, made, closes }
+        Self { ledger, request, whose, stage, spend, reservation, entered, made, closes }
     }
 
     /// Leaves closing to the caller, who first stores the release: if this is dropped before, the entry
@@ -74,7 +74,7 @@ impl<L: BorrowMut<Ledger>> SessionPurse<L> {
             return Ok(());
         };
         self.stage = Stage::Ended;
-        let (reservation, who) = (self.reservation, self.budget_request.note.who.clone());
+        let (reservation, who) = (self.reservation, self.request.note.who.clone());
         let closed = self.ledger.borrow_mut().settle(reservation, &who, Some(&certificate));
         closed.map(|_| ()).map_err(|why| LedgerError::NotClosed { reservation, why: why.into() })
     }
@@ -84,7 +84,8 @@ impl<L: BorrowMut<Ledger>> SessionPurse<L> {
     pub fn set_aside(&mut self, spend: &Spend) -> Result<(), LedgerError> {
         match self.stage {
             Stage::Nothing => {
-                let entered = self.ledger.borrow_mut().reserve(&self.budget_request, &self.whose, spend)?;
+                let entered =
+                    self.ledger.borrow_mut().reserve(&self.request, &self.whose, spend)?;
                 self.reservation = entered.sequence;
                 self.entered = Some(entered);
                 (self.stage, self.spend) = (Stage::Reserved, Some(spend.clone()));
@@ -104,13 +105,13 @@ impl<L: BorrowMut<Ledger>> SessionPurse<L> {
     }
 
     /// The request.
-    pub fn budget_request(&self) -> &BudgetRequest {
-        &self.budget_request
+    pub fn request(&self) -> &BudgetRequest {
+        &self.request
     }
 
     /// Sets the (ε, δ) that the release will claim, before the budget is reserved.
     pub fn claim(&mut self, claim: Guarantee) {
-        self.budget_request.claim = Some(claim);
+        self.request.claim = Some(claim);
     }
 
     /// Sets the unit, before the budget is reserved: each record, or the user of a schema's `[unit]`.
@@ -130,9 +131,9 @@ impl<L: BorrowMut<Ledger>> SessionPurse<L> {
     /// it stays open, and counts as spent.
     pub fn spend_whole(mut self, spend: &Spend) -> Result<LedgerEntry, LedgerError> {
         self.set_aside(spend)?;
-        let entered = self.ledger.borrow_mut().draw(self.reservation, &self.budget_request.note.who)?;
+        let entered = self.ledger.borrow_mut().draw(self.reservation, &self.request.note.who)?;
         self.stage = Stage::Ended;
-        let _ = self.ledger.borrow_mut().settle(self.reservation, &self.budget_request.note.who, None);
+        let _ = self.ledger.borrow_mut().settle(self.reservation, &self.request.note.who, None);
         Ok(entered)
     }
 }
@@ -160,7 +161,7 @@ impl<L: BorrowMut<Ledger>> Purse for SessionPurse<L> {
     fn drawn(&mut self, _index: u64) -> Result<(), PurseError> {
         match self.stage {
             Stage::Reserved => {
-                let who = self.budget_request.note.who.clone();
+                let who = self.request.note.who.clone();
                 let drawn = self.ledger.borrow_mut().draw(self.reservation, &who);
                 let entered = drawn.map_err(|why| match why.into() {
                     PurseError::NotKept(why) => {
@@ -201,7 +202,7 @@ impl<L: BorrowMut<Ledger>> Purse for SessionPurse<L> {
 
     fn void(&mut self, reason: &'static str) -> Result<(), PurseError> {
         if self.stage == Stage::Reserved {
-            self.ledger.borrow_mut().void(self.reservation, &self.budget_request.note.who, reason)?;
+            self.ledger.borrow_mut().void(self.reservation, &self.request.note.who, reason)?;
         }
         self.stage = Stage::Ended;
         Ok(())
@@ -225,7 +226,7 @@ impl<L: BorrowMut<Ledger>> Drop for SessionPurse<L> {
         }
         if self.stage == Stage::Reserved {
             // If this fails, the reservation goes on counting.
-            let who = self.budget_request.note.who.clone();
+            let who = self.request.note.who.clone();
             let _ = self.ledger.borrow_mut().void(
                 self.reservation,
                 &who,

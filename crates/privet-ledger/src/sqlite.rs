@@ -9,9 +9,9 @@
 //! both, and may create its index (`-shm`) beside.
 
 use crate::LedgerError;
-use crate::schema_check::{self, APPLICATION, LAYOUT, TABLES, beside};
 use crate::entry::Stored;
 use crate::identity::{Identity, SECRET};
+use crate::schema_check::{self, APPLICATION, LAYOUT, TABLES, beside};
 use crate::store::{Batch, Identities, Store};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior};
 use std::fs::OpenOptions;
@@ -33,8 +33,8 @@ pub(crate) struct Sqlite {
 type Stamp = (u64, Option<SystemTime>, bool);
 
 fn stamp(path: &Path) -> std::io::Result<Stamp> {
-    let found = std::fs::metadata(path)?;
-    Ok((found.len(), found.modified().ok(), has_log(path)))
+    let metadata = std::fs::metadata(path)?;
+    Ok((metadata.len(), metadata.modified().ok(), has_log(path)))
 }
 
 /// True if a non-empty write-ahead log lies beside the file.

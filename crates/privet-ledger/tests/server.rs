@@ -45,7 +45,13 @@ fn opened(address: &str) -> Ledger {
 
 fn asked(event: &Event) -> BudgetRequest {
     let claim = Some(guarantee(event, 1e-7).unwrap());
-    BudgetRequest { dataset: "riders".into(), doing: "test".into(), note: note(), claim, whole: false }
+    BudgetRequest {
+        dataset: "riders".into(),
+        doing: "test".into(),
+        note: note(),
+        claim,
+        whole: false,
+    }
 }
 
 #[test]

@@ -145,7 +145,14 @@ impl Net {
         self.factors(clip, steps, 2, room, count);
     }
 
-    fn factors(&self, clip: f64, steps: Option<f64>, terms: usize, room: &mut Buffers, count: usize) {
+    fn factors(
+        &self,
+        clip: f64,
+        steps: Option<f64>,
+        terms: usize,
+        room: &mut Buffers,
+        count: usize,
+    ) {
         let Buffers { tapes, kept, patches, bounds: lengths, factors, formed, .. } = room;
         let forming = steps.is_some().then_some(formed);
         bounds(self, &tapes[..terms], &kept[0], patches, count, lengths, forming);

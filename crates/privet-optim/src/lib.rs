@@ -14,12 +14,12 @@
 //! - [`solver`]: minimisers, each of which ends in a proof that the tolerance is met.
 //! - [`spectrum`]: symmetric matrices by their eigenvalues.
 
+pub mod approximate;
 pub mod double_double;
 pub mod kernel;
 pub mod lasso;
 pub mod loss;
 pub mod passes;
-pub mod approximate;
 pub mod solver;
 pub mod spectrum;
 pub mod sum;

@@ -4,8 +4,8 @@ use privet_data::block::BlockWriter;
 use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use privet_data::{Dataset, Target};
 use privet_optim::sum::{
-    Summable, Count, ExactGradient, ExactGram, Gradient, Hessian, HessianDiagonal, HessianVector,
-    Labels, LossAndGradient, OnDisk, PreciseGradient, Records, SoftmaxGradient, Sums, Table,
+    Count, ExactGradient, ExactGram, Gradient, Hessian, HessianDiagonal, HessianVector, Labels,
+    LossAndGradient, OnDisk, PreciseGradient, Records, SoftmaxGradient, Summable, Sums, Table,
 };
 use privet_optim::{Loss, Problem, SolverOptions, minimise};
 

@@ -154,7 +154,8 @@ impl Agreement {
 
     /// Parses an agreement, and checks it against the plan of its request.
     pub fn read(text: &[u8], from: &str) -> Result<Self, PartiesError> {
-        let odd = |why: String| PartiesError::InvalidRequest(format!("{from} is no agreement: {why}"));
+        let odd =
+            |why: String| PartiesError::InvalidRequest(format!("{from} is no agreement: {why}"));
         let read: Self = serde_json::from_slice(text).map_err(|error| odd(error.to_string()))?;
         if read.format == BEFORE {
             return Err(PartiesError::InvalidRequest(format!(
@@ -171,18 +172,20 @@ impl Agreement {
 
     fn check(&self) -> Result<(), PartiesError> {
         let names = Names {
-            parties: self.parties.iter().map(|one| (one.name.clone(), one.rows)).collect(),
+            parties: self.parties.iter().map(|party| (party.name.clone(), party.rows)).collect(),
             servers: self
                 .servers
                 .iter()
-                .map(|one| (one.name.clone(), one.address.clone()))
+                .map(|server| (server.name.clone(), server.address.clone()))
                 .collect(),
         };
         names.check()?;
         // Without a canonical form it would compare equal to others that have none either.
         let written = serde_json::to_value(self).unwrap_or_default();
         canonical(&written).map_err(|error| {
-            PartiesError::InvalidRequest(format!("the agreement cannot be compared with others: {error}"))
+            PartiesError::InvalidRequest(format!(
+                "the agreement cannot be compared with others: {error}"
+            ))
         })?;
         if self.patience == 0 || self.patience > 86_400 {
             return Err(PartiesError::InvalidRequest(
@@ -212,21 +215,23 @@ impl Agreement {
             let mut seen = HashSet::new();
             all.into_iter().any(|one| !one.is_empty() && !seen.insert(one.to_owned()))
         };
-        let parties = self.parties.iter().map(|one| one.fingerprint.as_str());
-        let servers = self.servers.iter().map(|one| one.fingerprint.as_str());
+        let parties = self.parties.iter().map(|party| party.fingerprint.as_str());
+        let servers = self.servers.iter().map(|server| server.fingerprint.as_str());
         if twice(parties.chain(servers).collect()) {
             return Err(PartiesError::InvalidRequest(
                 "two members have the same certificate: each needs one of its own".into(),
             ));
         }
-        if twice(self.servers.iter().map(|one| one.address.as_str()).collect()) {
+        if twice(self.servers.iter().map(|server| server.address.as_str()).collect()) {
             return Err(PartiesError::InvalidRequest(
                 "two servers have the same address: each is a process of its own, best at another organisation".into(),
             ));
         }
         let events = self.events()?;
         let longest = longest(&events, among.noise).ok_or_else(|| {
-            PartiesError::InvalidRequest("the plan has a round that cannot be added up in shares".into())
+            PartiesError::InvalidRequest(
+                "the plan has a round that cannot be added up in shares".into(),
+            )
         })?;
         if is_open(&events) {
             return Err(PartiesError::InvalidRequest(
@@ -283,8 +288,10 @@ impl Agreement {
 
     /// Recomputes the plan from the request; refuses a request that is not settled.
     pub fn plan<T: Task>(&self) -> Result<Plan<T>, PartiesError> {
-        let request: Request<T> = serde_json::from_value(self.request.clone())
-            .map_err(|error| PartiesError::InvalidRequest(format!("the request cannot be read: {error}")))?;
+        let request: Request<T> =
+            serde_json::from_value(self.request.clone()).map_err(|error| {
+                PartiesError::InvalidRequest(format!("the request cannot be read: {error}"))
+            })?;
         let planned = plan(&request)?;
         if *planned.request() != request {
             return Err(PartiesError::InvalidRequest(
@@ -340,12 +347,12 @@ impl Agreement {
 
     /// Index of a party.
     pub fn party(&self, name: &str) -> Option<usize> {
-        self.parties.iter().position(|one| one.name == name)
+        self.parties.iter().position(|party| party.name == name)
     }
 
     /// Index of a server.
     pub fn server(&self, name: &str) -> Option<usize> {
-        self.servers.iter().position(|one| one.name == name)
+        self.servers.iter().position(|server| server.name == name)
     }
 }
 

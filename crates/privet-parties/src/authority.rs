@@ -10,7 +10,7 @@ use crate::agreement::{Agreement, Holder, Names, Station, hex};
 use crate::folder::{Settings, lay_out};
 use crate::server::now;
 use privet_data::Schema;
-use privet_dp::mechanism::shares::{Participants, NoiseMode};
+use privet_dp::mechanism::shares::{NoiseMode, Participants};
 use privet_learn::{Plan, Task};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -124,7 +124,11 @@ pub fn among(names: &Names, honest: u32) -> Result<Participants, PartiesError> {
 }
 
 /// The number of members by their names, with this noise mode.
-pub fn among_with(names: &Names, honest: u32, noise: NoiseMode) -> Result<Participants, PartiesError> {
+pub fn among_with(
+    names: &Names,
+    honest: u32,
+    noise: NoiseMode,
+) -> Result<Participants, PartiesError> {
     let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
     let (parties, servers) = (count(names.parties.len()), count(names.servers.len()));
     let among = Participants { parties, servers, honest, noise };

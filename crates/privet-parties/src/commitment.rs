@@ -91,8 +91,8 @@ impl Transcript {
     ) {
         piece(&mut self.0, &round.to_le_bytes());
         piece(&mut self.0, leaf.as_bytes());
-        commitments.iter().for_each(|one| piece(&mut self.0, one.as_bytes()));
-        openings.iter().for_each(|one| numbers(&mut self.0, one));
+        commitments.iter().for_each(|commitment| piece(&mut self.0, commitment.as_bytes()));
+        openings.iter().for_each(|opening| numbers(&mut self.0, opening));
         self.0.update((sum.len() as u64).to_le_bytes());
         sum.iter().for_each(|value| self.0.update(value.to_le_bytes()));
     }

@@ -11,8 +11,8 @@
 use crate::party::PartyState;
 use crate::signature::Signed;
 use crate::store::{Store, keep, make_folder};
-use crate::table::{TableDigest, Rows};
-use crate::{Agreement, Transport, PartiesError, Party, Server};
+use crate::table::{Rows, TableDigest};
+use crate::{Agreement, PartiesError, Party, Server, Transport};
 use privet_data::write::{Destination, Existing};
 use privet_dp::gate::LedgerEntry;
 use serde::{Deserialize, Serialize};
@@ -82,8 +82,9 @@ impl Folder {
     pub fn open(path: &Path) -> Result<Self, PartiesError> {
         let file = path.join(SETTINGS);
         let text = String::from_utf8_lossy(&read(&file)?).into_owned();
-        let settings: Settings = toml::from_str(&text)
-            .map_err(|error| PartiesError::InvalidRequest(format!("{}: {error}", file.display())))?;
+        let settings: Settings = toml::from_str(&text).map_err(|error| {
+            PartiesError::InvalidRequest(format!("{}: {error}", file.display()))
+        })?;
         let file = path.join(&settings.agreement);
         let agreement = Agreement::read(&read(&file)?, &file.display().to_string())?;
         Ok(Self { path: path.into(), settings, agreement })
@@ -178,9 +179,9 @@ impl Folder {
     pub fn paid(&self) -> Result<Option<Paid>, PartiesError> {
         let path = self.path.join(&self.settings.state).join("paid.json");
         match fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map(Some)
-                .map_err(|error| PartiesError::InvalidRequest(format!("{}: {error}", path.display()))),
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
+                PartiesError::InvalidRequest(format!("{}: {error}", path.display()))
+            }),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(source) => Err(PartiesError::File { path, source }),
         }

@@ -2,7 +2,7 @@
 //! they would draw together is drawn in the clear and divided into shares.
 
 use crate::message::{PartyRequest, ServerReply};
-use crate::{Agreement, Transport, PartiesError, Server};
+use crate::{Agreement, PartiesError, Server, Transport};
 use privet_dp::mechanism::joint::in_the_clear;
 use privet_dp::noise::SystemRandom;
 use std::sync::Arc;

@@ -81,7 +81,11 @@ impl Table for ManyParties {
     fn recentred(&self, centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
         Ok(Box::new(Moved {
             whole: self.whole.recentred(centre)?,
-            parts: self.parts.iter().map(|part| part.recentred(centre)).collect::<Result<_, _>>()?,
+            parts: self
+                .parts
+                .iter()
+                .map(|part| part.recentred(centre))
+                .collect::<Result<_, _>>()?,
             many_parties: self,
         }))
     }
@@ -176,11 +180,11 @@ impl Records for Several<'_> {
         self.each.iter_mut().for_each(|records| records.look_at_grid(radius));
     }
 
-    fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError> {
+    fn exact(&self, query: &Exact) -> Result<ExactAnswer, RecordsError> {
         let mut source = self.many_parties.source.lock().unwrap_or_else(PoisonError::into_inner);
         let mut sums: Vec<Vec<u128>> = vec![Vec::new(); self.many_parties.servers as usize];
         for records in &self.each {
-            let ExactAnswer::Units(sum) = records.exact(question)? else {
+            let ExactAnswer::Units(sum) = records.exact(query)? else {
                 return Err(refused("parties add up vectors alone"));
             };
             let units = sum.into_units().ok_or_else(|| refused("a feature is off its grid"))?;

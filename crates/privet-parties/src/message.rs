@@ -219,7 +219,8 @@ mod tests {
     fn what_is_no_frame_is_refused() {
         let mut bytes = Vec::new();
         write_frame(&mut bytes, &PartyRequest::Done, &[1, 2]).unwrap();
-        let read = |bytes: &[u8], most| read_frame::<PartyRequest>(&mut &bytes[..], most).map(|_| ());
+        let read =
+            |bytes: &[u8], most| read_frame::<PartyRequest>(&mut &bytes[..], most).map(|_| ());
         assert!(read(&bytes, 2).is_ok());
         assert!(read(&bytes, 1).is_err(), "longer than any share");
         for cut in 0..bytes.len() {
@@ -273,7 +274,9 @@ mod tests {
                     _ => bytes.insert(at, draws.below(256) as u8),
                 }
             }
-            let Ok((ask, numbers)) = read_frame::<PartyRequest>(&mut &bytes[..], most) else { continue };
+            let Ok((ask, numbers)) = read_frame::<PartyRequest>(&mut &bytes[..], most) else {
+                continue;
+            };
             kept += 1;
             assert!(numbers.len() <= most);
             let mut again = Vec::new();

@@ -67,7 +67,8 @@ impl Signer {
     }
 
     pub fn sign(&self, agreement: &Agreement, transcript: &str) -> Result<Signed, PartiesError> {
-        let odd = || PartiesError::InvalidRequest("the key signs by none of the known schemes".into());
+        let odd =
+            || PartiesError::InvalidRequest("the key signs by none of the known schemes".into());
         let signer = self.key.choose_scheme(&SCHEMES).ok_or_else(odd)?;
         let signature = signer.sign(&message(agreement, transcript)).map_err(|_| odd())?;
         Ok(Signed {

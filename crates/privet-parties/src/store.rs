@@ -148,7 +148,9 @@ impl Store {
         let read = read_frame::<Drawn>(&mut &bytes[..], LONGEST);
         match read {
             Ok((drawn, share)) if drawn.round == round => Ok(Some((drawn.draw, share))),
-            Ok(_) => Err(PartiesError::InvalidRequest(format!("{} is of another round", path.display()))),
+            Ok(_) => {
+                Err(PartiesError::InvalidRequest(format!("{} is of another round", path.display())))
+            }
             Err(source) => Err(PartiesError::File { path, source }),
         }
     }
@@ -187,8 +189,9 @@ impl Store {
     /// The number of times that the noise of each round was begun.
     pub fn attempts(&self) -> Result<Vec<u32>, PartiesError> {
         let Some(text) = self.text("noise-attempts")? else { return Ok(Vec::new()) };
-        let odd =
-            |_| PartiesError::InvalidRequest("noise-attempts in the server's folder was edited".into());
+        let odd = |_| {
+            PartiesError::InvalidRequest("noise-attempts in the server's folder was edited".into())
+        };
         serde_json::from_str(&text).map_err(odd)
     }
 

@@ -10,7 +10,7 @@ use crate::drawing::{self, Came, Drawer, Inbound};
 use crate::message::{PartyRequest, ServerReply, read_frame, write_frame};
 use crate::signature::Signer;
 use crate::timed::Timed;
-use crate::{Agreement, Engine, Folder, Transport, PartiesError, Server};
+use crate::{Agreement, Engine, Folder, PartiesError, Server, Transport};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::WebPkiClientVerifier;
@@ -53,8 +53,8 @@ fn identity(
     let stated = agreement
         .parties
         .iter()
-        .map(|one| (&one.name, &one.fingerprint))
-        .chain(agreement.servers.iter().map(|one| (&one.name, &one.fingerprint)))
+        .map(|party| (&party.name, &party.fingerprint))
+        .chain(agreement.servers.iter().map(|server| (&server.name, &server.fingerprint)))
         .find(|(name, _)| **name == settings.name);
     match stated {
         Some((_, stated)) if *stated == fingerprint(&certificate) => {}
@@ -156,9 +156,9 @@ fn in_words(name: &str, address: &str, error: &io::Error) -> PartiesError {
         )) => PartiesError::InvalidRequest(format!(
             "the certificate of {name} is not valid yet: is the clock of this machine right?"
         )),
-        Some(rustls::Error::InvalidCertificate(why)) => {
-            PartiesError::InvalidRequest(format!("the certificate of {name} is not accepted: {why:?}"))
-        }
+        Some(rustls::Error::InvalidCertificate(why)) => PartiesError::InvalidRequest(format!(
+            "the certificate of {name} is not accepted: {why:?}"
+        )),
         Some(rustls::Error::AlertReceived(AlertDescription::CertificateExpired)) => {
             PartiesError::InvalidRequest(format!(
                 "{name} says that our certificate has expired: ask for a new agreement"
@@ -170,8 +170,12 @@ fn in_words(name: &str, address: &str, error: &io::Error) -> PartiesError {
             | AlertDescription::CertificateUnknown
             | AlertDescription::CertificateRequired
             | AlertDescription::AccessDenied),
-        )) => PartiesError::InvalidRequest(format!("{name} does not accept our certificate ({alert:?})")),
-        _ => PartiesError::Transport(format!("server {name} at {address} cannot be reached: {error}")),
+        )) => PartiesError::InvalidRequest(format!(
+            "{name} does not accept our certificate ({alert:?})"
+        )),
+        _ => PartiesError::Transport(format!(
+            "server {name} at {address} cannot be reached: {error}"
+        )),
     }
 }
 
@@ -348,7 +352,7 @@ fn attend(
         let _ = inbound.send(drawing::Event::Came(Came { place, stream: Box::new(stream), seat }));
         return Ok(());
     }
-    let Some(party) = parties.iter().position(|one| one.fingerprint == shown) else {
+    let Some(party) = parties.iter().position(|party| party.fingerprint == shown) else {
         return Err(io::Error::other("who connects is no party of the agreement"));
     };
     let full = || io::Error::other(format!("{} has too many connections", parties[party].name));

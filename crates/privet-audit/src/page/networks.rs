@@ -45,11 +45,11 @@ pub(super) fn trained(
             setting.neighbours
         );
         progress.step(OTHER, &format!("networks, {what}"));
-        let found = networks::audit(&setting, options, &())?;
+        let finding = networks::audit(&setting, options, &())?;
         let false_claim = setting.with_more_noise(setting.refutable())?;
         let bold = networks::audit_against(&setting, false_claim, options, &())?;
         let once = networks::one_run(&setting, CANARIES, options.confidence, options.seed)?;
-        page.expect(!found.refuted && !once.refuted, || format!("networks, {what}: refuted"));
+        page.expect(!finding.refuted && !once.refuted, || format!("networks, {what}: refuted"));
         page.expect(!setting.is_sharp() || once.epsilon_lower > FALSE, || {
             format!("networks, {what}: one run does not refute ε = {FALSE}")
         });
@@ -62,9 +62,9 @@ pub(super) fn trained(
             setting.neighbours,
             short(setting.budget.epsilon()),
             short(setting.budget.delta()),
-            found.epsilon_lower,
-            by_mu(&found),
-            answer(found.refuted),
+            finding.epsilon_lower,
+            by_mu(&finding),
+            answer(finding.refuted),
             answer(bold.refuted),
             once.epsilon_lower
         );

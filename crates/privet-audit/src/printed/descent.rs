@@ -18,7 +18,7 @@ use super::{Erratum, Verdict};
 use crate::AuditError;
 use crate::bits::noise_failed;
 use crate::normal;
-use crate::runs::{Target, Neighbour};
+use crate::runs::{Neighbour, Target};
 use privet_dp::account::gaussian;
 use privet_dp::noise::bernoulli::Coin;
 use privet_dp::noise::{GridGaussian, Source};
@@ -95,7 +95,11 @@ impl LastStep {
 }
 
 impl Target for LastStep {
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let mut value = [0.0];
         self.noise.fill(&mut value, source);
         let sign = if neighbour == Neighbour::Second { 1.0 } else { -1.0 };

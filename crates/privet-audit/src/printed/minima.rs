@@ -20,7 +20,7 @@
 use super::{Erratum, Verdict};
 use crate::AuditError;
 use crate::bits::noise_failed;
-use crate::runs::{Target, Neighbour};
+use crate::runs::{Neighbour, Target};
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{
     self, Cost, Event, LossShape, ObjectiveCost, ObjectiveNoise, OutputNoise, Sign, gaussian,
@@ -83,7 +83,11 @@ impl Amp {
 }
 
 impl Target for Amp {
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let mut b = vec![0.0; self.coordinates];
         self.inner.fill(&mut b, source);
         let row = if neighbour == Neighbour::Second { 1.0 } else { 0.0 };
@@ -134,7 +138,11 @@ impl OneByte {
 }
 
 impl Target for OneByte {
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let noise = self.noise[source.bits(8) as usize];
         Ok(vec![noise + f64::from(u8::from(neighbour == Neighbour::Second))])
     }

@@ -22,7 +22,7 @@ pub mod voting;
 
 use crate::AuditError;
 use crate::bits::noise_failed;
-use crate::runs::{Target, Neighbour};
+use crate::runs::{Neighbour, Target};
 use privet_dp::noise::{DiscreteLaplace, GridGaussian, L2Laplace, Source, report_noisy_max};
 
 /// Result of recomputing a printed claim.
@@ -97,7 +97,11 @@ impl Shift {
 }
 
 impl Target for Shift {
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let mut vector = vec![0.0; self.moved.len()];
         match &self.noise {
             Noise::Laplace(law, step) => {
@@ -140,7 +144,11 @@ impl Choice {
 }
 
 impl Target for Choice {
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let scores = &self.scores[usize::from(neighbour == Neighbour::Second)];
         let chosen = report_noisy_max(scores, self.noise_scale, source).map_err(noise_failed)?;
         Ok(vec![chosen as f64])

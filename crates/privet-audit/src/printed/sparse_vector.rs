@@ -27,7 +27,7 @@
 
 use crate::AuditError;
 use crate::bits::noise_failed;
-use crate::runs::{Target, Neighbour};
+use crate::runs::{Neighbour, Target};
 use privet_dp::noise::{DiscreteLaplace, Source};
 
 /// Version of the technique.
@@ -111,7 +111,11 @@ impl SparseVector {
 impl Target for SparseVector {
     /// For each query 1 for ⊤, 0 for ⊥ or after the end of the run; for (3), 1 if the event tested
     /// occurred.
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let threshold = self.threshold_noise.draw(source);
         let mut outcomes = vec![0.0; self.questions.len()];
         let (mut above, mut answer) = (0, f64::INFINITY);

@@ -16,7 +16,7 @@
 
 use crate::AuditError;
 use crate::bits::noise_failed;
-use crate::runs::{Target, Neighbour};
+use crate::runs::{Neighbour, Target};
 use privet_dp::noise::{DiscreteLaplace, Source};
 
 /// Version of the vote.
@@ -84,7 +84,11 @@ impl Votes {
 
 impl Target for Votes {
     /// The class released, or none, as two indicators.
-    fn release(&self, neighbour: Neighbour, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let [one, other] = self.votes(neighbour, source);
         let lead = one.abs_diff(other);
         let distance = match self.variant {

@@ -66,8 +66,8 @@ fn one_run_does_not_refute_and_has_some_power() {
         Budget::new(8.0, 1e-5).unwrap(),
         Neighbours::ReplaceOne,
     );
-    let found = one_run::audit(&setting, 120, 0.95, 5).unwrap();
-    assert!(!found.refuted && found.epsilon_lower > 0.5, "{found:?}");
+    let finding = one_run::audit(&setting, 120, 0.95, 5).unwrap();
+    assert!(!finding.refuted && finding.epsilon_lower > 0.5, "{finding:?}");
     assert!(one_run::audit(&setting, 3, 0.95, 5).is_err());
     let nothing = Setting { method: "non-private".parse().unwrap(), ..setting };
     assert!(matches!(

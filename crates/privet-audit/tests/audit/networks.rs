@@ -39,8 +39,8 @@ fn networks_are_as_private_as_claimed() {
 fn one_run_refutes_false_claims_alone() {
     let stated = Budget::new(1.0, 1e-5).unwrap();
     for setting in Setting::all(12.0, 1e-5).unwrap() {
-        let found = one_run(&setting, 1_000, CONFIDENCE, 5).unwrap();
-        assert!(!found.refuted, "{setting:?}: {found:?}");
+        let actual = one_run(&setting, 1_000, CONFIDENCE, 5).unwrap();
+        assert!(!actual.refuted, "{setting:?}: {actual:?}");
         if setting.is_sharp() {
             let bold = one_run_against(&setting, stated, 1_000, 0.99, 5).unwrap();
             assert!(bold.refuted, "{setting:?}: {bold:?}");

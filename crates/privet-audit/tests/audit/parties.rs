@@ -7,7 +7,7 @@
 use privet_audit::attack::{AttackOptions, Finding};
 use privet_audit::parties::{Setting, audit, output};
 use privet_core::Budget;
-use privet_dp::mechanism::shares::{Participants, NoiseMode};
+use privet_dp::mechanism::shares::{NoiseMode, Participants};
 
 fn found(setting: &Setting) -> Finding {
     let options = AttackOptions { runs: 60_000, confidence: 1.0 - 1e-10, seed: 47 };

@@ -20,12 +20,12 @@ use crate::suite::Onlooker;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema};
 use privet_dp::account::{Cost, Event};
-use privet_dp::mechanism::shares::{Participants, InProcess, NoiseMode};
+use privet_dp::mechanism::shares::{InProcess, NoiseMode, Participants};
 use privet_dp::noise::SystemRandom;
 use privet_learn::linear::model::Model;
 use privet_learn::{Erm, Method, Plan, Request, plan};
 use privet_optim::loss::Loss;
-use privet_parties::{ManyParties, Names, PartiesError, Party, InProcessServers, authority};
+use privet_parties::{InProcessServers, ManyParties, Names, PartiesError, Party, authority};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -235,7 +235,8 @@ pub(super) fn ours(
     let fewest =
         known.filter(|set| set.dataset == dealt.dataset).flat_map(|set| &set.parties).min();
     for parties in &dealt.parties {
-        let among = Participants { parties: *parties, servers: 2, honest: 1, noise: NoiseMode::Shares };
+        let among =
+            Participants { parties: *parties, servers: 2, honest: 1, noise: NoiseMode::Shares };
         let asked = ComparedMethod::all(suite, shape, set.rows, *parties, fewest == Some(parties));
         for asked in &asked {
             let schema = if asked.method == "auto" { &schema } else { &linear };

@@ -55,9 +55,7 @@ fn questions() -> Vec<(&'static str, Query)> {
         ),
         (
             "σ for ε = 2: q = 0.01, 10³ uses",
-            Query::Noise(2.0, |scale| {
-                repeated(Neighbours::AddRemove, 1_000, poisson(0.01, scale))
-            }),
+            Query::Noise(2.0, |scale| repeated(Neighbours::AddRemove, 1_000, poisson(0.01, scale))),
         ),
         (
             "σ for ε = 1: q = 0.001, 10⁴ uses",
@@ -86,8 +84,8 @@ fn laplace(sensitivity: f64) -> Cost {
 }
 
 /// Our answer.
-fn answer(question: &Query) -> Result<f64, BenchError> {
-    Ok(match question {
+fn answer(query: &Query) -> Result<f64, BenchError> {
+    Ok(match query {
         Query::Epsilon(event) => account::epsilon(event, DELTA)?,
         Query::Noise(epsilon, event_for) => {
             account::calibrate(&Budget::new(*epsilon, DELTA)?, 0.1..=100.0, event_for)?

@@ -5,8 +5,8 @@
 
 use super::aggregate::{Group, Series, Summary};
 use super::document::{Block, Cell, Document, Rows, Table, Tone};
-use super::published::{Column, Difference, Published};
 use super::formatting::{Measure, fixed, short};
+use super::published::{Column, Difference, Published};
 use crate::suite::Voter;
 use privet_learn::Calibration;
 

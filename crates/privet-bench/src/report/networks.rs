@@ -94,10 +94,10 @@ fn table(group: &Group) -> Rows<&Summary> {
         least(a).total_cmp(&least(b))
     });
     let any = |of: fn(&Line) -> Option<f64>| {
-        points.iter().any(|one| printed(one).is_some_and(|line| of(line).is_some()))
+        points.iter().any(|point| printed(point).is_some_and(|line| of(line).is_some()))
     };
     let beside: Vec<bool> = ERROR_COLUMNS.iter().map(|(.., of, _)| any(*of)).collect();
-    let lines = points.iter().filter_map(|one| printed(one));
+    let lines = points.iter().filter_map(|point| printed(point));
     let sources: BTreeSet<&str> =
         lines.map(|line| line.source.as_deref().unwrap_or(&PRINTED.source)).collect();
     let sources = sources.into_iter().collect::<Vec<_>>().join("; ");

@@ -89,10 +89,10 @@ pub(super) fn run(
     let of = |found: &&super::Rectangle| found.name() == size.name;
     let Some(rectangle) = suite.bandwidth.iter().find(of) else { return Ok(()) };
     let (rows, columns) = (size.rows(rectangle.rows), rectangle.columns);
-    let made = GeneratedRows::like(LAW, columns)?;
-    let shards = made.write(&settings.work.join("rows"), rows)?;
+    let generated = GeneratedRows::like(LAW, columns)?;
+    let shards = generated.write(&settings.work.join("rows"), rows)?;
     let files = BlockFiles::open(&shards.files)?;
-    let bytes = made.bytes(rows);
+    let bytes = generated.bytes(rows);
     let mut told = |method: &str, storage: &str, seconds: f64, beside: Option<f64>| {
         let (found, rate) = (bytes / seconds, beside.unwrap_or(f64::NAN));
         let facts = json!({

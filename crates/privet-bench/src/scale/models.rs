@@ -61,11 +61,11 @@ pub(super) fn stand_in(
 ) -> Result<(), BenchError> {
     let (all, columns) = catalog::full_size(&size.name);
     let rows = size.rows(all);
-    let made = GeneratedRows::like(&size.name, columns)?;
-    let shards = made.write(&settings.work.join("rows"), rows)?;
-    let held_out = made.held_out(suite.stand_ins.held_out)?;
+    let generated = GeneratedRows::like(&size.name, columns)?;
+    let shards = generated.write(&settings.work.join("rows"), rows)?;
+    let held_out = generated.held_out(suite.stand_ins.held_out)?;
     let (table, rate) = (opened(&shards.files)?, rate(&shards.files)?);
-    let measured = Measured { made: &made, size, rows, columns };
+    let measured = Measured { made: &generated, size, rows, columns };
     let mut plain = f64::NAN;
     let private =
         suite.stand_ins.epsilons.iter().flat_map(|epsilon| {
@@ -73,7 +73,8 @@ pub(super) fn stand_in(
         });
     for (method, epsilon) in [("non-private", 0.0)].into_iter().chain(private) {
         let before = table.passes();
-        let fitted = fit(&made.schema, &table, FitSettings::usual(method, epsilon), &held_out)?;
+        let fitted =
+            fit(&generated.schema, &table, FitSettings::usual(method, epsilon), &held_out)?;
         if epsilon == 0.0 {
             plain = fitted.accuracy;
         }
@@ -95,16 +96,20 @@ pub(super) fn growth(
 ) -> Result<(), BenchError> {
     let columns = suite.growth.columns;
     let rows = size.rows(size.name.parse().unwrap_or(0));
-    let made = GeneratedRows::like(LAW, columns)?;
-    let shards = made.write(&settings.work.join("rows"), rows)?;
-    let held_out = made.held_out(50_000)?;
+    let generated = GeneratedRows::like(LAW, columns)?;
+    let shards = generated.write(&settings.work.join("rows"), rows)?;
+    let held_out = generated.held_out(50_000)?;
     let (table, rate) = (opened(&shards.files)?, rate(&shards.files)?);
-    let measured = Measured { made: &made, size, rows, columns };
+    let measured = Measured { made: &generated, size, rows, columns };
     let slope = |facts: &Value| slope("growth", facts, before);
     for method in &suite.methods {
         let passed = table.passes();
-        let fitted =
-            fit(&made.schema, &table, FitSettings::usual(method, suite.growth.epsilon), &held_out)?;
+        let fitted = fit(
+            &generated.schema,
+            &table,
+            FitSettings::usual(method, suite.growth.epsilon),
+            &held_out,
+        )?;
         let facts = measured.facts(method, suite.growth.epsilon, "files", fitted);
         let mut facts = measured.with_passes(facts, table.passes() - passed, rate);
         facts["slope"] = json!(slope(&facts));
@@ -113,8 +118,12 @@ pub(super) fn growth(
     if rows <= IN_MEMORY {
         let data = BlockFiles::open(&shards.files)?.piece(0..rows)?;
         for method in &suite.methods {
-            let fitted =
-                fit(&made.schema, &data, FitSettings::usual(method, suite.growth.epsilon), &held_out)?;
+            let fitted = fit(
+                &generated.schema,
+                &data,
+                FitSettings::usual(method, suite.growth.epsilon),
+                &held_out,
+            )?;
             let mut facts = measured.facts(method, suite.growth.epsilon, "memory", fitted);
             facts["slope"] = json!(slope(&facts));
             emit(line("growth", &format!("privet {method}"), facts))?;

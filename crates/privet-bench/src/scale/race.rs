@@ -33,10 +33,10 @@ pub(super) fn run(
 ) -> Result<(), BenchError> {
     let (beside, columns) = (&suite.race, suite.race.columns);
     let rows = size.rows(beside.rows);
-    let made = GeneratedRows::like(LAW, columns)?;
-    let shards = made.write(&settings.work.join("rows"), rows)?;
-    let held_out = made.held_out(beside.held_out)?;
-    let measured = Measured { made: &made, size, rows, columns };
+    let generated = GeneratedRows::like(LAW, columns)?;
+    let shards = generated.write(&settings.work.join("rows"), rows)?;
+    let held_out = generated.held_out(beside.held_out)?;
+    let measured = Measured { made: &generated, size, rows, columns };
     let stem = settings.work.join("rows").join("peer");
     let files = BlockFiles::open(&shards.files)?;
     export(&stem, (0..rows).step_by(PIECE).map(|from| files.piece(from..rows.min(from + PIECE))))?;
@@ -72,7 +72,12 @@ pub(super) fn run(
     for method in &suite.methods {
         let who = format!("privet {method}");
         for (storage, table) in [("memory", &data as &dyn Table), ("files", &table as &dyn Table)] {
-            let fitted = fit(&made.schema, table, FitSettings::usual(method, beside.epsilon), &held_out)?;
+            let fitted = fit(
+                &generated.schema,
+                table,
+                FitSettings::usual(method, beside.epsilon),
+                &held_out,
+            )?;
             let facts = measured.facts(method, beside.epsilon, storage, fitted);
             emit(line("race", &who, beside_peers(facts)))?;
         }

@@ -40,12 +40,12 @@ fn dataset(features: Matrix, codes: Vec<u32>) -> Dataset {
 /// Rows of a logistic model of norm 4 in four columns and a constant.
 fn drawn(rows: usize) -> Result<(Schema, Dataset), BenchError> {
     let truth = [2.0, -2.0, 2.0, -2.0];
-    let mut made = XorShift(88_172_645_463_325_252);
+    let mut random = XorShift(88_172_645_463_325_252);
     let (mut values, mut codes) = (Vec::with_capacity(rows * 5), Vec::with_capacity(rows));
     for _ in 0..rows {
-        let x = [(); 4].map(|()| ((made.next() * 0.8 - 0.4) * 1_048_576.0).round() / 1_048_576.0);
+        let x = [(); 4].map(|()| ((random.next() * 0.8 - 0.4) * 1_048_576.0).round() / 1_048_576.0);
         let score: f64 = x.iter().zip(truth).map(|(x, t)| x * t).sum();
-        codes.push(u32::from(made.next() < 1.0 / (1.0 + (-score).exp())));
+        codes.push(u32::from(random.next() < 1.0 / (1.0 + (-score).exp())));
         values.extend(x.map(|x| x as f32));
         values.push(0.5);
     }
@@ -63,17 +63,17 @@ fn learner(
     let first = planned(schema, rows as u64, (method, 1), epsilon)?;
     let method: Method = method.parse()?;
     let words = Words { epsilon, ..Words::of("gd".parse()?) };
-    let mut asked = Online::request(schema, rows as u64, method, &words)?;
-    asked.task = Online { loss: COST, ..asked.task }.in_batches(1).keeping(10_000);
-    if asked.task.method.info().settings.iter().any(|setting| setting.name == "rate") {
+    let mut request = Online::request(schema, rows as u64, method, &words)?;
+    request.task = Online { loss: COST, ..request.task }.in_batches(1).keeping(10_000);
+    if request.task.method.info().settings.iter().any(|setting| setting.name == "rate") {
         let noise = first.settings().get("sum_noise").unwrap_or(0.0) / first.facts().slope;
         let rate = 4.0 / (rows as f64 * (1.0 + 2.0 * noise)).sqrt();
-        asked.task.method = asked.task.method.with("rate", &rate.to_string())?;
+        request.task.method = request.task.method.with("rate", &rate.to_string())?;
         if let Some(smooth) = first.settings().get("smooth") {
-            asked.task.method = asked.task.method.with("smooth", &smooth.to_string())?;
+            request.task.method = request.task.method.with("smooth", &smooth.to_string())?;
         }
     }
-    Ok(plan(&asked)?)
+    Ok(plan(&request)?)
 }
 
 /// Runs the part.
@@ -127,19 +127,19 @@ fn best_cost(schema: &Schema, data: &Dataset) -> Result<f64, BenchError> {
 
 /// Rows in which up to 200 columns speak, the first one right three times in five, the others by chance.
 fn advice(columns: usize, rows: usize) -> Dataset {
-    let mut made = XorShift(0x9e37_79b9_7f4a_7c15);
+    let mut random = XorShift(0x9e37_79b9_7f4a_7c15);
     let speaking = columns.min(200);
     let (mut starts, mut places, mut values) = (vec![0], Vec::new(), Vec::new());
     let mut codes = Vec::with_capacity(rows);
     for _ in 0..rows {
-        let yes = made.next() < 0.5;
+        let yes = random.next() < 0.5;
         codes.push(u32::from(yes));
-        let right = made.next() < 0.6;
+        let right = random.next() < 0.6;
         let mut own = vec![(0_u32, if right == yes { 1.0_f32 } else { -1.0 })];
-        let shift = (made.next() * columns as f64) as usize;
+        let shift = (random.next() * columns as f64) as usize;
         for k in 1..speaking {
             let place = 1 + (shift + k * (columns / speaking).max(1)) % (columns - 1);
-            own.push((place as u32, if made.next() < 0.5 { 1.0 } else { -1.0 }));
+            own.push((place as u32, if random.next() < 0.5 { 1.0 } else { -1.0 }));
         }
         own.sort_by_key(|(place, _)| *place);
         own.dedup_by_key(|(place, _)| *place);
@@ -175,8 +175,8 @@ pub(super) fn experts(
         }
         let best = sums.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let words = Words { epsilon: Some(*epsilon), ..Words::of("gd".parse()?) };
-        let asked = Online::request(&schema, *rows as u64, "experts".parse()?, &words)?;
-        let plan = plan(&asked)?;
+        let request = Online::request(&schema, *rows as u64, "experts".parse()?, &words)?;
+        let plan = plan(&request)?;
         let batch = plan.facts().batch as usize;
         let mut mean = 0.0;
         for _ in 0..suite.runs {

@@ -27,15 +27,20 @@ pub struct Group<'a> {
 }
 
 /// Every group of a data set with so many rows, in the order of the suite.
-pub fn groups<'a>(suite: &'a Suite, wanted: &Selection, source: &Source, rows: u64) -> Vec<Group<'a>> {
+pub fn groups<'a>(
+    suite: &'a Suite,
+    selection: &Selection,
+    source: &Source,
+    rows: u64,
+) -> Vec<Group<'a>> {
     let mut groups = Vec::new();
-    for entry in suite.entries.iter().filter(|entry| wanted.entry(entry, source)) {
+    for entry in suite.entries.iter().filter(|entry| selection.entry(entry, source)) {
         let private = entry.learner.is_private();
         let epsilons: Vec<Option<f64>> = match private {
-            true => wanted.epsilons(entry, source).into_iter().map(Some).collect(),
+            true => selection.epsilons(entry, source).into_iter().map(Some).collect(),
             false => vec![None],
         };
-        for calibration in wanted.calibrations(entry) {
+        for calibration in selection.calibrations(entry) {
             for epsilon in &epsilons {
                 let place = |point: &Point| Place {
                     cell: Cell {
@@ -53,7 +58,7 @@ pub fn groups<'a>(suite: &'a Suite, wanted: &Selection, source: &Source, rows: u
                 let places = entry.points.iter().map(place).collect();
                 // Without noise every run is the same, unless each holds out other ratings.
                 let runs =
-                    if private || suite.family == Family::Complete { wanted.runs } else { 1 };
+                    if private || suite.family == Family::Complete { selection.runs } else { 1 };
                 groups.push(Group { places, runs });
             }
         }

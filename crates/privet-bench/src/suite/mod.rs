@@ -10,7 +10,6 @@
 //! that a run which was ended anyhow goes on as if it had not been.
 
 mod ahead;
-mod peer_job;
 mod cells;
 mod draft;
 mod estimate;
@@ -24,6 +23,7 @@ mod nearby;
 mod nets;
 mod networks;
 mod peer;
+mod peer_job;
 mod pool;
 mod public;
 pub mod races;

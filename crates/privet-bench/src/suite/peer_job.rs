@@ -5,7 +5,7 @@
 
 use super::handed::Handed;
 use super::peer::Peer;
-use super::pool::{Job, CellResult};
+use super::pool::{CellResult, Job};
 use super::table::{Rows, Table};
 use crate::error::BenchError;
 use crate::line::{Line, Run};

@@ -4,9 +4,9 @@
 //! without the waiting that one model on all cores would have, and the seconds of a model are those of
 //! one core. Lines are handed to whoever started the workers, in the order in which they are done.
 
-use super::peer_job::Beside;
 use super::cells::Place;
 use super::learner::Learner;
+use super::peer_job::Beside;
 use super::public::Public;
 use super::ratings::Ratings;
 use super::table::{Rows, Table};
@@ -77,7 +77,8 @@ pub fn work(
             });
         }
         drop(sender);
-        let ended = receiver.iter().try_for_each(|made: Result<CellResult, BenchError>| take(made?));
+        let ended =
+            receiver.iter().try_for_each(|made: Result<CellResult, BenchError>| take(made?));
         stop.store(true, Ordering::Relaxed);
         ended
     })

@@ -4,16 +4,16 @@
 
 mod classification;
 mod draw;
-mod logistic;
 mod generated;
+mod logistic;
 mod rank_one;
 mod separable;
 mod sparse;
 mod text;
 
 pub use classification::{Classification, Table, make_classification};
+pub use generated::{Category, GeneratedRecords, GeneratedTable, Kind, Law, Number};
 pub use logistic::{Logistic, LogisticRecords};
-pub use generated::{Category, Kind, Law, GeneratedTable, GeneratedRecords, Number};
 pub use rank_one::RankOne;
 pub use separable::{Separable, SeparableRecords};
 pub use sparse::{Sparse, SparseRecords};

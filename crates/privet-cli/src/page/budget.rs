@@ -8,7 +8,7 @@ use crate::verbs::budget::rounded_up;
 use privet_core::Neighbours;
 use privet_dp::account::Guarantee;
 use privet_ledger::entry::PriceBasis;
-use privet_ledger::{Account, Books, Reservation, Limit, State};
+use privet_ledger::{Account, Books, Limit, Reservation, State};
 use std::fmt::Write as _;
 
 /// Releases that are listed of a data set; the others are counted.

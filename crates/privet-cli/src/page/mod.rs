@@ -15,8 +15,8 @@ pub(crate) mod signing;
 pub mod svg;
 mod unbroken;
 
-use crate::verbs::inspect;
 use crate::sentences;
+use crate::verbs::inspect;
 use plot::Said;
 use privet_data::encode::AxisKind;
 use privet_learn::linear::additive::{BAND, Scale, Shape, Shapes};
@@ -83,7 +83,8 @@ pub fn page(model: &Model, verdict: &Verdict) -> String {
 /// What it is and what it can reveal, before anything else.
 fn claim(model: &Model, verdict: &Verdict, page: &mut String) {
     let certificate = model.certificate();
-    let _ = writeln!(page, "<p>{}</p>", lines(&sentences::wrapped(&Erm::report(model).purpose, "  ")));
+    let _ =
+        writeln!(page, "<p>{}</p>", lines(&sentences::wrapped(&Erm::report(model).purpose, "  ")));
     page.push_str("<h2>What it can reveal</h2>\n");
     let holds = inspect::claims(certificate) && verdict.valid;
     let class = if holds { "claim" } else { "refused" };

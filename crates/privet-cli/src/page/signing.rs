@@ -6,8 +6,8 @@ use super::unbroken::unbroken;
 use super::{POLICY, STYLE, lines};
 use crate::odds::{FALSE_RATES, best_guess, curve, true_rate};
 use crate::output::number;
-use crate::verbs::inspect;
 use crate::sentences;
+use crate::verbs::inspect;
 use privet_dp::account::Guarantee;
 use privet_learn::linear::certainty::Certainty;
 use privet_learn::{Loaded, Verdict};
@@ -259,7 +259,7 @@ fn contents(released: &Loaded, page: &mut String) {
 
 fn weights(certainty: &Certainty, classes: &[String], page: &mut String) {
     page.push_str("<h2>The weights, with what the noise may have done</h2>\n");
-    let told = match certainty.surety {
+    let told = match certainty.confidence {
         Some(_) => format!("From and to: {}", certainty.told),
         None => certainty.told.clone(),
     };
@@ -285,7 +285,7 @@ fn weights(certainty: &Certainty, classes: &[String], page: &mut String) {
                 short(one.weight),
                 end(one.low),
                 end(one.high),
-                inspect::may_be_noise(one, certainty.surety)
+                inspect::may_be_noise(one, certainty.confidence)
             );
         }
         page.push_str("</tbody></table></div>\n");

@@ -223,9 +223,9 @@ impl Audit {
         if self.one_run {
             let canaries = self.canaries.unwrap_or(400);
             let meter = Meter::spinner("training once");
-            let found = one_run::audit(&setting, canaries, self.confidence, self.seed)?;
+            let finding = one_run::audit(&setting, canaries, self.confidence, self.seed)?;
             drop(meter);
-            return self.told(found.refuted, as_json(&found)?, || once_in_words(&found));
+            return self.told(finding.refuted, as_json(&finding)?, || once_in_words(&finding));
         }
         let options = AttackOptions {
             runs: self.runs.unwrap_or(AttackOptions::default().runs),
@@ -250,21 +250,21 @@ impl Audit {
             seed: self.seed,
         };
         let meter = Shown(Meter::bar("auditing"));
-        let found = streams::audit(&streams::Setting { of, budget }, &options, &meter)?;
+        let finding = streams::audit(&streams::Setting { of, budget }, &options, &meter)?;
         drop(meter);
-        self.told(found.refuted, as_json(&found)?, || {
+        self.told(finding.refuted, as_json(&finding)?, || {
             format!(
                 "the stream {}, all its releases together, one slot replaced, {} runs on each\n\
                  claimed: ε = {}, δ = {}\n\
                  found:   ε ≥ {} at confidence {}\n{}{}",
                 of.name(),
-                found.runs,
-                number(found.epsilon_claimed),
-                number(found.delta),
-                number(found.epsilon_lower),
-                found.confidence,
-                reach(&found),
-                verdict(found.refuted)
+                finding.runs,
+                number(finding.epsilon_claimed),
+                number(finding.delta),
+                number(finding.epsilon_lower),
+                finding.confidence,
+                reach(&finding),
+                verdict(finding.refuted)
             )
         })
     }
@@ -289,22 +289,22 @@ impl Audit {
             seed: self.seed,
         };
         let meter = Shown(Meter::bar("auditing"));
-        let found = ratings::audit(&setting, &options, &meter)?;
+        let finding = ratings::audit(&setting, &options, &meter)?;
         drop(meter);
-        self.told(found.refuted, as_json(&found)?, || {
+        self.told(finding.refuted, as_json(&finding)?, || {
             format!(
                 "ratings completed by {}, {} neighbours, a planted user, {} runs on each\n\
                  claimed: ε = {}, δ = {}\n\
                  found:   ε ≥ {} at confidence {}\n{}{}",
                 setting.method,
                 setting.neighbours,
-                found.runs,
-                number(found.epsilon_claimed),
-                number(found.delta),
-                number(found.epsilon_lower),
-                found.confidence,
-                reach(&found),
-                verdict(found.refuted)
+                finding.runs,
+                number(finding.epsilon_claimed),
+                number(finding.delta),
+                number(finding.epsilon_lower),
+                finding.confidence,
+                reach(&finding),
+                verdict(finding.refuted)
             )
         })
     }
@@ -347,17 +347,17 @@ impl Audit {
                  their scores differ from true ones, so take the result as a hint"
             );
         }
-        let found = membership::audit(&model, &members, others.as_ref(), self.seed)?;
+        let finding = membership::audit(&model, &members, others.as_ref(), self.seed)?;
         say!(
             "these numbers are themselves not private: they are computed from these rows without noise"
         );
         let epsilon = model.certificate().guarantee.as_ref().map(|g| g.epsilon);
         if self.json {
-            let mut json = as_json(&found)?;
+            let mut json = as_json(&finding)?;
             json["epsilon_claimed"] = epsilon.map_or(Value::Null, json_number);
             output::print_json(&json)
         } else {
-            output::print(&membership_in_words(&found))
+            output::print(&membership_in_words(&finding))
         }
     }
 }
@@ -369,8 +369,8 @@ fn as_json(found: &impl serde::Serialize) -> Result<Value, Failure> {
 }
 
 fn in_words(report: &learner::Report) -> String {
-    let found = &report.finding;
-    let gaussian = found.epsilon_lower_gaussian.map_or_else(String::new, |epsilon| {
+    let finding = &report.finding;
+    let gaussian = finding.epsilon_lower_gaussian.map_or_else(String::new, |epsilon| {
         format!("by the shape of Gaussian noise: ε ≥ {}\n", number(epsilon))
     });
     format!(
@@ -381,19 +381,19 @@ fn in_words(report: &learner::Report) -> String {
         report.neighbours,
         report.loss,
         report.pair,
-        found.runs,
-        number(found.epsilon_claimed),
-        number(found.delta),
-        number(found.epsilon_lower),
-        found.confidence,
-        reach(found),
-        verdict(found.refuted)
+        finding.runs,
+        number(finding.epsilon_claimed),
+        number(finding.delta),
+        number(finding.epsilon_lower),
+        finding.confidence,
+        reach(finding),
+        verdict(finding.refuted)
     )
 }
 
 /// On what grounds a claim fell, or how much could have been shown at all.
-fn reach(found: &Finding) -> String {
-    match found.refuted_by {
+fn reach(finding: &Finding) -> String {
+    match finding.refuted_by {
         Some(Grounds::Epsilon) => "the bound exceeds the claimed ε\n".into(),
         Some(Grounds::TradeOff) => {
             "the errors lie below the certificate's trade-off curve, which says more than its (ε, δ)\n"
@@ -403,15 +403,15 @@ fn reach(found: &Finding) -> String {
             "the certificate's noise is Gaussian, and the releases differ by more than it allows\n"
                 .into()
         }
-        None if found.epsilon_reachable <= found.epsilon_claimed => format!(
+        None if finding.epsilon_reachable <= finding.epsilon_claimed => format!(
             "with {} runs no attack could show more than ε ≥ {}: too few for this claim; give --runs\n",
-            found.runs,
-            number(found.epsilon_reachable)
+            finding.runs,
+            number(finding.epsilon_reachable)
         ),
         None => format!(
             "with {} runs no attack could show more than ε ≥ {}\n",
-            found.runs,
-            number(found.epsilon_reachable)
+            finding.runs,
+            number(finding.epsilon_reachable)
         ),
     }
 }

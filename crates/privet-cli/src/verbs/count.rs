@@ -83,8 +83,8 @@ impl Count {
         let read = |plan: &Plan<Task>| read_table(self.head.data(), plan.schema(), relation);
         let (ready, data) = reserved.read(read)?;
         let mut source = self.releasing.source()?;
-        let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
-        self.releasing.keep(place, made)
+        let run = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+        self.releasing.keep(place, run)
     }
 
     /// The first of several releases.

@@ -16,7 +16,7 @@ use privet_data::{Dataset, Schema};
 use privet_learn::file::{self, Seal};
 use privet_learn::statistics::evaluate::report;
 use privet_learn::statistics::evaluate::{
-    Evaluate as Task, Form, Measures, THRESHOLD, Metrics, taken_for_public, threshold_by_cost,
+    Evaluate as Task, Form, Measures, Metrics, THRESHOLD, taken_for_public, threshold_by_cost,
 };
 use privet_learn::{LearnError, Plan, plan};
 use serde_json::Value;
@@ -166,7 +166,8 @@ impl Evaluate {
                 output::print_json(&shown)
             }
             false => output::print(
-                &(sentences::parts(&report::parts(&metrics), "") + &self.share_in_words(&metrics)?),
+                &(sentences::parts(&report::parts(&metrics), "")
+                    + &self.share_in_words(&metrics)?),
             ),
         }
     }
@@ -199,8 +200,8 @@ impl Evaluate {
             Ok(model.judged(&data, plan.facts())?.table(plan.facts()))
         })?;
         let mut source = releasing.source()?;
-        let made = ready.run(&judged, source.as_mut(), &AtomicBool::new(false))?;
-        releasing.keep_with(place, made, |found, told| {
+        let run = ready.run(&judged, source.as_mut(), &AtomicBool::new(false))?;
+        releasing.keep_with(place, run, |found, told| {
             let metrics = Metrics::of(found.request(), found.artefact())
                 .ok_or_else(|| Failure::input("what was released does not fit its request"))?;
             self.add_share(&metrics, told)?;

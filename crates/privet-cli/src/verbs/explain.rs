@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::odds::{FALSE_RATES, SLACK, best_guess, beyond, suspicion, true_rate};
 use crate::output::{self, number};
-use crate::settings::{self, within};
 use crate::sentences;
+use crate::settings::{self, within};
 use clap::Args;
 use privet_core::{Budget, DELTA, EPSILON};
 use serde_json::json;

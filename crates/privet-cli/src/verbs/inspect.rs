@@ -125,7 +125,8 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     let notes: String = notes.map(|note| sentences::wrapped(&note, "  ")).collect();
     section("Conditions and notes", notes + &sentences::stated(&verdict.stated));
     let (signed, made) = vouched(verdict);
-    let vouched = format!("{}{}", sentences::wrapped(&signed, "  "), sentences::wrapped(&made, "  "));
+    let vouched =
+        format!("{}{}", sentences::wrapped(&signed, "  "), sentences::wrapped(&made, "  "));
     section("Who vouches", vouched);
     for (title, body) in shown(released) {
         section(title, body);
@@ -165,7 +166,10 @@ pub(crate) fn shown(released: &Loaded) -> Vec<(&'static str, String)> {
 
 pub(crate) fn promise(certificate: &Certificate, verdict: &Verdict) -> String {
     if certificate.guarantee.is_none() {
-        return sentences::wrapped("NOT PRIVATE: no noise was added. It may reveal its records.", "  ");
+        return sentences::wrapped(
+            "NOT PRIVATE: no noise was added. It may reveal its records.",
+            "  ",
+        );
     }
     if certificate.randomness == Some(Origin::FixedSeed) {
         return sentences::wrapped(
@@ -285,13 +289,13 @@ fn weights(model: &Model) -> String {
             text.push_str(&format!("  (positive speaks for {})\n", printable(positive)));
         }
         for one in row.iter().take(SHOWN) {
-            text.push_str(&weight_line(one, certainty.surety));
+            text.push_str(&weight_line(one, certainty.confidence));
         }
         if row.len() > SHOWN {
             text.push_str(&format!("  ({} more: --json)\n", row.len() - SHOWN));
         }
     }
-    let told = match certainty.surety {
+    let told = match certainty.confidence {
         Some(_) => format!("In brackets: {}", certainty.told),
         None => certainty.told.clone(),
     };
@@ -300,15 +304,17 @@ fn weights(model: &Model) -> String {
 }
 
 /// What is said of a weight whose interval holds 0.
-pub(crate) fn may_be_noise(one: &WeightInterval, surety: Option<Confidence>) -> &'static str {
-    match (one.may_be_noise(), surety) {
-        (Some(true), Some(Confidence::Bound | Confidence::FirstOrder)) => "may be noise, by this bound",
+pub(crate) fn may_be_noise(one: &WeightInterval, confidence: Option<Confidence>) -> &'static str {
+    match (one.may_be_noise(), confidence) {
+        (Some(true), Some(Confidence::Bound | Confidence::FirstOrder)) => {
+            "may be noise, by this bound"
+        }
         (Some(true), _) => "not distinguishable from noise",
         _ => "",
     }
 }
 
-fn weight_line(one: &WeightInterval, surety: Option<Confidence>) -> String {
+fn weight_line(one: &WeightInterval, confidence: Option<Confidence>) -> String {
     let within = match (one.low, one.high) {
         (Some(low), Some(high)) => {
             format!("  {:>24}", format!("({} to {})", three(low), three(high)))
@@ -316,7 +322,7 @@ fn weight_line(one: &WeightInterval, surety: Option<Confidence>) -> String {
         _ => String::new(),
     };
     let line = format!("  {:>10}{within}  {}", three(one.weight), printable(&one.name));
-    match may_be_noise(one, surety) {
+    match may_be_noise(one, confidence) {
         "" => format!("{line}\n"),
         // Below, where both are wider than a terminal.
         words if line.chars().count() + 2 + words.len() > 80 => format!("{line}\n{words:>80}\n"),

@@ -114,9 +114,9 @@ impl Neighbours {
         let (ready, data) = reserved.read(|_| self.table(&schema))?;
         let mut source = self.releasing.source()?;
         let meter = Meter::spinner("answering");
-        let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+        let run = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
-        self.releasing.keep(place, made)
+        self.releasing.keep(place, run)
     }
 
     /// Questions of a stream, its first or the next ones.

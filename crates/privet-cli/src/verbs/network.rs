@@ -164,9 +164,9 @@ pub fn train(model: &Path, told: &NetworkTraining<'_>) -> Result<(), Failure> {
             begins.begin(&planned, source.as_mut())?
         }
         (None, None) => {
-            let made = ready.run(&data, source.as_mut(), &never)?;
+            let run = ready.run(&data, source.as_mut(), &never)?;
             drop(meter);
-            return told.releasing.keep(place, made);
+            return told.releasing.keep(place, run);
         }
     };
     let finished = training.finish(&data, flags.every, source.as_mut(), &never)?;

@@ -8,7 +8,7 @@ use crate::progress::Meter;
 use crate::settings::{self, RequestFlags};
 use crate::{say, sentences};
 use clap::Args;
-use privet_dp::mechanism::shares::{Participants, NoiseMode};
+use privet_dp::mechanism::shares::{NoiseMode, Participants};
 use privet_learn::linear::forecast::{BASE_RATE, Forecast};
 use privet_learn::ratings::Method as Completion;
 use privet_learn::{self as learn, Calibration, LearnError, METHODS, Method};
@@ -100,7 +100,9 @@ fn asked(word: &str) -> Result<RequestedMethods, String> {
     let parse = |name: &str| name.parse::<Method>().map_err(|error| error.to_string());
     if word == "all" {
         let private = METHODS.iter().filter(|method| method.name != "non-private");
-        return Ok(RequestedMethods(private.map(|method| parse(method.name)).collect::<Result<_, _>>()?));
+        return Ok(RequestedMethods(
+            private.map(|method| parse(method.name)).collect::<Result<_, _>>()?,
+        ));
     }
     Ok(RequestedMethods(vec![parse(word).map_err(|error| format!("{error}, all"))?]))
 }

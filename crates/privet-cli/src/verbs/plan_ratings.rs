@@ -19,7 +19,9 @@ pub fn asked(word: &str) -> Result<RequestedMethods, String> {
     let parse = |name: &str| name.parse::<Method>().map_err(|error| error.to_string());
     if word == "all" {
         let private = METHODS.iter().filter(|method| method.private);
-        return Ok(RequestedMethods(private.map(|method| parse(method.name)).collect::<Result<_, _>>()?));
+        return Ok(RequestedMethods(
+            private.map(|method| parse(method.name)).collect::<Result<_, _>>()?,
+        ));
     }
     Ok(RequestedMethods(vec![parse(word).map_err(|error| format!("{error}, all"))?]))
 }

@@ -4,7 +4,7 @@ use super::evaluate::Decision;
 use crate::failure::Failure;
 use crate::progress::Meter;
 use crate::usable::Usable;
-use crate::{output, say, settings, sentences};
+use crate::{output, say, sentences, settings};
 use clap::Args;
 use privet_data::Schema;
 use privet_data::matrix::Matrix;

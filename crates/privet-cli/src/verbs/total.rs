@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::output::{self, number};
 use crate::progress::Meter;
-use crate::settings::within;
 use crate::sentences;
+use crate::settings::within;
 use clap::Args;
 use privet_core::{DELTA, Whose, printable};
 use privet_dp::account::{self, Cost, Event, Guarantee};

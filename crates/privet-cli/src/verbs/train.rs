@@ -160,9 +160,9 @@ impl Linear {
         let mut source = self.releasing.source()?;
         // The solver's own numbers come from the records: only that it lives is shown.
         let meter = Meter::spinner("training");
-        let made = ready.run(data.table(), source.as_mut(), &AtomicBool::new(false))?;
+        let run = ready.run(data.table(), source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
-        self.releasing.keep(place, made)?;
+        self.releasing.keep(place, run)?;
         data.done();
         Ok(())
     }

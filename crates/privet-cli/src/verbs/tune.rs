@@ -103,9 +103,9 @@ impl Tune {
         let mut source = self.releasing.source()?;
         // Only that it lives is shown: steps would tell how many trials there are.
         let meter = Meter::spinner("tuning");
-        let made = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
+        let run = ready.run(&data, source.as_mut(), &AtomicBool::new(false))?;
         drop(meter);
-        self.releasing.keep(place, made)
+        self.releasing.keep(place, run)
     }
 
     /// The candidates, in order.

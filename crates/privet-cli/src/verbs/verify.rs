@@ -152,8 +152,8 @@ fn in_words(verdict: &Verdict) -> String {
     let mut text = String::new();
     for check in &verdict.checks {
         let mark = if check.holds { "ok " } else { "NOT" };
-        let told = format!("{}: {}", check.what, check.detail);
-        text.push_str(&sentences::beside(&format!("{mark}  "), &told));
+        let message = format!("{}: {}", check.what, check.detail);
+        text.push_str(&sentences::beside(&format!("{mark}  "), &message));
     }
     let Some(guarantee) = &verdict.guarantee else {
         text.push_str("NOT VALID: rely on no guarantee for this file\n");

@@ -37,8 +37,8 @@ fn releases_are_paid_for_until_the_limit() {
         assert!(refused.stderr.contains(words), "{words} in {}", refused.stderr);
     }
     assert_eq!(states(&world), vec!["settled"; made]);
-    let shown = world.ok("budget show privet.ledger");
-    assert!(shown.contains(&format!("by {made} releases")), "{shown}");
+    let output = world.ok("budget show privet.ledger");
+    assert!(output.contains(&format!("by {made} releases")), "{output}");
     // Certificates say where they are, verify as ever, and fit.
     let certificate = world.json("r0.json")["certificate"]["ledger"].clone();
     assert!(certificate["sequence"].as_u64().unwrap() >= 3, "{certificate}");
@@ -157,8 +157,8 @@ fn what_is_refused_before_the_first_draw_is_void() {
         "count bad.csv --schema schema.toml --by ward --epsilon 0.1 --rows 1 --dataset table";
     world.refused(2, &format!("{line} --out o.json"), &["row 2"]);
     assert_eq!(states(&world), ["void"]);
-    let shown = world.ok_json("budget show privet.ledger --json");
-    assert_eq!(shown["datasets"][0]["share_spent"], 0.0);
+    let output = world.ok_json("budget show privet.ledger --json");
+    assert_eq!(output["datasets"][0]["share_spent"], 0.0);
     // Nothing without a price is paid for.
     world.refused(1, &format!("{COUNT} --seed 1 --out o.json"), &["--seed", "protects nobody"]);
     let plain = "train table.csv --schema schema.toml --method non-private --out o.json";
@@ -317,8 +317,8 @@ fn two_ledgers_become_one_and_exports_say_nothing_of_the_data() {
     world.ok(&format!("{COUNT} --ledger copy.ledger --out b.json"));
     let merged = world.ok("budget import privet.ledger copy.ledger");
     assert!(merged.contains("table: 1 release taken in"), "{merged}");
-    let shown = world.ok_json("budget show privet.ledger --json");
-    assert_eq!(shown["datasets"][0]["releases"], 2);
+    let output = world.ok_json("budget show privet.ledger --json");
+    assert_eq!(output["datasets"][0]["releases"], 2);
     let csv = world.ok("budget export privet.ledger --form csv");
     assert!(csv.lines().count() == 2 && csv.contains("count,"), "{csv}");
     let export: Value = serde_json::from_str(&world.ok("budget export privet.ledger")).unwrap();

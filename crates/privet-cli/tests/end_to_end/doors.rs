@@ -108,14 +108,14 @@ fn bounds_are_bought_and_the_total_is_stated() {
     let text = text.expect("a category that nobody has is left out");
     assert!(!text.contains("100000.0]"), "{text}");
     world.ok("train table.csv --schema narrow.toml --epsilon 5 --out model.json");
-    let told = world.ok("verify model.json").split_whitespace().collect::<Vec<_>>().join(" ");
+    let output = world.ok("verify model.json").split_whitespace().collect::<Vec<_>>().join(" ");
     for words in [
         "VALID: ε = 5",
         "schema ε = 60",
         "this release ε = 5",
         "together, of the same records, ε = 65",
     ] {
-        assert!(told.contains(words), "no {words} in {told}");
+        assert!(output.contains(words), "no {words} in {output}");
     }
     // A cheaper price than the events prove, and other neighbours, are refused.
     world.write("cheap.toml", text.replace("epsilon = 60.0", "epsilon = 2.0"));
@@ -208,8 +208,8 @@ fn totals_count_what_bounds_cost() {
     // A schema that says that it was read off another release, a cheap one, is not paid for by that.
     world.ok("describe table.csv --schema wide.toml --epsilon 0.01 --out cheap.json");
     let digest = |name: &str| {
-        let found = world.json(name)["certificate"]["digest"].clone();
-        found.as_str().unwrap().to_string()
+        let actual = world.json(name)["certificate"]["digest"].clone();
+        actual.as_str().unwrap().to_string()
     };
     let aliased = world.read("narrow.toml").replace(&digest("table.json"), &digest("cheap.json"));
     assert_ne!(aliased, world.read("narrow.toml"));
@@ -246,9 +246,9 @@ fn a_schema_is_bought_from_the_records() {
     assert!(world.ok("inspect outline.json").contains("ward"));
     world.ok("schema check bought.toml table.csv");
     world.ok("train table.csv --schema bought.toml --epsilon 5 --out model.json");
-    let told = world.ok("verify model.json").split_whitespace().collect::<Vec<_>>().join(" ");
+    let output = world.ok("verify model.json").split_whitespace().collect::<Vec<_>>().join(" ");
     for words in ["VALID: ε = 5", "schema ε = 20", "together, of the same records, ε = 25"] {
-        assert!(told.contains(words), "no {words} in {told}");
+        assert!(output.contains(words), "no {words} in {output}");
     }
     let both = world.ok_json("total model.json outline.json --json");
     assert_eq!(both["releases"].as_array().unwrap().len(), 2, "{both}");
@@ -278,8 +278,8 @@ fn a_schema_is_bought_from_the_records() {
     let train =
         "train visits.csv --schema bought.toml --rows 400 --epsilon 5 --out model.json --force";
     world.ok(train);
-    let told = world.ok("verify model.json").split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("a user is whoever shares an identifier"), "{told}");
+    let output = world.ok("verify model.json").split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(output.contains("a user is whoever shares an identifier"), "{output}");
     let other = text.replacen("spelling = \"number\"\n", "", 1);
     world.write("bought.toml", other);
     world.refused(1, train, &["for another unit"]);
@@ -442,12 +442,12 @@ fn a_table_of_codes_dates_and_many_labels_is_declared_in_few_lines() {
     world.write("visits.toml", schema);
     world.ok("schema check visits.toml visits.csv");
     world.ok("train visits.csv --schema visits.toml --epsilon 5 --method gd --out model.json");
-    let told = world.ok("inspect model.json --json");
+    let output = world.ok("inspect model.json --json");
     for name in ["labs", "drugs", "kind=2", "seen.month", "seen.weekday=", "seen.hour"] {
-        assert!(told.contains(name), "no {name} in {told}");
+        assert!(output.contains(name), "no {name} in {output}");
     }
-    let found = world.ok("predict model.json visits.csv");
-    assert!(found.lines().skip(1).all(|class| class == "late" || class == "soon"), "{found}");
+    let actual = world.ok("predict model.json visits.csv");
+    assert!(actual.lines().skip(1).all(|class| class == "late" || class == "soon"), "{actual}");
     // Without `others` a label that is not listed is refused; so is a date beyond its range, and neither is repeated.
     world.write("strict.toml", schema.replace("others = \"late\"\n", ""));
     world.refused(2, "schema check strict.toml visits.csv", &["again"]);

@@ -13,12 +13,12 @@ fn without_a_budget_all_is_shown_under_a_banner() {
     {
         assert!(ended.stdout.contains(words), "{words}: {}", ended.stdout);
     }
-    let shown = world.ok_json("evaluate model.json table.csv --json");
-    assert_eq!((&shown["private"], &shown["rows"]), (&false.into(), &400.into()));
-    let accuracy = shown["accuracy"].as_f64().unwrap();
-    let right: f64 = (0..2).map(|class| shown["confusion"][class][class].as_f64().unwrap()).sum();
-    assert!((accuracy - right / 400.0).abs() < 1e-9, "{shown}");
-    assert!(shown["majority"].as_f64().unwrap() >= 0.5 && shown["calibration"].is_array());
+    let output = world.ok_json("evaluate model.json table.csv --json");
+    assert_eq!((&output["private"], &output["rows"]), (&false.into(), &400.into()));
+    let accuracy = output["accuracy"].as_f64().unwrap();
+    let right: f64 = (0..2).map(|class| output["confusion"][class][class].as_f64().unwrap()).sum();
+    assert!((accuracy - right / 400.0).abs() < 1e-9, "{output}");
+    assert!(output["majority"].as_f64().unwrap() >= 0.5 && output["calibration"].is_array());
     // Nothing of it is kept.
     assert_eq!(world.names(), ["model.json", "schema.toml", "table.csv"]);
 }
@@ -61,11 +61,11 @@ fn with_a_budget_everything_is_one_certified_release() {
         }
         assert!(world.ok("verify worth.json").contains("VALID"), "{line}");
         assert!(world.ok("inspect worth.json").contains("accuracy"));
-        let shown = world.ok_json(&format!("{line} --json"));
-        assert_eq!(shown["private"], true);
-        let accuracy = &shown["accuracy"];
+        let output = world.ok_json(&format!("{line} --json"));
+        assert_eq!(output["private"], true);
+        let accuracy = &output["accuracy"];
         let at = |name: &str| accuracy[name].as_f64().unwrap();
-        assert!(at("low") <= at("value") && at("value") <= at("high"), "{shown}");
+        assert!(at("low") <= at("value") && at("value") <= at("high"), "{output}");
         let digest = &world.json("model.json")["certificate"]["digest"];
         assert_eq!(world.json("worth.json")["certificate"]["request"]["model"], *digest);
     }
@@ -160,8 +160,7 @@ fn networks_are_measured() {
     let accuracy = plain["accuracy"].as_f64().unwrap();
     let right: f64 = (0..2).map(|class| plain["confusion"][class][class].as_f64().unwrap()).sum();
     assert!((accuracy - right / 400.0).abs() < 1e-9 && plain["calibration"].is_array(), "{plain}");
-    let noisy =
-        world.ok_json("evaluate model.json table.csv --epsilon 20 --out worth.json --json");
+    let noisy = world.ok_json("evaluate model.json table.csv --epsilon 20 --out worth.json --json");
     assert_eq!(noisy["private"], true);
     let value = noisy["accuracy"]["value"].as_f64().unwrap();
     // At this budget the deviation of the noise in it is below 0.003.
@@ -218,12 +217,12 @@ fn numbers_are_measured() {
         );
     world.write("schema.toml", number);
     world.ok(TRAIN);
-    let shown = world.ok("evaluate model.json table.csv");
+    let output = world.ok("evaluate model.json table.csv");
     for words in ["rmse", "mae", "R²", "always saying the mean"] {
-        assert!(shown.contains(words), "{words}: {shown}");
+        assert!(output.contains(words), "{words}: {output}");
     }
-    let shown = world.ok_json("evaluate model.json table.csv --epsilon 3 --out worth.json --json");
-    assert!(shown["rmse"]["high"].as_f64().unwrap() > shown["rmse"]["low"].as_f64().unwrap());
+    let output = world.ok_json("evaluate model.json table.csv --epsilon 3 --out worth.json --json");
+    assert!(output["rmse"]["high"].as_f64().unwrap() > output["rmse"]["low"].as_f64().unwrap());
     world.refused(2, "evaluate model.json table.csv --threshold 0.3", &["--threshold"]);
 }
 

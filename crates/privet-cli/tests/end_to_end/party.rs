@@ -101,8 +101,8 @@ fn three_organisations_train_one_model_and_two_processes_are_killed() {
         assert_eq!(code, 0, "{name}: {words}");
         assert!(words.contains("all 60 rounds are opened"), "{words}");
     }
-    let shown = world.ok("inspect clinic.json").replace('\n', " ");
-    assert!(shown.contains("among 3 parties and 2 servers"), "{shown}");
+    let output = world.ok("inspect clinic.json").replace('\n', " ");
+    assert!(output.contains("among 3 parties and 2 servers"), "{output}");
     // Paid for once, by the party that has a ledger and by none of the others.
     let history = world.ok_json("budget history privet.ledger --json");
     assert_eq!(history.as_array().unwrap().len(), 1, "{history}");
@@ -254,8 +254,8 @@ fn what_does_not_fit_together_is_said_before_anything_is_sent() {
     }
     let ended = world.run("party train nowhere --data clinic.csv --out m.json");
     assert_eq!(ended.code, 2, "{}", ended.stderr);
-    let shown = world.ok(
+    let output = world.ok(
         "plan --schema schema.toml --rows 1500 --epsilon 1 --method gd --parties 3 --servers 2",
     );
-    assert!(shown.replace('\n', " ").contains("1.414 times as wide"), "{shown}");
+    assert!(output.replace('\n', " ").contains("1.414 times as wide"), "{output}");
 }

@@ -484,7 +484,8 @@ mod tests {
         let schema = Schema::from_toml(SCHEMA).unwrap();
         part(folder.path(), "a.csv", 0, 10);
         part(folder.path(), "b.csv", 0, 10);
-        let cache = Cache::open(under.path(), folder.path(), &schema, CacheRetention::Never).unwrap();
+        let cache =
+            Cache::open(under.path(), folder.path(), &schema, CacheRetention::Never).unwrap();
         let refused = |text: &str| {
             fs::write(folder.path().join("b.csv"), text).unwrap();
             let files = crate::read::files_of(folder.path()).unwrap();

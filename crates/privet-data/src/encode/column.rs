@@ -436,7 +436,9 @@ impl ColumnEncoder {
                     row.push((self.start, 1.0));
                     PairValue::Nowhere
                 }
-                None if unknown_in == UnknownIn::Prediction => return Ok((true, PairValue::Nowhere)),
+                None if unknown_in == UnknownIn::Prediction => {
+                    return Ok((true, PairValue::Nowhere));
+                }
                 None => return Err(Problem::UnknownCategory),
             },
             Rule::Listed { lookup, unknown } => match (lookup.find(cell), unknown, unknown_in) {

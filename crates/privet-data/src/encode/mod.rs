@@ -29,7 +29,8 @@ pub use column::{Cell, UnknownIn};
 pub use numbers::{EncodedNumbers, NumberRows, NumbersError};
 pub use parts::{Axis, AxisKind, Level, Part};
 pub use recipe::{
-    PiecewiseLinear, Curve, RowScaling, OwnEntry, Recipe, RecipeColumn, RecipeMissing, RecipePair, RecipeRule,
+    Curve, OwnEntry, PiecewiseLinear, Recipe, RecipeColumn, RecipeMissing, RecipePair, RecipeRule,
+    RowScaling,
 };
 pub use row::{EncodeError, RowEncoder};
 

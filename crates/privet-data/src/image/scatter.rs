@@ -106,7 +106,13 @@ impl Scattering {
     }
 
     /// Writes the [`MAPS`] maps of `pixels`, which lie `apart` from one another, row after row.
-    pub(super) fn maps(&self, pixels: &[f32], apart: usize, room: &mut ScatterBuffers, maps: &mut [f32]) {
+    pub(super) fn maps(
+        &self,
+        pixels: &[f32],
+        apart: usize,
+        room: &mut ScatterBuffers,
+        maps: &mut [f32],
+    ) {
         let places = self.places();
         let (top, left) = ((self.rows - self.height) / 2, (self.columns - self.width) / 2);
         room.image.fill(Lanes::ZERO);

@@ -11,7 +11,7 @@ use super::{
     files_of,
     lines::{LONGEST_RECORD, Line, next_line},
     open::{Input, KnownBy},
-    split::{RecordEnd, Quoted, Records},
+    split::{Quoted, RecordEnd, Records},
 };
 use crate::{
     encode::Cell,

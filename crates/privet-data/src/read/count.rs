@@ -10,7 +10,7 @@ use super::{
     files_of, here, known_by,
     lines::{LONGEST_RECORD, Line, next_line},
     open::{Input, Stream},
-    split::{RecordEnd, PerLine, Quoted, Records},
+    split::{PerLine, Quoted, RecordEnd, Records},
 };
 use crate::{
     error::{DataError, Place},

@@ -5,7 +5,7 @@ use super::{
     here,
     lines::LONGEST_RECORD,
     open::Stream,
-    split::{RecordEnd, PerLine, Quoted, Records},
+    split::{PerLine, Quoted, RecordEnd, Records},
 };
 use crate::{encode::Cell, error::DataError};
 use csv::ByteRecord;

@@ -112,7 +112,11 @@ impl Header {
             _ => None,
         };
         let found = self.names.iter().enumerate();
-        found.filter_map(|(place, name)| header_doubt(name).map(|header_doubt| (place + 1, header_doubt))).collect()
+        found
+            .filter_map(|(place, name)| {
+                header_doubt(name).map(|header_doubt| (place + 1, header_doubt))
+            })
+            .collect()
     }
 }
 

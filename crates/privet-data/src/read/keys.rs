@@ -17,7 +17,7 @@ use super::{
     here,
     identifier::{Identifier, Names},
     open::{Input, KnownBy},
-    split::{RecordEnd, PerLine, Records},
+    split::{PerLine, RecordEnd, Records},
     unit::UNIT_KEY,
 };
 use crate::{
@@ -200,7 +200,9 @@ pub fn held_keys(
             RecordEnd::End => break,
             // A blank line is a record too, though unreadable: the number of records must not depend on
             // their content.
-            RecordEnd::Blank | RecordEnd::Record | RecordEnd::Open | RecordEnd::TooLong => rows += 1,
+            RecordEnd::Blank | RecordEnd::Record | RecordEnd::Open | RecordEnd::TooLong => {
+                rows += 1
+            }
         }
         if found != RecordEnd::Record || record.len() != header.len() {
             continue;

@@ -7,7 +7,7 @@ use super::{
     csv::skip_byte_order_mark,
     here,
     open::{Input, KnownBy},
-    split::{RecordEnd, Quoted, Records},
+    split::{Quoted, RecordEnd, Records},
 };
 use crate::{
     error::DataError,

@@ -10,8 +10,8 @@
 //! either, the name is claimed by an empty file that must not have existed, and the claim is renamed
 //! over.
 
-use super::unfinished::half;
 use super::precious::precious;
+use super::unfinished::half;
 use super::{Existing, WriteError};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};

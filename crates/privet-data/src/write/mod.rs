@@ -20,10 +20,10 @@
 //! for temporary files, under a free name: its own with a number, or `privet-model-N.json` where that
 //! is too long.
 
-mod unfinished;
+mod atomic;
 mod links;
 mod precious;
-mod atomic;
+mod unfinished;
 
 pub use atomic::settle;
 
@@ -249,8 +249,8 @@ pub fn keep(path: &Path, bytes: &[u8], existing: Existing) -> Result<Written, Wr
 
 /// True if a file holds these bytes.
 fn holds(path: &Path, bytes: &[u8]) -> bool {
-    let found = fs::metadata(path);
-    found.is_ok_and(|found| found.is_file() && found.len() == bytes.len() as u64)
+    let metadata = fs::metadata(path);
+    metadata.is_ok_and(|metadata| metadata.is_file() && metadata.len() == bytes.len() as u64)
         && fs::read(path).is_ok_and(|there| there == bytes)
 }
 

@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 
-use privet_data::write::{Destination, Existing, Written, WriteError, keep};
+use privet_data::write::{Destination, Existing, WriteError, Written, keep};
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};

@@ -116,15 +116,15 @@ impl Parts {
     }
 
     /// Upper bound on δ at ε ≥ 0.
-    pub(super) fn bound_delta(&self, epsilon: f64, wanted: BoundPrecision) -> f64 {
+    pub(super) fn bound_delta(&self, epsilon: f64, precision: BoundPrecision) -> f64 {
         if self.distance == 0.0 || self.leak >= 1.0 {
-            return self.leaky(epsilon, wanted);
+            return self.leaky(epsilon, precision);
         }
-        let enough = wanted.enough();
+        let enough = precision.enough();
         let epsilon = epsilon.min(FARTHEST);
         let charge = |e: f64| (1.0 + libm::exp(e)) * self.distance * (1.0 + 1e-14);
-        let charged = |e: f64| self.leaky(e, wanted) + charge(e);
-        let ideal = self.leaky(epsilon, wanted);
+        let charged = |e: f64| self.leaky(e, precision) + charge(e);
+        let ideal = self.leaky(epsilon, precision);
         let here = ideal + charge(epsilon);
         // The ideal curve is no lower at any smaller ε, so no search can reach `enough`.
         if enough > 0.0 && ideal > enough {
@@ -146,7 +146,7 @@ impl Parts {
             let charged = |e: f64| {
                 let close = (e - 2.0 * self.ratio) * (1.0 - 2.0 * f64::EPSILON);
                 let rare = (1.0 + libm::exp(e)) * self.outside;
-                let ideal = if close >= 0.0 { self.leaky(close, wanted) } else { 1.0 };
+                let ideal = if close >= 0.0 { self.leaky(close, precision) } else { 1.0 };
                 (libm::exp(self.ratio) * ideal + rare) * (1.0 + 1e-14)
             };
             let best = if smooth { lowest((60, FARTHEST), charged) } else { epsilon };
@@ -224,11 +224,11 @@ impl Parts {
         crossing(most, 1e-6, full)
     }
 
-    fn leaky(&self, e: f64, wanted: BoundPrecision) -> f64 {
+    fn leaky(&self, e: f64, precision: BoundPrecision) -> f64 {
         if self.leak >= 1.0 {
             return 1.0;
         }
-        let ideal = self.ideal(e, wanted);
+        let ideal = self.ideal(e, precision);
         if self.leak == 0.0 {
             return ideal;
         }
@@ -237,7 +237,7 @@ impl Parts {
 
     /// The curve of the composition, never below a curve known to be attained: a lower result is a
     /// numerical failure, whatever the cause (NaN included).
-    fn ideal(&self, e: f64, wanted: BoundPrecision) -> f64 {
+    fn ideal(&self, e: f64, precision: BoundPrecision) -> f64 {
         if !self.selected.is_empty() {
             return renyi::delta_by(e, |order| selected::divergence(self, order));
         }
@@ -255,13 +255,13 @@ impl Parts {
         if composed && objectives && floor > 0.3 {
             return 1.0; // worthless; composing distributions would only say so slowly
         }
-        match self.bounded_above(e, wanted) {
+        match self.bounded_above(e, precision) {
             found if found >= floor * (1.0 - 1e-9) => found.min(1.0),
             _ => 1.0,
         }
     }
 
-    fn bounded_above(&self, e: f64, wanted: BoundPrecision) -> f64 {
+    fn bounded_above(&self, e: f64, precision: BoundPrecision) -> f64 {
         let nu = self.mu();
         let Some(rest) = self.lossy() else { return 1.0 };
         if rest.is_empty() {
@@ -286,18 +286,18 @@ impl Parts {
                 _ => {}
             }
         }
-        if let BoundPrecision::From(composed) = wanted {
+        if let BoundPrecision::From(composed) = precision {
             return composed.delta(e);
         }
         // Composing distributions takes milliseconds and more: skip it where it cannot matter, and where
         // no composition resolves values this small.
         let quick = distribution::quick_delta(&rest, nu, e);
-        if quick <= 1e-3 * wanted.enough() {
+        if quick <= 1e-3 * precision.enough() {
             return quick;
         }
         let beyond = quick <= distribution::LEAST
-            || (wanted.enough() > 0.0 && wanted.enough() < distribution::LEAST);
-        if let (BoundPrecision::Rough(_), false) = (wanted, beyond) {
+            || (precision.enough() > 0.0 && precision.enough() < distribution::LEAST);
+        if let (BoundPrecision::Rough(_), false) = (precision, beyond) {
             return distribution::delta(&rest, nu, e, Effort::Rough).min(quick);
         }
         let (composed, tight) =

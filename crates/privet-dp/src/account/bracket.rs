@@ -24,7 +24,7 @@ use super::error::{AccountError, non_negative};
 use super::event::{Cost, Event, ObjectiveCost, ObjectiveNoise, OutputNoise};
 use super::parts::{Part, Parts};
 use super::sampled::{Sampled, Sampler};
-use super::{gaussian, merge, lower_bound, pure};
+use super::{gaussian, lower_bound, merge, pure};
 use privet_core::{Neighbours, Relation, Unit};
 
 /// Relative rounding margin of closed forms, generous.

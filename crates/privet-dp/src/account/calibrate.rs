@@ -40,7 +40,8 @@ pub fn calibrate(
         let delta = parts.bound_delta(budget.epsilon(), wanted);
         Ok((delta <= budget.delta(), libm::log(delta.max(1e-320) / budget.delta())))
     };
-    let (full, rough) = (BoundPrecision::Below(budget.delta()), BoundPrecision::Rough(budget.delta()));
+    let (full, rough) =
+        (BoundPrecision::Below(budget.delta()), BoundPrecision::Rough(budget.delta()));
     let at_end = probe(to, full)?;
     if !at_end.0 {
         let (epsilon, delta) = (budget.epsilon(), budget.delta());

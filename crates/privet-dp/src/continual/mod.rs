@@ -24,7 +24,7 @@ mod stream_state;
 
 pub use buffered::search;
 pub use factor::{Factor, MOST_BUFFERS, Participation, SQUARE_ROOT_STEPS, STEPS};
-pub use running::{StreamAnswer, Running};
+pub use running::{Running, StreamAnswer};
 pub use sealed::StateKey;
 pub(crate) use stream_state::Rounding;
 pub use stream_state::StreamState;

@@ -17,10 +17,10 @@
 //! no mechanism returns them as [`Noisy`].
 
 use super::plan_position::PlanPosition;
-use super::walk::{Next, Walk, RunningWalk};
+use super::walk::{Next, RunningWalk, Walk};
 use super::{Certificate, LedgerEntry, Purse, PurseError, Release, Statement};
 use crate::account::{AccountError, Event, Filter, Tally};
-use crate::mechanism::shares::{Participants, NoiseMode, PartyChannel};
+use crate::mechanism::shares::{NoiseMode, Participants, PartyChannel};
 use crate::noise::{NoiseError, Origin, SampleKey, Source};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -197,7 +197,9 @@ impl<'a> Session<'a> {
     fn new(spend: Spend, source: &'a mut dyn Source, purse: Option<&'a mut dyn Purse>) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let progress = match &spend {
-            Spend::Exactly(planned) => Progress::Planned { course: PlanPosition::of(planned), draws: 0 },
+            Spend::Exactly(planned) => {
+                Progress::Planned { course: PlanPosition::of(planned), draws: 0 }
+            }
             Spend::Within(_) => {
                 Progress::Filtered { tally: Tally::default(), charged: Vec::new(), draws: 0 }
             }

@@ -16,7 +16,7 @@
 use super::seal::to_hex;
 use super::session::Progress;
 use super::walk::RunningWalk;
-use super::{LedgerEntry, GateError, Informed, Purse, PurseError, Session, Spend, Walk, sorted};
+use super::{GateError, Informed, LedgerEntry, Purse, PurseError, Session, Spend, Walk, sorted};
 use crate::account::{Event, Tally};
 use crate::noise::{Source, SystemRandom};
 use serde::{Deserialize, Serialize};

@@ -25,7 +25,7 @@
 
 use super::grid::{from_grid, up};
 use crate::account::{Cost, Event, Grid};
-use crate::continual::{Factor, StreamAnswer, Participation, Rounding, StreamState, StateKey};
+use crate::continual::{Factor, Participation, Rounding, StateKey, StreamAnswer, StreamState};
 use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Unit};
@@ -133,7 +133,10 @@ impl Stream {
     }
 
     /// Skips a step whose answer was lost with a process: it was charged there, and nothing is released.
-    pub fn pass_over(&mut self, session: &mut Session<'_>) -> Result<Noisy<StreamAnswer>, GateError> {
+    pub fn pass_over(
+        &mut self,
+        session: &mut Session<'_>,
+    ) -> Result<Noisy<StreamAnswer>, GateError> {
         self.secret.pass_over()?;
         Ok(session.mark_noisy(StreamAnswer::Lost))
     }

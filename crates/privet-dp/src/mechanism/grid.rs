@@ -215,7 +215,10 @@ mod tests {
         let mut draws = vec![0; values.len()];
         noise.fill_steps(&mut draws, &mut FixedSeed::new(4));
         let at_once = from_grid(&to_grid(&values, step, 5000).unwrap(), &draws, step);
-        assert_eq!(add_noise(values.clone(), &noise, 5000, &mut FixedSeed::new(4)).unwrap(), at_once);
+        assert_eq!(
+            add_noise(values.clone(), &noise, 5000, &mut FixedSeed::new(4)).unwrap(),
+            at_once
+        );
         let sum = ExactCounts { counts: (0..5000).map(|k| k * k - 9).collect(), unit: 0.25 };
         let at_once = from_grid(&sum.to_grid(step, 5000).unwrap(), &draws, step);
         assert_eq!(sum.add_noise(&noise, 5000, &mut FixedSeed::new(4)).unwrap(), at_once);

@@ -29,7 +29,7 @@
 //!   would need a larger charge.
 //! - Tested by `tests/all/shares.rs`.
 
-use super::shares::{Participants, NoiseMode};
+use super::shares::{NoiseMode, Participants};
 use crate::account::{Cost, Event, Grid};
 use crate::gate::GateError;
 use privet_core::joint::{CHEATING, DISTANCE, EACH};

@@ -28,7 +28,7 @@
 //! The distance must be proved for the very numbers passed in: evaluation error of the gradient and
 //! rounding of θ̃ included.
 
-use super::grid::{blurred, add_noise, rounding, up};
+use super::grid::{add_noise, blurred, rounding, up};
 use crate::account::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise, OutputNoise};
 use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{GridGaussian, L2Laplace};

@@ -185,7 +185,11 @@ impl StableAnswers {
     /// Begins, and charges the leak; or continues where the session was resumed after `asked` queries,
     /// whose leak is charged. Refused if the plan has neither: draws of other mechanisms pay for no
     /// leak.
-    pub fn begin(&self, asked: u64, session: &mut Session<'_>) -> Result<StableStream, GateError> {
+    pub fn begin(
+        &self,
+        query_count: u64,
+        session: &mut Session<'_>,
+    ) -> Result<StableStream, GateError> {
         let event = self.event()?;
         let mut comparing = self.comparisons(self.threshold()?).begin()?;
         // These queries, with the δ of their leak, are all that the session is for.
@@ -198,7 +202,7 @@ impl StableAnswers {
                 session.charge(self.leak())?;
             }
         }
-        Ok(StableStream { comparing, left: self.questions.saturating_sub(asked) })
+        Ok(StableStream { comparing, left: self.questions.saturating_sub(query_count) })
     }
 }
 

@@ -3,7 +3,7 @@
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event};
 use privet_dp::continual::StateKey;
-use privet_dp::continual::{Factor, StreamAnswer, Participation, Running, search};
+use privet_dp::continual::{Factor, Participation, Running, StreamAnswer, search};
 use privet_dp::gate::{GateError, Journal, Private, Purse, Session, Spend};
 use privet_dp::mechanism::Continual;
 use privet_dp::noise::FixedSeed;
@@ -20,11 +20,11 @@ fn price(factor: &Factor, steps: u32) -> f64 {
 #[test]
 fn a_few_buffers_come_within_a_hundredth_of_the_best() {
     for (steps, optimum) in OPTIMUM {
-        let found = search(steps, Participation::ONCE);
-        let reached = price(&found, steps);
-        assert!(reached <= 1.01 * (optimum + 0.005), "{steps}: {reached} with {found:?}");
+        let best = search(steps, Participation::ONCE);
+        let reached = price(&best, steps);
+        assert!(reached <= 1.01 * (optimum + 0.005), "{steps}: {reached} with {best:?}");
         assert!(reached >= 0.98 * optimum, "{steps}: {reached} is below what can be");
-        println!("{steps}: {reached} with {found:?}");
+        println!("{steps}: {reached} with {best:?}");
     }
     // ln(n)/π + …, the square root's, at a million.
     let million = price(&search(1_000_000, Participation::ONCE), 1_000_000);
@@ -309,8 +309,8 @@ fn buffers_for_several_participations_are_not_worse_than_the_square_root() {
         let price = |factor: &Factor| {
             factor.sensitivity(steps, participation).unwrap() * factor.error(steps).unwrap()
         };
-        let found = search(steps, participation);
-        let (own, root) = (price(&found), price(&Factor::SquareRoot));
+        let best = search(steps, participation);
+        let (own, root) = (price(&best), price(&Factor::SquareRoot));
         assert!(own <= 1.01 * root, "{participation:?}: {own} > {root}");
         println!("{participation:?}: {own} against {root} and {}", price(&Factor::Tree));
     }

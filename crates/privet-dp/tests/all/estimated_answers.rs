@@ -4,7 +4,7 @@ use crate::noise_common::{allowed_count_error, fresh};
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event, ThresholdNoise};
 use privet_dp::gate::{Arithmetic, Private, Session, Statement};
-use privet_dp::mechanism::{EstimatedAnswers, QueryAnswer, Proxied, StableAnswers};
+use privet_dp::mechanism::{EstimatedAnswers, Proxied, QueryAnswer, StableAnswers};
 use privet_dp::noise::Source;
 use serde_json::json;
 
@@ -43,12 +43,12 @@ fn heard(
     let planned = of.event().unwrap();
     let claim = account::guarantee(&planned, 1e-6).unwrap();
     let mut session = Session::start(planned, source);
-    let found = distances
+    let actual = distances
         .iter()
         .enumerate()
         .map(|(answer, distance)| Proxied { answer, distance: *distance });
-    let found = Private::new(found.collect());
-    let noisy = of.run(Private::new(estimated), found, &mut session).unwrap();
+    let actual = Private::new(actual.collect());
+    let noisy = of.run(Private::new(estimated), actual, &mut session).unwrap();
     let statement = Statement::new(claim, Arithmetic::Finite, json!({}));
     session.settle(noisy, statement).unwrap().into_parts().0
 }

@@ -47,9 +47,9 @@ fn each_unit_is_told_its_own_part_once_with_a_certificate_of_its_own() {
         let told = parts.take(place).unwrap();
         assert_eq!(*told.value(), release.value()[0] - own);
         let (_, certificate) = told.into_parts();
-        let found = certificate.recheck().unwrap().unwrap();
-        assert_eq!(found, Guarantee { seen_by: SeenBy::AllButTheUnit, ..claim() });
-        assert_eq!(found.for_everyone(), Err(AccountError::NotForEveryone));
+        let actual = certificate.recheck().unwrap().unwrap();
+        assert_eq!(actual, Guarantee { seen_by: SeenBy::AllButTheUnit, ..claim() });
+        assert_eq!(actual.for_everyone(), Err(AccountError::NotForEveryone));
         assert!(certificate.notes.iter().any(|note| note.contains("person concerned alone")));
         ids.push(certificate.made.unwrap().id);
         assert!(parts.take(place).is_none(), "once");

@@ -51,8 +51,8 @@ fn both_samplers_settle() {
             .map(|_| mechanism.run(Private::new(RECORDS), &mut session, counted).unwrap())
             .collect();
         let answers = session.gather(answers).unwrap();
-        let found = settle(session, &planned, answers).unwrap();
-        let mean = found.iter().map(|answer| answer[0]).sum::<f64>() / 50.0;
+        let actual = settle(session, &planned, answers).unwrap();
+        let mean = actual.iter().map(|answer| answer[0]).sum::<f64>() / 50.0;
         assert!((mean - 200.0).abs() < 30.0, "{mean}");
     }
 }

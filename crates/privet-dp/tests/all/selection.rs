@@ -41,9 +41,9 @@ fn run(selection: &Selection, scores: &[i64], source: &mut dyn Source) -> Vec<f6
 #[test]
 fn the_best_vertices_come_first() {
     for law in [SelectionLaw::Exponential(1.0), SelectionLaw::Laplace(0.5)] {
-        let found =
+        let actual =
             run(&selection(law, vec![2.0, 3.0, 4.0]), &[700, -900, 0, 500], &mut FixedSeed::new(3));
-        assert_eq!(found, [-3.0, 2.0, 0.0, -4.0], "{law:?}");
+        assert_eq!(actual, [-3.0, 2.0, 0.0, -4.0], "{law:?}");
     }
 }
 
@@ -123,12 +123,12 @@ fn peeled_columns_come_once() {
     for law in [SelectionLaw::Exponential(1e-9), SelectionLaw::Laplace(1e6)] {
         for seed in 0..20 {
             let all = Selection { peeled: Some(4), ..selection(law, vec![1.0; 4]) };
-            let found = run(&all, &[5, -9, 0, 7], &mut FixedSeed::new(seed));
-            assert_eq!(found.iter().map(|x| x.abs()).collect::<Vec<_>>(), [1.0; 4], "{law:?}");
+            let actual = run(&all, &[5, -9, 0, 7], &mut FixedSeed::new(seed));
+            assert_eq!(actual.iter().map(|x| x.abs()).collect::<Vec<_>>(), [1.0; 4], "{law:?}");
             let halves = Selection { peeled: Some(2), ..selection(law, vec![1.0; 2]) };
-            let found = run(&halves, &[5, -9, 0, 7], &mut FixedSeed::new(seed));
-            let classes = [found[0].abs() + found[2].abs(), found[1].abs() + found[3].abs()];
-            assert_eq!(classes, [1.0; 2], "{law:?}: {found:?}");
+            let actual = run(&halves, &[5, -9, 0, 7], &mut FixedSeed::new(seed));
+            let classes = [actual[0].abs() + actual[2].abs(), actual[1].abs() + actual[3].abs()];
+            assert_eq!(classes, [1.0; 2], "{law:?}: {actual:?}");
         }
     }
 }

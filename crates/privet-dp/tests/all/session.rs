@@ -4,8 +4,8 @@
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, Filter, filter::Law};
 use privet_dp::gate::{
-    Arithmetic, Certificate, GateError, Journal, Next, Private, Purse, PurseError, Session, Spend,
-    Statement, Suspended, Walk, RunningWalk,
+    Arithmetic, Certificate, GateError, Journal, Next, Private, Purse, PurseError, RunningWalk,
+    Session, Spend, Statement, Suspended, Walk,
 };
 use privet_dp::mechanism::Gaussian;
 use privet_dp::noise::{FixedSeed, SystemRandom};
@@ -56,7 +56,10 @@ impl Walk for Counting {
     }
 }
 
-fn step(session: &mut Session<'_>, walk: &mut RunningWalk<Counting>) -> Result<Option<f64>, GateError> {
+fn step(
+    session: &mut Session<'_>,
+    walk: &mut RunningWalk<Counting>,
+) -> Result<Option<f64>, GateError> {
     let noisy =
         session.walk(walk, |_, session| gaussian(4.0).run(Private::new(vec![100.0]), session))?;
     let Some(noisy) = noisy else { return Ok(None) };

@@ -2,14 +2,17 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Private, PlannedDraws, Session, Statement};
-use privet_dp::mechanism::shares::{ServerSum, Participants, InProcess, NoiseMode, PartyChannel, joined, split};
+use privet_dp::gate::{Arithmetic, GateError, PlannedDraws, Private, Session, Statement};
+use privet_dp::mechanism::shares::{
+    InProcess, NoiseMode, Participants, PartyChannel, ServerSum, joined, split,
+};
 use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace, joint};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use proptest::prelude::*;
 use zeroize::Zeroizing;
 
-const THREE: Participants = Participants { parties: 4, servers: 3, honest: 1, noise: NoiseMode::Shares };
+const THREE: Participants =
+    Participants { parties: 4, servers: 3, honest: 1, noise: NoiseMode::Shares };
 
 fn gaussian(coordinates: usize) -> Gaussian {
     Gaussian {
@@ -72,8 +75,8 @@ fn a_servers_view_is_uniform_in_both_worlds() {
     for world in [vec![0; 100], vec![-1; 100], vec![(1_i128 << 100) - 7; 100], (0..100).collect()] {
         for server in 0..3 {
             for place in [0, 1, 4, 7, 8, 11, 14, 15] {
-                let found = chi_square(&world, server, place, &mut source);
-                assert!(found < limit, "server {server}, byte {place}: {found}");
+                let actual = chi_square(&world, server, place, &mut source);
+                assert!(actual < limit, "server {server}, byte {place}: {actual}");
             }
         }
     }
@@ -178,10 +181,10 @@ fn a_session_among_parties_lets_out_the_noised_sum_alone() {
     let release = session
         .carry_out(statement(&gaussian), |session| gaussian.run_units(exact(), session))
         .unwrap();
-    let found = release.value();
+    let actual = release.value();
     // 40 standard deviations.
-    assert!((found[0] - 1_048_576.0).abs() < 70.0 && (found[1] + 1_048_576.0).abs() < 70.0);
-    assert!(found.iter().all(|x| (x * 2_f64.powi(40)).fract() == 0.0), "on the grid");
+    assert!((actual[0] - 1_048_576.0).abs() < 70.0 && (actual[1] + 1_048_576.0).abs() < 70.0);
+    assert!(actual.iter().all(|x| (x * 2_f64.powi(40)).fract() == 0.0), "on the grid");
 
     // One opening too few: nothing is released, and the draw is spent.
     let mut own = SystemRandom::new().unwrap();
@@ -245,7 +248,8 @@ fn odd_numbers_of_servers_are_refused() {
     assert_eq!(adding.add(&[1]), Err(GateError::Malformed));
 }
 
-const TOGETHER: Participants = Participants { parties: 4, servers: 3, honest: 1, noise: NoiseMode::Joint };
+const TOGETHER: Participants =
+    Participants { parties: 4, servers: 3, honest: 1, noise: NoiseMode::Joint };
 
 fn joint_leaf(coordinates: usize) -> Event {
     joint::charged(gaussian(coordinates).event().unwrap(), NoiseMode::Joint)
@@ -339,10 +343,10 @@ fn what_joint_noise_is_off_by_is_added_to_delta() {
     assert!((off / (40.0 * joint::distance(30)) - 1.0).abs() < 1e-9);
     for epsilon in [0.1, 0.5, 1.0, 2.0, 4.0] {
         let alone = privet_dp::account::delta(&plain, epsilon).unwrap();
-        let found = privet_dp::account::delta(&joint, epsilon).unwrap();
+        let actual = privet_dp::account::delta(&joint, epsilon).unwrap();
         let taken = (1.0 + libm::exp(epsilon)) * off;
-        assert!(found >= (alone + taken) * (1.0 - 1e-9) || taken > 1e-3 * found, "{epsilon}");
-        assert!(found >= alone && found <= (alone + taken) * (1.0 + 1e-9), "{epsilon}: {found}");
+        assert!(actual >= (alone + taken) * (1.0 - 1e-9) || taken > 1e-3 * actual, "{epsilon}");
+        assert!(actual >= alone && actual <= (alone + taken) * (1.0 + 1e-9), "{epsilon}: {actual}");
     }
     // Nor does a large ε remove it: at least as much remains as at ε = 0.
     assert!(privet_dp::account::delta(&joint, 30.0).unwrap() >= 2.0 * off);

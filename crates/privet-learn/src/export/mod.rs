@@ -23,7 +23,7 @@ use crate::linear::gd::LOGISTIC_SLOPE;
 use crate::linear::learners::Scores;
 use crate::linear::model::Model;
 use privet_data::centre::Centre;
-use privet_data::encode::{Encoding, RowScaling, OwnEntry, Recipe, RecipePair, RecipeRule};
+use privet_data::encode::{Encoding, OwnEntry, Recipe, RecipePair, RecipeRule, RowScaling};
 use privet_data::schema::{Rows, TargetKind};
 use privet_optim::Loss;
 
@@ -54,7 +54,9 @@ impl Factor {
             RowScaling::AsItIs => Ok(Self::Always(1.0)),
             RowScaling::Times(factor) => Ok(Self::Always(factor)),
             RowScaling::AtMost(radius) => Ok(Self::AtMost(radius)),
-            RowScaling::EachAtMost(radius) if largest_entry(recipe) <= radius => Ok(Self::Always(1.0)),
+            RowScaling::EachAtMost(radius) if largest_entry(recipe) <= radius => {
+                Ok(Self::Always(1.0))
+            }
             RowScaling::EachAtMost(_) => {
                 refuse("its entries are clipped one by one, below what the columns can be")
             }
@@ -148,7 +150,9 @@ impl Scorer {
                     (model.loss() == Loss::Logistic).then(|| match model.request().scores() {
                         Scores::Separate => Probabilities::Sigmoid,
                         Scores::ClippedJoint if weights.weights.len() > 1 => Probabilities::Softmax,
-                        Scores::Clipped | Scores::ClippedJoint => Probabilities::Clipped(LOGISTIC_SLOPE),
+                        Scores::Clipped | Scores::ClippedJoint => {
+                            Probabilities::Clipped(LOGISTIC_SLOPE)
+                        }
                     });
                 Outcome::Classes { names: names.clone(), chances }
             }

@@ -11,11 +11,11 @@ mod network;
 pub use network::network;
 
 use super::protobuf::{self, Element, Message};
-use super::{Probabilities, Factor, Outcome, Scorer, refuse};
+use super::{Factor, Outcome, Probabilities, Scorer, refuse};
 use crate::error::LearnError;
 use crate::linear::model::Model;
 use privet_data::encode::{
-    PiecewiseLinear, Curve, OwnEntry, Recipe, RecipeColumn, RecipeMissing, RecipePair, RecipeRule,
+    Curve, OwnEntry, PiecewiseLinear, Recipe, RecipeColumn, RecipeMissing, RecipePair, RecipeRule,
 };
 use privet_dp::gate::Certificate;
 

@@ -24,7 +24,7 @@
 //! claims what the accountant proves for that noise.
 
 use super::Decision;
-use super::curvature::{INTERVALS_SETTING, Intervals, CurvatureEstimate};
+use super::curvature::{CurvatureEstimate, INTERVALS_SETTING, Intervals};
 use super::minimum::{Minimum, Step};
 use super::objective::{expected_noise, law, perturbed, shared};
 use super::penalty::{PENALTY_SETTING, Regulariser, resolved};

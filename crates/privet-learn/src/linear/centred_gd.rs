@@ -56,7 +56,7 @@
 //! - Tested by `tests/all/centred_gd.rs`.
 
 use super::Decision;
-use super::curvature::{self, INTERVALS_SETTING, Intervals, CurvatureEstimate};
+use super::curvature::{self, CurvatureEstimate, INTERVALS_SETTING, Intervals};
 use super::descent::{self, Descent, Schedule};
 use super::gd::{self, BALL};
 use super::predicted;
@@ -76,7 +76,7 @@ use crate::release::settings::{Shown, settings};
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
-use crate::release::weight_noise::{NORMAL, Confidence, WeightNoise};
+use crate::release::weight_noise::{Confidence, NORMAL, WeightNoise};
 use privet_core::Range;
 use privet_data::centre::Centre;
 use privet_data::schema::RADIUS;
@@ -378,10 +378,14 @@ impl Procedure<super::Erm> for Centring {
         if let (Some(_), Some(spread)) = (&self.bought, &found.spread) {
             let each = spread.length.iter().map(|length| length * self.step.noise_scale);
             let deviations = vec![each.collect()];
-            return Some(WeightNoise { deviations, beyond: NORMAL, surety: Confidence::Estimated });
+            return Some(WeightNoise {
+                deviations,
+                beyond: NORMAL,
+                confidence: Confidence::Estimated,
+            });
         }
         let deviations = vec![self.weight_noises(facts, found)?];
-        Some(WeightNoise { deviations, beyond: NORMAL, surety: Confidence::FirstOrder })
+        Some(WeightNoise { deviations, beyond: NORMAL, confidence: Confidence::FirstOrder })
     }
 
     fn among_parties(&self) -> bool {
@@ -439,7 +443,12 @@ impl Procedure<super::Erm> for Centring {
             let recentring = Recentring { units: centre.units(), bits: Centre::BITS };
             if of_curvature {
                 let bought = self.bought.as_ref().ok_or(GateError::NotAsPlanned)?;
-                return bought.ask(&reaching, moved.as_ref(), (&points, Some(&recentring)), session);
+                return bought.ask(
+                    &reaching,
+                    moved.as_ref(),
+                    (&points, Some(&recentring)),
+                    session,
+                );
             }
             let questions = Queries { recentring: Some(recentring), ..gradient.at(&points) };
             here.answer(&questions, &of_step, session)
@@ -668,8 +677,8 @@ mod tests {
         let mut walk = Stages::begin(bought);
         assert!(matches!(walk.next(None), Next::Ask(Query::Sum)));
         assert!(matches!(walk.next(Some(vec![0.0; 3])), Next::Ask(Query::Gradient { .. })));
-        let asked = walk.next(Some(vec![2.0; 3]));
-        let Next::Ask(Query::Curvature { theta, .. }) = asked else { panic!("the curvature") };
+        let query = walk.next(Some(vec![2.0; 3]));
+        let Next::Ask(Query::Curvature { theta, .. }) = query else { panic!("the curvature") };
         assert_eq!(theta, [-1.0; 3]);
         let text = serde_json::to_string(&walk).unwrap();
         let mut walk: Stages = serde_json::from_str(&text).unwrap();

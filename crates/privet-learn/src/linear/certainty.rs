@@ -55,7 +55,8 @@ impl WeightInterval {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Certainty {
     /// The precision to which the noise is known; `None` if unknown.
-    pub surety: Option<Confidence>,
+    #[serde(rename = "surety")]
+    pub confidence: Option<Confidence>,
     /// True if the model is the best of several: then intervals are those of one training, and hold less
     /// often.
     pub chosen: bool,
@@ -73,9 +74,13 @@ const CHOSEN: &str = " These are intervals of one training. The best of several 
 const SAMPLING: &str = " How another sample of people would differ is not in it.";
 
 /// The meaning of the intervals, in words.
-fn in_words(surety: Option<Confidence>, (bought, centred): (bool, bool), chosen: bool) -> String {
+fn in_words(
+    confidence: Option<Confidence>,
+    (bought, centred): (bool, bool),
+    chosen: bool,
+) -> String {
     let lies = "where the weight without the noise of privacy lies, in";
-    let told = match surety {
+    let told = match confidence {
         Some(Confidence::Exact) => {
             format!("{lies} 95 of 100 releases, from the law of that noise.{SAMPLING}")
         }
@@ -142,11 +147,11 @@ impl Model {
             all
         };
         let weights = rows.map(sorted).collect();
-        let surety = laws.map(|laws| laws.surety);
+        let confidence = laws.map(|laws| laws.confidence);
         // The certificate of a tuning covers a model that is a part of it.
         let chosen = self.certificate().request.get("candidates").is_some();
         let what = (self.method().buys_intervals(), self.weights().centre.is_some());
-        let told = in_words(surety, what, chosen);
-        Certainty { surety, chosen, told, weights }
+        let told = in_words(confidence, what, chosen);
+        Certainty { confidence, chosen, told, weights }
     }
 }

@@ -20,9 +20,9 @@
 //! Tested by `tests/all/chosen_amp.rs`.
 
 use super::amp::DEFAULT_SPLIT;
+use super::chosen_columns::{filled, spread};
 use super::frank_wolfe::{CLIP, Terms, floor, slope};
 use super::minimum::{Minimum, Step};
-use super::chosen_columns::{filled, spread};
 use super::objective::{expected_noise, shared};
 use super::ridge as rule;
 use super::{Decision, Erm};
@@ -364,8 +364,8 @@ mod tests {
         assert_eq!(start.columns_of(&[0.0, 0.0, 0.0, 2.0, 0.0, 1.0]), [0, 1, 3, 5]);
         let mut walk = Stages::begin(start);
         assert!(matches!(walk.next(None), Next::Ask(Query::Choose)));
-        let asked = walk.next(Some(vec![vec![0.0, 1.0, 0.0, 1.0, 1.0, 0.0]]));
-        assert!(matches!(asked, Next::Ask(Query::Fit(columns)) if columns == [1, 3, 4, 5]));
+        let query = walk.next(Some(vec![vec![0.0, 1.0, 0.0, 1.0, 1.0, 0.0]]));
+        assert!(matches!(query, Next::Ask(Query::Fit(columns)) if columns == [1, 3, 4, 5]));
         let released = walk.next(Some(vec![vec![1.0, 2.0, 3.0, 4.0]]));
         let expected = LinearWeights::of(vec![vec![0.0, 1.0, 0.0, 2.0, 3.0, 4.0]]);
         assert!(matches!(released, Next::Release(found) if found == expected));

@@ -175,7 +175,8 @@ impl CurvatureEstimate {
         (theta, recentring): (&[f64], Option<&Recentring>),
         session: &mut Session<'_>,
     ) -> Result<Noisy<Vec<f64>>, LearnError> {
-        let sums = sums(facts, table, (theta, recentring), self.slope).ok_or(GateError::Unanswered)?;
+        let sums =
+            sums(facts, table, (theta, recentring), self.slope).ok_or(GateError::Unanswered)?;
         Ok(self.gaussian.run_units(Private::new(sums), session)?)
     }
 }

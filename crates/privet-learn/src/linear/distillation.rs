@@ -2,8 +2,8 @@
 //!
 //! Inputs are public and answers are noisy: everything here is post-processing.
 
-use super::ight::{for_row, thresholded};
 use super::chosen_columns::spread;
+use super::ight::{for_row, thresholded};
 use crate::linear::model::LinearWeights;
 use privet_data::matrix::{CsrMatrix, Matrix};
 use privet_dp::gate::{Next, Walk};

@@ -35,8 +35,8 @@
 //! - δ = 0 is refused. Tested by `tests/all/sparse.rs`.
 
 use super::Decision;
-use super::gd::{BALL, Query as Gradient, RADII, separate_slope};
 use super::chosen_columns::{FIT_RADIUS, Narrow};
+use super::gd::{BALL, Query as Gradient, RADII, separate_slope};
 use super::thresholding::{Query, Start, Thresholding};
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -311,8 +311,7 @@ impl Procedure<super::Erm> for Descending {
         let slope = separate_slope(facts);
         let ask = |facts: &Facts, query: &Query| -> (Gradient, Queries) {
             let unit = Gradient::of(facts, false, slope).at(&query.theta).unit;
-            let gradient =
-                Gradient::of(facts, false, slope * 2_f64.powi(-(query.halved as i32)));
+            let gradient = Gradient::of(facts, false, slope * 2_f64.powi(-(query.halved as i32)));
             // In units of the full clipping bound, a power of two as large: so the sum counts as that
             // much longer.
             let questions = Queries { unit, ..gradient.at(&query.theta) };

@@ -37,7 +37,7 @@ use super::minimum::{Ask, solve};
 use super::output::sensitivity;
 use super::public_norm::norm_bound;
 use super::second_stage::{Fit, second};
-use super::{calibrated, tolerance, ridge as rule, ssp};
+use super::{calibrated, ridge as rule, ssp, tolerance};
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;

@@ -61,7 +61,7 @@
 //! - Tested by `tests/all/descent.rs`.
 
 use super::Decision;
-use super::curvature::{self, INTERVALS_SETTING, Intervals, FitThenCurvature, CurvatureEstimate};
+use super::curvature::{self, CurvatureEstimate, FitThenCurvature, INTERVALS_SETTING, Intervals};
 use super::descent::{Descent, Schedule, Start};
 use super::response::Response;
 use super::{calibrated, predicted};
@@ -82,7 +82,7 @@ use crate::release::settings::settings;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
-use crate::release::weight_noise::{NORMAL, Confidence, WeightNoise};
+use crate::release::weight_noise::{Confidence, NORMAL, WeightNoise};
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noisy, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian};
@@ -211,7 +211,12 @@ pub fn pace(facts: &Facts, noise: f64, steps: Option<u32>) -> StepRule {
 }
 
 /// The same with at most `most` steps; also returns the factor by which unlimited steps would be more.
-pub(super) fn short_pace(facts: &Facts, noise: f64, steps: Option<u32>, most: f64) -> (StepRule, f64) {
+pub(super) fn short_pace(
+    facts: &Facts,
+    noise: f64,
+    steps: Option<u32>,
+    most: f64,
+) -> (StepRule, f64) {
     let expected = EXPECTED_NORM * (QUIET * facts.radius / noise).min(1.0);
     let pace = pace_to(facts, noise, (steps, most), expected, shape(facts));
     let wanted = pace_to(facts, noise, (None, 100.0 * most), expected, shape(facts)).steps;
@@ -344,9 +349,7 @@ impl Descending {
         let noise = SumNoise::Gaussian(self.gaussian.clone());
         let watch = StepWatch::new(monitor);
         ask::<FitThenCurvature>(session, &watch, |query, session| match query {
-            curvature::Query::Curvature(theta) => {
-                bought.ask(facts, table, (theta, None), session)
-            }
+            curvature::Query::Curvature(theta) => bought.ask(facts, table, (theta, None), session),
             curvature::Query::Gradient(theta) if watch.step() => {
                 answers.answer(&gradient.at(theta), &noise, session)
             }
@@ -379,7 +382,7 @@ impl Procedure<super::Erm> for Descending {
             (Some(_), Some(spread)) => {
                 let each = spread.length.iter().map(|length| length * self.gaussian.noise_scale);
                 let deviations = vec![each.collect()];
-                Some(WeightNoise { deviations, beyond: NORMAL, surety: Confidence::Estimated })
+                Some(WeightNoise { deviations, beyond: NORMAL, confidence: Confidence::Estimated })
             }
             _ => Some(WeightNoise::first_order(self.weight_noise(facts)?)),
         }

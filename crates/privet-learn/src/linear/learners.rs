@@ -99,8 +99,8 @@ impl Method {
         calibration: Calibration,
     ) -> Result<Decision, LearnError> {
         let (relation, problems) = (facts.relation(), facts.problems);
-        let asked = RequestFacts { relation, pure: allowance.is_pure(), calibration, problems };
-        self.info().covers.check(self.name(), asked)?;
+        let requested = RequestFacts { relation, pure: allowance.is_pure(), calibration, problems };
+        self.info().covers.check(self.name(), requested)?;
         self.dispatched(facts, allowance, calibration)
     }
 

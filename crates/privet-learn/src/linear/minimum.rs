@@ -1,10 +1,10 @@
 //! Learners that release minimisers: one linear problem after the other, each by its mechanism.
 
-use super::curvature::{self, FitThenCurvature, CurvatureEstimate};
+use super::curvature::{self, CurvatureEstimate, FitThenCurvature};
 use super::party_share::Part;
 use super::predicted;
-use super::tolerance::{self, SOLVER_SHARE};
 use super::response::Response;
+use super::tolerance::{self, SOLVER_SHARE};
 use super::warm_start;
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -17,7 +17,7 @@ use crate::release::settings::Shown;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
-use crate::release::weight_noise::{LAPLACE, NORMAL, Confidence, WeightNoise};
+use crate::release::weight_noise::{Confidence, LAPLACE, NORMAL, WeightNoise};
 use privet_dp::account::{Event, ObjectiveNoise};
 use privet_dp::gate::{GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{
@@ -256,10 +256,10 @@ impl Procedure<super::Erm> for Minimum {
     /// that |θⱼ(b) − θⱼ(0)| ≤ ‖b‖/λ: a bound around the weight without noise, for any curvature
     /// ([`beyond`]). The release is within γ/λ of θ(b), and has its output noise.
     fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightNoise> {
-        let alike = |deviation: f64, beyond: f64, surety: Confidence| WeightNoise {
+        let alike = |deviation: f64, beyond: f64, confidence: Confidence| WeightNoise {
             deviations: vec![vec![deviation]],
             beyond,
-            surety,
+            confidence,
         };
         let columns = facts.columns as f64;
         Some(match &self.step {
@@ -283,8 +283,8 @@ impl Procedure<super::Erm> for Minimum {
                 {
                     let each = spread.length.iter().map(|x| (x * noise_scale).hypot(*output));
                     let deviations = vec![each.collect()];
-                    let surety = Confidence::Estimated;
-                    return Some(WeightNoise { deviations, beyond: NORMAL, surety });
+                    let confidence = Confidence::Estimated;
+                    return Some(WeightNoise { deviations, beyond: NORMAL, confidence });
                 }
                 let ridge = perturbed.objective.ridge;
                 let reach = (beyond(*inside, columns) + perturbed.tolerance) / ridge;

@@ -147,13 +147,14 @@ mod tests {
     #[test]
     fn the_bound_is_attained() {
         let target = "classes = [\"a\", \"b\"]";
-        let asked = request(target, "output".parse().unwrap(), (500, None), Neighbours::ReplaceOne);
-        let planned = crate::plan(&asked.with_loss(Loss::HuberSvm { h: 0.1 })).unwrap();
-        let (facts, asked) = (planned.facts().clone(), planned.request().clone());
+        let request =
+            request(target, "output".parse().unwrap(), (500, None), Neighbours::ReplaceOne);
+        let planned = crate::plan(&request.with_loss(Loss::HuberSvm { h: 0.1 })).unwrap();
+        let (facts, request) = (planned.facts().clone(), planned.request().clone());
         let ask = Ask { ridge: 1e6, tolerance: facts.default_tolerance(), linear_norm: 0.0 };
         let most = sensitivity(&facts, ask.ridge, ask.tolerance);
         for own in [1, 20, 400] {
-            let of = |label| table(&asked, 0..own as usize - 1, 7, &line(1, label));
+            let of = |label| table(&request, 0..own as usize - 1, 7, &line(1, label));
             let (a, b) = (counted(&facts, own, &of("a"), ask), counted(&facts, own, &of("b"), ask));
             let moved = distance(&a, &b) / most;
             assert!((0.99..=1.0).contains(&moved), "{own}: {moved} of the bound");

@@ -29,10 +29,10 @@
 //! held-out check (`docs/tuning-log.md`).
 
 use super::Decision;
+use super::chosen_columns::Narrow;
 use super::dp_ight::{DpIght, FIT_STEPS, INFO, PACE, ROUNDS};
 use super::frank_wolfe::{CLIP, Terms, usual_range};
 use super::gd::{BALL, Query as Gradient, separate_slope};
-use super::chosen_columns::Narrow;
 use super::pursuit::{Pursuit, Round, Start, others};
 use crate::LearnError;
 use crate::linear::facts::Facts;

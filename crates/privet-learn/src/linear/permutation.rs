@@ -199,11 +199,11 @@ pub const DEFAULT_PASSES: u32 = 10;
 pub(super) fn checked_batch(
     facts: &Facts,
     given: Option<u64>,
-    wanted: f64,
+    target: f64,
 ) -> Result<u64, LearnError> {
     let Some(batch) = given else {
         let most = (facts.rows as f64 / 10.0).max(1.0);
-        return Ok(wanted.max(10.0).min(most).round() as u64);
+        return Ok(target.max(10.0).min(most).round() as u64);
     };
     BATCH.check(batch as f64)?;
     if batch > facts.rows {

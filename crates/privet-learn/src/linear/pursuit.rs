@@ -12,8 +12,8 @@
 //!
 //! All of it reads public numbers and noisy answers alone.
 
-use super::descent::keep_within;
 use super::chosen_columns::spread;
+use super::descent::keep_within;
 use crate::linear::model::LinearWeights;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};

@@ -26,8 +26,8 @@
 use super::Decision;
 use super::minimum::linear_norm;
 use super::predicted;
-use super::tolerance::SPARE;
 use super::regression::{NORM_SETTING, norm};
+use super::tolerance::SPARE;
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};

@@ -67,7 +67,7 @@ use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::{Shown, settings};
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
-use crate::release::weight_noise::{NORMAL, Confidence, WeightNoise};
+use crate::release::weight_noise::{Confidence, NORMAL, WeightNoise};
 use privet_core::Neighbours;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, Noisy, Private, Session};
@@ -293,7 +293,7 @@ impl Procedure<super::Erm> for Solving {
             each.map(|(u, along)| (u * u * own + (matrix * along).powi(2)).sqrt()).collect()
         };
         let deviations = found.weights.iter().zip(&spread.along).map(row).collect();
-        Some(WeightNoise { deviations, beyond: NORMAL, surety: Confidence::Estimated })
+        Some(WeightNoise { deviations, beyond: NORMAL, confidence: Confidence::Estimated })
     }
 
     /// As of a linear term: the error n − Nθ of the normal equations, at the expected norm.

@@ -18,8 +18,8 @@
 //! *Clipping.* Step t queries derivatives clipped to S/2^hₜ, a public schedule, and is answered in units
 //! that much larger: the answer is divided by 2^hₜ.
 
-use super::descent::keep_within;
 use super::chosen_columns::{filled, spread};
+use super::descent::keep_within;
 use crate::linear::model::LinearWeights;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
@@ -247,8 +247,8 @@ mod tests {
         // step size, and the mean restarts.
         let text = serde_json::to_string(&walk).unwrap();
         let mut walk: Thresholding = serde_json::from_str(&text).unwrap();
-        let asked = walk.next(Some(vec![0.0, -10.0, 48.0, 0.0]));
-        assert_eq!(asked, ask(Some(vec![2, 3]), &[-12.0, 2.0], 1));
+        let query = walk.next(Some(vec![0.0, -10.0, 48.0, 0.0]));
+        assert_eq!(query, ask(Some(vec![2, 3]), &[-12.0, 2.0], 1));
         assert_eq!(walk.next(Some(vec![2.0, 0.0])), ask(Some(vec![2, 3]), &[-13.0, 2.0], 1));
         // The last half of two points is the last one: back along the step, at a quarter of the step
         // size.

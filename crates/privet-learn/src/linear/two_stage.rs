@@ -20,8 +20,8 @@
 //! before `ssp`, which have a pure ε. Finite arithmetic. Tested by `tests/all/sparse.rs`.
 
 use super::chosen_amp::{COLUMNS, Query, SHARE, Start};
-use super::frank_wolfe::CLIP;
 use super::chosen_columns::{FIT_RADIUS, Narrow, spread};
+use super::frank_wolfe::CLIP;
 use super::second_stage::{Fit, second};
 use super::{Decision, Erm, ssp};
 use crate::LearnError;
@@ -39,7 +39,7 @@ use crate::release::settings::{Shown, settings};
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use crate::selection::correlation::{Association, Correlation};
-use crate::selection::{SingleQuery, NoisyAnswer, SelectionSizes, Selector, PlanInput};
+use crate::selection::{NoisyAnswer, PlanInput, SelectionSizes, Selector, SingleQuery};
 use privet_core::Budget;
 use privet_dp::account::Event;
 use privet_dp::gate::{Arithmetic, GateError, Next, Noisy, Session, Walk};

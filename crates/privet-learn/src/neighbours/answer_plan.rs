@@ -1,6 +1,6 @@
 //! The answers of a plan: their cost, and their computation.
 
-use super::{NoisyVotes, Nearby, VOTES, WITHIN, ends, parts, rule};
+use super::{Nearby, NoisyVotes, VOTES, WITHIN, ends, parts, rule};
 use crate::linear::facts::Facts;
 use crate::release::admit;
 use crate::release::allowance::Allowance;

@@ -38,8 +38,8 @@
 //! a record's vote depends on that record alone. The running time depends on the records and is not
 //! hidden. Tested by `tests/all/neighbours.rs`.
 
-mod noisy_votes;
 mod answer_plan;
+mod noisy_votes;
 mod parts;
 mod report;
 mod rule;

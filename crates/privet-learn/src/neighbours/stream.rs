@@ -18,14 +18,14 @@
 //! has used could not be recomputed, so a stream with persons as units is refused.
 
 use super::answer_plan::AnswerPlan;
-use super::{NoisyVotes, Nearby};
+use super::{Nearby, NoisyVotes};
 use crate::release::note::Condition;
 use crate::release::task::Task;
 use crate::statistics::stream::{State, journal_of, keep, new_journal, refused};
 use crate::{LearnError, Plan, Released, Request};
 use privet_data::matrix::Matrix;
 use privet_dp::gate::{
-    LedgerEntry, GateError, Informed, Journal, Next, PurseError, Session, Spend, Suspended, Walk,
+    GateError, Informed, Journal, LedgerEntry, Next, PurseError, Session, Spend, Suspended, Walk,
 };
 use privet_dp::noise::Source;
 use privet_optim::solver::{Monitor, Progress, SolveError};

@@ -41,8 +41,8 @@ mod tests;
 
 use self::budget::{Books, Prices};
 use self::line_search::{Descent, Query, Start, moved};
-use super::initial_weights::InitialWeights;
 use super::examples::Examples;
+use super::initial_weights::InitialWeights;
 use super::learners::Method;
 use super::options::{CLIP, CLIP_LOSS, LONGEST, NONCONVEX, Settings, WEIGHT_DECAY};
 use super::sampled::accountable;

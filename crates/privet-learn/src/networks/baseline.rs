@@ -1,8 +1,8 @@
 //! Trainings without privacy, for comparison: the same walks on exact sums.
 
-use super::initial_weights::InitialWeights;
 use super::examples::Examples;
-use super::learners::{RowAccess, Method};
+use super::initial_weights::InitialWeights;
+use super::learners::{Method, RowAccess};
 use super::options::Settings;
 use super::schedule::{Sizes, sizes};
 use super::srm::recursion;

@@ -31,7 +31,9 @@ use crate::release::watch::StepWatch;
 use crate::{LearnError, Plan, Released, Request};
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::write::{Destination, Existing};
-use privet_dp::gate::{LedgerEntry, GateError, Journal, Purse, PurseError, Session, Spend, Suspended};
+use privet_dp::gate::{
+    GateError, Journal, LedgerEntry, Purse, PurseError, Session, Spend, Suspended,
+};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;

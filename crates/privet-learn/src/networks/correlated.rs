@@ -21,8 +21,8 @@
 //! - There is no amplification by sampling. It is useful where samples cannot be drawn, or for many
 //!   passes.
 
-use super::initial_weights::InitialWeights;
 use super::examples::Examples;
+use super::initial_weights::InitialWeights;
 use super::learners::Method;
 use super::options::Settings;
 use super::sampled::accountable;
@@ -41,7 +41,7 @@ use crate::release::watch::StepWatch;
 use crate::streams::{calibrated, only_slots};
 use privet_data::matrix::Matrix;
 use privet_dp::account::Event;
-use privet_dp::continual::{Factor, StreamAnswer, Participation, Running, search};
+use privet_dp::continual::{Factor, Participation, Running, StreamAnswer, search};
 use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::Continual;
 use privet_optim::solver::Monitor;
@@ -93,7 +93,8 @@ pub(crate) fn plan(
         },
         budget,
     )?;
-    let correlated = Correlated { begins: InitialWeights::of(facts), continual, schedule, batch, clip };
+    let correlated =
+        Correlated { begins: InitialWeights::of(facts), continual, schedule, batch, clip };
     Ok(Decision {
         worker: Worker::Whole(Arc::new(correlated)),
         settled,
@@ -119,8 +120,8 @@ struct Correlated {
 }
 
 /// Answer of a walk for a row of the stream; empty for a lost one.
-fn row(heard: StreamAnswer) -> Vec<f64> {
-    match heard {
+fn row(answer: StreamAnswer) -> Vec<f64> {
+    match answer {
         StreamAnswer::Row(row) => row,
         StreamAnswer::Lost | StreamAnswer::Anew => Vec::new(),
     }

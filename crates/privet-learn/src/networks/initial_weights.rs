@@ -58,28 +58,28 @@ impl InitialWeights {
     /// Takes the weights of a public file, in one row; refuses weights other than those that the plan
     /// names.
     pub fn from(&self, rows: &Matrix) -> Result<Self, LearnError> {
-        let asked = |what: String| Err(LearnError::InvalidRequest { name: "weights", what });
+        let invalid = |what: String| Err(LearnError::InvalidRequest { name: "weights", what });
         let Begin::File(named) = &self.begin else {
-            return asked("are given, and the plan names no file of them".into());
+            return invalid("are given, and the plan names no file of them".into());
         };
         let expected = self.net.parameters();
         if rows.rows() != 1 || rows.columns() != expected {
             let found = rows.rows() * rows.columns();
-            return asked(format!("are {found} numbers; the network has {expected} weights"));
+            return invalid(format!("are {found} numbers; the network has {expected} weights"));
         }
         let weights = rows.dense_row(0);
         let found = PublicFile::of(&self.net, &weights);
         if found.sha256 != named.sha256 {
             let (found, named) = (found.sha256, &named.sha256);
-            return asked(format!("have the SHA-256 {found}, and the plan names {named}"));
+            return invalid(format!("have the SHA-256 {found}, and the plan names {named}"));
         }
         if found.frozen != named.frozen {
-            return asked(
+            return invalid(
                 "are frozen in part, and the plan names another SHA-256 of that part".into(),
             );
         }
         if !weights.iter().all(|weight| weight.is_finite()) {
-            return asked("are not all finite numbers".into());
+            return invalid("are not all finite numbers".into());
         }
         Ok(Self { weights: Some(weights), ..self.clone() })
     }

@@ -28,10 +28,10 @@
 
 pub mod agd;
 mod baseline;
-mod initial_weights;
 pub mod checkpoint;
 pub mod correlated;
 mod examples;
+mod initial_weights;
 pub mod learners;
 mod options;
 mod predict;
@@ -132,7 +132,8 @@ fn not_begun(what: String) -> LearnError {
 
 /// Builds the network of a description.
 fn checked(net: &Description) -> Result<Net, LearnError> {
-    Net::new(net).map_err(|error| LearnError::InvalidRequest { name: "model:", what: error.to_string() })
+    Net::new(net)
+        .map_err(|error| LearnError::InvalidRequest { name: "model:", what: error.to_string() })
 }
 
 impl Default for Begin {
@@ -323,13 +324,13 @@ impl Task for Network {
         }
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         let allowance = Allowance::new(budget, &request.noise);
-        let asked = RequestFacts {
+        let requested = RequestFacts {
             relation: request.relation(),
             pure: allowance.is_pure(),
             calibration: request.calibration,
             problems: 1,
         };
-        task.method.info().covers.check(task.method.name(), asked)?;
+        task.method.info().covers.check(task.method.name(), requested)?;
         let decision = decide(facts, &allowance, &task.method)?;
         let mut notes = decision.notes;
         if let Begin::File(public) = &facts.begin {

@@ -38,9 +38,9 @@
 //! - Tested by `networks/tests.rs`: the sensitivity on random and extreme neighbours, the events against
 //!   the sampler, and the bits of exact sums.
 
-use super::initial_weights::InitialWeights;
 use super::examples::Examples;
-use super::learners::{RowAccess, Method};
+use super::initial_weights::InitialWeights;
+use super::learners::{Method, RowAccess};
 use super::options::{Settings, Sums};
 use super::schedule::{Sizes, sizes};
 use super::tensors::Tensors;
@@ -172,8 +172,14 @@ pub(crate) fn plan(
         Some(_) => (FLOOR * unsampled).max(sgd::LEAST_MULTIPLIER * clip),
     };
     let scale = budget.least(floor, event)?;
-    let sampled =
-        Sampled { begins: InitialWeights::of(facts), noise: noise(scale), schedule, batch, clip, sums };
+    let sampled = Sampled {
+        begins: InitialWeights::of(facts),
+        noise: noise(scale),
+        schedule,
+        batch,
+        clip,
+        sums,
+    };
     let (arithmetic, notes) = match sums {
         Sums::Float => (Arithmetic::Real, vec![FLOAT_SUMS.into()]),
         Sums::Exact => (Arithmetic::Finite, vec![]),

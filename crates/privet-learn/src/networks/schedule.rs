@@ -1,6 +1,6 @@
 //! Common parts of trainings by a schedule: sizes, penalties, step sizes, and their default rules.
 
-use super::learners::{RowAccess, Method};
+use super::learners::{Method, RowAccess};
 use super::options::{
     AVERAGED, BATCH, CLIP, NONCONVEX, RATE, SMOOTHING, Settings, Smoothed, WEIGHT_DECAY,
 };

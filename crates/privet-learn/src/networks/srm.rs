@@ -33,8 +33,8 @@
 //!   [`super::sampled`].
 //! - Tested by `networks/tests.rs`.
 
-use super::initial_weights::InitialWeights;
 use super::examples::Examples;
+use super::initial_weights::InitialWeights;
 use super::learners::Method;
 use super::options::{CLIP_DIFFERENCE, FIRST_BATCH, N0, SMOOTHNESS, Settings, Sums};
 use super::sampled::{FLOAT_SUMS, accountable, draw, on_grid};
@@ -181,12 +181,7 @@ struct Recursive {
 
 impl Recursive {
     /// The sum of the terms of these records at a query, in floating point.
-    fn float_sum(
-        &self,
-        examples: &Examples,
-        query: &Query,
-        rows: &[u32],
-    ) -> Option<Vec<f64>> {
+    fn float_sum(&self, examples: &Examples, query: &Query, rows: &[u32]) -> Option<Vec<f64>> {
         let Recursion { gamma, clip_difference, .. } = self.recursion;
         let gradients = examples.clipped_sum(&query.at, rows, self.clip)?;
         Some(match (&query.before, query.step) {
@@ -204,12 +199,7 @@ impl Recursive {
     }
 
     /// The same in integers, all of them on one grid.
-    fn exact_sum(
-        &self,
-        examples: &Examples,
-        query: &Query,
-        rows: &[u32],
-    ) -> Option<ExactCounts> {
+    fn exact_sum(&self, examples: &Examples, query: &Query, rows: &[u32]) -> Option<ExactCounts> {
         let Recursion { gamma, clip_difference, .. } = self.recursion;
         if query.step == 0 {
             return examples.exact_sum(&query.at, rows, self.clip);
@@ -305,9 +295,7 @@ impl Trainer for Recursive {
             let rows = places(sample);
             let sum = match self.sums {
                 Sums::Exact => self.exact_sum(examples, query, &rows),
-                Sums::Float => {
-                    on_grid(&self.float_sum(examples, query, &rows)?, noise.noise_scale)
-                }
+                Sums::Float => on_grid(&self.float_sum(examples, query, &rows)?, noise.noise_scale),
             };
             sum.map(Private::new)
         })

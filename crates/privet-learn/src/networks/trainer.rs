@@ -1,7 +1,7 @@
 //! A method's plan, and the execution of a training from its first step to its last.
 
-use super::initial_weights::InitialWeights;
 use super::examples::Examples;
+use super::initial_weights::InitialWeights;
 use super::options::Settings;
 use super::tensors::Tensors;
 use super::update::{Query, Training};

@@ -135,9 +135,9 @@ fn turned(state: &GlobalState, table: &dyn Table) -> Result<GlobalState, LearnEr
             }
         }
         let ridge: Vec<f64> = (0..size).map(|place| RIDGES[place.min(1)]).collect();
-        let found = solve(gram, &ridge, right.to_vec());
-        next.offsets[item] = found[0];
-        next.vectors[item].copy_from_slice(&found[1..]);
+        let minimiser = solve(gram, &ridge, right.to_vec());
+        next.offsets[item] = minimiser[0];
+        next.vectors[item].copy_from_slice(&minimiser[1..]);
     }
     Ok(next)
 }

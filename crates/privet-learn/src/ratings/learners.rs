@@ -1,12 +1,12 @@
 //! Registry of the methods for completing ratings (`registry.rs`).
 
 use super::als::{self, PlainAls};
-use super::execution::{PlannedMethod, MethodPlan};
+use super::alternatives::{Als, CleansedSvd, als as private_als, cleansed_svd};
 use super::baseline::{Decided, Mean, mean};
 use super::choice::{self, Choosing};
+use super::execution::{MethodPlan, PlannedMethod};
 use super::moments::baseline as non_private;
 use super::moments::{self, Moments, NonPrivate};
-use super::alternatives::{Als, CleansedSvd, als as private_als, cleansed_svd};
 use super::spectral::{
     FrankWolfe, Oja, Pgd, PlainFrankWolfe, PlainPgd, Svd, frank_wolfe, oja, pgd, plain_frank_wolfe,
     plain_pgd, svd,

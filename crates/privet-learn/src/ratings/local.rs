@@ -127,10 +127,7 @@ pub(super) fn total(
 
 /// The exact sum, for baselines without privacy. Integers: the same from any back end, by any number of
 /// threads.
-pub(super) fn counted(
-    query: &impl Query,
-    table: &dyn Table,
-) -> Result<ExactCounts, RecordsError> {
+pub(super) fn counted(query: &impl Query, table: &dyn Table) -> Result<ExactCounts, RecordsError> {
     let (coordinates, unit) = (query.coordinates(), query.unit());
     let mut counts = vec![0_i128; coordinates];
     table.visit(&mut |rows| {

@@ -32,9 +32,10 @@
 //! private (a user can come with few ratings or many), and only the declared one is used.
 
 mod als;
-mod execution;
+pub mod alternatives;
 mod baseline;
 mod choice;
+mod execution;
 pub mod factors;
 pub mod joint;
 pub mod learners;
@@ -42,7 +43,6 @@ mod local;
 pub mod measure;
 pub mod moments;
 mod report;
-pub mod alternatives;
 pub mod shape;
 pub mod spectral;
 
@@ -163,13 +163,13 @@ impl Task for Complete {
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         let allowance = Allowance::new(budget, &request.noise);
         let method = &request.task.method;
-        let asked = RequestFacts {
+        let requested = RequestFacts {
             relation: request.relation(),
             pure: allowance.is_pure(),
             calibration: request.calibration,
             problems: 1,
         };
-        method.info().covers.check(method.name(), asked)?;
+        method.info().covers.check(method.name(), requested)?;
         let open = Settling { allowance, choosing: None };
         let (settling, items) = match request.task.top {
             Some(keep) => {
@@ -210,9 +210,14 @@ impl Task for Complete {
 }
 
 /// Error if the monitor stops the run before the next query.
-fn going_on(monitor: &dyn Monitor, asked: u32) -> Result<(), LearnError> {
+fn going_on(monitor: &dyn Monitor, query_count: u32) -> Result<(), LearnError> {
     let (gradient_norm, tolerance) = (f64::INFINITY, 0.0);
-    match monitor.proceed(Progress { iteration: asked, gradient_norm, tolerance, precise: false }) {
+    match monitor.proceed(Progress {
+        iteration: query_count,
+        gradient_norm,
+        tolerance,
+        precise: false,
+    }) {
         true => Ok(()),
         false => Err(LearnError::Solve(SolveError::Stopped)),
     }

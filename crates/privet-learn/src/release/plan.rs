@@ -2,8 +2,8 @@
 
 use crate::LearnError;
 use crate::release::allowance::scales;
-use crate::release::private_estimates;
 use crate::release::note::{Condition, Note};
+use crate::release::private_estimates;
 use crate::release::request::{Calibration, Request};
 use crate::release::rounding::near;
 use crate::release::run;
@@ -17,7 +17,7 @@ use privet_data::schema::Origin;
 use privet_dp::account::{self, Event, Filter, Guarantee};
 use privet_dp::gate::{Arithmetic, LedgerEntry, Purse, Release, Spend, Statement};
 use privet_dp::mechanism::joint::{all_charged, taken_of_delta};
-use privet_dp::mechanism::shares::{Participants, NoiseMode, PartyChannel};
+use privet_dp::mechanism::shares::{NoiseMode, Participants, PartyChannel};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;

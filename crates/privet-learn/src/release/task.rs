@@ -14,7 +14,7 @@ use crate::release::note::{Condition, Note};
 use crate::release::request::Request;
 use crate::release::settings::Shown;
 use crate::release::void::Concern;
-use crate::release::weight_noise::{NORMAL, Confidence, WeightNoise};
+use crate::release::weight_noise::{Confidence, NORMAL, WeightNoise};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{Event, Filter};
@@ -146,7 +146,7 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
             Some(each) => vec![each],
             None => vec![vec![self.weight_noise(facts)?]],
         };
-        Some(WeightNoise { deviations: each, beyond: NORMAL, surety: Confidence::FirstOrder })
+        Some(WeightNoise { deviations: each, beyond: NORMAL, confidence: Confidence::FirstOrder })
     }
 
     /// Must refuse, from public facts, every plan that could fail once noise is drawn.

@@ -30,18 +30,22 @@ pub struct WeightNoise {
     /// Half width of an interval, in standard deviations.
     pub beyond: f64,
     /// The precision to which they are known.
-    pub surety: Confidence,
+    pub confidence: Confidence,
 }
 
 impl WeightNoise {
     /// Gaussian noise of one scale on every weight.
     pub fn exactly(deviation: f64) -> Self {
-        Self { deviations: vec![vec![deviation]], beyond: NORMAL, surety: Confidence::Exact }
+        Self { deviations: vec![vec![deviation]], beyond: NORMAL, confidence: Confidence::Exact }
     }
 
     /// Gaussian noise of at most this scale on every weight, to first order.
     pub fn first_order(deviation: f64) -> Self {
-        Self { deviations: vec![vec![deviation]], beyond: NORMAL, surety: Confidence::FirstOrder }
+        Self {
+            deviations: vec![vec![deviation]],
+            beyond: NORMAL,
+            confidence: Confidence::FirstOrder,
+        }
     }
 
     /// The standard deviation of one weight.

@@ -26,7 +26,7 @@
 
 use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 
-use super::{SingleQuery, Decision, Select, Selector, Support, PlanInput, kendall, marginal, open};
+use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support, kendall, marginal, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::{CLIP, usual_range};
@@ -135,13 +135,13 @@ impl Association {
 }
 
 /// Plans from public facts alone.
-pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Correlation) -> Result<Decision, LearnError> {
-    let facts = wanted.facts;
+pub(crate) fn plan(input: &PlanInput<'_>, options: &Correlation) -> Result<Decision, LearnError> {
+    let facts = input.facts;
     let cap = options.cap.map(|cap| CAP.check(cap.into()).map(|_| cap)).transpose()?;
     let (association, clip) =
         Association::settled(facts, options.association, options.clip, cap.is_some())?;
     let way = Way { association, clip, cap };
-    let choosing = Choosing::within(facts, &wanted.budget, wanted.size, way)?;
+    let choosing = Choosing::within(facts, &input.budget, input.size, way)?;
     let clip = choosing.clip();
     Ok(Decision {
         procedure: Arc::new(choosing),

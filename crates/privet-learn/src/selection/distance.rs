@@ -28,7 +28,7 @@ use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 use crate::release::note::Condition;
 
 use super::election::{counted, elected};
-use super::{SingleQuery, Decision, Select, Selector, Support, PlanInput};
+use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::admit;
@@ -104,8 +104,8 @@ pub(super) const UNSTABLE: Cover = Cover::No {
 const SHARE: f64 = 1.0 - 1e-6;
 
 /// Stability test within a budget.
-pub(super) fn test(wanted: &PlanInput<'_>) -> Result<Stability, LearnError> {
-    let (facts, budget) = (wanted.facts, &wanted.budget);
+pub(super) fn test(input: &PlanInput<'_>) -> Result<Stability, LearnError> {
+    let (facts, budget) = (input.facts, &input.budget);
     let at = |noise_scale| Stability {
         neighbours: facts.neighbours,
         unit: facts.unit,
@@ -123,11 +123,11 @@ pub(super) fn lead_needed(test: &Stability, moves: u64) -> f64 {
 }
 
 /// Plans from public facts alone.
-pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Distance) -> Result<Decision, LearnError> {
-    let facts = wanted.facts;
+pub(crate) fn plan(input: &PlanInput<'_>, options: &Distance) -> Result<Decision, LearnError> {
+    let facts = input.facts;
     let over = options.over.unwrap_or_default();
     let refused = |what: &str, instead| Err(LearnError::NotCovered { what: what.into(), instead });
-    if over != Over::Votes && wanted.size > 1 {
+    if over != Over::Votes && input.size > 1 {
         return refused("over mode and errors one column wins", "give size 1, or over votes");
     }
     if over != Over::Votes && options.chunks.is_some() {
@@ -142,7 +142,7 @@ pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Distance) -> Result<Decisio
             "give over votes, or a target of two classes",
         );
     }
-    let test = test(wanted)?;
+    let test = test(input)?;
     // So many chunks that a lead of half of them suffices.
     let usual = (2.0 * lead_needed(&test, 2)).clamp(1.0, (facts.rows as f64 / 2.0).clamp(1.0, 1e6));
     let chunks = options.chunks.unwrap_or(usual as u32);
@@ -152,7 +152,7 @@ pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Distance) -> Result<Decisio
         Over::Mode | Over::Errors => facts.relation().records() as u64,
     };
     let chunks = (over == Over::Votes).then_some(chunks);
-    let sizes = SelectionSizes::of(facts, wanted.size);
+    let sizes = SelectionSizes::of(facts, input.size);
     Ok(Decision {
         procedure: Arc::new(Electing { test, over, chunks, moves, sizes }),
         settled: Selector::Distance(Distance { over: Some(over), chunks }),
@@ -358,8 +358,12 @@ mod tests {
             let request = request(neighbours, users);
             let facts = Select::facts(&request).unwrap();
             let budget = Allowance::new(Budget::new(1.0, 1e-6).unwrap(), &[]);
-            let wanted =
-                PlanInput { facts: &facts, budget, calibration: crate::Calibration::Sound, size: 1 };
+            let wanted = PlanInput {
+                facts: &facts,
+                budget,
+                calibration: crate::Calibration::Sound,
+                size: 1,
+            };
             let test = test(&wanted).unwrap();
             let sizes = SelectionSizes::of(&facts, 1);
             let stop = AtomicBool::new(false);

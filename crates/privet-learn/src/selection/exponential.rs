@@ -30,7 +30,7 @@ use super::noisy_answer::{NoisyAnswer, SelectionSizes, sets, unranked};
 
 use super::squares::{LARGEST_SIZE, Moments};
 use super::supports::Supports;
-use super::{SingleQuery, Decision, Select, Selector, Support, PlanInput, open};
+use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::CLIP;
@@ -179,8 +179,8 @@ impl Fits {
 }
 
 /// Plans from public facts alone.
-pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Exponential) -> Result<Decision, LearnError> {
-    let (facts, size) = (wanted.facts, wanted.size);
+pub(crate) fn plan(input: &PlanInput<'_>, options: &Exponential) -> Result<Decision, LearnError> {
+    let (facts, size) = (input.facts, input.size);
     if size as usize > LARGEST_SIZE {
         return Err(LearnError::NotCovered {
             what: format!(
@@ -218,8 +218,8 @@ pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Exponential) -> Result<Deci
         rate: 1.0,
         candidates: count,
     };
-    let floor = 0.25 / wanted.budget.epsilon();
-    let scale = wanted.budget.least(floor, |scale| choice.with_range(1.0 / scale).event())?;
+    let floor = 0.25 / input.budget.epsilon();
+    let scale = input.budget.least(floor, |scale| choice.with_range(1.0 / scale).event())?;
     let sizes = SelectionSizes::of(facts, size);
     Ok(Decision {
         procedure: Arc::new(Fitting { choice: choice.with_range(1.0 / scale), fits, sizes }),

@@ -27,7 +27,7 @@ use super::margins::{Ended, Scaled, Steps};
 use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 
 use super::squares::LARGEST_SIZE;
-use super::{SingleQuery, Decision, Select, Selector, Support, PlanInput, open};
+use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
@@ -94,8 +94,11 @@ fn usual_lambda(steps: &Steps, quotient: f64, rows: f64, columns: usize) -> f64 
 }
 
 /// Plans from public facts alone.
-pub(crate) fn plan(wanted: &PlanInput<'_>, options: &LassoStability) -> Result<Decision, LearnError> {
-    let facts = wanted.facts;
+pub(crate) fn plan(
+    input: &PlanInput<'_>,
+    options: &LassoStability,
+) -> Result<Decision, LearnError> {
+    let facts = input.facts;
     let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
     if facts.loss.needs_classes() {
         return refused(
@@ -103,7 +106,7 @@ pub(crate) fn plan(wanted: &PlanInput<'_>, options: &LassoStability) -> Result<D
             "give a number as target, or method correlation, distance or subsample",
         );
     }
-    let size = wanted.size as usize;
+    let size = input.size as usize;
     if size > LARGEST_SIZE || open(facts) > WIDEST || facts.rows > 1 << 21 {
         return refused(
             format!(
@@ -115,7 +118,7 @@ pub(crate) fn plan(wanted: &PlanInput<'_>, options: &LassoStability) -> Result<D
             "give fewer, or method correlation",
         );
     }
-    let test = test(wanted)?;
+    let test = test(input)?;
     let records = facts.relation().records();
     let rows = facts.rows as f64;
     // One more, since the search may miss a distance of at most 1.
@@ -154,7 +157,7 @@ pub(crate) fn plan(wanted: &PlanInput<'_>, options: &LassoStability) -> Result<D
             steps,
             records,
             rows_needed: rows_needed(&|rows| Steps { lambda: rule(rows), ..at(rows, 1.0) }, needed),
-            sizes: SelectionSizes::of(facts, wanted.size),
+            sizes: SelectionSizes::of(facts, input.size),
         }),
         settled: Selector::LassoStability(LassoStability {
             lambda: Some(lambda),

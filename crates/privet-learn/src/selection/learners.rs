@@ -24,15 +24,15 @@ registry! {
 
 impl Selector {
     /// Plans from public facts alone, or refuses a case that the selector does not cover.
-    pub(crate) fn plan(&self, wanted: &PlanInput<'_>) -> Result<Decision, LearnError> {
-        let PlanInput { facts, budget, calibration, .. } = wanted;
-        let asked = RequestFacts {
+    pub(crate) fn plan(&self, input: &PlanInput<'_>) -> Result<Decision, LearnError> {
+        let PlanInput { facts, budget, calibration, .. } = input;
+        let requested = RequestFacts {
             relation: facts.relation(),
             pure: budget.is_pure(),
             calibration: *calibration,
             problems: facts.problems,
         };
-        self.info().covers.check(self.name(), asked)?;
-        self.dispatched(wanted)
+        self.info().covers.check(self.name(), requested)?;
+        self.dispatched(input)
     }
 }

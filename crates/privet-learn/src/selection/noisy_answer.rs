@@ -50,18 +50,18 @@ impl SelectionSizes {
 
     /// Returns the answer as a vector: nonzero at the selected columns, all 0 if no answer was stable
     /// enough.
-    pub fn point(self, heard: NoisyAnswer) -> Vec<f64> {
-        if let NoisyAnswer::Point(point) = heard {
+    pub fn point(self, answer: NoisyAnswer) -> Vec<f64> {
+        if let NoisyAnswer::Point(point) = answer {
             return point;
         }
         let mut point = vec![0.0; self.open];
-        let places = self.places(heard).unwrap_or_default();
+        let places = self.places(answer).unwrap_or_default();
         places.into_iter().for_each(|place| point[place as usize] = 1.0);
         point
     }
 
-    fn places(self, heard: NoisyAnswer) -> Option<Vec<u32>> {
-        match heard {
+    fn places(self, answer: NoisyAnswer) -> Option<Vec<u32>> {
+        match answer {
             NoisyAnswer::Point(point) => {
                 let used = |place: &usize| {
                     let same = (*place..point.len()).step_by(self.open.max(1));

@@ -32,7 +32,7 @@ use super::marginal::{self, Marginals};
 use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 
 use super::election::{counted, elected};
-use super::{SingleQuery, Decision, Select, Selector, Support, PlanInput};
+use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::admit;
@@ -86,16 +86,16 @@ settings! {
 }
 
 /// Plans from public facts alone.
-pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Subsample) -> Result<Decision, LearnError> {
-    let test = test(wanted)?;
-    let (facts, budget) = (wanted.facts, &wanted.budget);
+pub(crate) fn plan(input: &PlanInput<'_>, options: &Subsample) -> Result<Decision, LearnError> {
+    let test = test(input)?;
+    let (facts, budget) = (input.facts, &input.budget);
     let tail = (1.0 / budget.delta()).ln();
     let usual = (budget.epsilon() / (32.0 * tail)).clamp(1e-6, 0.49);
     let rate = RATE.check(options.rate.unwrap_or(usual))?;
     let usual = (3.0 * (tail + (facts.rows as f64).ln()) / rate).max(32.0 * tail).ceil();
     let parts = options.parts.unwrap_or(usual.min(1e7) as u32);
     PARTS.check(f64::from(parts))?;
-    let voting = voting(test, rate, parts, SelectionSizes::of(facts, wanted.size));
+    let voting = voting(test, rate, parts, SelectionSizes::of(facts, input.size));
     let mut notes = vec![NOTHING.into()];
     if lead_needed(&test, 2 * voting.most) > f64::from(parts) {
         notes.push(Note::expectation(

@@ -26,9 +26,9 @@
 //! - τ `clip`, λ `entropy`; `signs`: plus or both
 //! - Tested by `tests/all/experts.rs`.
 
-use super::stream_walk::{StreamWalk, Rule};
-use super::learners::{Decision, SecretState, Learner};
 use super::gradients::Slots;
+use super::learners::{Decision, Learner, SecretState};
+use super::stream_walk::{Rule, StreamWalk};
 use super::{ADDED, SINGLE};
 use super::{Horizon, Method, Online, Stream};
 use crate::LearnError;
@@ -187,7 +187,10 @@ impl Drawing {
     fn start(&self, live: bool) -> StreamWalk {
         let steps = self.horizon.steps;
         let keep = super::kept_steps(self.horizon.kept, steps);
-        StreamWalk { live, ..StreamWalk::new(Rule::Chosen, steps, self.horizon.facts.columns, keep) }
+        StreamWalk {
+            live,
+            ..StreamWalk::new(Rule::Chosen, steps, self.horizon.facts.columns, keep)
+        }
     }
 
     fn begin(&self) -> Sums {

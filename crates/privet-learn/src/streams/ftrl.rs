@@ -41,9 +41,9 @@
 //!   buffered, square-root or tree
 //! - Tested by `tests/all/online.rs`.
 
-use super::stream_walk::{StreamWalk, Rule};
-use super::learners::{Decision, STREAM};
 use super::gradients::{Slopes, Slots};
+use super::learners::{Decision, STREAM};
+use super::stream_walk::{Rule, StreamWalk};
 use super::{ADDED, SINGLE};
 use super::{Horizon, Online, Stream};
 use crate::LearnError;
@@ -55,7 +55,7 @@ use crate::release::settings::{SettingInfo, Shown, settings};
 use crate::release::task::Procedure;
 use privet_core::Range;
 use privet_dp::account::{self, Event};
-use privet_dp::continual::{Factor, StreamAnswer, Participation, Running, search};
+use privet_dp::continual::{Factor, Participation, Running, StreamAnswer, search};
 use privet_dp::gate::{GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Continual, Stream as Steps};
 use privet_optim::solver::Monitor;
@@ -377,7 +377,9 @@ impl Procedure<Online> for FollowTheLeader {
 }
 
 impl super::learners::Learner for FollowTheLeader {
-    fn live(&self) -> Result<(serde_json::Value, Box<dyn super::learners::SecretState>), LearnError> {
+    fn live(
+        &self,
+    ) -> Result<(serde_json::Value, Box<dyn super::learners::SecretState>), LearnError> {
         let start = serde_json::to_value(self.start(true)?).map_err(|_| GateError::Malformed)?;
         Ok((start, Box::new(self.begin()?)))
     }

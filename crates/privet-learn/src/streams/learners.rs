@@ -2,12 +2,12 @@
 
 use super::baseline::{self, NonPrivate};
 use super::experts::{self, Experts};
-use super::stream_walk::StreamWalk;
 use super::ftrl::{self, Ftrl};
 use super::giga::{self, Giga};
+use super::gradients::Slots;
 use super::implicit::{self, Implicit};
 use super::leader::{self, Leader};
-use super::gradients::Slots;
+use super::stream_walk::StreamWalk;
 use super::{Horizon, Online, Stream};
 use crate::release::allowance::Allowance;
 use crate::release::ask::ask_by_steps;
@@ -128,8 +128,8 @@ impl Method {
         calibration: Calibration,
     ) -> Result<Decision, LearnError> {
         let (relation, problems) = (horizon.facts.relation(), horizon.facts.problems);
-        let asked = RequestFacts { relation, pure: allowance.is_pure(), calibration, problems };
-        self.info().covers.check(self.name(), asked)?;
+        let requested = RequestFacts { relation, pure: allowance.is_pure(), calibration, problems };
+        self.info().covers.check(self.name(), requested)?;
         self.dispatched(horizon, allowance, calibration)
     }
 }

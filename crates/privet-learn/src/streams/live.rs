@@ -13,15 +13,15 @@
 //! be cut at the same slot, or else the terms of other records before the cut would distinguish them.
 //! This is the caller's responsibility.
 
-use super::stream_walk::StreamWalk;
 use super::learners::SecretState;
+use super::stream_walk::StreamWalk;
 use super::{Stream, Streamed};
 use crate::release::plan::plan;
 use crate::{LearnError, Plan, Released, Request};
 use privet_data::Dataset;
 use privet_dp::continual::StateKey;
 use privet_dp::gate::{
-    LedgerEntry, GateError, Journal, Noisy, PurseError, Session, Spend, Suspended, RunningWalk,
+    GateError, Journal, LedgerEntry, Noisy, PurseError, RunningWalk, Session, Spend, Suspended,
 };
 use privet_dp::noise::Source;
 use serde::{Deserialize, Serialize};

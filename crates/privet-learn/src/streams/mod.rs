@@ -25,24 +25,24 @@
 pub mod base;
 pub mod baseline;
 pub mod experts;
-mod stream_walk;
 pub mod ftrl;
 pub mod giga;
+mod gradients;
 pub mod implicit;
 pub mod leader;
 mod learners;
 pub mod live;
 mod report;
-mod gradients;
+mod stream_walk;
 pub mod tally;
 mod wrapper;
 
 pub(crate) use ftrl::calibrated;
 #[doc(hidden)]
+pub use gradients::Slots;
+#[doc(hidden)]
 pub use learners::SecretState;
 pub use learners::{METHODS, Method};
-#[doc(hidden)]
-pub use gradients::Slots;
 pub use wrapper::printed_factor;
 
 use crate::linear::facts::Facts;

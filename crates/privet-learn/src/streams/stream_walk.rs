@@ -1,7 +1,7 @@
 //! The public walk of every stream: turns noisy answers into models.
 
 use super::Stream;
-use privet_dp::continual::{StreamAnswer, Running};
+use privet_dp::continual::{Running, StreamAnswer};
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 

@@ -7,10 +7,10 @@
 //! Counts are integers, so that nothing is rounded before the noise. The release is the running sum with
 //! noise whose standard deviation grows slowly with the number of steps: (sens × error)·√2/μ at most.
 
-use super::stream_walk::{StreamWalk, Rule};
 use super::ftrl::{Correlation, calibrated, settled_factor};
-use super::learners::SecretState;
 use super::gradients::Slots;
+use super::learners::SecretState;
+use super::stream_walk::{Rule, StreamWalk};
 use super::{BATCH, HORIZON, KEPT, Stream, Streamed, only_slots, sound_only};
 use crate::release::admit;
 use crate::release::allowance::Allowance;
@@ -23,7 +23,7 @@ use crate::statistics::count::Cells;
 use crate::{LearnError, Plan, Request};
 use privet_data::{Dataset, Schema};
 use privet_dp::account::Event;
-use privet_dp::continual::{StreamAnswer, Participation, Running};
+use privet_dp::continual::{Participation, Running, StreamAnswer};
 use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Continual, Stream as Steps};
 use privet_optim::solver::Monitor;

@@ -17,10 +17,10 @@
 //! sensitivity.
 
 use super::base::{self, Ball};
-use super::stream_walk::{StreamWalk, Rule};
-use super::leader::{self, Past};
-use super::learners::{SecretState, Learner};
 use super::gradients::Slots;
+use super::leader::{self, Past};
+use super::learners::{Learner, SecretState};
+use super::stream_walk::{Rule, StreamWalk};
 use super::{Horizon, Online, Stream};
 use crate::LearnError;
 use crate::release::allowance::Allowance;

@@ -238,7 +238,8 @@ impl Task for Tune {
             Some(law) => law,
             None => search::cheaper(request, facts, trials)?,
         };
-        let SearchResult { trial_epsilon, ones } = search::search(request, facts, law.runs(trials))?;
+        let SearchResult { trial_epsilon, ones } =
+            search::search(request, facts, law.runs(trials))?;
         if law == Law::Poisson && !ones.iter().all(|one| gaussian_alone(&one.event)) {
             return Err(LearnError::NotCovered {
                 what: "a Poisson number of trials is offered where all noise is Gaussian".into(),

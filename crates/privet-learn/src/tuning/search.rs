@@ -87,7 +87,11 @@ fn out_of_reach() -> LearnError {
 }
 
 /// Plans all candidates within ε₁, each with its part of the settled noise scales, if any.
-fn planned(request: &Request<Tune>, facts: &Facts, epsilon: f64) -> Result<Vec<PlannedCandidate>, LearnError> {
+fn planned(
+    request: &Request<Tune>,
+    facts: &Facts,
+    epsilon: f64,
+) -> Result<Vec<PlannedCandidate>, LearnError> {
     let mut left = &request.noise[..];
     let mut ones = Vec::new();
     for method in &request.task.candidates {

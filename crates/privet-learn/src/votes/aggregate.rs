@@ -8,7 +8,7 @@ use super::{estimated, gnmax, sparse_vector};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{RequestFacts, Cover};
+use crate::release::covers::{Cover, RequestFacts};
 use crate::release::note::Note;
 use crate::release::registry::registry;
 use crate::release::request::Calibration;
@@ -129,15 +129,15 @@ registry! {
 
 impl Aggregator {
     /// Plans from public facts alone, or refuses a case that the aggregator does not cover.
-    pub(super) fn plan(&self, wanted: &PlanInput<'_>) -> Result<Decision, LearnError> {
-        let asked = RequestFacts {
-            relation: wanted.facts.relation(),
-            pure: wanted.budget.is_pure(),
-            calibration: wanted.calibration,
+    pub(super) fn plan(&self, input: &PlanInput<'_>) -> Result<Decision, LearnError> {
+        let requested = RequestFacts {
+            relation: input.facts.relation(),
+            pure: input.budget.is_pure(),
+            calibration: input.calibration,
             problems: 1,
         };
-        self.info().covers.check(self.name(), asked)?;
-        self.dispatched(wanted)
+        self.info().covers.check(self.name(), requested)?;
+        self.dispatched(input)
     }
 
     /// Names of the aggregators that take queries in batches, separated by commas.

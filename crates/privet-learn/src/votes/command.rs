@@ -27,7 +27,7 @@
 //! [`Program::rehearse`] runs it once on synthetic rows before any record is read, so that a program
 //! that cannot work is an error, and one that fails on records is not.
 
-use super::teacher::{Ballot, TrainingData, Teach, fenced, filled_rows};
+use super::teacher::{Ballot, Teach, TrainingData, fenced, filled_rows};
 use crate::LearnError;
 use privet_dp::noise::{Source, SystemRandom};
 use rayon::prelude::*;
@@ -333,7 +333,11 @@ impl Teach for Program {
             }
             let rows = filled_rows(&training_data.data.features, chunk.iter().copied());
             let labels: Vec<u32> = chunk.iter().map(|row| training_data.labels()[*row]).collect();
-            self.ballot(&text(&rows, columns, Some(&labels)), &queries, training_data.queries.rows())
+            self.ballot(
+                &text(&rows, columns, Some(&labels)),
+                &queries,
+                training_data.queries.rows(),
+            )
         };
         let mut all = Vec::with_capacity(training_data.chunks.len());
         for portion in training_data.chunks.chunks(PORTION) {

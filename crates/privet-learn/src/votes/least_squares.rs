@@ -28,7 +28,10 @@ impl LeastSquares {
         let (columns, classes, count) = (labelled.columns, labelled.classes, labelled.labels.len());
         let (rows, means) = centred(labelled.rows, columns);
         let mut shares = vec![0.0_f32; classes];
-        labelled.labels.iter().for_each(|label| shares[*label as usize] += 1.0 / count.max(1) as f32);
+        labelled
+            .labels
+            .iter()
+            .for_each(|label| shares[*label as usize] += 1.0 / count.max(1) as f32);
         let by_columns = columns <= count;
         let turned = if by_columns { turned(&rows, columns) } else { Vec::new() };
         let (vectors, side) = if by_columns { (&turned, columns) } else { (&rows, count) };
@@ -87,7 +90,8 @@ mod tests {
                 rows.extend((0..columns).map(entry));
                 labels.push(at % 3);
             }
-            let labelled = LabelledRows { columns, classes: 3, rows: &rows, labels: &labels, number: 0 };
+            let labelled =
+                LabelledRows { columns, classes: 3, rows: &rows, labels: &labels, number: 0 };
             let model = LeastSquares::of(&labelled, 0.03);
             let weighed = |row: usize| model.weigh(labelled.row(row));
             let right =
@@ -95,7 +99,8 @@ mod tests {
             assert_eq!(right.count(), count as usize);
             assert!((weighed(0).iter().sum::<f32>() - 1.0).abs() < 1e-3);
         }
-        let one = LabelledRows { columns: 2, classes: 3, rows: &[1.0, 0.0], labels: &[2], number: 0 };
+        let one =
+            LabelledRows { columns: 2, classes: 3, rows: &[1.0, 0.0], labels: &[2], number: 0 };
         assert_eq!(ranked_first(&LeastSquares::of(&one, 0.03).weigh(&[0.5, 0.5])), 2);
     }
 }

@@ -96,12 +96,14 @@ mod tests {
             rows.extend([cos, sin]);
             labels.push(at % 3);
         }
-        let labelled = LabelledRows { columns: 2, classes: 3, rows: &rows, labels: &labels, number: 0 };
+        let labelled =
+            LabelledRows { columns: 2, classes: 3, rows: &rows, labels: &labels, number: 0 };
         let model = Logistic::of(&labelled, 0.1);
         let right =
             (0..90).filter(|row| ranked_first(&model.weigh(labelled.row(*row))) == labels[*row]);
         assert!(right.count() >= 88);
-        let one = LabelledRows { columns: 2, classes: 3, rows: &rows[..4], labels: &[2, 2], number: 0 };
+        let one =
+            LabelledRows { columns: 2, classes: 3, rows: &rows[..4], labels: &[2, 2], number: 0 };
         assert_eq!(ranked_first(&Logistic::of(&one, 0.1).weigh(&rows[..2])), 2);
     }
 }

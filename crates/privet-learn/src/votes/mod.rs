@@ -45,7 +45,9 @@ mod vote;
 
 pub use aggregate::{AGGREGATORS, Aggregator, AggregatorFacts};
 pub use choosing::CHOOSE;
-pub use teacher::{Ballot, Classifier, LabelledRows, TrainingData, TEACHERS, Teach, Teacher, TeacherInfo};
+pub use teacher::{
+    Ballot, Classifier, LabelledRows, TEACHERS, Teach, Teacher, TeacherInfo, TrainingData,
+};
 pub use vote::taught;
 
 use crate::linear::Erm;

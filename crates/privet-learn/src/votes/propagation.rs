@@ -25,7 +25,8 @@ pub(super) fn ballots(
         if !go_on() {
             return None;
         }
-        let one = |chunk: &Vec<usize>| fenced(|| ballot(training_data, graph.as_ref()?, chunk)).flatten();
+        let one =
+            |chunk: &Vec<usize>| fenced(|| ballot(training_data, graph.as_ref()?, chunk)).flatten();
         all.extend(portion.par_iter().map(one).collect::<Vec<_>>());
     }
     Some(all)

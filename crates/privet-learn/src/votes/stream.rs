@@ -13,14 +13,14 @@
 //! Tables may change between batches, as those of [`crate::statistics::stream`], whose journal this is.
 
 use super::teacher::Teach;
-use super::vote::{VoteWalk, RunState, asking};
+use super::vote::{RunState, VoteWalk, asking};
 use super::{Aggregator, Vote};
 use crate::release::task::Task;
 use crate::release::watch::StepWatch;
 use crate::statistics::stream::{State, journal_of, keep, new_journal, refused};
 use crate::{LearnError, Plan, Released};
 use privet_data::matrix::Matrix;
-use privet_dp::gate::{LedgerEntry, GateError, Journal, PurseError, Session, Spend, Suspended};
+use privet_dp::gate::{GateError, Journal, LedgerEntry, PurseError, Session, Spend, Suspended};
 use privet_dp::noise::Source;
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::Table;

@@ -114,7 +114,8 @@ impl Student {
                 return Ok(None);
             }
             let values = filled_rows(rows, with().map(|(row, _)| row));
-            let labelled = LabelledRows { columns, classes, rows: &values, labels: &known, number: 0 };
+            let labelled =
+                LabelledRows { columns, classes, rows: &values, labels: &known, number: 0 };
             let learnt = learner.learn(&labelled).ok_or_else(|| LearnError::InvalidRequest {
                 name: "student",
                 what: format!(

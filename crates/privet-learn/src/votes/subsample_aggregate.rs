@@ -17,7 +17,7 @@ use crate::linear::facts::Facts;
 use crate::selection::elected;
 use privet_data::Dataset;
 use privet_dp::gate::{GateError, Noisy, Private, Session};
-use privet_dp::mechanism::{StableStream, QueryAnswer, Proxied, StableAnswers};
+use privet_dp::mechanism::{Proxied, QueryAnswer, StableAnswers, StableStream};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 

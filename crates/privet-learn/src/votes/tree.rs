@@ -267,7 +267,8 @@ mod tests {
     #[test]
     fn trees_learn_what_no_line_can_and_their_coins_are_fixed() {
         let (rows, labels, number) = crossed(400, 3);
-        let labelled = LabelledRows { columns: 2, classes: 2, rows: &rows, labels: &labels, number };
+        let labelled =
+            LabelledRows { columns: 2, classes: 2, rows: &rows, labels: &labels, number };
         let growth = Growth { depth: 8, columns: 0, leaf: 2 };
         let right = |model: &dyn Classifier| {
             let told = rows.chunks(2).map(|row| ranked_first(&model.weigh(row)));
@@ -284,7 +285,8 @@ mod tests {
     #[test]
     fn one_class_one_row_and_equal_rows_make_a_tree() {
         for (rows, labels) in [(vec![0.5, 0.5], vec![2]), (vec![1.0; 8], vec![1, 0, 1, 1])] {
-            let labelled = LabelledRows { columns: 2, classes: 3, rows: &rows, labels: &labels, number: 0 };
+            let labelled =
+                LabelledRows { columns: 2, classes: 3, rows: &rows, labels: &labels, number: 0 };
             let growth = Growth { depth: 4, columns: 0, leaf: 1 };
             let told = ranked_first(&Tree::grown(&labelled, growth).weigh(&[0.0, 0.0]));
             assert_eq!(told, if labels.len() == 1 { 2 } else { 1 });

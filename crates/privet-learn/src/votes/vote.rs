@@ -22,7 +22,7 @@ use super::aggregate::{Aggregate, Named, UnderWay};
 use super::ballots::Ballots;
 use super::choosing::Choosing;
 use super::chunks::chunks;
-use super::teacher::{TrainingData, Teach};
+use super::teacher::{Teach, TrainingData};
 use super::{Labels, NO_LABEL, Teacher, Vote};
 use crate::linear::facts::Facts;
 use crate::release::admit;
@@ -176,7 +176,8 @@ impl Voting {
         let teach = self.teacher()?;
         let data = admit::in_memory(table, "vote", "subsets of the rows")?;
         let chunks = chunks(facts, data, self.teachers, session);
-        let training_data = TrainingData { data, chunks: &chunks, queries, public, classes: self.classes };
+        let training_data =
+            TrainingData { data, chunks: &chunks, queries, public, classes: self.classes };
         let ballots = teach.ballots(&training_data, &|| watch.step());
         let ballots = ballots.ok_or(LearnError::Solve(SolveError::Stopped))?;
         // An implementation of `Teach` may return fewer ballots: the missing ones count as failed.

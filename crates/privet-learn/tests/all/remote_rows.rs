@@ -27,8 +27,8 @@ fn learners_that_ask_for_sums_give_the_same_bits_from_other_machines() {
             let from_memory = weights(&request, &data).unwrap();
             for machines in [1, 2, 7] {
                 let table = remote_rows(&data, machines, |_| {});
-                let found = weights(&request, &table);
-                assert_eq!(found.unwrap(), from_memory, "{method}, {classes} classes, {machines}");
+                let actual = weights(&request, &table);
+                assert_eq!(actual.unwrap(), from_memory, "{method}, {classes} classes, {machines}");
                 assert!(table.elsewhere().asked() > 0);
             }
         }
@@ -95,10 +95,10 @@ fn answers_that_were_kept_moved_or_changed_are_refused() {
             let alike = |earlier: &&Vec<Vec<u8>>| {
                 earlier.len() == parts.len() && earlier[0].len() == parts[0].len()
             };
-            let found = last.iter().rev().find(alike).cloned();
+            let actual = last.iter().rev().find(alike).cloned();
             last.push(parts.clone());
-            seen.fetch_or(found.is_some(), Ordering::Relaxed);
-            *parts = found.unwrap_or_else(|| parts.clone());
+            seen.fetch_or(actual.is_some(), Ordering::Relaxed);
+            *parts = actual.unwrap_or_else(|| parts.clone());
         });
         let refused = weights(&request, &of_another_question).is_err();
         assert_eq!(refused, replayed.load(Ordering::Relaxed), "{method}: replayed");

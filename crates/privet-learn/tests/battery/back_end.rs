@@ -1,6 +1,6 @@
 //! A table in a file of row blocks, or on other machines.
 
-use crate::common::{remote_rows, on_disk};
+use crate::common::{on_disk, remote_rows};
 use crate::subject::{ROWS, Subject};
 use privet_dp::noise::{FixedSeed, Source};
 use privet_learn::networks;

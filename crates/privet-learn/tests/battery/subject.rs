@@ -440,31 +440,31 @@ pub static NETWORKS: LazyLock<Vec<Subject<Network>>> = LazyLock::new(|| {
 });
 
 impl<T: Task> Subject<T> {
-    fn new(method: &'static str, what: &str, asked: Request<T>, data: Dataset) -> Self {
-        Self::made(method, what, asked, data, |plan| plan)
+    fn new(method: &'static str, what: &str, request: Request<T>, data: Dataset) -> Self {
+        Self::made(method, what, request, data, |plan| plan)
     }
 
     /// The same if the plan is given something before it runs.
     fn made(
         method: &'static str,
         what: &str,
-        asked: Request<T>,
+        request: Request<T>,
         data: Dataset,
         ready: impl FnOnce(Plan<T>) -> Plan<T>,
     ) -> Self {
-        let kind = match asked.budget {
+        let kind = match request.budget {
             Some(budget) if budget.is_pure() => "pure",
             Some(_) => "approximate",
             None => "not private",
         };
-        let name = format!("{method}, {what}{}, {kind}", asked.neighbours);
-        let plan = ready(plan(&asked).unwrap());
+        let name = format!("{method}, {what}{}, {kind}", request.neighbours);
+        let plan = ready(plan(&request).unwrap());
         let release = plan
             .run(&data, &mut SystemRandom::new().unwrap(), &AtomicBool::new(false))
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         let text = to_json(&Released::<T>::from_release(release).unwrap(), None).unwrap();
         let released = from_json(text.as_bytes(), Seal::Required).unwrap();
-        Self { method, name, asked, plan, data, text, released }
+        Self { method, name, asked: request, plan, data, text, released }
     }
 
     /// Name of the method, or of the task if it has only one.

@@ -3,8 +3,8 @@
 
 mod case;
 pub mod covered;
-mod machines;
 pub mod generated;
+mod machines;
 mod tables;
 
 pub use case::Case;

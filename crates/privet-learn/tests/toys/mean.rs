@@ -140,8 +140,8 @@ impl Family for Mean {
     const VERB: &'static str = "mean";
     const NOUN: &'static str = "mean";
 
-    fn report(found: &Released<Self>) -> Report {
-        let mean = found.artefact().sum / found.request().rows as f64;
+    fn report(released: &Released<Self>) -> Report {
+        let mean = released.artefact().sum / released.request().rows as f64;
         let line = format!("  {}\n", number(mean));
         Report::new(
             "The mean of the first column, as a share of its bounds.",

@@ -150,11 +150,11 @@ fn tables_that_are_not_the_programs_are_refused() {
         for refused in [Ledger::open(&path), Ledger::open_read_only(&path)] {
             let refused = refused.unwrap_err();
             assert!(matches!(&refused, LedgerError::Foreign { .. }), "{planted}: {refused}");
-            let found = refused.to_string();
+            let actual = refused.to_string();
             let named = what.split(' ').next_back().unwrap();
             // For a table turned into a view both names differ somewhere; the first difference is
             // reported.
-            assert!(found.contains(named) || planted.contains("RENAME"), "{planted}: {found}");
+            assert!(actual.contains(named) || planted.contains("RENAME"), "{planted}: {actual}");
         }
     }
 }

@@ -43,7 +43,11 @@ fn a_session_reserves_draws_and_settles_and_its_certificate_says_where() {
     assert_eq!(states(&reader), [State::Reserved], "on disk before the session is opened");
     let mut session = Session::open(spend, &mut source, &mut paying).unwrap();
     let noisy = mechanism().run(Private::new(vec![1.0]), &mut session).unwrap();
-    assert_eq!(states(&Ledger::open_read_only(&path).unwrap()), [State::Drawn], "on disk before the draw");
+    assert_eq!(
+        states(&Ledger::open_read_only(&path).unwrap()),
+        [State::Drawn],
+        "on disk before the draw"
+    );
     let release = session.settle(noisy, statement).unwrap();
     drop(paying);
     let certificate = release.certificate().clone();

@@ -20,7 +20,13 @@ fn event(unit: Unit) -> Event {
 
 fn asked(dataset: &str) -> BudgetRequest {
     let claim = Some(guarantee(&event(USER), 1e-7).unwrap());
-    BudgetRequest { dataset: dataset.into(), doing: "test".into(), note: note(""), claim, whole: false }
+    BudgetRequest {
+        dataset: dataset.into(),
+        doing: "test".into(),
+        note: note(""),
+        claim,
+        whole: false,
+    }
 }
 
 fn users() -> Limit {
@@ -213,7 +219,8 @@ fn another_unit_is_not_taken_in() {
     assert_eq!(whose(&Ledger::open_read_only(&path).unwrap()), &visit);
     let (_four, old) = golden();
     let names = BTreeMap::from([("t".to_string(), "riders".to_string())]);
-    let refused = ledger.take_in(&mut Ledger::open_read_only(&old).unwrap(), &names, &note("")).unwrap_err();
+    let refused =
+        ledger.take_in(&mut Ledger::open_read_only(&old).unwrap(), &names, &note("")).unwrap_err();
     assert!(refused.to_string().contains("budget unit"), "{refused}");
 }
 

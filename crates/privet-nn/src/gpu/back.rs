@@ -112,7 +112,8 @@ impl Trainer<'_> {
             Op::GroupNorm(norm) => {
                 // Multiplied out in either case: as many values as channels.
                 let all = (count * norm.channels) as i64;
-                let mut arguments = vec![Pointer(self.room(index)), Pointer(self.derivative(index + 1))];
+                let mut arguments =
+                    vec![Pointer(self.room(index)), Pointer(self.derivative(index + 1))];
                 arguments.push(Pointer(self.device.at(&self.moments[index])));
                 arguments.extend(
                     [norm.scale.kept, norm.shift.kept].map(|start| Pointer(self.formed(start))),

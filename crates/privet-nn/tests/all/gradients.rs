@@ -116,9 +116,9 @@ fn clipped_sums_are_sums_of_clipped_gradients() {
                     *total += factor * value;
                 }
             }
-            let found =
+            let actual =
                 net.clipped_sum(&weights, &examples.all(&net), clip, &mut work).unwrap().sum;
-            let gap = distance(&found, &expected);
+            let gap = distance(&actual, &expected);
             assert!(gap <= 3e-6 * 37.0 * clip.min(lengths[36]), "{name}, clip {clip}: {gap}");
             let exact =
                 net.clipped_sum_exact(&weights, &examples.all(&net), clip, &mut work).unwrap();

@@ -129,7 +129,7 @@ fn what_is_beyond_f32_on_the_way_is_the_difference_all_the_same() {
             let wanted: Vec<f64> = now.iter().zip(then).map(|(x, y)| x - y).collect();
             let size = length(&wanted);
             let batch = examples.one(&net, index);
-            let found = net
+            let actual = net
                 .clipped_difference_share_exact(&new, &old, &batch, share, &mut Workspace::new())
                 .unwrap();
             let clipped = 0.9 * (share.clip / size).min(1.0);
@@ -137,7 +137,7 @@ fn what_is_beyond_f32_on_the_way_is_the_difference_all_the_same() {
             // is right.
             let derivative = now.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
             beyond += usize::from(derivative > 1e30 && size > 0.0);
-            for (&steps, wanted) in found.steps.iter().zip(&wanted) {
+            for (&steps, wanted) in actual.steps.iter().zip(&wanted) {
                 let gap = (steps as f64 * share.grid - clipped * wanted).abs();
                 // Rounding of subtracted `f32` gradients of equal size, and one grid step.
                 let room = 1e-3 * share.clip + 2.0 * share.grid;

@@ -86,7 +86,7 @@ impl Huberized<'_> {
 
     /// Returns a point whose gap is at most `wanted`, or an error with the number of steps that were
     /// not enough.
-    pub fn minimise(&self, wanted: f64, limit: u32) -> Result<Minimiser, SolveError> {
+    pub fn minimise(&self, target: f64, limit: u32) -> Result<Minimiser, SolveError> {
         WIDTH.check(self.width)?;
         WEIGHT.check(self.weight)?;
         let solver = Accelerated { smoothness: self.smoothness(), weight: self.weight };
@@ -101,11 +101,11 @@ impl Huberized<'_> {
                     best = Minimiser { theta: theta.to_vec(), gap, steps: step };
                 }
             }
-            best.gap > wanted
+            best.gap > target
         };
         let gradient = |at: &[f64], out: &mut [f64]| self.gradient(at, out);
         solver.descend(vec![0.0; self.columns], u64::from(limit), gradient, &mut seen);
-        if best.gap <= wanted { Ok(best) } else { Err(SolveError::NotCertified { limit }) }
+        if best.gap <= target { Ok(best) } else { Err(SolveError::NotCertified { limit }) }
     }
 }
 

@@ -36,8 +36,8 @@ impl<R: Records + ?Sized> Objective for Problem<'_, R> {
                 given: theta.len(),
             });
         }
-        let found = evaluate(self, Point::new(theta.to_vec()), false)?;
-        Ok((found.value, found.gradient))
+        let evaluation = evaluate(self, Point::new(theta.to_vec()), false)?;
+        Ok((evaluation.value, evaluation.gradient))
     }
 }
 

@@ -20,11 +20,11 @@
 mod active;
 mod certificate;
 mod descent;
+mod external;
 mod lbfgs;
 mod model;
 mod newton;
 mod newton_cg;
-mod external;
 mod penalty;
 mod point;
 mod proximal;

@@ -125,13 +125,13 @@ mod tests {
 
     #[test]
     fn every_bit_of_an_answer_counts() {
-        let asked = query(7, 3);
-        let sealed = asked.sealed(5, b"sum");
+        let query = query(7, 3);
+        let sealed = query.sealed(5, b"sum");
         for bit in 0..8 * sealed.len() {
             let mut other = sealed.clone();
             other[bit / 8] ^= 1 << (bit % 8);
-            assert!(asked.opened(&other).is_err(), "bit {bit}");
+            assert!(query.opened(&other).is_err(), "bit {bit}");
         }
-        assert!((0..sealed.len()).all(|length| asked.opened(&sealed[..length]).is_err()));
+        assert!((0..sealed.len()).all(|length| query.opened(&sealed[..length]).is_err()));
     }
 }

@@ -15,41 +15,41 @@
 
 mod block;
 mod carried;
-mod message;
 mod curvature;
 mod described;
 mod disk;
-mod remote_query;
 mod exact;
 mod gradient;
 mod gram;
 mod hessian;
-mod recentring;
 mod memory;
+mod message;
 mod occupied;
 pub mod pieces;
 mod query;
+mod recentring;
 mod remote;
+mod remote_query;
 mod softmax;
 mod table;
 
 pub use block::Block;
 pub use carried::Carried;
-pub use message::RemoteQuery;
 pub use curvature::ExactCurvature;
 pub use described::{Described, Part, Slot};
 pub use disk::OnDisk;
-pub use remote_query::{QueryKind, RemoteRows, answered, merged, rows_at};
 pub(crate) use exact::exponent_above;
 pub use exact::{ExactGradient, ExactSum};
 pub use gradient::{Gradient, GradientSum, LossAndGradient, PreciseGradient, PreciseSum};
 pub use gram::ExactGram;
 pub use hessian::{Hessian, HessianDiagonal, HessianVector};
-pub use recentring::Recentring;
 pub use memory::InMemory;
+pub use message::RemoteQuery;
 pub use occupied::Occupied;
-pub use query::{Summable, Exact, ExactAnswer, Inner, InnerAnswer, Labels, Sums};
+pub use query::{Exact, ExactAnswer, Inner, InnerAnswer, Labels, Summable, Sums};
+pub use recentring::Recentring;
 pub use remote::{Elsewhere, Remote};
+pub use remote_query::{QueryKind, RemoteRows, answered, merged, rows_at};
 pub use softmax::SoftmaxGradient;
 pub use table::Table;
 

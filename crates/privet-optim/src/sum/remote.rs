@@ -10,7 +10,7 @@
 
 use super::carried::Carried;
 use super::message::RemoteQuery;
-use super::remote_query::{QueryKind, Counted, RemoteRows, Merging, answers, odd, unaccepted};
+use super::remote_query::{Counted, Merging, QueryKind, RemoteRows, answers, odd, unaccepted};
 use super::{Exact, ExactAnswer, Inner, InnerAnswer, Labels, Records, RecordsError, Table, pieces};
 use crate::loss::Loss;
 use privet_data::Dataset;
@@ -238,8 +238,7 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
 
     fn exact(&self, query: &Exact) -> Result<ExactAnswer, RecordsError> {
         let (labels, moved) = (self.labels.clone(), self.view.moved.clone());
-        let (asked, parts) =
-            self.ask(QueryKind::Exact { labels, moved, query: query.clone() })?;
+        let (asked, parts) = self.ask(QueryKind::Exact { labels, moved, query: query.clone() })?;
         let parts = answers(&asked, &parts)?;
         if Counted::of_all(&parts)? != self.view.table.kept.counted() {
             return Err(odd());
@@ -251,8 +250,7 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
         let (labels, moved) = (self.labels.clone(), self.view.moved.clone());
         let (rows, columns) = (self.rows(), self.columns());
         let count = pieces::pieces(rows, columns, query.bytes(columns));
-        let asking =
-            QueryKind::Inner { labels, moved, query: query.clone(), rows, pieces: count };
+        let asking = QueryKind::Inner { labels, moved, query: query.clone(), rows, pieces: count };
         let (asked, parts) = self.ask(asking)?;
         let found = asked.all_opened(&parts)?;
         let as_cut = |(piece, (place, part)): (usize, &(usize, &[u8]))| {

@@ -6,8 +6,8 @@
 //! sends the queries.
 
 use super::carried::Carried;
-use super::message::RemoteQuery;
 use super::memory::{Norms, norms_of};
+use super::message::RemoteQuery;
 use super::query::SumBackEnd;
 use super::table::other_target;
 use super::{Block, Exact, Inner, Labels, RecordsError, Statistic};

@@ -70,9 +70,9 @@ proptest! {
         prop_assert!(close(&high, &gradient));
         prop_assert!(close(&[precise.absolute], &[sum.absolute]));
 
-        let found = records.sum(&Hessian { loss, theta: theta.clone(), stride: 1 }).unwrap();
+        let actual = records.sum(&Hessian { loss, theta: theta.clone(), stride: 1 }).unwrap();
         for j in 0..columns {
-            prop_assert!(close(&found[j * columns + j..(j + 1) * columns],
+            prop_assert!(close(&actual[j * columns + j..(j + 1) * columns],
                 &hessian[j * columns + j..(j + 1) * columns]));
         }
         let diagonal = records.sum(&HessianDiagonal { loss, theta: theta.clone() }).unwrap();
@@ -83,8 +83,8 @@ proptest! {
                 .map(|k| hessian[j.min(k) * columns + j.max(k)] * direction[k])
                 .sum())
             .collect();
-        let found = records.sum(&HessianVector { loss, theta, direction }).unwrap();
-        prop_assert!(close(&found, &product));
+        let actual = records.sum(&HessianVector { loss, theta, direction }).unwrap();
+        prop_assert!(close(&actual, &product));
         prop_assert_eq!(records.sum(&Count).unwrap(), rows as u64);
     }
 

@@ -88,7 +88,7 @@ impl Drawer {
         tell: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> Self {
         let place = server.agreement().server(server.name()).unwrap_or_default();
-        let names = server.agreement().servers.iter().map(|one| one.name.clone()).collect();
+        let names = server.agreement().servers.iter().map(|server| server.name.clone()).collect();
         let lines = Lines::new(place, names, connections, inbox, events);
         let drawings = server.drawings().unwrap_or_default();
         Self { server, engine, lines, drawings, place, tell }

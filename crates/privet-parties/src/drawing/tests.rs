@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::authority::{self, Validity};
-use crate::message::{PartyRequest, PROTOCOL, ServerReply};
+use crate::message::{PROTOCOL, PartyRequest, ServerReply};
 use crate::server::now;
 use crate::store::Store;
 use crate::{Folder, Names, PartiesError, SendTo, tls};
@@ -331,7 +331,11 @@ fn a_server_that_is_started_again_opens_what_it_opened() {
         // Another share for a round that was opened changes nothing.
         assert_eq!(
             server
-                .answer(0, &PartyRequest::Share { round: 0, leaf: "x".into(), heard: "y".into() }, &[5, 5])
+                .answer(
+                    0,
+                    &PartyRequest::Share { round: 0, leaf: "x".into(), heard: "y".into() },
+                    &[5, 5]
+                )
                 .0,
             ServerReply::Taken
         );

@@ -1,8 +1,8 @@
 //! Greeting of a server by a party, and waiting until the servers have drawn their noise.
 
-use super::{Inner, Transport, Party};
+use super::{Inner, Party, Transport};
 use crate::PartiesError;
-use crate::message::{PartyRequest, PROTOCOL, ServerReply};
+use crate::message::{PROTOCOL, PartyRequest, ServerReply};
 use crate::server::now;
 use crate::waiting::Pauses;
 use privet_dp::gate::PlannedDraws;
@@ -45,12 +45,14 @@ impl<L: Transport> Party<L> {
             }
         };
         match reply {
-            ServerReply::Welcome { round } if round < inner.opened => Err(PartiesError::Ended(format!(
-                "server {} has opened {round} rounds, and had opened {} before: it was brought back to an earlier \
+            ServerReply::Welcome { round } if round < inner.opened => {
+                Err(PartiesError::Ended(format!(
+                    "server {} has opened {round} rounds, and had opened {} before: it was brought back to an earlier \
                      state, and would open with other noise",
-                self.name(server),
-                inner.opened
-            ))),
+                    self.name(server),
+                    inner.opened
+                )))
+            }
             ServerReply::Welcome { .. } => Ok(()),
             reply => Err(self.odd(server, &reply)),
         }

@@ -38,7 +38,7 @@ use crate::agreement::{Agreement, hex};
 use crate::commitment::Transcript;
 use crate::message::{PartyRequest, ServerReply, Standing};
 use crate::signature::Signer;
-use crate::store::{StoredShares, Store};
+use crate::store::{Store, StoredShares};
 use crate::waiting::Pauses;
 use privet_core::printable;
 use privet_dp::account::Event;
@@ -118,7 +118,8 @@ impl<L: Transport> Party<L> {
         schema: &str,
         line: L,
     ) -> Result<Self, PartiesError> {
-        let own = PartyState { begun: Some(format!("{name} in this process")), ..PartyState::none() };
+        let own =
+            PartyState { begun: Some(format!("{name} in this process")), ..PartyState::none() };
         Self::with(agreement, name, schema, own, line)
     }
 
@@ -193,7 +194,9 @@ impl<L: Transport> Party<L> {
         for (place, station) in self.agreement.servers.iter().enumerate() {
             let found = match inner.line.ask(place, &PartyRequest::Status, &[]) {
                 Ok((ServerReply::Standing(standing), _)) => Ok(standing),
-                Ok(_) => Err(PartiesError::Transport(format!("{} gave an odd answer", station.name))),
+                Ok(_) => {
+                    Err(PartiesError::Transport(format!("{} gave an odd answer", station.name)))
+                }
                 Err(error) => Err(error),
             };
             all.push((station.name.clone(), found));
@@ -208,8 +211,10 @@ impl<L: Transport> Party<L> {
         let (began, mut pauses) = (Instant::now(), Pauses::new());
         for server in 0..self.agreement.servers.len() {
             // A server that is being restarted would wait for this party.
-            while matches!(inner.line.ask(server, &PartyRequest::Done, &[]), Err(PartiesError::Transport(_)))
-                && began.elapsed() < patience
+            while matches!(
+                inner.line.ask(server, &PartyRequest::Done, &[]),
+                Err(PartiesError::Transport(_))
+            ) && began.elapsed() < patience
             {
                 pauses.pause();
             }

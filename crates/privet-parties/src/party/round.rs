@@ -1,6 +1,6 @@
 //! One round: shares out, commitments received and stored, openings checked against them.
 
-use super::{Inner, Transport, Party, plain};
+use super::{Inner, Party, Transport, plain};
 use crate::PartiesError;
 use crate::commitment::{Commitment, is_digest, leaf};
 use crate::message::{PartyRequest, ServerReply};
@@ -109,7 +109,10 @@ impl<L: Transport> Party<L> {
                 Some(numbers) => party.sent(inner, server, share, numbers),
                 None => Ok(()),
             };
-            match self.awaited(inner, server, &PartyRequest::Commitment { round }, until, waiting)?.0 {
+            match self
+                .awaited(inner, server, &PartyRequest::Commitment { round }, until, waiting)?
+                .0
+            {
                 ServerReply::Committed { digest } if is_digest(&digest) => all.push(digest),
                 reply => return Err(self.odd(server, &reply)),
             }
@@ -143,7 +146,9 @@ impl<L: Transport> Party<L> {
         let agreement = &self.agreement.digest();
         for (server, committed) in commitments.iter().enumerate() {
             let (reply, numbers) = self.awaited(inner, server, &ask, until, |_, _| Ok(()))?;
-            let ServerReply::Opened { nonce } = &reply else { return Err(self.odd(server, &reply)) };
+            let ServerReply::Opened { nonce } = &reply else {
+                return Err(self.odd(server, &reply));
+            };
             let opened = Commitment { agreement, round, leaf, server, nonce }.digest(&numbers);
             if opened != *committed {
                 return Err(PartiesError::Ended(format!(

@@ -1,6 +1,6 @@
 //! After the last round: every party's signature under the same digest, or no result.
 
-use super::{Inner, Transport, Party};
+use super::{Inner, Party, Transport};
 use crate::PartiesError;
 use crate::message::{PartyRequest, ServerReply};
 use crate::signature::{Signed, Witness};
@@ -31,7 +31,7 @@ impl<L: Transport> Party<L> {
             }
             if all.iter().all(Option::is_some) {
                 let signatures = all.into_iter().flatten().collect();
-                let parties = parties.iter().map(|one| one.name.clone()).collect();
+                let parties = parties.iter().map(|party| party.name.clone()).collect();
                 let Some(store) = &self.own.store else { return Ok(()) };
                 return store.keep_witness(&Witness { parties, signatures });
             }

@@ -155,7 +155,12 @@ impl Server {
     }
 
     /// Answers a party, whose index was authenticated by the transport.
-    pub fn answer(&self, party: usize, ask: &PartyRequest, body: &[u128]) -> (ServerReply, Vec<u128>) {
+    pub fn answer(
+        &self,
+        party: usize,
+        ask: &PartyRequest,
+        body: &[u128],
+    ) -> (ServerReply, Vec<u128>) {
         let Some(holder) = self.agreement.parties.get(party) else {
             return (refused("who asks is no party of the agreement"), vec![]);
         };
@@ -188,8 +193,12 @@ impl Server {
                 (self.taken(&mut state, party, *round, (leaf, heard), body), vec![])
             }
             PartyRequest::Commitment { round } => (self.committed(state, *round), vec![]),
-            PartyRequest::Opening { round, commitments } => self.opened(state, party, *round, commitments),
-            PartyRequest::Sign { signed, from } => (self.signed(state, party, signed, *from), vec![]),
+            PartyRequest::Opening { round, commitments } => {
+                self.opened(state, party, *round, commitments)
+            }
+            PartyRequest::Sign { signed, from } => {
+                (self.signed(state, party, signed, *from), vec![])
+            }
             PartyRequest::Done => {
                 if state.is_open() {
                     (self.tell)(&format!("{} has its result", holder.name));

@@ -186,7 +186,7 @@ impl Server {
         let (name, round) = (&self.agreement.parties[party].name, state.shown);
         let server = self.agreement.server(&self.name).unwrap_or_default();
         let whole = commitments.len() == self.agreement.servers.len()
-            && commitments.iter().all(|one| is_digest(one))
+            && commitments.iter().all(|commitment| is_digest(commitment))
             && commitments[server] == own;
         if !whole {
             return Err(format!(

@@ -3,13 +3,13 @@
 use crate::PartiesError;
 use crate::agreement::Agreement;
 use crate::commitment::{Commitment, leaf};
-use crate::unanimous::Unanimous;
 use crate::signature::Signed;
 use crate::store::Store;
+use crate::unanimous::Unanimous;
 use privet_dp::account::Event;
 use privet_dp::gate::PlannedDraws;
 use privet_dp::mechanism::joint::Drawing;
-use privet_dp::mechanism::shares::{ServerSum, Participants, NoiseMode};
+use privet_dp::mechanism::shares::{NoiseMode, Participants, ServerSum};
 use privet_dp::noise::{Source, SystemRandom};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -70,7 +70,8 @@ pub(super) struct Opening {
 impl State {
     /// Creates the state before any request.
     pub fn new(among: Participants, events: &Event, parties: usize) -> Result<Self, PartiesError> {
-        let source = SystemRandom::new().map_err(|error| PartiesError::Transport(error.to_string()))?;
+        let source =
+            SystemRandom::new().map_err(|error| PartiesError::Transport(error.to_string()))?;
         Ok(Self {
             rounds: PlannedDraws::of(events),
             openings: Vec::new(),
@@ -128,8 +129,11 @@ impl State {
         for party in 0..parties {
             self.done[party] = store.done(party)?;
             if let Some(signed) = store.signature(party)? {
-                let odd =
-                    |_| PartiesError::InvalidRequest("signatures in the server's folder were edited".into());
+                let odd = |_| {
+                    PartiesError::InvalidRequest(
+                        "signatures in the server's folder were edited".into(),
+                    )
+                };
                 self.transcript.say(party, &signed.transcript).map_err(odd)?;
                 self.signed[party] = Some(signed);
             }
@@ -206,7 +210,8 @@ pub(super) struct Open {
 fn drawings(events: &Event) -> Result<Vec<Drawing>, PartiesError> {
     let (mut rounds, mut all) = (PlannedDraws::of(events), Vec::new());
     while let Some(leaf) = rounds.next().cloned() {
-        let drawing = Drawing::of(&leaf).map_err(|error| PartiesError::InvalidRequest(error.to_string()))?;
+        let drawing =
+            Drawing::of(&leaf).map_err(|error| PartiesError::InvalidRequest(error.to_string()))?;
         all.push(drawing);
         if all.len() > MOST_DRAWINGS || !rounds.go_on(&leaf) {
             return Err(PartiesError::InvalidRequest(format!(

@@ -5,7 +5,8 @@ use privet_dp::gate::PlannedDraws;
 use privet_dp::mechanism::shares::{PartyChannel, split};
 use privet_dp::noise::SystemRandom;
 use privet_parties::{
-    Agreement, PartyRequest, Commitment, Transport, PROTOCOL, PartiesError, Party, ServerReply, InProcessServers, Server, Signed,
+    Agreement, Commitment, InProcessServers, PROTOCOL, PartiesError, Party, PartyRequest, Server,
+    ServerReply, Signed, Transport,
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -74,7 +75,8 @@ fn greetings_that_do_not_agree_are_refused() {
     let (_, agreement) = agreed(60);
     let server = server(&agreement);
     let said = |party: usize, ask: PartyRequest| server.answer(party, &ask, &[]).0;
-    let PartyRequest::Hello { agreement: digest, schema, instance, clock, .. } = hello(&agreement) else {
+    let PartyRequest::Hello { agreement: digest, schema, instance, clock, .. } = hello(&agreement)
+    else {
         panic!()
     };
     let with = |digest: &str, schema: &str, instance: &str, clock| PartyRequest::Hello {
@@ -142,10 +144,17 @@ fn replays_and_second_thoughts() {
     (0..3).for_each(|party| drop(server.answer(party, &hello(&agreement), &[])));
     // A party that has not greeted is refused.
     let fresh = self::server(&agreement);
-    assert!(matches!(fresh.answer(0, &share(&agreement, 0), &[1, 2, 3]).0, ServerReply::Refused { .. }));
+    assert!(matches!(
+        fresh.answer(0, &share(&agreement, 0), &[1, 2, 3]).0,
+        ServerReply::Refused { .. }
+    ));
     let body = [5, 6, 7];
     assert_eq!(server.answer(0, &share(&agreement, 0), &body).0, ServerReply::Taken);
-    assert_eq!(server.answer(0, &share(&agreement, 0), &body).0, ServerReply::Taken, "the same again");
+    assert_eq!(
+        server.answer(0, &share(&agreement, 0), &body).0,
+        ServerReply::Taken,
+        "the same again"
+    );
     let (reply, _) = server.answer(0, &share(&agreement, 0), &[5, 6, 8]);
     assert!(why(&reply).contains("clinic sent two different shares"), "{reply:?}");
 }
@@ -156,7 +165,8 @@ fn parties_that_were_told_different_sums_are_named() {
     let server = server(&agreement);
     (0..3).for_each(|party| drop(server.answer(party, &hello(&agreement), &[])));
     server.answer(2, &share(&agreement, 0), &[1, 2, 3]);
-    let other = PartyRequest::Share { round: 0, leaf: leaf(&agreement, 0), heard: "something else".into() };
+    let other =
+        PartyRequest::Share { round: 0, leaf: leaf(&agreement, 0), heard: "something else".into() };
     let (reply, _) = server.answer(0, &other, &[1, 2, 3]);
     assert!(why(&reply).contains("ward and clinic were told different sums"), "{reply:?}");
 }
@@ -179,7 +189,9 @@ fn nothing_is_opened_without_everyone() {
     let (reply, opened) = server.answer(0, &opening(0), &[]);
     assert!(why(&reply).contains("waited 1 s for hospital"), "{reply:?}");
     assert!(opened.is_empty() && server.is_over());
-    let ServerReply::Standing(standing) = server.answer(0, &PartyRequest::Status, &[]).0 else { panic!() };
+    let ServerReply::Standing(standing) = server.answer(0, &PartyRequest::Status, &[]).0 else {
+        panic!()
+    };
     assert!(standing.ended.is_some() && standing.opened == 0 && !standing.complete);
     assert_eq!(server.answer(1, &share(&agreement, 0), &[1, 2, 3]).1, Vec::<u128>::new());
 }
@@ -246,7 +258,9 @@ impl Transport for Liar {
             PartyRequest::Commitment { .. } => {
                 (ServerReply::Committed { digest: self.commitment(server) }, vec![])
             }
-            PartyRequest::Opening { .. } => (ServerReply::Opened { nonce: "n".into() }, vec![self.opens; 3]),
+            PartyRequest::Opening { .. } => {
+                (ServerReply::Opened { nonce: "n".into() }, vec![self.opens; 3])
+            }
             _ => (ServerReply::Taken, vec![]),
         })
     }
@@ -280,7 +294,10 @@ fn openings_that_no_table_gives_and_servers_that_forget_are_noticed() {
 fn all_send(server: &Server, agreement: &Agreement, round: u64) {
     for party in 0..3 {
         server.answer(party, &hello(agreement), &[]);
-        assert_eq!(server.answer(party, &share(agreement, round), &[1, 2, 3]).0, ServerReply::Taken);
+        assert_eq!(
+            server.answer(party, &share(agreement, round), &[1, 2, 3]).0,
+            ServerReply::Taken
+        );
     }
 }
 
@@ -337,7 +354,9 @@ fn patience_runs_from_the_first_opening_to_the_last_signature() {
         "{}",
         why(unsigned)
     );
-    let ServerReply::Standing(standing) = after.answer(0, &PartyRequest::Status, &[]).0 else { panic!() };
+    let ServerReply::Standing(standing) = after.answer(0, &PartyRequest::Status, &[]).0 else {
+        panic!()
+    };
     assert!(standing.complete && standing.ended.is_none() && standing.missing.is_empty());
     // A party that leaves then, or sends nonsense, is not waited for, and the others keep their result.
     let end = PartyRequest::End { why: "a full disk".into() };

@@ -8,7 +8,10 @@ use privet_learn::linear::model::Model;
 use privet_learn::statistics::count::Count;
 use privet_learn::{Erm, LearnError, Method, Plan, Released, Request, Task, plan};
 use privet_optim::loss::Loss;
-use privet_parties::{Agreement, PartyRequest, Transport, Names, PartiesError, Party, ServerReply, InProcessServers, authority};
+use privet_parties::{
+    Agreement, InProcessServers, Names, PartiesError, Party, PartyRequest, ServerReply, Transport,
+    authority,
+};
 use std::sync::atomic::AtomicBool;
 
 pub const SCHEMA: &str = r#"
@@ -182,7 +185,8 @@ pub struct Through<F>(pub F);
 
 impl<F> Transport for Through<F>
 where
-    F: FnMut(usize, &PartyRequest, &[u128]) -> Result<(ServerReply, Vec<u128>), PartiesError> + Send,
+    F: FnMut(usize, &PartyRequest, &[u128]) -> Result<(ServerReply, Vec<u128>), PartiesError>
+        + Send,
 {
     fn ask(
         &mut self,

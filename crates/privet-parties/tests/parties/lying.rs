@@ -8,8 +8,8 @@ use privet_learn::Released;
 use privet_learn::statistics::count::Count;
 use privet_parties::authority::{self, Validity};
 use privet_parties::{
-    Agreement, PartyRequest, Commitment, Folder, PROTOCOL, PartiesError, Party, ServerReply, InProcessServers, Server, Signed,
-    Witness,
+    Agreement, Commitment, Folder, InProcessServers, PROTOCOL, PartiesError, Party, PartyRequest,
+    Server, ServerReply, Signed, Witness,
 };
 use std::sync::{Arc, Mutex};
 
@@ -82,7 +82,8 @@ impl Liar {
 }
 
 /// Answers a party's request as the server of this index would.
-type Answering = Arc<dyn Fn(usize, &PartyRequest, &[u128]) -> (ServerReply, Vec<u128>) + Send + Sync>;
+type Answering =
+    Arc<dyn Fn(usize, &PartyRequest, &[u128]) -> (ServerReply, Vec<u128>) + Send + Sync>;
 
 fn honest(server: &Arc<Server>) -> Answering {
     let server = Arc::clone(server);
@@ -111,9 +112,10 @@ fn all(place: &tempfile::TempDir, servers: &[Answering; 2]) -> Vec<Outcome> {
         let run = |(party, name): (usize, &'static str)| {
             let (planned, table) = (&planned, &tables[party]);
             scope.spawn(move || {
-                let line = Through(move |server: usize, ask: &PartyRequest, body: &[u128]| -> Answer {
-                    Ok(servers[server](party, ask, body))
-                });
+                let line =
+                    Through(move |server: usize, ask: &PartyRequest, body: &[u128]| -> Answer {
+                        Ok(servers[server](party, ask, body))
+                    });
                 let folder = Folder::open(&place.path().join(name)).unwrap();
                 let party = folder.begin::<_, PartiesError>(SCHEMA, line, rows(name)).unwrap();
                 party.join().map_err(|error| error.to_string())?;
@@ -133,7 +135,8 @@ fn server(agreement: &Agreement, place: usize) -> Arc<Server> {
 
 /// No party accepts a result, and one error contains these words.
 fn none_accepts(outcomes: &[Outcome], words: &str) {
-    let whys: Vec<_> = outcomes.iter().map(|one| one.as_ref().map(drop).unwrap_err()).collect();
+    let whys: Vec<_> =
+        outcomes.iter().map(|outcome| outcome.as_ref().map(drop).unwrap_err()).collect();
     assert!(whys.iter().any(|why| why.contains(words)), "{whys:?}");
 }
 
@@ -263,7 +266,8 @@ fn nothing_is_shown_before_all_parties_have_said_the_same_commitments() {
         assert!(matches!(asked.0, ServerReply::Waiting { .. }), "committed without all shares");
         assert_eq!(server.answer(party, &share, &[1, 2]).0, ServerReply::Taken);
     }
-    let (ServerReply::Committed { digest }, _) = server.answer(1, &PartyRequest::Commitment { round: 0 }, &[])
+    let (ServerReply::Committed { digest }, _) =
+        server.answer(1, &PartyRequest::Commitment { round: 0 }, &[])
     else {
         panic!()
     };
@@ -274,7 +278,10 @@ fn nothing_is_shown_before_all_parties_have_said_the_same_commitments() {
     for _ in 0..2 {
         for party in [1, 2] {
             let (reply, numbers) = server.answer(party, &said("a"), &[]);
-            assert!(matches!(reply, ServerReply::Waiting { .. }) && numbers.is_empty(), "{reply:?}");
+            assert!(
+                matches!(reply, ServerReply::Waiting { .. }) && numbers.is_empty(),
+                "{reply:?}"
+            );
         }
     }
     // A commitment swapped after the honest party received another: the run ends, and nothing was sent.
@@ -330,7 +337,8 @@ fn a_server_compares_what_parties_sign_and_finds_it_again() {
             let share = PartyRequest::Share { round: 0, leaf: leaf.clone(), heard: heard.clone() };
             assert_eq!(server.answer(party, &share, &[1, 2]).0, ServerReply::Taken);
         }
-        let (ServerReply::Committed { digest }, _) = server.answer(0, &PartyRequest::Commitment { round: 0 }, &[])
+        let (ServerReply::Committed { digest }, _) =
+            server.answer(0, &PartyRequest::Commitment { round: 0 }, &[])
         else {
             panic!()
         };
@@ -391,14 +399,15 @@ fn digests_are_compared_in_one_process_too() {
             scope.spawn(move || {
                 use privet_parties::Transport;
                 let mut line = room.line(place);
-                let line = Through(move |server: usize, ask: &PartyRequest, body: &[u128]| match ask {
-                    PartyRequest::Sign { signed, from } if place == 2 => {
-                        let transcript = signed.transcript.chars().rev().collect();
-                        let signed = Signed { transcript, ..signed.clone() };
-                        line.ask(server, &PartyRequest::Sign { signed, from: *from }, body)
-                    }
-                    _ => line.ask(server, ask, body),
-                });
+                let line =
+                    Through(move |server: usize, ask: &PartyRequest, body: &[u128]| match ask {
+                        PartyRequest::Sign { signed, from } if place == 2 => {
+                            let transcript = signed.transcript.chars().rev().collect();
+                            let signed = Signed { transcript, ..signed.clone() };
+                            line.ask(server, &PartyRequest::Sign { signed, from: *from }, body)
+                        }
+                        _ => line.ask(server, ask, body),
+                    });
                 let name = &agreement.parties[place].name;
                 let party = Party::new(agreement.clone(), name, SCHEMA, line).unwrap();
                 party.join().unwrap();

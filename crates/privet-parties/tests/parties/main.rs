@@ -2,9 +2,9 @@
 
 mod cheating;
 mod common;
-mod many_parties;
 mod joint;
 mod lying;
+mod many_parties;
 mod network;
 mod phases;
 mod restart;

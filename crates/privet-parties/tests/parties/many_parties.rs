@@ -4,7 +4,7 @@ use crate::common::{accuracy, csv, schema, verified};
 use privet_core::{Budget, Neighbours};
 use privet_data::read;
 use privet_dp::account::{Cost, Event};
-use privet_dp::mechanism::shares::{Participants, InProcess};
+use privet_dp::mechanism::shares::{InProcess, Participants};
 use privet_dp::noise::SystemRandom;
 use privet_learn::{Erm, Released, Request, plan};
 use privet_optim::loss::Loss;
@@ -20,7 +20,7 @@ fn system() -> Box<SystemRandom> {
 #[test]
 fn sums_do_not_depend_on_the_cut() {
     let table = read::csv_bytes(csv(997, 3).as_bytes(), &schema().linear()).unwrap();
-    let question = Exact::Gradient(ExactGradient {
+    let query = Exact::Gradient(ExactGradient {
         loss: Loss::Logistic,
         theta: vec![0.3, -0.7, 0.1],
         radius: 1.0,
@@ -28,7 +28,7 @@ fn sums_do_not_depend_on_the_cut() {
     });
     let units = |table: &dyn Table| {
         let labels = Labels::Signed { weights: vec![] };
-        match table.problem(&labels).unwrap().exact(&question).unwrap() {
+        match table.problem(&labels).unwrap().exact(&query).unwrap() {
             ExactAnswer::Units(sum) => sum.into_units().unwrap(),
             ExactAnswer::Count(_) => panic!("no vector"),
         }

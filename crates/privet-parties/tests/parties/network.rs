@@ -5,7 +5,7 @@ use privet_learn::plan;
 use privet_optim::loss::Loss;
 use privet_parties::authority::{self, Validity};
 use privet_parties::tls::{self, Connections};
-use privet_parties::{PartyRequest, Folder, Transport, Names, PartiesError, ServerReply};
+use privet_parties::{Folder, Names, PartiesError, PartyRequest, ServerReply, Transport};
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;

@@ -5,7 +5,7 @@ use crate::common::{SCHEMA, Through, counting, names, rows, schema, tables, take
 use privet_learn::Released;
 use privet_learn::statistics::count::Count;
 use privet_parties::authority::{self, Validity};
-use privet_parties::{PartyRequest, Folder, PartiesError, ServerReply, Server};
+use privet_parties::{Folder, PartiesError, PartyRequest, Server, ServerReply};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -166,8 +166,9 @@ fn a_party_that_is_killed_after_any_question_goes_on() {
             };
             let first = servers.run(0, dying);
             through = first.is_ok() && phases == "done";
-            let line =
-                |server: usize, ask: &PartyRequest, body: &[u128]| servers.answer(server, 0, ask, body);
+            let line = |server: usize, ask: &PartyRequest, body: &[u128]| {
+                servers.answer(server, 0, ask, body)
+            };
             let mut counts = vec![servers.run(0, line).unwrap()];
             counts.extend(first);
             counts.extend(others.into_iter().map(|other| other.join().unwrap()));
@@ -236,7 +237,8 @@ fn copied(from: &Path, to: &Path) {
 fn a_copied_folder_goes_on_with_its_own_table_alone() {
     let servers = Servers::new();
     let folder = |name: &str| Folder::open(&servers.place.path().join(name)).unwrap();
-    let to_servers = |server: usize, ask: &PartyRequest, body: &[u128]| servers.answer(server, 0, ask, body);
+    let to_servers =
+        |server: usize, ask: &PartyRequest, body: &[u128]| servers.answer(server, 0, ask, body);
     let begin = |name: &str, table: &str| {
         folder(name).begin::<_, PartiesError>(SCHEMA, Through(to_servers), rows(table))
     };

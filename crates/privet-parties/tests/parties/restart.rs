@@ -4,7 +4,9 @@ use crate::common::{SCHEMA, names, request, rows, schema, tables, take_part, ver
 use privet_learn::plan;
 use privet_optim::loss::Loss;
 use privet_parties::authority::{self, Validity};
-use privet_parties::{PartyRequest, Folder, Transport, PROTOCOL, PartiesError, ServerReply, Server};
+use privet_parties::{
+    Folder, PROTOCOL, PartiesError, PartyRequest, Server, ServerReply, Transport,
+};
 use std::sync::{Arc, Mutex};
 
 /// An answer with numbers: server, round and numbers.

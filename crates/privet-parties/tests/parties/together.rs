@@ -16,7 +16,7 @@ use privet_learn::{LearnError, plan};
 use privet_optim::loss::Loss;
 use privet_optim::solver::{Problem, SolverOptions, minimise};
 use privet_optim::sum::InMemory;
-use privet_parties::{Party, InProcessServers, authority};
+use privet_parties::{InProcessServers, Party, authority};
 use std::sync::atomic::AtomicBool;
 
 #[test]
@@ -62,7 +62,7 @@ fn counts_are_added_up_too_and_say_how_wide_their_noise_is() {
     let agreement = authority::without_certificates((&planned, &schema()), &names, 60).unwrap();
     let counts = all_together(&planned, &agreement);
     assert!(verified(&counts[0]));
-    let found = counts[0].artefact();
+    let actual = counts[0].artefact();
     let truth: usize = tables(&planned)
         .iter()
         .map(|table| {
@@ -71,17 +71,17 @@ fn counts_are_added_up_too_and_say_how_wide_their_noise_is() {
         })
         .sum();
     // Twenty standard deviations.
-    assert!((found.cells[1].count - truth as f64).abs() < 20.0 * found.noise, "{found:?}");
+    assert!((actual.cells[1].count - truth as f64).abs() < 20.0 * actual.noise, "{actual:?}");
     let scale = planned.request().noise[0];
-    assert!((found.noise / scale - 2_f64.sqrt()).abs() < 1e-9, "two draws");
+    assert!((actual.noise / scale - 2_f64.sqrt()).abs() < 1e-9, "two draws");
 }
 
 #[test]
 fn the_noise_that_is_charged_does_not_depend_on_the_number_of_parties() {
     let names = names(2);
-    let asked = request("ssp", Loss::SQUARED, &names, 1);
-    let alone = plan(&privet_learn::Request { among: None, ..asked.clone() }).unwrap();
-    let planned = plan(&asked).unwrap();
+    let request = request("ssp", Loss::SQUARED, &names, 1);
+    let alone = plan(&privet_learn::Request { among: None, ..request.clone() }).unwrap();
+    let planned = plan(&request).unwrap();
     assert_eq!(alone.events(), planned.events());
     let ridge = |planned: &privet_learn::Plan| planned.settings().get("ridge").unwrap();
     assert!(
@@ -133,8 +133,8 @@ fn what_is_not_proved_among_parties_is_refused() {
 #[test]
 fn output_averages_the_parties_own_minimisers() {
     let names = names(2);
-    let asked = request("output", Loss::Logistic, &names, 1).with("ridge", "40").unwrap();
-    let planned = plan(&asked.within(Budget::new(1e5, 1e-6).unwrap())).unwrap();
+    let request = request("output", Loss::Logistic, &names, 1).with("ridge", "40").unwrap();
+    let planned = plan(&request.within(Budget::new(1e5, 1e-6).unwrap())).unwrap();
     let agreement = authority::without_certificates((&planned, &schema()), &names, 60).unwrap();
     let model = all_together(&planned, &agreement).remove(0);
     let (all, mut mean) = (ROWS.iter().sum::<usize>() as f64, vec![0.0; 3]);

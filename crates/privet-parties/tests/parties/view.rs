@@ -13,7 +13,10 @@ use privet_dp::mechanism::shares::{PartyChannel, split};
 use privet_dp::noise::{Source, SystemRandom};
 use privet_learn::plan;
 use privet_optim::loss::Loss;
-use privet_parties::{Agreement, PartyRequest, Transport, PartiesError, Party, ServerReply, InProcessServers, Signed, authority};
+use privet_parties::{
+    Agreement, InProcessServers, PartiesError, Party, PartyRequest, ServerReply, Signed, Transport,
+    authority,
+};
 use std::sync::{Arc, Mutex};
 use zeroize::Zeroizing;
 
@@ -40,10 +43,16 @@ impl<L: Transport> Transport for Recorded<L> {
             PartyRequest::Hello { protocol, agreement, schema, instance, begun, .. } => {
                 PartyRequest::Hello { protocol, agreement, schema, instance, begun, clock: 0 }
             }
-            PartyRequest::Share { round, leaf, .. } => PartyRequest::Share { round, leaf, heard: String::new() },
+            PartyRequest::Share { round, leaf, .. } => {
+                PartyRequest::Share { round, leaf, heard: String::new() }
+            }
             // The servers' own commitments, and a digest known to every member.
-            PartyRequest::Opening { round, .. } => PartyRequest::Opening { round, commitments: vec![] },
-            PartyRequest::Sign { from, .. } => PartyRequest::Sign { signed: Signed::default(), from },
+            PartyRequest::Opening { round, .. } => {
+                PartyRequest::Opening { round, commitments: vec![] }
+            }
+            PartyRequest::Sign { from, .. } => {
+                PartyRequest::Sign { signed: Signed::default(), from }
+            }
             ask => ask,
         };
         let said = (serde_json::to_string(&known).unwrap(), body.to_vec());
@@ -177,8 +186,8 @@ fn a_server_cannot_tell_two_worlds_apart() {
 fn sharing_that_leaks_is_seen() {
     let agreement = agreed_on();
     for (name, sharing) in [("narrow", narrow as Sharing), ("short", short), ("again", again)] {
-        let found = heard(&agreement, [5, 6, 7], sharing);
-        let worst = (0..2).map(|server| seen(&found[0][server])).max().unwrap();
+        let actual = heard(&agreement, [5, 6, 7], sharing);
+        let worst = (0..2).map(|server| seen(&actual[0][server])).max().unwrap();
         assert!(worst >= 8, "{name}: {worst}");
     }
 }

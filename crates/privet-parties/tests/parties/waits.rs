@@ -2,13 +2,15 @@
 
 use crate::common::{SCHEMA, Through, agreed, counting, first_leaf, names, request, schema};
 use privet_dp::gate::PlannedDraws;
-use privet_dp::mechanism::shares::{Participants, NoiseMode, PartyChannel, split};
+use privet_dp::mechanism::shares::{NoiseMode, Participants, PartyChannel, split};
 use privet_dp::noise::SystemRandom;
 use privet_learn::plan;
 use privet_optim::loss::Loss;
 use privet_parties::authority::{self, Validity};
 use privet_parties::tls::Connections;
-use privet_parties::{Agreement, PartyRequest, Commitment, Folder, PartiesError, Party, ServerReply};
+use privet_parties::{
+    Agreement, Commitment, Folder, PartiesError, Party, PartyRequest, ServerReply,
+};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -103,23 +105,30 @@ fn a_server_that_refuses_what_it_asks_for_is_left() {
 #[test]
 fn a_server_that_draws_for_ever_is_left() {
     let (_, alone) = agreed(1);
-    let (asked, why) = held(&alone, &|_, _, _| ServerReply::Drawing { done: 0, of: 3 });
-    assert!(asked < FEW && why.contains("odd answer"), "{asked}: {why}");
+    let (requests, why) = held(&alone, &|_, _, _| ServerReply::Drawing { done: 0, of: 3 });
+    assert!(requests < FEW && why.contains("odd answer"), "{requests}: {why}");
     let names = names(2);
     let among = Participants { noise: NoiseMode::Joint, ..authority::among(&names, 1).unwrap() };
-    let asked = request("gd", Loss::Logistic, &names, 1).with("steps", "3").unwrap().shared(among);
-    let planned = plan(&asked).unwrap();
+    let request =
+        request("gd", Loss::Logistic, &names, 1).with("steps", "3").unwrap().shared(among);
+    let planned = plan(&request).unwrap();
     let joint = authority::without_certificates((&planned, &schema()), &names, 1).unwrap();
-    let (asked, why) = held(&joint, &|_, _, _| ServerReply::Drawing { done: 0, of: 3 });
-    assert!(asked < FEW && why.contains("noise is being drawn (0 of 3 rounds)"), "{asked}: {why}");
+    let (request, why) = held(&joint, &|_, _, _| ServerReply::Drawing { done: 0, of: 3 });
+    assert!(
+        request < FEW && why.contains("noise is being drawn (0 of 3 rounds)"),
+        "{request}: {why}"
+    );
     assert!(why.contains("nothing is spent"), "{why}");
     // Falling progress, and more rounds than planned.
-    let falls =
-        |_, before: usize, _: &PartyRequest| ServerReply::Drawing { done: 2 - before.min(2) as u64, of: 3 };
-    let (asked, why) = held(&joint, &falls);
-    assert!(asked < FEW && why.contains("noise is being drawn"), "{asked}: {why}");
-    let (asked, why) = held(&joint, &|_, before, _| ServerReply::Drawing { done: before as u64, of: 3 });
-    assert!(asked < FEW && why.contains("odd answer"), "{asked}: {why}");
+    let falls = |_, before: usize, _: &PartyRequest| ServerReply::Drawing {
+        done: 2 - before.min(2) as u64,
+        of: 3,
+    };
+    let (request, why) = held(&joint, &falls);
+    assert!(request < FEW && why.contains("noise is being drawn"), "{request}: {why}");
+    let (request, why) =
+        held(&joint, &|_, before, _| ServerReply::Drawing { done: before as u64, of: 3 });
+    assert!(request < FEW && why.contains("odd answer"), "{request}: {why}");
 }
 
 /// A reply that comes byte by byte, each within the limit of a read: the whole reply has a limit.

@@ -168,36 +168,37 @@ mod tests {
     #[test]
     fn shares_of_ones_are_those_of_the_law() {
         for seed in 1..=20 {
-            let made = GeneratedTable::new(seed);
-            let mut records = made.records();
+            let generated = GeneratedTable::new(seed);
+            let mut records = generated.records();
             let mut ones = 0.0;
             for _ in 0..PILOT {
                 let (numbers, categories, label) = records.next_record();
                 ones += f64::from(u8::from(label)) / PILOT as f64;
-                for (value, number) in numbers.iter().zip(&made.numbers) {
+                for (value, number) in numbers.iter().zip(&generated.numbers) {
                     let [low, high] = number.bounds;
                     assert!((low..=high).contains(value), "{seed}: {value}");
                 }
-                let known = categories.iter().zip(&made.categories);
+                let known = categories.iter().zip(&generated.categories);
                 assert!(known.into_iter().all(|(place, column)| *place < column.values));
             }
-            assert!((ones - made.ones).abs() < 0.03, "{seed}: {ones} for {}", made.ones);
+            assert!((ones - generated.ones).abs() < 0.03, "{seed}: {ones} for {}", generated.ones);
         }
     }
 
     #[test]
     fn the_same_number_is_the_same_table() {
         let first = |seed: u64| {
-            let made = GeneratedTable::new(seed);
-            let mut records = made.records();
+            let generated = GeneratedTable::new(seed);
+            let mut records = generated.records();
             let (numbers, categories, label) = records.next_record();
             (numbers.to_vec(), categories.to_vec(), label)
         };
         assert_eq!(first(7), first(7));
         assert_ne!(first(7).0, first(8).0);
         // Written down once: the same on every machine.
-        let made = GeneratedTable::new(1);
-        let known = (made.rows, made.numbers.len(), made.categories.len(), made.ones);
+        let generated = GeneratedTable::new(1);
+        let known =
+            (generated.rows, generated.numbers.len(), generated.categories.len(), generated.ones);
         assert_eq!(known, (814_560, 4, 0, 0.5));
     }
 }

@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::output;
+use crate::sentences;
 use crate::settings::{column, within};
 use crate::spending::{address, beside, connect, name_of, print_of, who};
-use crate::sentences;
 use clap::Args;
 use privet_core::{Budget, DELTA, EPSILON, Neighbours, Relation, Spelling, Unit, Whose, printable};
 use privet_data::Schema;

@@ -49,15 +49,16 @@ impl UnitOf {
         let unchecked = compared(&mut ledger, &self.dataset, &whose)?;
         let note = Note { who: who(), purpose: String::new() };
         ledger.state_unit(&self.dataset, &whose, &note)?;
-        let said = format!("{}: a user is {whose}, as {} says", printable(&self.dataset), note.who);
-        let mut text = sentences::wrapped(&said, "");
+        let message =
+            format!("{}: a user is {whose}, as {} says", printable(&self.dataset), note.who);
+        let mut text = sentences::wrapped(&message, "");
         for (releases, why) in [
             (unchecked.own, "no certificate that says it is in the ledger"),
             (unchecked.taken_in, "taken in from other ledgers, which did not say it"),
         ] {
             if releases > 0 {
-                let said = format!("releases for which nothing shows it: {releases} ({why})");
-                text.push_str(&sentences::wrapped(&said, ""));
+                let message = format!("releases for which nothing shows it: {releases} ({why})");
+                text.push_str(&sentences::wrapped(&message, ""));
             }
         }
         output::report(&text)

@@ -9,7 +9,7 @@ use privet_data::{Dataset, Schema};
 use privet_dp::continual::StateKey;
 use privet_dp::gate::{GateError, Journal};
 use privet_learn::streams::Streamed;
-use privet_learn::streams::live::{SuspendedStream, Live};
+use privet_learn::streams::live::{Live, SuspendedStream};
 use privet_learn::{LearnError, Plan, Request};
 use std::io::{BufReader, Read, Write};
 use std::ops::Range;

@@ -82,7 +82,8 @@ impl Member {
 
 /// Says what a plan will spend and under which conditions: on standard error, before anything is sent.
 fn tell<T: Task>(planned: &Plan<T>) {
-    let claim = planned.guarantee().map(|claim| format!("planned: {}.", sentences::guarantee(claim)));
+    let claim =
+        planned.guarantee().map(|claim| format!("planned: {}.", sentences::guarantee(claim)));
     let schema = planned.schema();
     let named: Vec<_> =
         schema.columns().iter().filter(|one| one.kind != ColumnKind::Ignore).collect();
@@ -95,7 +96,10 @@ fn tell<T: Task>(planned: &Plan<T>) {
         (None, count) => format!("{count} columns"),
     };
     let target = printable(&schema.target().column);
-    say!("{}", sentences::wrapped(&format!("what is read: {columns}, and {target}"), "").trim_end());
+    say!(
+        "{}",
+        sentences::wrapped(&format!("what is read: {columns}, and {target}"), "").trim_end()
+    );
     let notes = planned.notes().iter().map(|note| format!("note: {note}"));
     for line in claim.into_iter().chain(notes) {
         say!("{}", sentences::wrapped(&line, "").trim_end());

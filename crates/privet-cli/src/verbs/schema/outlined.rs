@@ -14,8 +14,8 @@ use privet_data::read::{Header, KeyCap, Sought, held_keys};
 use privet_data::schema::{Draft, Invalid, Origin, UnitDraft};
 use privet_data::write::Destination;
 use privet_dp::noise::{Source, SystemRandom};
-use privet_learn::private_estimates::price;
 use privet_learn::file::{self, Seal, from_json};
+use privet_learn::private_estimates::price;
 use privet_learn::statistics::outline::{Outline, Suggested, Suggestion, holding, suggested};
 use privet_learn::{Plan, Released, plan};
 use serde::Serialize;
@@ -138,8 +138,8 @@ impl Looking {
             Ok(holding(plan.clone(), held_keys(&asked.table, &header.file, &sought)?)?)
         })?;
         let ready = ready.with(|_| Ok::<_, Failure>(holds))?;
-        let made = ready.run(&lines, &mut source, &AtomicBool::new(false))?;
-        let text = file::to_json(made.released(), None)?;
+        let run = ready.run(&lines, &mut source, &AtomicBool::new(false))?;
+        let text = file::to_json(run.released(), None)?;
         let released: Released<Outline> =
             from_json(text.as_bytes(), Seal::Required).map_err(Failure::input)?;
         let paid = price(&released)?;
@@ -151,7 +151,10 @@ impl Looking {
         let stated = Stated { origin: Origin { paid: Some(paid), ..Origin::default() } };
         let origin = toml::to_string(&stated).map_err(|error| Failure::input(error.to_string()))?;
         let schema = written(asked, header, &suggested(&released), &self.leave_out, &origin);
-        Ok((schema, Bought { made, certificate: certificate.map(|place| (place, text)), price }))
+        Ok((
+            schema,
+            Bought { made: run, certificate: certificate.map(|place| (place, text)), price },
+        ))
     }
 
     /// Whether the target is classes, as it was said; refused before anything is read or paid for where it was not.

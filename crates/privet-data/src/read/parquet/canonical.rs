@@ -1,7 +1,7 @@
 //! Every row in canonical form, for digests: a column that cannot be decoded does not affect the
 //! others.
 
-use super::super::{collect::Record as _, fence::fenced, open::Input, canonical::RowForm};
+use super::super::{canonical::RowForm, collect::Record as _, fence::fenced, open::Input};
 use super::cells::{Cells, Fields};
 use super::columns::{each_batch, is_flat};
 use super::open::{check_sizes, damaged, opened, refused};

@@ -7,11 +7,11 @@
 //! column of one row group holds at most [`LARGEST_CHUNK`](open::LARGEST_CHUNK) bytes, by the file's
 //! own statement, and the texts of a row [`LONGEST_RECORD`](super::lines::LONGEST_RECORD).
 
+mod canonical;
 mod cells;
 mod columns;
 mod nesting;
 mod open;
-mod canonical;
 mod rows;
 mod times;
 mod unit;

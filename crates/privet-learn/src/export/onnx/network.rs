@@ -7,7 +7,7 @@
 //! version 18 on. Sums are computed in another order than privet's: outputs agree to about six digits.
 
 use super::super::protobuf::{self, Element, Message};
-use super::super::{Probabilities, Factor, Outcome, refuse};
+use super::super::{Factor, Outcome, Probabilities, refuse};
 use super::{Graph, names_are_free};
 use crate::error::LearnError;
 use crate::networks::{Network, TrainedNetwork};

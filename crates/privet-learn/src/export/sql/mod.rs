@@ -14,7 +14,7 @@ mod literals;
 mod terms;
 
 use self::literals::{ident, literal, number, of_table};
-use super::{Probabilities, Factor, Outcome, Scorer, refuse};
+use super::{Factor, Outcome, Probabilities, Scorer, refuse};
 use crate::error::LearnError;
 use crate::linear::model::Model;
 use privet_data::encode::{Curve, OwnEntry, RecipePair, RecipeRule};

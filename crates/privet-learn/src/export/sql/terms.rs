@@ -1,8 +1,10 @@
 //! Terms of each column, pair and the constant in a sum, as SQL expressions.
 
 use super::literals::{literal, number, of_table, sum};
-use super::{Summand, Query};
-use privet_data::encode::{PiecewiseLinear, Curve, OwnEntry, RecipeColumn, RecipeMissing, RecipePair, RecipeRule};
+use super::{Query, Summand};
+use privet_data::encode::{
+    Curve, OwnEntry, PiecewiseLinear, RecipeColumn, RecipeMissing, RecipePair, RecipeRule,
+};
 
 impl Query<'_> {
     /// Name of the position t of a column along a curve.
@@ -111,9 +113,14 @@ impl Query<'_> {
     }
 
     /// Term of piecewise linear functions.
-    fn piecewise(&self, column: usize, piecewise: &PiecewiseLinear, asked: Summand<'_>) -> String {
+    fn piecewise(
+        &self,
+        column: usize,
+        piecewise: &PiecewiseLinear,
+        summand: Summand<'_>,
+    ) -> String {
         let t = self.t(column, piecewise.curve);
-        match asked {
+        match summand {
             Summand::Squares => Self::squared_lines(&t, &piecewise.points, &piecewise.heights),
             Summand::Product(vector) => {
                 let weights = &vector[piecewise.start as usize..];
@@ -125,9 +132,9 @@ impl Query<'_> {
         }
     }
 
-    fn column(&self, place: usize, column: &RecipeColumn, asked: Summand<'_>) -> String {
+    fn column(&self, place: usize, column: &RecipeColumn, summand: Summand<'_>) -> String {
         let start = column.start as usize;
-        let at = |place: u32| match asked {
+        let at = |place: u32| match summand {
             Summand::Product(vector) => vector[start + place as usize],
             Summand::Squares => 1.0,
         };
@@ -164,12 +171,14 @@ impl Query<'_> {
                             format!("({} * {t} + {})", number(*slope), number(*offset))
                         }
                     };
-                    terms.push(match asked {
+                    terms.push(match summand {
                         Summand::Product(vector) => format!("{} * {x}", number(vector[start])),
                         Summand::Squares => format!("{x} * {x}"),
                     });
                 }
-                terms.extend(piecewise.iter().map(|piecewise| self.piecewise(place, piecewise, asked)));
+                terms.extend(
+                    piecewise.iter().map(|piecewise| self.piecewise(place, piecewise, summand)),
+                );
                 let instead = match column.missing {
                     RecipeMissing::Place(place) => Some(number(at(place))),
                     RecipeMissing::Nothing => Some(number(0.0)),
@@ -188,13 +197,14 @@ impl Query<'_> {
         }
     }
 
-    fn pair(&self, pair: &RecipePair, asked: Summand<'_>) -> String {
+    fn pair(&self, pair: &RecipePair, summand: Summand<'_>) -> String {
         let text = match pair {
             RecipePair::PiecewiseLinear { columns: [a, b], piecewise } => {
                 let (left, right) = (&piecewise[0], &piecewise[1]);
-                match asked {
+                match summand {
                     Summand::Squares => {
-                        let (x, y) = (self.piecewise(*a, left, asked), self.piecewise(*b, right, asked));
+                        let (x, y) =
+                            (self.piecewise(*a, left, summand), self.piecewise(*b, right, summand));
                         format!("({x}) * ({y})")
                     }
                     Summand::Product(vector) => {
@@ -221,7 +231,7 @@ impl Query<'_> {
                     self.t(*b, *curve),
                     number(-weight)
                 );
-                match asked {
+                match summand {
                     Summand::Squares => {
                         format!(
                             "CASE WHEN privet_c{a} >= 0 THEN {slope} * {slope} ELSE {} END",
@@ -242,7 +252,8 @@ impl Query<'_> {
             }
         };
         // If one of the two is missing and encoded as 0, so is the pair.
-        let (RecipePair::PiecewiseLinear { columns, .. } | RecipePair::Slopes { columns, .. }) = pair;
+        let (RecipePair::PiecewiseLinear { columns, .. } | RecipePair::Slopes { columns, .. }) =
+            pair;
         let silent = |at: &&usize| {
             let column = &self.scorer.recipe.columns[**at];
             matches!(column.rule, RecipeRule::Number { .. })
@@ -271,13 +282,13 @@ impl Query<'_> {
     }
 
     /// A sum over all columns, pairs and the constant.
-    pub(super) fn all(&self, asked: Summand<'_>) -> String {
+    pub(super) fn all(&self, summand: Summand<'_>) -> String {
         let recipe = &self.scorer.recipe;
         let columns = recipe.columns.iter().enumerate();
         let mut terms: Vec<String> =
-            columns.map(|(place, column)| self.column(place, column, asked)).collect();
-        terms.extend(recipe.pairs.iter().map(|pair| self.pair(pair, asked)));
-        terms.extend(recipe.constant.map(|(at, value)| match asked {
+            columns.map(|(place, column)| self.column(place, column, summand)).collect();
+        terms.extend(recipe.pairs.iter().map(|pair| self.pair(pair, summand)));
+        terms.extend(recipe.constant.map(|(at, value)| match summand {
             Summand::Product(vector) => number(value * vector[at as usize]),
             Summand::Squares => number(value * value),
         }));

@@ -235,9 +235,9 @@ fn scale(number: &mut Value, by: f64) {
 /// With a large budget it learns, and a fixed seed gives the same twice.
 #[test]
 fn it_learns_where_there_is_room() {
-    let asked = request("dp-agd", NET, 2000, Neighbours::ReplaceOne);
-    let asked = asked.within(Budget::new(8.0, 1e-6).unwrap());
-    let planned = plan(&with(asked, &[("steps", "40"), ("longest", "1")])).unwrap();
+    let request = request("dp-agd", NET, 2000, Neighbours::ReplaceOne);
+    let request = request.within(Budget::new(8.0, 1e-6).unwrap());
+    let planned = plan(&with(request, &[("steps", "40"), ("longest", "1")])).unwrap();
     let (data, stop) = (table(&rows(2000)), AtomicBool::new(false));
     let run = |seed| planned.run(&data, &mut FixedSeed::new(seed), &stop).unwrap();
     assert_eq!(run(3).into_parts().0, run(3).into_parts().0);

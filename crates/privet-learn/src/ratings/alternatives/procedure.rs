@@ -215,8 +215,8 @@ impl MethodPlan for Sizes {
         Ok(Event::All(vec![self.gaussian(0).event()?, others]))
     }
 
-    fn mechanism(&self, question: &Query) -> Gaussian {
-        self.gaussian(usize::from(!matches!(question, Query::Offsets { .. })))
+    fn mechanism(&self, query: &Query) -> Gaussian {
+        self.gaussian(usize::from(!matches!(query, Query::Offsets { .. })))
     }
 
     fn shown(&self) -> Shown {

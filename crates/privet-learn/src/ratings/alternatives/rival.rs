@@ -81,8 +81,8 @@ impl Rival {
                     gram[i * rank + j] = entries.next().map_or(0.0, |x| x / (off * GRAM_WEIGHT));
                 }
             }
-            let found = solve(gram, &vec![RIDGE + edge; rank], right.to_vec());
-            vector.iter_mut().zip(found).for_each(|(v, x)| *v = x.clamp(-LARGEST, LARGEST));
+            let minimiser = solve(gram, &vec![RIDGE + edge; rank], right.to_vec());
+            vector.iter_mut().zip(minimiser).for_each(|(v, x)| *v = x.clamp(-LARGEST, LARGEST));
         }
     }
 

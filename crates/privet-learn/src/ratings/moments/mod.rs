@@ -292,8 +292,8 @@ impl MethodPlan for Sizes {
         Ok(Event::All(all))
     }
 
-    fn mechanism(&self, question: &Query) -> Gaussian {
-        self.gaussian(question.place())
+    fn mechanism(&self, query: &Query) -> Gaussian {
+        self.gaussian(query.place())
     }
 
     fn shown(&self) -> Shown {

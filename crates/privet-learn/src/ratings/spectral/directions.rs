@@ -83,12 +83,9 @@ impl Walk for DirectionSearch {
 }
 
 impl DirectionSearch {
-    fn asked_or_done(
-        &self,
-        question: impl FnOnce(Residuals) -> Query,
-    ) -> Next<Query, Factors> {
+    fn asked_or_done(&self, query: impl FnOnce(Residuals) -> Query) -> Next<Query, Factors> {
         if self.path.directions.len() < self.sizes.rounds as usize {
-            Next::Ask(question(Residuals::Path(self.path.clone())))
+            Next::Ask(query(Residuals::Path(self.path.clone())))
         } else {
             Next::Release(Factors::Directions(self.path.clone()))
         }

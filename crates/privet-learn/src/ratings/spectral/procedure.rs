@@ -58,8 +58,8 @@ impl Sizes {
         radius * radius * factor * (1.0 + 8.0 * f64::EPSILON)
     }
 
-    fn gaussian(&self, question: QueryKind) -> Gaussian {
-        let coordinates = match question {
+    fn gaussian(&self, query: QueryKind) -> Gaussian {
+        let coordinates = match query {
             QueryKind::Covariance => self.items * (self.items + 1) / 2,
             QueryKind::Power => self.items,
             QueryKind::Energy => 1,
@@ -67,7 +67,7 @@ impl Sizes {
         Gaussian {
             neighbours: self.relation.neighbours,
             unit: self.relation.unit,
-            sensitivity: self.shift(question == QueryKind::Covariance),
+            sensitivity: self.shift(query == QueryKind::Covariance),
             noise_scale: self.noise,
             coordinates,
         }
@@ -112,14 +112,15 @@ impl MethodPlan for Sizes {
             Way::Svd { .. } => event(QueryKind::Covariance)?,
             Way::FrankWolfe | Way::Pgd { .. } => rounds(event(QueryKind::Covariance)?),
             Way::Oja { steps } => {
-                let power = Event::Repeat { count: steps, event: Box::new(event(QueryKind::Power)?) };
+                let power =
+                    Event::Repeat { count: steps, event: Box::new(event(QueryKind::Power)?) };
                 rounds(Event::All(vec![power, event(QueryKind::Energy)?]))
             }
         })
     }
 
-    fn mechanism(&self, question: &Query) -> Gaussian {
-        self.gaussian(question.asked())
+    fn mechanism(&self, query: &Query) -> Gaussian {
+        self.gaussian(query.asked())
     }
 
     fn shown(&self) -> Shown {

@@ -107,7 +107,9 @@ impl Form {
         let fits = match says {
             OutputKind::Number => bounds.is_some(),
             OutputKind::Scores => classes.len() == 2,
-            OutputKind::Classes | OutputKind::Probabilities => (2..=CLASSES).contains(&classes.len()),
+            OutputKind::Classes | OutputKind::Probabilities => {
+                (2..=CLASSES).contains(&classes.len())
+            }
         };
         if !fits {
             return Err(LearnError::NotCovered {
@@ -143,7 +145,11 @@ impl Form {
     }
 
     /// The form of an exact, non-private evaluation: records are counted one by one.
-    pub fn exact(schema: &Schema, says: OutputKind, threshold: Option<f64>) -> Result<Self, LearnError> {
+    pub fn exact(
+        schema: &Schema,
+        says: OutputKind,
+        threshold: Option<f64>,
+    ) -> Result<Self, LearnError> {
         let model = "0".repeat(DIGEST);
         let task = Evaluate { model, says, threshold, declared_public: false };
         let neighbours = privet_core::Neighbours::AddRemove;

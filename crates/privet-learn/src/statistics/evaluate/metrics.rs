@@ -129,20 +129,20 @@ pub struct NumberMetrics {
 
 impl Metrics {
     /// Computes the metrics; `None` if the request is not settled or the sums do not fit it.
-    pub fn of(request: &Request<Evaluate>, found: &Evaluation) -> Option<Self> {
+    pub fn of(request: &Request<Evaluate>, evaluation: &Evaluation) -> Option<Self> {
         let form = Evaluate::facts(request).ok()?;
-        Evaluate::fits(request, found).ok()?;
+        Evaluate::fits(request, evaluation).ok()?;
         let noise = noise_of(request)?;
-        Some(Reading { form: &form, noise, sums: &found.sums }.metrics(true))
+        Some(Reading { form: &form, noise, sums: &evaluation.sums }.metrics(true))
     }
 
     /// The same without noise, by [`Form::exact`]: not private.
-    pub fn exact(form: &Form, judged: &Judgements) -> Self {
-        let sums = judged.exact_sums(form);
+    pub fn exact(form: &Form, judgements: &Judgements) -> Self {
+        let sums = judgements.exact_sums(form);
         let noise = Noise { law: Law::Gaussian, scale: 0.0 };
         let mut metrics = Reading { form, noise, sums: &sums }.metrics(false);
         if let (Measures::Classes(own), 2) = (&mut metrics.measures, form.classes.len()) {
-            own.auc = judged.exact_area().map(known);
+            own.auc = judgements.exact_area().map(known);
         }
         metrics
     }
@@ -269,9 +269,8 @@ impl<'a> Reading<'a> {
             confusion_margin: noise.margin(1.0),
             never_predicted: never.map(|class| names[class].clone()).collect(),
             auc: ranked.as_ref().filter(|_| count == 2).map(|ranked| self.area(ranked)),
-            log_loss: losses.map(|losses| {
-                scaled(noise.share(Sum::noisy(losses[0]), rows), largest_log_loss())
-            }),
+            log_loss: losses
+                .map(|losses| scaled(noise.share(Sum::noisy(losses[0]), rows), largest_log_loss())),
             log_loss_of_shares: losses.map(|_| shares.iter().map(loss_of).sum()),
             brier: losses.map(|losses| noise.share(Sum::noisy(losses[1]), rows)),
             brier_of_shares: losses

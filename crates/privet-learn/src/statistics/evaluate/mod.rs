@@ -24,14 +24,14 @@
 
 mod form;
 mod judgements;
+mod metrics;
 pub mod report;
 mod threshold;
-mod metrics;
 
 pub use form::{BINS, Form, OutputKind};
 pub use judgements::Judgements;
+pub use metrics::{Calibrated, ClassMetrics, Measures, Metrics, NumberMetrics, OneClass};
 pub use threshold::{THRESHOLD, threshold_by_cost};
-pub use metrics::{Calibrated, ClassMetrics, Measures, NumberMetrics, OneClass, Metrics};
 
 use super::sums::Summing;
 use crate::release::admit;
@@ -164,10 +164,10 @@ impl Task for Evaluate {
         admit::shape(form.relation, form.rows, form.columns(), table, |_| Ok(()))
     }
 
-    fn fits(request: &Request<Self>, found: &Evaluation) -> Result<(), String> {
+    fn fits(request: &Request<Self>, evaluation: &Evaluation) -> Result<(), String> {
         let form = Self::facts(request).map_err(|error| error.to_string())?;
-        let fits = found.sums.len() == form.query.length()
-            && found.sums.iter().all(|sum| sum.is_finite());
+        let fits = evaluation.sums.len() == form.query.length()
+            && evaluation.sums.iter().all(|sum| sum.is_finite());
         if fits { Ok(()) } else { Err("its sums do not fit its schema".into()) }
     }
 
@@ -195,8 +195,8 @@ impl Procedure<Evaluate> for Evaluating {
         Shown::of([("sum_noise", self.sums.deviation()), ("sums", self.sums.sums() as f64)])
     }
 
-    fn refuses(&self, found: &Evaluation) -> Option<&'static str> {
-        self.sums.off_grid(&found.sums).then_some("a sum is off the grid of the noise")
+    fn refuses(&self, evaluation: &Evaluation) -> Option<&'static str> {
+        self.sums.off_grid(&evaluation.sums).then_some("a sum is off the grid of the noise")
     }
 
     fn run(

@@ -1,6 +1,6 @@
 //! What a model is worth, for people and as JSON.
 
-use super::{ClassMetrics, Evaluate, Measures, NumberMetrics, Metrics};
+use super::{ClassMetrics, Evaluate, Measures, Metrics, NumberMetrics};
 use crate::release::family::Family;
 use crate::release::released::Released;
 use crate::release::report::{Part, Report, Section, cut, number};
@@ -13,13 +13,13 @@ impl Family for Evaluate {
     const NOUN: &'static str = "evaluation";
     const ENCODED: bool = false;
 
-    fn report(found: &Released<Self>) -> Report {
-        let metrics = Metrics::of(found.request(), found.artefact());
+    fn report(released: &Released<Self>) -> Report {
+        let metrics = Metrics::of(released.request(), released.artefact());
         let told = metrics.as_ref().map_or(Value::Null, as_json);
         Report::new(
             format!(
                 "What the model of digest {}… is worth on labelled records.",
-                found.request().task.model.get(..12).unwrap_or_default()
+                released.request().task.model.get(..12).unwrap_or_default()
             ),
             vec![Section::new("Worth", metrics.as_ref().map_or(Vec::new(), parts))],
             told.clone(),

@@ -180,16 +180,17 @@ impl Task for Outline {
     type Artefact = Outlined;
 
     fn facts(request: &Request<Self>) -> Result<OutlineFacts, LearnError> {
-        let asked = |name, what: &str| Err(LearnError::InvalidRequest { name, what: what.into() });
+        let invalid =
+            |name, what: &str| Err(LearnError::InvalidRequest { name, what: what.into() });
         let names: BTreeSet<&String> = request.task.columns.iter().collect();
         if names.is_empty() || names.len() < request.task.columns.len() {
-            return asked(
+            return invalid(
                 "columns",
                 "are none, or one stands there twice; some names are accepted, each once",
             );
         }
         if request.task.texts.iter().any(|name| !names.contains(name)) {
-            return asked(
+            return invalid(
                 "texts",
                 "name a column that is not outlined; some of the columns are accepted",
             );
@@ -197,12 +198,12 @@ impl Task for Outline {
         let relation = request.relation();
         let (records, most_keys) = (relation.unit.records(), request.task.most_keys);
         if most_keys == Some(0) {
-            return asked("most_keys", "is 0; at least 1 is accepted");
+            return invalid("most_keys", "is 0; at least 1 is accepted");
         }
         let keys_a_column = records.min(most_keys.unwrap_or(records));
         let columns = u32::try_from(names.len()).unwrap_or(u32::MAX);
         if columns.checked_mul(keys_a_column.max(KINDS as u32)).is_none() {
-            return asked("columns", "times keys of a unit are too many; fewer are accepted");
+            return invalid("columns", "times keys of a unit are too many; fewer are accepted");
         }
         let kinds = most_keys.is_some();
         Ok(OutlineFacts { relation, rows: request.rows, columns, keys_a_column, kinds })
