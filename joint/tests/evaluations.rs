@@ -130,7 +130,7 @@ fn a_changed_message_ends_the_evaluation_or_changes_nothing() {
             _ => (reader, writer),
         });
         let patience = Duration::from_secs(20);
-        shares(&law, 2, lines.into_iter().map(|one| one.with_patience(patience)).collect())
+        shares(&law, 2, lines.into_iter().map(|line| line.with_patience(patience)).collect())
     };
     let noise = |shares: &[Share]| -> Option<Vec<i128>> {
         let shares: Option<Vec<Vec<u128>>> =

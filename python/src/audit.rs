@@ -5,7 +5,7 @@ use crate::error::{Failure, Outcome};
 use crate::input;
 use crate::released::Released;
 use crate::watched::watched;
-use privet_audit::learner::{self, Subject};
+use privet_audit::learner::{self, Setting};
 use privet_audit::{AttackOptions, Watch, counts, membership, one_run};
 use privet_core::Budget;
 use privet_learn::{Calibration, Method};
@@ -20,18 +20,18 @@ impl Watch for Flag<'_> {
     }
 }
 
-fn subject(
+fn setting(
     method: &str,
     settings: &[(String, String)],
     epsilon: f64,
     delta: f64,
     neighbours: &str,
     rows: Option<u64>,
-) -> Outcome<Subject> {
+) -> Outcome<Setting> {
     let method: Method = method.parse()?;
     let method =
         settings.iter().try_fold(method, |method, (name, value)| method.with(name, value))?;
-    Ok(Subject {
+    Ok(Setting {
         method,
         budget: Budget::new(epsilon, delta)?,
         neighbours: neighbours.parse()?,
@@ -54,9 +54,9 @@ pub fn audit_learner(
     confidence: f64,
     seed: u64,
 ) -> Outcome<String> {
-    let subject = subject(method, &settings, epsilon, delta, neighbours, rows)?;
+    let setting = setting(method, &settings, epsilon, delta, neighbours, rows)?;
     let options = AttackOptions { runs, confidence, seed };
-    let report = watched(py, |stop| learner::audit(&subject, &options, &Flag(stop)))??;
+    let report = watched(py, |stop| learner::audit(&setting, &options, &Flag(stop)))??;
     Ok(serde_json::to_string(&report)?)
 }
 
@@ -74,14 +74,14 @@ pub fn audit_counts(
     seed: u64,
 ) -> Outcome<String> {
     let (budget, neighbours) = (Budget::new(epsilon, delta)?, neighbours.parse()?);
-    let subject = counts::Subject { budget, neighbours, max_records };
-    if law_named(law)? != counts::law(&subject) {
+    let setting = counts::Setting { budget, neighbours, max_records };
+    if law_named(law)? != counts::law(&setting) {
         let words =
             "counts by Laplace noise are attacked at delta = 0, by Gaussian noise at delta > 0";
         return Err(Failure::value(words));
     }
     let options = AttackOptions { runs, confidence, seed };
-    let found = watched(py, |stop| counts::audit(&subject, &options, &Flag(stop)))??;
+    let found = watched(py, |stop| counts::audit(&setting, &options, &Flag(stop)))??;
     Ok(serde_json::to_string(&found)?)
 }
 
@@ -98,8 +98,8 @@ pub fn audit_one_run(
     confidence: f64,
     seed: u64,
 ) -> Outcome<String> {
-    let subject = subject(method, &settings, epsilon, delta, neighbours, None)?;
-    let found = watched(py, |_| one_run::audit(&subject, canaries, confidence, seed))??;
+    let setting = setting(method, &settings, epsilon, delta, neighbours, None)?;
+    let found = watched(py, |_| one_run::audit(&setting, canaries, confidence, seed))??;
     Ok(serde_json::to_string(&found)?)
 }
 

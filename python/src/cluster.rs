@@ -15,7 +15,7 @@ use privet_data::read::memory;
 use privet_learn::statistics::count::Count;
 use privet_learn::{AnyPlan, Erm, LearnError, Request, Task, admit_piece};
 use privet_optim::sum::{
-    Elsewhere, Kept, Question, RecordsError, Remote, answered, merged, rows_at,
+    Elsewhere, RecordsError, Remote, RemoteQuery, RemoteRows, answered, merged, rows_at,
 };
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -27,7 +27,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The description of a plan for a worker: version, the family of its request, and the request.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Told {
+struct TaskMessage {
     version: String,
     family: Family,
     request: serde_json::Value,
@@ -51,15 +51,15 @@ pub fn told(plan: &AnyPlan) -> Outcome<String> {
             ));
         }
     };
-    Ok(serde_json::to_string(&Told { version: VERSION.into(), family, request })?)
+    Ok(serde_json::to_string(&TaskMessage { version: VERSION.into(), family, request })?)
 }
 
 fn blocks(error: block::BlockError) -> Failure {
     Failure::value(error)
 }
 
-fn asked(question: &str) -> Outcome<Question> {
-    Ok(Question::read(question)?)
+fn asked(query: &str) -> Outcome<RemoteQuery> {
+    Ok(RemoteQuery::read(query)?)
 }
 
 fn no_answer(error: RecordsError) -> Failure {
@@ -86,7 +86,7 @@ pub fn cluster_encode<'py>(
         watched(columns.py(), |_| admit_piece(&request, &rows))??;
         Ok(rows)
     }
-    let Told { version, family, request } = serde_json::from_str(told)?;
+    let TaskMessage { version, family, request } = serde_json::from_str(told)?;
     if version != VERSION {
         return Err(Failure::value(format!(
             "privet on a worker is of version {VERSION}, and the plan was made by {version}: install the same wheel on \
@@ -97,7 +97,7 @@ pub fn cluster_encode<'py>(
         Family::Erm => encoded::<Erm>(columns, request)?,
         Family::Count => encoded::<Count>(columns, request)?,
     };
-    let (kept, bytes) = watched(py, |_| (Kept::of(&rows), block::to_bytes(&rows)))?;
+    let (kept, bytes) = watched(py, |_| (RemoteRows::of(&rows), block::to_bytes(&rows)))?;
     let kept = serde_json::to_string(&kept.map_err(no_answer)?)?;
     let (count, checksum) = block::print_of(&bytes).map_err(blocks)?;
     Ok((PyBytes::new(py, &bytes), count, checksum, kept))
@@ -192,9 +192,9 @@ struct Machines {
 }
 
 impl Elsewhere for Machines {
-    fn ask(&self, question: &Question) -> Result<Vec<Vec<u8>>, RecordsError> {
+    fn ask(&self, query: &RemoteQuery) -> Result<Vec<Vec<u8>>, RecordsError> {
         let ask = |py: Python<'_>| -> PyResult<Vec<Vec<u8>>> {
-            self.ask.call1(py, (question.text(),))?.extract(py)
+            self.ask.call1(py, (query.text(),))?.extract(py)
         };
         let answer = Python::attach(|py| asking(|| ask(py)));
         answer.map_err(|raised| {
@@ -215,9 +215,9 @@ pub fn carried_out_elsewhere<T: Task>(
     let raised = Raised::default();
     let read = || -> Outcome<Remote<Machines>> {
         let known: Vec<String> = asking(|| encode.call0())?.extract()?;
-        let known: Vec<Kept> =
+        let known: Vec<RemoteRows> =
             known.iter().map(|text| serde_json::from_str(text)).collect::<Result<_, _>>()?;
-        let kept = Kept::of_all(&known)
+        let kept = RemoteRows::of_all(&known)
             .ok_or_else(|| Failure::value("no machine keeps a row of this table"))?;
         Ok(Remote::new(Machines { ask, raised: raised.clone() }, kept))
     };

@@ -8,7 +8,7 @@ use crate::watched::{Threads, watched};
 use privet_core::Neighbours;
 use privet_data::{Dataset, Schema};
 use privet_learn::Loaded;
-use privet_learn::statistics::evaluate::{Evaluate, Form, Judged, Says, Worth};
+use privet_learn::statistics::evaluate::{Evaluate, Form, Judgements, Metrics, OutputKind};
 use pyo3::prelude::*;
 
 /// A model that predicts, and its evaluation.
@@ -19,19 +19,21 @@ impl Judge<'_> {
         self.0.asked_schema()
     }
 
-    fn says(&self) -> Outcome<Says> {
+    fn says(&self) -> Outcome<OutputKind> {
         Ok(match self.0.loaded() {
-            Loaded::Network(network) => Says::of_network(network),
-            _ => Says::of_model(self.0.linear()?),
+            Loaded::Network(network) => OutputKind::of_network(network),
+            _ => OutputKind::of_model(self.0.linear()?),
         })
     }
 
-    fn judged(&self, py: Python<'_>, data: &Dataset, form: &Form) -> Outcome<Judged> {
+    fn judged(&self, py: Python<'_>, data: &Dataset, form: &Form) -> Outcome<Judgements> {
         Ok(match self.0.loaded() {
-            Loaded::Network(network) => watched(py, |_| Judged::by_network(network, data, form))??,
+            Loaded::Network(network) => {
+                watched(py, |_| Judgements::by_network(network, data, form))??
+            }
             _ => {
                 let model = self.0.linear()?;
-                watched(py, |_| Judged::by_model(model, data, form))??
+                watched(py, |_| Judgements::by_model(model, data, form))??
             }
         })
     }
@@ -51,7 +53,7 @@ pub fn evaluate_exactly(
     let form = Form::exact(model.schema(), model.says()?, threshold)?;
     let data =
         input::dataset(features, labels, None, &without_unit(model.schema())?, &input::to_use())?;
-    Ok(serde_json::to_string(&Worth::exact(&form, &model.judged(py, &data, &form)?))?)
+    Ok(serde_json::to_string(&Metrics::exact(&form, &model.judged(py, &data, &form)?))?)
 }
 
 /// The threshold that follows from the costs of the two errors.
@@ -102,9 +104,9 @@ pub fn evaluate_privately(
 }
 
 /// The metrics of an evaluation.
-pub fn worth(found: &privet_learn::Released<Evaluate>) -> Outcome<Worth> {
-    let worth = Worth::of(found.request(), found.artefact());
-    worth.ok_or_else(|| Failure::value("the evaluation's request is not settled"))
+pub fn metrics(found: &privet_learn::Released<Evaluate>) -> Outcome<Metrics> {
+    let metrics = Metrics::of(found.request(), found.artefact());
+    metrics.ok_or_else(|| Failure::value("the evaluation's request is not settled"))
 }
 
 /// The threshold exceeded by a fraction of the records, with its interval.
@@ -112,8 +114,8 @@ pub fn threshold_for_share(
     found: &privet_learn::Released<Evaluate>,
     share: f64,
 ) -> Outcome<(f64, f64, f64)> {
-    let found = (0.0 < share && share < 1.0).then(|| worth(found)).transpose()?;
-    let found = found.and_then(|worth| worth.threshold_by_share(share));
+    let found = (0.0 < share && share < 1.0).then(|| metrics(found)).transpose()?;
+    let found = found.and_then(|metrics| metrics.threshold_by_share(share));
     let refused =
         "a share between 0 and 1 is accepted, for models that give two classes their probabilities";
     let found = found.ok_or_else(|| Failure::value(refused))?;

@@ -7,12 +7,12 @@ use crate::watched::{Threads, is_asked, released_by};
 use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
 use privet_data::{Dataset, Schema};
 use privet_dp::account::Event;
-use privet_dp::gate::{Entered, Purse, Spend};
+use privet_dp::gate::{LedgerEntry, Purse, Spend};
 use privet_learn::order::{Inputs, Reserved};
 use privet_learn::pay::{Payer, Price, RawRows};
 use privet_learn::{Plan, Task};
 use privet_ledger::identity::Print;
-use privet_ledger::{Asked, Kind, LedgerError, Limit, Note, Paying};
+use privet_ledger::{BudgetRequest, Kind, LedgerError, Limit, Note, SessionPurse};
 use privet_optim::sum::Table as Rows;
 use pyo3::exceptions::PyRuntimeWarning;
 use pyo3::prelude::*;
@@ -152,8 +152,8 @@ impl Ledger {
         let event: Event = serde_json::from_str(events)?;
         let all = Event::Repeat { count: fits, event: Box::new(event) };
         let (doing, note) = ("quote".into(), Note::default());
-        let asked = Asked { dataset: name, doing, note, claim: None, whole: false };
-        let quote = ledger.quote(&asked, &whose, &Spend::Exactly(all))?;
+        let request = BudgetRequest { dataset: name, doing, note, claim: None, whole: false };
+        let quote = ledger.quote(&request, &whose, &Spend::Exactly(all))?;
         Ok((quote.share, quote.fits))
     }
 
@@ -280,20 +280,20 @@ pub struct Paid(Py<Ledger>, String, String, String, bool, Option<String>);
 
 impl Paid {
     fn payment<'a>(&self, ledger: &'a mut privet_ledger::Ledger, doing: &str) -> Payment<'a> {
-        let asked = Asked {
+        let request = BudgetRequest {
             dataset: self.1.clone(),
             doing: doing.into(),
             note: Note { who: self.2.clone(), purpose: self.3.clone() },
             claim: None,
             whole: self.4,
         };
-        Payment { paying: Some(ledger.paying(asked)), unit: self.5.clone() }
+        Payment { paying: Some(ledger.paying(request)), unit: self.5.clone() }
     }
 }
 
 /// Pays for one release from a ledger, or nothing.
 struct Payment<'a> {
-    paying: Option<Paying<&'a mut privet_ledger::Ledger>>,
+    paying: Option<SessionPurse<&'a mut privet_ledger::Ledger>>,
     /// What identifiers are that come without a name.
     unit: Option<String>,
 }
@@ -310,7 +310,7 @@ impl Payment<'_> {
             Whose::NotSaid => Ok(named),
             said @ Whose::Column { .. } if said != named => {
                 let name = dataset.to_owned();
-                Err(LedgerError::OtherUnit { name, whose: named, asked: said }.into())
+                Err(LedgerError::OtherUnit { name, whose: named, requested: said }.into())
             }
             said => Ok(said),
         }
@@ -326,7 +326,7 @@ impl Payer for Payment<'_> {
     }
 
     fn reserve(&mut self, price: &Price<'_>) -> Outcome<()> {
-        let Some(dataset) = self.paying.as_ref().map(|paying| paying.asked().dataset.clone())
+        let Some(dataset) = self.paying.as_ref().map(|paying| paying.request().dataset.clone())
         else {
             return Ok(());
         };
@@ -349,15 +349,15 @@ impl Payer for Payment<'_> {
     /// Whoever names the data set says that the rows are of it; that they are not another's is looked at.
     fn recognise(&mut self, print: Print) -> Outcome<()> {
         let Some(paying) = &mut self.paying else { return Ok(()) };
-        let Asked { dataset, note, .. } = paying.asked().clone();
+        let BudgetRequest { dataset, note, .. } = paying.request().clone();
         Ok(paying.ledger().recognise(&dataset, &print, true, &note)?)
     }
 
-    fn spend_whole(self, spend: &Spend) -> Outcome<Option<Entered>> {
+    fn spend_whole(self, spend: &Spend) -> Outcome<Option<LedgerEntry>> {
         Ok(self.paying.map(|paying| paying.spend_whole(spend)).transpose()?)
     }
 
     fn close(&mut self) -> Outcome<()> {
-        Ok(self.paying.as_mut().map_or(Ok(()), Paying::close)?)
+        Ok(self.paying.as_mut().map_or(Ok(()), SessionPurse::close)?)
     }
 }

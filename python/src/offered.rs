@@ -25,7 +25,7 @@ pub fn offered() -> String {
 }
 
 /// What is asked of the family with a verb.
-struct Wanted<'a> {
+struct PythonRequest<'a> {
     verb: &'a str,
     schema: &'a privet_data::Schema,
     rows: u64,
@@ -36,7 +36,7 @@ struct Wanted<'a> {
     found: Option<Outcome<Value>>,
 }
 
-impl Visit for Wanted<'_> {
+impl Visit for PythonRequest<'_> {
     fn family<F: Offered>(&mut self) {
         if F::VERB == self.verb {
             self.found = Some(self.request::<F>());
@@ -44,7 +44,7 @@ impl Visit for Wanted<'_> {
     }
 }
 
-impl Wanted<'_> {
+impl PythonRequest<'_> {
     /// The request, as certificates carry it.
     fn request<F: Offered>(&self) -> Outcome<Value> {
         let mut words = Map::new();
@@ -110,7 +110,8 @@ pub fn plan_offered(
     let budget = Budgeted { epsilon, delta, neighbours: neighbours.parse()? };
     let (words, settings) = (words.as_slice(), settings.as_slice());
     let schema = &schema.get().0;
-    let mut wanted = Wanted { verb, schema, rows, budget, words, method, settings, found: None };
+    let mut wanted =
+        PythonRequest { verb, schema, rows, budget, words, method, settings, found: None };
     each_offered(&mut wanted);
     let unknown = || {
         Failure::value(format!(

@@ -122,7 +122,7 @@ pub fn decided(plan: &AnyPlan, base_rate: Option<f64>) -> Outcome<String> {
                 "bins": task.bins,
                 "correlations": task.correlations,
                 "noise": noise.get("sum_noise"),
-                "sums": plan.facts().question.length(),
+                "sums": plan.facts().query.length(),
             })
         }
         AnyPlan::Tuned(plan) => {

@@ -482,7 +482,7 @@ impl Released {
 
     /// The metrics in an evaluation, as JSON.
     fn worth(&self) -> Outcome<String> {
-        Ok(serde_json::to_string(&evaluate::worth(self.evaluated()?)?)?)
+        Ok(serde_json::to_string(&evaluate::metrics(self.evaluated()?)?)?)
     }
 
     /// The threshold exceeded by a fraction of the records, with its interval.

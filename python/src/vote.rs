@@ -11,7 +11,9 @@ use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray2};
 use privet_core::Neighbours;
 use privet_learn::votes::student;
 use privet_learn::votes::teacher::{filled_rows, inside_teacher};
-use privet_learn::votes::{Aggregator, Ballot, NO_LABEL, School, Teach, Teacher, Vote, taught};
+use privet_learn::votes::{
+    Aggregator, Ballot, NO_LABEL, Teach, Teacher, TrainingData, Vote, taught,
+};
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
@@ -28,7 +30,7 @@ impl std::fmt::Debug for Callback {
 }
 
 impl Callback {
-    fn call(&self, py: Python<'_>, school: &School<'_>) -> PyResult<Vec<Ballot>> {
+    fn call(&self, py: Python<'_>, school: &TrainingData<'_>) -> PyResult<Vec<Ballot>> {
         let matrix = |values: Vec<f32>, columns: usize| {
             let rows = values.len() / columns.max(1);
             values.into_pyarray(py).reshape([rows, columns])
@@ -53,7 +55,7 @@ impl Callback {
 impl Teach for Callback {
     fn ballots(
         &self,
-        school: &School<'_>,
+        school: &TrainingData<'_>,
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Option<Vec<Ballot>> {
         if !go_on() {
@@ -181,9 +183,9 @@ pub fn run(
 /// The class index of each public row, −1 without a label.
 pub fn codes<'py>(
     py: Python<'py>,
-    found: &privet_learn::Released<Vote>,
+    released: &privet_learn::Released<Vote>,
 ) -> Bound<'py, PyArray1<i32>> {
-    let (labels, task) = (found.artefact(), &found.request().task);
+    let (labels, task) = (released.artefact(), &released.request().task);
     if task.stream {
         return labels.labels.clone().into_pyarray(py);
     }

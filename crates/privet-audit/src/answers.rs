@@ -26,7 +26,7 @@ const OTHERS: u32 = 5;
 
 /// Setting of an audit.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// Budget requested.
     pub budget: Budget,
     /// Neighbour relation.
@@ -35,14 +35,17 @@ pub struct Subject {
     pub max_records: Option<u32>,
 }
 
-impl Subject {
+impl Setting {
     /// Settings of both relations, with records and with users as units.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
         let relations = [Neighbours::ReplaceOne, Neighbours::AddRemove];
         let units = [None, Some(3)];
-        let subject = |neighbours, max_records| Self { budget, neighbours, max_records };
-        Ok(relations.into_iter().flat_map(|one| units.map(|unit| subject(one, unit))).collect())
+        let setting = |neighbours, max_records| Self { budget, neighbours, max_records };
+        Ok(relations
+            .into_iter()
+            .flat_map(|relation| units.map(|unit| setting(relation, unit)))
+            .collect())
     }
 
     /// The plan, as a caller of the learner gets it.
@@ -103,12 +106,12 @@ impl Subject {
     }
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| subject.planned(budget), subject.budget, stated)?;
+fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| setting.planned(budget), setting.budget, stated)?;
     let schema = &plan.request().schema;
-    let own = subject.own();
-    let worlds = [subject.table(schema, own[0])?, subject.table(schema, own[1])?];
-    judge(&Planned::on(&plan, worlds, subject.direction()), &claim)
+    let own = setting.own();
+    let worlds = [setting.table(schema, own[0])?, setting.table(schema, own[1])?];
+    judge(&Planned::on(&plan, worlds, setting.direction()), &claim)
 }

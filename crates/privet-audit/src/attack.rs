@@ -128,14 +128,14 @@ pub fn judge(
 ) -> Finding {
     let runs = worlds[0].len().min(worlds[1].len());
     let split = (runs / 2).min(CHOOSING);
-    let choosing = worlds.each_ref().map(|world| &world[..split]);
-    let judging = worlds.each_ref().map(|world| &world[split..runs]);
+    let choosing = worlds.each_ref().map(|neighbour| &neighbour[..split]);
+    let judging = worlds.each_ref().map(|neighbour| &neighbour[split..runs]);
     let alpha = (1.0 - confidence) / BOUNDS;
     let search = Search { claim, z: normal::quantile(1.0 - alpha), trials: split as f64 };
 
     let statistic = search.best_statistic(target, choosing);
-    let choosing = choosing.map(|world| scores(&statistic, world));
-    let judging = judging.map(|world| scores(&statistic, world));
+    let choosing = choosing.map(|neighbour| scores(&statistic, neighbour));
+    let judging = judging.map(|neighbour| scores(&statistic, neighbour));
     let found = |goal: Goal| {
         let rule = search.best_rule(&choosing, goal).1;
         let errors = rule.errors(&judging);
@@ -185,12 +185,12 @@ pub fn promise(
     confidence: f64,
 ) -> (f64, f64) {
     let half = worlds[0].len().min(worlds[1].len()) / 2;
-    let training = worlds.each_ref().map(|world| &world[..half]);
+    let training = worlds.each_ref().map(|neighbour| &neighbour[..half]);
     let z = normal::quantile(1.0 - (1.0 - confidence) / BOUNDS);
     let search = Search { claim, z, trials: half as f64 };
     let mut best = (0.0_f64, 0.0_f64);
     for statistic in candidates(target, training) {
-        let worlds = worlds.each_ref().map(|world| scores(&statistic, &world[half..]));
+        let worlds = worlds.each_ref().map(|neighbour| scores(&statistic, &neighbour[half..]));
         best.0 = best.0.max(search.best_rule(&worlds, search.goal()).0);
         best.1 = best.1.max((area(&worlds[1], &worlds[0]) - 0.5).abs());
     }
@@ -215,8 +215,8 @@ fn lower_mu(errors: &Errors) -> f64 {
     normal::quantile(1.0 - errors.false_positive) - normal::quantile(errors.false_negative)
 }
 
-fn scores(statistic: &Statistic<'_>, world: &[Vec<f64>]) -> Vec<f64> {
-    let mut scores: Vec<f64> = world.iter().map(|release| statistic.score(release)).collect();
+fn scores(statistic: &Statistic<'_>, neighbour: &[Vec<f64>]) -> Vec<f64> {
+    let mut scores: Vec<f64> = neighbour.iter().map(|release| statistic.score(release)).collect();
     scores.sort_by(f64::total_cmp);
     scores
 }
@@ -305,10 +305,10 @@ impl Search<'_> {
         choosing: [&[Vec<f64>]; 2],
     ) -> Statistic<'a> {
         let half = choosing[0].len() / 2;
-        let all = candidates(target, choosing.map(|world| &world[..half]));
+        let all = candidates(target, choosing.map(|neighbour| &neighbour[..half]));
         let goal = self.goal();
         let worth = |statistic: &Statistic<'_>| {
-            let worlds = choosing.map(|world| scores(statistic, &world[half..]));
+            let worlds = choosing.map(|neighbour| scores(statistic, &neighbour[half..]));
             self.best_rule(&worlds, goal).0
         };
         let mut rated: Vec<(f64, Statistic<'a>)> =

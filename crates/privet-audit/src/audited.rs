@@ -1,7 +1,7 @@
 //! Audit functions of every kind of setting, written once: against its own claim, or that of another
 //! budget.
 //!
-//! A kind has a `Subject` with a `budget`, and a function `judged` that builds the target and its claim;
+//! A kind has a `Setting` with a `budget`, and a function `judged` that builds the target and its claim;
 //! the attack is the same for all.
 
 use crate::AuditError;
@@ -15,27 +15,27 @@ use privet_learn::{Plan, Task};
 /// Attacks a target and judges a claim.
 pub(crate) type Judge<'a> = &'a dyn Fn(&dyn Target, &Claim) -> Result<Finding, AuditError>;
 
-/// Defines `audit` and `audit_against` for the `Subject` of a module.
+/// Defines `audit` and `audit_against` for the `Setting` of a module.
 macro_rules! audited {
-    ($subject:ty) => {
+    ($setting:ty) => {
         /// Audits a setting against its own certificate.
         pub fn audit(
-            subject: &$subject,
+            setting: &$setting,
             options: &crate::attack::AttackOptions,
             watch: &dyn crate::runs::Watch,
         ) -> Result<crate::attack::Finding, crate::AuditError> {
-            audit_against(subject, subject.budget, options, watch)
+            audit_against(setting, setting.budget, options, watch)
         }
 
         /// Audits a setting against the certificate of another budget: with a smaller one that
         /// certificate is false, and an audit with power refutes it.
         pub fn audit_against(
-            subject: &$subject,
+            setting: &$setting,
             stated: privet_core::Budget,
             options: &crate::attack::AttackOptions,
             watch: &dyn crate::runs::Watch,
         ) -> Result<crate::attack::Finding, crate::AuditError> {
-            judged(subject, stated, &|target, claim| {
+            judged(setting, stated, &|target, claim| {
                 crate::attack::audit(target, claim, options, watch)
             })
         }

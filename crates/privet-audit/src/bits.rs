@@ -12,11 +12,11 @@
 //! Tested by `tests/audit/samplers.rs`.
 
 use crate::attack::{self, AttackOptions, Finding};
-use crate::runs::{self, Target, Watch, World};
+use crate::runs::{self, Neighbour, Target, Watch};
 use crate::{AuditError, Claim};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{self, Event, Guarantee};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session, Statement};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session, Statement};
 use privet_dp::mechanism::{Gaussian, L2Laplace, Laplace};
 use privet_dp::noise::Source;
 use std::collections::HashMap;
@@ -42,10 +42,10 @@ struct Cells<'a> {
 impl<'a> Cells<'a> {
     fn learn(target: &'a dyn Target, worlds: &[Vec<Vec<f64>>; 2]) -> Self {
         let mut counts: HashMap<(usize, i32, i32), [f64; 2]> = HashMap::new();
-        for (world, releases) in worlds.iter().enumerate() {
+        for (neighbour, releases) in worlds.iter().enumerate() {
             for (place, value) in releases.iter().flat_map(|release| release.iter().enumerate()) {
                 let (exponent, last) = cell(*value);
-                counts.entry((place, exponent, last)).or_default()[world] += 1.0;
+                counts.entry((place, exponent, last)).or_default()[neighbour] += 1.0;
             }
         }
         let score = |[first, second]: [f64; 2]| libm::log((second + 0.5) / (first + 0.5));
@@ -55,8 +55,12 @@ impl<'a> Cells<'a> {
 }
 
 impl Target for Cells<'_> {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        self.target.release(world, source)
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
+        self.target.release(neighbour, source)
     }
 
     fn likelihood_ratio(&self, release: &[f64]) -> Option<f64> {
@@ -158,8 +162,12 @@ impl FloatingPoint {
 }
 
 impl Target for FloatingPoint {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        let value = self.values[usize::from(world == World::Second)];
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
+        let value = self.values[usize::from(neighbour == Neighbour::Second)];
         let private = Private::new(vec![value]);
         let scale = self.sensitivity() / self.epsilon;
         match self.kind {
@@ -196,13 +204,13 @@ impl Target for FloatingPoint {
 fn gated(
     event: Event,
     source: &mut dyn Source,
-    run: impl FnOnce(&mut Session<'_>) -> Result<Noised<Vec<f64>>, GateError>,
+    run: impl FnOnce(&mut Session<'_>) -> Result<Noisy<Vec<f64>>, GateError>,
 ) -> Result<Vec<f64>, AuditError> {
     let claim = Guarantee::new(NEIGHBOURS, UNIT, 1.0, 0.5);
     let statement = Statement::new(claim, Arithmetic::Real, serde_json::Value::Null);
     let mut session = Session::start(event, source);
-    let noised = run(&mut session).map_err(gate_failed)?;
-    Ok(session.settle(noised, statement).map_err(gate_failed)?.into_parts().0)
+    let noisy = run(&mut session).map_err(gate_failed)?;
+    Ok(session.settle(noisy, statement).map_err(gate_failed)?.into_parts().0)
 }
 
 fn gate_failed(error: GateError) -> AuditError {

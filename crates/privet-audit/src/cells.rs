@@ -14,7 +14,7 @@
 //!   the weight of the other class, just below 1, and Λ = λ. The theorem is then nearly tight, so that
 //!   every excess is visible; v = 1 would put both T on the grid.
 //! - [`rounded_delta`]: the exact counts of cells, visited at quantiles of b.
-//! - [`noised_delta`]: with noise on the result instead, exactly, on grids coarse enough to sum over.
+//! - [`noisy_delta`]: with noise on the result instead, exactly, on grids coarse enough to sum over.
 //!
 //! Tested by `tests/audit/cells.rs`.
 
@@ -88,9 +88,9 @@ pub fn rounded_delta(
         let z = REACH * (2.0 * (visit + (visit * golden).fract()) / f64::from(visits) - 1.0);
         let theta = (lines[0].pull - z * noise_scale) / lines[0].curvature;
         let cell = libm::floor(theta / width) as i64;
-        let shares = [0, 1].map(|world| {
-            let count = lines[world].count(cell, width, step) as f64;
-            if even { 1.0 } else { count / means[world] }
+        let shares = [0, 1].map(|neighbour| {
+            let count = lines[neighbour].count(cell, width, step) as f64;
+            if even { 1.0 } else { count / means[neighbour] }
         });
         let middle = (cell as f64 + 0.5) * width;
         let [own, other] = lines.map(|line| line.noise_at(middle) / noise_scale);
@@ -114,7 +114,7 @@ pub struct OutputGrid {
 
 /// δ at each ε of θ rounded to the output grid plus its noise, first neighbour against second: a sum
 /// over all b = kh, |k| ≤ 8s, and all outputs.
-pub fn noised_delta(
+pub fn noisy_delta(
     lines: [Line; 2],
     noise_scale: f64,
     step: f64,

@@ -6,7 +6,7 @@
 //! slack: the ratio of the densities is e^±ε itself for Laplace noise, and a projection is the best test
 //! for Gaussian noise.
 
-pub use crate::sums::Subject;
+pub use crate::sums::Setting;
 
 use crate::AuditError;
 use crate::attack::Finding;
@@ -20,21 +20,21 @@ const COLUMNS: &str =
     "[[columns]]\nname = \"kind\"\ntype = \"category\"\ncategories = [\"a\", \"b\"]\n";
 
 /// The law of the noise for a setting's counts.
-pub fn law(subject: &Subject) -> Law {
-    if subject.budget.is_pure() { Law::Laplace } else { Law::Gaussian }
+pub fn law(setting: &Setting) -> Law {
+    if setting.budget.is_pure() { Law::Laplace } else { Law::Gaussian }
 }
 
 /// The plan, as a caller of the learner gets it.
-fn planned(subject: &Subject, budget: Budget) -> Result<Plan<Count>, AuditError> {
-    let schema = subject.schema(COLUMNS)?;
-    let task = Count { by: "kind".into(), times: None, law: Some(law(subject)) };
-    Ok(plan(&task.request(&schema, subject.rows(), subject.neighbours)?.within(budget))?)
+fn planned(setting: &Setting, budget: Budget) -> Result<Plan<Count>, AuditError> {
+    let schema = setting.schema(COLUMNS)?;
+    let task = Count { by: "kind".into(), times: None, law: Some(law(setting)) };
+    Ok(plan(&task.request(&schema, setting.rows(), setting.neighbours)?.within(budget))?)
 }
 
 /// Counts on two neighbouring tables.
-fn pair<'a>(subject: &Subject, plan: &'a Plan<Count>) -> Result<SumsPair<'a, Count>, AuditError> {
-    let table = |own| subject.table(plan.schema(), "kind,y", ["a,no", "b,no"], own);
-    let own = subject.own(["b,no", "a,no"], "a,no");
+fn pair<'a>(setting: &Setting, plan: &'a Plan<Count>) -> Result<SumsPair<'a, Count>, AuditError> {
+    let table = |own| setting.table(plan.schema(), "kind,y", ["a,no", "b,no"], own);
+    let own = setting.own(["b,no", "a,no"], "a,no");
     let worlds = [table(own[0])?, table(own[1])?];
     let half = f64::from(OTHERS / 2);
     let exact = own.map(|(record, count)| {
@@ -43,11 +43,11 @@ fn pair<'a>(subject: &Subject, plan: &'a Plan<Count>) -> Result<SumsPair<'a, Cou
     Ok(SumsPair::new(plan, worlds, exact))
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| planned(subject, budget), subject.budget, stated)?;
-    judge(&pair(subject, &plan)?, &claim)
+fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| planned(setting, budget), setting.budget, stated)?;
+    judge(&pair(setting, &plan)?, &claim)
 }
 
 #[cfg(test)]
@@ -59,20 +59,20 @@ mod tests {
     /// The tables are neighbours as far apart as the theorem allows.
     #[test]
     fn the_worlds_differ_by_all_that_is_charged() {
-        for subject in Subject::all(1.0, 1e-5).unwrap() {
-            let plan = planned(&subject, subject.budget).unwrap();
-            let counted = pair(&subject, &plan).unwrap();
+        for setting in Setting::all(1.0, 1e-5).unwrap() {
+            let plan = planned(&setting, setting.budget).unwrap();
+            let counted = pair(&setting, &plan).unwrap();
             let facts = plan.facts();
-            let found = counted.worlds().each_ref().map(|world| {
-                let records = world.problem(&facts.labels).unwrap();
-                let units = records.sum(&facts.question).unwrap().into_units().unwrap();
+            let found = counted.worlds().each_ref().map(|neighbour| {
+                let records = neighbour.problem(&facts.labels).unwrap();
+                let units = records.sum(&facts.query).unwrap().into_units().unwrap();
                 units.into_iter().map(|count| count as f64).collect::<Vec<f64>>()
             });
-            assert_eq!(found, *counted.exact(), "{subject:?}");
+            assert_eq!(found, *counted.exact(), "{setting:?}");
             let moved = counted.direction().unwrap();
             let absolute: f64 = moved.iter().map(|d| d.abs()).sum();
-            assert_eq!(absolute, facts.absolute_shift(), "{subject:?}");
-            assert!((counted.share_of(facts.shift()) - 1.0).abs() < 1e-12, "{subject:?}");
+            assert_eq!(absolute, facts.absolute_shift(), "{setting:?}");
+            assert!((counted.share_of(facts.shift()) - 1.0).abs() < 1e-12, "{setting:?}");
         }
     }
 }

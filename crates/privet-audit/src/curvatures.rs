@@ -11,7 +11,7 @@
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding};
 use crate::claim::Claim;
-use crate::runs::{Target, Watch, World};
+use crate::runs::{Neighbour, Target, Watch};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{self, Event};
@@ -22,7 +22,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Setting of an audit: a learner that releases a curvature.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// Name of the method.
     pub method: &'static str,
     /// Budget of the whole release.
@@ -40,7 +40,7 @@ const DECLARED: u64 = 200;
 const SCHEMA: &str = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\nbounds = [-1, 1]\n\
      [[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
 
-impl Subject {
+impl Setting {
     /// Every learner that releases a curvature, under both relations. Centred rows of one column all
     /// have the maximum norm: replacing one would not be visible.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
@@ -106,8 +106,12 @@ struct Lengths {
 }
 
 impl Target for Lengths {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        let data = &self.worlds[usize::from(world == World::Second)];
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
+        let data = &self.worlds[usize::from(neighbour == Neighbour::Second)];
         let (model, _) = self.plan.run(data, source, &self.stop)?.into_parts();
         Ok(model.spread.map(|spread| spread.length).unwrap_or_default())
     }
@@ -119,22 +123,22 @@ impl Target for Lengths {
 
 /// Audits the curvature that a learner releases.
 pub fn audit(
-    subject: &Subject,
+    setting: &Setting,
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
-    audit_against(subject, subject.budget, options, watch)
+    audit_against(setting, setting.budget, options, watch)
 }
 
 /// Audits it against the claim that its event would have with another budget.
 pub fn audit_against(
-    subject: &Subject,
+    setting: &Setting,
     stated: Budget,
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
-    let plan = subject.planned(subject.budget)?;
-    let claim = own_claim(&subject.planned(stated)?)?;
-    let worlds = subject.worlds(plan.schema())?;
+    let plan = setting.planned(setting.budget)?;
+    let claim = own_claim(&setting.planned(stated)?)?;
+    let worlds = setting.worlds(plan.schema())?;
     attack::audit(&Lengths { plan, worlds, stop: AtomicBool::new(false) }, &claim, options, watch)
 }

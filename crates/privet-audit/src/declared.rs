@@ -9,7 +9,7 @@ use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding, RUNS};
 use crate::claim::Claim;
 use crate::planned::claimed;
-use crate::runs::{self, Target, Watch, World};
+use crate::runs::{self, Neighbour, Target, Watch};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::Source;
@@ -23,7 +23,7 @@ const PILOT: u64 = 1_000;
 
 /// Setting of an audit: a family, a method of it where it has several, and a claim.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// The family's verb.
     pub verb: &'static str,
     /// Name of the method.
@@ -79,7 +79,7 @@ pub fn offered() -> Vec<(&'static str, Vec<&'static str>)> {
     all.0
 }
 
-impl Subject {
+impl Setting {
     /// Every family that is offered by each of its methods, under both relations, with δ = 0 and δ > 0.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let mut all = Vec::new();
@@ -102,15 +102,15 @@ impl Subject {
 
     /// Those of them that a plan covers.
     pub fn covered(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
-        struct Planned<'a>(&'a Subject, bool);
+        struct Planned<'a>(&'a Setting, bool);
         impl Visit for Planned<'_> {
             fn family<F: Offered>(&mut self) {
                 let planned = |target| self.0.planned::<F>(self.0.budget, target, 4).is_ok();
                 self.1 |= F::VERB == self.0.verb && TARGETS.into_iter().any(planned);
             }
         }
-        let covered = |subject: &Self| {
-            let mut planned = Planned(subject, false);
+        let covered = |setting: &Self| {
+            let mut planned = Planned(setting, false);
             each_offered(&mut planned);
             planned.1
         };
@@ -156,8 +156,12 @@ struct Either<'a, F: Offered> {
 const MOST: usize = 64;
 
 impl<F: Offered> Target for Either<'_, F> {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        let data = &self.worlds[usize::from(world == World::Second)];
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
+        let data = &self.worlds[usize::from(neighbour == Neighbour::Second)];
         let (artefact, _) = self.plan.run(data, source, &self.stop)?.into_parts();
         let mut numbers = artefact.numbers();
         if numbers.len() < 2 {
@@ -170,43 +174,43 @@ impl<F: Offered> Target for Either<'_, F> {
 
 /// Audits a setting against its own certificate; an error if no plan covers it.
 pub fn audit(
-    subject: &Subject,
+    setting: &Setting,
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
-    audit_against(subject, subject.budget, options, watch)
+    audit_against(setting, setting.budget, options, watch)
 }
 
 /// Audits a setting against the certificate of another budget.
 pub fn audit_against(
-    subject: &Subject,
+    setting: &Setting,
     stated: Budget,
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
     struct Found<'a> {
-        subject: &'a Subject,
+        setting: &'a Setting,
         with: (Budget, &'a AttackOptions, &'a dyn Watch),
         finding: Option<Result<Finding, AuditError>>,
     }
     impl Visit for Found<'_> {
         fn family<F: Offered>(&mut self) {
-            if F::VERB == self.subject.verb {
+            if F::VERB == self.setting.verb {
                 let (stated, options, watch) = self.with;
-                self.finding = Some(of_family::<F>(self.subject, stated, options, watch));
+                self.finding = Some(of_family::<F>(self.setting, stated, options, watch));
             }
         }
     }
-    let mut found = Found { subject, with: (stated, options, watch), finding: None };
+    let mut found = Found { setting, with: (stated, options, watch), finding: None };
     each_offered(&mut found);
     let unknown =
-        || AuditError::NoTable { method: subject.verb, reason: "it is not offered".into() };
+        || AuditError::NoTable { method: setting.verb, reason: "it is not offered".into() };
     found.finding.unwrap_or_else(|| Err(unknown()))
 }
 
 /// The same of a family that need not be listed.
 pub fn of_family<F: Offered>(
-    subject: &Subject,
+    setting: &Setting,
     stated: Budget,
     options: &AttackOptions,
     watch: &dyn Watch,
@@ -216,8 +220,8 @@ pub fn of_family<F: Offered>(
     let mut reason = String::new();
     for target in TARGETS {
         for pair in PAIRS {
-            let planned = |budget| subject.planned::<F>(budget, target, pair.0.len() + 1);
-            match (planned(subject.budget), planned(stated)) {
+            let planned = |budget| setting.planned::<F>(budget, target, pair.0.len() + 1);
+            match (planned(setting.budget), planned(stated)) {
                 (Ok(plan), Ok(other)) => {
                     let claim = claimed(&other)?;
                     let claim = claim.ok_or(AuditError::NothingClaimed { method: F::NAME })?;
@@ -236,7 +240,7 @@ pub fn of_family<F: Offered>(
     let pilot = (options.runs / 5).clamp(40, PILOT);
     let mut worst: Option<((f64, f64), Either<'_, F>, &Claim)> = None;
     for (plan, claim, pair) in &tried {
-        let worlds = table(*pair, plan.schema(), subject.neighbours)?;
+        let worlds = table(*pair, plan.schema(), setting.neighbours)?;
         let target = Either { plan, worlds, stop: AtomicBool::new(false) };
         let releases = runs::collect(&target, pilot, runs::scramble(options.seed), &())?;
         let promise = attack::promise(&target, &releases, claim, options.confidence);
@@ -245,7 +249,7 @@ pub fn of_family<F: Offered>(
         }
     }
     let Some((_, target, claim)) = worst else {
-        let method = subject.method.unwrap_or(subject.verb);
+        let method = setting.method.unwrap_or(setting.verb);
         return Err(AuditError::NoTable { method, reason });
     };
     attack::audit(&target, claim, options, watch)

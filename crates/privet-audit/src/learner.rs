@@ -39,7 +39,7 @@ const FEW_STEPS: &str = "16";
 
 /// Setting of an audit: a learner and its claim.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// The learner and its settings.
     pub method: Method,
     /// Budget requested.
@@ -52,7 +52,7 @@ pub struct Subject {
     pub calibration: Calibration,
 }
 
-impl Subject {
+impl Setting {
     /// Uses the default number of rows and sound constants.
     pub fn new(method: Method, budget: Budget, neighbours: Neighbours) -> Self {
         Self { method, budget, neighbours, rows: ROWS, calibration: Calibration::Sound }
@@ -92,9 +92,9 @@ impl<'a> Learner<'a> {
 }
 
 /// Returns the first plan that the method accepts.
-pub fn planned(subject: &Subject, columns: usize) -> Result<Plan, AuditError> {
-    let method = subject.method.name();
-    if !subject.method.is_private() {
+pub fn planned(setting: &Setting, columns: usize) -> Result<Plan, AuditError> {
+    let method = setting.method.name();
+    if !setting.method.is_private() {
         return Err(AuditError::NothingClaimed { method });
     }
     let losses = [Loss::HuberSvm { h: 0.1 }, Loss::Logistic, Loss::SQUARED];
@@ -109,14 +109,14 @@ pub fn planned(subject: &Subject, columns: usize) -> Result<Plan, AuditError> {
                 let Ok(schema) = pairs::schema(columns, norm, classes) else { continue };
                 let request = Request {
                     schema,
-                    rows: subject.rows,
-                    budget: Some(subject.budget),
-                    neighbours: subject.neighbours,
-                    calibration: subject.calibration,
+                    rows: setting.rows,
+                    budget: Some(setting.budget),
+                    neighbours: setting.neighbours,
+                    calibration: setting.calibration,
                     noise: vec![],
                     among: None,
                     prior_fits: vec![],
-                    task: Erm { loss, method: subject.method.clone() },
+                    task: Erm { loss, method: setting.method.clone() },
                 };
                 match plan(&request) {
                     Ok(plan) => return Ok(plan),
@@ -131,39 +131,39 @@ pub fn planned(subject: &Subject, columns: usize) -> Result<Plan, AuditError> {
 
 /// Audits a learner on the pair that is worst for it.
 pub fn audit(
-    subject: &Subject,
+    setting: &Setting,
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Report, AuditError> {
-    audit_against(subject, subject.budget, options, watch)
+    audit_against(setting, setting.budget, options, watch)
 }
 
 /// Audits a learner against the certificate of another budget: with a smaller one that certificate is
 /// false, and an audit with power refutes it.
 pub fn audit_against(
-    subject: &Subject,
+    setting: &Setting,
     stated: Budget,
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Report, AuditError> {
     RUNS.check(options.runs as f64)?;
-    let method = subject.method.name();
+    let method = setting.method.name();
     let few = [("steps", FEW_STEPS.into())];
-    let fewer = with_unless_given(&subject.method, &few);
+    let fewer = with_unless_given(&setting.method, &few);
     // Some variants of a method have no steps.
-    let quick = fewer.map(|method| Subject { method, ..subject.clone() });
-    let quick = quick.filter(|quick| planned(quick, COLUMNS).is_ok()).unwrap_or(subject.clone());
+    let quick = fewer.map(|method| Setting { method, ..setting.clone() });
+    let quick = quick.filter(|quick| planned(quick, COLUMNS).is_ok()).unwrap_or(setting.clone());
     let mut tried: Vec<(Plan, usize, &[Pair])> =
         vec![(planned(&quick, COLUMNS)?, COLUMNS, &Pair::GENERAL)];
     let straight = [("ridge", STRAIGHT_RIDGE.into())];
     if let Some(method) = with_unless_given(&quick.method, &straight) {
-        let plan = planned(&Subject { method, ..quick }, COLUMNS);
+        let plan = planned(&Setting { method, ..quick }, COLUMNS);
         tried.extend(plan.ok().map(|plan| (plan, COLUMNS, &Pair::GENERAL[..])));
     }
-    if let Some(sharp) = sharp(method, subject.rows) {
-        let method = with_unless_given(&subject.method, &sharp.settings);
+    if let Some(sharp) = sharp(method, setting.rows) {
+        let method = with_unless_given(&setting.method, &sharp.settings);
         let plan = method
-            .and_then(|method| planned(&Subject { method, ..subject.clone() }, sharp.columns).ok());
+            .and_then(|method| planned(&Setting { method, ..setting.clone() }, sharp.columns).ok());
         tried.extend(plan.map(|plan| (plan, sharp.columns, sharp.pairs)));
     }
     let pilot = (options.runs / 5).clamp(40, PILOT);
@@ -176,7 +176,7 @@ pub fn audit_against(
         } else {
             let method = request.task.method.clone();
             certificate(&planned(
-                &Subject { method, budget: stated, ..subject.clone() },
+                &Setting { method, budget: stated, ..setting.clone() },
                 *columns,
             )?)?
         };
@@ -215,16 +215,16 @@ pub(crate) fn certificate(plan: &Plan) -> Result<Claim, AuditError> {
 /// Searches the low bits of a learner's releases on a pair of tables ([`crate::bits`]). The default
 /// ridge is a power of two: quotients by it keep the bits of the dividend.
 pub fn low_bits(
-    subject: &Subject,
+    setting: &Setting,
     pair: Pair,
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
     let straight = [("ridge", EVEN_RIDGE.into()), ("steps", FEW_STEPS.into())];
-    let changed = with_unless_given(&subject.method, &straight[..1])
-        .or_else(|| with_unless_given(&subject.method, &straight[1..]))
-        .unwrap_or(subject.method.clone());
-    let plan = planned(&Subject { method: changed, ..subject.clone() }, COLUMNS)?;
+    let changed = with_unless_given(&setting.method, &straight[..1])
+        .or_else(|| with_unless_given(&setting.method, &straight[1..]))
+        .unwrap_or(setting.method.clone());
+    let plan = planned(&Setting { method: changed, ..setting.clone() }, COLUMNS)?;
     let claim = certificate(&plan)?;
     bits::audit(&Learner::new(&plan, COLUMNS, pair)?, &claim, options, watch)
 }

@@ -76,4 +76,4 @@ pub mod votes;
 pub use attack::{AttackOptions, Finding};
 pub use claim::Claim;
 pub use error::AuditError;
-pub use runs::{Target, Watch, World};
+pub use runs::{Neighbour, Target, Watch};

@@ -12,7 +12,7 @@
 //! g/(|g| + 10⁻⁸), elementwise, gives g = 10⁻⁸·u/(1 − |u|); a step of `dp-agd` shows the direction
 //! alone, not the norm. Smoothing multiplies the observed direction by a number, and the noise with it.
 //! So the attack sees nearly the whole sensitivity, and detects half the noise that a certificate
-//! claims, for `dp-agd` a quarter ([`Subject::refutable`]). Not attacked: the *choices* of `dp-agd`, a
+//! claims, for `dp-agd` a quarter ([`Setting::refutable`]). Not attacked: the *choices* of `dp-agd`, a
 //! fifth of its budget, and the differences of `dp-srm`, whose direction depends on the noise before;
 //! their sensitivities are tested beside the learners.
 
@@ -23,7 +23,7 @@ use crate::claim::CONFIDENCE;
 use crate::one_run::{CANARIES, OneRun, epsilon_lower};
 use crate::pairs::{self, Row};
 use crate::planned::Planned;
-use crate::runs::{Target, World, scramble};
+use crate::runs::{Neighbour, Target, scramble};
 use privet_core::{Budget, Neighbours};
 use privet_dp::noise::{FixedSeed, Source};
 use privet_learn::networks::{ADAM_FLOOR, METHODS, Method, Network};
@@ -50,7 +50,7 @@ const HALVINGS: u32 = 12;
 
 /// Setting of an audit: a training and its claim.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// Training method.
     pub method: Method,
     /// Budget requested.
@@ -59,7 +59,7 @@ pub struct Subject {
     pub neighbours: Neighbours,
 }
 
-impl Subject {
+impl Setting {
     /// Settings of every private training under both relations, and one in floating point.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
@@ -169,11 +169,11 @@ fn short(name: &str) -> Result<Method, AuditError> {
     Ok(few.into_iter().try_fold(method, one)?)
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    let plan = |budget| subject.planned(budget, 1, OTHERS + 1);
-    let (planned, claim) = plan_and_claim(plan, subject.budget, stated)?;
+fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    let plan = |budget| setting.planned(budget, 1, OTHERS + 1);
+    let (planned, claim) = plan_and_claim(plan, setting.budget, stated)?;
     let schema = &planned.request().schema;
     let with = |last: Option<bool>| {
         let other = |row: u64| Row { axis: 0, value: -1.0, positive: row % 2 == 1 };
@@ -181,7 +181,7 @@ fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding
         let rows: Vec<Row> = (0..OTHERS).map(other).chain(planted).collect();
         pairs::table(schema, 1, &rows)
     };
-    let first = match subject.neighbours {
+    let first = match setting.neighbours {
         Neighbours::ReplaceOne | Neighbours::ReplaceLabel => with(Some(true))?,
         Neighbours::AddRemove => with(None)?,
     };
@@ -189,9 +189,9 @@ fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding
     // Weights of the input and the constant, towards class 0 and away from class 1.
     let direction = vec![1.0, -1.0, 1.0, -1.0];
     let start = planned.facts().net.initial(0).into_iter().map(f64::from).collect();
-    let undone = Undone {
+    let undone = Inverted {
         start,
-        method: &subject.method,
+        method: &setting.method,
         planned: Planned::on(&planned, worlds, direction),
     };
     judge(&undone, &claim)
@@ -199,16 +199,20 @@ fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding
 
 /// A training whose released weights are mapped back to the noisy sums that they were made of, as far as
 /// possible.
-struct Undone<'a> {
+struct Inverted<'a> {
     planned: Planned<'a, Network>,
     method: &'a Method,
     /// Initial weights.
     start: Vec<f64>,
 }
 
-impl Target for Undone<'_> {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        let weights = self.planned.release(world, source)?;
+impl Target for Inverted<'_> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
+        let weights = self.planned.release(neighbour, source)?;
         let moved: Vec<f64> =
             weights.iter().zip(&self.start).map(|(now, then)| now - then).collect();
         Ok(match self.method.info().name {
@@ -233,17 +237,17 @@ impl Target for Undone<'_> {
 /// by a fair coin, each on an input of its own. A sample contains nearly all of them: a canary in no
 /// sample would be invisible.
 pub fn one_run(
-    subject: &Subject,
+    setting: &Setting,
     canaries: u64,
     confidence: f64,
     seed: u64,
 ) -> Result<OneRun, AuditError> {
-    one_run_against(subject, subject.budget, canaries, confidence, seed)
+    one_run_against(setting, setting.budget, canaries, confidence, seed)
 }
 
 /// Trains once, and tests a stated budget in place of the one that the training was planned for.
 pub fn one_run_against(
-    subject: &Subject,
+    setting: &Setting,
     stated: Budget,
     canaries: u64,
     confidence: f64,
@@ -252,11 +256,11 @@ pub fn one_run_against(
     CANARIES.check(canaries as f64)?;
     CONFIDENCE.check(confidence)?;
     let width = canaries as usize;
-    let planned = subject.in_samples_of(canaries)?.planned(subject.budget, width, canaries)?;
+    let planned = setting.in_samples_of(canaries)?.planned(setting.budget, width, canaries)?;
     planned.guarantee().ok_or(AuditError::NothingClaimed { method: "network" })?;
     let mut source = FixedSeed::new(scramble(seed));
     let coins: Vec<bool> = (0..width).map(|_| source.bits(1) == 1).collect();
-    let there = |place: &usize| coins[*place] || subject.neighbours == Neighbours::ReplaceOne;
+    let there = |place: &usize| coins[*place] || setting.neighbours == Neighbours::ReplaceOne;
     let row = |place: usize| Row { axis: place, value: 1.0, positive: coins[place] };
     let rows: Vec<Row> = (0..width).filter(there).map(row).collect();
     let data = pairs::table(&planned.request().schema, width, &rows)?;
@@ -276,7 +280,7 @@ pub fn one_run_against(
     let (guesses, right) = (2 * side as u64, (low + high) as u64);
     let lower = epsilon_lower(canaries, guesses, right, stated.delta(), confidence);
     Ok(OneRun {
-        method: subject.method.info().name,
+        method: setting.method.info().name,
         epsilon_claimed: stated.epsilon(),
         delta: stated.delta(),
         epsilon_lower: lower,

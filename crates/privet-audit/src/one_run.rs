@@ -18,7 +18,7 @@
 
 use crate::claim::CONFIDENCE;
 use crate::interval::binomial_cdf;
-use crate::learner::Subject;
+use crate::learner::Setting;
 use crate::pairs::{self, Row};
 use crate::{AuditError, learner};
 use privet_core::{Neighbours, Range};
@@ -79,7 +79,7 @@ pub fn epsilon_lower(canaries: u64, guesses: u64, right: u64, delta: f64, confid
 
 /// Runs a learner once, with `canaries` rows that are each present or absent.
 pub fn audit(
-    subject: &Subject,
+    setting: &Setting,
     canaries: u64,
     confidence: f64,
     seed: u64,
@@ -87,16 +87,16 @@ pub fn audit(
     CANARIES.check(canaries as f64)?;
     CONFIDENCE.check(confidence)?;
     let width = canaries as usize;
-    let subject = Subject { rows: canaries, ..subject.clone() };
-    let method = subject.method.name();
-    let plan = learner::planned(&subject, width)?;
+    let setting = Setting { rows: canaries, ..setting.clone() };
+    let method = setting.method.name();
+    let plan = learner::planned(&setting, width)?;
     let Some(guarantee) = plan.guarantee() else {
         return Err(AuditError::NothingClaimed { method });
     };
     let mut source = FixedSeed::new(crate::runs::scramble(seed));
     let coins: Vec<bool> = (0..width).map(|_| source.bits(1) == 1).collect();
     let rows: Vec<Row> = (0..width)
-        .filter(|place| coins[*place] || subject.neighbours == Neighbours::ReplaceOne)
+        .filter(|place| coins[*place] || setting.neighbours == Neighbours::ReplaceOne)
         .map(|place| Row { axis: place, value: 1.0, positive: coins[place] })
         .collect();
     let data = pairs::table(&plan.request().schema, width, &rows)?;

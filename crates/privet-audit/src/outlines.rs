@@ -10,7 +10,7 @@
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding};
 use crate::planned::claimed;
-use crate::runs::{Target, Watch, World};
+use crate::runs::{Neighbour, Target, Watch};
 use privet_core::{Budget, Neighbours};
 use privet_data::read::{CellKey, HeldKeys};
 use privet_data::schema::{FileFacts, UnitDraft};
@@ -22,7 +22,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Setting of an audit: an outline and its claim.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// Budget requested.
     pub budget: Budget,
     /// Neighbour relation.
@@ -37,7 +37,7 @@ pub struct Subject {
 const OTHERS: u64 = 60;
 const COLUMNS: [&str; 2] = ["a", "b"];
 
-impl Subject {
+impl Setting {
     /// Settings of both relations and units; and for records under add-remove, texts that no other unit
     /// holds, with a separate budget.
     pub fn all(epsilon: f64, delta: f64, own: (f64, f64)) -> Result<Vec<Self>, AuditError> {
@@ -63,7 +63,7 @@ impl Subject {
                 max_records,
                 ..UnitDraft::default()
             }),
-            self.rows(World::Second),
+            self.rows(Neighbour::Second),
             self.neighbours,
             (budget.epsilon(), Some(budget.delta())),
         );
@@ -76,9 +76,9 @@ impl Subject {
     }
 
     /// The number of lines.
-    fn rows(&self, world: World) -> u64 {
-        let own = match (self.neighbours, world) {
-            (Neighbours::AddRemove, World::First) => 0,
+    fn rows(&self, neighbour: Neighbour) -> u64 {
+        let own = match (self.neighbours, neighbour) {
+            (Neighbours::AddRemove, Neighbour::First) => 0,
             _ => u64::from(self.most()),
         };
         2 * OTHERS * u64::from(self.most()) + own
@@ -104,22 +104,22 @@ impl Subject {
     }
 
     /// The number of units that hold each key.
-    fn held(&self, world: World) -> HeldKeys {
+    fn held(&self, neighbour: Neighbour) -> HeldKeys {
         let mut counts = BTreeMap::new();
         if !self.alone {
             counts.extend(self.keys().into_iter().map(|key| (key, OTHERS)));
         }
-        let own = match (self.neighbours, world) {
-            (Neighbours::AddRemove, World::First) => None,
-            (_, World::First) => Some(0),
-            (_, World::Second) => Some(1),
+        let own = match (self.neighbours, neighbour) {
+            (Neighbours::AddRemove, Neighbour::First) => None,
+            (_, Neighbour::First) => Some(0),
+            (_, Neighbour::Second) => Some(1),
         };
         for column in 0..COLUMNS.len() as u32 {
             for text in own.into_iter().flat_map(|side| self.keys_of(side)) {
                 *counts.entry((column, text)).or_insert(0) += 1;
             }
         }
-        HeldKeys { rows: self.rows(world), counts }
+        HeldKeys { rows: self.rows(neighbour), counts }
     }
 }
 
@@ -133,9 +133,9 @@ struct Outlines {
 }
 
 impl Outlines {
-    fn of(subject: &Subject, plan: &Plan<Outline>) -> Result<Self, AuditError> {
-        let held = [World::First, World::Second].map(|world| subject.held(world));
-        let keys = subject.keys();
+    fn of(setting: &Setting, plan: &Plan<Outline>) -> Result<Self, AuditError> {
+        let held = [Neighbour::First, Neighbour::Second].map(|neighbour| setting.held(neighbour));
+        let keys = setting.keys();
         let noise = |name| plan.settings().get(name).unwrap_or(1.0);
         // Along the direction that best distinguishes the two: each number's shift divided by its
         // variance.
@@ -160,8 +160,12 @@ fn moved(held: &[HeldKeys; 2], keys: &[(u32, CellKey)]) -> [Vec<f64>; 2] {
 }
 
 impl Target for Outlines {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        let (plan, lines) = &self.worlds[usize::from(world == World::Second)];
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
+        let (plan, lines) = &self.worlds[usize::from(neighbour == Neighbour::Second)];
         let (found, _) = plan.run(lines, source, &self.stop)?.into_parts();
         let named: BTreeMap<(u32, &CellKey), f64> =
             found.keys.iter().map(|found| ((found.column, &found.key), found.count)).collect();
@@ -177,24 +181,24 @@ impl Target for Outlines {
 
 /// Audits an outline.
 pub fn audit(
-    subject: &Subject,
+    setting: &Setting,
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
-    audit_against(subject, subject.budget, options, watch)
+    audit_against(setting, setting.budget, options, watch)
 }
 
 /// Audits it against the certificate of another budget.
 pub fn audit_against(
-    subject: &Subject,
+    setting: &Setting,
     stated: Budget,
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
-    let plan = subject.planned(subject.budget)?;
-    let claim = claimed(&subject.planned(stated)?)?;
+    let plan = setting.planned(setting.budget)?;
+    let claim = claimed(&setting.planned(stated)?)?;
     let claim = claim.ok_or(AuditError::NothingClaimed { method: "outline" })?;
-    attack::audit(&Outlines::of(subject, &plan)?, &claim, options, watch)
+    attack::audit(&Outlines::of(setting, &plan)?, &claim, options, watch)
 }
 
 #[cfg(test)]
@@ -205,15 +209,16 @@ mod tests {
     /// The pairs are as far apart as the theorem allows.
     #[test]
     fn the_worlds_differ_by_all_that_is_charged() {
-        for subject in Subject::all(4.0, 1e-5, (1.0, 0.4)).unwrap().iter().filter(|one| !one.alone)
+        for setting in Setting::all(4.0, 1e-5, (1.0, 0.4)).unwrap().iter().filter(|one| !one.alone)
         {
-            let held = [World::First, World::Second].map(|world| subject.held(world));
-            let [counts, totals] = moved(&held, &subject.keys());
+            let held =
+                [Neighbour::First, Neighbour::Second].map(|neighbour| setting.held(neighbour));
+            let [counts, totals] = moved(&held, &setting.keys());
             let squares = |all: &[f64]| all.iter().map(|x| x * x).sum::<f64>();
-            let (sides, most) = (subject.neighbours.sides(), f64::from(subject.most()));
+            let (sides, most) = (setting.neighbours.sides(), f64::from(setting.most()));
             let columns = COLUMNS.len() as f64;
-            assert_eq!(squares(&counts), sides * columns * most, "{subject:?}");
-            assert_eq!(squares(&totals), sides * columns * most * most, "{subject:?}");
+            assert_eq!(squares(&counts), sides * columns * most, "{setting:?}");
+            assert_eq!(squares(&totals), sides * columns * most * most, "{setting:?}");
             assert_eq!(totals.len(), COLUMNS.len() * KINDS);
         }
     }

@@ -12,15 +12,15 @@ mod phases;
 mod progress;
 mod ratings;
 mod selections;
+mod settings;
 mod streams;
-mod subjects;
 mod votes;
 
 use self::progress::{LEARNER, OTHER, Progress, SINGLE};
 use crate::attack::{self, AttackOptions};
 use crate::bits::{self, FloatingPoint, Scalar};
 use crate::cases::cases;
-use crate::learner::{self, Subject};
+use crate::learner::{self, Setting};
 use crate::pairs::Pair;
 use crate::peers::short;
 use crate::printed::{self, Verdict};
@@ -129,23 +129,23 @@ fn learners(
         for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
             for (epsilon, delta) in BUDGETS {
                 let budget = Budget::new(epsilon, delta)?;
-                let subject = Subject::new(method.clone(), budget, neighbours);
+                let setting = Setting::new(method.clone(), budget, neighbours);
                 let claimed = format!("({}, {})", short(epsilon), short(delta));
                 progress.step(LEARNER, &format!("{} {neighbours} {claimed}", info.name));
-                let row = match learner::audit(&subject, options, &()) {
+                let row = match learner::audit(&setting, options, &()) {
                     Ok(report) => {
-                        let found = &report.finding;
-                        page.expect(!found.refuted, || {
+                        let finding = &report.finding;
+                        page.expect(!finding.refuted, || {
                             format!("{} {neighbours} {claimed} is refuted", info.name)
                         });
-                        let statistic = serde_word(found.statistic);
+                        let statistic = serde_word(finding.statistic);
                         format!(
                             "{} | {} | {claimed} | {:.3} | {} | {statistic} | {}",
                             report.loss,
                             report.pair,
-                            found.epsilon_lower,
-                            by_mu(found),
-                            answer(found.refuted)
+                            finding.epsilon_lower,
+                            by_mu(finding),
+                            answer(finding.refuted)
                         )
                     }
                     // The method refuses this combination before any data: nothing to audit.
@@ -200,8 +200,8 @@ fn doubled(
         }
         for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
             progress.step(LEARNER, &format!("{} {neighbours} at twice its ε", info.name));
-            let subject = Subject::new(method.clone(), asked, neighbours);
-            let row = match learner::audit_against(&subject, stated, options, &()) {
+            let setting = Setting::new(method.clone(), asked, neighbours);
+            let row = match learner::audit_against(&setting, stated, options, &()) {
                 Ok(report) => {
                     page.doubled.0 += u32::from(report.finding.refuted);
                     page.doubled.1 += 1;
@@ -236,8 +236,8 @@ fn single_runs(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<()
         }
         for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
             progress.step(SINGLE, &format!("one run of {}, {neighbours}", info.name));
-            let subject = Subject::new(method.clone(), Budget::new(4.0, 1e-5)?, neighbours);
-            let row = match one_run::audit(&subject, 400, 0.999, seed) {
+            let setting = Setting::new(method.clone(), Budget::new(4.0, 1e-5)?, neighbours);
+            let row = match one_run::audit(&setting, 400, 0.999, seed) {
                 Ok(found) => {
                     page.expect(!found.refuted, || format!("one run refutes {}", info.name));
                     format!(
@@ -272,21 +272,21 @@ fn mechanisms(
     for case in cases()? {
         progress.step(OTHER, case.what);
         let options = AttackOptions { runs: options.runs.max(case.least_runs), ..*options };
-        let found = attack::audit(case.target.as_ref(), &case.claim, &options, &())?;
-        page.expect(found.refuted == case.is_false, || {
-            format!("{}: refuted is {}", case.what, found.refuted)
+        let finding = attack::audit(case.target.as_ref(), &case.claim, &options, &())?;
+        page.expect(finding.refuted == case.is_false, || {
+            format!("{}: refuted is {}", case.what, finding.refuted)
         });
         let _ = writeln!(
             page.text,
             "| {} | ({}, {}) | {} | {} | {:.3} | {} | {} |",
             case.what,
-            short(found.epsilon_claimed),
-            short(found.delta),
+            short(finding.epsilon_claimed),
+            short(finding.delta),
             if case.is_false { "false" } else { "true" },
-            found.runs,
-            found.epsilon_lower,
-            by_mu(&found),
-            answer(found.refuted)
+            finding.runs,
+            finding.epsilon_lower,
+            by_mu(&finding),
+            answer(finding.refuted)
         );
     }
     page.text.push('\n');
@@ -330,9 +330,9 @@ fn sampler_table(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<
     page.text.push_str(
         "## Samplers\n\n| law | scale | largest gap | allowed | fits |\n|---|---|---|---|---|\n",
     );
-    let found = samplers::audit(1_000_000, seed)?;
+    let finding = samplers::audit(1_000_000, seed)?;
     let verdict = |passes: bool| if passes { "yes" } else { "**no**" };
-    for fit in &found.fits {
+    for fit in &finding.fits {
         page.expect(fit.passes(), || format!("{} at {} does not fit", fit.law, fit.scale));
         let _ = writeln!(
             page.text,
@@ -348,7 +348,7 @@ fn sampler_table(page: &mut Page, seed: u64, progress: &Progress<'_>) -> Result<
         "\nTails, and pairs of successive draws: exact binomial tests.\n\n\
          | law | scale | what | seen | expected | fits |\n|---|---|---|---|---|---|\n",
     );
-    for count in &found.counts {
+    for count in &finding.counts {
         page.expect(count.passes(), || {
             format!("{} of {} at {} do not fit", count.what, count.law, count.scale)
         });
@@ -411,10 +411,10 @@ fn low_bits(
          | method | pair | ε at least | refuted |\n|---|---|---|---|\n",
     );
     for name in LOW_BITS {
-        let subject = Subject::new(name.parse()?, Budget::new(1.0, 1e-5)?, Neighbours::AddRemove);
+        let setting = Setting::new(name.parse()?, Budget::new(1.0, 1e-5)?, Neighbours::AddRemove);
         for pair in [Pair::Canary, Pair::AllEqual] {
             progress.step(OTHER, &format!("low bits of {name}"));
-            let found = learner::low_bits(&subject, pair, options, &())?;
+            let found = learner::low_bits(&setting, pair, options, &())?;
             page.expect(!found.refuted, || format!("low bits of {name}, {pair}: refuted"));
             let _ = writeln!(
                 page.text,

@@ -11,41 +11,41 @@ use crate::AuditError;
 use crate::attack::Finding;
 use crate::audited::{Judge, audited};
 use crate::claim::Claim;
-use crate::runs::{Target, World};
+use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{Event, gaussian};
 use privet_dp::gate::GateError;
 use privet_dp::mechanism::Gaussian;
-use privet_dp::mechanism::shares::{Adding, Among, NoiseMode, joined, split};
+use privet_dp::mechanism::shares::{NoiseMode, Participants, ServerSum, joined, split};
 use privet_dp::noise::{GridGaussian, Source};
 use privet_learn::LearnError;
 
 /// Setting of an audit: a coalition and the claim against it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// The number of parties and servers.
-    pub among: Among,
+    pub among: Participants,
     /// The number of servers in the coalition.
     pub colluding: u32,
     /// Budget requested.
     pub budget: Budget,
 }
 
-impl Subject {
+impl Setting {
     /// Settings with as many colluding servers as allowed, for a few numbers of servers; and one
     /// without.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
-        let subject = |servers, honest, colluding| {
-            let among = Among { parties: 3, servers, honest, noise: NoiseMode::Shares };
+        let setting = |servers, honest, colluding| {
+            let among = Participants { parties: 3, servers, honest, noise: NoiseMode::Shares };
             Self { among, colluding, budget }
         };
         Ok(vec![
-            subject(2, 1, 1),
-            subject(2, 1, 0),
-            subject(3, 1, 2),
-            subject(3, 2, 1),
-            subject(5, 3, 2),
+            setting(2, 1, 1),
+            setting(2, 1, 0),
+            setting(3, 1, 2),
+            setting(3, 2, 1),
+            setting(5, 3, 2),
         ])
     }
 
@@ -55,15 +55,15 @@ impl Subject {
     }
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    judge(&Coalition::new(subject)?, &Claim::stated_gaussian(stated))
+fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    judge(&Coalition::new(setting)?, &Claim::stated_gaussian(stated))
 }
 
 /// One round, from the coalition's view.
 struct Coalition {
-    among: Among,
+    among: Participants,
     servers: usize,
     leaf: Event,
     step: f64,
@@ -72,8 +72,8 @@ struct Coalition {
 }
 
 impl Coalition {
-    fn new(subject: &Subject) -> Result<Self, AuditError> {
-        let Subject { among, colluding, budget } = *subject;
+    fn new(setting: &Setting) -> Result<Self, AuditError> {
+        let Setting { among, colluding, budget } = *setting;
         let noise_scale = 1.0 / gaussian::mu(budget.epsilon(), budget.delta());
         let mechanism = Gaussian {
             neighbours: Neighbours::AddRemove,
@@ -91,9 +91,13 @@ impl Coalition {
 }
 
 impl Target for Coalition {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let [first, second] = &self.worlds;
-        let values = if world == World::Second { second } else { first };
+        let values = if neighbour == Neighbour::Second { second } else { first };
         let shares = split(values, self.among.servers, source);
         let (mut openings, mut seen) = (Vec::new(), Vec::new());
         for (server, share) in shares.iter().enumerate() {
@@ -103,7 +107,8 @@ impl Target for Coalition {
                 seen.push((share[0] & ((1 << 53) - 1)) as f64 / 2_f64.powi(53));
                 openings.push(share.to_vec());
             } else {
-                let mut adding = Adding::new(&self.leaf, self.among).map_err(LearnError::from)?;
+                let mut adding =
+                    ServerSum::new(&self.leaf, self.among).map_err(LearnError::from)?;
                 adding.add(share).map_err(LearnError::from)?;
                 openings.push(adding.opening(source).map_err(LearnError::from)?);
             }

@@ -15,7 +15,7 @@
 use crate::attack::{self, AttackOptions, Finding};
 use crate::learner::{Learner, certificate};
 use crate::pairs::{self, Pair};
-use crate::runs::{Target, Watch, World};
+use crate::runs::{Neighbour, Target, Watch};
 use crate::{AuditError, bits};
 use privet_core::{Budget, Neighbours};
 use privet_data::{self as data, Dataset};
@@ -73,11 +73,15 @@ struct Phases<'a> {
 }
 
 impl Target for Phases<'_> {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         if self.released == Released::AsPlanned {
-            return self.learner.release(world, source);
+            return self.learner.release(neighbour, source);
         }
-        let Sums { pull, curvature } = self.sums[usize::from(world == World::Second)];
+        let Sums { pull, curvature } = self.sums[usize::from(neighbour == Neighbour::Second)];
         let mut noise = [0.0];
         self.noise.fill(&mut noise, source);
         Ok(vec![(pull - noise[0]) / curvature])

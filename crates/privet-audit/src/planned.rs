@@ -2,7 +2,7 @@
 
 use crate::AuditError;
 use crate::claim::Claim;
-use crate::runs::{Target, World};
+use crate::runs::{Neighbour, Target};
 use privet_data::Dataset;
 use privet_dp::noise::Source;
 use privet_learn::{Artefact, Erm, Plan, Task};
@@ -35,8 +35,12 @@ impl<'a, T: Task> Planned<'a, T> {
 }
 
 impl<T: Task> Target for Planned<'_, T> {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        let data = &self.worlds[usize::from(world == World::Second)];
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
+        let data = &self.worlds[usize::from(neighbour == Neighbour::Second)];
         let (artefact, _) = self.plan.run(data, source, &self.stop)?.into_parts();
         Ok(artefact.numbers())
     }

@@ -26,7 +26,7 @@ const LEARNT: u64 = 200;
 
 /// Setting of an audit: a method of completion and its claim.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// Method of completing ratings.
     pub method: Method,
     /// Budget requested.
@@ -35,7 +35,7 @@ pub struct Subject {
     pub neighbours: Neighbours,
 }
 
-impl Subject {
+impl Setting {
     /// Settings of every method under both relations.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
@@ -94,10 +94,10 @@ fn direction(
     seed: u64,
 ) -> Result<Vec<f64>, AuditError> {
     let mut sums: [Vec<f64>; 2] = [Vec::new(), Vec::new()];
-    for (world, sum) in worlds.iter().zip(&mut sums) {
+    for (neighbour, sum) in worlds.iter().zip(&mut sums) {
         for run in 0..LEARNT {
             let mut source = FixedSeed::new(seed.wrapping_mul(1_000_003).wrapping_add(run));
-            let release = plan.run(world, &mut source, &AtomicBool::new(false))?;
+            let release = plan.run(neighbour, &mut source, &AtomicBool::new(false))?;
             let numbers = release.value().numbers();
             sum.resize(numbers.len(), 0.0);
             sum.iter_mut().zip(numbers).for_each(|(sum, number)| *sum += number);
@@ -109,24 +109,24 @@ fn direction(
 
 /// Audits completed ratings.
 pub fn audit(
-    subject: &Subject,
+    setting: &Setting,
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
-    audit_against(subject, subject.budget, options, watch)
+    audit_against(setting, setting.budget, options, watch)
 }
 
 /// Audits them against the certificate of another budget.
 pub fn audit_against(
-    subject: &Subject,
+    setting: &Setting,
     stated: Budget,
     options: &AttackOptions,
     watch: &dyn Watch,
 ) -> Result<Finding, AuditError> {
-    let plan = subject.planned(subject.budget)?;
-    let claim = claimed(&subject.planned(stated)?)?;
+    let plan = setting.planned(setting.budget)?;
+    let claim = claimed(&setting.planned(stated)?)?;
     let claim = claim.ok_or(AuditError::NothingClaimed { method: "complete" })?;
-    let worlds = subject.tables(&plan.request().schema)?;
+    let worlds = setting.tables(&plan.request().schema)?;
     let direction = direction(&plan, &worlds, options.seed)?;
     attack::audit(&Planned::on(&plan, worlds, direction), &claim, options, watch)
 }

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// One of two neighbouring inputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum World {
+pub enum Neighbour {
     /// Without the canary, or with the record that replaces it.
     First,
     /// With the canary.
@@ -21,7 +21,11 @@ pub enum World {
 /// A target of attacks: releases numbers on either of two neighbouring inputs.
 pub trait Target: Sync {
     /// Makes one release. An implementer takes all randomness from `source`.
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError>;
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError>;
 
     /// ln of (density on the second input / on the first), up to an increasing function, if it is known.
     fn likelihood_ratio(&self, _release: &[f64]) -> Option<f64> {
@@ -56,8 +60,8 @@ pub(crate) fn scramble(word: u64) -> u64 {
 }
 
 /// The random stream of one run.
-pub fn stream(seed: u64, world: World, index: u64) -> FixedSeed {
-    let run = 2 * index + u64::from(world == World::Second);
+pub fn stream(seed: u64, neighbour: Neighbour, index: u64) -> FixedSeed {
+    let run = 2 * index + u64::from(neighbour == Neighbour::Second);
     FixedSeed::new(scramble(scramble(seed).wrapping_add(run)))
 }
 
@@ -69,11 +73,11 @@ pub fn collect(
     watch: &dyn Watch,
 ) -> Result<[Vec<Vec<f64>>; 2], AuditError> {
     let done = AtomicU64::new(0);
-    let one = |world: World| {
+    let one = |neighbour: Neighbour| {
         (0..runs)
             .into_par_iter()
             .map(|index| {
-                let release = target.release(world, &mut stream(seed, world, index))?;
+                let release = target.release(neighbour, &mut stream(seed, neighbour, index))?;
                 let finished = done.fetch_add(1, Ordering::Relaxed) + 1;
                 if watch.proceed(finished, 2 * runs) {
                     Ok(release)
@@ -83,7 +87,7 @@ pub fn collect(
             })
             .collect::<Result<Vec<_>, AuditError>>()
     };
-    Ok([one(World::First)?, one(World::Second)?])
+    Ok([one(Neighbour::First)?, one(Neighbour::Second)?])
 }
 
 #[cfg(test)]
@@ -93,11 +97,11 @@ mod tests {
     /// Seed and index are not interchangeable: no two audits share a run's stream.
     #[test]
     fn streams_differ() {
-        let first = |seed, world, index| stream(seed, world, index).next_u64();
+        let first = |seed, neighbour, index| stream(seed, neighbour, index).next_u64();
         let mut seen: Vec<u64> = (0..40)
             .flat_map(|seed| (0..40).map(move |index| (seed, index)))
             .flat_map(|(seed, index)| {
-                [World::First, World::Second].map(|world| first(seed, world, index))
+                [Neighbour::First, Neighbour::Second].map(|neighbour| first(seed, neighbour, index))
             })
             .collect();
         seen.sort_unstable();

@@ -12,7 +12,7 @@
 use crate::AuditError;
 use crate::attack::Finding;
 use crate::audited::{Judge, audited, plan_and_claim};
-use crate::runs::{Target, World};
+use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::Source;
@@ -23,7 +23,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Setting of an audit: a choice and its claim.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// The selector with its settings.
     pub method: Selector,
     /// Budget requested.
@@ -50,7 +50,7 @@ const CASES: [Case; 7] = [
     ("lasso-stability", &[("lambda", "900"), ("curvature", "0.25")], true, false),
 ];
 
-impl Subject {
+impl Setting {
     /// Settings of every selector under every relation that it covers.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let mut all = Vec::new();
@@ -172,8 +172,12 @@ struct Chosen<'a> {
 }
 
 impl Target for Chosen<'_> {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        let data = &self.worlds[usize::from(world == World::Second)];
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
+        let data = &self.worlds[usize::from(neighbour == Neighbour::Second)];
         let (support, _) = self.plan.run(data, source, &self.stop)?.into_parts();
         // The column chosen, or none, as two indicators.
         let place = support.columns.and_then(|columns| columns.first().copied());
@@ -186,15 +190,15 @@ impl Target for Chosen<'_> {
     }
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    let (others, first, second) = subject.rows()?;
+fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    let (others, first, second) = setting.rows()?;
     let with = |row: Option<Row>| others.iter().copied().chain(row).collect::<Vec<Row>>();
     let (one, two) = (with(first), with(Some(second)));
-    let planned = |budget| subject.planned(budget, two.len() as u64);
-    let (plan, claim) = plan_and_claim(planned, subject.budget, stated)?;
-    let schema = subject.schema()?;
+    let planned = |budget| setting.planned(budget, two.len() as u64);
+    let (plan, claim) = plan_and_claim(planned, setting.budget, stated)?;
+    let schema = setting.schema()?;
     let worlds = [table(&one, &schema)?, table(&two, &schema)?];
     judge(&Chosen { plan: &plan, worlds, stop: AtomicBool::new(false) }, &claim)
 }

@@ -88,7 +88,7 @@ pub(crate) fn with_unless_given(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::learner::{ROWS, Subject, planned};
+    use crate::learner::{ROWS, Setting, planned};
     use privet_core::{Budget, Neighbours};
     use privet_learn::METHODS;
 
@@ -103,8 +103,8 @@ mod tests {
             let method = with_unless_given(&method, &sharp.settings).unwrap();
             assert_eq!(with_unless_given(&method, &sharp.settings), None, "nothing is free now");
             let budget = Budget::new(4.0, 1e-5).unwrap();
-            let subject = Subject::new(method, budget, Neighbours::ReplaceOne);
-            planned(&subject, sharp.columns).unwrap();
+            let setting = Setting::new(method, budget, Neighbours::ReplaceOne);
+            planned(&setting, sharp.columns).unwrap();
         }
         assert_eq!(lists, 11, "a method was renamed");
     }

@@ -89,9 +89,9 @@ impl Frequencies {
     fn count(worlds: [&[Vec<f64>]; 2]) -> Option<Self> {
         let most = MOST_VALUES.min((worlds[0].len() + worlds[1].len()) / 4);
         let mut counts: HashMap<Vec<u64>, [f64; 2]> = HashMap::new();
-        for (world, releases) in worlds.into_iter().enumerate() {
+        for (neighbour, releases) in worlds.into_iter().enumerate() {
             for release in releases {
-                counts.entry(value(release)).or_default()[world] += 1.0;
+                counts.entry(value(release)).or_default()[neighbour] += 1.0;
                 if counts.len() > most {
                     return None;
                 }
@@ -121,8 +121,9 @@ pub(crate) struct Discriminant {
 
 impl Discriminant {
     fn train(worlds: [&[Vec<f64>]; 2]) -> Self {
-        let width = worlds.iter().flat_map(|world| world.iter()).map(Vec::len).max().unwrap_or(0);
-        let all = || worlds.iter().flat_map(|world| world.iter());
+        let width =
+            worlds.iter().flat_map(|neighbour| neighbour.iter()).map(Vec::len).max().unwrap_or(0);
+        let all = || worlds.iter().flat_map(|neighbour| neighbour.iter());
         let count = all().count().max(1) as f64;
         let at = |release: &[f64], j: usize| {
             release.get(j).copied().filter(|x| x.is_finite()).unwrap_or(0.0)
@@ -136,8 +137,8 @@ impl Discriminant {
             })
             .collect();
         let mut trained = Self { centre, spread, weights: Vec::new() };
-        let features: [Vec<Vec<f64>>; 2] =
-            worlds.map(|world| world.iter().map(|release| trained.features(release)).collect());
+        let features: [Vec<Vec<f64>>; 2] = worlds
+            .map(|neighbour| neighbour.iter().map(|release| trained.features(release)).collect());
         trained.weights = fisher(&features, 2 * width);
         trained
     }
@@ -160,17 +161,17 @@ impl Discriminant {
 
 /// S⁻¹(m₂ − m₁), S the pooled covariance with a little ridge.
 fn fisher(worlds: &[Vec<Vec<f64>>; 2], width: usize) -> Vec<f64> {
-    let mean = |world: &[Vec<f64>]| -> Vec<f64> {
-        let count = world.len().max(1) as f64;
-        (0..width).map(|j| world.iter().map(|row| row[j]).sum::<f64>() / count).collect()
+    let mean = |neighbour: &[Vec<f64>]| -> Vec<f64> {
+        let count = neighbour.len().max(1) as f64;
+        (0..width).map(|j| neighbour.iter().map(|row| row[j]).sum::<f64>() / count).collect()
     };
     let means = [mean(&worlds[0]), mean(&worlds[1])];
     let difference: Vec<f64> = means[1].iter().zip(&means[0]).map(|(b, a)| b - a).collect();
     let count = (worlds[0].len() + worlds[1].len()).max(1) as f64;
     let covariance = |i: usize, j: usize| {
         let both = worlds.iter().zip(&means);
-        both.map(|(world, mean)| {
-            world.iter().map(|row| (row[i] - mean[i]) * (row[j] - mean[j])).sum::<f64>()
+        both.map(|(neighbour, mean)| {
+            neighbour.iter().map(|row| (row[i] - mean[i]) * (row[j] - mean[j])).sum::<f64>()
         })
         .sum::<f64>()
             / count
@@ -211,7 +212,7 @@ mod tests {
 
     #[test]
     fn the_discriminant_sees_a_shift_and_a_spread() {
-        let world = |shift: f64, spread: f64| -> Vec<Vec<f64>> {
+        let neighbour = |shift: f64, spread: f64| -> Vec<Vec<f64>> {
             (0..400)
                 .map(|i| {
                     let z = crate::normal::quantile((f64::from(i) + 0.5) / 400.0);
@@ -220,8 +221,8 @@ mod tests {
                 .collect()
         };
         for (first, second, more, less) in [
-            (world(0.0, 1.0), world(1.0, 1.0), 3.0, -3.0),
-            (world(0.0, 1.0), world(0.0, 2.0), 3.0, 0.0),
+            (neighbour(0.0, 1.0), neighbour(1.0, 1.0), 3.0, -3.0),
+            (neighbour(0.0, 1.0), neighbour(0.0, 2.0), 3.0, 0.0),
         ] {
             let trained = Discriminant::train([&first, &second]);
             let score = |x: f64| trained.score(&[7.0, x, f64::NAN]);
@@ -234,12 +235,12 @@ mod tests {
     /// counted.
     #[test]
     fn few_values_are_counted() {
-        let world = |odd: usize| -> Vec<Vec<f64>> {
+        let neighbour = |odd: usize| -> Vec<Vec<f64>> {
             (0..100)
                 .map(|i| vec![[1.0, 0.0, 2.0][usize::from(i < odd) + usize::from(i < 5)]])
                 .collect()
         };
-        let (first, second) = (world(20), world(80));
+        let (first, second) = (neighbour(20), neighbour(80));
         let counted = Frequencies::count([&first, &second]).unwrap();
         let [one, none, two] = [1.0, 0.0, 2.0].map(|value| counted.score(&[value]));
         assert!(none > two && two > one && two.abs() < 1e-12, "{none} {two} {one}");

@@ -19,7 +19,7 @@ use crate::AuditError;
 use crate::attack::Finding;
 use crate::audited::{Judge, audited, plan_and_claim};
 use crate::planned::Planned;
-use crate::runs::{Target, World};
+use crate::runs::{Neighbour, Target};
 use privet_core::Budget;
 use privet_data::{Dataset, Schema, read};
 use privet_dp::continual::Factor;
@@ -34,7 +34,7 @@ const BALL: f64 = 1e6;
 
 /// Setting of an audit: a stream and its claim.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// Kind of the stream's releases.
     pub of: Of,
     /// Budget requested.
@@ -117,7 +117,7 @@ impl Of {
     ];
 }
 
-impl Subject {
+impl Setting {
     /// Settings of every kind of stream.
     pub fn all(budget: Budget) -> Vec<Self> {
         Of::ALL.map(|of| Self { of, budget }).into()
@@ -186,7 +186,7 @@ fn factor(word: &str, buffers: &[[f64; 2]]) -> Factor {
 }
 
 /// Inverse of a release's transformation of the noisy rows, by coordinate.
-enum Undone {
+enum Inverted {
     /// Running sums times a decreasing number.
     Sums { factor: Factor, stiffness: f64, coordinates: usize },
     /// Points, multiplied by their step.
@@ -195,7 +195,7 @@ enum Undone {
     AsItIs,
 }
 
-impl Undone {
+impl Inverted {
     fn undo(&self, release: &[f64]) -> Vec<f64> {
         match self {
             Self::AsItIs => release.to_vec(),
@@ -246,13 +246,17 @@ impl Undone {
 /// A stream on two neighbouring tables, its releases mapped back to the noisy rows.
 struct Seen<T> {
     inner: T,
-    undone: Undone,
+    undone: Inverted,
     direction: Vec<f64>,
 }
 
 impl<T: Target> Target for Seen<T> {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        Ok(self.undone.undo(&self.inner.release(world, source)?))
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
+        Ok(self.undone.undo(&self.inner.release(neighbour, source)?))
     }
 
     fn direction(&self) -> Option<Vec<f64>> {
@@ -281,10 +285,10 @@ fn models(of: Of, budget: Budget) -> Result<Plan<Online>, AuditError> {
         delta: Some(budget.delta()),
         ..Words::of("gd".parse()?)
     };
-    let asked = Online::request(&schema()?, u64::from(slots), method, &words)?;
+    let request = Online::request(&schema()?, u64::from(slots), method, &words)?;
     let batch = if of == Of::Experts { slots } else { 1 };
-    let task = asked.task.clone().in_batches(batch).keeping(slots);
-    Ok(plan(&Request { task, ..asked })?)
+    let task = request.task.clone().in_batches(batch).keeping(slots);
+    Ok(plan(&Request { task, ..request })?)
 }
 
 fn counts(budget: Budget) -> Result<Plan<Tally>, AuditError> {
@@ -297,7 +301,7 @@ fn counts(budget: Budget) -> Result<Plan<Tally>, AuditError> {
 fn points_apart(slope: f64, of: Of) -> Vec<f64> {
     let (slots, changed, ridge) = of.shape();
     let ball = Ball { radius: BALL, ridge, slope };
-    let world = |own: f64| -> Vec<f64> {
+    let neighbour = |own: f64| -> Vec<f64> {
         let mut theta = vec![0.0];
         let step = |t: u32| {
             let x: &[(usize, f64)] = if t as usize == changed + 1 { &[(0, 1.0)] } else { &[] };
@@ -319,28 +323,28 @@ fn points_apart(slope: f64, of: Of) -> Vec<f64> {
         };
         (1..=slots).map(step).collect()
     };
-    world(-slope).iter().zip(world(slope)).map(|(a, b)| a - b).collect()
+    neighbour(-slope).iter().zip(neighbour(slope)).map(|(a, b)| a - b).collect()
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    let of = subject.of;
+fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    let of = setting.of;
     let (slots, changed, _) = of.shape();
     let mut g = vec![0.0; slots as usize];
     if of == Of::Tally {
-        let (plan, claim) = plan_and_claim(counts, subject.budget, stated)?;
+        let (plan, claim) = plan_and_claim(counts, setting.budget, stated)?;
         let schema = &plan.request().schema;
         let worlds = [table(schema, of, "0,yes")?, table(schema, of, "0,no")?];
         let factor = factor("buffered", &plan.request().task.buffers);
         g[changed] = 1.0;
         let column = applied(&factor, &g);
         let direction = column.iter().flat_map(|c| [*c, -*c]).collect::<Vec<f64>>();
-        let undone = Undone::Sums { factor, stiffness: 1.0, coordinates: 2 };
+        let undone = Inverted::Sums { factor, stiffness: 1.0, coordinates: 2 };
         let inner = Planned::on(&plan, worlds, direction.clone());
         return judge(&Seen { inner, undone, direction }, &claim);
     }
-    let (plan, claim) = plan_and_claim(|budget| models(of, budget), subject.budget, stated)?;
+    let (plan, claim) = plan_and_claim(|budget| models(of, budget), setting.budget, stated)?;
     let worlds = [table(plan.schema(), of, "1,yes")?, table(plan.schema(), of, "1,no")?];
     let slope = plan.facts().slope;
     let (undone, direction) = match (&plan.request().task.method, of) {
@@ -350,13 +354,13 @@ fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding
             g[changed] = 2.0 * slope;
             let direction = applied(&factor, &g);
             let stiffness = -1.0 / settled.rate.unwrap_or(1.0);
-            (Undone::Sums { factor, stiffness, coordinates: 1 }, direction)
+            (Inverted::Sums { factor, stiffness, coordinates: 1 }, direction)
         }
-        (Method::Experts(_), _) => (Undone::AsItIs, vec![1.0]),
+        (Method::Experts(_), _) => (Inverted::AsItIs, vec![1.0]),
         _ => {
             let direction = points_apart(slope, of).iter().map(|apart| -apart).collect();
             let ahead = if of == Of::Implicit { 1.0 } else { 0.0 };
-            (Undone::Points { ahead }, direction)
+            (Inverted::Points { ahead }, direction)
         }
     };
     let inner = Planned::on(&plan, worlds, direction.clone());
@@ -371,26 +375,26 @@ mod tests {
     /// Releases before the differing slot are equal, those from it on are not.
     #[test]
     fn the_worlds_differ_from_the_slot_that_is_attacked_on() {
-        for subject in Subject::all(Budget::new(8.0, 1e-5).unwrap()) {
-            assert_eq!(subject.of.name().parse(), Ok(subject.of));
-            if subject.of == Of::Tally {
+        for setting in Setting::all(Budget::new(8.0, 1e-5).unwrap()) {
+            assert_eq!(setting.of.name().parse(), Ok(setting.of));
+            if setting.of == Of::Tally {
                 continue;
             }
-            let (of, (_, at, _)) = (subject.of, subject.of.shape());
-            let plan = models(of, subject.budget).unwrap();
-            let world = |own: &str| table(plan.schema(), of, own).unwrap();
-            let run = |world: &Dataset, seed: u64| {
+            let (of, (_, at, _)) = (setting.of, setting.of.shape());
+            let plan = models(of, setting.budget).unwrap();
+            let neighbour = |own: &str| table(plan.schema(), of, own).unwrap();
+            let run = |neighbour: &Dataset, seed: u64| {
                 let mut source = FixedSeed::new(seed);
                 let stop = std::sync::atomic::AtomicBool::new(false);
-                let release = plan.run(world, &mut source, &stop).unwrap();
+                let release = plan.run(neighbour, &mut source, &stop).unwrap();
                 privet_learn::Artefact::numbers(release.value())
             };
             let differs = (0..60).any(|seed| {
-                let (a, b) = (run(&world("1,yes"), seed), run(&world("1,no"), seed));
-                assert!(a[..at] == b[..at], "{subject:?}");
+                let (a, b) = (run(&neighbour("1,yes"), seed), run(&neighbour("1,no"), seed));
+                assert!(a[..at] == b[..at], "{setting:?}");
                 a[at..] != b[at..]
             });
-            assert!(differs, "{subject:?}");
+            assert!(differs, "{setting:?}");
         }
         assert!("nonsense".parse::<Of>().unwrap_err().contains("ftrl-tree"));
     }

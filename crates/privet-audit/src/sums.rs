@@ -4,7 +4,7 @@
 
 use crate::AuditError;
 use crate::planned::Planned;
-use crate::runs::{Target, World};
+use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::Source;
@@ -17,7 +17,7 @@ pub(crate) const OTHERS: u32 = 8;
 
 /// Setting of an audit: a release and its claim.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// Budget requested; with δ = 0 the noise is Laplace.
     pub budget: Budget,
     /// Neighbour relation.
@@ -26,7 +26,7 @@ pub struct Subject {
     pub max_records: Option<u32>,
 }
 
-impl Subject {
+impl Setting {
     /// Settings of both laws, relations and units.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let mut all = Vec::new();
@@ -137,8 +137,12 @@ impl<'a, T: Task> SumsPair<'a, T> {
 }
 
 impl<T: Task> Target for SumsPair<'_, T> {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        self.planned.release(world, source)
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
+        self.planned.release(neighbour, source)
     }
 
     fn likelihood_ratio(&self, release: &[f64]) -> Option<f64> {
@@ -153,14 +157,14 @@ impl<T: Task> Target for SumsPair<'_, T> {
 
 /// The sums in the query of a description or an evaluation, without noise.
 pub(crate) fn exact_sums(
-    question: &Described,
+    query: &Described,
     labels: &Labels,
     data: &Dataset,
 ) -> Result<Vec<f64>, AuditError> {
     let broken = |what: &str| AuditError::Table(what.to_string());
     let records = data.problem(labels).map_err(|error| broken(&error.to_string()))?;
-    let question = Exact::Described(question.clone());
-    match records.exact(&question).map_err(|error| broken(&error.to_string()))? {
+    let query = Exact::Described(query.clone());
+    match records.exact(&query).map_err(|error| broken(&error.to_string()))? {
         ExactAnswer::Units(sum) => sum.to_f64(Described::UNIT).ok_or_else(|| broken("no sum")),
         ExactAnswer::Count(_) => Err(broken("no sum")),
     }

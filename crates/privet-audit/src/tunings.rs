@@ -9,7 +9,7 @@ use crate::AuditError;
 use crate::attack::Finding;
 use crate::audited::{Judge, audited, plan_and_claim};
 use crate::planned::Planned;
-use crate::runs::{Target, World};
+use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::noise::Source;
@@ -18,7 +18,7 @@ use privet_learn::{Method, Plan, Request, Words, plan};
 
 /// Setting of an audit: a tuning and its claim.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// The law of the number of trials.
     pub law: Law,
     /// Budget requested.
@@ -30,7 +30,7 @@ pub struct Subject {
 const SCHEMA: &str = "[clip]\nnorm = \"l2\"\nradius = 1.0\n[target]\ncolumn = \"y\"\nclasses = [\"no\", \"yes\"]\n\
      [[columns]]\nname = \"a\"\ntype = \"number\"\nbounds = [-1, 1]\nscale = \"symmetric\"\n";
 
-impl Subject {
+impl Setting {
     /// Settings of every law under both relations.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
         let budget = Budget::new(epsilon, delta)?;
@@ -76,8 +76,12 @@ impl Subject {
 struct Pair<'a>(Planned<'a, Tune>);
 
 impl Target for Pair<'_> {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        let mut found = self.0.release(world, source)?;
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
+        let mut found = self.0.release(neighbour, source)?;
         found.resize(1, 0.0);
         Ok(found)
     }
@@ -87,10 +91,10 @@ impl Target for Pair<'_> {
     }
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| subject.planned(budget), subject.budget, stated)?;
-    let worlds = subject.worlds(plan.schema())?;
+fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| setting.planned(budget), setting.budget, stated)?;
+    let worlds = setting.worlds(plan.schema())?;
     judge(&Pair(Planned::on(&plan, worlds, vec![1.0])), &claim)
 }

@@ -24,14 +24,14 @@
 use crate::AuditError;
 use crate::attack::Finding;
 use crate::audited::{Judge, audited, plan_and_claim};
-use crate::runs::{Target, World};
+use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::agreement::{Agreement, Gaps};
 use privet_dp::mechanism::Stability;
 use privet_dp::noise::Source;
-use privet_learn::votes::{Aggregator, Ballot, School, Teach, Teacher, Vote, taught};
+use privet_learn::votes::{Aggregator, Ballot, Teach, Teacher, TrainingData, Vote, taught};
 use privet_learn::{Plan, plan};
 use std::fmt;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ use std::sync::atomic::AtomicBool;
 
 /// Setting of an audit: an aggregator and its claim.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// The aggregator with its settings.
     pub aggregator: Aggregator,
     /// Decision of the canary's vote.
@@ -117,7 +117,7 @@ struct Shape {
 /// Maximum number of teachers tried in the search for a shape.
 const MOST_TEACHERS: u32 = 1_024;
 
-impl Subject {
+impl Setting {
     /// Settings of every aggregator, at each of its decisions, under both relations; and for labels
     /// alone, by an aggregator of either kind (the tables differ in the canary's label only).
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
@@ -243,7 +243,7 @@ struct Voters {
 impl Teach for Voters {
     fn ballots(
         &self,
-        school: &School<'_>,
+        school: &TrainingData<'_>,
         _go_on: &(dyn Fn() -> bool + Sync),
     ) -> Option<Vec<Ballot>> {
         let marked = |chunk: &Vec<usize>| chunk.iter().any(|row| school.labels()[*row] == 1);
@@ -264,8 +264,12 @@ struct Voted {
 
 impl Target for Voted {
     /// The label of every query, −1 for none, and T if it was chosen in the run.
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        let data = &self.worlds[usize::from(world == World::Second)];
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
+        let data = &self.worlds[usize::from(neighbour == Neighbour::Second)];
         let (labels, _) = self.plan.run(data, source, &self.stop)?.into_parts();
         let questions = self.plan.request().task.queries as usize;
         let label = |class: Option<u32>| class.map_or(-1.0, f64::from);
@@ -275,16 +279,16 @@ impl Target for Voted {
     }
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    let Shape { teachers, against } = subject.shape()?;
-    let planned = |budget| subject.planned(budget, teachers);
-    let (plan, claim) = plan_and_claim(planned, subject.budget, stated)?;
+fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    let Shape { teachers, against } = setting.shape()?;
+    let planned = |budget| setting.planned(budget, teachers);
+    let (plan, claim) = plan_and_claim(planned, setting.budget, stated)?;
     let rows = plan.request().rows as usize;
-    let replaced = subject.neighbours != Neighbours::AddRemove;
+    let replaced = setting.neighbours != Neighbours::AddRemove;
     let worlds = [table(rows - usize::from(!replaced), false)?, table(rows, true)?];
-    let questions: Matrix = table(subject.questions as usize, false)?.features;
+    let questions: Matrix = table(setting.questions as usize, false)?.features;
     let plan = taught(plan, &questions, Some(Arc::new(Voters { against })))?;
     judge(&Voted { plan, worlds, stop: AtomicBool::new(false) }, &claim)
 }
@@ -296,26 +300,26 @@ mod tests {
     /// The votes are at a decision: one teacher fewer, or one dissenter more, changes it.
     #[test]
     fn votes_are_where_something_is_decided() {
-        let all = Subject::all(8.0, 1e-5).unwrap();
+        let all = Setting::all(8.0, 1e-5).unwrap();
         let labels = all.iter().filter(|one| one.neighbours == Neighbours::ReplaceLabel);
         assert_eq!((all.len(), labels.count()), (2 * CASES.len() + LABELS.len(), LABELS.len()));
-        for subject in all {
-            let Shape { teachers, against } = subject.shape().unwrap();
-            let plan = subject.planned(subject.budget, teachers).unwrap();
-            match (subject.decides, &plan.request().task.aggregator) {
+        for setting in all {
+            let Shape { teachers, against } = setting.shape().unwrap();
+            let plan = setting.planned(setting.budget, teachers).unwrap();
+            match (setting.decides, &plan.request().task.aggregator) {
                 (Decides::Answers, _) => {
                     let threshold = plan.settings().get("threshold").unwrap();
-                    assert!(threshold > 0.0, "{subject:?}");
-                    assert_eq!(f64::from(teachers / 2 - 1), threshold + 1.0, "{subject:?}");
+                    assert!(threshold > 0.0, "{setting:?}");
+                    assert_eq!(f64::from(teachers / 2 - 1), threshold + 1.0, "{setting:?}");
                 }
                 (Decides::Estimate, Aggregator::EstimatedSparseVector(settled)) => {
                     let limit = settled.alternatives[0].limit;
-                    let dissent = |more: u32| i64::from(against + more) * subject.questions as i64;
-                    assert_eq!(limit + 1, dissent(1), "{subject:?}");
+                    let dissent = |more: u32| i64::from(against + more) * setting.questions as i64;
+                    assert_eq!(limit + 1, dissent(1), "{setting:?}");
                     // The canary rarely falls on a dissenter.
-                    assert!(against * 4 < teachers, "{against} of {teachers}: {subject:?}");
+                    assert!(against * 4 < teachers, "{against} of {teachers}: {setting:?}");
                 }
-                _ => assert!(teachers < 100 && against == 0, "{subject:?}"),
+                _ => assert!(teachers < 100 && against == 0, "{setting:?}"),
             }
         }
     }

@@ -70,18 +70,18 @@ fn learned(
 ) -> Result<(f64, f64), Box<dyn Error>> {
     let task = Erm { loss: Loss::SQUARED, method: method.clone() };
     let rows = world.private.rows() as u64;
-    let mut asked = Request::new(world.schema.linear(), rows, Neighbours::ReplaceOne, task);
+    let mut request = Request::new(world.schema.linear(), rows, Neighbours::ReplaceOne, task);
     if method.is_private() {
-        asked = asked.within(Budget::new(epsilon, 1e-5)?);
+        request = request.within(Budget::new(epsilon, 1e-5)?);
     }
-    let mut planned = plan(&asked)?;
+    let mut planned = plan(&request)?;
     if matches!(method, Method::DpslKt(_)) {
         planned = planned.with_public(&world.public.features)?;
     }
     let never = AtomicBool::new(false);
     let model =
         Model::from_release(planned.run(&world.private, &mut FixedSeed::new(seed), &never)?)?;
-    let encoding = Encoding::new(&asked.schema);
+    let encoding = Encoding::new(&request.schema);
     let half = (encoding.decode_target(1.0) - encoding.decode_target(-1.0)) / 2.0;
     let length = world.truth.iter().map(|t| t * t).sum::<f64>();
     let gap =

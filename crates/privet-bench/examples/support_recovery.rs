@@ -31,7 +31,7 @@ const BUDGET: (f64, f64) = (1.0, 1e-6);
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let runs: u64 = arguments.first().map_or(Ok(5), |runs| runs.parse())?;
-    let mut found = vec![vec![0.0; ROWS.len()]; METHODS.len()];
+    let mut actual = vec![vec![0.0; ROWS.len()]; METHODS.len()];
     let mut wrong = 0;
     for (place, rows) in ROWS.into_iter().enumerate() {
         for run in 0..runs {
@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             for (line, method) in METHODS.into_iter().enumerate() {
                 let columns = chosen(method, &data, rows as u64, run)?;
                 let right = columns == Some(TRUTH.map(|(column, _)| column as u32).to_vec());
-                found[line][place] += f64::from(u8::from(right)) / runs as f64;
+                actual[line][place] += f64::from(u8::from(right)) / runs as f64;
                 wrong += u32::from(columns.is_some() && !right);
             }
         }
@@ -50,9 +50,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let k = 2.0 * tail / BUDGET.0;
     let stable = (s * p.ln()).max(k * k * s.powi(4) / p.ln()).max(k * s.powf(1.5));
     let lines = [("s ln p / q", parts), ("max{s ln p, k²s⁴/ln p, ks^1.5}", stable)];
-    print!("{}", markdown(&found, runs, wrong, &lines));
+    print!("{}", markdown(&actual, runs, wrong, &lines));
     if let Some(path) = arguments.get(1) {
-        std::fs::write(path, figure(&found, &lines))?;
+        std::fs::write(path, figure(&actual, &lines))?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use crate::error::BenchError;
 use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
 use privet_dp::account::{self, Cost, Event, Grid, guarantee};
 use privet_dp::gate::{Purse, Spend};
-use privet_ledger::{Asked, Kind, Ledger, LedgerError, Limit, Note};
+use privet_ledger::{BudgetRequest, Kind, Ledger, LedgerError, Limit, Note};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -140,8 +140,8 @@ fn gaussian(mu: f64) -> Event {
     Event::Use { neighbours: Neighbours::ReplaceOne, unit: Unit::Record, cost }
 }
 
-fn asked(event: &Event) -> Result<Asked, BenchError> {
-    Ok(Asked {
+fn asked(event: &Event) -> Result<BudgetRequest, BenchError> {
+    Ok(BudgetRequest {
         dataset: "table".into(),
         doing: "bench".into(),
         note: Note { who: "bench".into(), purpose: "to measure".into() },
@@ -156,8 +156,12 @@ fn made(path: &Path, kind: Kind, epsilon: f64) -> Result<Ledger, BenchError> {
     Ok(ledger)
 }
 
-fn release(ledger: &mut Ledger, asked: &Asked, event: &Event) -> Result<(), BenchError> {
-    let mut paying = ledger.paying(asked.clone());
+fn release(
+    ledger: &mut Ledger,
+    budget_request: &BudgetRequest,
+    event: &Event,
+) -> Result<(), BenchError> {
+    let mut paying = ledger.paying(budget_request.clone());
     paying.set_aside(&Spend::Exactly(event.clone()))?;
     paying.drawn(0).map_err(|error| odd(error.to_string()))
 }
@@ -192,7 +196,7 @@ fn recompose(path: &Path, entries: u64) -> Result<f64, BenchError> {
     let mut best = f64::INFINITY;
     for _ in 0..3 {
         let start = Instant::now();
-        let opened = Ledger::look(path)?;
+        let opened = Ledger::open_read_only(path)?;
         best = best.min(start.elapsed().as_secs_f64());
         if opened.books().sequence() < entries {
             return Err(odd(format!("only {} entries", opened.books().sequence())));

@@ -1,10 +1,10 @@
-//! Generated tables of many shapes ([`Made`]): `made-0001` to `made-9999`, the number being the seed.
+//! Generated tables of many shapes ([`GeneratedTable`]): `made-0001` to `made-9999`, the number being the seed.
 
 use super::{
     CatalogError, Entry, Lines, Task,
     columns::{category, draft, number, task},
 };
-use crate::synth::Made;
+use crate::synth::GeneratedTable;
 use std::io::Write;
 use std::sync::OnceLock;
 
@@ -19,13 +19,13 @@ pub(super) const NAMES: &str = "made-0001 to made-9999";
 static ENTRIES: [OnceLock<Entry>; LAST as usize] = [const { OnceLock::new() }; LAST as usize];
 
 fn entry(number: u64) -> Entry {
-    let made = Made::new(number);
+    let generated = GeneratedTable::new(number);
     Entry {
         name: String::leak(format!("{PREFIX}{number:04}")),
-        title: String::leak(format!("Made up, number {number}: {}", made.words())),
+        title: String::leak(format!("Made up, number {number}: {}", generated.words())),
         task: "one of two classes, by a model of many shapes",
-        rows: made.rows,
-        columns: made.width(),
+        rows: generated.rows,
+        columns: generated.width(),
         classes: 2,
         folder: "",
         origin: "",
@@ -50,12 +50,12 @@ pub(super) fn find(name: &str) -> Option<&'static Entry> {
 
 /// The rows of a table; another seed gives another table.
 pub(super) fn table(entry: &Entry, seed: Option<u64>) -> Result<Task, CatalogError> {
-    let made = Made::new(seed.or_else(|| numbered(entry.name)).unwrap_or(1));
-    let numbers = made.numbers.iter().enumerate().map(|(place, column)| {
+    let generated = GeneratedTable::new(seed.or_else(|| numbered(entry.name)).unwrap_or(1));
+    let numbers = generated.numbers.iter().enumerate().map(|(place, column)| {
         let [low, high] = column.bounds;
         number(&format!("x{}", place + 1), low, high)
     });
-    let categories = made.categories.iter().enumerate().map(|(place, column)| {
+    let categories = generated.categories.iter().enumerate().map(|(place, column)| {
         let values = (1..=column.values).map(|value| format!("v{value}")).collect::<Vec<_>>();
         category(&format!("c{}", place + 1), &values.join(" "))
     });
@@ -64,9 +64,9 @@ pub(super) fn table(entry: &Entry, seed: Option<u64>) -> Result<Task, CatalogErr
     // About five significant digits of every number.
     let digits =
         |[low, high]: [f64; 2]| (5.0 - libm::log10(high - low).floor()).clamp(0.0, 6.0) as usize;
-    let digits: Vec<usize> = made.numbers.iter().map(|column| digits(column.bounds)).collect();
-    let (mut records, mut lines, mut line) = (made.records(), Lines::default(), Vec::new());
-    for _ in 0..made.rows {
+    let digits: Vec<usize> = generated.numbers.iter().map(|column| digits(column.bounds)).collect();
+    let (mut records, mut lines, mut line) = (generated.records(), Lines::default(), Vec::new());
+    for _ in 0..generated.rows {
         let (numbers, categories, label) = records.next_record();
         line.clear();
         // Writing to memory cannot fail.

@@ -105,7 +105,7 @@ pub enum Command {
     Tune(verbs::tune::Tune),
     Count(verbs::count::Count),
     #[command(flatten)]
-    Family(crate::family::Asked),
+    Family(crate::family::ParsedCommand),
     Online(verbs::online::OnlineVerb),
     Vote(verbs::vote::Vote),
     Answer(verbs::answer::Answer),

@@ -8,7 +8,7 @@ use crate::progress::Meter;
 use crate::{output, say};
 use clap::Args;
 use privet_core::Relation;
-use privet_data::block::{BlockError, Cache, Lasting};
+use privet_data::block::{BlockError, Cache, CacheRetention};
 use privet_data::read::{ReadOptions, files_of};
 use privet_data::{Dataset, Schema};
 use privet_learn::{METHODS, Method, Needs};
@@ -169,9 +169,9 @@ impl DiskFlags {
         };
         let under = self.cache.as_deref().unwrap_or(beside);
         let lasting = match (self.keep_cache, &self.cache) {
-            (true, _) => Lasting::Kept,
-            (false, Some(_)) => Lasting::UntilDone,
-            (false, None) => Lasting::Never,
+            (true, _) => CacheRetention::Kept,
+            (false, Some(_)) => CacheRetention::UntilDone,
+            (false, None) => CacheRetention::Never,
         };
         if let Some(cache) = &self.cache {
             output::room("--cache", cache)?;
@@ -193,7 +193,7 @@ impl DiskFlags {
                 cache.folder().display()
             );
         }
-        if lasting == Lasting::Kept {
+        if lasting == CacheRetention::Kept {
             say!(
                 "encoded rows stay in {}; they are as private as the table",
                 cache.folder().display()

@@ -122,7 +122,7 @@ impl From<LearnError> for Failure {
         let words = error.to_string();
         match &error {
             // As a flag is written.
-            LearnError::Asked { name, what } => {
+            LearnError::InvalidRequest { name, what } => {
                 Self::Input(format!("--{} {what}", name.replace('_', "-")))
             }
             LearnError::File { path, source } => Self::file(path, source),
@@ -131,7 +131,7 @@ impl From<LearnError> for Failure {
                 Self::Environment(words)
             }
             // The other parties or the network failed, not the proof.
-            LearnError::Gate(GateError::Together(_)) => Self::Environment(words),
+            LearnError::Gate(GateError::PartyChannel(_)) => Self::Environment(words),
             LearnError::Solve(SolveError::Stopped) => Self::Interrupted,
             LearnError::Solve(SolveError::Setting(_) | SolveError::TooFine { .. }) => {
                 Self::Input(words)

@@ -3,13 +3,13 @@
 //! one order. A family that `privet_learn` lists as offered has a verb with nothing written here.
 
 use crate::failure::Failure;
-use crate::head::{Given, Shape, Told, USUAL, with_head};
+use crate::head::{Given, HeadArguments, Shape, USUAL, with_head};
 use crate::output::{self, json_number, number};
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
 use crate::settings::assignment;
 use crate::verbs::methods::{Line, of as lines};
-use crate::{say, words};
+use crate::{say, sentences};
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use privet_learn::{
     Budgeted, Offered, Plan, Registered, Request, SettingInfo, Visit, each_offered, plan,
@@ -27,15 +27,15 @@ struct Verb {
 
 /// The verbs of all families that are offered.
 fn verbs() -> Vec<Verb> {
-    struct Made(Vec<Verb>);
-    impl Visit for Made {
+    struct OfferedVerbs(Vec<Verb>);
+    impl Visit for OfferedVerbs {
         fn family<F: Offered>(&mut self) {
             self.0.push(Verb { name: F::VERB, command: command::<F>, run: run::<F> });
         }
     }
-    let mut made = Made(Vec::new());
-    each_offered(&mut made);
-    made.0
+    let mut offered = OfferedVerbs(Vec::new());
+    each_offered(&mut offered);
+    offered.0
 }
 
 /// What they are called.
@@ -45,39 +45,39 @@ pub fn names() -> Vec<&'static str> {
 
 /// The methods of the family of this verb, a line each; `None` where no family that is offered has it.
 pub fn methods(verb: &str) -> Option<Vec<Line>> {
-    struct Found<'a>(&'a str, Option<Vec<Line>>);
-    impl Visit for Found<'_> {
+    struct MethodLines<'a>(&'a str, Option<Vec<Line>>);
+    impl Visit for MethodLines<'_> {
         fn family<F: Offered>(&mut self) {
             if F::VERB == self.0 {
                 self.1 = Some(lines(F::Learner::ALL));
             }
         }
     }
-    let mut found = Found(verb, None);
+    let mut found = MethodLines(verb, None);
     each_offered(&mut found);
     found.1
 }
 
 /// A verb that was asked for, with what it was told.
-pub struct Asked {
+pub struct ParsedCommand {
     run: fn(&ArgMatches) -> Result<(), Failure>,
     told: ArgMatches,
 }
 
-impl fmt::Debug for Asked {
+impl fmt::Debug for ParsedCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.told.fmt(f)
     }
 }
 
-impl Asked {
+impl ParsedCommand {
     /// Does it.
     pub fn run(self) -> Result<(), Failure> {
         (self.run)(&self.told)
     }
 }
 
-impl FromArgMatches for Asked {
+impl FromArgMatches for ParsedCommand {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let found = matches.subcommand().and_then(|(name, told)| {
             let verb = verbs().into_iter().find(|verb| verb.name == name)?;
@@ -92,7 +92,7 @@ impl FromArgMatches for Asked {
     }
 }
 
-impl Subcommand for Asked {
+impl Subcommand for ParsedCommand {
     fn augment_subcommands(command: Command) -> Command {
         command.subcommands(verbs().iter().map(|verb| (verb.command)()))
     }
@@ -168,14 +168,14 @@ fn flag(word: &'static SettingInfo) -> Arg {
 }
 
 /// What a family was asked for.
-struct Wanted<F: Offered> {
+struct FamilyRequest<F: Offered> {
     words: Map<String, Value>,
     method: Option<F::Learner>,
     budget: Budgeted,
 }
 
-impl<F: Offered> Wanted<F> {
-    fn of(matches: &ArgMatches, head: &Told) -> Result<Self, Failure> {
+impl<F: Offered> FamilyRequest<F> {
+    fn of(matches: &ArgMatches, head: &HeadArguments) -> Result<Self, Failure> {
         let given = |word: &SettingInfo| {
             let value = matches.get_one::<Value>(word.name)?;
             Some((word.name.to_string(), value.clone()))
@@ -221,8 +221,8 @@ impl<F: Offered> Wanted<F> {
 
 /// Refuses before a record is read whatever can be refused then.
 fn run<F: Offered>(matches: &ArgMatches) -> Result<(), Failure> {
-    let head = Told::of(matches, &shape::<F>());
-    let wanted = Wanted::<F>::of(matches, &head)?;
+    let head = HeadArguments::of(matches, &shape::<F>());
+    let wanted = FamilyRequest::<F>::of(matches, &head)?;
     let schema = head.schema()?;
     if matches.get_flag(PLAN) {
         let plan = wanted.plan(&schema, head.rows.unwrap_or_default())?;
@@ -262,21 +262,21 @@ fn shown<F: Offered>(plan: &Plan<F>, as_json: bool) -> Result<(), Failure> {
         request.neighbours,
         schema.unit()
     );
-    let (noise, other) = words::settings(&plan.settings());
+    let (noise, other) = sentences::settings(&plan.settings());
     let mut text = format!("{}\n", request.task.summary());
-    text.push_str(&words::wrapped(&format!("noise: {noise}; settings: {other}"), "    "));
+    text.push_str(&sentences::wrapped(&format!("noise: {noise}; settings: {other}"), "    "));
     let proved = match claim {
         Some(claim) => format!(
             "proved: ε = {}, δ = {}, {}",
             number(claim.epsilon),
             number(claim.delta),
-            words::proved(plan.arithmetic())
+            sentences::proved(plan.arithmetic())
         ),
         None => "no guarantee: no noise is added".into(),
     };
-    text.push_str(&words::wrapped(&proved, "    "));
+    text.push_str(&sentences::wrapped(&proved, "    "));
     for note in plan.notes() {
-        text.push_str(&words::wrapped(&format!("note: {note}"), "    "));
+        text.push_str(&sentences::wrapped(&format!("note: {note}"), "    "));
     }
     output::print(&text)
 }
@@ -309,12 +309,12 @@ mod tests {
         let told =
             told("mean --schema s.toml --epsilon 1 --rows 1000 --neighbours add-remove --plan");
         let told = told.unwrap();
-        let head = Told::of(&told, &super::shape::<Mean>());
+        let head = HeadArguments::of(&told, &super::shape::<Mean>());
         let schema = privet_data::Schema::from_toml(
             "[clip]\nnorm = \"linf\"\nradius = 1.0\n[target]\ncolumn = \"y\"\nbounds = [0, 1]\n\
              [[columns]]\nname = \"age\"\ntype = \"number\"\nbounds = [0, 100]\n",
         );
-        let wanted = Wanted::<Mean>::of(&told, &head).unwrap();
+        let wanted = FamilyRequest::<Mean>::of(&told, &head).unwrap();
         let plan = wanted.plan(&schema.unwrap(), 1000).unwrap();
         assert_eq!(plan.guarantee().unwrap().epsilon, 1.0);
         assert_eq!((Mean::VERB, Mean::NAME, wanted.doing()), ("mean", "mean", "mean".into()));

@@ -70,7 +70,7 @@ pub const USUAL: Shape = Shape {
 };
 
 /// A verb's type of head.
-pub trait Says: std::fmt::Debug + Clone + Send + Sync + 'static {
+pub trait HasHead: std::fmt::Debug + Clone + Send + Sync + 'static {
     /// The shape of the head.
     const SHAPE: Shape;
 }
@@ -82,7 +82,7 @@ macro_rules! head {
         #[derive(Debug, Clone)]
         $visible struct $Name;
 
-        impl $crate::head::Says for $Name {
+        impl $crate::head::HasHead for $Name {
             const SHAPE: $crate::head::Shape = head!(@shape $fields);
         }
     };
@@ -99,7 +99,7 @@ head! {
 
 /// The head as given on the command line.
 #[derive(Debug, Clone)]
-pub struct Told {
+pub struct HeadArguments {
     data: PathBuf,
     schema: Option<PathBuf>,
     /// The privacy budget's ε, if given.
@@ -114,7 +114,7 @@ pub struct Told {
     given: Vec<String>,
 }
 
-impl Told {
+impl HeadArguments {
     /// The table.
     pub fn data(&self) -> &Path {
         &self.data
@@ -260,16 +260,16 @@ pub fn with_head(command: Command, shape: &Shape) -> Command {
 
 /// The head of a verb.
 #[derive(Debug, Clone)]
-pub struct Head<K>(Told, PhantomData<K>);
+pub struct Head<K>(HeadArguments, PhantomData<K>);
 
 impl<K> Deref for Head<K> {
-    type Target = Told;
-    fn deref(&self) -> &Told {
+    type Target = HeadArguments;
+    fn deref(&self) -> &HeadArguments {
         &self.0
     }
 }
 
-impl<K: Says> Args for Head<K> {
+impl<K: HasHead> Args for Head<K> {
     fn augment_args(command: Command) -> Command {
         with_head(command, &K::SHAPE)
     }
@@ -279,9 +279,9 @@ impl<K: Says> Args for Head<K> {
     }
 }
 
-impl<K: Says> FromArgMatches for Head<K> {
+impl<K: HasHead> FromArgMatches for Head<K> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        Ok(Self(Told::of(matches, &K::SHAPE), PhantomData))
+        Ok(Self(HeadArguments::of(matches, &K::SHAPE), PhantomData))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {

@@ -30,11 +30,11 @@ mod output;
 pub mod page;
 mod progress;
 mod releasing;
+mod sentences;
 mod settings;
 mod spending;
 mod usable;
 mod verbs;
-mod words;
 
 use std::ffi::OsString;
 
@@ -50,8 +50,8 @@ pub mod shared {
         is_said, number, open, print, print_json, quoted, report, room, table, write,
     };
     pub use crate::progress::Meter;
+    pub use crate::sentences::{beside, wrapped};
     pub use crate::settings::within;
-    pub use crate::words::{beside, wrapped};
 }
 
 /// Runs the command line, whose first argument is the program's name, and returns the exit code. It is

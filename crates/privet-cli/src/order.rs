@@ -10,7 +10,7 @@ use crate::spending::{BudgetFlags, Spending, raw_rows};
 use privet_core::Relation;
 use privet_data::read::{Unchanged, count_records};
 use privet_data::{Dataset, Schema};
-use privet_dp::gate::Entered;
+use privet_dp::gate::LedgerEntry;
 use privet_dp::noise::Origin;
 use privet_learn::order::{self, Countable, Draft, Inputs};
 use privet_learn::{Plan, Released, Shown, Task, plan};
@@ -123,7 +123,7 @@ impl Releasing {
         &self,
         table: Table<'a>,
         inputs: &[&Path],
-        entered: Option<&Entered>,
+        entered: Option<&LedgerEntry>,
         plan: impl Fn(u64) -> Result<Plan<T>, Failure>,
     ) -> Result<(Place, Reserved<'a, T>), Failure> {
         let path = table.path;
@@ -139,7 +139,7 @@ impl Releasing {
         path: &Path,
         inputs: &[&Path],
         plan: &Plan<T>,
-        entered: Option<&Entered>,
+        entered: Option<&LedgerEntry>,
     ) -> Result<(Place, Dataset), Failure> {
         let (schema, relation) = (plan.schema(), plan.request().relation());
         let table = Table::new(path, schema, relation, Some(plan.request().rows))?;

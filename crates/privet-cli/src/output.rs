@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::interrupt;
 use privet_core::{printable, printable_lines};
-use privet_data::write::{Destination, Existing, Kept, WriteError};
+use privet_data::write::{Destination, Existing, WriteError, Written};
 use serde_json::Value;
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Write};
@@ -301,10 +301,10 @@ pub fn keep(destination: Destination, text: &str) -> Result<Placed, Failure> {
         Some(Failure::Environment(words))
     };
     match destination.keep(text.as_bytes()) {
-        Ok(Kept { path, instead: None, .. }) => {
+        Ok(Written { path, instead: None, .. }) => {
             Ok(Placed { path, whole, standard, misplaced: None })
         }
-        Ok(Kept { path, instead: Some(why), .. }) => {
+        Ok(Written { path, instead: Some(why), .. }) => {
             let misplaced = misplaced(why, &format!("is in {}", path.display()));
             Ok(Placed { path, whole: true, standard, misplaced })
         }

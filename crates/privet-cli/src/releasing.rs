@@ -6,14 +6,14 @@ use crate::order::Made;
 use crate::output::{self, Placed, number};
 use crate::progress::Meter;
 use crate::spending::{BudgetFlags, Spending};
-use crate::{say, words};
+use crate::{say, sentences};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 use privet_core::{Neighbours, Relation, Unit};
 use privet_data::read::{ReadOptions, read};
 use privet_data::write::{Destination, Existing};
 use privet_data::{Dataset, Schema};
-use privet_dp::gate::{Certificate, Entered, public_key};
+use privet_dp::gate::{Certificate, LedgerEntry, public_key};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::report::Report;
 use privet_learn::{Family, Released, Shown, Task, file};
@@ -176,7 +176,7 @@ impl Releasing {
     pub fn paid_before(
         &self,
         data: Option<&Path>,
-        entered: Option<&Entered>,
+        entered: Option<&LedgerEntry>,
     ) -> Result<Spending, Failure> {
         self.budget.paid_before(data, entered, self.seed.is_some())
     }
@@ -285,10 +285,10 @@ impl Releasing {
 /// What is reported of a release where it is made, in words and as JSON.
 fn said<F: Family>(released: &Released<F>, settings: Option<&Shown>) -> (String, Value) {
     let Report { sections, mut told, .. } = F::report(released);
-    let mut text = if F::AT_ONCE { words::sections(&sections) } else { String::new() };
+    let mut text = if F::AT_ONCE { sentences::sections(&sections) } else { String::new() };
     if F::TELLS_SETTINGS {
         if let (false, Some(settings)) = (text.is_empty(), settings) {
-            let (noise, other) = words::settings(settings);
+            let (noise, other) = sentences::settings(settings);
             text.push_str(&format!("(noise: {noise}; {other})\n"));
         }
         told["settings"] = json!(settings);
@@ -323,8 +323,8 @@ fn where_it_is(path: &Path, whole: bool, signer: Option<String>) -> String {
 fn in_words(certificate: &Certificate) -> String {
     let mut text = match &certificate.guarantee {
         Some(guarantee) if guarantee.epsilon.is_finite() => {
-            let promise = words::guarantee(guarantee);
-            words::wrapped(&format!("released with this guarantee: {promise}."), "")
+            let promise = sentences::guarantee(guarantee);
+            sentences::wrapped(&format!("released with this guarantee: {promise}."), "")
         }
         Some(guarantee) => format!(
             "released WITHOUT a guarantee (ε = {} at δ = {})\n",
@@ -334,7 +334,7 @@ fn in_words(certificate: &Certificate) -> String {
         None => "released WITHOUT privacy: no noise was added\n".into(),
     };
     for note in &certificate.notes {
-        text.push_str(&words::wrapped(&format!("note: {note}"), ""));
+        text.push_str(&sentences::wrapped(&format!("note: {note}"), ""));
     }
     text
 }

@@ -3,7 +3,7 @@
 //! Limits are read from the constants that the library checks against.
 
 use crate::failure::Failure;
-use crate::head::Told;
+use crate::head::HeadArguments;
 use clap::builder::{
     NonEmptyStringValueParser, PathBufValueParser, PossibleValue, PossibleValuesParser,
     TypedValueParser,
@@ -156,7 +156,7 @@ impl RequestFlags {
     /// The request. Its δ is 1/rows² unless given.
     pub fn request(
         &self,
-        head: &Told,
+        head: &HeadArguments,
         (schema, rows): (&Schema, u64),
         method: &Method,
         calibration: Calibration,
@@ -166,7 +166,7 @@ impl RequestFlags {
     }
 
     /// The options as words, for a request.
-    pub fn words(&self, head: &Told, method: Method, calibration: Calibration) -> Words {
+    pub fn words(&self, head: &HeadArguments, method: Method, calibration: Calibration) -> Words {
         Words {
             epsilon: head.epsilon,
             delta: head.delta,

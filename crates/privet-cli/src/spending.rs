@@ -6,10 +6,10 @@ use crate::releasing::only_once;
 use crate::say;
 use clap::Args;
 use privet_data::Schema;
-use privet_dp::gate::{Entered, Purse, Spend};
+use privet_dp::gate::{LedgerEntry, Purse, Spend};
 use privet_learn::pay::{Payer, Price, RawRows};
 use privet_ledger::identity::Print;
-use privet_ledger::{Asked, Ledger, LedgerError, Note, Paying, State};
+use privet_ledger::{BudgetRequest, Ledger, LedgerError, Note, SessionPurse, State};
 use std::path::{Path, PathBuf};
 
 /// The name of a ledger that lies beside the data.
@@ -41,7 +41,7 @@ pub struct BudgetFlags {
 
 /// A release that is to be paid for, or not.
 pub struct Spending {
-    paying: Option<Paying>,
+    paying: Option<SessionPurse>,
     same_as: bool,
     note: Note,
 }
@@ -53,7 +53,7 @@ impl BudgetFlags {
     pub fn paid_before(
         &self,
         data: Option<&Path>,
-        entered: Option<&Entered>,
+        entered: Option<&LedgerEntry>,
         repeatable: bool,
     ) -> Result<Spending, Failure> {
         let Some(path) = self.path(data)? else {
@@ -73,7 +73,7 @@ impl BudgetFlags {
         };
         let mut spending = self.opened(&path, data, "a stream that goes on", repeatable)?;
         if let Some(paying) = &mut spending.paying {
-            let asked = paying.asked().dataset.clone();
+            let asked = paying.request().dataset.clone();
             let found = paying.ledger().find(entered).map_err(|error| match error {
                 LedgerError::Certificate(why) => Failure::Refused(format!(
                     "the stream was not paid for from {}: {why}",
@@ -111,7 +111,7 @@ impl BudgetFlags {
         let Some(path) = self.path(data)? else { return self.unpaid() };
         let mut spending = self.opened(&path, data, doing, repeatable)?;
         if let Some(paying) = &mut spending.paying {
-            let name = privet_core::printable(&paying.asked().dataset).into_owned();
+            let name = privet_core::printable(&paying.request().dataset).into_owned();
             say!("paying from {} for '{name}'", path.display());
         }
         Ok(spending)
@@ -156,14 +156,14 @@ impl BudgetFlags {
         // Refused before anything else is done.
         ledger.books().account(&dataset)?;
         let (note, same_as) = (self.note(), self.same_as.is_some());
-        let asked = Asked {
+        let asked = BudgetRequest {
             dataset,
             doing: doing.into(),
             note: note.clone(),
             claim: None,
             whole: self.whole,
         };
-        let paying = Some(Paying::new(ledger, asked).until_closed());
+        let paying = Some(SessionPurse::new(ledger, asked).until_closed());
         Ok(Spending { paying, same_as, note })
     }
 
@@ -226,11 +226,11 @@ impl Payer for Spending {
 
     fn recognise(&mut self, print: Print) -> Result<(), Failure> {
         let Some(paying) = &mut self.paying else { return Ok(()) };
-        let dataset = paying.asked().dataset.clone();
+        let dataset = paying.request().dataset.clone();
         Ok(paying.ledger().recognise(&dataset, &print, self.same_as, &self.note)?)
     }
 
-    fn spend_whole(self, spend: &Spend) -> Result<Option<Entered>, Failure> {
+    fn spend_whole(self, spend: &Spend) -> Result<Option<LedgerEntry>, Failure> {
         Ok(self.paying.map(|paying| paying.spend_whole(spend)).transpose()?)
     }
 
@@ -247,7 +247,7 @@ impl Payer for Spending {
 impl Spending {
     fn tell(&mut self) {
         let Some(paying) = &mut self.paying else { return };
-        let name = paying.asked().dataset.clone();
+        let name = paying.request().dataset.clone();
         let books = paying.ledger().books();
         let (Ok(account), head) = (books.account(&name), books.head()) else { return };
         let paid = format!(
@@ -256,7 +256,7 @@ impl Spending {
             per_cent((1.0 - account.share()).max(0.0)),
             head.sequence
         );
-        say!("{}", crate::words::wrapped(&paid, "").trim_end());
+        say!("{}", crate::sentences::wrapped(&paid, "").trim_end());
     }
 }
 
@@ -299,7 +299,7 @@ pub fn open(path: &Path) -> Result<Ledger, Failure> {
 pub fn look(path: &Path) -> Result<Ledger, Failure> {
     match address(path) {
         Some(address) => look_at(address),
-        None => Ok(Ledger::look(path)?),
+        None => Ok(Ledger::open_read_only(path)?),
     }
 }
 
@@ -316,7 +316,7 @@ pub fn connect(address: &str) -> Result<Ledger, Failure> {
 
 #[cfg(feature = "postgres")]
 fn look_at(address: &str) -> Result<Ledger, Failure> {
-    Ok(Ledger::look_at(address)?)
+    Ok(Ledger::open_read_only_at(address)?)
 }
 
 #[cfg(not(feature = "postgres"))]

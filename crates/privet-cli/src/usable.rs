@@ -7,7 +7,7 @@ use privet_learn::Loaded;
 use privet_learn::file::{self, Seal};
 use privet_learn::linear::model::{Model, Predictions, load_predictor};
 use privet_learn::networks::TrainedNetwork;
-use privet_learn::statistics::evaluate::{Form, Judged, Says};
+use privet_learn::statistics::evaluate::{Form, Judgements, OutputKind};
 use privet_optim::loss::Loss;
 use std::path::Path;
 
@@ -57,18 +57,18 @@ impl Usable {
     }
 
     /// The kind of its predictions.
-    pub fn says(&self) -> Says {
+    pub fn says(&self) -> OutputKind {
         match self {
-            Self::Linear(model) => Says::of_model(model),
-            Self::Network(network) => Says::of_network(network),
+            Self::Linear(model) => OutputKind::of_model(model),
+            Self::Network(network) => OutputKind::of_network(network),
         }
     }
 
     /// Its predictions beside the true labels.
-    pub fn judged(&self, data: &Dataset, form: &Form) -> Result<Judged, Failure> {
+    pub fn judged(&self, data: &Dataset, form: &Form) -> Result<Judgements, Failure> {
         Ok(match self {
-            Self::Linear(model) => Judged::by_model(model, data, form)?,
-            Self::Network(network) => Judged::by_network(network, data, form)?,
+            Self::Linear(model) => Judgements::by_model(model, data, form)?,
+            Self::Network(network) => Judgements::by_network(network, data, form)?,
         })
     }
 

@@ -11,8 +11,8 @@
 
 #[path = "../tests/common/covered.rs"]
 mod covered;
-#[path = "../tests/common/made.rs"]
-mod made;
+#[path = "../tests/common/generated.rs"]
+mod generated;
 
 use covered::{covered, generators, minimiser, planned, table};
 
@@ -34,16 +34,16 @@ fn main() {
                     for &epsilon in &numbers(epsilons) {
                         let plan = planned(made, method, epsilon, true);
                         let without = minimiser(made, &plan, &data);
-                        let found = covered(&plan, &data, made.seed, runs, without);
+                        let actual = covered(&plan, &data, made.seed, runs, without);
                         let free = planned(made, method, epsilon, false);
                         let free = covered(&free, &data, made.seed, 3, None);
                         println!(
                             "{method},{},{columns},{hardly},{epsilon},{:.3},{:.3},{:.2},{:.2}",
                             place + 1,
-                            found.share,
-                            found.least,
-                            found.width / free.width,
-                            found.width / found.needed
+                            actual.share,
+                            actual.least,
+                            actual.width / free.width,
+                            actual.width / actual.needed
                         );
                     }
                 }

@@ -11,10 +11,10 @@
 //! a tenth), of those where the model without privacy gains two points or more.
 #![allow(dead_code, reason = "tests use the rest")]
 
-#[path = "../tests/common/made.rs"]
-mod made;
+#[path = "../tests/common/generated.rs"]
+mod generated;
 
-use made::{Made, Tried, within_two};
+use generated::{GeneratedTable, Tried, within_two};
 
 fn main() {
     let given: Vec<String> = std::env::args().skip(1).collect();
@@ -39,7 +39,9 @@ fn main() {
                     seed += 1;
                     let (rows, columns) = (rows as usize, columns as usize);
                     let mixed = seed.is_multiple_of(2);
-                    let table = Made { rows, columns, classes, base, signal, mixed, seed }.table();
+                    let table =
+                        GeneratedTable { rows, columns, classes, base, signal, mixed, seed }
+                            .table();
                     for method in methods.split(',') {
                         for &epsilon in &numbers(epsilons) {
                             let Some(tried) = table.tried(method, epsilon, pure, runs) else {

@@ -47,7 +47,7 @@ pub enum LearnError {
     Records(#[from] privet_optim::sum::RecordsError),
     /// Something is missing, too much, or not a word that is known.
     #[error("{name} {what}")]
-    Asked {
+    InvalidRequest {
         /// What it is called.
         name: &'static str,
         /// What is wrong with it, and what would be accepted.

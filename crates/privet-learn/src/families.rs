@@ -33,9 +33,9 @@ use crate::linear::model::Model;
 use crate::neighbours::Nearby;
 use crate::networks::Network;
 use crate::ratings::Complete;
-use crate::release::bought::Bought;
 use crate::release::family::{Family, PublicFacts, Visit};
 use crate::release::file::Opened;
+use crate::release::private_estimates::Bought;
 use crate::release::report::Report;
 use crate::release::request::{Request, task_of};
 use crate::release::strict::unknown_field;
@@ -120,7 +120,7 @@ macro_rules! families {
             /// Makes the plan of a request of any family, given as JSON as certificates carry it. Errors
             /// name the fault of the request. A settled request gives the plan that settled it.
             pub fn of(request: Value) -> Result<Self, LearnError> {
-                let wrong = |what: String| LearnError::Asked { name: "request", what };
+                let wrong = |what: String| LearnError::InvalidRequest { name: "request", what };
                 let fields = request.as_object().ok_or_else(|| wrong("is not an object".into()))?;
                 let task = task_of(fields).map_err(|why| wrong(format!("is wrong: {why}")))?;
                 $(if task == <$task as Task>::NAME {
@@ -218,9 +218,9 @@ macro_rules! families {
             }
 
             /// The quantity that received noise, in words.
-            pub fn noised(&self) -> &'static str {
+            pub fn noise_on(&self) -> &'static str {
                 match self {
-                    $(Self::$variant(released) => released.request().task.noised(),)*
+                    $(Self::$variant(released) => released.request().task.noise_on(),)*
                 }
             }
 

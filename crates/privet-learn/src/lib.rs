@@ -35,8 +35,8 @@ pub use linear::{Erm, Plan, Released, Request};
 pub use release::{
     Allowance, Answers, Artefact, Baseline, Budgeted, CLASSES_FROM_RECORDS, Calibration, Check,
     Concern, Condition, Cover, Covers, DOUBTFUL_SCHEMAS, Fact, Family, Finding, GAMMA, Here, Info,
-    Needs, NoLearner, Note, Offered, Planned, Procedure, PublicFacts, Questions, RIDGE, ROWS,
+    Needs, NoLearner, Note, Offered, Planned, Procedure, PublicFacts, Queries, RIDGE, ROWS,
     Registered, SPLIT, STEPS, SchemaConcern, SettingInfo, Shown, SumNoise, Task, UNSIGNED,
-    Unchecked, Verdict, Visit, Work, admit_piece, bought, declaration, file, order, pay, plan,
-    report, verify, weight_laws, whose_of,
+    Unchecked, Verdict, Visit, Work, admit_piece, declaration, file, order, pay, plan,
+    private_estimates, report, verify, weight_noise, whose_of,
 };

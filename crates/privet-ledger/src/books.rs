@@ -12,12 +12,12 @@
 //! limit: nothing is spent from such a ledger.
 
 use crate::LedgerError;
-use crate::entry::{Charged, Entry, FORMAT, NOTHING, Priced, Reserved, Stored, Taken, What};
+use crate::entry::{Entry, FORMAT, NOTHING, PriceBasis, Priced, Reserved, Stored, Taken, What};
 use crate::exact::Exact;
 use crate::limit::Limit;
 use privet_core::Whose;
 use privet_dp::account::{self, AccountError, Event, Guarantee};
-use privet_dp::gate::{Entered, Spend};
+use privet_dp::gate::{LedgerEntry, Spend};
 use std::collections::{BTreeMap, HashMap};
 
 /// State of a reservation.
@@ -47,7 +47,7 @@ impl State {
 
 /// A reservation: the budget of one session.
 #[derive(Debug, Clone)]
-pub struct Held {
+pub struct Reservation {
     /// The number of the entry that made it.
     pub sequence: u64,
     /// Name of the data set.
@@ -57,7 +57,7 @@ pub struct Held {
     /// Its state.
     pub state: State,
     /// Basis of the price: events, claim or the whole limit.
-    pub charged: Charged,
+    pub charged: PriceBasis,
     /// The (ε, δ) that its release will claim.
     pub claim: Option<Guarantee>,
     /// Unit of the release: records, or users by a column; `NotSaid` if no entry states it.
@@ -141,7 +141,7 @@ impl Account {
             price: taken.price.max(&earlier.price),
             releases: taken.releases.max(earlier.releases),
         };
-        self.spent = self.spent.less(&earlier.price).and(&now.price);
+        self.spent = self.spent.minus(&earlier.price).and(&now.price);
         self.releases = self.releases.saturating_sub(earlier.releases).saturating_add(now.releases);
         self.imported.insert(entry.into(), now);
     }
@@ -178,9 +178,9 @@ pub struct Books {
     clock: String,
     backwards: Vec<u64>,
     accounts: BTreeMap<String, Account>,
-    held: BTreeMap<u64, Held>,
+    held: BTreeMap<u64, Reservation>,
     /// Prices computed before, by data set, basis and text of what is spent.
-    prices: HashMap<(String, Charged, String), Exact>,
+    prices: HashMap<(String, PriceBasis, String), Exact>,
 }
 
 /// Message for an entry of another unit than the data set's.
@@ -195,9 +195,9 @@ impl Books {
     }
 
     /// Number and hash of the newest entry.
-    pub fn head(&self) -> Entered {
+    pub fn head(&self) -> LedgerEntry {
         let (ledger, hash) = (self.ledger.clone(), self.hash.clone());
-        Entered { ledger, sequence: self.sequence, hash }
+        LedgerEntry { ledger, sequence: self.sequence, hash }
     }
 
     /// The number of entries.
@@ -216,7 +216,7 @@ impl Books {
     }
 
     /// The reservations, by the number of their entry.
-    pub fn held(&self) -> &BTreeMap<u64, Held> {
+    pub fn held(&self) -> &BTreeMap<u64, Reservation> {
         &self.held
     }
 
@@ -370,9 +370,9 @@ impl Books {
                 self.step(entry, *reservation, &[State::Reserved], State::Void)?;
                 let held = &self.held[reservation];
                 if let Some(account) = self.accounts.get_mut(&held.dataset) {
-                    account.spent = account.spent.less(&held.price);
+                    account.spent = account.spent.minus(&held.price);
                     account.releases = account.releases.saturating_sub(1);
-                    account.whole &= held.charged != Charged::Whole;
+                    account.whole &= held.charged != PriceBasis::Whole;
                     account.forget_unit();
                 }
             }
@@ -417,7 +417,7 @@ impl Books {
             return Err(broken(OTHER_UNIT.into()));
         }
         match reserved.charged {
-            Charged::Whole => {
+            PriceBasis::Whole => {
                 // There was no earlier release, so the choice of this rule depends on no answer.
                 let claim = reserved.claim.filter(|claim| within(claim, &account.limit));
                 if account.releases > 0 || account.whole || claim.is_none() {
@@ -425,15 +425,15 @@ impl Books {
                 }
                 account.whole = true;
             }
-            Charged::Events | Charged::Claim if account.allows(&price) => {
+            PriceBasis::Events | PriceBasis::Claim if account.allows(&price) => {
                 account.spent = account.spent.and(&price);
             }
-            Charged::Events | Charged::Claim => {
+            PriceBasis::Events | PriceBasis::Claim => {
                 return Err(broken("with it the limit is exceeded".into()));
             }
         }
         account.releases = account.releases.saturating_add(1);
-        let held = Held {
+        let held = Reservation {
             sequence: entry.sequence,
             dataset: reserved.dataset.clone(),
             price,
@@ -462,8 +462,8 @@ impl Books {
             return Err("it names a data set that was not opened".into());
         };
         let text = match reserved.charged {
-            Charged::Events => reserved.spend.get().to_string(),
-            Charged::Claim | Charged::Whole => format!("{:?}", reserved.claim),
+            PriceBasis::Events => reserved.spend.get().to_string(),
+            PriceBasis::Claim | PriceBasis::Whole => format!("{:?}", reserved.claim),
         };
         let key = (reserved.dataset.clone(), reserved.charged, text);
         let found = match self.prices.get(&key) {
@@ -530,12 +530,12 @@ pub(crate) fn price(
     limit: &Limit,
     spend: &Spend,
     claim: Option<&Guarantee>,
-    charged: Charged,
+    charged: PriceBasis,
 ) -> Result<Option<Exact>, AccountError> {
     match (charged, Priced::from(spend)) {
-        (Charged::Events, Priced::Events(event)) => limit.price(event),
-        (Charged::Events, Priced::Filter(filter)) => limit.price_of(filter),
-        (Charged::Claim, _) => claim.map_or(Ok(None), |claim| limit.price_of_claim(claim)),
-        (Charged::Whole, _) => Ok(Some(Exact::default())),
+        (PriceBasis::Events, Priced::Events(event)) => limit.price(event),
+        (PriceBasis::Events, Priced::Filter(filter)) => limit.price_of(filter),
+        (PriceBasis::Claim, _) => claim.map_or(Ok(None), |claim| limit.price_of_claim(claim)),
+        (PriceBasis::Whole, _) => Ok(Some(Exact::default())),
     }
 }

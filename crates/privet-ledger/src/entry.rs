@@ -191,7 +191,7 @@ pub struct Reserved {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Guarantee>,
     /// Basis of the price.
-    pub charged: Charged,
+    pub charged: PriceBasis,
     /// Price, in the quantities of the limit.
     pub price: Exact,
     /// The action, in a word or two: verb and method.
@@ -203,7 +203,7 @@ pub struct Reserved {
 /// Basis of a price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Charged {
+pub enum PriceBasis {
     /// The events.
     Events,
     /// The claimed (ε, δ), which the events prove.

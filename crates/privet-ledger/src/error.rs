@@ -97,14 +97,14 @@ pub enum LedgerError {
         asked_unit: Unit,
     },
     /// The users of the release are given by another column than those of the limit.
-    #[error("a unit of this release is {asked}, and the limit of '{}' is for {whose}: what is spent on the one cannot be counted on the other. Release it under a schema whose [unit] is the limit's, or open a data set of its own", printable(.name))]
+    #[error("a unit of this release is {requested}, and the limit of '{}' is for {whose}: what is spent on the one cannot be counted on the other. Release it under a schema whose [unit] is the limit's, or open a data set of its own", printable(.name))]
     OtherUnit {
         /// Name of the data set.
         name: String,
         /// Unit of the limit.
         whose: Whose,
         /// Unit of the release.
-        asked: Whose,
+        requested: Whose,
     },
     /// The unit is users, and no column says whose a record is.
     #[error("{0}")]

@@ -155,7 +155,7 @@ impl Exact {
     }
 
     /// Subtracts an amount that was added before.
-    pub(crate) fn less(&self, part: &Self) -> Self {
+    pub(crate) fn minus(&self, part: &Self) -> Self {
         Self {
             spent: self.spent.saturating_sub(part.spent),
             distance: self.distance.saturating_sub(part.distance),
@@ -177,7 +177,7 @@ mod tests {
             limit.spent as f64 / SPENT <= 0.1 && Exact::limit(0.1, 0.0, 0.0, 0.0).spent() >= 0.1
         );
         let three = (0..3).fold(Exact::default(), |sum, _| sum.and(&limit));
-        assert_eq!(three.less(&limit).less(&limit), limit);
+        assert_eq!(three.minus(&limit).minus(&limit), limit);
         assert!(three.within(&three, &limit) && !three.within(&limit, &limit));
         assert!((three.share(&limit) - 3.0).abs() < 1e-9);
     }
@@ -193,7 +193,7 @@ mod tests {
         assert!(!neither.within(&limit, &neither));
         let one = Exact { unbounded: 1, ..Exact::default() };
         assert!(!sum.and(&one).within(&limit, &one) && law.and(&one).within(&limit, &one));
-        assert_eq!(sum.and(&one).less(&one), sum);
+        assert_eq!(sum.and(&one).minus(&one), sum);
         let leaky = Exact { leak: 10, ..sum };
         assert!(!leaky.within(&limit, &leaky));
     }

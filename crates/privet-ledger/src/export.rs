@@ -1,6 +1,6 @@
 //! Exports: entries and certificates' hashes, never the fingerprints of tables.
 
-use crate::books::{Held, State};
+use crate::books::{Reservation, State};
 use crate::{Ledger, LedgerError};
 use privet_core::Whose;
 use serde_json::{Value, json};
@@ -59,7 +59,7 @@ pub fn as_csv(ledger: &Ledger) -> String {
     text
 }
 
-fn line(held: &Held, share: f64, whose: &Whose) -> String {
+fn line(held: &Reservation, share: f64, whose: &Whose) -> String {
     let claim = |of: fn(&privet_dp::account::Guarantee) -> f64| {
         held.claim.as_ref().map_or(String::new(), |claim| of(claim).to_string())
     };

@@ -1,17 +1,17 @@
 //! The ledger: opening, quoting, reserving and settling, and checking certificates.
 
 use crate::books::{Account, Books, State, price, proves, within};
-use crate::entry::{Charged, Entry, FORMAT, Note, Reserved, Stored, What, hash};
+use crate::entry::{Entry, FORMAT, Note, PriceBasis, Reserved, Stored, What, hash};
 use crate::exact::Exact;
 use crate::identity::{Identity, OVERLAP, Print, Printer, new_number};
 use crate::limit::Limit;
-use crate::paying::{Asked, Paying};
+use crate::session_purse::{BudgetRequest, SessionPurse};
 use crate::sqlite::Sqlite;
 use crate::store::{Batch, Store};
 use crate::{LedgerError, books};
 use privet_core::{Whose, printable};
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Certificate, Entered, Spend, VERSION};
+use privet_dp::gate::{Certificate, LedgerEntry, Spend, VERSION};
 use std::path::Path;
 
 /// An open ledger. Other processes may write to the same one meanwhile.
@@ -52,7 +52,7 @@ pub struct Quote {
     /// The ε proved after this release, at the limit's δ.
     pub after: f64,
     /// Basis of its price.
-    pub charged: Charged,
+    pub charged: PriceBasis,
     price: Exact,
 }
 
@@ -80,7 +80,7 @@ impl Ledger {
     }
 
     /// Opens a ledger read-only.
-    pub fn look(path: &Path) -> Result<Self, LedgerError> {
+    pub fn open_read_only(path: &Path) -> Result<Self, LedgerError> {
         Self::read(Box::new(Sqlite::open(path, true)?))
     }
 
@@ -96,8 +96,8 @@ impl Ledger {
 
     /// Opens the ledger on a PostgreSQL server read-only: creates nothing there.
     #[cfg(feature = "postgres")]
-    pub fn look_at(address: &str) -> Result<Self, LedgerError> {
-        Self::read(Box::new(crate::server::Server::look(address)?))
+    pub fn open_read_only_at(address: &str) -> Result<Self, LedgerError> {
+        Self::read(Box::new(crate::server::Server::open_read_only(address)?))
     }
 
     fn begin(store: Box<dyn Store>, who: &str) -> Result<Self, LedgerError> {
@@ -228,8 +228,8 @@ impl Ledger {
             match (known.is_said(), known == *whose) {
                 (true, true) => Ok(None),
                 (true, false) => {
-                    let (name, asked) = (name.into(), whose.clone());
-                    Err(LedgerError::OtherUnit { name, whose: known, asked })
+                    let (name, requested) = (name.into(), whose.clone());
+                    Err(LedgerError::OtherUnit { name, whose: known, requested })
                 }
                 (false, _) if whose.goes_without_saying() => Err(LedgerError::UnitNotSaid(format!(
                     "the limit of '{}' is for users; a column that says whose a record is is accepted",
@@ -346,60 +346,60 @@ impl Ledger {
     /// itself must state it.
     pub fn quote(
         &mut self,
-        asked: &Asked,
+        request: &BudgetRequest,
         whose: &Whose,
         spend: &Spend,
     ) -> Result<Quote, LedgerError> {
         self.catch_up()?;
-        let account = self.books.account(&asked.dataset)?;
+        let account = self.books.account(&request.dataset)?;
         if whose.clone().of(account.limit.filter.unit).is_said() {
-            same_unit(account, &asked.dataset, whose)?;
+            same_unit(account, &request.dataset, whose)?;
         }
-        let (charged, price) = charge(account, asked, spend)?;
+        let (charged, price) = charge(account, request, spend)?;
         Ok(quote(account, charged, price))
     }
 
     /// Returns the purse of one session, paid from this ledger.
-    pub fn paying(&mut self, asked: Asked) -> Paying<&mut Self> {
-        Paying::new(self, asked)
+    pub fn paying(&mut self, request: BudgetRequest) -> SessionPurse<&mut Self> {
+        SessionPurse::new(self, request)
     }
 
     /// Reserves a session's budget on disk. Returns the entry.
     pub(crate) fn reserve(
         &mut self,
-        asked: &Asked,
+        request: &BudgetRequest,
         whose: &Whose,
         spend: &Spend,
-    ) -> Result<Entered, LedgerError> {
+    ) -> Result<LedgerEntry, LedgerError> {
         // Outside the transaction: accounting may take a while, and a limit never changes.
         self.catch_up()?;
-        let (charged, price) = charge(self.books.account(&asked.dataset)?, asked, spend)?;
+        let (charged, price) = charge(self.books.account(&request.dataset)?, request, spend)?;
         let written = serde_json::value::to_raw_value(spend)
             .map_err(|error| LedgerError::Limit(format!("what is to be spent: {error}")))?;
         let reserved = Reserved {
-            dataset: asked.dataset.clone(),
+            dataset: request.dataset.clone(),
             whose: whose.clone(),
             spend: written,
-            claim: asked.claim,
+            claim: request.claim,
             charged,
             price,
-            doing: asked.doing.clone(),
-            purpose: asked.note.purpose.clone(),
+            doing: request.doing.clone(),
+            purpose: request.note.purpose.clone(),
         };
         self.books.remember_price(&reserved);
-        self.write(&asked.note.who, |books| {
-            let account = books.account(&asked.dataset)?;
-            let whose = same_unit(account, &asked.dataset, whose)?;
+        self.write(&request.note.who, |books| {
+            let account = books.account(&request.dataset)?;
+            let whose = same_unit(account, &request.dataset, whose)?;
             let quote = quote(account, charged, price);
             if !quote.fits {
-                return Err(LedgerError::Exceeds(exceeds(asked, account, &quote)));
+                return Err(LedgerError::Exceeds(exceeds(request, account, &quote)));
             }
             Ok(Some(Writing::only(What::Reserved(Reserved { whose, ..reserved.clone() }))))
         })
     }
 
     /// Commits that noise is about to be drawn under a reservation: it is spent from here on.
-    pub(crate) fn draw(&mut self, reservation: u64, who: &str) -> Result<Entered, LedgerError> {
+    pub(crate) fn draw(&mut self, reservation: u64, who: &str) -> Result<LedgerEntry, LedgerError> {
         self.write(who, |books| {
             in_state(books, reservation, State::Reserved)?;
             Ok(Some(Writing::only(What::Drawn { reservation })))
@@ -412,7 +412,7 @@ impl Ledger {
         reservation: u64,
         who: &str,
         certificate: Option<&Certificate>,
-    ) -> Result<Entered, LedgerError> {
+    ) -> Result<LedgerEntry, LedgerError> {
         let text = certificate.map(serde_json::to_string).transpose().map_err(|error| {
             LedgerError::State { sequence: reservation, why: format!("its certificate: {error}") }
         })?;
@@ -429,7 +429,7 @@ impl Ledger {
     /// benchmark.
     pub fn fill(
         &mut self,
-        asked: &Asked,
+        request: &BudgetRequest,
         spends: impl Iterator<Item = Spend>,
     ) -> Result<(), LedgerError> {
         let Self { store, books, clock } = self;
@@ -440,10 +440,10 @@ impl Ledger {
             filled.clone_from(books);
             let mut entries = Vec::new();
             let (mut sequence, mut previous) = (books.sequence(), books.previous().to_string());
-            let account = books.account(&asked.dataset)?;
+            let account = books.account(&request.dataset)?;
             let mut push = |what: What| -> Result<u64, LedgerError> {
                 sequence += 1;
-                let (at, who, version) = (clock(), asked.note.who.clone(), VERSION.into());
+                let (at, who, version) = (clock(), request.note.who.clone(), VERSION.into());
                 let (nonce, previous_hash) = (number()?, previous.clone());
                 let entry =
                     Entry { sequence, previous: previous_hash, nonce, at, who, version, what };
@@ -453,18 +453,18 @@ impl Ledger {
                 Ok(sequence)
             };
             for spend in spends.by_ref() {
-                let (charged, price) = charge(account, asked, &spend)?;
+                let (charged, price) = charge(account, request, &spend)?;
                 let written = serde_json::value::to_raw_value(&spend)
                     .map_err(|error| LedgerError::Limit(error.to_string()))?;
                 let reservation = push(What::Reserved(Reserved {
-                    dataset: asked.dataset.clone(),
+                    dataset: request.dataset.clone(),
                     whose: account.whose.clone(),
                     spend: written,
-                    claim: asked.claim,
+                    claim: request.claim,
                     charged,
                     price,
-                    doing: asked.doing.clone(),
-                    purpose: asked.note.purpose.clone(),
+                    doing: request.doing.clone(),
+                    purpose: request.note.purpose.clone(),
                 }))?;
                 push(What::Drawn { reservation })?;
                 push(What::Settled { reservation, certificate: None })?;
@@ -488,7 +488,7 @@ impl Ledger {
 
     /// Returns the reservation behind an entry that a certificate or stream states. The entry must be in
     /// this ledger, with the hash stated, and its reservation not void.
-    pub fn find(&mut self, entered: &Entered) -> Result<Checked, LedgerError> {
+    pub fn find(&mut self, entered: &LedgerEntry) -> Result<Checked, LedgerError> {
         let refused = |words: String| Err(LedgerError::Certificate(words));
         if entered.ledger != self.books.ledger() {
             return refused(format!("it is of another ledger, {}", printable(&entered.ledger)));
@@ -584,7 +584,7 @@ impl Ledger {
         let mut proved: Vec<(String, String)> = Vec::new();
         for stored in self.entries()? {
             let What::Reserved(reserved) = Entry::read(&stored)?.what else { continue };
-            if reserved.charged == Charged::Events {
+            if reserved.charged == PriceBasis::Events {
                 continue;
             }
             let broken =
@@ -612,7 +612,7 @@ impl Ledger {
         &mut self,
         who: &str,
         mut make: impl FnMut(&Books) -> Result<Option<Writing>, LedgerError>,
-    ) -> Result<Entered, LedgerError> {
+    ) -> Result<LedgerEntry, LedgerError> {
         let Self { store, books, clock } = self;
         let mut written = None;
         store.append(books.sequence(), &mut |others| {
@@ -702,9 +702,9 @@ fn in_state(books: &Books, reservation: u64, state: State) -> Result<(), LedgerE
 
 /// Returns the unit of a release to be paid for; refuses one that is not the limit's.
 fn same_unit(account: &Account, name: &str, whose: &Whose) -> Result<Whose, LedgerError> {
-    let asked = whose.clone().of(account.limit.filter.unit);
+    let requested = whose.clone().of(account.limit.filter.unit);
     let shown = printable(name);
-    if !asked.is_said() {
+    if !requested.is_said() {
         return Err(LedgerError::UnitNotSaid(format!(
             "the limit of '{shown}' is for users, and this release does not say whose records are one user's (the limit \
              says: {}). A schema with [unit] says it, of ratings without a header --unit-column; in Python groups that have \
@@ -712,15 +712,17 @@ fn same_unit(account: &Account, name: &str, whose: &Whose) -> Result<Whose, Ledg
             account.whose
         )));
     }
-    match (account.whose.is_said(), account.whose == asked) {
-        (true, true) => Ok(asked),
-        (true, false) => {
-            Err(LedgerError::OtherUnit { name: name.into(), whose: account.whose.clone(), asked })
-        }
-        (false, _) if account.releases == 0 => Ok(asked),
+    match (account.whose.is_said(), account.whose == requested) {
+        (true, true) => Ok(requested),
+        (true, false) => Err(LedgerError::OtherUnit {
+            name: name.into(),
+            whose: account.whose.clone(),
+            requested,
+        }),
+        (false, _) if account.releases == 0 => Ok(requested),
         (false, _) => Err(LedgerError::UnitNotSaid(format!(
             "the ledger does not know whose records were one user's in what was spent on '{shown}' before (entries of 0.2.0 \
-             do not say it); of this release it is {asked}. If it was the same, `privet budget unit` states it"
+             do not say it); of this release it is {requested}. If it was the same, `privet budget unit` states it"
         ))),
     }
 }
@@ -728,9 +730,9 @@ fn same_unit(account: &Account, name: &str, whose: &Whose) -> Result<Whose, Ledg
 /// Returns the basis and price of a release.
 fn charge(
     account: &Account,
-    asked: &Asked,
+    request: &BudgetRequest,
     spend: &Spend,
-) -> Result<(Charged, Exact), LedgerError> {
+) -> Result<(PriceBasis, Exact), LedgerError> {
     let limit = &account.limit;
     let (neighbours, unit) = match spend {
         Spend::Exactly(events) => account::relation(events)?,
@@ -738,7 +740,7 @@ fn charge(
     };
     if (neighbours, unit) != (limit.filter.neighbours, limit.filter.unit) {
         return Err(LedgerError::OtherRelation {
-            name: asked.dataset.clone(),
+            name: request.dataset.clone(),
             neighbours: limit.filter.neighbours,
             unit: limit.filter.unit,
             asked_neighbours: neighbours,
@@ -746,7 +748,7 @@ fn charge(
         });
     }
     let proved = |events: &Event| -> Result<bool, LedgerError> {
-        Ok(match &asked.claim {
+        Ok(match &request.claim {
             Some(claim) if claim.seen_by.is_everyone() => proves(events, claim)?,
             _ => false,
         })
@@ -755,46 +757,46 @@ fn charge(
         Spend::Exactly(events) => proved(events),
         Spend::Within(_) => Ok(false),
     };
-    if asked.whole {
-        let fits = asked.claim.is_some_and(|claim| within(&claim, limit));
+    if request.whole {
+        let fits = request.claim.is_some_and(|claim| within(&claim, limit));
         if !fits || !claimed(spend)? {
             return Err(LedgerError::Exceeds(format!(
                 "the whole limit of '{}', ε = {} at δ = {:e}, does not pay for this release",
-                printable(&asked.dataset),
+                printable(&request.dataset),
                 limit.epsilon,
                 limit.delta
             )));
         }
-        return Ok((Charged::Whole, Exact::default()));
+        return Ok((PriceBasis::Whole, Exact::default()));
     }
-    let events = price(limit, spend, asked.claim.as_ref(), Charged::Events)?;
+    let events = price(limit, spend, request.claim.as_ref(), PriceBasis::Events)?;
     let fits = |price: &Exact| price.within(&limit.exact(), price);
     if let Some(found) = events.filter(fits) {
-        return Ok((Charged::Events, found));
+        return Ok((PriceBasis::Events, found));
     }
     // Charged by its claim if its events have no price, or one beyond the whole limit (grids at a very
     // large ε).
     let claim = match claimed(spend)? {
-        true => price(limit, spend, asked.claim.as_ref(), Charged::Claim)?,
+        true => price(limit, spend, request.claim.as_ref(), PriceBasis::Claim)?,
         false => None,
     };
     if let Some(found) = claim.filter(|claim| events.is_none() || fits(claim)) {
-        return Ok((Charged::Claim, found));
+        return Ok((PriceBasis::Claim, found));
     }
     if let Some(found) = events {
-        return Ok((Charged::Events, found));
+        return Ok((PriceBasis::Events, found));
     }
     Err(LedgerError::Exceeds(format!(
         "the filter '{}' of the data set '{}' has no bound for this kind of release. It was fixed when the data \
          set was opened; renyi admits every kind",
         limit.kind(),
-        printable(&asked.dataset)
+        printable(&request.dataset)
     )))
 }
 
-fn quote(account: &Account, charged: Charged, price: Exact) -> Quote {
+fn quote(account: &Account, charged: PriceBasis, price: Exact) -> Quote {
     let limit = account.limit.exact();
-    let whole = charged == Charged::Whole;
+    let whole = charged == PriceBasis::Whole;
     let fits = match whole {
         true => account.releases == 0 && !account.whole,
         false => account.allows(&price),
@@ -815,9 +817,9 @@ fn quote(account: &Account, charged: Charged, price: Exact) -> Quote {
 }
 
 /// Message with the price and what is left.
-fn exceeds(asked: &Asked, account: &Account, quote: &Quote) -> String {
+fn exceeds(request: &BudgetRequest, account: &Account, quote: &Quote) -> String {
     let limit = &account.limit;
-    let name = printable(&asked.dataset);
+    let name = printable(&request.dataset);
     let per_cent = |share: f64| format!("{:.1} %", 100.0 * share);
     let mut words = format!(
         "it would exceed the budget of '{name}' (ε = {} at δ = {:e}): this release costs {} of it, and {} is left",
@@ -831,7 +833,7 @@ fn exceeds(asked: &Asked, account: &Account, quote: &Quote) -> String {
     } else if account.releases > 0 {
         let releases = if account.releases == 1 { "release" } else { "releases" };
         words.push_str(&format!("; {} {releases} spent the rest", account.releases));
-    } else if asked.claim.is_some_and(|claim| within(&claim, limit)) {
+    } else if request.claim.is_some_and(|claim| within(&claim, limit)) {
         words.push_str(
             ". A limit on several releases is kept by a bound that is less tight than that of one: as the only \
              release ever, with nothing after it, this one fits (--whole)",

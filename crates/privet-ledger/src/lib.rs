@@ -14,7 +14,7 @@
 //! | the limit on a data set, and its theorem | [`Limit`] |
 //! | entries and their chain of hashes | [`entry`] |
 //! | state computed from the entries | [`Books`] |
-//! | payments of a session | [`Paying`] |
+//! | payments of a session | [`SessionPurse`] |
 //! | recognising a table | [`identity`] |
 //! | storage | `sqlite`, `server` |
 //! | checking a certificate | [`Ledger::check_certificate`] |
@@ -44,7 +44,6 @@
 //! fingerprints of tables are outside the chain of hashes.
 #![forbid(unsafe_code)]
 
-mod beneath;
 mod books;
 pub mod entry;
 mod error;
@@ -54,13 +53,14 @@ pub mod identity;
 mod ledger;
 mod limit;
 mod merge;
-mod paying;
+mod schema_check;
 #[cfg(feature = "postgres")]
 mod server;
+mod session_purse;
 mod sqlite;
 mod store;
 
-pub use books::{Account, Books, Held, State};
+pub use books::{Account, Books, Reservation, State};
 pub use entry::Note;
 pub use error::LedgerError;
 pub use exact::Exact;
@@ -68,4 +68,4 @@ pub use export::{as_csv, as_json};
 pub use ledger::{Checked, Known, Ledger, Quote};
 pub use limit::{Kind, Limit};
 pub use merge::Merged;
-pub use paying::{Asked, Paying};
+pub use session_purse::{BudgetRequest, SessionPurse};

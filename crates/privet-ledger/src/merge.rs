@@ -13,7 +13,7 @@
 //!   the same last entry, and counted once more if it has not.
 
 use crate::books::{Account, Imported, State, price};
-use crate::entry::{Charged, Entry, Reserved, Stored, Taken, What};
+use crate::entry::{Entry, PriceBasis, Reserved, Stored, Taken, What};
 use crate::exact::Exact;
 use crate::ledger::Writing;
 use crate::{Books, Ledger, LedgerError, Limit, Note};
@@ -260,9 +260,9 @@ fn priced(
 ) -> Result<Exact, LedgerError> {
     let spend = reserved.spend().map_err(|error| LedgerError::Import(error.to_string()))?;
     let by = |charged| price(&account.limit, &spend, reserved.claim.as_ref(), charged);
-    match by(Charged::Events)? {
+    match by(PriceBasis::Events)? {
         Some(found) => Ok(found),
-        None => by(Charged::Claim)?.ok_or_else(|| {
+        None => by(PriceBasis::Claim)?.ok_or_else(|| {
             LedgerError::Import(format!(
                 "its entry {sequence} has no price under the filter of '{}'",
                 printable(name)
@@ -275,7 +275,7 @@ fn priced(
 mod tests {
     use super::*;
     use crate::store::{Batch, Identities, Store};
-    use crate::{Asked, Kind};
+    use crate::{BudgetRequest, Kind};
     use privet_core::{Budget, Neighbours, Relation, Unit};
     use privet_dp::account::{Cost, Event};
     use privet_dp::gate::Spend;
@@ -301,8 +301,8 @@ mod tests {
         let cost = Cost::Gaussian { sensitivity: 0.05, noise_scale: 1.0, grid: None };
         let event = Event::Use { neighbours: Neighbours::ReplaceOne, unit: USER, cost };
         let (dataset, doing) = ("riders".into(), "test".into());
-        let asked = Asked { dataset, doing, note: note(), claim: None, whole: false };
-        let mut paying = ledger.paying(asked);
+        let request = BudgetRequest { dataset, doing, note: note(), claim: None, whole: false };
+        let mut paying = ledger.paying(request);
         paying.of(Whose::column(column));
         paying.spend_whole(&Spend::Exactly(event)).unwrap();
     }

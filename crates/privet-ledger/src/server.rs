@@ -5,7 +5,7 @@
 //! servers: here a data set is identified by its name alone. The connection is not encrypted by this
 //! program: use a socket, or a tunnel.
 //!
-//! As in a file ([`crate::beneath`]) the tables must be plain ones of this program's columns, with no
+//! As in a file ([`crate::schema_check`]) the tables must be plain ones of this program's columns, with no
 //! trigger, rule or policy on them, each insertion must change one row, and entries are read back before
 //! they are committed.
 
@@ -50,7 +50,7 @@ const THERE: &str = "SELECT to_regclass('privet_entry') IS NOT NULL AND to_regcl
 
 impl Server {
     /// Connects read-only to an existing ledger; creates nothing.
-    pub fn look(address: &str) -> Result<Self, LedgerError> {
+    pub fn open_read_only(address: &str) -> Result<Self, LedgerError> {
         let wrong = failed("opened");
         let mut client = Client::connect(address, NoTls).map_err(&wrong)?;
         client.batch_execute("SET default_transaction_read_only = on").map_err(&wrong)?;

@@ -1,7 +1,7 @@
 //! A ledger in one file: SQLite, write-ahead log, every commit on disk before it returns.
 //!
 //! Budget counts as spent only if its entry is in the file: the schema must be this program's and
-//! nothing else ([`crate::beneath`]), each insertion must change one row, and every row written is read
+//! nothing else ([`crate::schema_check`]), each insertion must change one row, and every row written is read
 //! back before it is committed.
 //!
 //! Reading changes nothing: the file is opened read-only, and as immutable if no write-ahead log lies
@@ -9,9 +9,9 @@
 //! both, and may create its index (`-shm`) beside.
 
 use crate::LedgerError;
-use crate::beneath::{self, APPLICATION, LAYOUT, TABLES, beside};
 use crate::entry::Stored;
 use crate::identity::{Identity, SECRET};
+use crate::schema_check::{self, APPLICATION, LAYOUT, TABLES, beside};
 use crate::store::{Batch, Identities, Store};
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior};
 use std::fs::OpenOptions;
@@ -33,8 +33,8 @@ pub(crate) struct Sqlite {
 type Stamp = (u64, Option<SystemTime>, bool);
 
 fn stamp(path: &Path) -> std::io::Result<Stamp> {
-    let found = std::fs::metadata(path)?;
-    Ok((found.len(), found.modified().ok(), has_log(path)))
+    let metadata = std::fs::metadata(path)?;
+    Ok((metadata.len(), metadata.modified().ok(), has_log(path)))
 }
 
 /// True if a non-empty write-ahead log lies beside the file.
@@ -96,7 +96,7 @@ impl Sqlite {
             }
             Err(error) => return Err(environment(&shown, "read", &error.to_string())),
         }
-        beneath::check_header(path)?;
+        schema_check::check_header(path)?;
         let way = match read_only {
             false => Way::Write,
             true if has_log(path) => Way::Look,
@@ -173,7 +173,7 @@ impl Sqlite {
 
     /// Refuses a schema that differs from the one this program creates.
     fn check_tables(&self) -> Result<(), LedgerError> {
-        let found = beneath::foreign(&self.connection).map_err(self.wrong("read"))?;
+        let found = schema_check::foreign(&self.connection).map_err(self.wrong("read"))?;
         found.map_or(Ok(()), |what| Err(LedgerError::Foreign { path: self.path.clone(), what }))
     }
 
@@ -217,7 +217,7 @@ impl Store for Sqlite {
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
             .map_err(wrong)?;
-        if let Some(what) = beneath::foreign(&transaction).map_err(wrong)? {
+        if let Some(what) = schema_check::foreign(&transaction).map_err(wrong)? {
             return Err(LedgerError::Foreign { path, what });
         }
         let others = read(&transaction, after).map_err(wrong)?;

@@ -5,7 +5,7 @@
 use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
 use privet_dp::account::{Cost, Event, guarantee};
 use privet_dp::gate::{Purse, Spend};
-use privet_ledger::{Asked, Kind, Ledger, LedgerError, Limit, Note, State};
+use privet_ledger::{BudgetRequest, Kind, Ledger, LedgerError, Limit, Note, State};
 use std::sync::{Mutex, MutexGuard};
 
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
@@ -43,9 +43,15 @@ fn opened(address: &str) -> Ledger {
     ledger
 }
 
-fn asked(event: &Event) -> Asked {
+fn asked(event: &Event) -> BudgetRequest {
     let claim = Some(guarantee(event, 1e-7).unwrap());
-    Asked { dataset: "riders".into(), doing: "test".into(), note: note(), claim, whole: false }
+    BudgetRequest {
+        dataset: "riders".into(),
+        doing: "test".into(),
+        note: note(),
+        claim,
+        whole: false,
+    }
 }
 
 #[test]
@@ -125,14 +131,14 @@ fn a_server_whose_tables_were_changed_is_refused() {
     for (what, planted) in cases {
         sql(&address, "DROP TABLE IF EXISTS heir, privet_entry, privet_certificate");
         let mut ledger = opened(&address);
-        Ledger::look_at(&address).unwrap();
+        Ledger::open_read_only_at(&address).unwrap();
         sql(&address, vanish);
         sql(&address, planted);
         let event = gaussian(0.05);
         let refused =
             ledger.paying(asked(&event)).set_aside(&Spend::Exactly(event.clone())).unwrap_err();
         assert!(matches!(&refused, LedgerError::Foreign { .. }), "{planted}: {refused}");
-        for refused in [Ledger::connect(&address, "another"), Ledger::look_at(&address)] {
+        for refused in [Ledger::connect(&address, "another"), Ledger::open_read_only_at(&address)] {
             let refused = refused.unwrap_err().to_string();
             assert!(refused.contains(what), "{planted}: {refused}");
         }
@@ -144,7 +150,7 @@ fn a_server_whose_tables_were_changed_is_refused() {
 #[test]
 fn looking_at_a_server_makes_nothing() {
     let Some((address, _guard)) = server() else { return };
-    assert!(matches!(Ledger::look_at(&address), Err(LedgerError::Absent { .. })));
+    assert!(matches!(Ledger::open_read_only_at(&address), Err(LedgerError::Absent { .. })));
     let mut client = postgres::Client::connect(&address, postgres::NoTls).unwrap();
     let there: bool =
         client.query_one("SELECT to_regclass('privet_entry') IS NOT NULL", &[]).unwrap().get(0);

@@ -62,23 +62,23 @@ fn check(device: &Device, net: &Net, scale: f32) -> Result<(), Box<dyn std::erro
     let mut work = Workspace::new();
     for clip in [1e-3, 1.0, 100.0] {
         let batch = Batch::all(&inputs, Targets::Classes(&classes));
-        let wanted = net.clipped_sum(&weights, &batch, clip, &mut work)?.sum;
-        let found = trainer.clipped_sum(&weights, &table, &rows, clip)?.sum;
+        let expected = net.clipped_sum(&weights, &batch, clip, &mut work)?.sum;
+        let actual = trainer.clipped_sum(&weights, &table, &rows, clip)?.sum;
         println!(
             "clip {clip}: the device is within {:.1e} of the processor",
-            distance(&found, &wanted)
+            distance(&actual, &expected)
         );
-        assert!(distance(&found, &wanted) < 1e-4);
+        assert!(distance(&actual, &expected) < 1e-4);
     }
     let rest: Vec<u32> = (6..300).collect();
     let batch = Batch::chosen(&inputs, Targets::Classes(&classes), &rest);
-    let wanted = net.plain_sum(&weights, &batch, &mut work)?;
-    let found = trainer.plain_sum(&weights, &table, &rest)?;
-    println!("plain: the device is within {:.1e} of the processor", distance(&found, &wanted));
-    assert!(distance(&found, &wanted) < 1e-4);
+    let expected = net.plain_sum(&weights, &batch, &mut work)?;
+    let actual = trainer.plain_sum(&weights, &table, &rest)?;
+    println!("plain: the device is within {:.1e} of the processor", distance(&actual, &expected));
+    assert!(distance(&actual, &expected) < 1e-4);
     for row in 0..20 {
-        let found = trainer.clipped_sum(&weights, &table, &[row], 1e-3)?.sum;
-        let long = found.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let actual = trainer.clipped_sum(&weights, &table, &[row], 1e-3)?.sum;
+        let long = actual.iter().map(|x| x * x).sum::<f64>().sqrt();
         assert!(long <= 1e-3 && (row == 5) == (long == 0.0), "row {row}: {long}");
     }
     Ok(())
@@ -106,8 +106,8 @@ fn race(
             } else {
                 trainer.plain_sum(&weights, &table, &rows)?
             };
-            for (weight, slope) in weights.iter_mut().zip(&sum) {
-                *weight -= (0.05 / batch as f64 * slope) as f32;
+            for (weight, derivative) in weights.iter_mut().zip(&sum) {
+                *weight -= (0.05 / batch as f64 * derivative) as f32;
             }
             times.push(start.elapsed().as_secs_f64());
         }

@@ -8,7 +8,7 @@ use crate::layer::{self, Linear, Op, Rule};
 use crate::net::Net;
 use crate::sum::{check_clip, weigh};
 use crate::tape::{Tape, Weights};
-use crate::workspace::{Room, Workspace};
+use crate::workspace::{Buffers, Workspace};
 
 /// The clipping norm is between 2²⁰ and 2²¹ grid steps.
 const BITS: i32 = 20;
@@ -39,7 +39,7 @@ pub fn grid(clip: f64) -> f64 {
 
 /// Term of each example in a sum: s·clip(v, C), truncated toward zero to multiples of the grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Share {
+pub struct ScaledClip {
     /// C, the clipping norm.
     pub clip: f64,
     /// s, the factor, above 0 and at most 1.
@@ -48,7 +48,7 @@ pub struct Share {
     pub grid: f64,
 }
 
-impl Share {
+impl ScaledClip {
     /// Factor 1, on the grid of its clipping norm.
     fn whole(clip: f64) -> Result<Self, NetError> {
         check_clip(clip)?;
@@ -78,7 +78,7 @@ impl Net {
         clip: f64,
         work: &mut Workspace,
     ) -> Result<ExactSum, NetError> {
-        self.clipped_share_exact(weights, batch, Share::whole(clip)?, work)
+        self.clipped_share_exact(weights, batch, ScaledClip::whole(clip)?, work)
     }
 
     /// As [`Net::clipped_sum_exact`], with a factor on each clipped gradient and the caller's grid.
@@ -86,7 +86,7 @@ impl Net {
         &self,
         weights: &[f32],
         batch: &Batch,
-        share: Share,
+        share: ScaledClip,
         work: &mut Workspace,
     ) -> Result<ExactSum, NetError> {
         self.check_weights(weights)?;
@@ -105,7 +105,7 @@ impl Net {
         new: &[f32],
         old: &[f32],
         batch: &Batch,
-        share: Share,
+        share: ScaledClip,
         work: &mut Workspace,
     ) -> Result<ExactSum, NetError> {
         self.check_weights(new)?;
@@ -126,7 +126,7 @@ impl Net {
         &self,
         [new, old]: [&[f32]; 2],
         batch: &Batch,
-        [own, moved]: [Share; 2],
+        [own, moved]: [ScaledClip; 2],
         work: &mut Workspace,
     ) -> Result<ExactSum, NetError> {
         self.check_weights(new)?;
@@ -149,11 +149,11 @@ impl Net {
         batch: &Batch,
         grid: f64,
         work: &mut Workspace,
-        piece: impl Fn(&mut Room, usize, usize) + Sync,
+        piece: impl Fn(&mut Buffers, usize, usize) + Sync,
     ) -> Result<ExactSum, NetError> {
         let examples = batch.examples(self)?;
         let mut steps = vec![0_i64; self.trainable];
-        let cleared = |room: &mut Room, first, count| {
+        let cleared = |room: &mut Buffers, first, count| {
             room.whole.clear();
             room.whole.resize(self.trainable, 0);
             piece(room, first, count);
@@ -164,8 +164,8 @@ impl Net {
         Ok(ExactSum { steps, grid, examples })
     }
 
-    fn add_truncated(&self, room: &mut Room, terms: usize, count: usize) {
-        let Room { tapes, kept, patches, factors, whole, formed, .. } = room;
+    fn add_truncated(&self, room: &mut Buffers, terms: usize, count: usize) {
+        let Buffers { tapes, kept, patches, factors, whole, formed, .. } = room;
         let (tapes, patches) = (&tapes[..terms], &mut patches[..terms]);
         for place in self.ops.iter().flat_map(Op::formed) {
             for (example, &factor) in
@@ -225,7 +225,7 @@ impl Net {
     ) {
         let (input, slopes) = self.factors_of(tape, index, example);
         weighed.clear();
-        weighed.extend(slopes.iter().map(|&slope| weigh(factor, slope)));
+        weighed.extend(slopes.iter().map(|&derivative| weigh(factor, derivative)));
         add_outer_steps(&mut whole[linear.weight.range()], input, weighed);
         add_steps(&mut whole[linear.bias.range()], 1.0, weighed);
     }

@@ -109,7 +109,7 @@ mod workspace;
 pub use batch::{Batch, Targets};
 pub use description::{DIGITS, Description, Input, Layer, Loss};
 pub use error::NetError;
-pub use exact::{ExactSum, Share, grid};
+pub use exact::{ExactSum, ScaledClip, grid};
 pub use net::{Net, Tensor};
 pub use predict::LOSS_STEPS;
 pub use sum::ClippedSum;

@@ -61,13 +61,13 @@ fn each(
     pairs().map(|(loss, _)| loss).sum()
 }
 
-fn squared(output: f64, wanted: f64) -> (f64, f64) {
-    let gap = output - wanted;
+fn squared(output: f64, target: f64) -> (f64, f64) {
+    let gap = output - target;
     (0.5 * gap * gap, gap)
 }
 
-fn logistic(output: f64, wanted: f64) -> (f64, f64) {
+fn logistic(output: f64, target: f64) -> (f64, f64) {
     let small = (-output.abs()).exp();
     let chance = if output >= 0.0 { 1.0 / (1.0 + small) } else { small / (1.0 + small) };
-    (output.max(0.0) + small.ln_1p() - wanted * output, chance - wanted)
+    (output.max(0.0) + small.ln_1p() - target * output, chance - target)
 }

@@ -7,7 +7,7 @@ use crate::kernel::add_scaled;
 use crate::layer::{self, Op, Rule};
 use crate::net::Net;
 use crate::tape::{Gradients, Tape, Weights};
-use crate::workspace::{Room, Workspace};
+use crate::workspace::{Buffers, Workspace};
 
 /// Σᵢ min(1, C/‖gᵢ‖)·gᵢ. Derived from records, without noise: not to be released.
 pub struct ClippedSum {
@@ -79,7 +79,7 @@ impl Net {
         let examples = batch.examples(self)?;
         let weights = Weights::both(self, weights);
         Ok(work.sum(self, examples, |room, first, count| {
-            let Room { tapes, patches, sum, .. } = room;
+            let Buffers { tapes, patches, sum, .. } = room;
             tapes[0].forward(self, &weights, batch, first, count, &mut patches[0]);
             tapes[0].back(
                 self,
@@ -102,7 +102,7 @@ impl Net {
         batch: &Batch,
         clip: f64,
         steps: Option<f64>,
-        room: &mut Room,
+        room: &mut Buffers,
         first: usize,
         count: usize,
     ) {
@@ -118,7 +118,7 @@ impl Net {
         batch: &Batch,
         clip: f64,
         steps: Option<f64>,
-        room: &mut Room,
+        room: &mut Buffers,
         first: usize,
         count: usize,
     ) {
@@ -135,7 +135,7 @@ impl Net {
         batch: &Batch,
         clip: f64,
         steps: Option<f64>,
-        room: &mut Room,
+        room: &mut Buffers,
         first: usize,
         count: usize,
     ) {
@@ -145,8 +145,15 @@ impl Net {
         self.factors(clip, steps, 2, room, count);
     }
 
-    fn factors(&self, clip: f64, steps: Option<f64>, terms: usize, room: &mut Room, count: usize) {
-        let Room { tapes, kept, patches, bounds: lengths, factors, formed, .. } = room;
+    fn factors(
+        &self,
+        clip: f64,
+        steps: Option<f64>,
+        terms: usize,
+        room: &mut Buffers,
+        count: usize,
+    ) {
+        let Buffers { tapes, kept, patches, bounds: lengths, factors, formed, .. } = room;
         let forming = steps.is_some().then_some(formed);
         bounds(self, &tapes[..terms], &kept[0], patches, count, lengths, forming);
         for (factor_of, &bound) in factors.iter_mut().zip(&lengths[..count]) {
@@ -158,12 +165,12 @@ impl Net {
         &self,
         weights: &Weights,
         batch: &Batch,
-        room: &mut Room,
+        room: &mut Buffers,
         place: usize,
         first: usize,
         count: usize,
     ) {
-        let Room { tapes, kept, patches, .. } = room;
+        let Buffers { tapes, kept, patches, .. } = room;
         let (tape, patches) = (&mut tapes[place], &mut patches[place]);
         tape.forward(self, weights, batch, first, count, patches);
         tape.back(self, weights, batch, first, count, patches, Gradients::Kept(&mut kept[place]));
@@ -173,7 +180,7 @@ impl Net {
     /// the second, whose constant input is 1 where the first's is 1 − 1 = 0. The terms are of the size
     /// of the difference: nothing large cancels in its norm. Gradients multiplied out are subtracted
     /// elementwise.
-    fn subtract(&self, room: &mut Room, count: usize) {
+    fn subtract(&self, room: &mut Buffers, count: usize) {
         let (new, old) = room.tapes.split_at_mut(1);
         let (new, old) = (&mut new[0], &mut old[0]);
         for (index, op) in self.ops.iter().enumerate().skip(self.lowest) {
@@ -191,8 +198,8 @@ impl Net {
             for (value, before) in now[..into].iter_mut().zip(&before[..into]) {
                 *value -= before;
             }
-            for (slope, now) in before_slopes[..out].iter_mut().zip(&now_slopes[..out]) {
-                *slope = now - *slope;
+            for (derivative, now) in before_slopes[..out].iter_mut().zip(&now_slopes[..out]) {
+                *derivative = now - *derivative;
             }
         }
         (new.constant, old.constant) = (0.0, 1.0);
@@ -203,8 +210,8 @@ impl Net {
     }
 
     /// Adds factor·gradient of each example of a piece to the piece's sum.
-    fn add_clipped(&self, room: &mut Room, terms: usize, count: usize) {
-        let Room { tapes, kept, patches, factors, sum, .. } = room;
+    fn add_clipped(&self, room: &mut Buffers, terms: usize, count: usize) {
+        let Buffers { tapes, kept, patches, factors, sum, .. } = room;
         for place in self.ops.iter().flat_map(Op::formed) {
             for (example, &factor) in
                 factors[..count].iter().enumerate().filter(|(_, factor)| **factor > 0.0)
@@ -250,8 +257,8 @@ impl Net {
         for (example, &factor) in factors.iter().enumerate() {
             let slopes = &mut slopes[example * out..(example + 1) * out];
             if factor > 0.0 {
-                for slope in slopes {
-                    *slope = weigh(factor, *slope);
+                for derivative in slopes {
+                    *derivative = weigh(factor, *derivative);
                 }
             } else {
                 slopes.fill(0.0);
@@ -263,8 +270,8 @@ impl Net {
 
 /// A derivative times the factor of its example.
 #[inline(always)]
-pub(crate) fn weigh(factor: f32, slope: f32) -> f32 {
-    let weighed = factor * slope;
+pub(crate) fn weigh(factor: f32, derivative: f32) -> f32 {
+    let weighed = factor * derivative;
     // Below this, rounding is no longer relative.
     if weighed.abs() >= f32::MIN_POSITIVE { weighed } else { 0.0 }
 }

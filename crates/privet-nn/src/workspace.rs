@@ -14,7 +14,7 @@ use rayon::prelude::*;
 /// Buffers reused from batch to batch. Holds values derived from records; shows none of them.
 #[derive(Default)]
 pub struct Workspace {
-    rooms: Vec<Room>,
+    rooms: Vec<Buffers>,
     fits: Vec<Op>,
 }
 
@@ -25,7 +25,7 @@ impl std::fmt::Debug for Workspace {
 }
 
 /// Buffers for one piece.
-pub(crate) struct Room {
+pub(crate) struct Buffers {
     /// One tape, or two for a difference.
     pub tapes: Vec<Tape>,
     pub patches: Vec<Patches>,
@@ -39,7 +39,7 @@ pub(crate) struct Room {
     pub formed: Vec<f32>,
 }
 
-impl Room {
+impl Buffers {
     fn new(net: &Net) -> Self {
         Self {
             tapes: vec![Tape::new(net)],
@@ -71,7 +71,7 @@ impl Workspace {
 
     /// Memory in bytes: a function of the network and the number of threads.
     pub fn bytes(&self) -> usize {
-        let room = |room: &Room| {
+        let room = |room: &Buffers| {
             let tapes: usize = room.tapes.iter().map(Tape::numbers).sum();
             let patches: usize = room.patches.iter().map(Patches::numbers).sum();
             let kept: usize = room.kept.iter().map(Vec::len).sum();
@@ -81,13 +81,13 @@ impl Workspace {
     }
 
     /// Returns buffers for as many pieces as there are threads.
-    pub(crate) fn rooms(&mut self, net: &Net) -> &mut [Room] {
+    pub(crate) fn rooms(&mut self, net: &Net) -> &mut [Buffers] {
         if self.fits != net.ops {
             self.rooms.clear();
             self.fits.clone_from(&net.ops);
         }
         while self.rooms.len() < rayon::current_num_threads() {
-            self.rooms.push(Room::new(net));
+            self.rooms.push(Buffers::new(net));
         }
         &mut self.rooms
     }
@@ -98,8 +98,8 @@ impl Workspace {
         &mut self,
         net: &Net,
         examples: usize,
-        piece: impl Fn(&mut Room, usize, usize) + Sync,
-        mut merge: impl FnMut(&mut Room, usize, usize),
+        piece: impl Fn(&mut Buffers, usize, usize) + Sync,
+        mut merge: impl FnMut(&mut Buffers, usize, usize),
     ) {
         let rooms = self.rooms(net);
         let starts: Vec<usize> = (0..examples).step_by(net.piece).collect();
@@ -120,10 +120,10 @@ impl Workspace {
         &mut self,
         net: &Net,
         examples: usize,
-        piece: impl Fn(&mut Room, usize, usize) + Sync,
+        piece: impl Fn(&mut Buffers, usize, usize) + Sync,
     ) -> Vec<f64> {
         let mut total = vec![0.0; net.trainable];
-        let cleared = |room: &mut Room, first, count| {
+        let cleared = |room: &mut Buffers, first, count| {
             room.sum.clear();
             room.sum.resize(net.trainable, 0.0);
             piece(room, first, count);

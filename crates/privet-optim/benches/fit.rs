@@ -13,7 +13,8 @@
 
 use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use privet_optim::sum::{
-    Asked, ExactGradient, Hessian, HessianVector, LossAndGradient, PreciseGradient, Records, Sums,
+    ExactGradient, Hessian, HessianVector, LossAndGradient, PreciseGradient, Records, Summable,
+    Sums,
 };
 use privet_optim::{InMemory, Loss, Method, Problem, SolverOptions, minimise};
 use std::hint::black_box;
@@ -99,7 +100,7 @@ fn time<T>(runs: usize, mut work: impl FnMut() -> T) -> f64 {
     times[0]
 }
 
-fn pass<S: Asked>(records: &InMemory<'_>, statistic: &S, runs: usize) {
+fn pass<S: Summable>(records: &InMemory<'_>, statistic: &S, runs: usize) {
     let bytes = records.features().bytes() + 8 * records.rows();
     let milliseconds = time(runs, || records.sum(statistic).unwrap());
     let rate = bytes as f64 / milliseconds / 1e6;
@@ -138,8 +139,8 @@ fn measure(name: &str, matrix: &Matrix, labels: &[f64]) {
                 let records = InMemory::new(matrix, labels).unwrap();
                 let problem = Problem::new(&records, loss, ridge).with_linear(&linear);
                 let options = SolverOptions { method, ..SolverOptions::default() };
-                let found = minimise(&problem, 1.0 / ROWS as f64, &options).unwrap();
-                passes = found.evaluations();
+                let minimiser = minimise(&problem, 1.0 / ROWS as f64, &options).unwrap();
+                passes = minimiser.evaluations();
             });
             println!("  {loss:?} ridge {ridge} {method:?}: {milliseconds:.2} ms, {passes} passes");
         }
@@ -156,12 +157,12 @@ fn large(rows: usize) {
     let start = Instant::now();
     let records = InMemory::new(&matrix, &labels).unwrap();
     let problem = Problem::new(&records, Loss::Logistic, 10.0).with_linear(&linear);
-    let found = minimise(&problem, 1.0 / rows as f64, &SolverOptions::default()).unwrap();
+    let minimiser = minimise(&problem, 1.0 / rows as f64, &SolverOptions::default()).unwrap();
     println!(
         "{rows} rows: {:.2} s, {} passes, double-double: {}",
         start.elapsed().as_secs_f64(),
-        found.evaluations(),
-        found.precise(),
+        minimiser.evaluations(),
+        minimiser.precise(),
     );
 }
 

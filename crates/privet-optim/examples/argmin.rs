@@ -56,13 +56,14 @@ fn main() {
     let problem = Problem::new(&records, Loss::Logistic, 1.0);
     for iterations in [3, 50] {
         let mut optimizer = ArgminLbfgs { iterations };
-        let found = minimise_with(&problem, 1.0 / 40.0, &SolverOptions::default(), &mut optimizer)
-            .expect("the problem is strongly convex");
+        let minimiser =
+            minimise_with(&problem, 1.0 / 40.0, &SolverOptions::default(), &mut optimizer)
+                .expect("the problem is strongly convex");
         println!(
             "argmin with {iterations} iterations, then {} of our own passes: θ = {:?}, proved within {:.2e} of the minimiser",
-            found.evaluations(),
-            found.theta(),
-            found.distance_bound(),
+            minimiser.evaluations(),
+            minimiser.theta(),
+            minimiser.distance_bound(),
         );
     }
 }

@@ -9,17 +9,17 @@
 //! - [`lasso`]: ℓ1-penalised fits within a box, in a number of steps known beforehand.
 //! - [`passes`]: minibatch descent over rows in a given order, with a bound on its rounding.
 //! - [`vertex`]: scores of single columns along a path, updated at the cost of the entries that change.
-//! - [`raised`]: a quadratic with raised eigenvalues in a ball, with a proved distance to its
+//! - [`approximate`]: a quadratic with approximate eigenvalues in a ball, with a proved distance to its
 //!   minimiser.
 //! - [`solver`]: minimisers, each of which ends in a proof that the tolerance is met.
 //! - [`spectrum`]: symmetric matrices by their eigenvalues.
 
+pub mod approximate;
 pub mod double_double;
 pub mod kernel;
 pub mod lasso;
 pub mod loss;
 pub mod passes;
-pub mod raised;
 pub mod solver;
 pub mod spectrum;
 pub mod sum;

@@ -24,10 +24,11 @@ fn argmin_is_polished_to_the_tolerance() {
     // Few iterations leave much to polish; many leave less, but the answer is never trusted.
     for iterations in [1, 5, 200] {
         let mut optimizer = ArgminLbfgs { iterations };
-        let found = minimise_with(&problem, 1e-9, &options, &mut optimizer).unwrap();
-        assert!(found.gradient_norm_bound() <= 1e-9);
-        let gap = found.theta().iter().zip(own.theta()).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
-        assert!(gap.sqrt() <= found.distance_bound() + own.distance_bound());
-        println!("{iterations} of theirs, then {} of ours", found.evaluations());
+        let minimiser = minimise_with(&problem, 1e-9, &options, &mut optimizer).unwrap();
+        assert!(minimiser.gradient_norm_bound() <= 1e-9);
+        let gap =
+            minimiser.theta().iter().zip(own.theta()).map(|(a, b)| (a - b).powi(2)).sum::<f64>();
+        assert!(gap.sqrt() <= minimiser.distance_bound() + own.distance_bound());
+        println!("{iterations} of theirs, then {} of ours", minimiser.evaluations());
     }
 }

@@ -4,8 +4,8 @@ use privet_data::block::BlockWriter;
 use privet_data::matrix::{CsrMatrix, DenseMatrix, Matrix};
 use privet_data::{Dataset, Target};
 use privet_optim::sum::{
-    Asked, Count, ExactGradient, ExactGram, Gradient, Hessian, HessianDiagonal, HessianVector,
-    Labels, LossAndGradient, OnDisk, PreciseGradient, Records, SoftmaxGradient, Sums, Table,
+    Count, ExactGradient, ExactGram, Gradient, Hessian, HessianDiagonal, HessianVector, Labels,
+    LossAndGradient, OnDisk, PreciseGradient, Records, SoftmaxGradient, Summable, Sums, Table,
 };
 use privet_optim::{Loss, Problem, SolverOptions, minimise};
 
@@ -64,7 +64,7 @@ fn with_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
 }
 
-fn same<S: Asked>(
+fn same<S: Summable>(
     a: &dyn Records,
     b: &dyn Records,
     statistic: &S,

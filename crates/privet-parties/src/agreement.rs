@@ -5,7 +5,7 @@ use privet_core::printable;
 use privet_data::Schema;
 use privet_dp::account::Event;
 use privet_dp::gate::canonical;
-use privet_dp::mechanism::shares::{Among, longest};
+use privet_dp::mechanism::shares::{Participants, longest};
 use privet_learn::ratings::Complete;
 use privet_learn::statistics::count::Count;
 use privet_learn::{Erm, Plan, Request, Task, plan};
@@ -111,14 +111,14 @@ impl Names {
                 && name.starts_with(plain)
                 && name.ends_with(plain);
             if !fits {
-                return Err(PartiesError::Asked(format!(
+                return Err(PartiesError::InvalidRequest(format!(
                     "the name '{}' is not accepted: up to {LONGEST_NAME} small letters, digits and hyphens are, the \
                      first and last no hyphen",
                     printable(name)
                 )));
             }
             if all[..place].contains(name) {
-                return Err(PartiesError::Asked(format!(
+                return Err(PartiesError::InvalidRequest(format!(
                     "the name '{name}' comes twice: every party and server needs one of its own"
                 )));
             }
@@ -126,7 +126,7 @@ impl Names {
         let port =
             |address: &str| address.rsplit_once(':').is_some_and(|(_, p)| p.parse::<u16>().is_ok());
         match self.servers.iter().find(|(_, address)| !port(address)) {
-            Some((name, address)) => Err(PartiesError::Asked(format!(
+            Some((name, address)) => Err(PartiesError::InvalidRequest(format!(
                 "server '{name}': '{}' is no address; host:port is accepted, such as 10.0.0.4:7001",
                 printable(address)
             ))),
@@ -154,10 +154,11 @@ impl Agreement {
 
     /// Parses an agreement, and checks it against the plan of its request.
     pub fn read(text: &[u8], from: &str) -> Result<Self, PartiesError> {
-        let odd = |why: String| PartiesError::Asked(format!("{from} is no agreement: {why}"));
+        let odd =
+            |why: String| PartiesError::InvalidRequest(format!("{from} is no agreement: {why}"));
         let read: Self = serde_json::from_slice(text).map_err(|error| odd(error.to_string()))?;
         if read.format == BEFORE {
-            return Err(PartiesError::Asked(format!(
+            return Err(PartiesError::InvalidRequest(format!(
                 "{from} is of privet 0.2.0 or older, where servers neither commit to what they open nor parties sign \
                  what they heard: end the run with that version, or lay out a new agreement with `privet party init`"
             )));
@@ -171,28 +172,30 @@ impl Agreement {
 
     fn check(&self) -> Result<(), PartiesError> {
         let names = Names {
-            parties: self.parties.iter().map(|one| (one.name.clone(), one.rows)).collect(),
+            parties: self.parties.iter().map(|party| (party.name.clone(), party.rows)).collect(),
             servers: self
                 .servers
                 .iter()
-                .map(|one| (one.name.clone(), one.address.clone()))
+                .map(|server| (server.name.clone(), server.address.clone()))
                 .collect(),
         };
         names.check()?;
         // Without a canonical form it would compare equal to others that have none either.
         let written = serde_json::to_value(self).unwrap_or_default();
         canonical(&written).map_err(|error| {
-            PartiesError::Asked(format!("the agreement cannot be compared with others: {error}"))
+            PartiesError::InvalidRequest(format!(
+                "the agreement cannot be compared with others: {error}"
+            ))
         })?;
         if self.patience == 0 || self.patience > 86_400 {
-            return Err(PartiesError::Asked(
+            return Err(PartiesError::InvalidRequest(
                 "patience is not accepted: a whole number of seconds from 1 to 86400 is".into(),
             ));
         }
         let request = self.request.get("rows").and_then(Value::as_u64);
         let total = self.parties.iter().try_fold(0_u64, |sum, one| sum.checked_add(one.rows));
         if request.is_none() || total != request {
-            return Err(PartiesError::Asked(
+            return Err(PartiesError::InvalidRequest(
                 "the rows of the parties do not add up to those of the request".into(),
             ));
         }
@@ -200,7 +203,7 @@ impl Agreement {
         let same = among.parties as usize == self.parties.len()
             && among.servers as usize == self.servers.len();
         if !same {
-            return Err(PartiesError::Asked(format!(
+            return Err(PartiesError::InvalidRequest(format!(
                 "the request is for {} parties and {} servers, and {} and {} are named",
                 among.parties,
                 among.servers,
@@ -212,29 +215,31 @@ impl Agreement {
             let mut seen = HashSet::new();
             all.into_iter().any(|one| !one.is_empty() && !seen.insert(one.to_owned()))
         };
-        let parties = self.parties.iter().map(|one| one.fingerprint.as_str());
-        let servers = self.servers.iter().map(|one| one.fingerprint.as_str());
+        let parties = self.parties.iter().map(|party| party.fingerprint.as_str());
+        let servers = self.servers.iter().map(|server| server.fingerprint.as_str());
         if twice(parties.chain(servers).collect()) {
-            return Err(PartiesError::Asked(
+            return Err(PartiesError::InvalidRequest(
                 "two members have the same certificate: each needs one of its own".into(),
             ));
         }
-        if twice(self.servers.iter().map(|one| one.address.as_str()).collect()) {
-            return Err(PartiesError::Asked(
+        if twice(self.servers.iter().map(|server| server.address.as_str()).collect()) {
+            return Err(PartiesError::InvalidRequest(
                 "two servers have the same address: each is a process of its own, best at another organisation".into(),
             ));
         }
         let events = self.events()?;
         let longest = longest(&events, among.noise).ok_or_else(|| {
-            PartiesError::Asked("the plan has a round that cannot be added up in shares".into())
+            PartiesError::InvalidRequest(
+                "the plan has a round that cannot be added up in shares".into(),
+            )
         })?;
         if is_open(&events) {
-            return Err(PartiesError::Asked(
+            return Err(PartiesError::InvalidRequest(
                 "the plan leaves open how many rounds it has, so that nobody knows which is the last".into(),
             ));
         }
         if longest.saturating_mul(u64::from(among.servers)) > LONGEST as u64 {
-            return Err(PartiesError::Asked(format!(
+            return Err(PartiesError::InvalidRequest(format!(
                 "a round of {longest} numbers among {} servers is too long: at most {LONGEST} numbers in all are \
                  accepted; take fewer columns, or gd instead of ssp",
                 among.servers
@@ -247,7 +252,7 @@ impl Agreement {
     /// settings the plan decided.
     fn check_schema(&self) -> Result<(), PartiesError> {
         let odd = |error: serde_json::Error| {
-            PartiesError::Asked(format!("the schema cannot be read: {error}"))
+            PartiesError::InvalidRequest(format!("the schema cannot be read: {error}"))
         };
         let stated: Schema = serde_json::from_value(self.schema.clone()).map_err(odd)?;
         let used = self.request.get("schema").cloned().unwrap_or_default();
@@ -262,7 +267,7 @@ impl Agreement {
         };
         match same {
             true => Ok(()),
-            false => Err(PartiesError::Asked(
+            false => Err(PartiesError::InvalidRequest(
                 "the schema that members compare is not the one of the plan: somebody changed one of them".into(),
             )),
         }
@@ -274,20 +279,22 @@ impl Agreement {
     }
 
     /// The number of parties and servers, and the noise mode.
-    pub fn among(&self) -> Result<Among, PartiesError> {
-        let missing = || PartiesError::Asked("the request says nothing of parties".into());
+    pub fn among(&self) -> Result<Participants, PartiesError> {
+        let missing = || PartiesError::InvalidRequest("the request says nothing of parties".into());
         let among = self.request.get("among").ok_or_else(missing)?;
-        let among: Among = serde_json::from_value(among.clone()).map_err(|_| missing())?;
+        let among: Participants = serde_json::from_value(among.clone()).map_err(|_| missing())?;
         Ok(among.check().map_err(privet_learn::LearnError::from)?)
     }
 
     /// Recomputes the plan from the request; refuses a request that is not settled.
     pub fn plan<T: Task>(&self) -> Result<Plan<T>, PartiesError> {
-        let request: Request<T> = serde_json::from_value(self.request.clone())
-            .map_err(|error| PartiesError::Asked(format!("the request cannot be read: {error}")))?;
+        let request: Request<T> =
+            serde_json::from_value(self.request.clone()).map_err(|error| {
+                PartiesError::InvalidRequest(format!("the request cannot be read: {error}"))
+            })?;
         let planned = plan(&request)?;
         if *planned.request() != request {
-            return Err(PartiesError::Asked(
+            return Err(PartiesError::InvalidRequest(
                 "the request of the agreement is not one that the planner writes".into(),
             ));
         }
@@ -324,7 +331,7 @@ impl Agreement {
             Family::Counts => self.plan::<Count>()?.events().cloned(),
             Family::Ratings => self.plan::<Complete>()?.events().cloned(),
         };
-        events.ok_or_else(|| PartiesError::Asked("the request plans no noise".into()))
+        events.ok_or_else(|| PartiesError::InvalidRequest("the request plans no noise".into()))
     }
 
     /// True if all members are in one process, without certificates.
@@ -340,12 +347,12 @@ impl Agreement {
 
     /// Index of a party.
     pub fn party(&self, name: &str) -> Option<usize> {
-        self.parties.iter().position(|one| one.name == name)
+        self.parties.iter().position(|party| party.name == name)
     }
 
     /// Index of a server.
     pub fn server(&self, name: &str) -> Option<usize> {
-        self.servers.iter().position(|one| one.name == name)
+        self.servers.iter().position(|server| server.name == name)
     }
 }
 

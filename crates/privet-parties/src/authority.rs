@@ -10,7 +10,7 @@ use crate::agreement::{Agreement, Holder, Names, Station, hex};
 use crate::folder::{Settings, lay_out};
 use crate::server::now;
 use privet_data::Schema;
-use privet_dp::mechanism::shares::{Among, NoiseMode};
+use privet_dp::mechanism::shares::{NoiseMode, Participants};
 use privet_learn::{Plan, Task};
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -65,7 +65,7 @@ pub fn found<T: Task>(
     validity: Validity,
 ) -> Result<Agreement, PartiesError> {
     names.check()?;
-    let odd = |error: serde_json::Error| PartiesError::Asked(error.to_string());
+    let odd = |error: serde_json::Error| PartiesError::InvalidRequest(error.to_string());
     let request = serde_json::to_value(planned.request()).map_err(odd)?;
     let asked = (request, serde_json::to_value(schema).map_err(odd)?);
     let (issuer, authority) = authority(validity)?;
@@ -99,7 +99,7 @@ pub fn without_certificates<T: Task>(
     patience: u64,
 ) -> Result<Agreement, PartiesError> {
     names.check()?;
-    let odd = |error: serde_json::Error| PartiesError::Asked(error.to_string());
+    let odd = |error: serde_json::Error| PartiesError::InvalidRequest(error.to_string());
     let request = serde_json::to_value(planned.request()).map_err(odd)?;
     let asked = (request, serde_json::to_value(schema).map_err(odd)?);
     let none = String::new;
@@ -119,15 +119,19 @@ pub fn without_certificates<T: Task>(
 }
 
 /// The number of members by their names; every server draws its own noise.
-pub fn among(names: &Names, honest: u32) -> Result<Among, PartiesError> {
+pub fn among(names: &Names, honest: u32) -> Result<Participants, PartiesError> {
     among_with(names, honest, NoiseMode::Shares)
 }
 
 /// The number of members by their names, with this noise mode.
-pub fn among_with(names: &Names, honest: u32, noise: NoiseMode) -> Result<Among, PartiesError> {
+pub fn among_with(
+    names: &Names,
+    honest: u32,
+    noise: NoiseMode,
+) -> Result<Participants, PartiesError> {
     let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
     let (parties, servers) = (count(names.parties.len()), count(names.servers.len()));
-    let among = Among { parties, servers, honest, noise };
+    let among = Participants { parties, servers, honest, noise };
     Ok(among.check().map_err(privet_learn::LearnError::from)?)
 }
 

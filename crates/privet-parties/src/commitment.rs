@@ -72,9 +72,9 @@ fn numbers(hash: &mut Sha256, numbers: &[u128]) {
 /// Digest of everything a party received: for every round its charge (the query follows from the rounds
 /// before), the commitments, the openings and their sum.
 #[derive(Clone)]
-pub(crate) struct Heard(Sha256);
+pub(crate) struct Transcript(Sha256);
 
-impl Heard {
+impl Transcript {
     pub fn new(agreement: &Agreement) -> Self {
         let mut hash = Sha256::new();
         piece(&mut hash, b"privet parties, all that was heard 2");
@@ -91,8 +91,8 @@ impl Heard {
     ) {
         piece(&mut self.0, &round.to_le_bytes());
         piece(&mut self.0, leaf.as_bytes());
-        commitments.iter().for_each(|one| piece(&mut self.0, one.as_bytes()));
-        openings.iter().for_each(|one| numbers(&mut self.0, one));
+        commitments.iter().for_each(|commitment| piece(&mut self.0, commitment.as_bytes()));
+        openings.iter().for_each(|opening| numbers(&mut self.0, opening));
         self.0.update((sum.len() as u64).to_le_bytes());
         sum.iter().for_each(|value| self.0.update(value.to_le_bytes()));
     }

@@ -67,7 +67,7 @@ impl Program {
         let path = named.map(Path::to_path_buf).or_else(beside).unwrap_or_else(|| PROGRAM.into());
         let asked = Command::new(&path).arg("--version").stdin(Stdio::null()).output();
         let said = asked.map_err(|error| {
-            PartiesError::Asked(format!(
+            PartiesError::InvalidRequest(format!(
                 "the agreement has servers draw noise together, and {} cannot be run ({error}): {BUILD}",
                 path.display()
             ))
@@ -75,7 +75,7 @@ impl Program {
         let expected = format!("{PROGRAM} {}", pipe::PROTOCOL);
         match String::from_utf8_lossy(&said.stdout).trim() == expected {
             true => Ok(Self { path }),
-            false => Err(PartiesError::Asked(format!(
+            false => Err(PartiesError::InvalidRequest(format!(
                 "{} is not {expected}, which this version of privet asks for: {BUILD}",
                 path.display()
             ))),

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 pub enum PartiesError {
     /// A mistake in an agreement or a settings file.
     #[error("{0}")]
-    Asked(String),
+    InvalidRequest(String),
     /// A file could not be read.
     #[error("{path}: {source}")]
     File {
@@ -27,7 +27,7 @@ pub enum PartiesError {
     Learn(#[from] LearnError),
     /// A member cannot be reached, or has another certificate than agreed.
     #[error("{0}")]
-    Line(String),
+    Transport(String),
     /// The run was ended, or must be.
     #[error("{0}")]
     Ended(String),
@@ -46,13 +46,13 @@ impl PartiesError {
     /// True for failures of the machine or the network, false for mistakes in the input.
     pub fn is_environment(&self) -> bool {
         match self {
-            Self::Line(_)
+            Self::Transport(_)
             | Self::Ended(_)
             | Self::Refused(_)
             | Self::Write(_)
             | Self::Authority(_) => true,
             Self::File { source, .. } => source.kind() != std::io::ErrorKind::NotFound,
-            Self::Asked(_) | Self::Learn(_) | Self::OtherTable => false,
+            Self::InvalidRequest(_) | Self::Learn(_) | Self::OtherTable => false,
         }
     }
 }
@@ -60,6 +60,6 @@ impl PartiesError {
 /// A session's error can carry only the message.
 impl From<PartiesError> for GateError {
     fn from(error: PartiesError) -> Self {
-        Self::Together(error.to_string())
+        Self::PartyChannel(error.to_string())
     }
 }

@@ -8,13 +8,13 @@
 //!  clinic/state/             what it must find again after a restart
 //! ```
 
-use crate::party::Own;
+use crate::party::PartyState;
 use crate::signature::Signed;
 use crate::store::{Store, keep, make_folder};
-use crate::table::{Mark, Rows};
-use crate::{Agreement, Line, PartiesError, Party, Server};
+use crate::table::{Rows, TableDigest};
+use crate::{Agreement, PartiesError, Party, Server, Transport};
 use privet_data::write::{Destination, Existing};
-use privet_dp::gate::Entered;
+use privet_dp::gate::LedgerEntry;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::ErrorKind;
@@ -33,7 +33,7 @@ pub const KEY: &str = "key.pem";
 /// A party's table, read to be recognised later; nothing of it is stored before the party begins.
 pub struct Recognised {
     store: Store,
-    mark: Mark,
+    mark: TableDigest,
 }
 
 /// A member's settings file. Paths are relative to its folder.
@@ -82,8 +82,9 @@ impl Folder {
     pub fn open(path: &Path) -> Result<Self, PartiesError> {
         let file = path.join(SETTINGS);
         let text = String::from_utf8_lossy(&read(&file)?).into_owned();
-        let settings: Settings = toml::from_str(&text)
-            .map_err(|error| PartiesError::Asked(format!("{}: {error}", file.display())))?;
+        let settings: Settings = toml::from_str(&text).map_err(|error| {
+            PartiesError::InvalidRequest(format!("{}: {error}", file.display()))
+        })?;
         let file = path.join(&settings.agreement);
         let agreement = Agreement::read(&read(&file)?, &file.display().to_string())?;
         Ok(Self { path: path.into(), settings, agreement })
@@ -117,15 +118,15 @@ impl Folder {
 
     /// Creates the party of this folder, to greet servers and check that all agree. It cannot send
     /// shares: that needs a table ([`Self::begin`]).
-    pub fn party<L: Line>(&self, schema: &str, line: L) -> Result<Party<L>, PartiesError> {
-        let own = Own { store: Some(self.store()?), begun: None, signer: None };
+    pub fn party<L: Transport>(&self, schema: &str, line: L) -> Result<Party<L>, PartiesError> {
+        let own = PartyState { store: Some(self.store()?), begun: None, signer: None };
         Party::with(self.agreement.clone(), &self.settings.name, schema, own, line)
     }
 
     /// Creates the party of this folder with its table, resuming where it was. `rows` passes every row
     /// of the table; another table than the folder's run was begun with is refused before anything is
     /// sent.
-    pub fn begin<L: Line, E: From<PartiesError>>(
+    pub fn begin<L: Transport, E: From<PartiesError>>(
         &self,
         schema: &str,
         line: L,
@@ -143,7 +144,7 @@ impl Folder {
         store.belongs_to(&self.agreement.digest())?;
         let mark = match store.mark()? {
             Some(mark) => mark,
-            None => Mark::new()?,
+            None => TableDigest::new()?,
         };
         let mut table = Rows::under(&mark);
         rows(&mut |row| table.row(row))?;
@@ -151,7 +152,7 @@ impl Folder {
     }
 
     /// The second half: the folder is bound to this table from here on.
-    pub fn begin_with<L: Line>(
+    pub fn begin_with<L: Transport>(
         &self,
         schema: &str,
         line: L,
@@ -159,13 +160,13 @@ impl Folder {
     ) -> Result<Party<L>, PartiesError> {
         let signer = Some(crate::tls::signer(self)?);
         store.keep_mark(&mark)?;
-        let own = Own { store: Some(store), begun: Some(mark.begun.clone()), signer };
+        let own = PartyState { store: Some(store), begun: Some(mark.begun.clone()), signer };
         Party::with(self.agreement.clone(), &self.settings.name, schema, own, line)
     }
 
     /// Creates a party without stored state: it can query the standing, but not take part.
-    pub fn onlooker<L: Line>(&self, line: L) -> Result<Party<L>, PartiesError> {
-        Party::with(self.agreement.clone(), &self.settings.name, "", Own::none(), line)
+    pub fn onlooker<L: Transport>(&self, line: L) -> Result<Party<L>, PartiesError> {
+        Party::with(self.agreement.clone(), &self.settings.name, "", PartyState::none(), line)
     }
 
     /// Creates the server of this folder, resuming where it was.
@@ -178,9 +179,9 @@ impl Folder {
     pub fn paid(&self) -> Result<Option<Paid>, PartiesError> {
         let path = self.path.join(&self.settings.state).join("paid.json");
         match fs::read(&path) {
-            Ok(bytes) => serde_json::from_slice(&bytes)
-                .map(Some)
-                .map_err(|error| PartiesError::Asked(format!("{}: {error}", path.display()))),
+            Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
+                PartiesError::InvalidRequest(format!("{}: {error}", path.display()))
+            }),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(source) => Err(PartiesError::File { path, source }),
         }
@@ -208,7 +209,7 @@ pub struct Paid {
     /// Time.
     pub at: String,
     /// Entry in its ledger, if there is one.
-    pub entered: Option<Entered>,
+    pub entered: Option<LedgerEntry>,
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, PartiesError> {

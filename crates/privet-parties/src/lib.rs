@@ -17,14 +17,14 @@
 //! |---|---|
 //! | the agreement of all members before anything is sent | [`Agreement`] |
 //! | a server's sums of shares | [`Server`] |
-//! | a party's protocol, and the limits of a lying server | [`Party`], over a [`Line`] |
+//! | a party's protocol, and the limits of a lying server | [`Party`], over a [`Transport`] |
 //! | a server's commitment before it opens | [`Commitment`] |
 //! | a party's signature before there is a result | [`Signed`] |
-//! | all members in one process | [`Room`] |
+//! | all members in one process | [`InProcessServers`] |
 //! | transport over mutual TLS | [`tls`] |
 //! | certificates for it | [`authority`] |
 //! | noise that servers draw together | [`Engine`], by the [`Program`] of `joint/` |
-//! | very many parties at once, for experiments | [`Crowd`] |
+//! | very many parties at once, for experiments | [`ManyParties`] |
 //!
 //! **Failures.** A party that is late, or sends a malformed message, another length or another share for
 //! the same round, ends the run: the server records the reason, opens nothing more, and informs all
@@ -37,33 +37,33 @@
 mod agreement;
 pub mod authority;
 mod commitment;
-mod crowd;
-mod doors;
+mod connection_limits;
 mod drawing;
 mod engine;
 mod error;
 mod folder;
+mod in_process;
+mod many_parties;
 mod message;
 mod party;
 mod plausible;
-mod room;
-mod same;
 mod server;
 mod signature;
 mod store;
 mod table;
 mod timed;
 pub mod tls;
+mod unanimous;
 mod waiting;
 
 pub use agreement::{Agreement, Family, Holder, Names, Station};
 pub use commitment::{Commitment, leaf};
-pub use crowd::Crowd;
 pub use engine::{Engine, Job, PROGRAM, Program, SendTo};
 pub use error::PartiesError;
 pub use folder::{Folder, Paid, Recognised, Settings};
-pub use message::{Ask, FRAME, PROTOCOL, Reply, Standing};
-pub use party::{Line, Party};
-pub use room::Room;
+pub use in_process::InProcessServers;
+pub use many_parties::ManyParties;
+pub use message::{FRAME, PROTOCOL, PartyRequest, ServerReply, Standing};
+pub use party::{Party, Transport};
 pub use server::Server;
 pub use signature::{Signed, Witness};

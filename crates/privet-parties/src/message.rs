@@ -22,7 +22,7 @@ fn first() -> u32 {
 /// Requests of a party to a server.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Ask {
+pub enum PartyRequest {
     /// First request of a connection.
     Hello {
         /// Protocol version, [`PROTOCOL`].
@@ -84,7 +84,7 @@ pub enum Ask {
 /// Answers of a server to a party.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reply", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Reply {
+pub enum ServerReply {
     /// To a greeting: accepted.
     Welcome {
         /// Index of the open round, from 0.
@@ -208,18 +208,19 @@ mod tests {
 
     #[test]
     fn frames_come_back_as_they_went() {
-        let ask = Ask::Share { round: 3, leaf: "a".into(), heard: "b".into() };
+        let ask = PartyRequest::Share { round: 3, leaf: "a".into(), heard: "b".into() };
         let mut bytes = Vec::new();
         write_frame(&mut bytes, &ask, &[1, u128::MAX, 7 << 100]).unwrap();
-        let (header, body): (Ask, _) = read_frame(&mut &bytes[..], 3).unwrap();
+        let (header, body): (PartyRequest, _) = read_frame(&mut &bytes[..], 3).unwrap();
         assert_eq!((header, &body[..]), (ask, &[1, u128::MAX, 7 << 100][..]));
     }
 
     #[test]
     fn what_is_no_frame_is_refused() {
         let mut bytes = Vec::new();
-        write_frame(&mut bytes, &Ask::Done, &[1, 2]).unwrap();
-        let read = |bytes: &[u8], most| read_frame::<Ask>(&mut &bytes[..], most).map(|_| ());
+        write_frame(&mut bytes, &PartyRequest::Done, &[1, 2]).unwrap();
+        let read =
+            |bytes: &[u8], most| read_frame::<PartyRequest>(&mut &bytes[..], most).map(|_| ());
         assert!(read(&bytes, 2).is_ok());
         assert!(read(&bytes, 1).is_err(), "longer than any share");
         for cut in 0..bytes.len() {
@@ -234,8 +235,8 @@ mod tests {
     #[test]
     fn a_greeting_without_a_version_is_the_first() {
         let old = br#"{"ask":"hello","agreement":"a","schema":"s","instance":"i","clock":7}"#;
-        let read: Ask = serde_json::from_slice(old).unwrap();
-        assert!(matches!(read, Ask::Hello { protocol: 1, begun: None, .. }));
+        let read: PartyRequest = serde_json::from_slice(old).unwrap();
+        assert!(matches!(read, PartyRequest::Hello { protocol: 1, begun: None, .. }));
     }
 
     /// Ten thousand frames with reproducible damage: never a panic, never more numbers than allowed, and
@@ -246,7 +247,7 @@ mod tests {
         let mut draws = FixedSeed::new(22);
         let (most, mut kept) = (3, 0);
         let asks = [
-            Ask::Hello {
+            PartyRequest::Hello {
                 protocol: PROTOCOL,
                 agreement: "a".into(),
                 schema: "s".into(),
@@ -254,11 +255,11 @@ mod tests {
                 begun: Some("b".into()),
                 clock: 7,
             },
-            Ask::Share { round: 3, leaf: "a".into(), heard: "b".into() },
-            Ask::Opening { round: u64::MAX, commitments: vec!["c".into(), "d".into()] },
-            Ask::Commitment { round: 1 },
-            Ask::Sign { signed: Signed::default(), from: 2 },
-            Ask::End { why: "\u{1b}".into() },
+            PartyRequest::Share { round: 3, leaf: "a".into(), heard: "b".into() },
+            PartyRequest::Opening { round: u64::MAX, commitments: vec!["c".into(), "d".into()] },
+            PartyRequest::Commitment { round: 1 },
+            PartyRequest::Sign { signed: Signed::default(), from: 2 },
+            PartyRequest::End { why: "\u{1b}".into() },
         ];
         for round in 0..10_000_u64 {
             let mut bytes = Vec::new();
@@ -273,12 +274,14 @@ mod tests {
                     _ => bytes.insert(at, draws.below(256) as u8),
                 }
             }
-            let Ok((ask, numbers)) = read_frame::<Ask>(&mut &bytes[..], most) else { continue };
+            let Ok((ask, numbers)) = read_frame::<PartyRequest>(&mut &bytes[..], most) else {
+                continue;
+            };
             kept += 1;
             assert!(numbers.len() <= most);
             let mut again = Vec::new();
             write_frame(&mut again, &ask, &numbers).unwrap();
-            let (same, too) = read_frame::<Ask>(&mut &again[..], most).unwrap();
+            let (same, too) = read_frame::<PartyRequest>(&mut &again[..], most).unwrap();
             assert_eq!((&same, &too[..]), (&ask, &numbers[..]));
         }
         assert!(kept > 2000, "{kept}");

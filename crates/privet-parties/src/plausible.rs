@@ -19,10 +19,10 @@
 //! any values could give: a tighter bound would need proofs of what each party sent.
 
 use privet_dp::account::{Cost, Event};
-use privet_dp::mechanism::shares::Among;
+use privet_dp::mechanism::shares::Participants;
 
 /// True if n rows and the noise of all servers can add up to this; true for rounds without a bound.
-pub(crate) fn plausible(leaf: &Event, among: Among, rows: u64, sum: &[i128]) -> bool {
+pub(crate) fn plausible(leaf: &Event, among: Participants, rows: u64, sum: &[i128]) -> bool {
     let Event::Use { cost, .. } = leaf else { return true };
     let (Cost::Gaussian { sensitivity, noise_scale, grid: Some(grid) }
     | Cost::JointGaussian { sensitivity, noise_scale, grid, .. }) = cost
@@ -51,7 +51,7 @@ mod tests {
         };
         let (leaf, among) = (
             gaussian.event().unwrap(),
-            Among { parties: 3, servers: 2, honest: 1, noise: Default::default() },
+            Participants { parties: 3, servers: 2, honest: 1, noise: Default::default() },
         );
         // A step is 2⁻³⁷.
         let at = |x: i128| plausible(&leaf, among, 1000, &[x << 37, 0]);

@@ -62,12 +62,13 @@ impl Signer {
         certificate: CertificateDer<'static>,
         key: &PrivateKeyDer<'_>,
     ) -> Result<Self, PartiesError> {
-        let odd = |error| PartiesError::Asked(format!("the key cannot be used: {error}"));
+        let odd = |error| PartiesError::InvalidRequest(format!("the key cannot be used: {error}"));
         Ok(Self { certificate, key: any_supported_type(key).map_err(odd)? })
     }
 
     pub fn sign(&self, agreement: &Agreement, transcript: &str) -> Result<Signed, PartiesError> {
-        let odd = || PartiesError::Asked("the key signs by none of the known schemes".into());
+        let odd =
+            || PartiesError::InvalidRequest("the key signs by none of the known schemes".into());
         let signer = self.key.choose_scheme(&SCHEMES).ok_or_else(odd)?;
         let signature = signer.sign(&message(agreement, transcript)).map_err(|_| odd())?;
         Ok(Signed {

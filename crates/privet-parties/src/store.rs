@@ -4,7 +4,7 @@ use crate::PartiesError;
 use crate::agreement::{LONGEST, hex};
 use crate::message::{read_frame, write_frame};
 use crate::signature::{Signed, Witness};
-use crate::table::Mark;
+use crate::table::TableDigest;
 use privet_data::write::{Destination, Existing, WriteError};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub(crate) struct Store {
 }
 
 /// The shares of one round, as they were sent.
-pub(crate) struct Kept {
+pub(crate) struct StoredShares {
     pub round: u64,
     pub shares: Vec<Zeroizing<Vec<u128>>>,
 }
@@ -64,7 +64,7 @@ impl Store {
         let lock = File::create(&path).map_err(wrong)?;
         match lock.try_lock() {
             Ok(()) => Ok(Self { folder: folder.into(), _lock: lock }),
-            Err(fs::TryLockError::WouldBlock) => Err(PartiesError::Line(format!(
+            Err(fs::TryLockError::WouldBlock) => Err(PartiesError::Transport(format!(
                 "{} is in use by another process: a member takes part once",
                 folder.display()
             ))),
@@ -86,7 +86,7 @@ impl Store {
         match self.text("agreement")? {
             None => keep(&self.folder.join("agreement"), agreement.as_bytes()),
             Some(there) if there == agreement => Ok(()),
-            Some(_) => Err(PartiesError::Asked(format!(
+            Some(_) => Err(PartiesError::InvalidRequest(format!(
                 "{} is of another agreement, or the agreement was edited: a new one needs a new folder",
                 self.folder.display()
             ))),
@@ -99,7 +99,7 @@ impl Store {
             return Ok(there);
         }
         let mut bytes = [0_u8; 16];
-        getrandom::fill(&mut bytes).map_err(|error| PartiesError::Line(error.to_string()))?;
+        getrandom::fill(&mut bytes).map_err(|error| PartiesError::Transport(error.to_string()))?;
         let made = hex(&bytes);
         keep(&self.folder.join("instance"), made.as_bytes())?;
         Ok(made)
@@ -148,7 +148,9 @@ impl Store {
         let read = read_frame::<Drawn>(&mut &bytes[..], LONGEST);
         match read {
             Ok((drawn, share)) if drawn.round == round => Ok(Some((drawn.draw, share))),
-            Ok(_) => Err(PartiesError::Asked(format!("{} is of another round", path.display()))),
+            Ok(_) => {
+                Err(PartiesError::InvalidRequest(format!("{} is of another round", path.display())))
+            }
             Err(source) => Err(PartiesError::File { path, source }),
         }
     }
@@ -187,8 +189,9 @@ impl Store {
     /// The number of times that the noise of each round was begun.
     pub fn attempts(&self) -> Result<Vec<u32>, PartiesError> {
         let Some(text) = self.text("noise-attempts")? else { return Ok(Vec::new()) };
-        let odd =
-            |_| PartiesError::Asked("noise-attempts in the server's folder was edited".into());
+        let odd = |_| {
+            PartiesError::InvalidRequest("noise-attempts in the server's folder was edited".into())
+        };
         serde_json::from_str(&text).map_err(odd)
     }
 
@@ -226,7 +229,7 @@ impl Store {
         }
         match found == openings {
             true => Ok(()),
-            false => Err(PartiesError::Asked(format!(
+            false => Err(PartiesError::InvalidRequest(format!(
                 "{} lacks what was opened in round {}, and has later ones: bring it back whole, or begin a new agreement",
                 self.folder.display(),
                 openings + 1
@@ -281,11 +284,11 @@ impl Store {
     }
 
     /// Key and digest of the run's table.
-    pub fn mark(&self) -> Result<Option<Mark>, PartiesError> {
+    pub fn mark(&self) -> Result<Option<TableDigest>, PartiesError> {
         self.json("table.json")
     }
 
-    pub fn keep_mark(&self, mark: &Mark) -> Result<(), PartiesError> {
+    pub fn keep_mark(&self, mark: &TableDigest) -> Result<(), PartiesError> {
         self.keep_json("table.json", mark)
     }
 
@@ -301,7 +304,7 @@ impl Store {
     fn json<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, PartiesError> {
         let Some(text) = self.text(name)?.map(Zeroizing::new) else { return Ok(None) };
         let path = self.folder.join(name);
-        let odd = |_| PartiesError::Asked(format!("{} was edited", path.display()));
+        let odd = |_| PartiesError::InvalidRequest(format!("{} was edited", path.display()));
         serde_json::from_str(&text).map(Some).map_err(odd)
     }
 
@@ -313,16 +316,16 @@ impl Store {
     }
 
     /// The last shares made.
-    pub fn kept(&self) -> Result<Option<Kept>, PartiesError> {
+    pub fn kept(&self) -> Result<Option<StoredShares>, PartiesError> {
         let Some((Head { round, parts, .. }, body)) = self.numbers("shares")? else {
             return Ok(None);
         };
         if parts == 0 {
-            return Ok(Some(Kept { round, shares: Vec::new() }));
+            return Ok(Some(StoredShares { round, shares: Vec::new() }));
         }
         let length = (body.len() / parts).max(1);
         let shares = body.chunks(length).map(|share| Zeroizing::new(share.to_vec())).collect();
-        Ok(Some(Kept { round, shares }))
+        Ok(Some(StoredShares { round, shares }))
     }
 
     /// Deletes the shares, which add up to this party's own sums. After a restart all rounds are past.
@@ -330,7 +333,7 @@ impl Store {
         self.keep_numbers("shares", &Head::shares(u64::MAX, 0), &[])
     }
 
-    pub fn keep_shares(&self, kept: &Kept) -> Result<(), PartiesError> {
+    pub fn keep_shares(&self, kept: &StoredShares) -> Result<(), PartiesError> {
         let head = Head::shares(kept.round, kept.shares.len());
         let mut body = Zeroizing::new(Vec::new());
         kept.shares.iter().for_each(|share| body.extend(share.iter()));

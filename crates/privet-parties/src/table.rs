@@ -16,7 +16,7 @@ use zeroize::{Zeroize, Zeroizing};
 /// Key and digest of a table.
 #[derive(Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Mark {
+pub(crate) struct TableDigest {
     /// Random identifier of the begun run, sent to servers.
     pub begun: String,
     key: String,
@@ -24,19 +24,19 @@ pub(crate) struct Mark {
     digest: String,
 }
 
-impl Mark {
+impl TableDigest {
     pub fn new() -> Result<Self, PartiesError> {
         let word = |length: usize| {
             let mut bytes = Zeroizing::new(vec![0_u8; length]);
             getrandom::fill(&mut bytes).map(|()| hex(&bytes))
         };
-        let failed = |error: getrandom::Error| PartiesError::Line(error.to_string());
+        let failed = |error: getrandom::Error| PartiesError::Transport(error.to_string());
         let (begun, key) = (word(16).map_err(failed)?, word(32).map_err(failed)?);
         Ok(Self { begun, key, digest: String::new() })
     }
 }
 
-impl Drop for Mark {
+impl Drop for TableDigest {
     fn drop(&mut self) {
         self.key.zeroize();
     }
@@ -50,7 +50,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     /// Starts HMAC (RFC 2104): both hashes begin with a block of the key, here its 64 digits.
-    pub fn under(mark: &Mark) -> Self {
+    pub fn under(mark: &TableDigest) -> Self {
         let begun = |pad: u8| {
             let mut block = Zeroizing::new([pad; 64]);
             block.iter_mut().zip(mark.key.bytes()).for_each(|(byte, key)| *byte ^= key);
@@ -67,11 +67,11 @@ impl Rows {
     }
 
     /// Returns the mark with this table's digest; refused if it has another table's.
-    pub fn finish(mut self, mark: Mark) -> Result<Mark, PartiesError> {
+    pub fn finish(mut self, mark: TableDigest) -> Result<TableDigest, PartiesError> {
         self.outer.update(self.inner.finalize());
         let digest = hex(&self.outer.finalize());
         match mark.digest.is_empty() || mark.digest == digest {
-            true => Ok(Mark { digest, begun: mark.begun.clone(), key: mark.key.clone() }),
+            true => Ok(TableDigest { digest, begun: mark.begun.clone(), key: mark.key.clone() }),
             false => Err(PartiesError::OtherTable),
         }
     }
@@ -81,7 +81,7 @@ impl Rows {
 mod tests {
     use super::*;
 
-    fn digest(mark: &Mark, rows: &[&[u8]]) -> Result<Mark, PartiesError> {
+    fn digest(mark: &TableDigest, rows: &[&[u8]]) -> Result<TableDigest, PartiesError> {
         let mut table = Rows::under(mark);
         rows.iter().for_each(|row| table.row(row));
         table.finish(mark.clone())
@@ -89,14 +89,14 @@ mod tests {
 
     #[test]
     fn a_table_is_known_again_and_another_is_refused() {
-        let fresh = Mark::new().unwrap();
+        let fresh = TableDigest::new().unwrap();
         let mark = digest(&fresh, &[b"one", b"two"]).unwrap();
         assert!(digest(&mark, &[b"one", b"two"]).is_ok());
         for other in [&[b"one" as &[u8], b"too"][..], &[b"two", b"one"], &[b"onetwo"], &[]] {
             assert!(matches!(digest(&mark, other), Err(PartiesError::OtherTable)));
         }
         // Another key gives another digest, so that a guess cannot be confirmed.
-        let elsewhere = digest(&Mark::new().unwrap(), &[b"one", b"two"]).unwrap();
+        let elsewhere = digest(&TableDigest::new().unwrap(), &[b"one", b"two"]).unwrap();
         assert!(elsewhere.digest != mark.digest && elsewhere.begun != mark.begun);
     }
 
@@ -104,7 +104,7 @@ mod tests {
     /// `a`.
     #[test]
     fn the_digest_is_hmac() {
-        let mark = Mark { begun: String::new(), key: "a".repeat(64), digest: String::new() };
+        let mark = TableDigest { begun: String::new(), key: "a".repeat(64), digest: String::new() };
         let found = digest(&mark, &[b"row"]).unwrap().digest.clone();
         assert_eq!(found, HMAC);
     }

@@ -5,12 +5,12 @@
 //! whole answer, so that a silent or slowly sending peer delays nobody beyond it.
 
 use crate::authority::{fingerprint, inner_name};
-use crate::doors::{Doors, Stranger};
+use crate::connection_limits::{ConnectionLimits, Stranger};
 use crate::drawing::{self, Came, Drawer, Inbound};
-use crate::message::{Ask, Reply, read_frame, write_frame};
+use crate::message::{PartyRequest, ServerReply, read_frame, write_frame};
 use crate::signature::Signer;
 use crate::timed::Timed;
-use crate::{Agreement, Engine, Folder, Line, PartiesError, Server};
+use crate::{Agreement, Engine, Folder, PartiesError, Server, Transport};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::server::WebPkiClientVerifier;
@@ -29,7 +29,7 @@ const CONNECTING: (Duration, Duration) = (Duration::from_secs(5), Duration::from
 const SHORTEST: Duration = Duration::from_secs(10);
 
 fn odd(error: impl std::fmt::Display) -> PartiesError {
-    PartiesError::Asked(format!("certificate or key cannot be used: {error}"))
+    PartiesError::InvalidRequest(format!("certificate or key cannot be used: {error}"))
 }
 
 fn provider() -> Arc<rustls::crypto::CryptoProvider> {
@@ -53,19 +53,19 @@ fn identity(
     let stated = agreement
         .parties
         .iter()
-        .map(|one| (&one.name, &one.fingerprint))
-        .chain(agreement.servers.iter().map(|one| (&one.name, &one.fingerprint)))
+        .map(|party| (&party.name, &party.fingerprint))
+        .chain(agreement.servers.iter().map(|server| (&server.name, &server.fingerprint)))
         .find(|(name, _)| **name == settings.name);
     match stated {
         Some((_, stated)) if *stated == fingerprint(&certificate) => {}
         Some(_) => {
-            return Err(PartiesError::Asked(format!(
+            return Err(PartiesError::InvalidRequest(format!(
                 "the certificate of {} is not the one that the agreement names",
                 settings.name
             )));
         }
         None => {
-            return Err(PartiesError::Asked(format!(
+            return Err(PartiesError::InvalidRequest(format!(
                 "'{}' is no member of the agreement",
                 privet_core::printable(&settings.name)
             )));
@@ -99,7 +99,7 @@ impl Connections {
         let agreement = folder.agreement().clone();
         let (chain, key) = identity(folder)?;
         if crate::server::now() > agreement.expires {
-            return Err(PartiesError::Asked(
+            return Err(PartiesError::InvalidRequest(
                 "the certificates of the agreement have expired: ask for a new agreement".into(),
             ));
         }
@@ -132,7 +132,7 @@ impl Connections {
         stream.sock.ends(None);
         let shown = stream.conn.peer_certificates().and_then(|chain| chain.first());
         if shown.map(|shown| fingerprint(shown)) != Some(station.fingerprint.clone()) {
-            return Err(PartiesError::Asked(format!(
+            return Err(PartiesError::InvalidRequest(format!(
                 "who answers at {} is not server {}: its certificate is another than the agreement names",
                 station.address, station.name
             )));
@@ -141,26 +141,26 @@ impl Connections {
     }
 }
 
-/// Converts a connection's error. One that cannot pass by itself is not a `Line` error, so that it is
+/// Converts a connection's error. One that cannot pass by itself is not a `Transport` error, so that it is
 /// not retried.
 fn in_words(name: &str, address: &str, error: &io::Error) -> PartiesError {
     let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     match inner {
         Some(rustls::Error::InvalidCertificate(
             CertificateError::Expired | CertificateError::ExpiredContext { .. },
-        )) => PartiesError::Asked(format!(
+        )) => PartiesError::InvalidRequest(format!(
             "the certificate of {name} has expired: ask for a new agreement"
         )),
         Some(rustls::Error::InvalidCertificate(
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. },
-        )) => PartiesError::Asked(format!(
+        )) => PartiesError::InvalidRequest(format!(
             "the certificate of {name} is not valid yet: is the clock of this machine right?"
         )),
-        Some(rustls::Error::InvalidCertificate(why)) => {
-            PartiesError::Asked(format!("the certificate of {name} is not accepted: {why:?}"))
-        }
+        Some(rustls::Error::InvalidCertificate(why)) => PartiesError::InvalidRequest(format!(
+            "the certificate of {name} is not accepted: {why:?}"
+        )),
         Some(rustls::Error::AlertReceived(AlertDescription::CertificateExpired)) => {
-            PartiesError::Asked(format!(
+            PartiesError::InvalidRequest(format!(
                 "{name} says that our certificate has expired: ask for a new agreement"
             ))
         }
@@ -170,18 +170,22 @@ fn in_words(name: &str, address: &str, error: &io::Error) -> PartiesError {
             | AlertDescription::CertificateUnknown
             | AlertDescription::CertificateRequired
             | AlertDescription::AccessDenied),
-        )) => PartiesError::Asked(format!("{name} does not accept our certificate ({alert:?})")),
-        _ => PartiesError::Line(format!("server {name} at {address} cannot be reached: {error}")),
+        )) => PartiesError::InvalidRequest(format!(
+            "{name} does not accept our certificate ({alert:?})"
+        )),
+        _ => PartiesError::Transport(format!(
+            "server {name} at {address} cannot be reached: {error}"
+        )),
     }
 }
 
-impl Line for Connections {
+impl Transport for Connections {
     fn ask(
         &mut self,
         server: usize,
-        ask: &Ask,
+        ask: &PartyRequest,
         body: &[u128],
-    ) -> Result<(Reply, Vec<u128>), PartiesError> {
+    ) -> Result<(ServerReply, Vec<u128>), PartiesError> {
         let mut stream = match self.open[server].take() {
             Some(stream) => stream,
             None => self.connect(server)?,
@@ -190,7 +194,7 @@ impl Line for Connections {
         let patience = Duration::from_secs(self.agreement.patience);
         stream.sock.ends(Some(Instant::now() + patience.max(SHORTEST)));
         let asked = write_frame(&mut stream, ask, body)
-            .and_then(|()| read_frame::<Reply>(&mut stream, self.longest));
+            .and_then(|()| read_frame::<ServerReply>(&mut stream, self.longest));
         match asked {
             Ok((reply, body)) => {
                 self.open[server] = Some(stream);
@@ -227,7 +231,7 @@ pub fn serve_with(
         (None, _) => None,
         (Some(_), Some(engine)) => Some(engine),
         (Some(_), None) => {
-            return Err(PartiesError::Asked(
+            return Err(PartiesError::InvalidRequest(
                 "the agreement has servers draw noise together, and nothing is there that does"
                     .into(),
             ));
@@ -253,12 +257,12 @@ pub fn serve_with(
     let station = &server.agreement().servers[place];
     let address = folder.settings().listen.clone().unwrap_or_else(|| station.address.clone());
     let lost =
-        |error: io::Error| PartiesError::Line(format!("cannot listen at {address}: {error}"));
+        |error: io::Error| PartiesError::Transport(format!("cannot listen at {address}: {error}"));
     let listener = TcpListener::bind(&address).map_err(lost)?;
     listener.set_nonblocking(true).map_err(lost)?;
     tell(&format!("server {} listens at {address}", server.name()));
     let servers = engine.as_ref().map_or(0, |_| server.agreement().servers.len());
-    let doors = Doors::new(server.agreement().parties.len() + servers);
+    let doors = ConnectionLimits::new(server.agreement().parties.len() + servers);
     let inbound = match engine {
         None => None,
         Some(engine) => {
@@ -323,7 +327,7 @@ pub fn serve_with(
 fn attend(
     socket: TcpStream,
     config: Arc<ServerConfig>,
-    (stranger, doors): (Stranger, &Doors),
+    (stranger, doors): (Stranger, &ConnectionLimits),
     server: &Server,
     inbound: Option<Inbound>,
 ) -> io::Result<()> {
@@ -348,7 +352,7 @@ fn attend(
         let _ = inbound.send(drawing::Event::Came(Came { place, stream: Box::new(stream), seat }));
         return Ok(());
     }
-    let Some(party) = parties.iter().position(|one| one.fingerprint == shown) else {
+    let Some(party) = parties.iter().position(|party| party.fingerprint == shown) else {
         return Err(io::Error::other("who connects is no party of the agreement"));
     };
     let full = || io::Error::other(format!("{} has too many connections", parties[party].name));
@@ -357,7 +361,7 @@ fn attend(
     let most = Duration::from_secs(server.agreement().patience).max(SHORTEST);
     loop {
         stream.sock.ends(Some(Instant::now() + most));
-        let (ask, body) = match read_frame::<Ask>(&mut stream, server.longest_share()) {
+        let (ask, body) = match read_frame::<PartyRequest>(&mut stream, server.longest_share()) {
             Ok(read) => read,
             Err(error) => {
                 // A party that disconnects or is slow may return; a malformed message ends the run.

@@ -122,7 +122,7 @@ impl<F: Offered> Asked<F> {
             let text = value(info.name).map(|text| info.read(text)).transpose()?;
             Ok(text.and_then(|number| number.as_f64()))
         };
-        let missing = || LearnError::Asked {
+        let missing = || LearnError::InvalidRequest {
             name: "epsilon",
             what: format!("is missing: the privacy budget, {EPSILON}; privet picks none for you"),
         };
@@ -131,7 +131,8 @@ impl<F: Offered> Asked<F> {
         let neighbours = value("neighbours").map_or(Ok(Neighbours::ReplaceOne), str::parse)?;
         let rows = |text: &str| {
             let what = || format!("is '{text}': accepted is a number of rows");
-            text.parse::<u64>().map_err(|_| LearnError::Asked { name: "rows", what: what() })
+            text.parse::<u64>()
+                .map_err(|_| LearnError::InvalidRequest { name: "rows", what: what() })
         };
         let rows = value("rows").map(rows).transpose()?;
         let unknown =
@@ -140,10 +141,12 @@ impl<F: Offered> Asked<F> {
             (None, []) => None,
             (Some(_), []) => return Err(unknown("method")),
             (None, _) => Some(F::Learner::default()),
-            (Some(name), _) => Some(F::Learner::named(name).ok_or_else(|| LearnError::Asked {
-                name: "method",
-                what: format!("is '{name}': accepted is one of {}", F::Learner::accepted()),
-            })?),
+            (Some(name), _) => {
+                Some(F::Learner::named(name).ok_or_else(|| LearnError::InvalidRequest {
+                    name: "method",
+                    what: format!("is '{name}': accepted is one of {}", F::Learner::accepted()),
+                })?)
+            }
         };
         let mut words = Map::new();
         for (name, text) in given.iter().filter(|(name, _)| !head.contains(name)) {

@@ -2,14 +2,14 @@
 
 use super::Page;
 use super::progress::Progress;
-use super::subjects::{Control, LEAST_RUNS, Table, records};
+use super::settings::{Control, LEAST_RUNS, Table, records};
 use crate::AuditError;
-use crate::answers::{self, QUESTIONS, Subject, VOTES};
+use crate::answers::{self, QUESTIONS, Setting, VOTES};
 use crate::attack::AttackOptions;
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(4.0, 1e-5)
+pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
+    Setting::all(4.0, 1e-5)
 }
 
 pub(super) fn answered(
@@ -25,13 +25,13 @@ pub(super) fn answered(
              (replace-one) or nobody (add-remove)."
         ),
         columns: &["neighbours", "records a unit"],
-        cells: &|subject: &Subject| {
-            vec![subject.neighbours.to_string(), records(subject.max_records)]
+        cells: &|setting: &Setting| {
+            vec![setting.neighbours.to_string(), records(setting.max_records)]
         },
-        budget: |subject| subject.budget,
+        budget: |setting| setting.budget,
         against: answers::audit_against,
         control: &|_| Some(Control::at(2.0)),
         least_runs: &|_| LEAST_RUNS,
     };
-    table.write(page, &subjects()?, options, progress)
+    table.write(page, &settings()?, options, progress)
 }

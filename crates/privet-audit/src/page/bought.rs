@@ -21,8 +21,8 @@ const LEAST_RUNS: u64 = 6_000;
 /// The number of rows of both tables.
 pub(super) fn rows() -> Result<usize, AuditError> {
     let (epsilon, delta, own) = OUTLINED;
-    let outlined = outlines::Subject::all(epsilon, delta, own)?.len();
-    Ok(outlined + curvatures::Subject::all(CURVED.0, CURVED.1)?.len())
+    let outlined = outlines::Setting::all(epsilon, delta, own)?.len();
+    Ok(outlined + curvatures::Setting::all(CURVED.0, CURVED.1)?.len())
 }
 
 /// A row's last cells.
@@ -46,8 +46,8 @@ pub(super) fn bought(
          |---|---|---|---|---|---|---|---|"
     );
     let (epsilon, delta, own) = OUTLINED;
-    for subject in outlines::Subject::all(epsilon, delta, own)? {
-        let outlines::Subject { budget, neighbours, max_records, alone } = subject;
+    for setting in outlines::Setting::all(epsilon, delta, own)? {
+        let outlines::Setting { budget, neighbours, max_records, alone } = setting;
         let whose = if alone { "nobody else's" } else { "others' as well" };
         let what = format!("{neighbours} {} {whose}", max_records.unwrap_or(1));
         progress.step(OTHER, &format!("outlines, {what}"));
@@ -55,8 +55,8 @@ pub(super) fn bought(
             true => Budget::new(budget.epsilon(), budget.delta() / SMALLER)?,
             false => Budget::new(budget.epsilon() / SMALLER, budget.delta())?,
         };
-        let sound = outlines::audit(&subject, &options, &())?;
-        let bold = outlines::audit_against(&subject, less, &options, &())?;
+        let sound = outlines::audit(&setting, &options, &())?;
+        let bold = outlines::audit_against(&setting, less, &options, &())?;
         page.expect(!sound.refuted, || format!("outlines, {what}: refuted"));
         page.expect(bold.refuted, || format!("outlines, {what}: not refuted at a quarter"));
         let _ = writeln!(
@@ -85,12 +85,12 @@ fn curved(
          | method | neighbours | ε of its event | ε at least | by μ | refuted | refuted at a quarter |\n|---|---|---|---|---|---|---|",
         short(CURVED.0)
     );
-    for subject in curvatures::Subject::all(CURVED.0, CURVED.1)? {
-        let curvatures::Subject { method, budget, neighbours } = subject;
+    for setting in curvatures::Setting::all(CURVED.0, CURVED.1)? {
+        let curvatures::Setting { method, budget, neighbours } = setting;
         progress.step(OTHER, &format!("curvature, {method} {neighbours}"));
         let less = Budget::new(budget.epsilon() / SMALLER, budget.delta())?;
-        let sound = curvatures::audit(&subject, options, &())?;
-        let bold = curvatures::audit_against(&subject, less, options, &())?;
+        let sound = curvatures::audit(&setting, options, &())?;
+        let bold = curvatures::audit_against(&setting, less, options, &())?;
         page.expect(!sound.refuted, || format!("curvature, {method} {neighbours}: refuted"));
         page.expect(bold.refuted, || {
             format!("curvature, {method} {neighbours}: not refuted at a quarter")

@@ -2,14 +2,14 @@
 
 use super::Page;
 use super::progress::Progress;
-use super::subjects::{Control, LEAST_RUNS, Table, records};
+use super::settings::{Control, LEAST_RUNS, Table, records};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::counts::{self, Subject};
+use crate::counts::{self, Setting};
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(4.0, 1e-5)
+pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
+    Setting::all(4.0, 1e-5)
 }
 
 pub(super) fn counts(
@@ -22,14 +22,14 @@ pub(super) fn counts(
         title: "Counts",
         text: "A unit's records all in one category, against another's in another (replace-one) or nobody's (add-remove).",
         columns: &["law", "neighbours", "records a unit"],
-        cells: &|subject: &Subject| {
-            let law = counts::law(subject).name().to_string();
-            vec![law, subject.neighbours.to_string(), records(subject.max_records)]
+        cells: &|setting: &Setting| {
+            let law = counts::law(setting).name().to_string();
+            vec![law, setting.neighbours.to_string(), records(setting.max_records)]
         },
-        budget: |subject| subject.budget,
+        budget: |setting| setting.budget,
         against: counts::audit_against,
         control: &|_| Some(Control::at(2.0)),
         least_runs: &|_| LEAST_RUNS,
     };
-    table.write(page, &subjects()?, options, progress)
+    table.write(page, &settings()?, options, progress)
 }

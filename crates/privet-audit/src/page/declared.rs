@@ -2,14 +2,14 @@
 
 use super::Page;
 use super::progress::Progress;
-use super::subjects::{LEAST_RUNS, Table};
+use super::settings::{LEAST_RUNS, Table};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::declared::{self, Subject};
+use crate::declared::{self, Setting};
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::covered(4.0, 1e-5)
+pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
+    Setting::covered(4.0, 1e-5)
 }
 
 pub(super) fn offered(
@@ -23,11 +23,11 @@ pub(super) fn offered(
         text: "Every family that is released in one piece of one table, by each of its methods, on the worst of a few pairs of \
                tables that are made for all of them alike. No control: such pairs need not be sharp.",
         columns: &["family", "neighbours"],
-        cells: &|subject: &Subject| vec![subject.name(), subject.neighbours.to_string()],
-        budget: |subject| subject.budget,
+        cells: &|setting: &Setting| vec![setting.name(), setting.neighbours.to_string()],
+        budget: |setting| setting.budget,
         against: declared::audit_against,
         control: &|_| None,
         least_runs: &|_| LEAST_RUNS,
     };
-    table.write(page, &subjects()?, options, progress)
+    table.write(page, &settings()?, options, progress)
 }

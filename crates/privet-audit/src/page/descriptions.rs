@@ -2,18 +2,18 @@
 
 use super::Page;
 use super::progress::Progress;
-use super::subjects::{Control, LEAST_RUNS, Table, records};
+use super::settings::{Control, LEAST_RUNS, Table, records};
 use crate::AuditError;
 use crate::attack::AttackOptions;
 use crate::{descriptions, tunings};
 use privet_core::Neighbours;
 
-fn described() -> Result<Vec<descriptions::Subject>, AuditError> {
-    descriptions::Subject::all(4.0, 1e-5)
+fn described() -> Result<Vec<descriptions::Setting>, AuditError> {
+    descriptions::Setting::all(4.0, 1e-5)
 }
 
-fn tuned() -> Result<Vec<tunings::Subject>, AuditError> {
-    tunings::Subject::all(8.0, 1e-5)
+fn tuned() -> Result<Vec<tunings::Setting>, AuditError> {
+    tunings::Setting::all(8.0, 1e-5)
 }
 
 /// The number of rows of both tables.
@@ -34,13 +34,13 @@ pub(super) fn descriptions(
                noise, δ = 0, on many sums shows all of its ε in rare events alone: of controls those under add-remove with a \
                δ must be refuted.",
         columns: &["neighbours", "records a unit"],
-        cells: &|subject: &descriptions::Subject| {
-            vec![subject.neighbours.to_string(), records(subject.max_records)]
+        cells: &|setting: &descriptions::Setting| {
+            vec![setting.neighbours.to_string(), records(setting.max_records)]
         },
-        budget: |subject| subject.budget,
+        budget: |setting| setting.budget,
         against: descriptions::audit_against,
-        control: &|subject| {
-            let sharp = subject.neighbours == Neighbours::AddRemove && !subject.budget.is_pure();
+        control: &|setting| {
+            let sharp = setting.neighbours == Neighbours::AddRemove && !setting.budget.is_pure();
             Some(Control { divisor: 2.0, power: sharp })
         },
         least_runs: &|_| LEAST_RUNS,
@@ -52,11 +52,11 @@ pub(super) fn descriptions(
         text: "The best of about four trials of two candidates on five records, of which one changes. The price of tuning \
                is a bound for any mechanism, so that much of it is slack here, and no control is judged.",
         columns: &["law of the trials", "neighbours"],
-        cells: &|subject: &tunings::Subject| {
-            let law = format!("{:?}", subject.law).to_lowercase();
-            vec![law, subject.neighbours.to_string()]
+        cells: &|setting: &tunings::Setting| {
+            let law = format!("{:?}", setting.law).to_lowercase();
+            vec![law, setting.neighbours.to_string()]
         },
-        budget: |subject| subject.budget,
+        budget: |setting| setting.budget,
         against: tunings::audit_against,
         control: &|_| None,
         least_runs: &|_| LEAST_RUNS,

@@ -2,14 +2,14 @@
 
 use super::Page;
 use super::progress::Progress;
-use super::subjects::{Control, LEAST_RUNS, Table, records};
+use super::settings::{Control, LEAST_RUNS, Table, records};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::evaluations::{self, Subject};
+use crate::evaluations::{self, Setting};
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(4.0, 1e-5)
+pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
+    Setting::all(4.0, 1e-5)
 }
 
 pub(super) fn evaluations(
@@ -24,13 +24,13 @@ pub(super) fn evaluations(
                or wrong about them or without them (add-remove). Laplace noise, δ = 0, on several sums shows all of its ε \
                in rare events alone: its control need not be refuted.",
         columns: &["neighbours", "records a unit"],
-        cells: &|subject: &Subject| {
-            vec![subject.neighbours.to_string(), records(subject.max_records)]
+        cells: &|setting: &Setting| {
+            vec![setting.neighbours.to_string(), records(setting.max_records)]
         },
-        budget: |subject| subject.budget,
+        budget: |setting| setting.budget,
         against: evaluations::audit_against,
-        control: &|subject| Some(Control { divisor: 2.0, power: !subject.budget.is_pure() }),
+        control: &|setting| Some(Control { divisor: 2.0, power: !setting.budget.is_pure() }),
         least_runs: &|_| LEAST_RUNS,
     };
-    table.write(page, &subjects()?, options, progress)
+    table.write(page, &settings()?, options, progress)
 }

@@ -4,7 +4,7 @@ use super::progress::{OTHER, Progress};
 use super::{Page, answer, by_mu, short};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::networks::{self, Subject};
+use crate::networks::{self, Setting};
 use std::fmt::Write as _;
 
 /// Budget of the trainings.
@@ -15,8 +15,8 @@ const FALSE: f64 = 1.0;
 const CANARIES: u64 = 1_000;
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(EPSILON, 1e-5)
+pub(super) fn subjects() -> Result<Vec<Setting>, AuditError> {
+    Setting::all(EPSILON, 1e-5)
 }
 
 pub(super) fn trained(
@@ -36,35 +36,35 @@ pub(super) fn trained(
          | method | neighbours | claimed (ε, δ) | ε at least | by μ | refuted | half the noise refuted | one run |\n\
          |---|---|---|---|---|---|---|---|"
     );
-    for subject in subjects()? {
-        let float = subject.method.settings().sums.is_some();
+    for setting in subjects()? {
+        let float = setting.method.settings().sums.is_some();
         let what = format!(
             "{}{} {}",
-            subject.method,
+            setting.method,
             if float { ", float" } else { "" },
-            subject.neighbours
+            setting.neighbours
         );
         progress.step(OTHER, &format!("networks, {what}"));
-        let found = networks::audit(&subject, options, &())?;
-        let false_claim = subject.with_more_noise(subject.refutable())?;
-        let bold = networks::audit_against(&subject, false_claim, options, &())?;
-        let once = networks::one_run(&subject, CANARIES, options.confidence, options.seed)?;
-        page.expect(!found.refuted && !once.refuted, || format!("networks, {what}: refuted"));
-        page.expect(!subject.is_sharp() || once.epsilon_lower > FALSE, || {
+        let finding = networks::audit(&setting, options, &())?;
+        let false_claim = setting.with_more_noise(setting.refutable())?;
+        let bold = networks::audit_against(&setting, false_claim, options, &())?;
+        let once = networks::one_run(&setting, CANARIES, options.confidence, options.seed)?;
+        page.expect(!finding.refuted && !once.refuted, || format!("networks, {what}: refuted"));
+        page.expect(!setting.is_sharp() || once.epsilon_lower > FALSE, || {
             format!("networks, {what}: one run does not refute ε = {FALSE}")
         });
         page.expect(bold.refuted, || format!("networks, {what}: too little noise is not refuted"));
         let _ = writeln!(
             page.text,
             "| {}{} | {} | ({}, {}) | {:.3} | {} | {} | {} | {:.3} |",
-            subject.method,
+            setting.method,
             if float { ", float sums" } else { "" },
-            subject.neighbours,
-            short(subject.budget.epsilon()),
-            short(subject.budget.delta()),
-            found.epsilon_lower,
-            by_mu(&found),
-            answer(found.refuted),
+            setting.neighbours,
+            short(setting.budget.epsilon()),
+            short(setting.budget.delta()),
+            finding.epsilon_lower,
+            by_mu(&finding),
+            answer(finding.refuted),
             answer(bold.refuted),
             once.epsilon_lower
         );

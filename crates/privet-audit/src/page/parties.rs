@@ -2,14 +2,14 @@
 
 use super::Page;
 use super::progress::Progress;
-use super::subjects::{Control, LEAST_RUNS, Table};
+use super::settings::{Control, LEAST_RUNS, Table};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::parties::{self, Subject, output};
+use crate::parties::{self, Setting, output};
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(4.0, 1e-5)
+pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
+    Setting::all(4.0, 1e-5)
 }
 
 pub(super) fn shared(
@@ -24,30 +24,30 @@ pub(super) fn shared(
                servers were sent, their own noise, and all that is opened. Where nobody colludes the noise of all servers is \
                left, which is wider than what is claimed: the control need not be refuted.",
         columns: &["servers", "counted on as honest", "in the coalition"],
-        cells: &|subject: &Subject| {
-            let Subject { among, colluding, .. } = subject;
+        cells: &|setting: &Setting| {
+            let Setting { among, colluding, .. } = setting;
             [among.servers, among.honest, *colluding].map(|count| count.to_string()).to_vec()
         },
-        budget: |subject| subject.budget,
+        budget: |setting| setting.budget,
         against: parties::audit_against,
-        control: &|subject| Some(Control { divisor: 2.0, power: subject.colluding > 0 }),
+        control: &|setting| Some(Control { divisor: 2.0, power: setting.colluding > 0 }),
         least_runs: &|_| LEAST_RUNS,
     };
-    table.write(page, &subjects()?, options, progress)?;
+    table.write(page, &settings()?, options, progress)?;
     let of_output = Table {
         of: "output among parties",
         title: "Minimisers among parties",
         text: "The same for `output`, of which each party shares its own minimiser, weighted by its rows: two tables of one \
                party whose minimisers are as far apart as is proved.",
         columns: &["servers", "counted on as honest", "in the coalition"],
-        cells: &|subject: &output::Subject| {
-            let output::Subject { among, colluding, .. } = subject;
+        cells: &|setting: &output::Setting| {
+            let output::Setting { among, colluding, .. } = setting;
             [among.servers, among.honest, *colluding].map(|count| count.to_string()).to_vec()
         },
-        budget: |subject| subject.budget,
+        budget: |setting| setting.budget,
         against: output::audit_against,
-        control: &|subject| Some(Control { divisor: 2.0, power: subject.colluding > 0 }),
+        control: &|setting| Some(Control { divisor: 2.0, power: setting.colluding > 0 }),
         least_runs: &|_| LEAST_RUNS,
     };
-    of_output.write(page, &output::Subject::all(4.0, 1e-5)?, options, progress)
+    of_output.write(page, &output::Setting::all(4.0, 1e-5)?, options, progress)
 }

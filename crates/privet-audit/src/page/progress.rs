@@ -1,6 +1,6 @@
 //! Progress of the long audit.
 
-use super::counts::subjects;
+use super::counts::settings;
 use super::phases::PHASES;
 use super::selections;
 use super::{BUDGETS, LOW_BITS, SCALARS};
@@ -31,18 +31,18 @@ impl<'a> Progress<'a> {
             + 2 * LOW_BITS.len()
             + PHASES.len()
             + 2
-            + subjects()?.len()
-            + super::answers::subjects()?.len()
-            + super::declared::subjects()?.len()
+            + settings()?.len()
+            + super::answers::settings()?.len()
+            + super::declared::settings()?.len()
             + super::descriptions::rows()?
-            + super::evaluations::subjects()?.len()
+            + super::evaluations::settings()?.len()
             + super::bought::rows()?
-            + selections::subjects()?.len()
-            + super::ratings::subjects()?.len()
-            + super::votes::subjects()?.len()
-            + super::streams::subjects()?.len()
+            + selections::settings()?.len()
+            + super::ratings::settings()?.len()
+            + super::votes::settings()?.len()
+            + super::streams::settings()?.len()
             + super::networks::subjects()?.len()
-            + super::parties::subjects()?.len();
+            + super::parties::settings()?.len();
         let all = rows * ((BUDGETS.len() + 1) as f64 * LEARNER + SINGLE) + others as f64 * OTHER;
         Ok(Self { tell, started: Instant::now(), done: Cell::new(0.0), all })
     }

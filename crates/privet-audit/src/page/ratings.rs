@@ -2,14 +2,14 @@
 
 use super::Page;
 use super::progress::Progress;
-use super::subjects::{Control, Table};
+use super::settings::{Control, Table};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::ratings::{self, Subject};
+use crate::ratings::{self, Setting};
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(4.0, 1e-5)
+pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
+    Setting::all(4.0, 1e-5)
 }
 
 pub(super) fn completed(
@@ -24,13 +24,13 @@ pub(super) fn completed(
                (replace-one) or nobody (add-remove). What is released is made of several noised answers, of which the attack \
                sees a part: not every control need be refuted.",
         columns: &["method", "neighbours"],
-        cells: &|subject: &Subject| {
-            vec![subject.method.to_string(), subject.neighbours.to_string()]
+        cells: &|setting: &Setting| {
+            vec![setting.method.to_string(), setting.neighbours.to_string()]
         },
-        budget: |subject| subject.budget,
+        budget: |setting| setting.budget,
         against: ratings::audit_against,
         control: &|_| Some(Control { divisor: 4.0, power: false }),
         least_runs: &|_| 0,
     };
-    table.write(page, &subjects()?, options, progress)
+    table.write(page, &settings()?, options, progress)
 }

@@ -2,14 +2,14 @@
 
 use super::Page;
 use super::progress::Progress;
-use super::subjects::{Control, LEAST_RUNS, Table};
+use super::settings::{Control, LEAST_RUNS, Table};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::selections::{self, Subject};
+use crate::selections::{self, Setting};
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(4.0, 1e-5)
+pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
+    Setting::all(4.0, 1e-5)
 }
 
 pub(super) fn selections(
@@ -23,11 +23,11 @@ pub(super) fn selections(
         text: "One of two columns; one record speaks for the likelier one or against it. No control where how many agree is a \
                matter of chance.",
         columns: &["selector", "neighbours"],
-        cells: &|subject: &Subject| vec![subject.name(), subject.neighbours.to_string()],
-        budget: |subject| subject.budget,
+        cells: &|setting: &Setting| vec![setting.name(), setting.neighbours.to_string()],
+        budget: |setting| setting.budget,
         against: selections::audit_against,
-        control: &|subject| subject.sharp.then(|| Control::at(2.0)),
+        control: &|setting| setting.sharp.then(|| Control::at(2.0)),
         least_runs: &|_| LEAST_RUNS,
     };
-    table.write(page, &subjects()?, options, progress)
+    table.write(page, &settings()?, options, progress)
 }

@@ -2,18 +2,18 @@
 
 use super::Page;
 use super::progress::Progress;
-use super::subjects::{Control, LEAST_RUNS, Table};
+use super::settings::{Control, LEAST_RUNS, Table};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::streams::{self, Subject};
+use crate::streams::{self, Setting};
 use privet_core::Budget;
 
 /// Runs that refuting a quarter of ε takes if the pair shows only a part of the sensitivity.
 const DULL_RUNS: u64 = 20_000;
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Ok(Subject::all(Budget::new(4.0, 1e-5)?))
+pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
+    Ok(Setting::all(Budget::new(4.0, 1e-5)?))
 }
 
 pub(super) fn streams(
@@ -29,11 +29,11 @@ pub(super) fn streams(
                charges more than any pair known moves (0.6 of it), and of `experts`, of which one draw is attacked where \
                what many come to is charged, a quarter.",
         columns: &["stream"],
-        cells: &|subject: &Subject| vec![subject.of.name().to_string()],
-        budget: |subject| subject.budget,
+        cells: &|setting: &Setting| vec![setting.of.name().to_string()],
+        budget: |setting| setting.budget,
         against: streams::audit_against,
-        control: &|subject| Some(Control::at(if subject.of.sharp() { 2.0 } else { 4.0 })),
-        least_runs: &|subject| if subject.of.sharp() { LEAST_RUNS } else { DULL_RUNS },
+        control: &|setting| Some(Control::at(if setting.of.sharp() { 2.0 } else { 4.0 })),
+        least_runs: &|setting| if setting.of.sharp() { LEAST_RUNS } else { DULL_RUNS },
     };
-    table.write(page, &subjects()?, options, progress)
+    table.write(page, &settings()?, options, progress)
 }

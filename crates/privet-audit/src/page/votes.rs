@@ -2,14 +2,14 @@
 
 use super::Page;
 use super::progress::Progress;
-use super::subjects::{Control, LEAST_RUNS, Table};
+use super::settings::{Control, LEAST_RUNS, Table};
 use crate::AuditError;
 use crate::attack::AttackOptions;
-use crate::votes::{self, Subject};
+use crate::votes::{self, Setting};
 
 /// Settings of the table's rows.
-pub(super) fn subjects() -> Result<Vec<Subject>, AuditError> {
-    Subject::all(8.0, 1e-5)
+pub(super) fn settings() -> Result<Vec<Setting>, AuditError> {
+    Setting::all(8.0, 1e-5)
 }
 
 pub(super) fn voted(
@@ -24,14 +24,14 @@ pub(super) fn voted(
                answer, or any label, is let out; which label; after how many questions without an answer nothing more is \
                answered.",
         columns: &["aggregator", "decided", "neighbours"],
-        cells: &|subject: &Subject| {
-            let Subject { decides, neighbours, .. } = subject;
-            vec![subject.name(), decides.to_string(), neighbours.to_string()]
+        cells: &|setting: &Setting| {
+            let Setting { decides, neighbours, .. } = setting;
+            vec![setting.name(), decides.to_string(), neighbours.to_string()]
         },
-        budget: |subject| subject.budget,
+        budget: |setting| setting.budget,
         against: votes::audit_against,
         control: &|_| Some(Control::at(4.0)),
         least_runs: &|_| LEAST_RUNS,
     };
-    table.write(page, &subjects()?, options, progress)
+    table.write(page, &settings()?, options, progress)
 }

@@ -14,7 +14,7 @@ use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{Cost, Event};
 use privet_dp::gate::GateError;
-use privet_dp::mechanism::shares::{Among, Together, joined};
+use privet_dp::mechanism::shares::{Participants, PartyChannel, joined};
 use privet_dp::noise::FixedSeed;
 use privet_learn::{Erm, LearnError, Plan, Request, plan};
 use privet_optim::loss::Loss;
@@ -42,34 +42,34 @@ scale = "symmetric"
 
 /// Setting of an audit: a coalition and the claim against it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Subject {
+pub struct Setting {
     /// The number of parties and servers.
-    pub among: Among,
+    pub among: Participants,
     /// The number of servers in the coalition.
     pub colluding: u32,
     /// Budget requested.
     pub budget: Budget,
 }
 
-impl Subject {
+impl Setting {
     /// The same coalitions as for any sum.
     pub fn all(epsilon: f64, delta: f64) -> Result<Vec<Self>, AuditError> {
-        let of_sums = super::Subject::all(epsilon, delta)?;
-        let same = |super::Subject { among, colluding, budget }| Self { among, colluding, budget };
+        let of_sums = super::Setting::all(epsilon, delta)?;
+        let same = |super::Setting { among, colluding, budget }| Self { among, colluding, budget };
         Ok(of_sums.into_iter().map(same).collect())
     }
 }
 
-audited!(Subject);
+audited!(Setting);
 
-fn judged(subject: &Subject, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    judge(&coalition(subject)?, &Claim::stated_gaussian(stated))
+fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+    judge(&coalition(setting)?, &Claim::stated_gaussian(stated))
 }
 
 /// Records a party's shared values, and opens them without noise.
-struct Overheard(Mutex<Option<(Event, Vec<i128>)>>);
+struct Recorded(Mutex<Option<(Event, Vec<i128>)>>);
 
-impl Together for Overheard {
+impl PartyChannel for Recorded {
     fn exchange(
         &self,
         _round: u64,
@@ -93,7 +93,7 @@ impl Together for Overheard {
 
 /// The charge of the plan's one round, and the values shared by a party with this table.
 fn shared(planned: &Plan, table: &Dataset) -> Result<(Event, Vec<i128>), AuditError> {
-    let heard = Overheard(Mutex::new(None));
+    let heard = Recorded(Mutex::new(None));
     let never = AtomicBool::new(false);
     // The party's own randomness affects only the split, which is undone.
     planned.run_among(table, &heard, &mut FixedSeed::new(1), &never, None)?;
@@ -101,15 +101,15 @@ fn shared(planned: &Plan, table: &Dataset) -> Result<(Event, Vec<i128>), AuditEr
     heard.ok_or_else(|| AuditError::Table("nothing was shared".into()))
 }
 
-fn coalition(subject: &Subject) -> Result<Coalition, AuditError> {
+fn coalition(setting: &Setting) -> Result<Coalition, AuditError> {
     let odd = |error: &dyn std::fmt::Display| AuditError::Table(error.to_string());
     let schema = Schema::from_toml(SCHEMA).map_err(|error| odd(&error))?;
     let task = Erm { loss: Loss::HuberSvm { h: 0.1 }, method: "output".parse()? };
     let request = Request::new(schema, ROWS[1], Neighbours::ReplaceOne, task)
         // So large that the minimum is near 0.
         .with("ridge", "400")?
-        .within(subject.budget)
-        .shared(subject.among);
+        .within(setting.budget)
+        .shared(setting.among);
     let planned = plan(&request)?;
     let table = |label: &str| {
         let mut text = format!("a,y\n1,{label}\n");
@@ -124,6 +124,6 @@ fn coalition(subject: &Subject) -> Result<Coalition, AuditError> {
     let Event::Use { cost: Cost::Gaussian { grid: Some(grid), .. }, .. } = &leaf else {
         return Err(LearnError::from(GateError::Alone).into());
     };
-    let (among, servers, step) = (subject.among, subject.colluding as usize, grid.step);
+    let (among, servers, step) = (setting.among, setting.colluding as usize, grid.step);
     Ok(Coalition { among, servers, leaf, step, worlds: [first, second] })
 }

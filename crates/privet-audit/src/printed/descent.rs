@@ -18,7 +18,7 @@ use super::{Erratum, Verdict};
 use crate::AuditError;
 use crate::bits::noise_failed;
 use crate::normal;
-use crate::runs::{Target, World};
+use crate::runs::{Neighbour, Target};
 use privet_dp::account::gaussian;
 use privet_dp::noise::bernoulli::Coin;
 use privet_dp::noise::{GridGaussian, Source};
@@ -95,10 +95,14 @@ impl LastStep {
 }
 
 impl Target for LastStep {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let mut value = [0.0];
         self.noise.fill(&mut value, source);
-        let sign = if world == World::Second { 1.0 } else { -1.0 };
+        let sign = if neighbour == Neighbour::Second { 1.0 } else { -1.0 };
         let moved = if self.drawn.toss(source) { sign * self.move_ } else { 0.0 };
         Ok(vec![value[0] + moved])
     }

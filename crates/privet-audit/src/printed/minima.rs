@@ -20,7 +20,7 @@
 use super::{Erratum, Verdict};
 use crate::AuditError;
 use crate::bits::noise_failed;
-use crate::runs::{Target, World};
+use crate::runs::{Neighbour, Target};
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{
     self, Cost, Event, LossShape, ObjectiveCost, ObjectiveNoise, OutputNoise, Sign, gaussian,
@@ -83,10 +83,14 @@ impl Amp {
 }
 
 impl Target for Amp {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let mut b = vec![0.0; self.coordinates];
         self.inner.fill(&mut b, source);
-        let row = if world == World::Second { 1.0 } else { 0.0 };
+        let row = if neighbour == Neighbour::Second { 1.0 } else { 0.0 };
         let gradient = |theta: &[f64]| -> Vec<f64> {
             let mut gradient: Vec<f64> =
                 theta.iter().zip(&b).map(|(theta, b)| self.ridge * theta + b).collect();
@@ -134,9 +138,13 @@ impl OneByte {
 }
 
 impl Target for OneByte {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let noise = self.noise[source.bits(8) as usize];
-        Ok(vec![noise + f64::from(u8::from(world == World::Second))])
+        Ok(vec![noise + f64::from(u8::from(neighbour == Neighbour::Second))])
     }
 
     /// 1 if only the second input can produce the release, −1 if only the first can, else 0.

@@ -22,7 +22,7 @@ pub mod voting;
 
 use crate::AuditError;
 use crate::bits::noise_failed;
-use crate::runs::{Target, World};
+use crate::runs::{Neighbour, Target};
 use privet_dp::noise::{DiscreteLaplace, GridGaussian, L2Laplace, Source, report_noisy_max};
 
 /// Result of recomputing a printed claim.
@@ -97,7 +97,11 @@ impl Shift {
 }
 
 impl Target for Shift {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let mut vector = vec![0.0; self.moved.len()];
         match &self.noise {
             Noise::Laplace(law, step) => {
@@ -106,7 +110,7 @@ impl Target for Shift {
             Noise::L2Laplace(law) => law.fill(&mut vector, source),
             Noise::Gaussian(law) => law.fill(&mut vector, source),
         }
-        if world == World::Second {
+        if neighbour == Neighbour::Second {
             vector.iter_mut().zip(&self.moved).for_each(|(x, moved)| *x += moved);
         }
         Ok(vector)
@@ -140,8 +144,12 @@ impl Choice {
 }
 
 impl Target for Choice {
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        let scores = &self.scores[usize::from(world == World::Second)];
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
+        let scores = &self.scores[usize::from(neighbour == Neighbour::Second)];
         let chosen = report_noisy_max(scores, self.noise_scale, source).map_err(noise_failed)?;
         Ok(vec![chosen as f64])
     }

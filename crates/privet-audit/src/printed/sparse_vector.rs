@@ -27,7 +27,7 @@
 
 use crate::AuditError;
 use crate::bits::noise_failed;
-use crate::runs::{Target, World};
+use crate::runs::{Neighbour, Target};
 use privet_dp::noise::{DiscreteLaplace, Source};
 
 /// Version of the technique.
@@ -111,7 +111,11 @@ impl SparseVector {
 impl Target for SparseVector {
     /// For each query 1 for ⊤, 0 for ⊥ or after the end of the run; for (3), 1 if the event tested
     /// occurred.
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
         let threshold = self.threshold_noise.draw(source);
         let mut outcomes = vec![0.0; self.questions.len()];
         let (mut above, mut answer) = (0, f64::INFINITY);
@@ -120,9 +124,9 @@ impl Target for SparseVector {
                 break;
             }
             let noise = self.question_noise.as_ref().map_or(0.0, |noise| noise.draw(source));
-            let noised = question[usize::from(world == World::Second)] + noise;
-            if noised >= threshold {
-                (*outcome, above, answer) = (1.0, above + 1, noised);
+            let noisy = question[usize::from(neighbour == Neighbour::Second)] + noise;
+            if noisy >= threshold {
+                (*outcome, above, answer) = (1.0, above + 1, noisy);
             }
         }
         if self.variant == Variant::Answers {

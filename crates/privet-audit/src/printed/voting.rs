@@ -16,7 +16,7 @@
 
 use crate::AuditError;
 use crate::bits::noise_failed;
-use crate::runs::{Target, World};
+use crate::runs::{Neighbour, Target};
 use privet_dp::noise::{DiscreteLaplace, Source};
 
 /// Version of the vote.
@@ -55,8 +55,8 @@ impl Votes {
     }
 
     /// The numbers of votes for the two classes.
-    fn votes(&self, world: World, source: &mut dyn Source) -> [usize; 2] {
-        let second = usize::from(world == World::Second);
+    fn votes(&self, neighbour: Neighbour, source: &mut dyn Source) -> [usize; 2] {
+        let second = usize::from(neighbour == Neighbour::Second);
         match self.variant {
             Variant::Position => {
                 let records: Vec<usize> = (second..2 * self.chunks).map(|row| row % 2).collect();
@@ -84,15 +84,19 @@ impl Votes {
 
 impl Target for Votes {
     /// The class released, or none, as two indicators.
-    fn release(&self, world: World, source: &mut dyn Source) -> Result<Vec<f64>, AuditError> {
-        let [one, other] = self.votes(world, source);
+    fn release(
+        &self,
+        neighbour: Neighbour,
+        source: &mut dyn Source,
+    ) -> Result<Vec<f64>, AuditError> {
+        let [one, other] = self.votes(neighbour, source);
         let lead = one.abs_diff(other);
         let distance = match self.variant {
             Variant::Lead | Variant::Position => lead.saturating_sub(1),
             Variant::Sound => lead.div_ceil(2).saturating_sub(1),
         };
-        let noised = distance as f64 + self.noise.draw(source) as f64 * self.step;
-        let named = (noised > self.threshold).then_some(usize::from(other > one));
+        let noisy = distance as f64 + self.noise.draw(source) as f64 * self.step;
+        let named = (noisy > self.threshold).then_some(usize::from(other > one));
         let corner = |class: usize| f64::from(u8::from(named == Some(class)));
         Ok(vec![corner(0), corner(1)])
     }

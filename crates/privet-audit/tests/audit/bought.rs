@@ -13,16 +13,16 @@ const CONFIDENCE: f64 = 1.0 - 1e-10;
 #[test]
 fn outlines_are_as_private_as_claimed_and_hardly_more() {
     let options = AttackOptions { runs: 8_000, confidence: CONFIDENCE, seed: 47 };
-    for subject in outlines::Subject::all(4.0, 1e-5, (1.0, 0.4)).unwrap() {
-        let sound = outlines::audit(&subject, &options, &()).unwrap();
-        assert!(!sound.refuted, "{subject:?}: {sound:?}");
-        let (epsilon, delta) = (subject.budget.epsilon(), subject.budget.delta());
-        let less = match subject.alone {
+    for setting in outlines::Setting::all(4.0, 1e-5, (1.0, 0.4)).unwrap() {
+        let sound = outlines::audit(&setting, &options, &()).unwrap();
+        assert!(!sound.refuted, "{setting:?}: {sound:?}");
+        let (epsilon, delta) = (setting.budget.epsilon(), setting.budget.delta());
+        let less = match setting.alone {
             true => Budget::new(epsilon, delta / 4.0),
             false => Budget::new(epsilon / 2.0, delta),
         };
-        let bold = outlines::audit_against(&subject, less.unwrap(), &options, &()).unwrap();
-        assert!(bold.refuted, "{subject:?}: {bold:?}");
+        let bold = outlines::audit_against(&setting, less.unwrap(), &options, &()).unwrap();
+        assert!(bold.refuted, "{setting:?}: {bold:?}");
     }
 }
 
@@ -30,11 +30,11 @@ fn outlines_are_as_private_as_claimed_and_hardly_more() {
 #[test]
 fn curvature_is_as_private_as_its_event_claims_and_hardly_more() {
     let options = AttackOptions { runs: 6_000, confidence: CONFIDENCE, seed: 53 };
-    for subject in curvatures::Subject::all(60.0, 1e-5).unwrap() {
-        let sound = curvatures::audit(&subject, &options, &()).unwrap();
-        assert!(!sound.refuted, "{subject:?}: {sound:?}");
-        let less = Budget::new(subject.budget.epsilon() / 4.0, subject.budget.delta()).unwrap();
-        let bold = curvatures::audit_against(&subject, less, &options, &()).unwrap();
-        assert!(bold.refuted, "{subject:?}: {bold:?}");
+    for setting in curvatures::Setting::all(60.0, 1e-5).unwrap() {
+        let sound = curvatures::audit(&setting, &options, &()).unwrap();
+        assert!(!sound.refuted, "{setting:?}: {sound:?}");
+        let less = Budget::new(setting.budget.epsilon() / 4.0, setting.budget.delta()).unwrap();
+        let bold = curvatures::audit_against(&setting, less, &options, &()).unwrap();
+        assert!(bold.refuted, "{setting:?}: {bold:?}");
     }
 }

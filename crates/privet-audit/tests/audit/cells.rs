@@ -1,6 +1,6 @@
 //! Effect of b's grid on a rounded minimiser, and on one with noise on it.
 
-use privet_audit::cells::{Line, OLD_ROUNDING, OutputGrid, Rounding, noised_delta, rounded_delta};
+use privet_audit::cells::{Line, OLD_ROUNDING, OutputGrid, Rounding, noisy_delta, rounded_delta};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_dp::account::{
     self, Cost, Event, Grid, LossShape, ObjectiveCost, ObjectiveNoise, OutputNoise, Sign,
@@ -54,13 +54,13 @@ fn a_rounded_minimiser_exceeds_its_claim_at_small_epsilon() {
         let points = rounding.points(lines[0]);
         assert!((400.0..2100.0).contains(&points), "{points}");
         let claim = account::delta(&claimed(noise_scale), epsilon).unwrap();
-        let found = rounded_delta(lines, &rounding, epsilon, 400_000, false) / claim;
+        let actual = rounded_delta(lines, &rounding, epsilon, 400_000, false) / claim;
         let real = rounded_delta(lines, &rounding, epsilon, 400_000, true) / claim;
         println!(
-            "({epsilon}, {delta}), {points} points: {found} of the claim, {real} on real numbers"
+            "({epsilon}, {delta}), {points} points: {actual} of the claim, {real} on real numbers"
         );
         assert!(real <= 1.0 + 1e-3, "{real}");
-        assert!(found > least, "{found}");
+        assert!(actual > least, "{actual}");
     }
 }
 
@@ -77,7 +77,7 @@ fn noise_on_the_result_keeps_the_claim() {
         let sensitivity = error + output_step;
         let output_scale = 10.0 * sensitivity;
         let grid = |step| Some(Grid { step, coordinates: 1 });
-        let noised = event(Cost::ApproximateMinima {
+        let noisy = event(Cost::ApproximateMinima {
             objective: objective(ridge, noise_scale, grid(step)),
             output_sensitivity: sensitivity,
             output: OutputNoise::Gaussian { noise_scale: output_scale, grid: grid(output_step) },
@@ -89,13 +89,13 @@ fn noise_on_the_result_keeps_the_claim() {
         let rounding = Rounding { noise_scale, step, width };
         let mut broken = false;
         let epsilons = [0.5, 1.0, 2.0];
-        let found = noised_delta(lines, noise_scale, step, &output, &epsilons);
-        for (epsilon, found) in epsilons.into_iter().zip(found) {
-            let claim = account::delta(&noised, epsilon).unwrap();
-            println!("{ridge} {noise_scale} {epsilon}: {found} of {claim}");
-            assert!(found <= claim, "{found} > {claim}");
+        let actual = noisy_delta(lines, noise_scale, step, &output, &epsilons);
+        for (epsilon, actual) in epsilons.into_iter().zip(actual) {
+            let claim = account::delta(&noisy, epsilon).unwrap();
+            println!("{ridge} {noise_scale} {epsilon}: {actual} of {claim}");
+            assert!(actual <= claim, "{actual} > {claim}");
             // The claim is not loose: δ comes near it.
-            assert!(found > 0.5 * claim, "{found} far below {claim}");
+            assert!(actual > 0.5 * claim, "{actual} far below {claim}");
             let rounded = rounded_delta(lines, &rounding, epsilon, 200_000, false);
             broken |= rounded > 1.05 * account::delta(&bare, epsilon).unwrap();
         }

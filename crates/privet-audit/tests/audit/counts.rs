@@ -6,7 +6,7 @@
 //! deviations: below 10⁻⁹ for all of them.
 
 use privet_audit::attack::AttackOptions;
-use privet_audit::counts::{Subject, audit, audit_against, law};
+use privet_audit::counts::{Setting, audit, audit_against, law};
 use privet_core::Budget;
 use privet_learn::statistics::count::Law;
 
@@ -15,17 +15,17 @@ use privet_learn::statistics::count::Law;
 fn counts_are_as_private_as_claimed_and_hardly_more() {
     let options = AttackOptions { runs: 20_000, confidence: 1.0 - 1e-10, seed: 41 };
     let mut audited = 0;
-    for subject in Subject::all(4.0, 1e-5).unwrap() {
-        let sound = audit(&subject, &options, &()).unwrap();
-        assert!(!sound.refuted, "{subject:?}: {sound:?}");
-        let seen = match law(&subject) {
+    for setting in Setting::all(4.0, 1e-5).unwrap() {
+        let sound = audit(&setting, &options, &()).unwrap();
+        assert!(!sound.refuted, "{setting:?}: {sound:?}");
+        let seen = match law(&setting) {
             Law::Laplace => sound.epsilon_lower,
             Law::Gaussian => sound.epsilon_lower_gaussian.unwrap(),
         };
-        assert!(seen > 2.2, "{subject:?}: {sound:?}");
-        let half = Budget::new(2.0, subject.budget.delta()).unwrap();
-        let bold = audit_against(&subject, half, &options, &()).unwrap();
-        assert!(bold.refuted, "{subject:?}: {bold:?}");
+        assert!(seen > 2.2, "{setting:?}: {sound:?}");
+        let half = Budget::new(2.0, setting.budget.delta()).unwrap();
+        let bold = audit_against(&setting, half, &options, &()).unwrap();
+        assert!(bold.refuted, "{setting:?}: {bold:?}");
         audited += 1;
     }
     assert_eq!(audited, 8);

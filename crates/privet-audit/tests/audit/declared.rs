@@ -6,7 +6,7 @@
 use crate::mean::Mean;
 use privet_audit::AuditError;
 use privet_audit::attack::AttackOptions;
-use privet_audit::declared::{Subject, audit, of_family, offered};
+use privet_audit::declared::{Setting, audit, of_family, offered};
 use privet_core::{Budget, Neighbours};
 use privet_learn::Family;
 
@@ -15,14 +15,14 @@ const OPTIONS: AttackOptions = AttackOptions { runs: 4_000, confidence: 1.0 - 1e
 #[test]
 fn what_is_offered_is_as_private_as_it_claims() {
     let mut audited = std::collections::BTreeSet::new();
-    for subject in Subject::all(4.0, 1e-5).unwrap() {
-        let found = match audit(&subject, &OPTIONS, &()) {
+    for setting in Setting::all(4.0, 1e-5).unwrap() {
+        let found = match audit(&setting, &OPTIONS, &()) {
             // The method refuses this combination before any data: nothing to audit.
             Err(AuditError::NoTable { .. }) => continue,
             found => found.unwrap(),
         };
-        assert!(!found.refuted, "{subject:?}: {found:?}");
-        audited.insert(subject.name());
+        assert!(!found.refuted, "{setting:?}: {found:?}");
+        audited.insert(setting.name());
     }
     let ways = |(_, methods): &(&str, Vec<&str>)| methods.len().max(1);
     assert_eq!(audited.len(), offered().iter().map(ways).sum::<usize>(), "{audited:?}");
@@ -33,8 +33,8 @@ fn what_is_offered_is_as_private_as_it_claims() {
 fn a_declared_family_has_its_audit() {
     let budget = Budget::new(4.0, 0.0).unwrap();
     for neighbours in [Neighbours::ReplaceOne, Neighbours::AddRemove] {
-        let subject = Subject { verb: Mean::VERB, method: None, budget, neighbours };
-        let against = |stated| of_family::<Mean>(&subject, stated, &OPTIONS, &()).unwrap();
+        let setting = Setting { verb: Mean::VERB, method: None, budget, neighbours };
+        let against = |stated| of_family::<Mean>(&setting, stated, &OPTIONS, &()).unwrap();
         let sound = against(budget);
         assert!(!sound.refuted, "{sound:?}");
         let bold = against(Budget::new(2.0, 0.0).unwrap());

@@ -4,7 +4,7 @@
 //! claims with probability below 10⁻⁹.
 
 use privet_audit::attack::AttackOptions;
-use privet_audit::descriptions::{Subject, audit, audit_against};
+use privet_audit::descriptions::{Setting, audit, audit_against};
 use privet_core::{Budget, Neighbours};
 
 /// Never refuted at their ε. If one unit moves all sums by their whole sensitivity, refuted at half of
@@ -12,14 +12,14 @@ use privet_core::{Budget, Neighbours};
 #[test]
 fn descriptions_are_as_private_as_claimed_and_hardly_more() {
     let options = AttackOptions { runs: 12_000, confidence: 1.0 - 1e-10, seed: 43 };
-    for subject in Subject::all(4.0, 1e-5).unwrap() {
-        let sound = audit(&subject, &options, &()).unwrap();
-        assert!(!sound.refuted, "{subject:?}: {sound:?}");
-        if subject.neighbours == Neighbours::AddRemove {
-            let stated = if subject.budget.is_pure() { 1.0 } else { 2.0 };
-            let less = Budget::new(stated, subject.budget.delta()).unwrap();
-            let bold = audit_against(&subject, less, &options, &()).unwrap();
-            assert!(bold.refuted, "{subject:?}: {bold:?}");
+    for setting in Setting::all(4.0, 1e-5).unwrap() {
+        let sound = audit(&setting, &options, &()).unwrap();
+        assert!(!sound.refuted, "{setting:?}: {sound:?}");
+        if setting.neighbours == Neighbours::AddRemove {
+            let stated = if setting.budget.is_pure() { 1.0 } else { 2.0 };
+            let less = Budget::new(stated, setting.budget.delta()).unwrap();
+            let bold = audit_against(&setting, less, &options, &()).unwrap();
+            assert!(bold.refuted, "{setting:?}: {bold:?}");
         }
     }
 }

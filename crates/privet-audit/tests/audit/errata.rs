@@ -139,8 +139,8 @@ fn c1_poffl_forgets_the_strength() {
 #[test]
 fn objective_gauss_is_too_small() {
     for (epsilon, delta, truth) in [(1.0, 1e-5, 2.33e-5), (8.0, 1e-6, 1.98e-5)] {
-        let found = gaussian::delta(epsilon, 2.0 / minima::objective_gauss(epsilon, delta));
-        assert!((found / truth - 1.0).abs() < 0.01, "{found}");
+        let actual = gaussian::delta(epsilon, 2.0 / minima::objective_gauss(epsilon, delta));
+        assert!((actual / truth - 1.0).abs() < 0.01, "{actual}");
     }
 }
 

@@ -4,7 +4,7 @@
 //! confidence 0.9999 another seed would refute a sound learner here with probability at most 1e-4 each.
 
 use privet_audit::attack::AttackOptions;
-use privet_audit::learner::{self, Subject};
+use privet_audit::learner::{self, Setting};
 use privet_audit::{AuditError, one_run};
 use privet_core::{Budget, Neighbours};
 use privet_learn::{METHODS, Method};
@@ -20,10 +20,10 @@ fn no_sound_learner_is_refuted() {
             (Neighbours::ReplaceOne, 1.0, 0.0),
         ] {
             let budget = Budget::new(epsilon, delta).unwrap();
-            let mut subject = Subject::new(method.clone(), budget, neighbours);
-            subject.rows = 16;
+            let mut setting = Setting::new(method.clone(), budget, neighbours);
+            setting.rows = 16;
             let options = AttackOptions { runs: 100, confidence: 0.9999, seed: 21 };
-            match learner::audit(&subject, &options, &()) {
+            match learner::audit(&setting, &options, &()) {
                 Ok(report) => {
                     assert!(!report.finding.refuted, "{report:?}");
                     audited += 1;
@@ -49,27 +49,27 @@ fn twice_the_stated_epsilon_of_a_learner_is_refuted() {
         let (stated, asked) = if info.name == "linear-rotated" { (1.0, 8.0) } else { (4.0, 8.0) };
         let (stated, asked) =
             (Budget::new(stated, 1e-5).unwrap(), Budget::new(asked, 1e-5).unwrap());
-        let mut subject = Subject::new(method, asked, Neighbours::ReplaceOne);
-        subject.rows = 16;
+        let mut setting = Setting::new(method, asked, Neighbours::ReplaceOne);
+        setting.rows = 16;
         let options = AttackOptions { runs: 5_000, confidence: 0.999, seed: 77 };
-        let bold = learner::audit_against(&subject, stated, &options, &()).unwrap();
+        let bold = learner::audit_against(&setting, stated, &options, &()).unwrap();
         assert!(bold.finding.refuted, "{bold:?}");
-        let honest = learner::audit(&subject, &options, &()).unwrap();
+        let honest = learner::audit(&setting, &options, &()).unwrap();
         assert!(!honest.finding.refuted, "{honest:?}");
     }
 }
 
 #[test]
 fn one_run_does_not_refute_and_has_some_power() {
-    let subject = Subject::new(
+    let setting = Setting::new(
         "output".parse().unwrap(),
         Budget::new(8.0, 1e-5).unwrap(),
         Neighbours::ReplaceOne,
     );
-    let found = one_run::audit(&subject, 120, 0.95, 5).unwrap();
-    assert!(!found.refuted && found.epsilon_lower > 0.5, "{found:?}");
-    assert!(one_run::audit(&subject, 3, 0.95, 5).is_err());
-    let nothing = Subject { method: "non-private".parse().unwrap(), ..subject };
+    let finding = one_run::audit(&setting, 120, 0.95, 5).unwrap();
+    assert!(!finding.refuted && finding.epsilon_lower > 0.5, "{finding:?}");
+    assert!(one_run::audit(&setting, 3, 0.95, 5).is_err());
+    let nothing = Setting { method: "non-private".parse().unwrap(), ..setting };
     assert!(matches!(
         one_run::audit(&nothing, 120, 0.95, 5),
         Err(AuditError::NothingClaimed { .. })

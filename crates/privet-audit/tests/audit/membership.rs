@@ -43,8 +43,8 @@ fn a_model_that_knows_its_rows_is_found_out() {
         .run(&members, &mut FixedSeed::new(1), &AtomicBool::new(false))
         .unwrap();
     let model = Model::from_release(release).unwrap();
-    let found = audit(&model, &members, Some(&others), 1).unwrap();
-    assert!(found.auc > 0.65, "{found:?}");
+    let finding = audit(&model, &members, Some(&others), 1).unwrap();
+    assert!(finding.auc > 0.65, "{finding:?}");
     // Rows of neither table have the same law.
     let blind = audit(&model, &coins(400, 40, 3), Some(&others), 1).unwrap();
     assert!((blind.auc - 0.5).abs() < 0.1 && blind.tpr_at_fpr_0_001 < 0.05, "{blind:?}");

@@ -10,7 +10,7 @@
 //! 0.03, some twenty standard deviations less. Of 100 guesses 96 are expected to be right.
 
 use privet_audit::attack::AttackOptions;
-use privet_audit::networks::{Subject, audit, audit_against, one_run, one_run_against};
+use privet_audit::networks::{Setting, audit, audit_against, one_run, one_run_against};
 use privet_core::Budget;
 
 /// Confidence of every audit.
@@ -21,15 +21,15 @@ const RUNS: [u64; 2] = [5_000, 40_000];
 
 #[test]
 fn networks_are_as_private_as_claimed() {
-    for subject in Subject::all(12.0, 1e-5).unwrap() {
-        let runs = RUNS[usize::from(!subject.is_sharp())];
+    for setting in Setting::all(12.0, 1e-5).unwrap() {
+        let runs = RUNS[usize::from(!setting.is_sharp())];
         let options = AttackOptions { runs, confidence: CONFIDENCE, seed: 47 };
-        let sound = audit(&subject, &options, &()).unwrap();
-        assert!(!sound.refuted, "{subject:?}: {sound:?}");
+        let sound = audit(&setting, &options, &()).unwrap();
+        assert!(!sound.refuted, "{setting:?}: {sound:?}");
         // A certificate with twice the actual noise, or four times.
-        let stated = subject.with_more_noise(subject.refutable()).unwrap();
-        let bold = audit_against(&subject, stated, &options, &()).unwrap();
-        assert!(bold.refuted, "{subject:?}, {stated:?}: {bold:?}");
+        let stated = setting.with_more_noise(setting.refutable()).unwrap();
+        let bold = audit_against(&setting, stated, &options, &()).unwrap();
+        assert!(bold.refuted, "{setting:?}, {stated:?}: {bold:?}");
     }
 }
 
@@ -38,12 +38,12 @@ fn networks_are_as_private_as_claimed() {
 #[test]
 fn one_run_refutes_false_claims_alone() {
     let stated = Budget::new(1.0, 1e-5).unwrap();
-    for subject in Subject::all(12.0, 1e-5).unwrap() {
-        let found = one_run(&subject, 1_000, CONFIDENCE, 5).unwrap();
-        assert!(!found.refuted, "{subject:?}: {found:?}");
-        if subject.is_sharp() {
-            let bold = one_run_against(&subject, stated, 1_000, 0.99, 5).unwrap();
-            assert!(bold.refuted, "{subject:?}: {bold:?}");
+    for setting in Setting::all(12.0, 1e-5).unwrap() {
+        let actual = one_run(&setting, 1_000, CONFIDENCE, 5).unwrap();
+        assert!(!actual.refuted, "{setting:?}: {actual:?}");
+        if setting.is_sharp() {
+            let bold = one_run_against(&setting, stated, 1_000, 0.99, 5).unwrap();
+            assert!(bold.refuted, "{setting:?}: {bold:?}");
         }
     }
 }

@@ -3,7 +3,7 @@
 use privet_audit::Claim;
 use privet_audit::attack::{AttackOptions, Grounds, audit};
 use privet_audit::cases::cases;
-use privet_audit::learner::{self, Subject};
+use privet_audit::learner::{self, Setting};
 use privet_audit::printed::Shift;
 use privet_core::{Budget, Neighbours};
 
@@ -13,9 +13,9 @@ fn laplace_is_reached_from_below() {
     let claim = Claim::stated(Budget::new(1.0, 0.0).unwrap());
     let options = AttackOptions { runs: 50_000, confidence: 0.999, seed: 11 };
     let target = Shift::laplace(vec![1.0], 1.0).unwrap();
-    let found = audit(&target, &claim, &options, &()).unwrap();
-    assert!(!found.refuted && found.epsilon_lower > 0.8, "{found:?}");
-    assert_eq!(found.mu_lower, None, "no μ form where noise is not Gaussian");
+    let finding = audit(&target, &claim, &options, &()).unwrap();
+    assert!(!finding.refuted && finding.epsilon_lower > 0.8, "{finding:?}");
+    assert_eq!(finding.mu_lower, None, "no μ form where noise is not Gaussian");
 }
 
 /// At least 80 % of the claim, by the μ bound: the median of five audits, whose bounds vary by a few per
@@ -28,9 +28,9 @@ fn a_gaussian_release_is_reached_from_below() {
     let mut bounds: Vec<f64> = (0..5)
         .map(|seed| {
             let options = AttackOptions { runs: 50_000, confidence: 0.999, seed };
-            let found = audit(&target, &Claim::stated_gaussian(budget), &options, &()).unwrap();
-            assert!(!found.refuted, "{found:?}");
-            found.epsilon_lower_gaussian.unwrap()
+            let finding = audit(&target, &Claim::stated_gaussian(budget), &options, &()).unwrap();
+            assert!(!finding.refuted, "{finding:?}");
+            finding.epsilon_lower_gaussian.unwrap()
         })
         .collect();
     bounds.sort_by(f64::total_cmp);
@@ -42,9 +42,9 @@ fn a_gaussian_release_is_reached_from_below() {
 #[test]
 fn output_perturbation_is_reached_from_below() {
     let budget = Budget::new(1.0, 1e-5).unwrap();
-    let subject = Subject::new("output".parse().unwrap(), budget, Neighbours::ReplaceOne);
+    let setting = Setting::new("output".parse().unwrap(), budget, Neighbours::ReplaceOne);
     let options = AttackOptions { runs: 10_000, confidence: 0.999, seed: 13 };
-    let report = learner::audit(&subject, &options, &()).unwrap();
+    let report = learner::audit(&setting, &options, &()).unwrap();
     assert!(!report.finding.refuted, "{report:?}");
     assert!(report.finding.epsilon_lower_gaussian.unwrap() > 0.4, "{report:?}");
 }
@@ -76,10 +76,10 @@ fn sharp_settings_have_power() {
         ("linear-rotated", Neighbours::ReplaceOne, 8.0, 1e-5, 0.5),
     ] {
         let budget = Budget::new(epsilon, delta).unwrap();
-        let subject = Subject::new(method.parse().unwrap(), budget, neighbours);
+        let setting = Setting::new(method.parse().unwrap(), budget, neighbours);
         let options = AttackOptions { runs: 1_500, confidence: 0.999, seed: 15 };
-        let found = learner::audit(&subject, &options, &()).unwrap().finding;
-        assert!(!found.refuted && found.epsilon_lower > least, "{method}: {found:?}");
+        let finding = learner::audit(&setting, &options, &()).unwrap().finding;
+        assert!(!finding.refuted && finding.epsilon_lower > least, "{method}: {finding:?}");
     }
 }
 
@@ -88,8 +88,8 @@ fn sharp_settings_have_power() {
 fn exactly_the_false_claims_are_refuted() {
     for case in cases().unwrap() {
         let options = AttackOptions { runs: case.least_runs, confidence: 0.999, seed: 14 };
-        let found = audit(case.target.as_ref(), &case.claim, &options, &()).unwrap();
-        assert_eq!(found.refuted, case.is_false, "{}: {found:?}", case.what);
+        let finding = audit(case.target.as_ref(), &case.claim, &options, &()).unwrap();
+        assert_eq!(finding.refuted, case.is_false, "{}: {finding:?}", case.what);
     }
 }
 

@@ -4,23 +4,23 @@
 //! with probability below 10⁻⁹.
 
 use privet_audit::attack::AttackOptions;
-use privet_audit::ratings::{Subject, audit, audit_against};
+use privet_audit::ratings::{Setting, audit, audit_against};
 use privet_core::Budget;
 
 #[test]
 fn completed_ratings_are_as_private_as_claimed() {
     let options = AttackOptions { runs: 2_000, confidence: 1.0 - 1e-10, seed: 43 };
     let mut audited = 0;
-    for subject in Subject::all(4.0, 1e-5).unwrap() {
-        let default = subject.method.to_string() == "moments";
+    for setting in Setting::all(4.0, 1e-5).unwrap() {
+        let default = setting.method.to_string() == "moments";
         let options = if default { options } else { AttackOptions { runs: 500, ..options } };
-        let sound = audit(&subject, &options, &()).unwrap();
-        assert!(!sound.refuted, "{subject:?}: {sound:?}");
+        let sound = audit(&setting, &options, &()).unwrap();
+        assert!(!sound.refuted, "{setting:?}: {sound:?}");
         // The attack on the default method is strong enough to refute a quarter of its ε.
         if default {
-            let less = Budget::new(1.0, subject.budget.delta()).unwrap();
-            let bold = audit_against(&subject, less, &options, &()).unwrap();
-            assert!(bold.refuted, "{subject:?}: {bold:?}");
+            let less = Budget::new(1.0, setting.budget.delta()).unwrap();
+            let bold = audit_against(&setting, less, &options, &()).unwrap();
+            assert!(bold.refuted, "{setting:?}: {bold:?}");
         }
         audited += 1;
     }

@@ -2,7 +2,7 @@
 
 use privet_audit::attack::AttackOptions;
 use privet_audit::bits::{self, FloatingPoint, Scalar};
-use privet_audit::learner::{Subject, low_bits};
+use privet_audit::learner::{Setting, low_bits};
 use privet_audit::pairs::Pair;
 use privet_audit::samplers::{
     Cell, allowed, audit, counted, gap, gap_of_integers, share_of_integers,
@@ -13,14 +13,14 @@ use privet_dp::noise::{DiscreteLaplace, FixedSeed, GridGaussian};
 /// Fixed seed; any other fails with probability at most 2e-9.
 #[test]
 fn every_sampler_has_its_law() {
-    let found = audit(60_000, 1).unwrap();
-    for fit in &found.fits {
+    let finding = audit(60_000, 1).unwrap();
+    for fit in &finding.fits {
         assert!(fit.passes(), "{fit:?}");
     }
-    for count in &found.counts {
+    for count in &finding.counts {
         assert!(count.passes(), "{count:?}");
     }
-    assert!(found.fits.len().max(found.counts.len()) <= 64, "the share of each is for 64");
+    assert!(finding.fits.len().max(finding.counts.len()) <= 64, "the share of each is for 64");
 }
 
 /// Failures that a gap of distribution functions does not detect: an atom beside 0 that never occurs, a
@@ -78,8 +78,8 @@ fn low_bits_betray_plain_noise_and_not_ours() {
     for kind in [Scalar::GridLaplace, Scalar::GridGaussian, Scalar::L2Laplace] {
         // Values on no grid, too.
         for values in [[0.0, 1.0], [0.1, 0.7]] {
-            let found = find(kind, values);
-            assert!(!found.refuted, "{kind:?}, {values:?}: {found:?}");
+            let actual = find(kind, values);
+            assert!(!actual.refuted, "{kind:?}, {values:?}: {actual:?}");
         }
     }
 }
@@ -90,9 +90,9 @@ fn low_bits_betray_plain_noise_and_not_ours() {
 fn low_bits_of_a_released_minimiser_say_nothing() {
     for (method, pair) in [("objective", Pair::AllEqual), ("linear", Pair::Canary)] {
         let budget = Budget::new(1.0, 1e-5).unwrap();
-        let subject = Subject::new(method.parse().unwrap(), budget, Neighbours::AddRemove);
+        let setting = Setting::new(method.parse().unwrap(), budget, Neighbours::AddRemove);
         let options = AttackOptions { runs: 3_000, confidence: 0.999, seed: 4 };
-        let found = low_bits(&subject, pair, &options, &()).unwrap();
-        assert!(!found.refuted, "{method}: {found:?}");
+        let actual = low_bits(&setting, pair, &options, &()).unwrap();
+        assert!(!actual.refuted, "{method}: {actual:?}");
     }
 }

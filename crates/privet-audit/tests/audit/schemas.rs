@@ -66,10 +66,10 @@ fn other_schemas_are_not_refuted_and_their_doubles_are() {
         for method in ["output", "objective"] {
             let (sound, bold) =
                 (planned(method, top, target, 4.0), planned(method, top, target, 8.0));
-            let found = attacked(&sound, &certificate(&sound));
-            assert!(!found.refuted, "{what}, {method}: {found:?}");
-            let found = attacked(&bold, &certificate(&sound));
-            assert!(found.refuted, "{what}, {method}: {found:?}");
+            let actual = attacked(&sound, &certificate(&sound));
+            assert!(!actual.refuted, "{what}, {method}: {actual:?}");
+            let actual = attacked(&bold, &certificate(&sound));
+            assert!(actual.refuted, "{what}, {method}: {actual:?}");
         }
     }
 }

@@ -4,7 +4,7 @@
 //! claims with probability below 3·10⁻⁹.
 
 use privet_audit::attack::AttackOptions;
-use privet_audit::selections::{Subject, audit, audit_against};
+use privet_audit::selections::{Setting, audit, audit_against};
 use privet_core::Budget;
 
 /// Not refuted at their ε; refuted at half of it if the pair is sharp.
@@ -12,13 +12,13 @@ use privet_core::Budget;
 fn choices_are_as_private_as_claimed_and_hardly_more() {
     let options = AttackOptions { runs: 8_000, confidence: 1.0 - 1e-10, seed: 43 };
     let mut audited = 0;
-    for subject in Subject::all(4.0, 1e-5).unwrap() {
-        let sound = audit(&subject, &options, &()).unwrap();
-        assert!(!sound.refuted, "{subject:?}: {sound:?}");
-        if subject.sharp {
-            let half = Budget::new(2.0, subject.budget.delta()).unwrap();
-            let bold = audit_against(&subject, half, &options, &()).unwrap();
-            assert!(bold.refuted, "{subject:?}: {bold:?}");
+    for setting in Setting::all(4.0, 1e-5).unwrap() {
+        let sound = audit(&setting, &options, &()).unwrap();
+        assert!(!sound.refuted, "{setting:?}: {sound:?}");
+        if setting.sharp {
+            let half = Budget::new(2.0, setting.budget.delta()).unwrap();
+            let bold = audit_against(&setting, half, &options, &()).unwrap();
+            assert!(bold.refuted, "{setting:?}: {bold:?}");
         }
         audited += 1;
     }

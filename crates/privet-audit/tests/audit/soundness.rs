@@ -16,9 +16,9 @@ fn never_refuted(target: &dyn Target, what: &str) {
     let mut closest = 0.0_f64;
     for seed in 0..200 {
         let options = AttackOptions { runs: 600, confidence: 0.999, seed };
-        let found = audit(target, &claim, &options, &()).unwrap();
-        assert!(!found.refuted, "{what}, seed {seed}: {found:?}");
-        closest = closest.max(found.epsilon_lower);
+        let finding = audit(target, &claim, &options, &()).unwrap();
+        assert!(!finding.refuted, "{what}, seed {seed}: {finding:?}");
+        closest = closest.max(finding.epsilon_lower);
     }
     assert!(closest > 0.3, "{what}: no attack at all would pass this test: {closest}");
 }

@@ -5,7 +5,7 @@
 //! were off by more than 7 of its standard deviations: below 10⁻⁹ for all of them.
 
 use privet_audit::attack::AttackOptions;
-use privet_audit::streams::{Subject, audit, audit_against};
+use privet_audit::streams::{Setting, audit, audit_against};
 use privet_core::Budget;
 
 /// Not refuted at their ε, refuted at half of it (at a quarter for `giga`, whose charge is larger than
@@ -14,13 +14,13 @@ use privet_core::Budget;
 fn streams_are_as_private_as_claimed_and_hardly_more() {
     let options = AttackOptions { runs: 10_000, confidence: 1.0 - 1e-10, seed: 43 };
     let budget = Budget::new(4.0, 1e-5).unwrap();
-    for subject in Subject::all(budget) {
-        let sound = audit(&subject, &options, &()).unwrap();
-        assert!(!sound.refuted, "{subject:?}: {sound:?}");
-        let less = if subject.of.sharp() { 2.0 } else { 1.0 };
+    for setting in Setting::all(budget) {
+        let sound = audit(&setting, &options, &()).unwrap();
+        assert!(!sound.refuted, "{setting:?}: {sound:?}");
+        let less = if setting.of.sharp() { 2.0 } else { 1.0 };
         let less = Budget::new(less, 1e-5).unwrap();
-        let bold = audit_against(&subject, less, &options, &()).unwrap();
-        println!("{}: {:?} {:?}", subject.of.name(), sound.epsilon_lower_gaussian, bold.refuted);
-        assert!(bold.refuted, "{subject:?}: {bold:?}");
+        let bold = audit_against(&setting, less, &options, &()).unwrap();
+        println!("{}: {:?} {:?}", setting.of.name(), sound.epsilon_lower_gaussian, bold.refuted);
+        assert!(bold.refuted, "{setting:?}: {bold:?}");
     }
 }

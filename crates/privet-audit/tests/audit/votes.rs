@@ -6,7 +6,7 @@
 //! more): below 10⁻¹⁰ for all of them.
 
 use privet_audit::attack::AttackOptions;
-use privet_audit::votes::{Subject, audit, audit_against};
+use privet_audit::votes::{Setting, audit, audit_against};
 use privet_core::Budget;
 
 /// Not refuted at their ε, refuted at a quarter of it.
@@ -15,21 +15,21 @@ fn labels_are_as_private_as_claimed_and_not_four_times_as_much() {
     let options = AttackOptions { runs: 10_000, confidence: 1.0 - 1e-11, seed: 45 };
     let quarter = Budget::new(2.0, 1e-5).unwrap();
     let mut audited = 0;
-    for subject in Subject::all(8.0, 1e-5).unwrap() {
-        let sound = audit(&subject, &options, &()).unwrap();
-        assert!(!sound.refuted, "{subject:?}: {sound:?}");
-        let bold = audit_against(&subject, quarter, &options, &()).unwrap();
+    for setting in Setting::all(8.0, 1e-5).unwrap() {
+        let sound = audit(&setting, &options, &()).unwrap();
+        assert!(!sound.refuted, "{setting:?}: {sound:?}");
+        let bold = audit_against(&setting, quarter, &options, &()).unwrap();
         println!(
             "{}, {}, {}: {:.3} {:?}, {:?} by {:?}",
-            subject.name(),
-            subject.decides,
-            subject.neighbours,
+            setting.name(),
+            setting.decides,
+            setting.neighbours,
             sound.epsilon_lower,
             sound.epsilon_lower_gaussian,
             bold.refuted_by,
             bold.statistic
         );
-        assert!(bold.refuted, "{subject:?}: {bold:?}");
+        assert!(bold.refuted, "{setting:?}: {bold:?}");
         audited += 1;
     }
     assert_eq!(audited, 20);

@@ -3,7 +3,7 @@
 use crate::check::{self, Checked, Finding, Measured, Verdict};
 use crate::ledger;
 use crate::parts::{self, target};
-use crate::report::words::short;
+use crate::report::formatting::short;
 use crate::suite::target::{Bound, Target};
 use crate::suite::{self, Suite};
 use clap::Args;
@@ -84,7 +84,7 @@ impl Check {
 fn named(findings: Vec<(Verdict, String)>) -> Result<(), Failure> {
     let all = findings.len();
     let of = |verdict: fn(Verdict) -> bool| -> Vec<&str> {
-        findings.iter().filter(|one| verdict(one.0)).map(|one| one.1.as_str()).collect()
+        findings.iter().filter(|finding| verdict(finding.0)).map(|one| one.1.as_str()).collect()
     };
     let known = of(|verdict| verdict == Verdict::MissedAsKnown);
     if !known.is_empty() {

@@ -2,11 +2,11 @@
 //!
 //! | method | content | parties |
 //! |---|---|---|
-//! | `gd` | as it plans itself | all in one process ([`Crowd`]) |
+//! | `gd` | as it plans itself | all in one process ([`ManyParties`]) |
 //! | `gd, ridge` | with J's own λ, by rounds; only among the fewest parties (see below) | the same |
 //! | `ssp` | of numbers alone: it has moments for squares | the same |
 //! | `auto` | with features of its own | the same |
-//! | `output` | the mean of the parties' minimisers, J's λ | threads, servers in one process ([`Room`]) |
+//! | `output` | the mean of the parties' minimisers, J's λ | threads, servers in one process ([`InProcessServers`]) |
 //!
 //! Sums do not depend on the split of the rows: `gd, ridge` is measured once. Gaps are of J on the rows
 //! as the method has them encoded (with a constant column or not), where the model is one of those: not
@@ -21,12 +21,12 @@ use crate::suite::Onlooker;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema};
 use privet_dp::account::{Cost, Event};
-use privet_dp::mechanism::shares::{Among, InProcess, NoiseMode};
+use privet_dp::mechanism::shares::{InProcess, NoiseMode, Participants};
 use privet_dp::noise::SystemRandom;
 use privet_learn::linear::model::Model;
 use privet_learn::{Erm, Method, Plan, Request, plan};
 use privet_optim::loss::Loss;
-use privet_parties::{Crowd, Names, PartiesError, Party, Room, authority};
+use privet_parties::{InProcessServers, ManyParties, Names, PartiesError, Party, authority};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -66,13 +66,13 @@ fn failed(error: PartiesError) -> BenchError {
 }
 
 /// A request: a name in the results, a method, and its settings.
-struct Asked {
+struct ComparedMethod {
     name: &'static str,
     method: &'static str,
     settings: Vec<(&'static str, String)>,
 }
 
-impl Asked {
+impl ComparedMethod {
     fn new(name: &'static str, method: &'static str) -> Self {
         Self { name, method, settings: Vec::new() }
     }
@@ -141,7 +141,7 @@ impl Set {
         Ok((train, [test, rest]))
     }
 
-    fn request(&self, asked: &Asked, schema: &Schema) -> Result<Request, BenchError> {
+    fn request(&self, asked: &ComparedMethod, schema: &Schema) -> Result<Request, BenchError> {
         let task = Erm { loss: self.loss, method: asked.method.parse::<Method>()? };
         let request = Request::new(schema.clone(), self.rows, Neighbours::ReplaceOne, task);
         let with = |request: Request, (name, value): &(&'static str, String)| {
@@ -163,8 +163,8 @@ fn tested(test: &[Dataset; 2]) -> usize {
 }
 
 /// Runs all parties in one process, one party's sums after the other's.
-fn in_a_crowd(planned: &Plan, train: &Dataset, among: Among) -> Result<Model, BenchError> {
-    let crowd = Crowd::new(train.clone(), among, Box::new(SystemRandom::new()?));
+fn in_a_crowd(planned: &Plan, train: &Dataset, among: Participants) -> Result<Model, BenchError> {
+    let crowd = ManyParties::new(train.clone(), among, Box::new(SystemRandom::new()?));
     let (mut own, mut servers) = (SystemRandom::new()?, SystemRandom::new()?);
     let together = InProcess::new(among, &mut servers);
     let never = AtomicBool::new(false);
@@ -175,9 +175,9 @@ fn in_a_crowd(planned: &Plan, train: &Dataset, among: Among) -> Result<Model, Be
 fn in_a_room(
     (planned, schema): (&Plan, &Schema),
     train: &Dataset,
-    among: Among,
+    among: Participants,
 ) -> Result<Model, BenchError> {
-    let crowd = Crowd::new(train.clone(), among, Box::new(SystemRandom::new()?));
+    let crowd = ManyParties::new(train.clone(), among, Box::new(SystemRandom::new()?));
     let holder = |(at, part): (usize, &Dataset)| (format!("p{at}"), part.rows() as u64);
     let server = |at: u32| (format!("s{at}"), format!("127.0.0.1:{}", 7001 + at));
     let names = Names {
@@ -186,7 +186,7 @@ fn in_a_room(
     };
     let agreement =
         authority::without_certificates((planned, schema), &names, 3600).map_err(failed)?;
-    let room = Room::new(&agreement).map_err(failed)?;
+    let room = InProcessServers::new(&agreement).map_err(failed)?;
     let take_part = |at: usize, part: &Dataset| -> Result<Model, BenchError> {
         let party = Party::new(agreement.clone(), &names.parties[at].0, "", room.line(at));
         let party = party.map_err(failed)?;
@@ -206,7 +206,7 @@ fn in_a_room(
         runs.into_iter().map(ended).collect::<Result<Vec<_>, _>>()
     })?;
     // All parties end with the same model.
-    models.pop().ok_or_else(|| failed(PartiesError::Asked("no parties".into())))
+    models.pop().ok_or_else(|| failed(PartiesError::InvalidRequest("no parties".into())))
 }
 
 /// Runs the part on one set.
@@ -229,7 +229,7 @@ pub(super) fn ours(
     let mut set = Set { folder, training, test, loss, rows: 0, per_cent };
     let (train, test) = set.tables(&linear)?;
     set.rows = train.rows() as u64;
-    let plain = plan(&set.request(&Asked::new("", "non-private"), &linear)?)?;
+    let plain = plan(&set.request(&ComparedMethod::new("", "non-private"), &linear)?)?;
     let plain = plain.run(&train, &mut SystemRandom::new()?, &AtomicBool::new(false))?;
     let best = set.score(&Model::from_release(plain)?, &linear, &test);
     let mut judges: Vec<(Schema, Judge)> = Vec::new();
@@ -237,8 +237,9 @@ pub(super) fn ours(
     let fewest =
         known.filter(|set| set.dataset == dealt.dataset).flat_map(|set| &set.parties).min();
     for parties in &dealt.parties {
-        let among = Among { parties: *parties, servers: 2, honest: 1, noise: NoiseMode::Shares };
-        let asked = Asked::all(suite, shape, set.rows, *parties, fewest == Some(parties));
+        let among =
+            Participants { parties: *parties, servers: 2, honest: 1, noise: NoiseMode::Shares };
+        let asked = ComparedMethod::all(suite, shape, set.rows, *parties, fewest == Some(parties));
         for asked in &asked {
             let schema = if asked.method == "auto" { &schema } else { &linear };
             let budget = Budget::new(suite.epsilon, suite.delta)?;

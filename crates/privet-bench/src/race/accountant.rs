@@ -23,7 +23,7 @@ const RACE: &str = "accountant";
 const DELTA: f64 = 1e-5;
 
 /// A question.
-enum Question {
+enum Query {
     /// The ε of an event.
     Epsilon(Event),
     /// The noise scale at which an event meets this ε.
@@ -31,10 +31,10 @@ enum Question {
 }
 
 /// The questions by name.
-fn questions() -> Vec<(&'static str, Question)> {
+fn questions() -> Vec<(&'static str, Query)> {
     let (added, replaced) = (Neighbours::AddRemove, Neighbours::ReplaceOne);
     let sampled = |neighbours, rate, scale, count| {
-        Question::Epsilon(repeated(neighbours, count, poisson(rate, scale)))
+        Query::Epsilon(repeated(neighbours, count, poisson(rate, scale)))
     };
     vec![
         ("sampled Gaussian, q = 0.01, σ = 1, 10³ uses", sampled(added, 0.01, 1.0, 1_000)),
@@ -44,10 +44,10 @@ fn questions() -> Vec<(&'static str, Question)> {
             "sampled Gaussian, q = 0.01, σ = 1, 10⁴ uses, replaced",
             sampled(replaced, 0.01, 1.0, 10_000),
         ),
-        ("Laplace 0.1, 100 uses", Question::Epsilon(repeated(added, 100, laplace(0.1)))),
+        ("Laplace 0.1, 100 uses", Query::Epsilon(repeated(added, 100, laplace(0.1)))),
         (
             "20 × Gaussian 0.1, 20 × Laplace 0.1, Laplace 0.5",
-            Question::Epsilon(Event::All(vec![
+            Query::Epsilon(Event::All(vec![
                 repeated(added, 20, gaussian(0.1)),
                 repeated(added, 20, laplace(0.1)),
                 repeated(added, 1, laplace(0.5)),
@@ -55,13 +55,11 @@ fn questions() -> Vec<(&'static str, Question)> {
         ),
         (
             "σ for ε = 2: q = 0.01, 10³ uses",
-            Question::Noise(2.0, |scale| {
-                repeated(Neighbours::AddRemove, 1_000, poisson(0.01, scale))
-            }),
+            Query::Noise(2.0, |scale| repeated(Neighbours::AddRemove, 1_000, poisson(0.01, scale))),
         ),
         (
             "σ for ε = 1: q = 0.001, 10⁴ uses",
-            Question::Noise(1.0, |scale| {
+            Query::Noise(1.0, |scale| {
                 repeated(Neighbours::AddRemove, 10_000, poisson(0.001, scale))
             }),
         ),
@@ -86,10 +84,10 @@ fn laplace(sensitivity: f64) -> Cost {
 }
 
 /// Our answer.
-fn answer(question: &Question) -> Result<f64, BenchError> {
+fn answer(question: &Query) -> Result<f64, BenchError> {
     Ok(match question {
-        Question::Epsilon(event) => account::epsilon(event, DELTA)?,
-        Question::Noise(epsilon, event_for) => {
+        Query::Epsilon(event) => account::epsilon(event, DELTA)?,
+        Query::Noise(epsilon, event_for) => {
             account::calibrate(&Budget::new(*epsilon, DELTA)?, 0.1..=100.0, event_for)?
         }
     })
@@ -107,8 +105,8 @@ pub fn run(
     for (name, question) in questions() {
         // Ours once beforehand: the peer's question contains the noise scale found.
         let (event, epsilon) = match &question {
-            Question::Epsilon(event) => (event.clone(), None),
-            Question::Noise(epsilon, event_for) => (event_for(answer(&question)?), Some(*epsilon)),
+            Query::Epsilon(event) => (event.clone(), None),
+            Query::Noise(epsilon, event_for) => (event_for(answer(&question)?), Some(*epsilon)),
         };
         let asked = json!({ "event": event, "epsilon": epsilon, "delta": DELTA });
         let mut known = asked.clone();

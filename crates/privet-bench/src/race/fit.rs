@@ -222,10 +222,10 @@ impl Planned<'_> {
 }
 
 /// A peer, its entrant's name and its question.
-type Asked<'a> = (&'a Opponent<'a>, String, Value);
+type PeerFit<'a> = (&'a Opponent<'a>, String, Value);
 
 /// scikit-learn's entrants, beside ours of the same storage, budget and λ.
-fn beside<'a>(ours: &[Planned<'_>], peer: &'a Opponent<'a>) -> Vec<Asked<'a>> {
+fn beside<'a>(ours: &[Planned<'_>], peer: &'a Opponent<'a>) -> Vec<PeerFit<'a>> {
     let mut entrants = Vec::new();
     for own in ours.iter().filter(|own| own.who == "privet amp") {
         let solvers: &[&str] = match own.storage {
@@ -249,7 +249,7 @@ fn beside<'a>(ours: &[Planned<'_>], peer: &'a Opponent<'a>) -> Vec<Asked<'a>> {
 
 /// diffprivlib's entrants: its defaults, and the point of the grid with the best mean accuracy on the test
 /// rows, unless the peer fails on the grid.
-fn grid<'a>(peer: &'a Opponent<'a>) -> Vec<Asked<'a>> {
+fn grid<'a>(peer: &'a Opponent<'a>) -> Vec<PeerFit<'a>> {
     let name = format!("{}, δ = 0", peer.name());
     let defaults = (peer, format!("{name}, defaults"), json!({ "epsilon": PURE_EPSILON }));
     say!("race: looking for the best C of diffprivlib");

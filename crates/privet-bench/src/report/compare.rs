@@ -5,8 +5,8 @@
 
 use super::aggregate::{Group, Series, Summary};
 use super::document::{Block, Cell, Document, Rows, Table, Tone};
+use super::formatting::{Measure, fixed, short};
 use super::published::{Column, Difference, Published};
-use super::words::{Measure, fixed, short};
 use crate::suite::Voter;
 use privet_learn::Calibration;
 

@@ -38,9 +38,9 @@ impl Line<'_> {
 
     /// The different values in the heads.
     fn heads(&self, said: fn(&Head) -> &str) -> String {
-        let mut found: Vec<&str> = self.results.heads.iter().map(said).collect();
-        found.dedup();
-        found.join(";")
+        let mut names: Vec<&str> = self.results.heads.iter().map(said).collect();
+        names.dedup();
+        names.join(";")
     }
 
     fn published_best(&self) -> Option<f64> {
@@ -118,10 +118,10 @@ fn cells(results: &[Results]) -> Table {
 }
 
 fn races(results: &[Results]) -> Table {
-    let numbers = results.iter().flat_map(|one| {
-        let races = one.races.iter().enumerate();
+    let numbers = results.iter().flat_map(|result| {
+        let races = result.races.iter().enumerate();
         races.flat_map(move |(entrant, race)| {
-            race.measured.iter().map(move |(key, value)| (one, entrant, race, key, value))
+            race.measured.iter().map(move |(key, value)| (result, entrant, race, key, value))
         })
     });
     Table::of("", numbers)

@@ -9,6 +9,7 @@ pub mod aggregate;
 pub mod compare;
 pub mod csv;
 pub mod document;
+pub mod formatting;
 pub mod html;
 pub mod markdown;
 mod networks;
@@ -17,7 +18,6 @@ pub mod race;
 pub mod read;
 pub mod sections;
 pub mod tables;
-pub mod words;
 
 pub use read::{ReportError, Results};
 pub use sections::Length;
@@ -72,14 +72,15 @@ pub fn written(results: &[Results], format: Format) -> Result<String, ReportErro
 }
 
 fn title(results: &[Results]) -> String {
-    let names: Vec<&str> = results.iter().map(|one| one.suite.as_str()).collect();
+    let names: Vec<&str> = results.iter().map(|result| result.suite.as_str()).collect();
     format!("privet benchmark: {}", names.join(", "))
 }
 
 fn notices(results: &[Results], format: Format) -> Vec<String> {
-    let mut notices: Vec<String> = results.iter().flat_map(|one| one.notices.clone()).collect();
+    let mut notices: Vec<String> =
+        results.iter().flat_map(|result| result.notices.clone()).collect();
     let cells = results.iter().any(Results::has_cells);
-    if format == Format::Csv && cells && results.iter().any(|one| !one.races.is_empty()) {
+    if format == Format::Csv && cells && results.iter().any(|result| !result.races.is_empty()) {
         notices.push(
             "races are left out of a table of cells; give their folder alone to have them".into(),
         );

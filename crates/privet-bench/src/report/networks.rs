@@ -2,7 +2,7 @@
 
 use super::aggregate::{Group, Summary, same};
 use super::document::{Document, Rows, Table};
-use super::words::{fixed, short};
+use super::formatting::{fixed, short};
 use serde::Deserialize;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -52,9 +52,9 @@ fn printed(summary: &Summary) -> Option<&'static Line> {
 type Mean = (f64, Option<f64>);
 
 /// A column on networks: a name, our value, the published one, and digits after the point.
-type Told = (&'static str, fn(&Summary) -> Option<Mean>, fn(&Line) -> Option<f64>, usize);
+type ErrorColumn = (&'static str, fn(&Summary) -> Option<Mean>, fn(&Line) -> Option<f64>, usize);
 
-const TOLD: [Told; 5] = [
+const ERROR_COLUMNS: [ErrorColumn; 5] = [
     ("error, %", error, |line| line.accuracy.map(|accuracy| 100.0 - accuracy), 2),
     ("loss", |one| one.loss, |line| line.loss, 4),
     ("gradient", |one| one.gradient, |line| line.gradient, 4),
@@ -96,7 +96,7 @@ fn table(group: &Group) -> Rows<&Summary> {
     let any = |of: fn(&Line) -> Option<f64>| {
         points.iter().any(|one| printed(one).is_some_and(|line| of(line).is_some()))
     };
-    let beside: Vec<bool> = TOLD.iter().map(|(.., of, _)| any(*of)).collect();
+    let beside: Vec<bool> = ERROR_COLUMNS.iter().map(|(.., of, _)| any(*of)).collect();
     let lines = points.iter().filter_map(|one| printed(one));
     let sources: BTreeSet<&str> =
         lines.map(|line| line.source.as_deref().unwrap_or(&PRINTED.source)).collect();
@@ -113,7 +113,7 @@ fn table(group: &Group) -> Rows<&Summary> {
             let settings = one.cell.settings.iter().map(|(key, value)| format!("{key} = {value}"));
             settings.collect::<Vec<_>>().join(", ")
         });
-    for ((name, ours, theirs, digits), beside) in TOLD.into_iter().zip(beside) {
+    for ((name, ours, theirs, digits), beside) in ERROR_COLUMNS.into_iter().zip(beside) {
         table = table
             .numbers(name, |one| ours(one).map(|found| mean(found, digits)).unwrap_or_default());
         if beside {
@@ -146,7 +146,7 @@ mod tests {
                 line.entry
             );
             assert!(line.dataset.as_ref().is_none_or(|name| entry.is_for(name)), "{}", line.entry);
-            assert!(TOLD.iter().any(|(_, _, of, _)| of(line).is_some()), "{}", line.entry);
+            assert!(ERROR_COLUMNS.iter().any(|(_, _, of, _)| of(line).is_some()), "{}", line.entry);
         }
     }
 

@@ -4,7 +4,7 @@
 
 use super::aggregate::{ascending, grouped};
 use super::document::{Block, Cell, Document, Table, Tone};
-use super::words::{bytes, fixed, short, thousands};
+use super::formatting::{bytes, fixed, short, thousands};
 use crate::line::Race;
 use privet_cli::page::panel::{Axis, Figure, Panel, PlotLine, PlotPoint, Style};
 use serde_json::Value;

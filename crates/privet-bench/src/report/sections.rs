@@ -4,12 +4,12 @@
 use super::aggregate::{Group, Summary, grouped, groups, summaries};
 use super::compare::{self, heading, score};
 use super::document::{Block, Document, Rows, Table};
+use super::formatting::{Measure, bytes, short, thousands};
 use super::networks;
 use super::published::Published;
 use super::race;
 use super::read::Results;
 use super::tables;
-use super::words::{Measure, bytes, short, thousands};
 use crate::line::Head;
 use crate::suite::Peer;
 use privet_cli::page::panel::{Axis, Figure, Panel, PlotLine, PlotPoint, Style};
@@ -42,7 +42,7 @@ pub fn document(results: &[Results], length: Length) -> Document {
         "Made by privet-bench report from results files; nothing here is typed by hand but the published \
          numbers and the sentences on why results differ from them, which are part of the program.",
     );
-    results.iter().flat_map(|one| &one.notices).for_each(|notice| document.notice(notice));
+    results.iter().flat_map(|result| &result.notices).for_each(|notice| document.notice(notice));
     match length {
         Length::Whole => document.folded(circumstances(results, false)),
         Length::Short => document.table(circumstances(results, true)),
@@ -112,7 +112,7 @@ fn headline<'a>(results: &'a [Results], found: &'a [Vec<Group>]) -> Rows<Line<'a
 
 /// A line per head; in short, a line per commit of a suite.
 fn circumstances(results: &[Results], short: bool) -> Rows<&Head> {
-    let mut heads: Vec<&Head> = results.iter().flat_map(|one| &one.heads).collect();
+    let mut heads: Vec<&Head> = results.iter().flat_map(|result| &result.heads).collect();
     if short {
         heads.dedup_by(|next, kept| next.suite == kept.suite && next.commit == kept.commit);
     }
@@ -160,11 +160,12 @@ fn suite(
 
 /// The method of the measurements.
 fn method(summaries: &[Summary], published: Option<&Published>) -> String {
-    let private = summaries.iter().filter(|one| one.counts && one.cell.epsilon.is_some());
+    let private =
+        summaries.iter().filter(|summary| summary.counts && summary.cell.epsilon.is_some());
     let runs = private.map(|one| one.runs);
     let (least, most) = (runs.clone().min().unwrap_or(0), runs.max().unwrap_or(0));
     let runs = if least == most { most.to_string() } else { format!("{least} to {most}") };
-    let tuned = if summaries.iter().any(|one| !one.cell.settings.is_empty()) {
+    let tuned = if summaries.iter().any(|summary| !summary.cell.settings.is_empty()) {
         " Of a tuned entry the point of the grid with the best mean over the runs that count is shown, \
          chosen for each data set, calibration and ε on the held-out records, as the paper did: it is \
          optimistic, and choosing is not covered by ε. Untuned entries choose nothing from records."

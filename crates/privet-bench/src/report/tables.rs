@@ -3,7 +3,7 @@
 use super::aggregate::{Group, Series, Summary, ascending, grouped, same};
 use super::compare::{heading, score};
 use super::document::{Cell, Rows, Table, Tone};
-use super::words::{Measure, bytes, fixed, short, thousands};
+use super::formatting::{Measure, bytes, fixed, short, thousands};
 use crate::line::Refused;
 use crate::suite::Peer;
 use privet_learn::Calibration;

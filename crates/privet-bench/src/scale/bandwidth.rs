@@ -7,8 +7,8 @@
 //! of both is the disk's rate.
 
 use super::models::LAW;
-use super::shards::Made;
-use super::{Scale, Wanted, line};
+use super::shards::GeneratedRows;
+use super::{Scale, SizeSelection, line};
 use crate::error::BenchError;
 use crate::parts::{Emit, Settings};
 use privet_data::block::BlockFiles;
@@ -84,16 +84,16 @@ fn gradient(records: &dyn Records) -> Result<(), RecordsError> {
 pub(super) fn run(
     suite: &Scale,
     settings: &Settings,
-    size: &Wanted,
+    size: &SizeSelection,
     emit: Emit<'_>,
 ) -> Result<(), BenchError> {
     let of = |found: &&super::Rectangle| found.name() == size.name;
     let Some(rectangle) = suite.bandwidth.iter().find(of) else { return Ok(()) };
     let (rows, columns) = (size.rows(rectangle.rows), rectangle.columns);
-    let made = Made::like(LAW, columns)?;
-    let shards = made.write(&settings.work.join("rows"), rows)?;
+    let generated = GeneratedRows::like(LAW, columns)?;
+    let shards = generated.write(&settings.work.join("rows"), rows)?;
     let files = BlockFiles::open(&shards.files)?;
-    let bytes = made.bytes(rows);
+    let bytes = generated.bytes(rows);
     let mut told = |method: &str, storage: &str, seconds: f64, beside: Option<f64>| {
         let (found, rate) = (bytes / seconds, beside.unwrap_or(f64::NAN));
         let facts = json!({

@@ -6,14 +6,14 @@
 
 use super::models::LAW;
 use super::source::{Format, Kind, Next, Passing, Source};
-use super::{COVERTYPE, Scale, Wanted, line, slope};
+use super::{COVERTYPE, Scale, SizeSelection, line, slope};
 use crate::error::BenchError;
 use crate::line::Race;
 use crate::memory;
 use crate::parts::{Emit, Settings};
 use privet_catalog as catalog;
 use privet_catalog::synth::Logistic;
-use privet_data::block::{Cache, Lasting};
+use privet_data::block::{Cache, CacheRetention};
 use privet_data::read::{ReadOptions, files_of, read};
 use serde_json::json;
 use std::fs;
@@ -30,7 +30,7 @@ const TIMES: usize = 3;
 pub(super) fn run(
     suite: &Scale,
     settings: &Settings,
-    size: &Wanted,
+    size: &SizeSelection,
     before: &[Race],
     emit: Emit<'_>,
 ) -> Result<(), BenchError> {
@@ -85,7 +85,7 @@ pub(super) fn run(
             emit(line("files", &format!("privet {method}"), facts))
         };
         {
-            let cache = Cache::open(&work.0, &folder, &schema, Lasting::Never)?;
+            let cache = Cache::open(&work.0, &folder, &schema, CacheRetention::Never)?;
             let files = files_of(&folder)?;
             memory::start();
             let started = Instant::now();

@@ -30,7 +30,7 @@ pub(super) struct Fitted {
 
 /// The fit to run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Asked<'a> {
+pub(super) struct FitSettings<'a> {
     pub method: &'a str,
     /// The ε of the budget; 0 for a method without privacy.
     pub epsilon: f64,
@@ -41,7 +41,7 @@ pub(super) struct Asked<'a> {
     pub ridge: Option<f64>,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> FitSettings<'a> {
     /// Logistic regression at the usual δ.
     pub fn usual(method: &'a str, epsilon: f64) -> Self {
         Self { method, epsilon, delta: None, loss: Loss::Logistic, ridge: None }
@@ -52,7 +52,7 @@ impl<'a> Asked<'a> {
 pub(super) fn fit(
     schema: &Schema,
     table: &dyn Table,
-    asked: Asked<'_>,
+    asked: FitSettings<'_>,
     held_out: &[Dataset],
 ) -> Result<Fitted, BenchError> {
     let rows = table.rows() as u64;

@@ -169,12 +169,12 @@ pub fn suite() -> Result<Scale, BenchError> {
 
 /// A requested size: its name in the suite, and the divisor of its rows.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Wanted {
+pub(crate) struct SizeSelection {
     pub name: String,
     pub part: usize,
 }
 
-impl Wanted {
+impl SizeSelection {
     /// The number of rows, of a size that has `all`.
     pub fn rows(&self, all: usize) -> usize {
         (all / self.part).max(1000)
@@ -190,15 +190,15 @@ impl Wanted {
 }
 
 /// The requested sizes: all in full if none is named.
-fn wanted(sizes: &[String], known: &[String]) -> Vec<Wanted> {
-    let whole = |name: &String| Wanted { name: name.clone(), part: 1 };
+fn wanted(sizes: &[String], known: &[String]) -> Vec<SizeSelection> {
+    let whole = |name: &String| SizeSelection { name: name.clone(), part: 1 };
     if sizes.is_empty() {
         return known.iter().map(whole).collect();
     }
     let read = |size: &String| {
         let (name, part) = size.split_once('/').unwrap_or((size, "1"));
         let part = part.parse().ok().filter(|part| *part > 0)?;
-        known.iter().any(|known| known == name).then(|| Wanted { name: name.into(), part })
+        known.iter().any(|known| known == name).then(|| SizeSelection { name: name.into(), part })
     };
     sizes.iter().filter_map(read).collect()
 }
@@ -325,7 +325,7 @@ mod tests {
         };
         assert_eq!(wanted(&[]).len(), 4);
         let some = wanted(&["uber-4/100", "100000"]);
-        assert_eq!(some, [Wanted { name: "uber-4".into(), part: 100 }]);
+        assert_eq!(some, [SizeSelection { name: "uber-4".into(), part: 100 }]);
         assert_eq!((some[0].rows(19_000_000), some[0].label()), (190_000, "uber-4/100".into()));
         let settings = |sizes: &[&str]| Settings {
             datasets: sizes.iter().map(ToString::to_string).collect(),

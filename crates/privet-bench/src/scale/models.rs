@@ -1,9 +1,9 @@
 //! The stand-ins, and growth with the rows.
 
 use super::bandwidth::rate;
-use super::fit::{Asked, Fitted, fit};
-use super::shards::Made;
-use super::{Scale, Wanted, line, slope};
+use super::fit::{FitSettings, Fitted, fit};
+use super::shards::GeneratedRows;
+use super::{Scale, SizeSelection, line, slope};
 use crate::error::BenchError;
 use crate::line::Race;
 use crate::parts::{Emit, Settings};
@@ -22,8 +22,8 @@ pub(super) const LAW: &str = "uber-3";
 
 /// A table with its size.
 pub(super) struct Measured<'a> {
-    pub made: &'a Made,
-    pub size: &'a Wanted,
+    pub made: &'a GeneratedRows,
+    pub size: &'a SizeSelection,
     pub rows: usize,
     pub columns: usize,
 }
@@ -57,16 +57,16 @@ fn opened(files: &[std::path::PathBuf]) -> Result<OnDisk, BenchError> {
 pub(super) fn stand_in(
     suite: &Scale,
     settings: &Settings,
-    size: &Wanted,
+    size: &SizeSelection,
     emit: Emit<'_>,
 ) -> Result<(), BenchError> {
     let (all, columns) = catalog::full_size(&size.name);
     let rows = size.rows(all);
-    let made = Made::like(&size.name, columns)?;
-    let shards = made.write(&settings.work.join("rows"), rows)?;
-    let held_out = made.held_out(suite.stand_ins.held_out)?;
+    let generated = GeneratedRows::like(&size.name, columns)?;
+    let shards = generated.write(&settings.work.join("rows"), rows)?;
+    let held_out = generated.held_out(suite.stand_ins.held_out)?;
     let (table, rate) = (opened(&shards.files)?, rate(&shards.files)?);
-    let measured = Measured { made: &made, size, rows, columns };
+    let measured = Measured { made: &generated, size, rows, columns };
     let mut plain = f64::NAN;
     let private =
         suite.stand_ins.epsilons.iter().flat_map(|epsilon| {
@@ -74,7 +74,8 @@ pub(super) fn stand_in(
         });
     for (method, epsilon) in [("non-private", 0.0)].into_iter().chain(private) {
         let before = table.passes();
-        let fitted = fit(&made.schema, &table, Asked::usual(method, epsilon), &held_out)?;
+        let fitted =
+            fit(&generated.schema, &table, FitSettings::usual(method, epsilon), &held_out)?;
         if epsilon == 0.0 {
             plain = fitted.accuracy;
         }
@@ -90,22 +91,26 @@ pub(super) fn stand_in(
 pub(super) fn growth(
     suite: &Scale,
     settings: &Settings,
-    size: &Wanted,
+    size: &SizeSelection,
     before: &[Race],
     emit: Emit<'_>,
 ) -> Result<(), BenchError> {
     let columns = suite.growth.columns;
     let rows = size.rows(size.name.parse().unwrap_or(0));
-    let made = Made::like(LAW, columns)?;
-    let shards = made.write(&settings.work.join("rows"), rows)?;
-    let held_out = made.held_out(50_000)?;
+    let generated = GeneratedRows::like(LAW, columns)?;
+    let shards = generated.write(&settings.work.join("rows"), rows)?;
+    let held_out = generated.held_out(50_000)?;
     let (table, rate) = (opened(&shards.files)?, rate(&shards.files)?);
-    let measured = Measured { made: &made, size, rows, columns };
+    let measured = Measured { made: &generated, size, rows, columns };
     let slope = |facts: &Value| slope("growth", facts, before);
     for method in &suite.methods {
         let passed = table.passes();
-        let fitted =
-            fit(&made.schema, &table, Asked::usual(method, suite.growth.epsilon), &held_out)?;
+        let fitted = fit(
+            &generated.schema,
+            &table,
+            FitSettings::usual(method, suite.growth.epsilon),
+            &held_out,
+        )?;
         let facts = measured.facts(method, suite.growth.epsilon, "files", fitted);
         let mut facts = measured.with_passes(facts, table.passes() - passed, rate);
         facts["slope"] = json!(slope(&facts));
@@ -114,8 +119,12 @@ pub(super) fn growth(
     if rows <= IN_MEMORY {
         let data = BlockFiles::open(&shards.files)?.piece(0..rows)?;
         for method in &suite.methods {
-            let fitted =
-                fit(&made.schema, &data, Asked::usual(method, suite.growth.epsilon), &held_out)?;
+            let fitted = fit(
+                &generated.schema,
+                &data,
+                FitSettings::usual(method, suite.growth.epsilon),
+                &held_out,
+            )?;
             let mut facts = measured.facts(method, suite.growth.epsilon, "memory", fitted);
             facts["slope"] = json!(slope(&facts));
             emit(line("growth", &format!("privet {method}"), facts))?;

@@ -1,10 +1,10 @@
 //! Beside scikit-learn: lbfgs in memory, and SGDClassifier.partial_fit out of core, on the same rows in
 //! one run.
 
-use super::fit::{Asked, fit};
+use super::fit::{FitSettings, fit};
 use super::models::{LAW, Measured};
-use super::shards::Made;
-use super::{Scale, Wanted, line};
+use super::shards::GeneratedRows;
+use super::{Scale, SizeSelection, line};
 use crate::error::BenchError;
 use crate::parts::{Emit, Settings};
 use crate::race::environment::{Environment, Rival};
@@ -29,15 +29,15 @@ const RIDGE: f64 = 1.0;
 pub(super) fn run(
     suite: &Scale,
     settings: &Settings,
-    size: &Wanted,
+    size: &SizeSelection,
     emit: Emit<'_>,
 ) -> Result<(), BenchError> {
     let (beside, columns) = (&suite.race, suite.race.columns);
     let rows = size.rows(beside.rows);
-    let made = Made::like(LAW, columns)?;
-    let shards = made.write(&settings.work.join("rows"), rows)?;
-    let held_out = made.held_out(beside.held_out)?;
-    let measured = Measured { made: &made, size, rows, columns };
+    let generated = GeneratedRows::like(LAW, columns)?;
+    let shards = generated.write(&settings.work.join("rows"), rows)?;
+    let held_out = generated.held_out(beside.held_out)?;
+    let measured = Measured { made: &generated, size, rows, columns };
     let stem = settings.work.join("rows").join("peer");
     let files = BlockFiles::open(&shards.files)?;
     export(&stem, (0..rows).step_by(PIECE).map(|from| files.piece(from..rows.min(from + PIECE))))?;
@@ -73,7 +73,12 @@ pub(super) fn run(
     for method in &suite.methods {
         let who = format!("privet {method}");
         for (storage, table) in [("memory", &data as &dyn Table), ("files", &table as &dyn Table)] {
-            let fitted = fit(&made.schema, table, Asked::usual(method, beside.epsilon), &held_out)?;
+            let fitted = fit(
+                &generated.schema,
+                table,
+                FitSettings::usual(method, beside.epsilon),
+                &held_out,
+            )?;
             let facts = measured.facts(method, beside.epsilon, storage, fitted);
             emit(line("race", &who, beside_peers(facts)))?;
         }

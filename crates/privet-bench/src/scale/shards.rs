@@ -18,12 +18,12 @@ pub(super) const SHARD: usize = 1 << 18;
 const HELD_OUT: u64 = u64::MAX;
 
 /// A distribution of rows with its public facts.
-pub(super) struct Made {
+pub(super) struct GeneratedRows {
     pub schema: Schema,
     law: Logistic,
 }
 
-impl Made {
+impl GeneratedRows {
     /// With the distribution of a stand-in and so many columns, the constant one included.
     pub fn like(name: &str, columns: usize) -> Result<Self, BenchError> {
         let law = Logistic { features: columns - 1, ..catalog::law_of(name) };

@@ -6,9 +6,9 @@
 //! be trained on, and in how much memory: a model is p numbers, the solver holds some more vectors of as
 //! many, and noise is added in place as it is drawn.
 
-use super::fit::{Asked, fit};
+use super::fit::{FitSettings, fit};
 use super::shards::Shards;
-use super::{Scale, Wanted, line};
+use super::{Scale, SizeSelection, line};
 use crate::error::BenchError;
 use crate::parts::{Emit, Settings};
 use privet_catalog::synth::Text;
@@ -36,7 +36,7 @@ fn loss() -> Loss {
 pub(super) fn run(
     suite: &Scale,
     settings: &Settings,
-    size: &Wanted,
+    size: &SizeSelection,
     emit: Emit<'_>,
 ) -> Result<(), BenchError> {
     let wide = &suite.url;
@@ -63,7 +63,7 @@ pub(super) fn run(
     for (method, epsilon) in [("non-private", 0.0)].into_iter().chain(private) {
         let before = table.passes();
         let ridge = (epsilon == 0.0).then_some(wide.ridge);
-        let asked = Asked { method, epsilon, delta: Some(wide.delta), loss: loss(), ridge };
+        let asked = FitSettings { method, epsilon, delta: Some(wide.delta), loss: loss(), ridge };
         let fitted = fit(&schema, &table, asked, &held_out)?;
         if epsilon == 0.0 {
             plain = fitted.accuracy;

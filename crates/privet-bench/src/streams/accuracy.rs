@@ -31,9 +31,9 @@ pub(super) fn planned(
 ) -> Result<Plan<Online>, BenchError> {
     let method: Method = method.parse()?;
     let words = Words { epsilon, ..Words::of("gd".parse()?) };
-    let asked = Online::request(schema, rows, method, &words)?;
-    let task = asked.task.clone().in_batches(batch).keeping(10_000);
-    Ok(plan(&Request { task, ..asked })?)
+    let request = Online::request(schema, rows, method, &words)?;
+    let task = request.task.clone().in_batches(batch).keeping(10_000);
+    Ok(plan(&Request { task, ..request })?)
 }
 
 /// The score ⟨x, θ⟩.

@@ -21,9 +21,9 @@ use std::sync::atomic::AtomicBool;
 const COST: Loss = Loss::HuberSvm { h: 0.1 };
 
 /// A generator of pseudorandom numbers, the same everywhere.
-struct Made(u64);
+struct XorShift(u64);
 
-impl Made {
+impl XorShift {
     fn next(&mut self) -> f64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -40,7 +40,7 @@ fn dataset(features: Matrix, codes: Vec<u32>) -> Dataset {
 /// Rows of a logistic model of norm 4 in four columns and a constant.
 fn drawn(rows: usize) -> Result<(Schema, Dataset), BenchError> {
     let truth = [2.0, -2.0, 2.0, -2.0];
-    let mut made = Made(88_172_645_463_325_252);
+    let mut made = XorShift(88_172_645_463_325_252);
     let (mut values, mut codes) = (Vec::with_capacity(rows * 5), Vec::with_capacity(rows));
     for _ in 0..rows {
         let x = [(); 4].map(|()| ((made.next() * 0.8 - 0.4) * 1_048_576.0).round() / 1_048_576.0);
@@ -128,7 +128,7 @@ fn best_cost(schema: &Schema, data: &Dataset) -> Result<f64, BenchError> {
 /// Rows in which up to 200 columns give advice, the first one right three times in five, the others by
 /// chance.
 fn advice(columns: usize, rows: usize) -> Dataset {
-    let mut made = Made(0x9e37_79b9_7f4a_7c15);
+    let mut made = XorShift(0x9e37_79b9_7f4a_7c15);
     let speaking = columns.min(200);
     let (mut starts, mut places, mut values) = (vec![0], Vec::new(), Vec::new());
     let mut codes = Vec::with_capacity(rows);

@@ -3,7 +3,7 @@
 use super::file::{Entry, Source, Suite};
 use super::grid::Point;
 use super::learner::Family;
-use super::select::Wanted;
+use super::select::Selection;
 use crate::line::{Cell, Line, Stage, lower_is_better};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,12 @@ pub struct Group<'a> {
 }
 
 /// Every group of a data set with this many rows, in the order of the suite.
-pub fn groups<'a>(suite: &'a Suite, wanted: &Wanted, source: &Source, rows: u64) -> Vec<Group<'a>> {
+pub fn groups<'a>(
+    suite: &'a Suite,
+    wanted: &Selection,
+    source: &Source,
+    rows: u64,
+) -> Vec<Group<'a>> {
     let mut groups = Vec::new();
     for entry in suite.entries.iter().filter(|entry| wanted.entry(entry, source)) {
         let private = entry.learner.is_private();
@@ -201,7 +206,7 @@ method = "non-private"
     #[test]
     fn tuning_looks_at_the_mean_of_the_screen_and_at_nothing_else() {
         let suite = parse(SUITE, "t", Path::new("")).unwrap();
-        let groups = groups(&suite, &Wanted::all(&suite), &suite.datasets[0], 100);
+        let groups = groups(&suite, &Selection::all(&suite), &suite.datasets[0], 100);
         assert_eq!(groups.len(), 2 * 2 + 1);
         assert_eq!(groups[4].places.len(), 1);
         assert_eq!((groups[4].runs, groups[0].runs), (1, 3));
@@ -230,7 +235,7 @@ method = "non-private"
     #[test]
     fn a_line_read_back_is_the_same_cell() {
         let suite = parse(SUITE, "t", Path::new("")).unwrap();
-        for group in groups(&suite, &Wanted::all(&suite), &suite.datasets[0], 36_177) {
+        for group in groups(&suite, &Selection::all(&suite), &suite.datasets[0], 36_177) {
             for place in &group.places {
                 let text = serde_json::to_string(&run(&place.cell, Stage::Final, 0, 1.0)).unwrap();
                 let known = Known::of(&[serde_json::from_str(&text).unwrap()]);

@@ -10,7 +10,6 @@
 //! interrupted run resumes as if it had not been interrupted.
 
 mod ahead;
-mod asked;
 mod cells;
 mod draft;
 mod estimate;
@@ -24,6 +23,7 @@ mod nearby;
 mod nets;
 mod networks;
 mod peer;
+mod peer_job;
 mod pool;
 mod public;
 pub mod races;
@@ -53,7 +53,7 @@ use ahead::Ahead;
 use cells::{Known, groups};
 use estimate::Measured;
 use running::Running;
-use select::Wanted;
+use select::Selection;
 use std::path::PathBuf;
 use table::Size;
 
@@ -99,7 +99,7 @@ pub struct Outcome {
 
 /// The modelled work of the selected part of a suite: nothing is read or measured.
 pub fn forecast(suite: &Suite, filter: &Filter) -> Result<Forecast, BenchError> {
-    let wanted = Wanted::new(filter.clone(), suite)?;
+    let wanted = Selection::new(filter.clone(), suite)?;
     let (mut ahead, known) = (Ahead::default(), Known::default());
     for source in suite.datasets.iter().filter(|source| wanted.dataset(&source.name)) {
         let size = Size::of(source)?;
@@ -115,6 +115,6 @@ pub fn run(
     options: &RunOptions,
     watch: &dyn Onlooker,
 ) -> Result<Outcome, BenchError> {
-    let wanted = Wanted::new(options.filter.clone(), suite)?;
+    let wanted = Selection::new(options.filter.clone(), suite)?;
     Running::start(suite, wanted, options, watch)?.finish()
 }

@@ -4,9 +4,9 @@
 //! without the waiting that one model on all cores would have, and the seconds of a model are those of
 //! one core. Lines are passed to the caller in the order in which they are done.
 
-use super::asked::Beside;
 use super::cells::Place;
 use super::learner::Learner;
+use super::peer_job::Beside;
 use super::public::Public;
 use super::ratings::Ratings;
 use super::table::{Rows, Table};
@@ -44,13 +44,13 @@ pub struct Job<'a> {
 }
 
 /// A line, and the seconds that a worker spent on it, planning and evaluating included.
-pub type Made = (Line, f64);
+pub type CellResult = (Line, f64);
 
 /// Makes every run on so many threads; `take` gets each line at once, and its error ends everything.
 pub fn work(
     jobs: &[Job<'_>],
     threads: usize,
-    take: &mut dyn FnMut(Made) -> Result<(), BenchError>,
+    take: &mut dyn FnMut(CellResult) -> Result<(), BenchError>,
 ) -> Result<(), BenchError> {
     let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
     let (sender, receiver) = mpsc::channel();
@@ -77,14 +77,15 @@ pub fn work(
             });
         }
         drop(sender);
-        let ended = receiver.iter().try_for_each(|made: Result<Made, BenchError>| take(made?));
+        let ended =
+            receiver.iter().try_for_each(|made: Result<CellResult, BenchError>| take(made?));
         stop.store(true, Ordering::Relaxed);
         ended
     })
 }
 
 impl Job<'_> {
-    fn make(&self, stop: &AtomicBool, tell: &(dyn Fn(Result<Made, BenchError>) + Sync)) {
+    fn make(&self, stop: &AtomicBool, tell: &(dyn Fn(Result<CellResult, BenchError>) + Sync)) {
         let mut begun = Instant::now();
         let made = match &self.place.entry.learner {
             Learner::Peer(peer) => self.beside.make(self, *peer, stop, &mut begun, tell),
@@ -104,7 +105,7 @@ impl Job<'_> {
         &self,
         stop: &AtomicBool,
         begun: &mut Instant,
-        tell: &(dyn Fn(Result<Made, BenchError>) + Sync),
+        tell: &(dyn Fn(Result<CellResult, BenchError>) + Sync),
     ) -> Result<(), BenchError> {
         let entry = self.place.entry;
         let rows = match &self.rows {

@@ -1,16 +1,16 @@
 //! A run in progress.
 
 use super::ahead::Ahead;
-use super::asked::Beside;
 use super::cells::{Group, Known, Place, groups};
 use super::estimate::{Measured, model, words};
 use super::file::{Source, Suite};
 use super::grid::Clip;
 use super::journal::Journal;
 use super::learner::Family;
+use super::peer_job::Beside;
 use super::pool::{Job, work};
 use super::public::Public;
-use super::select::Wanted;
+use super::select::Selection;
 use super::table::{Files, Rows, Size};
 use super::{Onlooker, Outcome, RunOptions};
 use crate::error::BenchError;
@@ -28,7 +28,7 @@ const PAUSE: Duration = Duration::from_millis(500);
 /// A run in progress.
 pub(super) struct Running<'a> {
     suite: &'a Suite,
-    wanted: Wanted,
+    wanted: Selection,
     options: &'a RunOptions,
     watch: &'a dyn Onlooker,
     journal: Journal,
@@ -44,11 +44,11 @@ impl<'a> Running<'a> {
     /// Opens the results and reports the remaining work.
     pub fn start(
         suite: &'a Suite,
-        wanted: Wanted,
+        selection: Selection,
         options: &'a RunOptions,
         watch: &'a dyn Onlooker,
     ) -> Result<Self, BenchError> {
-        let sources = suite.datasets.iter().filter(|source| wanted.dataset(&source.name));
+        let sources = suite.datasets.iter().filter(|source| selection.dataset(&source.name));
         let mut sizes = sources
             .map(|source| Ok((source.name.clone(), Size::of(source)?)))
             .collect::<Result<BTreeMap<_, _>, BenchError>>()?;
@@ -66,7 +66,7 @@ impl<'a> Running<'a> {
         let mut running = Self {
             known: Known::of(&past.lines),
             suite,
-            wanted,
+            wanted: selection,
             options,
             watch,
             journal,

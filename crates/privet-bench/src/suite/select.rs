@@ -22,7 +22,7 @@ pub struct Filter {
 
 /// A filter that fits its suite.
 #[derive(Debug, Clone)]
-pub struct Wanted {
+pub struct Selection {
     filter: Filter,
     /// Models per cell.
     pub runs: u32,
@@ -30,7 +30,7 @@ pub struct Wanted {
     absent: Vec<String>,
 }
 
-impl Wanted {
+impl Selection {
     /// Refuses names that the suite does not have.
     pub fn new(filter: Filter, suite: &Suite) -> Result<Self, BenchError> {
         let datasets: Vec<&str> =

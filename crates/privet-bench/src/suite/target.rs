@@ -20,7 +20,7 @@
 //! target all the same.
 
 use super::file::{Entry, Suite};
-use super::select::{Filter, Wanted};
+use super::select::{Filter, Selection};
 use crate::line::Cell;
 use crate::report::aggregate::same;
 use privet_core::{Neighbours, printable};
@@ -175,7 +175,7 @@ impl Draft {
             let names = suite.datasets.iter().map(|source| source.name.as_str()).collect();
             format!("data set '{}': this suite has {}", printable(&self.dataset), accepted(names))
         })?;
-        let wanted = Wanted::new(Filter::default(), suite).map_err(|error| error.to_string())?;
+        let wanted = Selection::new(Filter::default(), suite).map_err(|error| error.to_string())?;
         let entries = suite.entries.iter().filter(|entry| wanted.entry(entry, source));
         let named = |method: &str| {
             entries.clone().find(|entry| entry.name == method).ok_or_else(|| {

@@ -182,8 +182,8 @@ fn accuracy(student: &Student, test: &Dataset) -> Result<f64, LearnError> {
     let Target::Class { codes, .. } = &test.target else {
         return Err(LearnError::DataShape("there are no classes"));
     };
-    let told = student.predict(&test.features)?;
-    let right = told.iter().zip(codes).filter(|(one, other)| one == other).count();
+    let predicted = student.predict(&test.features)?;
+    let right = predicted.iter().zip(codes).filter(|(one, other)| one == other).count();
     Ok(100.0 * right as f64 / codes.len().max(1) as f64)
 }
 
@@ -240,8 +240,8 @@ impl Job<'_> {
                 let cutoff = settings.get("cutoff").or(release.value().cutoff.map(f64::from));
                 let cutoff = cutoff.map_or_else(String::new, |cutoff| format!(", T = {cutoff}"));
                 let teachers = planned.request().task.teachers.unwrap_or(0);
-                let said = format!("{teachers} teachers{cutoff}");
-                (labels, public, said, epsilon, voter.student.clone())
+                let message = format!("{teachers} teachers{cutoff}");
+                (labels, public, message, epsilon, voter.student.clone())
             };
             let student = Student::fit(&study, &rows_learnt, &labels, classes)?;
             // Without a label every row is predicted to be of the first class.

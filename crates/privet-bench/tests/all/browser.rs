@@ -72,9 +72,9 @@ fn the_page_is_right_in_a_browser() {
     for (dark, width, least) in [(false, 1400, 400), (true, 400, 340)] {
         let url = framed(folder.path(), &watched, width);
         let (dom, _) = ran(&browser, folder.path(), dark, width, &["--dump-dom".into(), url]);
-        let found = measured(&String::from_utf8_lossy(&dom));
-        let get = |name: &str| found.get(name).map_or("missing", String::as_str);
-        let at = format!("at {width} pixels: {found:?}");
+        let actual = measured(&String::from_utf8_lossy(&dom));
+        let get = |name: &str| actual.get(name).map_or("missing", String::as_str);
+        let at = format!("at {width} pixels: {actual:?}");
         assert_eq!(get("inner"), width.to_string(), "{at}");
         assert_eq!(get("dark"), dark.to_string(), "{at}");
         assert_eq!(get("wrong"), "0", "errors of the page, {at}");

@@ -96,9 +96,9 @@ fn the_means_of_the_report_decide() {
         [Met, Missed, Missed, Met, Met, Met, NotMeasured, NotMeasured, NotMeasured]
     );
     // 79, 80, 84 have the variance 7.
-    let found = findings[0].measured.as_ref().unwrap();
-    assert_eq!((found.mean, found.runs), (81.0, 3));
-    assert!((found.standard_error.unwrap() - (7.0_f64 / 3.0).sqrt()).abs() < 1e-12);
+    let actual = findings[0].measured.as_ref().unwrap();
+    assert_eq!((actual.mean, actual.runs), (81.0, 3));
+    assert!((actual.standard_error.unwrap() - (7.0_f64 / 3.0).sqrt()).abs() < 1e-12);
     let seconds = findings[3].measured.as_ref().unwrap();
     assert!((seconds.standard_error.unwrap() - (1.0_f64 / 3.0).sqrt()).abs() < 1e-12);
     let tuned = Measured { mean: 75.0, standard_error: None, runs: 1, delta: Some(7.6e-10) };

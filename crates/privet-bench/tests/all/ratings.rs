@@ -114,13 +114,13 @@ fn ratings_are_learnt_judged_and_checked() {
     assert!(of("plain")[0].score < 0.5 * of("mean")[0].score);
     assert!(of("mean")[0].score != of("mean")[1].score, "other ratings are held out");
     let checked = check(&suite, &options.out).unwrap();
-    let verdicts: Vec<Verdict> = checked.findings.iter().map(|one| one.verdict()).collect();
+    let verdicts: Vec<Verdict> = checked.findings.iter().map(|finding| finding.verdict()).collect();
     assert_eq!(verdicts, [Verdict::Met, Verdict::Missed]);
     // The least error is the best point of the grid.
     let report = privet_bench::report::aggregate::summaries(&runs);
     let mean = |counts: bool| {
-        let mut found = report.iter().filter(|one| one.cell.entry == "moments");
-        found.find(|one| one.counts == counts).unwrap().mean
+        let mut actual = report.iter().filter(|one| one.cell.entry == "moments");
+        actual.find(|one| one.counts == counts).unwrap().mean
     };
     assert!(mean(true) <= mean(false));
 }
@@ -190,9 +190,9 @@ fn print_the_scale() {
         let data = table(shape.rows().map(user).collect(), &rated);
         let method: Method = name.parse().unwrap();
         let method = method.with("rounds", &rounds.to_string()).unwrap();
-        let asked =
+        let request =
             Complete::by(method).request(schema.clone(), users as u64, Neighbours::AddRemove);
-        let plan = privet_learn::plan(&asked.within(Budget::new(1.0, 1e-6).unwrap())).unwrap();
+        let plan = privet_learn::plan(&request.within(Budget::new(1.0, 1e-6).unwrap())).unwrap();
         let (began, before) = (std::time::Instant::now(), spent());
         let mut source = privet_dp::noise::FixedSeed::new(1);
         plan.run(&data, &mut source, &std::sync::atomic::AtomicBool::new(false)).unwrap();

@@ -29,12 +29,12 @@ fn means_and_errors_are_those_computed_by_hand() {
             ..run(place.clone(), number, score)
         })
         .collect();
-    let found = summaries(&runs);
-    assert_eq!(found.len(), 1);
-    assert_eq!((found[0].runs, found[0].mean), (3, 82.0));
-    assert!((found[0].standard_error.unwrap() - (4.0_f64 / 3.0).sqrt()).abs() < 1e-12);
-    assert_eq!(found[0].certified, Some(0.184));
-    assert!(found[0].counts && found[0].exceeds_claim());
+    let actual = summaries(&runs);
+    assert_eq!(actual.len(), 1);
+    assert_eq!((actual[0].runs, actual[0].mean), (3, 82.0));
+    assert!((actual[0].standard_error.unwrap() - (4.0_f64 / 3.0).sqrt()).abs() < 1e-12);
+    assert_eq!(actual[0].certified, Some(0.184));
+    assert!(actual[0].counts && actual[0].exceeds_claim());
     assert_eq!(standard_error(&[1.0]), None);
 }
 
@@ -109,9 +109,9 @@ fn the_best_point_counts_and_screening_does_not() {
     runs.extend(at("good", &[80.0, 81.0], Stage::Final));
     runs.extend(at("better", &[82.0, 83.0], Stage::Final));
     runs.extend(at("lucky once", &[90.0], Stage::Final));
-    let found = summaries(&runs);
-    assert_eq!(found.len(), 3, "screening makes no result");
-    let counted: Vec<_> = found.iter().filter(|one| one.counts).collect();
+    let actual = summaries(&runs);
+    assert_eq!(actual.len(), 3, "screening makes no result");
+    let counted: Vec<_> = actual.iter().filter(|one| one.counts).collect();
     assert_eq!(counted.len(), 1);
     assert_eq!((counted[0].mean, counted[0].points), (82.5, 3));
     assert_eq!(counted[0].cell.settings["split"], "better");
@@ -254,15 +254,15 @@ fn csv_has_a_line_a_cell_with_all_digits() {
     // 5 untuned and 5 tuned entries of two points; printed: amp and the tuned ones; 2 refused; baseline.
     let cells = EPSILONS.len() * (5 + 1 + 2 * 10 + 2) + 1;
     assert_eq!(records.len(), cells);
-    let found = summaries(&parsed(&lines).runs);
-    let wanted = found.iter().find(|one| one.cell.entry == "amp-tuned" && one.counts).unwrap();
+    let actual = summaries(&parsed(&lines).runs);
+    let expected = actual.iter().find(|one| one.cell.entry == "amp-tuned" && one.counts).unwrap();
     let record = records
         .iter()
         .find(|record| {
             &record[column("entry")] == "amp-tuned" && &record[column("counts")] == "yes"
         })
         .unwrap();
-    assert_eq!(record[column("mean")].parse::<f64>().unwrap(), wanted.mean);
+    assert_eq!(record[column("mean")].parse::<f64>().unwrap(), expected.mean);
     assert_eq!(record[column("settings")], *"passes=5");
     let refused = records.iter().filter(|record| !record[column("refused")].is_empty());
     assert_eq!(refused.count(), 2 * EPSILONS.len());

@@ -8,8 +8,8 @@ use crate::spending::per_cent;
 use crate::verbs::budget::rounded_up;
 use privet_core::Neighbours;
 use privet_dp::account::Guarantee;
-use privet_ledger::entry::Charged;
-use privet_ledger::{Account, Books, Held, Limit, State};
+use privet_ledger::entry::PriceBasis;
+use privet_ledger::{Account, Books, Limit, Reservation, State};
 use std::fmt::Write as _;
 
 /// Releases of a data set that are listed; further ones are only counted.
@@ -89,9 +89,9 @@ fn data_set(books: &Books, name: &str, account: &Account, page: &mut String) {
         );
     }
     let _ = writeln!(page, "<h3>What the limit means</h3>\n<p>{}</p>", meaning(limit));
-    if let Some(whose) = crate::words::whose(limit.filter.unit, &account.whose) {
+    if let Some(whose) = crate::sentences::whose(limit.filter.unit, &account.whose) {
         let class = if account.whose.is_said() { "quiet" } else { "refused" };
-        let whose = escape(&crate::words::sentence(&whose));
+        let whose = escape(&crate::sentences::sentence(&whose));
         let _ = writeln!(page, "<p class=\"{class}\">{whose}.</p>");
     }
     plot(account, &of_it().filter(|held| held.state != State::Void).collect::<Vec<_>>(), page);
@@ -134,7 +134,7 @@ fn meaning(limit: &Limit) -> String {
         "Whoever knows everything about everybody else, and sees all releases, guesses {guess}. By chance they are right \
          50 times in 100; with everything that this limit allows at most {} times in 100. In full: {}.",
         short((right * 10.0).ceil() / 10.0),
-        escape(&crate::words::guarantee(&guarantee))
+        escape(&crate::sentences::guarantee(&guarantee))
     )
 }
 
@@ -153,7 +153,7 @@ fn seconds(at: &str) -> f64 {
 }
 
 /// Plots the growth of the spent share.
-fn plot(account: &Account, counted: &[&Held], page: &mut String) {
+fn plot(account: &Account, counted: &[&Reservation], page: &mut String) {
     const WIDTH: f64 = 720.0;
     const HEIGHT: f64 = 220.0;
     const LEFT: f64 = 46.0;
@@ -162,8 +162,8 @@ fn plot(account: &Account, counted: &[&Held], page: &mut String) {
         return;
     }
     let exact = account.limit.exact();
-    let share = |held: &Held| match held.charged {
-        Charged::Whole => 1.0,
+    let share = |held: &Reservation| match held.charged {
+        PriceBasis::Whole => 1.0,
         _ => held.price.share(&exact),
     };
     // In the order of the entries; a clock set back moves no point back.
@@ -211,7 +211,7 @@ fn plot(account: &Account, counted: &[&Held], page: &mut String) {
     );
 }
 
-fn releases(account: &Account, all: &[&Held], page: &mut String) {
+fn releases(account: &Account, all: &[&Reservation], page: &mut String) {
     if all.is_empty() {
         return;
     }
@@ -225,7 +225,7 @@ fn releases(account: &Account, all: &[&Held], page: &mut String) {
     for held in all.iter().rev().take(LISTED) {
         let share = match (held.state, held.charged) {
             (State::Void, _) => "–".into(),
-            (_, Charged::Whole) => "all of it".into(),
+            (_, PriceBasis::Whole) => "all of it".into(),
             _ => per_cent(held.price.share(&exact)),
         };
         let state = match held.state {

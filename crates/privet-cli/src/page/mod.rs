@@ -15,8 +15,8 @@ pub(crate) mod signing;
 pub mod svg;
 mod unbroken;
 
+use crate::sentences;
 use crate::verbs::inspect;
-use crate::words;
 use plot::Said;
 use privet_data::encode::AxisKind;
 use privet_learn::linear::additive::{BAND, Scale, Shape, Shapes};
@@ -83,7 +83,8 @@ pub fn page(model: &Model, verdict: &Verdict) -> String {
 /// Its purpose and its guarantee, before anything else.
 fn claim(model: &Model, verdict: &Verdict, page: &mut String) {
     let certificate = model.certificate();
-    let _ = writeln!(page, "<p>{}</p>", lines(&words::wrapped(&Erm::report(model).purpose, "  ")));
+    let _ =
+        writeln!(page, "<p>{}</p>", lines(&sentences::wrapped(&Erm::report(model).purpose, "  ")));
     page.push_str("<h2>What it can reveal</h2>\n");
     let holds = inspect::claims(certificate) && verdict.valid;
     let class = if holds { "claim" } else { "refused" };
@@ -97,7 +98,7 @@ fn claim(model: &Model, verdict: &Verdict, page: &mut String) {
     let _ = writeln!(
         page,
         "<p class=\"quiet\">{}. {}</p>",
-        lines(&crate::words::sentence(signed.trim())),
+        lines(&crate::sentences::sentence(signed.trim())),
         lines(&made)
     );
 }
@@ -107,7 +108,7 @@ fn quoted(stated: &[String], page: &mut String) {
     if stated.is_empty() {
         return;
     }
-    let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escape(crate::words::STATED));
+    let _ = writeln!(page, "<p class=\"quiet\">{}</p>", escape(crate::sentences::STATED));
     for note in stated {
         let _ = writeln!(page, "<blockquote class=\"quiet\">{}</blockquote>", escape(note));
     }

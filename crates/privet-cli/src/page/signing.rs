@@ -7,8 +7,8 @@ use super::unbroken::unbroken;
 use super::{POLICY, STYLE, lines};
 use crate::odds::{FALSE_RATES, best_guess, curve, true_rate};
 use crate::output::number;
+use crate::sentences;
 use crate::verbs::inspect;
-use crate::words;
 use privet_dp::account::Guarantee;
 use privet_learn::linear::certainty::Certainty;
 use privet_learn::{Loaded, Verdict};
@@ -239,7 +239,7 @@ fn notes(verdict: &Verdict, page: &mut String) {
     }
     page.push_str("<h2>Conditions and notes</h2>\n");
     for note in &verdict.notes {
-        let _ = writeln!(page, "<p>{}</p>", escape(&words::sentence(note)));
+        let _ = writeln!(page, "<p>{}</p>", escape(&sentences::sentence(note)));
     }
     super::quoted(&verdict.stated, page);
 }
@@ -262,7 +262,7 @@ fn contents(released: &Loaded, page: &mut String) {
 
 fn weights(certainty: &Certainty, classes: &[String], page: &mut String) {
     page.push_str("<h2>The weights, with what the noise may have done</h2>\n");
-    let told = match certainty.surety {
+    let told = match certainty.confidence {
         Some(_) => format!("From and to: {}", certainty.told),
         None => certainty.told.clone(),
     };
@@ -288,7 +288,7 @@ fn weights(certainty: &Certainty, classes: &[String], page: &mut String) {
                 short(one.weight),
                 end(one.low),
                 end(one.high),
-                inspect::may_be_noise(one, certainty.surety)
+                inspect::may_be_noise(one, certainty.confidence)
             );
         }
         page.push_str("</tbody></table></div>\n");
@@ -305,7 +305,7 @@ fn weights(certainty: &Certainty, classes: &[String], page: &mut String) {
 fn not_covered(verdict: &Verdict, page: &mut String) {
     page.push_str("<h2>What is not covered</h2>\n");
     if !verdict.unchecked.is_empty() {
-        let granted = words::sentence(&words::unchecked(&verdict.unchecked));
+        let granted = sentences::sentence(&sentences::unchecked(&verdict.unchecked));
         let _ = writeln!(page, "<p>– {}</p>", escape(&granted));
     }
     for line in [
@@ -343,7 +343,7 @@ fn check_again(released: &Loaded, verdict: &Verdict, page: &mut String) {
          of the file that this page is about:</p>\n<p><code>{}</code></p>\n<p class=\"quiet\">{}. {} Page written by \
          privet {} on {}.</p>",
         escape(digest),
-        lines(&words::sentence(signed.trim())),
+        lines(&sentences::sentence(signed.trim())),
         lines(&made),
         privet_dp::gate::VERSION,
         privet_core::now()

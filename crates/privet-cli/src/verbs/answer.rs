@@ -1,6 +1,6 @@
 //! `privet answer`: labels of public rows in batches, from one budget.
 
-use super::vote::{Asked, csv, public_rows};
+use super::vote::{VoteArguments, csv, public_rows};
 use crate::failure::Failure;
 use crate::order::Made;
 use crate::output;
@@ -40,7 +40,7 @@ Examples:
 )]
 pub struct Answer {
     #[command(flatten)]
-    asked: Asked,
+    asked: VoteArguments,
     #[arg(
         long, value_name = "HOW",
         help = format!("What makes labels of votes, of those that take batches: {} [default: sparse-vector]",

@@ -10,7 +10,7 @@ use clap::Args;
 use privet_audit::attack::{Finding, Grounds, RUNS};
 use privet_audit::claim::CONFIDENCE;
 use privet_audit::declared;
-use privet_audit::learner::{self, Subject};
+use privet_audit::learner::{self, Setting};
 use privet_audit::membership::{self, Membership};
 use privet_audit::one_run::{self, CANARIES, OneRun};
 use privet_audit::ratings;
@@ -247,7 +247,7 @@ impl Audit {
             .set
             .iter()
             .try_fold(method.clone(), |method, (name, value)| method.with(name, value))?;
-        let subject = Subject {
+        let setting = Setting {
             method,
             budget: Budget::new(epsilon, self.delta.unwrap_or(1e-5))?,
             neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),
@@ -257,7 +257,7 @@ impl Audit {
         if self.one_run {
             let canaries = self.canaries.unwrap_or(400);
             let meter = Meter::spinner("training once");
-            let found = one_run::audit(&subject, canaries, self.confidence, self.seed)?;
+            let found = one_run::audit(&setting, canaries, self.confidence, self.seed)?;
             drop(meter);
             return self.told(found.refuted, as_json(&found)?, || once_in_words(&found));
         }
@@ -267,7 +267,7 @@ impl Audit {
             seed: self.seed,
         };
         let meter = Shown(Meter::bar("auditing"));
-        let report = learner::audit(&subject, &options, &meter)?;
+        let report = learner::audit(&setting, &options, &meter)?;
         drop(meter);
         self.told(report.finding.refuted, as_json(&report)?, || in_words(&report))
     }
@@ -284,7 +284,7 @@ impl Audit {
             seed: self.seed,
         };
         let meter = Shown(Meter::bar("auditing"));
-        let found = streams::audit(&streams::Subject { of, budget }, &options, &meter)?;
+        let found = streams::audit(&streams::Setting { of, budget }, &options, &meter)?;
         drop(meter);
         self.told(found.refuted, as_json(&found)?, || {
             format!(
@@ -308,7 +308,7 @@ impl Audit {
         let epsilon = self.epsilon.ok_or_else(|| {
             Failure::input(format!("--epsilon is missing: what is to be claimed, {EPSILON}"))
         })?;
-        let subject = declared::Subject {
+        let setting = declared::Setting {
             verb,
             method,
             budget: Budget::new(epsilon, self.delta.unwrap_or(1e-5))?,
@@ -320,15 +320,15 @@ impl Audit {
             seed: self.seed,
         };
         let meter = Shown(Meter::bar("auditing"));
-        let found = declared::audit(&subject, &options, &meter)?;
+        let found = declared::audit(&setting, &options, &meter)?;
         drop(meter);
         self.told(found.refuted, as_json(&found)?, || {
             format!(
                 "{}, {} neighbours, {} runs on each of two tables\n\
                  claimed: ε = {}, δ = {}\n\
                  found:   ε ≥ {} at confidence {}\n{}{}",
-                subject.name(),
-                subject.neighbours,
+                setting.name(),
+                setting.neighbours,
                 found.runs,
                 number(found.epsilon_claimed),
                 number(found.delta),
@@ -349,7 +349,7 @@ impl Audit {
             .set
             .iter()
             .try_fold(method.clone(), |method, (name, value)| method.with(name, value))?;
-        let subject = ratings::Subject {
+        let setting = ratings::Setting {
             method,
             budget: Budget::new(epsilon, self.delta.unwrap_or(1e-5))?,
             neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),
@@ -360,15 +360,15 @@ impl Audit {
             seed: self.seed,
         };
         let meter = Shown(Meter::bar("auditing"));
-        let found = ratings::audit(&subject, &options, &meter)?;
+        let found = ratings::audit(&setting, &options, &meter)?;
         drop(meter);
         self.told(found.refuted, as_json(&found)?, || {
             format!(
                 "ratings completed by {}, {} neighbours, a planted user, {} runs on each\n\
                  claimed: ε = {}, δ = {}\n\
                  found:   ε ≥ {} at confidence {}\n{}{}",
-                subject.method,
-                subject.neighbours,
+                setting.method,
+                setting.neighbours,
                 found.runs,
                 number(found.epsilon_claimed),
                 number(found.delta),

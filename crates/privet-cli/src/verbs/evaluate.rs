@@ -8,7 +8,7 @@ use crate::progress::Meter;
 use crate::releasing::{PerhapsReleasing, Releasing, read_table};
 use crate::settings::within;
 use crate::usable::Usable;
-use crate::{say, words};
+use crate::{say, sentences};
 use clap::Args;
 use privet_core::Range;
 use privet_data::read::{Purpose, ReadOptions, read};
@@ -16,7 +16,7 @@ use privet_data::{Dataset, Schema};
 use privet_learn::file::{self, Seal};
 use privet_learn::statistics::evaluate::report;
 use privet_learn::statistics::evaluate::{
-    Evaluate as Task, Form, Measures, THRESHOLD, Worth, taken_for_public, threshold_by_cost,
+    Evaluate as Task, Form, Measures, Metrics, THRESHOLD, taken_for_public, threshold_by_cost,
 };
 use privet_learn::{LearnError, Plan, plan};
 use serde_json::Value;
@@ -155,18 +155,19 @@ impl Evaluate {
         if data.report.null_rows.len() == data.rows() {
             return Err(Failure::input("every row is invalid; at least one valid row is needed"));
         }
-        let worth = exact(model, &data, &form)?;
+        let metrics = exact(model, &data, &form)?;
         let banner = "NOT PRIVATE: what follows is computed from these rows without noise. Keep it to yourself, and \
                       choose no model by it; --epsilon releases it privately";
-        say!("{}", words::wrapped(banner, "").trim_end());
+        say!("{}", sentences::wrapped(banner, "").trim_end());
         match self.releasing.json {
             true => {
-                let mut shown = report::as_json(&worth);
-                self.add_share(&worth, &mut shown)?;
+                let mut shown = report::as_json(&metrics);
+                self.add_share(&metrics, &mut shown)?;
                 output::print_json(&shown)
             }
             false => output::print(
-                &(words::parts(&report::parts(&worth), "") + &self.share_in_words(&worth)?),
+                &(sentences::parts(&report::parts(&metrics), "")
+                    + &self.share_in_words(&metrics)?),
             ),
         }
     }
@@ -201,10 +202,10 @@ impl Evaluate {
         let mut source = releasing.source()?;
         let made = ready.draw(&judged, source.as_mut(), &AtomicBool::new(false))?;
         releasing.keep_with(place, made, |found, told| {
-            let worth = Worth::of(found.request(), found.artefact())
+            let metrics = Metrics::of(found.request(), found.artefact())
                 .ok_or_else(|| Failure::input("what was released does not fit its request"))?;
-            self.add_share(&worth, told)?;
-            self.share_in_words(&worth)
+            self.add_share(&metrics, told)?;
+            self.share_in_words(&metrics)
         })
     }
 
@@ -212,26 +213,26 @@ impl Evaluate {
         self.head.inputs(&[Some(&self.model)])
     }
 
-    fn add_share(&self, worth: &Worth, shown: &mut Value) -> Result<(), Failure> {
+    fn add_share(&self, metrics: &Metrics, shown: &mut Value) -> Result<(), Failure> {
         let Some(share) = self.share else { return Ok(()) };
-        let found = worth.threshold_by_share(share).ok_or_else(no_share)?;
-        shown["threshold_for_share"] = match worth.private {
+        let found = metrics.threshold_by_share(share).ok_or_else(no_share)?;
+        shown["threshold_for_share"] = match metrics.private {
             true => serde_json::to_value(found).unwrap_or_default(),
             false => found.value.into(),
         };
         Ok(())
     }
 
-    fn share_in_words(&self, worth: &Worth) -> Result<String, Failure> {
+    fn share_in_words(&self, metrics: &Metrics) -> Result<String, Failure> {
         let Some(share) = self.share else { return Ok(String::new()) };
-        let found = worth.threshold_by_share(share).ok_or_else(no_share)?;
+        let found = metrics.threshold_by_share(share).ok_or_else(no_share)?;
         Ok(report::threshold(share, &found))
     }
 }
 
 /// A share of records applies to two classes with probabilities.
-const SHARED: (usize, privet_learn::statistics::evaluate::Says) =
-    (2, privet_learn::statistics::evaluate::Says::Probabilities);
+const SHARED: (usize, privet_learn::statistics::evaluate::OutputKind) =
+    (2, privet_learn::statistics::evaluate::OutputKind::Probabilities);
 
 fn no_share() -> Failure {
     Failure::input("--share: accepted for models that give two classes their probabilities")
@@ -248,8 +249,8 @@ fn refused(error: LearnError) -> Failure {
 }
 
 /// The metrics of a model on rows, without noise.
-fn exact(model: &Usable, data: &Dataset, form: &Form) -> Result<Worth, Failure> {
-    Ok(Worth::exact(form, &model.judged(data, form)?))
+fn exact(model: &Usable, data: &Dataset, form: &Form) -> Result<Metrics, Failure> {
+    Ok(Metrics::exact(form, &model.judged(data, form)?))
 }
 
 /// The accuracy of a model of classes on rows, without noise.

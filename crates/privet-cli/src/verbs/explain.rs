@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::odds::{FALSE_RATES, SLACK, best_guess, beyond, suspicion, true_rate};
 use crate::output::{self, number};
+use crate::sentences;
 use crate::settings::{self, within};
-use crate::words;
 use clap::Args;
 use privet_core::{Budget, DELTA, EPSILON};
 use serde_json::json;
@@ -78,7 +78,7 @@ fn folded(text: &str) -> String {
     let fold = |line: &str| match line.chars().count() > 80 {
         false => format!("{line}\n"),
         true => {
-            words::wrapped(line.trim_start(), &" ".repeat(line.len() - line.trim_start().len()))
+            sentences::wrapped(line.trim_start(), &" ".repeat(line.len() - line.trim_start().len()))
         }
     };
     text.lines().map(fold).collect()

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, number};
-use crate::{page, say, words};
+use crate::{page, say, sentences};
 use clap::Args;
 use privet_core::printable;
 use privet_data::Encoding;
@@ -11,10 +11,10 @@ use privet_dp::account::{self, Cost, Event, Guarantee};
 use privet_dp::gate::Certificate;
 use privet_dp::noise::Origin;
 use privet_learn::file::{self, Seal};
-use privet_learn::linear::certainty::Weighed;
+use privet_learn::linear::certainty::WeightInterval;
 use privet_learn::linear::model::Model;
 use privet_learn::report::Section;
-use privet_learn::weight_laws::Surety;
+use privet_learn::weight_noise::Confidence;
 use privet_learn::{Loaded, PublicFacts, Scores, UNSIGNED, Verdict};
 use privet_optim::loss::Loss;
 use serde_json::{Value, json};
@@ -115,17 +115,18 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
     section("What it is", purpose(released));
     section("What it can reveal", promise(certificate, verdict));
     let spent = with_schema(released, verdict);
-    section("", spent.map_or(String::new(), |line| words::wrapped(&line, "  ")));
+    section("", spent.map_or(String::new(), |line| sentences::wrapped(&line, "  ")));
     let noise = noise(released, verdict);
-    section("Noise", noise.iter().map(|line| words::wrapped(line, "  ")).collect());
+    section("Noise", noise.iter().map(|line| sentences::wrapped(line, "  ")).collect());
     section("From these public facts", facts(released));
     // First the notes of the plan made again, whatever the file leaves out; then its other notes.
-    let granted = (!verdict.unchecked.is_empty()).then(|| words::unchecked(&verdict.unchecked));
+    let granted = (!verdict.unchecked.is_empty()).then(|| sentences::unchecked(&verdict.unchecked));
     let notes = verdict.notes.iter().cloned().chain(granted);
-    let notes: String = notes.map(|note| words::wrapped(&note, "  ")).collect();
-    section("Conditions and notes", notes + &words::stated(&verdict.stated));
+    let notes: String = notes.map(|note| sentences::wrapped(&note, "  ")).collect();
+    section("Conditions and notes", notes + &sentences::stated(&verdict.stated));
     let (signed, made) = vouched(verdict);
-    let vouched = format!("{}{}", words::wrapped(&signed, "  "), words::wrapped(&made, "  "));
+    let vouched =
+        format!("{}{}", sentences::wrapped(&signed, "  "), sentences::wrapped(&made, "  "));
     section("Who vouches", vouched);
     for (title, body) in shown(released) {
         section(title, body);
@@ -135,29 +136,29 @@ fn describe(released: &Loaded, verdict: &Verdict) -> String {
 
 /// A sentence for each noise; none where the claim does not hold.
 pub(crate) fn noise(released: &Loaded, verdict: &Verdict) -> Vec<String> {
-    let (certificate, noised) = (released.certificate(), released.noised());
+    let (certificate, noisy) = (released.certificate(), released.noise_on());
     let stated = certificate.events.as_ref().filter(|_| verdict.valid || !claims(certificate));
     stated.map_or(Vec::new(), |events| {
         let lines = match &certificate.filter {
-            Some(filter) => words::events_within(filter, events, noised),
-            None => words::events(events, noised),
+            Some(filter) => sentences::events_within(filter, events, noisy),
+            None => sentences::events(events, noisy),
         };
         lines
             .into_iter()
             .chain(events.hides().map(|what| format!("kept secret, and in no file: {what}.")))
-            .map(|line| words::sentence(&line))
+            .map(|line| sentences::sentence(&line))
             .collect()
     })
 }
 
 /// A sentence on its purpose.
 pub(crate) fn purpose(released: &Loaded) -> String {
-    words::wrapped(&released.report().purpose, "  ")
+    sentences::wrapped(&released.report().purpose, "  ")
 }
 
 /// The released artefact, in sections.
 pub(crate) fn shown(released: &Loaded) -> Vec<(&'static str, String)> {
-    let section = |section: &Section| (section.title, words::parts(&section.parts, "  "));
+    let section = |section: &Section| (section.title, sentences::parts(&section.parts, "  "));
     let own = released.report().sections.iter().map(section).collect::<Vec<_>>();
     let weights = released.model().map(|model| ("Weights", weights(&model)));
     own.into_iter().chain(weights).collect()
@@ -165,23 +166,26 @@ pub(crate) fn shown(released: &Loaded) -> Vec<(&'static str, String)> {
 
 pub(crate) fn promise(certificate: &Certificate, verdict: &Verdict) -> String {
     if certificate.guarantee.is_none() {
-        return words::wrapped("NOT PRIVATE: no noise was added. It may reveal its records.", "  ");
+        return sentences::wrapped(
+            "NOT PRIVATE: no noise was added. It may reveal its records.",
+            "  ",
+        );
     }
     if certificate.randomness == Some(Origin::FixedSeed) {
-        return words::wrapped(
+        return sentences::wrapped(
             "NOT PRIVATE: the noise comes from a fixed seed that anyone can repeat.",
             "  ",
         );
     }
     let mut text = String::new();
-    let mut say = |line: &str| text.push_str(&words::wrapped(&words::sentence(line), "  "));
+    let mut say = |line: &str| text.push_str(&sentences::wrapped(&sentences::sentence(line), "  "));
     match &verdict.guarantee {
         Some(guarantee) => {
-            say(&format!("{}.", words::guarantee(guarantee)));
-            if let Some(whose) = words::whose(guarantee.unit, &verdict.whose) {
+            say(&format!("{}.", sentences::guarantee(guarantee)));
+            if let Some(whose) = sentences::whose(guarantee.unit, &verdict.whose) {
                 say(&format!("{whose}."));
             }
-            say(&format!("arithmetic: {}", words::arithmetic(certificate.arithmetic)));
+            say(&format!("arithmetic: {}", sentences::arithmetic(certificate.arithmetic)));
         }
         None => {
             say("NOT VALID: rely on no guarantee for this file.");
@@ -200,8 +204,8 @@ pub(crate) fn with_schema(released: &Loaded, verdict: &Verdict) -> Option<String
     Some(format!(
         "The file also holds its schema, whose bounds were bought from the records at {}: whoever sees it has seen both, \
          {} together.",
-        words::budget(bought.epsilon, bought.delta),
-        words::budget(whole.epsilon, whole.delta)
+        sentences::budget(bought.epsilon, bought.delta),
+        sentences::budget(whole.epsilon, whole.delta)
     ))
 }
 
@@ -239,10 +243,10 @@ pub(crate) fn facts(released: &Loaded) -> String {
             Rows::Fill => "scaled",
         };
         lines.insert(1, format!("every record {done} to length {length} (ℓ2)"));
-        lines.extend(words::features(schema));
+        lines.extend(sentences::features(schema));
     }
     if let Some(budget) = budget {
-        lines.push(format!("asked for {}", words::budget(budget.epsilon(), budget.delta())));
+        lines.push(format!("asked for {}", sentences::budget(budget.epsilon(), budget.delta())));
     }
     if let Some(entered) = &released.certificate().ledger {
         let ledger = printable(&entered.ledger);
@@ -252,7 +256,7 @@ pub(crate) fn facts(released: &Loaded) -> String {
         ));
     }
     if let Some(settings) = settings {
-        let (noise, other) = words::settings(&settings);
+        let (noise, other) = sentences::settings(&settings);
         let line = [noise, other].into_iter().filter(|words| words != "–").collect::<Vec<_>>();
         let line = line.join(", ");
         lines.push(line);
@@ -266,7 +270,7 @@ pub(crate) fn vouched(verdict: &Verdict) -> (String, String) {
         Some(key) => format!("signed by {key}"),
         None => UNSIGNED.into(),
     };
-    (signed, words::sentence(&words::made(verdict.made.as_ref())))
+    (signed, sentences::sentence(&sentences::made(verdict.made.as_ref())))
 }
 
 /// The weights that stand out most from their noise, by the name of their column. They are part of the
@@ -286,30 +290,32 @@ fn weights(model: &Model) -> String {
             text.push_str(&format!("  (positive speaks for {})\n", printable(positive)));
         }
         for one in row.iter().take(SHOWN) {
-            text.push_str(&weight_line(one, certainty.surety));
+            text.push_str(&weight_line(one, certainty.confidence));
         }
         if row.len() > SHOWN {
             text.push_str(&format!("  ({} more: --json)\n", row.len() - SHOWN));
         }
     }
-    let told = match certainty.surety {
+    let told = match certainty.confidence {
         Some(_) => format!("In brackets: {}", certainty.told),
         None => certainty.told.clone(),
     };
-    text.push_str(&words::wrapped(&told, "  "));
+    text.push_str(&sentences::wrapped(&told, "  "));
     text
 }
 
 /// The remark on a weight whose interval contains 0.
-pub(crate) fn may_be_noise(one: &Weighed, surety: Option<Surety>) -> &'static str {
-    match (one.may_be_noise(), surety) {
-        (Some(true), Some(Surety::Bound | Surety::FirstOrder)) => "may be noise, by this bound",
+pub(crate) fn may_be_noise(one: &WeightInterval, confidence: Option<Confidence>) -> &'static str {
+    match (one.may_be_noise(), confidence) {
+        (Some(true), Some(Confidence::Bound | Confidence::FirstOrder)) => {
+            "may be noise, by this bound"
+        }
         (Some(true), _) => "not distinguishable from noise",
         _ => "",
     }
 }
 
-fn weight_line(one: &Weighed, surety: Option<Surety>) -> String {
+fn weight_line(one: &WeightInterval, confidence: Option<Confidence>) -> String {
     let within = match (one.low, one.high) {
         (Some(low), Some(high)) => {
             format!("  {:>24}", format!("({} to {})", three(low), three(high)))
@@ -317,7 +323,7 @@ fn weight_line(one: &Weighed, surety: Option<Surety>) -> String {
         _ => String::new(),
     };
     let line = format!("  {:>10}{within}  {}", three(one.weight), printable(&one.name));
-    match may_be_noise(one, surety) {
+    match may_be_noise(one, confidence) {
         "" => format!("{line}\n"),
         // On a line below, where both are wider than a terminal.
         words if line.chars().count() + 2 + words.len() > 80 => format!("{line}\n{words:>80}\n"),

@@ -1,7 +1,7 @@
 //! `privet methods`: lists all methods.
 
 use crate::failure::Failure;
-use crate::{family, output, words};
+use crate::{family, output, sentences};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use privet_learn::networks;
@@ -112,13 +112,13 @@ fn in_words((name, summary, source, guarantee, settings): &Line) -> String {
         .iter()
         .map(|setting| {
             let line = format!("{}: {}; {}", setting.name, setting.meaning, setting.accepted());
-            words::wrapped(&line, "      ")
+            sentences::wrapped(&line, "      ")
         })
         .collect();
-    let named = |name: &str, text: &str| words::wrapped(&format!("{name}: {text}"), "    ");
+    let named = |name: &str, text: &str| sentences::wrapped(&format!("{name}: {text}"), "    ");
     format!(
         "{name}\n{}{}{}    settings (--set NAME=VALUE):\n{settings}",
-        words::wrapped(summary, "    "),
+        sentences::wrapped(summary, "    "),
         named("guarantee", guarantee),
         named("source", source),
     )

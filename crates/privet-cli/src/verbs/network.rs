@@ -1,7 +1,7 @@
 //! `privet train --model`: trains networks.
 
 use crate::failure::Failure;
-use crate::head::Told as Asked;
+use crate::head::HeadArguments;
 use crate::order::Made;
 use crate::output;
 use crate::progress::Meter;
@@ -46,8 +46,8 @@ pub struct NetworkFlags {
 }
 
 /// The arguments of a training of a network.
-pub struct Told<'a> {
-    pub head: &'a Asked,
+pub struct NetworkTraining<'a> {
+    pub head: &'a HeadArguments,
     pub method: &'a str,
     pub flags: &'a NetworkFlags,
     pub settings: &'a RequestFlags,
@@ -92,7 +92,7 @@ fn only_of_networks(settings: &RequestFlags) -> Result<(), Failure> {
 }
 
 /// Trains a network and writes its release.
-pub fn train(model: &Path, told: &Told<'_>) -> Result<(), Failure> {
+pub fn train(model: &Path, told: &NetworkTraining<'_>) -> Result<(), Failure> {
     only_of_networks(told.settings)?;
     let description = described(model)?;
     let flags = told.flags;

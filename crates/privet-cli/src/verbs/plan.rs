@@ -6,9 +6,9 @@ use crate::head::{Given, Head, head};
 use crate::output::{self, json_number, number};
 use crate::progress::Meter;
 use crate::settings::{self, RequestFlags};
-use crate::{say, words};
+use crate::{say, sentences};
 use clap::Args;
-use privet_dp::mechanism::shares::{Among, NoiseMode};
+use privet_dp::mechanism::shares::{NoiseMode, Participants};
 use privet_learn::linear::forecast::{BASE_RATE, Forecast};
 use privet_learn::ratings::Method as Completion;
 use privet_learn::{self as learn, Calibration, LearnError, METHODS, Method};
@@ -44,12 +44,12 @@ pub struct ShowPlan {
         long, value_name = "M", default_value = "auto", value_parser = asked,
         help = format!("Which learner: {}, or all", Method::accepted()),
     )]
-    method: Asked,
+    method: RequestedMethods,
     #[arg(
         long, value_name = "M", value_parser = plan_ratings::asked, conflicts_with = "method",
         help = format!("Of `privet complete`, for a schema of ratings and N users: {}, or all", Completion::accepted()),
     )]
-    complete: Option<plan_ratings::Asked>,
+    complete: Option<plan_ratings::RequestedMethods>,
     /// Share of the commonest class, from public knowledge: predictions are then for it, not for classes
     /// of equal size
     #[arg(
@@ -95,15 +95,17 @@ head! {
 
 /// One method or all private ones.
 #[derive(Debug, Clone)]
-struct Asked(Vec<Method>);
+struct RequestedMethods(Vec<Method>);
 
-fn asked(word: &str) -> Result<Asked, String> {
+fn asked(word: &str) -> Result<RequestedMethods, String> {
     let parse = |name: &str| name.parse::<Method>().map_err(|error| error.to_string());
     if word == "all" {
         let private = METHODS.iter().filter(|method| method.name != "non-private");
-        return Ok(Asked(private.map(|method| parse(method.name)).collect::<Result<_, _>>()?));
+        return Ok(RequestedMethods(
+            private.map(|method| parse(method.name)).collect::<Result<_, _>>()?,
+        ));
     }
-    Ok(Asked(vec![parse(word).map_err(|error| format!("{error}, all"))?]))
+    Ok(RequestedMethods(vec![parse(word).map_err(|error| format!("{error}, all"))?]))
 }
 
 /// A plan, or the reason why there is none.
@@ -159,7 +161,7 @@ impl ShowPlan {
                 let request =
                     settings.request(&self.head, (&schema, rows_declared), method, calibration)?;
                 let among = self.parties.zip(self.servers);
-                let among = among.map(|(parties, servers)| Among {
+                let among = among.map(|(parties, servers)| Participants {
                     parties,
                     servers,
                     honest: self.honest,
@@ -255,9 +257,9 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
             facts.neighbours,
             facts.unit,
         );
-        say!("{}", words::wrapped(&declared, "").trim_end());
+        say!("{}", sentences::wrapped(&declared, "").trim_end());
         if let Some(budget) = plan.request().budget {
-            say!("asked for {}", words::budget(budget.epsilon(), budget.delta()));
+            say!("asked for {}", sentences::budget(budget.epsilon(), budget.delta()));
         }
     }
     let header = ["method", "constants", "predicted cost", "ε", "δ", "proved"];
@@ -281,20 +283,20 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
         }
         match &row.outcome {
             Ok(plan) => {
-                let (noise, other) = words::settings(&plan.settings());
+                let (noise, other) = sentences::settings(&plan.settings());
                 let told = [("noise", noise), ("settings", other)];
                 let told = told.iter().filter(|(_, words)| words != "–");
                 let told: Vec<String> =
                     told.map(|(name, words)| format!("{name}: {words}")).collect();
-                below.push(words::wrapped(&told.join("; "), "    "));
+                below.push(sentences::wrapped(&told.join("; "), "    "));
                 line.extend([
                     row.forecast.as_ref().map_or("–".into(), share),
                     plan.guarantee().map_or("none".into(), |g| number(g.epsilon)),
                     plan.guarantee().map_or("–".into(), |g| number(g.delta)),
-                    words::proved(plan.arithmetic()).into(),
+                    sentences::proved(plan.arithmetic()).into(),
                 ]);
                 row.notes.iter().for_each(|note| remark(note.clone(), row));
-                if let Some(features) = words::features(plan.schema()) {
+                if let Some(features) = sentences::features(plan.schema()) {
                     remark(format!("{features}; {} encoded columns", plan.facts().columns), row);
                 }
             }
@@ -318,7 +320,7 @@ fn in_words(rows: &[Row]) -> Result<(), Failure> {
         text.push('\n');
     }
     for (said, rows) in remarks {
-        text.push_str(&words::wrapped(&format!("{}: {said}", rows.join(", ")), ""));
+        text.push_str(&sentences::wrapped(&format!("{}: {said}", rows.join(", ")), ""));
     }
     output::print(&text)
 }

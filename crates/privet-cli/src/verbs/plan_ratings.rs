@@ -1,10 +1,10 @@
 //! Plans for completing ratings under a budget, without any data.
 
 use crate::failure::Failure;
-use crate::head::Told;
+use crate::head::HeadArguments;
 use crate::output::{self, json_number, number};
 use crate::settings::RequestFlags;
-use crate::{say, words};
+use crate::{say, sentences};
 use privet_data::Schema;
 use privet_learn::ratings::{Complete, METHODS, Method};
 use privet_learn::{LearnError, Plan, plan};
@@ -12,23 +12,25 @@ use serde_json::{Value, json};
 
 /// One method or all private ones.
 #[derive(Debug, Clone)]
-pub struct Asked(Vec<Method>);
+pub struct RequestedMethods(Vec<Method>);
 
 /// A name of a method, or `all`.
-pub fn asked(word: &str) -> Result<Asked, String> {
+pub fn asked(word: &str) -> Result<RequestedMethods, String> {
     let parse = |name: &str| name.parse::<Method>().map_err(|error| error.to_string());
     if word == "all" {
         let private = METHODS.iter().filter(|method| method.private);
-        return Ok(Asked(private.map(|method| parse(method.name)).collect::<Result<_, _>>()?));
+        return Ok(RequestedMethods(
+            private.map(|method| parse(method.name)).collect::<Result<_, _>>()?,
+        ));
     }
-    Ok(Asked(vec![parse(word).map_err(|error| format!("{error}, all"))?]))
+    Ok(RequestedMethods(vec![parse(word).map_err(|error| format!("{error}, all"))?]))
 }
 
 /// Plans every requested method, for about so many users.
 pub fn show(
     schema: &Schema,
-    head: &Told,
-    asked: &Asked,
+    head: &HeadArguments,
+    asked: &RequestedMethods,
     flags: &RequestFlags,
     as_json: bool,
 ) -> Result<(), Failure> {
@@ -57,14 +59,14 @@ pub fn show(
         return output::print_json(&json!({ "users": users, "plans": plans }));
     }
     say!("about {users} users declared, {} neighbours, unit: {}", head.neighbours, schema.unit());
-    say!("asked for {}", words::budget(budget.epsilon(), budget.delta()));
+    say!("asked for {}", sentences::budget(budget.epsilon(), budget.delta()));
     let header = ["method", "noise", "other settings", "proved ε", "at δ"];
     let mut cells = vec![header.map(String::from).to_vec()];
     for (method, planned) in &rows {
         let mut line = vec![method.to_string()];
         match planned {
             Ok(plan) => {
-                let (noise, other) = words::settings(&plan.settings());
+                let (noise, other) = sentences::settings(&plan.settings());
                 let proved = plan.guarantee();
                 line.extend([noise, other]);
                 line.push(proved.map_or("none".into(), |g| number(g.epsilon)));

@@ -4,7 +4,7 @@ use super::evaluate::Decision;
 use crate::failure::Failure;
 use crate::progress::Meter;
 use crate::usable::Usable;
-use crate::{output, say, settings, words};
+use crate::{output, say, sentences, settings};
 use clap::Args;
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
@@ -183,7 +183,7 @@ pub fn fitting_schema(own: &Schema, given: Option<&Path>) -> Result<Schema, Fail
 /// Reports the treatment of categories that the schema does not list, and their number.
 pub fn tell_unknown(report: &Report) {
     for line in report.to_string().lines() {
-        say!("{}", words::wrapped(&format!("note: {line}"), "").trim_end());
+        say!("{}", sentences::wrapped(&format!("note: {line}"), "").trim_end());
     }
 }
 

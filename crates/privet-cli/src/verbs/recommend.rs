@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output::{self, number};
-use crate::{say, words};
+use crate::{say, sentences};
 use clap::Args;
 use privet_core::printable;
 use privet_data::ratings::{self, OwnRatings, Rated};
@@ -67,7 +67,7 @@ impl Recommend {
         // A claim is stated if it verifies.
         let guarantee = certificate.guarantee.filter(|_| verify(&released).valid);
         match &guarantee {
-            Some(guarantee) => say!("towards everyone else: {}", words::guarantee(guarantee)),
+            Some(guarantee) => say!("towards everyone else: {}", sentences::guarantee(guarantee)),
             None => say!("the model's certificate proves nothing: rely on no guarantee"),
         }
         if self.json {

@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::output::{self, number};
 use crate::progress::Meter;
+use crate::sentences;
 use crate::settings::within;
-use crate::words;
 use clap::Args;
 use privet_core::{DELTA, Whose, printable};
 use privet_dp::account::{self, Cost, Event, Guarantee};
@@ -152,21 +152,21 @@ impl Total {
                 printable(&shown)
             ));
         }
-        let promise = format!("Together: {}.", words::guarantee(&whole));
-        text.push_str(&words::wrapped(&promise, ""));
+        let promise = format!("Together: {}.", sentences::guarantee(&whole));
+        text.push_str(&sentences::wrapped(&promise, ""));
         let mut said: Vec<&Whose> = parts.iter().map(|part| &part.whose).collect();
         said.dedup();
-        for whose in said.into_iter().filter_map(|whose| words::whose(whole.unit, whose)) {
-            text.push_str(&words::wrapped(&words::sentence(&format!("{whose}.")), ""));
+        for whose in said.into_iter().filter_map(|whose| sentences::whose(whole.unit, whose)) {
+            text.push_str(&sentences::wrapped(&sentences::sentence(&format!("{whose}.")), ""));
         }
         if let Some(stated) = stated {
-            text.push_str(&words::wrapped(&words::sentence(&format!("{stated}.")), ""));
+            text.push_str(&sentences::wrapped(&sentences::sentence(&format!("{stated}.")), ""));
         }
         text.push_str(&conditions(&parts));
         let closing = "This is about these files; what else was released from the records is not in it. It holds \
                           if no budget, and not the number of releases, was chosen after looking at one of them; \
                           otherwise set a limit beforehand and let a ledger keep it (privet budget).";
-        text.push_str(&words::wrapped(closing, ""));
+        text.push_str(&sentences::wrapped(closing, ""));
         output::print(&text)
     }
 
@@ -210,7 +210,7 @@ fn conditions(parts: &[Part]) -> String {
     let mut all = Vec::new();
     if arithmetic(parts) == Arithmetic::Real {
         let real = of(&|part| part.arithmetic == Some(Arithmetic::Real));
-        all.push(format!("{real}: {}", words::arithmetic(Arithmetic::Real)));
+        all.push(format!("{real}: {}", sentences::arithmetic(Arithmetic::Real)));
     }
     let mut told: Vec<&String> = Vec::new();
     for note in parts.iter().flat_map(|part| &part.notes) {
@@ -219,7 +219,7 @@ fn conditions(parts: &[Part]) -> String {
             all.push(format!("{}: {note}", of(&|part| part.notes.contains(note))));
         }
     }
-    let lines = all.iter().map(|line| words::wrapped(&format!("- {line}."), "  "));
+    let lines = all.iter().map(|line| sentences::wrapped(&format!("- {line}."), "  "));
     match all.is_empty() {
         true => String::new(),
         false => format!("It holds on the conditions of each:\n{}", lines.collect::<String>()),

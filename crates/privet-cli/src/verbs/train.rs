@@ -6,7 +6,7 @@ use crate::head::{Head, MayBePlain};
 use crate::progress::Meter;
 use crate::releasing::{Releasing, read_table};
 use crate::settings::RequestFlags;
-use crate::verbs::network::{self, NetworkFlags, Told};
+use crate::verbs::network::{self, NetworkFlags, NetworkTraining};
 use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
 use privet_data::Schema;
@@ -104,7 +104,7 @@ impl Train {
             ));
         }
         self.disk.refuse("a network needs all rows in memory")?;
-        let told = Told {
+        let told = NetworkTraining {
             head: &self.head,
             method: &self.method,
             flags: &self.network,

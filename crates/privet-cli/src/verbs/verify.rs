@@ -5,7 +5,7 @@ use crate::keys;
 use crate::output::{self, json_number};
 use crate::progress::Meter;
 use crate::releasing::read_table;
-use crate::words;
+use crate::sentences;
 use clap::Args;
 use privet_core::{Neighbours, Relation, Unit};
 use privet_learn::file::{self, Seal};
@@ -152,30 +152,30 @@ fn in_words(verdict: &Verdict) -> String {
     let mut text = String::new();
     for check in &verdict.checks {
         let mark = if check.holds { "ok " } else { "NOT" };
-        let told = format!("{}: {}", check.what, check.detail);
-        text.push_str(&words::beside(&format!("{mark}  "), &told));
+        let message = format!("{}: {}", check.what, check.detail);
+        text.push_str(&sentences::beside(&format!("{mark}  "), &message));
     }
     let Some(guarantee) = &verdict.guarantee else {
         text.push_str("NOT VALID: rely on no guarantee for this file\n");
         return text;
     };
-    let head = words::budget(guarantee.epsilon, guarantee.delta);
+    let head = sentences::budget(guarantee.epsilon, guarantee.delta);
     text.push_str(&format!("VALID: {head}, {} neighbours\n", guarantee.neighbours));
-    let mut say = |line: &str| text.push_str(&words::wrapped(&words::sentence(line), "  "));
-    say(&format!("{}.", words::guarantee(guarantee)));
-    if let Some(whose) = words::whose(guarantee.unit, &verdict.whose) {
+    let mut say = |line: &str| text.push_str(&sentences::wrapped(&sentences::sentence(line), "  "));
+    say(&format!("{}.", sentences::guarantee(guarantee)));
+    if let Some(whose) = sentences::whose(guarantee.unit, &verdict.whose) {
         say(&format!("{whose}."));
     }
     if let Some(arithmetic) = verdict.arithmetic {
-        say(&format!("arithmetic: {}.", words::arithmetic(arithmetic)));
+        say(&format!("arithmetic: {}.", sentences::arithmetic(arithmetic)));
     }
     verdict.notes.iter().for_each(|note| say(&format!("note: {note}.")));
-    say(&words::unchecked(&verdict.unchecked));
-    say(&words::made(verdict.made.as_ref()));
+    say(&sentences::unchecked(&verdict.unchecked));
+    say(&sentences::made(verdict.made.as_ref()));
     match &verdict.signer {
         Some(key) => say(&format!("signed by {key}.")),
         None => say(&format!("{UNSIGNED}.")),
     }
-    text.push_str(&words::stated(&verdict.stated));
+    text.push_str(&sentences::stated(&verdict.stated));
     text
 }

@@ -71,7 +71,7 @@ Examples:
 )]
 pub struct Vote {
     #[command(flatten)]
-    asked: Asked,
+    asked: VoteArguments,
     #[arg(
         long, value_name = "HOW",
         help = format!("What makes labels of votes: {} [default: sparse-vector]", Aggregator::accepted()),
@@ -111,7 +111,7 @@ pub struct Vote {
 
 /// What `vote` and `answer` ask for alike.
 #[derive(Args, Debug)]
-pub struct Asked {
+pub struct VoteArguments {
     #[command(flatten)]
     pub head: Head<OfVotes>,
     /// The public rows that are voted on: a table of the same schema, whose rows are NOT protected;
@@ -163,7 +163,7 @@ const ALONE: &str = "a program of the holder's";
 /// A program with access to the network.
 const WITH_NETWORK: &str = "a program of the holder's, which had the network";
 
-impl Asked {
+impl VoteArguments {
     /// The schema with its encoding fully determined.
     pub fn schema(&self) -> Result<Schema, Failure> {
         Ok(self.head.schema()?.linear())

@@ -6,19 +6,19 @@ use crate::world::{TRAIN, World, table};
 fn a_sound_learner_is_not_refuted_and_the_finding_is_repeatable() {
     let world = World::new();
     let line = "audit --method output --epsilon 4 --delta 1e-5 --runs 2000 --seed 7 --json";
-    let found = world.ok_json(line);
-    assert_eq!(found["epsilon_claimed"], 4.0);
-    assert_eq!(found["refuted"], false);
-    assert_eq!(found["runs"], 2000);
-    let lower = found["epsilon_lower"].as_f64().unwrap();
-    assert!((0.0..=4.0).contains(&lower), "{found}");
-    assert!(found["epsilon_lower_gaussian"].as_f64().unwrap() > 1.0, "{found}");
-    assert_eq!(world.ok_json(line), found, "one seed, one finding");
+    let actual = world.ok_json(line);
+    assert_eq!(actual["epsilon_claimed"], 4.0);
+    assert_eq!(actual["refuted"], false);
+    assert_eq!(actual["runs"], 2000);
+    let lower = actual["epsilon_lower"].as_f64().unwrap();
+    assert!((0.0..=4.0).contains(&lower), "{actual}");
+    assert!(actual["epsilon_lower_gaussian"].as_f64().unwrap() > 1.0, "{actual}");
+    assert_eq!(world.ok_json(line), actual, "one seed, one finding");
     let words =
         world.ok("audit --method output --epsilon 1 --runs 200 --seed 3 --neighbours add-remove");
     assert!(words.contains("not refuted") && words.contains("add-remove"), "{words}");
-    assert!(found["epsilon_reachable"].as_f64().unwrap() > 4.0, "{found}");
-    assert!(found["refuted_by"].is_null(), "{found}");
+    assert!(actual["epsilon_reachable"].as_f64().unwrap() > 4.0, "{actual}");
+    assert!(actual["refuted_by"].is_null(), "{actual}");
     let words = world.ok("audit --method output --epsilon 4 --runs 40");
     assert!(words.contains("no attack could show more") && words.contains("too few"), "{words}");
 }
@@ -26,10 +26,10 @@ fn a_sound_learner_is_not_refuted_and_the_finding_is_repeatable() {
 #[test]
 fn one_run_is_enough_to_ask() {
     let world = World::new();
-    let found =
+    let actual =
         world.ok_json("audit --method output --epsilon 4 --one-run --canaries 64 --seed 2 --json");
-    assert_eq!(found["refuted"], false);
-    assert_eq!(found["canaries"], 64);
+    assert_eq!(actual["refuted"], false);
+    assert_eq!(actual["canaries"], 64);
 }
 
 #[test]
@@ -37,19 +37,19 @@ fn membership_inference_reports_area_and_rate() {
     let world = World::new();
     world.ok(TRAIN);
     world.write("other.csv", table(900));
-    let found =
+    let actual =
         world.ok_json("audit --model model.json --data table.csv --holdout other.csv --json");
-    let auc = found["auc"].as_f64().unwrap();
-    assert!((0.3..=0.7).contains(&auc), "{found}");
-    assert!(found["tpr_at_fpr_0_001"].as_f64().unwrap() <= 0.2, "{found}");
-    assert_eq!(found["members"], 400);
-    assert_eq!(found["non_members_from"], "holdout");
-    assert_eq!(found["epsilon_claimed"], 5.0);
-    let found = world.ok_json("audit --model model.json --data table.csv --json");
-    assert_eq!(found["non_members_from"], "stand-ins");
+    let auc = actual["auc"].as_f64().unwrap();
+    assert!((0.3..=0.7).contains(&auc), "{actual}");
+    assert!(actual["tpr_at_fpr_0_001"].as_f64().unwrap() <= 0.2, "{actual}");
+    assert_eq!(actual["members"], 400);
+    assert_eq!(actual["non_members_from"], "holdout");
+    assert_eq!(actual["epsilon_claimed"], 5.0);
+    let actual = world.ok_json("audit --model model.json --data table.csv --json");
+    assert_eq!(actual["non_members_from"], "stand-ins");
     let words = world.ok("audit --model model.json --data table.csv --holdout other.csv");
     assert!(words.contains("AUC") && words.contains("fewer than 1,000"), "{words}");
-    assert_eq!(found["too_few_non_members"], true);
+    assert_eq!(actual["too_few_non_members"], true);
 }
 
 #[test]

@@ -19,10 +19,10 @@ fn not_valid(world: &World, name: &str, failing: &str) {
     assert_eq!(verdict["valid"], false);
     assert!(verdict["epsilon"].is_null());
     let checks = verdict["checks"].as_array().unwrap();
-    let found = checks
+    let actual = checks
         .iter()
         .any(|check| check["holds"] == false && check["what"].as_str().unwrap().contains(failing));
-    assert!(found, "{}", ended.stdout);
+    assert!(actual, "{}", ended.stdout);
     assert!(world.run(&format!("verify {name}")).stdout.contains("NOT VALID"));
 }
 
@@ -254,10 +254,13 @@ fn a_text_from_a_file_cannot_pass_for_words_of_the_program() {
         world.write("odd.json", document.to_string());
         for line in ["verify odd.json", "verify odd.json --json", "inspect odd.json"] {
             let ended = world.run(line);
-            let told = format!("{}{}", ended.stdout, ended.stderr);
-            assert_ne!(ended.code, 0, "{told}");
-            assert!(!told.lines().any(|line| line.starts_with("VALID")), "{told}");
-            assert!(!told.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{place} {line}: {told:?}");
+            let message = format!("{}{}", ended.stdout, ended.stderr);
+            assert_ne!(ended.code, 0, "{message}");
+            assert!(!message.lines().any(|line| line.starts_with("VALID")), "{message}");
+            assert!(
+                !message.contains(['\u{1b}', '\u{9b}', '\u{202e}']),
+                "{place} {line}: {message:?}"
+            );
         }
     }
 }

@@ -23,10 +23,10 @@ pub fn browser() -> Option<PathBuf> {
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found = std::env::split_paths(&path)
+    let actual = std::env::split_paths(&path)
         .flat_map(|folder| names.map(|name| folder.join(name)))
         .find(|file| file.is_file());
-    if found.is_none() {
+    if actual.is_none() {
         assert!(
             std::env::var_os("PRIVET_REQUIRE_BROWSER").is_none(),
             "no Chromium on the PATH: scripts/browser.sh installs it"
@@ -35,7 +35,7 @@ pub fn browser() -> Option<PathBuf> {
             "SKIPPED: the page in a browser: no Chromium on the PATH (scripts/browser.sh installs it)"
         );
     }
-    found
+    actual
 }
 
 /// Writes the page into a frame of this width, in a page of its own, and returns its path: a window is

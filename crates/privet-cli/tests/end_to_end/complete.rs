@@ -22,18 +22,18 @@ fn world() -> World {
 #[test]
 fn ratings_are_completed_verified_and_recommended_from() {
     let world = world();
-    let shown = world.ok(&format!("{COMPLETE} --unit user --out films.json"));
-    assert!(shown.contains("12 items") && shown.contains("e^ε"), "{shown}");
-    assert!(shown.contains("for that person alone"), "{shown}");
+    let output = world.ok(&format!("{COMPLETE} --unit user --out films.json"));
+    assert!(output.contains("12 items") && output.contains("e^ε"), "{output}");
+    assert!(output.contains("for that person alone"), "{output}");
     let verdict = world.ok_json("verify films.json --json");
     assert_eq!((&verdict["valid"], &verdict["epsilon"]), (&true.into(), &2.0.into()));
     let inspected = world.ok("inspect films.json");
     assert!(inspected.contains("all records of any one user"), "{inspected}");
     assert!(inspected.contains("Gaussian noise"), "{inspected}");
-    let found = world.run("recommend films.json --user mine.csv --top 4");
-    assert_eq!(found.code, 0, "{}", found.stderr);
-    assert!(found.stderr.contains("eyes alone"), "{}", found.stderr);
-    assert_eq!(found.stdout.lines().count(), 6, "{}", found.stdout);
+    let actual = world.run("recommend films.json --user mine.csv --top 4");
+    assert_eq!(actual.code, 0, "{}", actual.stderr);
+    assert!(actual.stderr.contains("eyes alone"), "{}", actual.stderr);
+    assert_eq!(actual.stdout.lines().count(), 6, "{}", actual.stdout);
     let told = world.ok_json("recommend films.json --user mine.csv --json");
     assert_eq!(told["guarantee"]["seen_by"], "all-but-the-unit");
     let told = told["recommended"].as_array().unwrap();
@@ -49,8 +49,8 @@ fn ratings_are_completed_verified_and_recommended_from() {
         assert_eq!(world.ok_json(&format!("verify {method}.json --json"))["valid"], true);
         world.ok(&format!("recommend {method}.json --user mine.csv"));
     }
-    let shown = world.ok(&format!("{COMPLETE} --top 6 --out top.json"));
-    assert!(shown.contains("12 items, of which 6 were chosen"), "{shown}");
+    let output = world.ok(&format!("{COMPLETE} --top 6 --out top.json"));
+    assert!(output.contains("12 items, of which 6 were chosen"), "{output}");
     assert_eq!(world.ok_json("verify top.json --json")["valid"], true);
     let told = world.ok_json("recommend top.json --user mine.csv --json");
     assert!(told["recommended"].as_array().unwrap().len() <= 6, "{told}");

@@ -16,11 +16,15 @@ fn counts_are_released_verified_and_shown() {
     assert!(inspected.contains("each category of \"ward\""), "{inspected}");
     assert!(inspected.contains("Laplace noise"), "{inspected}");
     // At ε = 100 a count is off by one or more with a probability below 10⁻²⁰.
-    let told = world.ok_json(&format!("{COUNT} --out again.json --json"));
-    let total: f64 =
-        told["cells"].as_array().unwrap().iter().map(|cell| cell["count"].as_f64().unwrap()).sum();
+    let output = world.ok_json(&format!("{COUNT} --out again.json --json"));
+    let total: f64 = output["cells"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|cell| cell["count"].as_f64().unwrap())
+        .sum();
     assert_eq!(total, 400.0);
-    assert_eq!(told["counts"], "again.json");
+    assert_eq!(output["counts"], "again.json");
     world.ok("count table.csv --schema schema.toml --by ill --epsilon 1 --out ill.json");
     assert_eq!(world.ok_json("verify ill.json --json")["valid"], true);
     // Standard output holds the release alone.

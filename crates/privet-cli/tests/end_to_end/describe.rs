@@ -18,11 +18,12 @@ fn a_table_is_described_verified_and_shown() {
     assert_eq!((&verdict["valid"], &verdict["epsilon"]), (&true.into(), &2.0.into()));
     let inspected = world.ok("inspect t.json");
     assert!(inspected.contains("4 columns") && inspected.contains("median"), "{inspected}");
-    let told = world.ok_json(&format!("{DESCRIBE} --columns age,ill --bins 4 --out u.json --json"));
-    let columns = told["summary"]["columns"].as_array().unwrap();
+    let output =
+        world.ok_json(&format!("{DESCRIBE} --columns age,ill --bins 4 --out u.json --json"));
+    let columns = output["summary"]["columns"].as_array().unwrap();
     assert_eq!(columns.len(), 2);
     assert_eq!(columns[0]["histogram"].as_array().unwrap().len(), 4);
-    assert_eq!(told["description"], "u.json");
+    assert_eq!(output["description"], "u.json");
     world.ok(&format!("{DESCRIBE} --delta 0 --correlations no --out pure.json"));
     assert_eq!(world.ok_json("verify pure.json --json")["delta"], 0.0);
     world.refused(2, "predict t.json table.csv --out p.csv", &["t.json", "description"]);

@@ -73,9 +73,9 @@ fn a_cache_is_kept_where_asked_and_taken_up_again() {
     parts(&world, "visits", 3);
     std::fs::create_dir(world.path("cache")).unwrap();
     let line = "train visits --schema schema.toml --epsilon 1 --memory 1KB --cache cache --keep-cache --out";
-    let told = world.run(&format!("{line} a.json"));
-    assert_eq!((told.code, hidden(&world.path("cache"))), (0, 1), "{}", told.stderr);
-    assert!(told.stderr.contains("as private as the table"), "{}", told.stderr);
+    let output = world.run(&format!("{line} a.json"));
+    assert_eq!((output.code, hidden(&world.path("cache"))), (0, 1), "{}", output.stderr);
+    assert!(output.stderr.contains("as private as the table"), "{}", output.stderr);
     // One of the files of rows was cut short, as by a crash: it alone is made again.
     let cache = std::fs::read_dir(world.path("cache")).unwrap().next().unwrap().unwrap().path();
     use std::os::unix::fs::PermissionsExt;
@@ -87,8 +87,8 @@ fn a_cache_is_kept_where_asked_and_taken_up_again() {
             || file.ends_with("lock"))
     );
     std::fs::write(&files[0], "half").unwrap();
-    let told = world.run(&format!("{line} b.json"));
-    assert!(told.code == 0 && told.stderr.contains("2 of 3 files"), "{}", told.stderr);
+    let output = world.run(&format!("{line} b.json"));
+    assert!(output.code == 0 && output.stderr.contains("2 of 3 files"), "{}", output.stderr);
     world.ok(
         "train visits --schema schema.toml --epsilon 1 --memory 1KB --cache cache --out c.json",
     );
@@ -184,8 +184,8 @@ fn encoding_that_was_killed_goes_on_where_it_was() {
     child.wait().unwrap();
     let rows = finished().iter().filter(|name| name.ends_with(".rows")).count();
     assert_eq!(rows, 1, "killed between the first file and the second");
-    let told = world.run(line);
-    assert!(told.code == 0 && told.stderr.contains("1 of 2 files"), "{}", told.stderr);
+    let output = world.run(line);
+    assert!(output.code == 0 && output.stderr.contains("1 of 2 files"), "{}", output.stderr);
     world.ok("verify m.json");
     assert_eq!(hidden(&world.path("cache")), 0);
 }
@@ -198,13 +198,21 @@ fn a_folder_pays_from_its_ledger() {
     world.ok("budget open visits --schema schema.toml --epsilon 3 --delta 1e-6");
     assert!(world.path("visits/privet.ledger").exists());
     let line = "--schema schema.toml --epsilon 1 --delta 1e-9 --memory 1KB --force --out m.json";
-    let told = world.run(&format!("train visits {line}"));
-    assert!(told.code == 0 && told.stderr.contains("paid for by 'visits'"), "{}", told.stderr);
+    let output = world.run(&format!("train visits {line}"));
+    assert!(
+        output.code == 0 && output.stderr.contains("paid for by 'visits'"),
+        "{}",
+        output.stderr
+    );
     world.ok("verify m.json");
     // The same rows in one file are the same table; others are not.
     let same = format!("train table.csv {line} --ledger visits/privet.ledger --dataset visits");
-    let told = world.run(&same);
-    assert!(told.code == 0 && told.stderr.contains("paid for by 'visits'"), "{}", told.stderr);
+    let output = world.run(&same);
+    assert!(
+        output.code == 0 && output.stderr.contains("paid for by 'visits'"),
+        "{}",
+        output.stderr
+    );
     world.write("visits/part-2.csv", table(200));
     world.refused(1, &format!("train visits {line}"), &["visits"]);
 }

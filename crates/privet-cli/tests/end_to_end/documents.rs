@@ -40,8 +40,8 @@ fn runs(page: &str, least: usize) {
         .env("PATH", format!("{own}:{path}"))
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&told.stderr);
-    let last: Vec<&str> = said.lines().rev().take(20).collect();
+    let message = String::from_utf8_lossy(&told.stderr);
+    let last: Vec<&str> = message.lines().rev().take(20).collect();
     assert!(told.status.success(), "last lines first: {last:#?}");
 }
 

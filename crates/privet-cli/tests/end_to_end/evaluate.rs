@@ -128,12 +128,12 @@ fn several_classes_are_measured() {
         "{plain}"
     );
     let line = "evaluate model.json table.csv --epsilon 3 --out worth.json --json";
-    let noised = world.ok_json(line);
-    assert_eq!(noised["confusion"].as_array().unwrap().len(), 3);
+    let noisy = world.ok_json(line);
+    assert_eq!(noisy["confusion"].as_array().unwrap().len(), 3);
     // Noise of deviation 3.5 on each of three counts is 0.015 in their share: ten times that has a
     // probability below 1e-22.
-    let value = noised["accuracy"]["value"].as_f64().unwrap();
-    assert!((value - plain["accuracy"].as_f64().unwrap()).abs() < 0.15, "{noised}");
+    let value = noisy["accuracy"]["value"].as_f64().unwrap();
+    assert!((value - plain["accuracy"].as_f64().unwrap()).abs() < 0.15, "{noisy}");
     assert!(world.ok("verify worth.json").contains("VALID: ε = 3"));
     world.refused(2, "evaluate model.json table.csv --threshold 0.3", &["--threshold"]);
 }
@@ -162,10 +162,9 @@ fn networks_are_measured() {
     let accuracy = plain["accuracy"].as_f64().unwrap();
     let right: f64 = (0..2).map(|class| plain["confusion"][class][class].as_f64().unwrap()).sum();
     assert!((accuracy - right / 400.0).abs() < 1e-9 && plain["calibration"].is_array(), "{plain}");
-    let noised =
-        world.ok_json("evaluate model.json table.csv --epsilon 20 --out worth.json --json");
-    assert_eq!(noised["private"], true);
-    let value = noised["accuracy"]["value"].as_f64().unwrap();
+    let noisy = world.ok_json("evaluate model.json table.csv --epsilon 20 --out worth.json --json");
+    assert_eq!(noisy["private"], true);
+    let value = noisy["accuracy"]["value"].as_f64().unwrap();
     // At this budget the deviation of the noise in it is below 0.003.
     assert!((value - accuracy).abs() < 0.1, "{value} beside {accuracy}");
     assert!(world.ok("verify worth.json").contains("VALID: ε = 20"));

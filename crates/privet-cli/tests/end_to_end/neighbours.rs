@@ -22,9 +22,9 @@ fn questions_are_answered_verified_and_shown() {
     let inspected = world.ok("inspect answers.json");
     assert!(inspected.contains("3 public questions about \"ill\""), "{inspected}");
     assert!(inspected.contains("who has spent their share"), "{inspected}");
-    let told = world.ok_json(&format!("{ASK} --epsilon 5 --out more.json --json"));
-    assert_eq!(told["answers_given"].as_array().unwrap().len(), 3);
-    assert!(told["settings"]["within"].as_f64().unwrap() > 0.0);
+    let output = world.ok_json(&format!("{ASK} --epsilon 5 --out more.json --json"));
+    assert_eq!(output["answers_given"].as_array().unwrap().len(), 3);
+    assert!(output["settings"]["within"].as_f64().unwrap() > 0.0);
     assert!(world.ok("methods --help").contains("--select"));
     // A verb that needs a model names the kind of file it got.
     world.refused(2, "predict answers.json table.csv --out p.csv", &["answers.json", "answers"]);
@@ -65,9 +65,9 @@ fn questions_come_in_batches_from_one_budget() {
     let shown = world.ok(&begin);
     assert!(shown.contains("e^ε") && world.names().contains(&"s.answers".into()));
     let go_on = format!("neighbours table.csv --questions questions.csv {stream}");
-    let told = world.ok_json(&format!("{go_on} --out two.json --json"));
+    let output = world.ok_json(&format!("{go_on} --out two.json --json"));
     assert_eq!(
-        (&told["asked_before"], told["answers_given"].as_array().unwrap().len()),
+        (&output["asked_before"], output["answers_given"].as_array().unwrap().len()),
         (&3.into(), 3)
     );
     for file in ["one.json", "two.json"] {

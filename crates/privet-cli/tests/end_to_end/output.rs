@@ -221,9 +221,9 @@ fn killed_in_the_middle_there_is_no_half_model() {
         }
         child.kill().unwrap();
         child.wait().unwrap();
-        let mut said = String::new();
-        words.read_to_string(&mut said).unwrap();
-        assert!(!said.contains("panicked"), "{said}");
+        let mut message = String::new();
+        words.read_to_string(&mut message).unwrap();
+        assert!(!message.contains("panicked"), "{message}");
         if world.path("model.json").exists() {
             assert_eq!(world.ok_json("verify model.json --json")["valid"], true);
         }

@@ -8,9 +8,9 @@ const TRAIN: &str = "train table.csv --schema schema.toml --epsilon 8 --delta 1e
 fn public_rows_are_stated_and_not_protected() {
     let world = World::new();
     world.write("public.csv", world.read("table.csv"));
-    let told = world.ok(&format!("{TRAIN} --method dpsl-kt --public public.csv"));
-    let flat = told.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(flat.contains("nothing is promised to those in it"), "{told}");
+    let output = world.ok(&format!("{TRAIN} --method dpsl-kt --public public.csv"));
+    let flat = output.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(flat.contains("nothing is promised to those in it"), "{output}");
     let verdict = world.ok_json("verify m.json --json");
     assert_eq!((&verdict["valid"], &verdict["epsilon"]), (&true.into(), &8.0.into()));
     let words = world.ok("verify m.json");

@@ -16,8 +16,8 @@ fn columns_are_chosen_verified_and_shown() {
     assert!(inspected.contains("exponential mechanism"), "{inspected}");
     for method in ["exponential", "distance", "subsample"] {
         let line = format!("{SELECT} --method {method} --delta 1e-6 --out {method}.json --json");
-        let told = world.ok_json(&line);
-        assert_eq!(told["method"], method);
+        let output = world.ok_json(&line);
+        assert_eq!(output["method"], method);
         assert_eq!(world.ok_json(&format!("verify {method}.json --json"))["valid"], true);
     }
     assert!(world.ok("methods --select").contains("association"));
@@ -30,8 +30,8 @@ fn columns_are_chosen_verified_and_shown() {
 fn nothing_chosen_is_said_plainly() {
     let world = World::new();
     let line = "select table.csv --schema schema.toml --size 2 --method distance --epsilon 0.01 --delta 1e-12";
-    let shown = world.ok(&format!("{line} --out none.json"));
-    assert!(shown.contains("nothing") && shown.contains("the budget is spent"), "{shown}");
+    let output = world.ok(&format!("{line} --out none.json"));
+    assert!(output.contains("nothing") && output.contains("the budget is spent"), "{output}");
     assert!(world.ok("inspect none.json").contains("nothing"), "inspect");
     let verdict = world.ok_json("verify none.json --json");
     assert_eq!((&verdict["valid"], &verdict["epsilon"]), (&true.into(), &0.01.into()));

@@ -177,8 +177,8 @@ fn a_budget_is_explained() {
     // Without δ the factor is the whole bound.
     let pure = world.ok("explain --epsilon 1 --delta 0");
     assert!(pure.contains("can grow to 2.68 %") && !pure.contains("11 δ"), "{pure}");
-    let shown = world.ok_json("explain --epsilon 1.0986122886681098 --json");
-    assert!((shown["best_guess"].as_f64().unwrap() - 0.75).abs() < 1e-9, "{shown}");
+    let output = world.ok_json("explain --epsilon 1.0986122886681098 --json");
+    assert!((output["best_guess"].as_f64().unwrap() - 0.75).abs() < 1e-9, "{output}");
     assert!(
         world.ok("explain --epsilon 1 --delta 0.01 --rows 1000").contains("take a smaller one")
     );
@@ -198,9 +198,9 @@ fn weights_come_with_what_the_noise_may_have_done() {
         world.ok(&format!("{TRAIN} --method {method}"));
         let flat = world.ok("inspect model.json").split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flat.contains(words), "{method}: {flat}");
-        let shown = world.ok_json("inspect model.json --json");
-        assert_eq!(shown["valid"], true);
-        let weights = shown["weights"]["weights"][0].as_array().unwrap();
+        let output = world.ok_json("inspect model.json --json");
+        assert_eq!(output["valid"], true);
+        let weights = output["weights"]["weights"][0].as_array().unwrap();
         assert_eq!(
             weights.len(),
             world.json("model.json")["body"]["weights"][0].as_array().unwrap().len()

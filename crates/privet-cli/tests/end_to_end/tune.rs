@@ -23,11 +23,11 @@ fn the_best_is_released_verified_and_predicts() {
     let text =
         "[[candidates]]\nmethod = \"gd\"\nsteps = [2, 4]\n[[candidates]]\nmethod = \"output\"\n";
     world.write("tries.toml", text);
-    let told = world
+    let output = world
         .ok_json(&format!("{TUNE} --candidates tries.toml --law logarithmic --out b.json --json"));
-    assert_eq!(told["candidates"].as_array().unwrap().len(), 3);
-    assert_eq!(told["law"], "logarithmic");
-    let part = told["trial_epsilon"].as_f64().unwrap();
+    assert_eq!(output["candidates"].as_array().unwrap().len(), 3);
+    assert_eq!(output["law"], "logarithmic");
+    let part = output["trial_epsilon"].as_f64().unwrap();
     assert!(part > 4.0 / 3.0 && part < 4.0, "{part}");
     assert_eq!(world.ok_json("verify b.json --json")["valid"], true);
 }

@@ -67,8 +67,8 @@ fn a_limit_on_people_pays_for_no_visits() {
         let text = world.ok(line).replace('\n', " ").replace("  ", " ");
         assert!(text.contains(words), "{line}: {text}");
     }
-    let shown = world.ok_json("budget show privet.ledger --json");
-    assert_eq!(shown["datasets"][0]["whose"]["column"], "id");
+    let output = world.ok_json("budget show privet.ledger --json");
+    assert_eq!(output["datasets"][0]["whose"]["column"], "id");
     world.ok("budget report privet.ledger --html budget.html");
     world.ok("report a.json --html a.html");
     for page in ["budget.html", "a.html"] {
@@ -94,8 +94,8 @@ fn a_limit_may_be_opened_without_a_table() {
 fn the_unit_of_a_limit_is_stated_once() {
     let world = visits();
     world.ok("budget open --name visits --ledger l --epsilon 3 --delta 1e-6 --unit user:4");
-    let shown = world.ok("budget show l");
-    assert!(shown.contains("is not said"), "{shown}");
+    let output = world.ok("budget show l");
+    assert!(output.contains("is not said"), "{output}");
     let stated = world.ok("budget unit l visits --column id").replace('\n', " ");
     assert!(stated.contains("one value of \"id\""), "{stated}");
     world.refused(1, "budget unit l visits --column visit", &["\"visit\"", "\"id\""]);

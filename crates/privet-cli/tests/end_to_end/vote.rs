@@ -20,9 +20,9 @@ fn public_rows_are_labelled_verified_and_shown() {
     assert_eq!(lines("labels.csv"), lines("table.csv"));
     assert_eq!(lines("p.csv"), lines("table.csv"));
     for aggregator in ["gnmax", "confident-gnmax", "estimated-sparse-vector"] {
-        let told = world
+        let output = world
             .ok_json(&format!("{VOTE} --aggregator {aggregator} --out {aggregator}.json --json"));
-        assert_eq!(told["aggregator"]["name"], aggregator);
+        assert_eq!(output["aggregator"]["name"], aggregator);
         assert_eq!(world.ok_json(&format!("verify {aggregator}.json --json"))["valid"], true);
     }
     assert!(world.ok("methods --vote").contains("confident-gnmax"));
@@ -61,11 +61,11 @@ fn public_rows_are_seen_beside_those_asked_about_and_stated() {
 #[test]
 fn rows_to_ask_about_are_chosen_in_rounds() {
     let world = World::new();
-    let told = world.ok_json(&format!(
+    let output = world.ok_json(&format!(
         "{VOTE} --aggregator gnmax --ask 24 --choose 3 --out labels.json --labels labels.csv --student logistic \
          --apply table.csv --predictions p.csv --json"
     ));
-    let places = told["places"].as_array().unwrap();
+    let places = output["places"].as_array().unwrap();
     assert_eq!(places.len(), 24);
     assert!(places[..8].iter().enumerate().all(|(at, place)| *place == at), "{places:?}");
     let lines = world.read("labels.csv");
@@ -89,9 +89,9 @@ fn any_program_teaches() {
     let script = world.path("teach.sh");
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
     let script = script.display();
-    let told = world.ok_json(&format!("{VOTE} --teacher-cmd {script} --out o.json --json"));
-    let classes = told["classes"].as_array().unwrap();
-    assert!(classes.iter().all(|class| class == 1), "{told}");
+    let output = world.ok_json(&format!("{VOTE} --teacher-cmd {script} --out o.json --json"));
+    let classes = output["classes"].as_array().unwrap();
+    assert!(classes.iter().all(|class| class == 1), "{output}");
     assert!(!world.read("o.json").contains("teach.sh"), "the command is the holder's own affair");
     world.refused(
         2,

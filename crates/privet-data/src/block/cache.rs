@@ -11,7 +11,7 @@
 //! files of rows, assigned once.
 //!
 //! - One process at a time: the folder is locked.
-//! - [`Lasting`] declares what remains at the end, and [`tidy_all`] applies it when the process is
+//! - [`CacheRetention`] declares what remains at the end, and [`tidy_all`] applies it when the process is
 //!   interrupted.
 //! - Stamps detect changes by accident, not by deceit.
 
@@ -36,7 +36,7 @@ const ENCODER: u32 = 1;
 
 /// The part of a cache that remains at the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Lasting {
+pub enum CacheRetention {
     /// Nothing, on success or failure.
     Never,
     /// Finished files, but nothing after success.
@@ -46,10 +46,10 @@ pub enum Lasting {
 }
 
 /// Open caches of this process.
-static LIVE: Mutex<Vec<(PathBuf, Lasting)>> = Mutex::new(Vec::new());
+static LIVE: Mutex<Vec<(PathBuf, CacheRetention)>> = Mutex::new(Vec::new());
 
 /// Removes what must not remain, before the process ends: unfinished files, and caches that are
-/// [`Lasting::Never`].
+/// [`CacheRetention::Never`].
 pub fn tidy_all() {
     let live = LIVE.lock().unwrap_or_else(PoisonError::into_inner);
     for (folder, lasting) in live.iter() {
@@ -59,8 +59,8 @@ pub fn tidy_all() {
     std::mem::forget(live);
 }
 
-fn tidy(folder: &Path, lasting: Lasting) {
-    if lasting == Lasting::Never {
+fn tidy(folder: &Path, lasting: CacheRetention) {
+    if lasting == CacheRetention::Never {
         // A thread that still finishes a file may recreate an entry meanwhile.
         for _ in 0..5 {
             let gone = fs::remove_dir_all(folder);
@@ -79,12 +79,12 @@ fn tidy(folder: &Path, lasting: Lasting) {
     }
 }
 
-/// A folder of encoded rows. Dropping it without [`Cache::done`] leaves what its [`Lasting`] keeps on
+/// A folder of encoded rows. Dropping it without [`Cache::done`] leaves what its [`CacheRetention`] keeps on
 /// failure.
 #[derive(Debug)]
 pub struct Cache {
     folder: PathBuf,
-    lasting: Lasting,
+    lasting: CacheRetention,
     /// The schema and the encoder's version, as bytes.
     written: Vec<u8>,
     /// Bytes after which the disk is full.
@@ -126,7 +126,7 @@ impl Cache {
         under: &Path,
         table: &Path,
         schema: &Schema,
-        lasting: Lasting,
+        lasting: CacheRetention,
     ) -> Result<Self, BlockError> {
         let table = fs::canonicalize(table).unwrap_or_else(|_| table.into());
         let written = written(schema);
@@ -136,7 +136,7 @@ impl Cache {
         let lock = folder::locked(&folder)?;
         LIVE.lock().unwrap_or_else(PoisonError::into_inner).push((folder.clone(), lasting));
         // Removes unfinished files of another process.
-        tidy(&folder, Lasting::Kept);
+        tidy(&folder, CacheRetention::Kept);
         Ok(Self {
             folder,
             lasting,
@@ -281,10 +281,10 @@ impl Cache {
         }
     }
 
-    /// Closes the cache after success, leaving what its [`Lasting`] keeps then.
+    /// Closes the cache after success, leaving what its [`CacheRetention`] keeps then.
     pub fn done(mut self) {
-        if self.lasting == Lasting::UntilDone {
-            self.lasting = Lasting::Never;
+        if self.lasting == CacheRetention::UntilDone {
+            self.lasting = CacheRetention::Never;
         }
     }
 }
@@ -394,7 +394,7 @@ mod tests {
         let options = ReadOptions::default();
         let encode = |cache: &Cache| cache.encode(&files, &schema, &options, 1 << 30).unwrap();
 
-        let cache = open(Lasting::UntilDone);
+        let cache = open(CacheRetention::UntilDone);
         let encoded = encode(&cache);
         assert_eq!((encoded.files.len(), encoded.reused), (3, 0));
         let rows = BlockFiles::open(&encoded.files).unwrap();
@@ -406,7 +406,7 @@ mod tests {
         assert!(piece.target == expected.target);
         assert!((0..6000).all(|k| piece.features.dense_row(k) == expected.features.dense_row(k)));
         assert!(rows.rows_at(&[1, 5999, 6000, 14_999]).unwrap().rows() == 4);
-        let refused = Cache::open(under.path(), folder.path(), &schema, Lasting::Never);
+        let refused = Cache::open(under.path(), folder.path(), &schema, CacheRetention::Never);
         assert!(matches!(refused, Err(BlockError::InUse { .. })), "one at a time");
         assert!(matches!(cache.check_room(&schema, 1 << 50), Err(BlockError::Full { .. })));
         cache.check_room(&schema, 15_000).unwrap();
@@ -418,7 +418,7 @@ mod tests {
         let bytes = fs::read(&cut).unwrap();
         fs::write(&cut, &bytes[..bytes.len() / 2]).unwrap();
         drop(cache);
-        let cache = open(Lasting::UntilDone);
+        let cache = open(CacheRetention::UntilDone);
         assert!(names(&cache).iter().all(|name| !name.starts_with(".half-")));
         assert_eq!(encode(&cache).reused, 2);
         assert_eq!(fs::read(&cut).unwrap(), bytes);
@@ -470,7 +470,7 @@ mod tests {
         // A file that changed is encoded again, and its old rows are removed.
         drop(cache);
         part(folder.path(), "c.csv", 6000, 15_001);
-        let cache = open(Lasting::UntilDone);
+        let cache = open(CacheRetention::UntilDone);
         let encoded = encode(&cache);
         assert_eq!((encoded.reused, BlockFiles::open(&encoded.files).unwrap().rows()), (2, 15_001));
         assert_eq!(names(&cache).len(), 4);
@@ -484,7 +484,8 @@ mod tests {
         let schema = Schema::from_toml(SCHEMA).unwrap();
         part(folder.path(), "a.csv", 0, 10);
         part(folder.path(), "b.csv", 0, 10);
-        let cache = Cache::open(under.path(), folder.path(), &schema, Lasting::Never).unwrap();
+        let cache =
+            Cache::open(under.path(), folder.path(), &schema, CacheRetention::Never).unwrap();
         let refused = |text: &str| {
             fs::write(folder.path().join("b.csv"), text).unwrap();
             let files = crate::read::files_of(folder.path()).unwrap();
@@ -515,7 +516,7 @@ mod tests {
         part(folder.path(), "b.csv", 0, 400_000);
         let files = crate::read::files_of(folder.path()).unwrap();
         let mut cache =
-            Cache::open(under.path(), folder.path(), &schema, Lasting::UntilDone).unwrap();
+            Cache::open(under.path(), folder.path(), &schema, CacheRetention::UntilDone).unwrap();
         // 12 bytes per row, plus the table of contents: the second file is cut within its rows, or at
         // its very end.
         for room in [2_000_000, 4_800_100] {

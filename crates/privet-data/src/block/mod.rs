@@ -26,7 +26,7 @@ mod several;
 mod write;
 
 pub use bytes::{from_bytes, print_of, to_bytes};
-pub use cache::{Cache, Encoded, Lasting, tidy_all};
+pub use cache::{Cache, CacheRetention, Encoded, tidy_all};
 pub use print::print_of_rows;
 pub use read::BlockFile;
 pub use several::BlockFiles;

@@ -3,7 +3,7 @@
 use super::{
     hats::Hats,
     lookup::Lookup,
-    pair::{Spot, short},
+    pair::{PairValue, short},
     *,
 };
 use crate::{
@@ -96,7 +96,7 @@ pub(super) struct ColumnEncoder {
 pub(super) enum Fallback {
     Refuse,
     /// These entries alone, perhaps none, and the position of the cell for pairs.
-    Entries(Vec<(u32, f64)>, Spot),
+    Entries(Vec<(u32, f64)>, PairValue),
 }
 
 #[derive(Debug, Clone)]
@@ -205,7 +205,7 @@ impl ColumnEncoder {
         let last = start + width.saturating_sub(1);
         let mut squares = (1.0, 1.0);
         let mut entries = 1.0;
-        let indicator = || Fallback::Entries(vec![(last, 1.0)], Spot::Nowhere);
+        let indicator = || Fallback::Entries(vec![(last, 1.0)], PairValue::Nowhere);
         let (rule, missing) = match &column.kind {
             &ColumnKind::Number { low, high, scale, transform, ref basis, ref missing } => {
                 let log = transform == Some(Transform::Log1p);
@@ -236,7 +236,7 @@ impl ColumnEncoder {
                     Missing::As(value) => {
                         let mut stands_in = Vec::new();
                         number.unfold(*value, start, &mut stands_in);
-                        Fallback::Entries(stands_in, Spot::At(*value))
+                        Fallback::Entries(stands_in, PairValue::At(*value))
                     }
                 };
                 (Rule::Number(number), missing)
@@ -253,11 +253,11 @@ impl ColumnEncoder {
                 let missing = match missing {
                     Missing::Error => Fallback::Refuse,
                     Missing::Category => {
-                        Fallback::Entries(vec![(last, 1.0)], Spot::In(last - start))
+                        Fallback::Entries(vec![(last, 1.0)], PairValue::In(last - start))
                     }
                     Missing::As(category) => {
                         let place = place(category);
-                        Fallback::Entries(vec![(start + place, 1.0)], Spot::In(place))
+                        Fallback::Entries(vec![(start + place, 1.0)], PairValue::In(place))
                     }
                 };
                 (Rule::Listed { lookup, unknown }, missing)
@@ -276,7 +276,7 @@ impl ColumnEncoder {
                     Missing::Category => indicator(),
                     Missing::As(value) => {
                         let one = (*value == values[1]).then_some((start, 1.0));
-                        Fallback::Entries(one.into_iter().collect(), Spot::Nowhere)
+                        Fallback::Entries(one.into_iter().collect(), PairValue::Nowhere)
                     }
                 };
                 (Rule::Binary { lookup: Lookup::new(values) }, missing)
@@ -379,7 +379,7 @@ impl ColumnEncoder {
         cell: Cell<'_>,
         unknown_in: UnknownIn,
         row: &mut Vec<(u32, f64)>,
-    ) -> Result<(Encoded, Spot), Problem> {
+    ) -> Result<(Encoded, PairValue), Problem> {
         let told = |(unlisted, spot)| match unlisted {
             true => (Encoded::Unlisted, spot),
             false => (Encoded::AsItIs, spot),
@@ -404,7 +404,7 @@ impl ColumnEncoder {
         cell: Cell<'_>,
         unknown_in: UnknownIn,
         row: &mut Vec<(u32, f64)>,
-    ) -> Result<(bool, Spot), Problem> {
+    ) -> Result<(bool, PairValue), Problem> {
         if let Cell::Missing = cell {
             let Fallback::Entries(entries, spot) = &self.missing else {
                 return Err(Problem::Missing);
@@ -423,32 +423,34 @@ impl ColumnEncoder {
             Rule::Number(number) => {
                 let value = parse_number(cell)?;
                 number.unfold(value, self.start, row);
-                Spot::At(value)
+                PairValue::At(value)
             }
             Rule::Hashed { buckets } => {
                 let bucket = hash_bucket(&self.name, cell, *buckets);
                 row.push((self.start + bucket, 1.0));
-                Spot::Nowhere
+                PairValue::Nowhere
             }
             Rule::Binary { lookup } => match lookup.find(cell) {
-                Some(0) => Spot::Nowhere,
+                Some(0) => PairValue::Nowhere,
                 Some(_) => {
                     row.push((self.start, 1.0));
-                    Spot::Nowhere
+                    PairValue::Nowhere
                 }
-                None if unknown_in == UnknownIn::Prediction => return Ok((true, Spot::Nowhere)),
+                None if unknown_in == UnknownIn::Prediction => {
+                    return Ok((true, PairValue::Nowhere));
+                }
                 None => return Err(Problem::UnknownCategory),
             },
             Rule::Listed { lookup, unknown } => match (lookup.find(cell), unknown, unknown_in) {
                 (Some(place), ..) => {
                     row.push((self.start + place, 1.0));
-                    Spot::In(place)
+                    PairValue::In(place)
                 }
                 (None, Some(stand_in), _) => {
                     row.extend(stand_in.map(|place| (self.start + place, 1.0)));
-                    return Ok((true, stand_in.map_or(Spot::Nowhere, Spot::In)));
+                    return Ok((true, stand_in.map_or(PairValue::Nowhere, PairValue::In)));
                 }
-                (None, None, UnknownIn::Prediction) => return Ok((true, Spot::Nowhere)),
+                (None, None, UnknownIn::Prediction) => return Ok((true, PairValue::Nowhere)),
                 (None, None, UnknownIn::Training) => return Err(Problem::UnknownCategory),
             },
         };

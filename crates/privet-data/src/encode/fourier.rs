@@ -8,7 +8,7 @@
 
 use super::column::ColumnEncoder;
 use super::hats::Coordinate;
-use super::pair::Spot;
+use super::pair::PairValue;
 use crate::keyed::{self, Key};
 use crate::schema::{ColumnKind, FourierFacts, Schema, Transform};
 use std::f64::consts::TAU;
@@ -80,12 +80,13 @@ impl Fourier {
     }
 
     /// Appends its entries, given the positions of the cells.
-    pub(super) fn encode(&self, spots: &[Spot], row: &mut Vec<(u32, f64)>) {
-        let at =
-            |&(place, coordinate, low, high): &(usize, Coordinate, f64, f64)| match spots[place] {
-                Spot::At(value) => 2.0 * coordinate.of(value.clamp(low, high), low, high) - 1.0,
-                Spot::Nowhere | Spot::In(_) => 0.0,
-            };
+    pub(super) fn encode(&self, spots: &[PairValue], row: &mut Vec<(u32, f64)>) {
+        let at = |&(place, coordinate, low, high): &(usize, Coordinate, f64, f64)| match spots
+            [place]
+        {
+            PairValue::At(value) => 2.0 * coordinate.of(value.clamp(low, high), low, high) - 1.0,
+            PairValue::Nowhere | PairValue::In(_) => 0.0,
+        };
         let x: Vec<f64> = self.numbers.iter().map(at).collect();
         let height = self.height();
         let waves = self.frequencies.chunks_exact(x.len().max(1)).zip(&self.phases);

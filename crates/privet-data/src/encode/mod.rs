@@ -29,7 +29,8 @@ pub use column::{Cell, UnknownIn};
 pub use numbers::{EncodedNumbers, NumberRows, NumbersError};
 pub use parts::{Axis, AxisKind, Level, Part};
 pub use recipe::{
-    Bends, Curve, Length, Own, Recipe, RecipeColumn, RecipeMissing, RecipePair, RecipeRule,
+    Curve, OwnEntry, PiecewiseLinear, Recipe, RecipeColumn, RecipeMissing, RecipePair, RecipeRule,
+    RowScaling,
 };
 pub use row::{EncodeError, RowEncoder};
 
@@ -211,7 +212,7 @@ impl Encoding {
     }
 
     /// Appends the entries that depend on several cells, given their positions.
-    fn encode_together(&self, spots: &[pair::Spot], row: &mut Vec<(u32, f64)>) {
+    fn encode_together(&self, spots: &[pair::PairValue], row: &mut Vec<(u32, f64)>) {
         self.pairs.iter().for_each(|pair| pair.encode(spots, row));
         if let Some(fourier) = &self.fourier {
             fourier.encode(spots, row);

@@ -1,7 +1,7 @@
 //! One row of plain numbers: each through its column's map, then the clip.
 
 use super::column::{Number, UnknownIn};
-use super::pair::Spot;
+use super::pair::PairValue;
 use super::{Encoding, NumberRows};
 
 /// The maps of the numbers of a row.
@@ -44,7 +44,7 @@ pub(super) struct OneRow<'a> {
     /// Scratch for the indices of non-zero entries, with room for eight more.
     places: Vec<u32>,
     pairs: Vec<(u32, f64)>,
-    spots: Vec<Spot>,
+    spots: Vec<PairValue>,
     unknown_in: UnknownIn,
 }
 
@@ -83,7 +83,7 @@ impl<'a> OneRow<'a> {
                 }
                 if !encoding.pairs.is_empty() || encoding.fourier.is_some() {
                     spots.clear();
-                    spots.extend(entries.iter().map(|x| Spot::At(*x)));
+                    spots.extend(entries.iter().map(|x| PairValue::At(*x)));
                     encoding.encode_together(spots, pairs);
                 }
                 pairs.retain(|(_, value)| *value != 0.0);

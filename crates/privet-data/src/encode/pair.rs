@@ -10,7 +10,7 @@ use crate::schema::{ColumnKind, HatsFacts, Pair, Schema, Transform};
 
 /// The value of a cell as the pairs of its column use it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Spot {
+pub(super) enum PairValue {
     /// None: missing, unlisted, or of a kind that pairs do not use.
     Nowhere,
     /// A finite number.
@@ -123,10 +123,10 @@ impl PairEncoder {
     }
 
     /// Appends the pair's entries, given the values of all encoders' cells.
-    pub(super) fn encode(&self, spots: &[Spot], row: &mut Vec<(u32, f64)>) {
+    pub(super) fn encode(&self, spots: &[PairValue], row: &mut Vec<(u32, f64)>) {
         let [first, second] = self.sides.map(|side| spots[side]);
         match (&self.rule, first, second) {
-            (PairRule::Hats([rows, columns]), Spot::At(a), Spot::At(b)) => {
+            (PairRule::Hats([rows, columns]), PairValue::At(a), PairValue::At(b)) => {
                 let right = columns.at(b);
                 for (i, height) in rows.at(a).into_iter().filter(|(_, height)| *height > 0.0) {
                     for (j, width) in right.into_iter().filter(|(_, width)| *width > 0.0) {
@@ -135,7 +135,7 @@ impl PairEncoder {
                     }
                 }
             }
-            (PairRule::Slopes { number }, Spot::In(place), Spot::At(value)) => {
+            (PairRule::Slopes { number }, PairValue::In(place), PairValue::At(value)) => {
                 let up: f64 = number
                     .at(value)
                     .iter()

@@ -12,7 +12,7 @@
 use super::column::{ColumnEncoder, Fallback, Rule};
 use super::hats::{Coordinate, Hats};
 use super::one_row::within;
-use super::pair::{PairEncoder, Spot};
+use super::pair::{PairEncoder, PairValue};
 use super::*;
 
 /// Number of grid points of a number whose part is not linear between its knots.
@@ -145,7 +145,7 @@ impl Encoding {
             Source::Column(place) => self.encoders[place].level_entries(levels[0]).0,
             Source::Pair(place) => {
                 let pair = &self.pairs[place];
-                let mut spots = vec![Spot::Nowhere; self.encoders.len()];
+                let mut spots = vec![PairValue::Nowhere; self.encoders.len()];
                 for ((side, _), level) in pair.sides().into_iter().zip(levels) {
                     spots[side] = self.encoders[side].level_entries(level).1;
                 }
@@ -304,44 +304,44 @@ impl ColumnEncoder {
     }
 
     /// The entries of a level, and its value for pairs.
-    fn level_entries(&self, level: &Level) -> (Vec<(u32, f64)>, Spot) {
+    fn level_entries(&self, level: &Level) -> (Vec<(u32, f64)>, PairValue) {
         let mut row = Vec::new();
         let spot = match (level, &self.rule) {
             (Level::At(value), Rule::Number(number)) => {
                 number.unfold(*value, self.start(), &mut row);
-                Spot::At(*value)
+                PairValue::At(*value)
             }
             (Level::Text(text), Rule::Listed { lookup, .. }) => {
                 match lookup.find(Cell::Text(text.as_bytes())) {
                     Some(place) => {
                         row.push((self.start() + place, 1.0));
-                        Spot::In(place)
+                        PairValue::In(place)
                     }
-                    None => Spot::Nowhere,
+                    None => PairValue::Nowhere,
                 }
             }
             (Level::Text(text), Rule::Binary { lookup }) => {
                 let one = lookup.find(Cell::Text(text.as_bytes())) == Some(1);
                 row.extend(one.then_some((self.start(), 1.0)));
-                Spot::Nowhere
+                PairValue::Nowhere
             }
             (Level::Other, Rule::Listed { lookup, .. }) => {
                 let place = lookup.texts.len() as u32;
                 row.push((self.start() + place, 1.0));
-                Spot::In(place)
+                PairValue::In(place)
             }
             (Level::Bucket(bucket), Rule::Hashed { .. }) => {
                 row.push((self.start() + bucket, 1.0));
-                Spot::Nowhere
+                PairValue::Nowhere
             }
             (Level::Missing, _) => match &self.missing {
                 Fallback::Entries(entries, spot) => {
                     row.extend(entries);
                     *spot
                 }
-                Fallback::Refuse => Spot::Nowhere,
+                Fallback::Refuse => PairValue::Nowhere,
             },
-            _ => Spot::Nowhere,
+            _ => PairValue::Nowhere,
         };
         (row, spot)
     }

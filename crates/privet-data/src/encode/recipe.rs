@@ -7,7 +7,7 @@
 
 use super::column::{ColumnEncoder, Fallback, Rule};
 use super::hats::{Coordinate, Hats};
-use super::pair::Spot;
+use super::pair::PairValue;
 use super::*;
 
 /// The map from raw cells to a row in prediction.
@@ -22,7 +22,7 @@ pub struct Recipe {
     /// The constant column's index and value.
     pub constant: Option<(u32, f64)>,
     /// The scaling of rows.
-    pub length: Length,
+    pub length: RowScaling,
     /// Cells that count as missing.
     pub missing_texts: Vec<String>,
     /// True if blanks around a cell are dropped.
@@ -31,7 +31,7 @@ pub struct Recipe {
 
 /// The scaling of a row in prediction.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Length {
+pub enum RowScaling {
     /// None: no row's norm exceeds the radius.
     AsItIs,
     /// Every entry is multiplied by this.
@@ -65,9 +65,9 @@ pub enum RecipeRule {
         /// Upper bound; larger numbers become it.
         high: f64,
         /// Its own entry, at `start`; none on a circle.
-        own: Option<Own>,
+        own: Option<OwnEntry>,
         /// Its piecewise-linear basis.
-        bends: Option<Bends>,
+        piecewise: Option<PiecewiseLinear>,
     },
     /// One of these texts: the entry at the text's index is 1.
     Category {
@@ -80,7 +80,7 @@ pub enum RecipeRule {
 
 /// A number's own entry.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Own {
+pub enum OwnEntry {
     /// A line slope·t + offset, where t is 0 at the lower and 1 at the upper bound.
     Share(Curve, f64, f64),
     /// The clamped number itself.
@@ -102,7 +102,7 @@ pub struct Curve {
 
 /// Entries that are piecewise-linear in t.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Bends {
+pub struct PiecewiseLinear {
     /// The coordinate t.
     pub curve: Curve,
     /// The values of t between which entries are linear, from 0 to 1, rising.
@@ -131,11 +131,11 @@ pub enum RecipeMissing {
 pub enum RecipePair {
     /// Every entry of the first times every entry of the second, the second innermost; the weight is in
     /// the first.
-    Bends {
+    PiecewiseLinear {
         /// Indices of the columns.
         columns: [usize; 2],
         /// Their bases in this pair; `start` is the pair's.
-        bends: Box<[Bends; 2]>,
+        piecewise: Box<[PiecewiseLinear; 2]>,
     },
     /// The entry weight·(2t − 1), t of the second, at the index of the first's category.
     Slopes {
@@ -168,7 +168,7 @@ impl Curve {
     }
 }
 
-impl Bends {
+impl PiecewiseLinear {
     fn new(hats: &Hats, start: u32) -> Self {
         let (low, high) = hats.bounds();
         let mut points: Vec<f64> = [0.0, 1.0].into_iter().chain(hats.places()).collect();
@@ -219,11 +219,11 @@ impl Encoding {
             let [(first, left), (second, right)] = pair.sides();
             let (start, weight) = (pair.start(), pair.weight());
             match (left, right) {
-                (Some(left), Some(right)) => Some(RecipePair::Bends {
+                (Some(left), Some(right)) => Some(RecipePair::PiecewiseLinear {
                     columns: [first, second],
-                    bends: Box::new([
-                        Bends::new(left, start).times(weight),
-                        Bends::new(right, start),
+                    piecewise: Box::new([
+                        PiecewiseLinear::new(left, start).times(weight),
+                        PiecewiseLinear::new(right, start),
                     ]),
                 }),
                 (None, Some(number)) => {
@@ -237,10 +237,10 @@ impl Encoding {
         let pairs = self.pairs.iter().filter_map(pair).collect();
         let radius = self.clip.radius();
         let length = match (self.for_scores, self.clip.norm()) {
-            (Some(factor), _) => Length::Times(factor),
-            (None, Norm::Linf) => Length::EachAtMost(radius),
-            (None, Norm::L2) if self.raw_l2 <= radius => Length::AsItIs,
-            (None, Norm::L2) => Length::AtMost(radius),
+            (Some(factor), _) => RowScaling::Times(factor),
+            (None, Norm::Linf) => RowScaling::EachAtMost(radius),
+            (None, Norm::L2) if self.raw_l2 <= radius => RowScaling::AsItIs,
+            (None, Norm::L2) => RowScaling::AtMost(radius),
         };
         Ok(Recipe {
             width: self.width,
@@ -264,7 +264,7 @@ impl ColumnEncoder {
         let missing = match (&self.missing, stand_in) {
             (Fallback::Entries(entries, spot), _) | (Fallback::Refuse, Some((entries, spot))) => {
                 match (&self.rule, spot, entries.first()) {
-                    (Rule::Number(_), Spot::At(value), _) => RecipeMissing::Number(*value),
+                    (Rule::Number(_), PairValue::At(value), _) => RecipeMissing::Number(*value),
                     (_, _, Some((at, _))) => RecipeMissing::Place(at - self.start()),
                     _ => RecipeMissing::Nothing,
                 }
@@ -282,14 +282,14 @@ impl ColumnEncoder {
                 let coordinate = if number.log { Coordinate::FromLow } else { Coordinate::Plain };
                 let curve = Curve::new(coordinate, low, high);
                 let own = match number.scale {
-                    Scale::Unit => Own::Share(curve, 1.0, 0.0),
-                    Scale::Symmetric => Own::Share(curve, 2.0, -1.0),
-                    Scale::None if number.log => Own::Log,
-                    Scale::None => Own::AsItIs,
+                    Scale::Unit => OwnEntry::Share(curve, 1.0, 0.0),
+                    Scale::Symmetric => OwnEntry::Share(curve, 2.0, -1.0),
+                    Scale::None if number.log => OwnEntry::Log,
+                    Scale::None => OwnEntry::AsItIs,
                 };
                 let first = self.start() + u32::from(number.own);
-                let bends = number.hats.as_ref().map(|hats| Bends::new(hats, first));
-                RecipeRule::Number { low, high, own: number.own.then_some(own), bends }
+                let piecewise = number.hats.as_ref().map(|hats| PiecewiseLinear::new(hats, first));
+                RecipeRule::Number { low, high, own: number.own.then_some(own), piecewise }
             }
             Rule::Binary { lookup } => {
                 let places = [None, Some(0)];
@@ -346,20 +346,20 @@ mod tests {
                 }
                 (RecipeRule::Number { .. }, false, _) => Stands::At(cell.parse().unwrap()),
             };
-            if let (RecipeRule::Number { low, high, own, bends }, Stands::At(value)) =
+            if let (RecipeRule::Number { low, high, own, piecewise }, Stands::At(value)) =
                 (&column.rule, &stand)
             {
                 let value = value.clamp(*low, *high);
                 if let Some(own) = own {
                     row[start] = match own {
-                        Own::Share(curve, slope, offset) => slope * curve.at(value) + offset,
-                        Own::AsItIs => value,
-                        Own::Log => libm::log1p(value - low),
+                        OwnEntry::Share(curve, slope, offset) => slope * curve.at(value) + offset,
+                        OwnEntry::AsItIs => value,
+                        OwnEntry::Log => libm::log1p(value - low),
                     };
                 }
-                if let Some(bends) = bends {
-                    let entries = bends.at(value);
-                    row[bends.start as usize..][..entries.len()].copy_from_slice(&entries);
+                if let Some(piecewise) = piecewise {
+                    let entries = piecewise.at(value);
+                    row[piecewise.start as usize..][..entries.len()].copy_from_slice(&entries);
                 }
             }
             stands.push(stand);
@@ -370,13 +370,13 @@ mod tests {
         };
         for pair in &recipe.pairs {
             match pair {
-                RecipePair::Bends { columns: [a, b], bends } => {
+                RecipePair::PiecewiseLinear { columns: [a, b], piecewise } => {
                     if let (Stands::At(x), Stands::At(y)) = (&stands[*a], &stands[*b]) {
                         let (left, right) =
-                            (bends[0].at(within(*a, *x)), bends[1].at(within(*b, *y)));
+                            (piecewise[0].at(within(*a, *x)), piecewise[1].at(within(*b, *y)));
                         let products = left.iter().flat_map(|x| right.iter().map(move |y| x * y));
                         for (at, product) in products.enumerate() {
-                            row[bends[0].start as usize + at] = product;
+                            row[piecewise[0].start as usize + at] = product;
                         }
                     }
                 }
@@ -391,12 +391,12 @@ mod tests {
         recipe.constant.iter().for_each(|(at, value)| row[*at as usize] = *value);
         let length = row.iter().map(|x| x * x).sum::<f64>().sqrt();
         let factor = match recipe.length {
-            Length::AtMost(radius) if length > radius => radius / length,
-            Length::Times(factor) => factor,
+            RowScaling::AtMost(radius) if length > radius => radius / length,
+            RowScaling::Times(factor) => factor,
             _ => 1.0,
         };
         row.iter_mut().for_each(|x| *x *= factor);
-        if let Length::EachAtMost(radius) = recipe.length {
+        if let RowScaling::EachAtMost(radius) = recipe.length {
             row.iter_mut().for_each(|x| *x = x.clamp(-radius, radius));
         }
         row

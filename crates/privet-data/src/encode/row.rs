@@ -4,7 +4,7 @@ use super::{
     column::{Encoded, Number, parse_number, some_of},
     lookup::Lookup,
     one_row::within,
-    pair::Spot,
+    pair::PairValue,
     *,
 };
 use crate::error::Problem;
@@ -25,7 +25,7 @@ pub struct RowEncoder<'a> {
     classes: Option<Lookup>,
     row: Vec<(u32, f64)>,
     /// The value of each encoder's cell, for pairs.
-    spots: Vec<Spot>,
+    spots: Vec<PairValue>,
     /// Counts of unlisted categories, by position among the schema's columns.
     unknown: Vec<u64>,
     stand_ins: u64,

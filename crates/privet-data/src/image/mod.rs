@@ -31,7 +31,7 @@ use crate::matrix::{DenseMatrix, Matrix};
 use crate::schema::ImageFacts;
 use project::Projection;
 use rayon::prelude::*;
-use scatter::{MAPS, Room, Scattering};
+use scatter::{MAPS, ScatterBuffers, Scattering};
 
 /// The number of scales J.
 const SCALES: u32 = 2;
@@ -56,8 +56,8 @@ pub struct ImageEncoder {
 }
 
 /// Scratch memory of a thread.
-struct Desk {
-    room: Room,
+struct ThreadBuffers {
+    room: ScatterBuffers,
     maps: Vec<f32>,
     transformed: Vec<f32>,
     features: Vec<f64>,
@@ -80,17 +80,17 @@ impl ImageEncoder {
         let (rows, width) = (pixels.rows(), self.features);
         let mut values = vec![0.0_f32; rows * width];
         values.par_chunks_mut((PIECE * width).max(1)).enumerate().for_each(|(piece, values)| {
-            let mut desk = self.desk();
+            let mut buffers = self.buffers();
             for (place, row) in values.chunks_exact_mut(width.max(1)).enumerate() {
-                self.row(&pixels.dense_row(PIECE * piece + place), clip, &mut desk, row);
+                self.row(&pixels.dense_row(PIECE * piece + place), clip, &mut buffers, row);
             }
         });
         Matrix::Dense(DenseMatrix::new(values, rows, width))
     }
 
-    fn desk(&self) -> Desk {
+    fn buffers(&self) -> ThreadBuffers {
         let maps = MAPS * self.scattering.places() * self.channels;
-        Desk {
+        ThreadBuffers {
             room: self.scattering.room(),
             maps: vec![0.0; maps],
             transformed: Vec::new(),
@@ -98,8 +98,8 @@ impl ImageEncoder {
         }
     }
 
-    fn row(&self, pixels: &[f32], clip: &Clip, desk: &mut Desk, row: &mut [f32]) {
-        let Desk { room, maps, transformed, features } = desk;
+    fn row(&self, pixels: &[f32], clip: &Clip, buffers: &mut ThreadBuffers, row: &mut [f32]) {
+        let ThreadBuffers { room, maps, transformed, features } = buffers;
         let places = self.scattering.places();
         for (channel, maps) in maps.chunks_exact_mut(MAPS * places).enumerate() {
             self.scattering.maps(&pixels[channel..], self.channels, room, maps);

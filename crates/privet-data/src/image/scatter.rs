@@ -42,7 +42,7 @@ pub(super) struct Scattering {
 }
 
 /// Scratch memory for one image's transform.
-pub(super) struct Room {
+pub(super) struct ScatterBuffers {
     image: Vec<Lanes<1>>,
     fine: Vec<Lanes<ANGLES>>,
     coarse: Vec<Lanes<ANGLES>>,
@@ -91,10 +91,10 @@ impl Scattering {
         self.fine_averages.iter().map(|axis| axis.means.len()).product()
     }
 
-    pub(super) fn room(&self) -> Room {
+    pub(super) fn room(&self) -> ScatterBuffers {
         let points = self.rows * self.columns;
         let half_averaged = self.fine_averages[0].means.len() * self.columns;
-        Room {
+        ScatterBuffers {
             image: vec![Lanes::ZERO; points],
             fine: vec![Lanes::ZERO; points],
             coarse: vec![Lanes::ZERO; points / 4],
@@ -106,7 +106,13 @@ impl Scattering {
     }
 
     /// Writes the [`MAPS`] maps of `pixels`, which lie `apart` from one another, row after row.
-    pub(super) fn maps(&self, pixels: &[f32], apart: usize, room: &mut Room, maps: &mut [f32]) {
+    pub(super) fn maps(
+        &self,
+        pixels: &[f32],
+        apart: usize,
+        room: &mut ScatterBuffers,
+        maps: &mut [f32],
+    ) {
         let places = self.places();
         let (top, left) = ((self.rows - self.height) / 2, (self.columns - self.width) / 2);
         room.image.fill(Lanes::ZERO);

@@ -85,10 +85,10 @@ fn maps_agree_with_the_definition() {
     let mut maps = vec![0.0; MAPS * 49];
     scattering.maps(&image, 1, &mut scattering.room(), &mut maps);
     for (map, place, expected) in vectors {
-        let found = maps[map * 49 + place];
+        let actual = maps[map * 49 + place];
         assert!(
-            (found - expected).abs() < 2e-5,
-            "map {map}, place {place}: {found}, not {expected}"
+            (actual - expected).abs() < 2e-5,
+            "map {map}, place {place}: {actual}, not {expected}"
         );
     }
 }

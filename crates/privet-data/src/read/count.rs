@@ -10,7 +10,7 @@ use super::{
     files_of, here, known_by,
     lines::{LONGEST_RECORD, Line, next_line},
     open::{Input, Stream},
-    split::{Found, PerLine, Quoted, Records},
+    split::{PerLine, Quoted, RecordEnd, Records},
 };
 use crate::{
     error::{DataError, Place},
@@ -73,11 +73,11 @@ fn header(
     loop {
         let (file, longest) = (here(place), LONGEST_RECORD);
         match records.next(record)? {
-            Found::Record => return Ok(()),
-            Found::Blank => {}
-            Found::End => return Err(DataError::Empty { file }),
-            Found::TooLong => return Err(DataError::TooLong { file, row: 1, longest }),
-            Found::Open => return Err(DataError::Damaged { file, format: "csv" }),
+            RecordEnd::Record => return Ok(()),
+            RecordEnd::Blank => {}
+            RecordEnd::End => return Err(DataError::Empty { file }),
+            RecordEnd::TooLong => return Err(DataError::TooLong { file, row: 1, longest }),
+            RecordEnd::Open => return Err(DataError::Damaged { file, format: "csv" }),
         }
     }
 }
@@ -90,10 +90,10 @@ fn counted(records: &mut impl Records, has_header: bool, place: &Place) -> Resul
     let mut count = 0;
     loop {
         match records.next(&mut record)? {
-            Found::End => return Ok(count),
+            RecordEnd::End => return Ok(count),
             // The end of this record is unknown, and the reader refuses it.
-            Found::TooLong => return Ok(count + 1),
-            Found::Record | Found::Blank | Found::Open => count += 1,
+            RecordEnd::TooLong => return Ok(count + 1),
+            RecordEnd::Record | RecordEnd::Blank | RecordEnd::Open => count += 1,
         }
     }
 }

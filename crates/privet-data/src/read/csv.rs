@@ -5,7 +5,7 @@ use super::{
     here,
     lines::LONGEST_RECORD,
     open::Stream,
-    split::{Found, PerLine, Quoted, Records},
+    split::{PerLine, Quoted, RecordEnd, Records},
 };
 use crate::{encode::Cell, error::DataError};
 use csv::ByteRecord;
@@ -58,11 +58,11 @@ fn read_records(
         if facts.header && header == Header::Awaited {
             match found {
                 // A header without records may be a table; nothing at all is not.
-                Found::End => return Err(DataError::Empty { file: here(place) }),
-                Found::Blank => {}
-                Found::TooLong => return Err(too_long()),
-                Found::Open => return Err(damaged()),
-                Found::Record => {
+                RecordEnd::End => return Err(DataError::Empty { file: here(place) }),
+                RecordEnd::Blank => {}
+                RecordEnd::TooLong => return Err(too_long()),
+                RecordEnd::Open => return Err(damaged()),
+                RecordEnd::Record => {
                     let trim = |cell| if facts.trim { <[u8]>::trim_ascii(cell) } else { cell };
                     let names: Vec<&[u8]> = record.iter().map(trim).collect();
                     header = Header::Known(collector.layout(&names)?, record.len());
@@ -71,13 +71,13 @@ fn read_records(
             continue;
         }
         match found {
-            Found::End => break,
-            Found::Record => {}
-            Found::TooLong => {
+            RecordEnd::End => break,
+            RecordEnd::Record => {}
+            RecordEnd::TooLong => {
                 collector.unreadable(too_long)?;
                 continue;
             }
-            Found::Blank | Found::Open => {
+            RecordEnd::Blank | RecordEnd::Open => {
                 collector.unreadable(damaged)?;
                 continue;
             }

@@ -26,7 +26,7 @@ pub struct Header {
 
 /// A reason to doubt that a first line is a header. Its words could then be a person's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Doubt {
+pub enum HeaderDoubt {
     /// A name that is a number.
     Number,
     /// A name that is a date.
@@ -37,7 +37,7 @@ pub enum Doubt {
     Repeated,
 }
 
-impl std::fmt::Display for Doubt {
+impl std::fmt::Display for HeaderDoubt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Number => "a number",
@@ -98,21 +98,25 @@ impl Header {
     }
 
     /// The reasons to doubt that this is a header, each with the position of the name, from 1.
-    pub fn doubts(&self) -> Vec<(usize, Doubt)> {
+    pub fn doubts(&self) -> Vec<(usize, HeaderDoubt)> {
         let mut times: HashMap<&str, usize> = HashMap::new();
         self.names.iter().for_each(|name| *times.entry(name).or_default() += 1);
         let dated = |name: &str| {
             [DateOrder::Ymd, DateOrder::Dmy, DateOrder::Mdy].iter().any(|o| is_date(name, *o))
         };
-        let doubt = |name: &String| match name.as_str() {
-            "" => Some(Doubt::Empty),
-            name if name.parse::<f64>().is_ok() => Some(Doubt::Number),
-            name if dated(name) => Some(Doubt::Date),
-            name if times[name] > 1 => Some(Doubt::Repeated),
+        let header_doubt = |name: &String| match name.as_str() {
+            "" => Some(HeaderDoubt::Empty),
+            name if name.parse::<f64>().is_ok() => Some(HeaderDoubt::Number),
+            name if dated(name) => Some(HeaderDoubt::Date),
+            name if times[name] > 1 => Some(HeaderDoubt::Repeated),
             _ => None,
         };
         let found = self.names.iter().enumerate();
-        found.filter_map(|(place, name)| doubt(name).map(|doubt| (place + 1, doubt))).collect()
+        found
+            .filter_map(|(place, name)| {
+                header_doubt(name).map(|header_doubt| (place + 1, header_doubt))
+            })
+            .collect()
     }
 }
 
@@ -164,11 +168,11 @@ mod tests {
     fn a_line_that_may_be_a_record_is_doubted() {
         for (text, doubts) in [
             ("age,ward\n", vec![]),
-            ("41,ward\n", vec![(1, Doubt::Number)]),
-            ("name,2024-03-05\n", vec![(2, Doubt::Date)]),
-            ("name,05.03.2024\n", vec![(2, Doubt::Date)]),
-            ("name,,x\n", vec![(2, Doubt::Empty)]),
-            ("a,b,a\n", vec![(1, Doubt::Repeated), (3, Doubt::Repeated)]),
+            ("41,ward\n", vec![(1, HeaderDoubt::Number)]),
+            ("name,2024-03-05\n", vec![(2, HeaderDoubt::Date)]),
+            ("name,05.03.2024\n", vec![(2, HeaderDoubt::Date)]),
+            ("name,,x\n", vec![(2, HeaderDoubt::Empty)]),
+            ("a,b,a\n", vec![(1, HeaderDoubt::Repeated), (3, HeaderDoubt::Repeated)]),
         ] {
             assert_eq!(header("t.csv", text).doubts(), doubts, "{text}");
         }

@@ -82,13 +82,16 @@ impl Names {
     }
 
     /// The user's name.
-    pub(super) fn name<'a>(&self, found: Identifier<'a>) -> Result<Cow<'a, [u8]>, EncodeError> {
+    pub(super) fn name<'a>(
+        &self,
+        identifier: Identifier<'a>,
+    ) -> Result<Cow<'a, [u8]>, EncodeError> {
         let accepted = || spelled::accepted(self.spelling).into();
-        self.checked(found).map_err(|problem| EncodeError { problem, accepted: accepted() })
+        self.checked(identifier).map_err(|problem| EncodeError { problem, accepted: accepted() })
     }
 
-    fn checked<'a>(&self, found: Identifier<'a>) -> Result<Cow<'a, [u8]>, Problem> {
-        let number = match found {
+    fn checked<'a>(&self, identifier: Identifier<'a>) -> Result<Cow<'a, [u8]>, Problem> {
+        let number = match identifier {
             Identifier::Missing => return Err(Problem::Missing),
             Identifier::Refused(problem) => return Err(problem),
             Identifier::Text(text) => return self.text(text),

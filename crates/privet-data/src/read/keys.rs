@@ -17,7 +17,7 @@ use super::{
     here,
     identifier::{Identifier, Names},
     open::{Input, KnownBy},
-    split::{Found, PerLine, Records},
+    split::{PerLine, RecordEnd, Records},
     unit::UNIT_KEY,
 };
 use crate::{
@@ -167,11 +167,11 @@ pub fn held_keys(
     let mut record = ByteRecord::new();
     let header = loop {
         match records.next(&mut record)? {
-            Found::End => return Err(DataError::Empty { file: here(&place) }),
-            Found::Record => break record.clone(),
-            Found::Blank => continue,
+            RecordEnd::End => return Err(DataError::Empty { file: here(&place) }),
+            RecordEnd::Record => break record.clone(),
+            RecordEnd::Blank => continue,
             // Otherwise records would be taken for the names, and decide how all other lines are read.
-            Found::Open | Found::TooLong => {
+            RecordEnd::Open | RecordEnd::TooLong => {
                 return Err(DataError::Damaged { file: here(&place), format: "csv" });
             }
         }
@@ -197,12 +197,14 @@ pub fn held_keys(
     loop {
         let found = records.next(&mut record)?;
         match found {
-            Found::End => break,
+            RecordEnd::End => break,
             // A blank line is a record too, though unreadable: the number of records must not depend on
             // their content.
-            Found::Blank | Found::Record | Found::Open | Found::TooLong => rows += 1,
+            RecordEnd::Blank | RecordEnd::Record | RecordEnd::Open | RecordEnd::TooLong => {
+                rows += 1
+            }
         }
-        if found != Found::Record || record.len() != header.len() {
+        if found != RecordEnd::Record || record.len() != header.len() {
             continue;
         }
         let mut keys = Vec::with_capacity(wanted.len());

@@ -18,6 +18,7 @@
 //! - Every refusal names file, row, column and the accepted values, never a cell's content. No input
 //!   makes a reader panic; panics of third-party decoders are caught.
 
+mod canonical;
 mod collect;
 mod count;
 mod csv;
@@ -34,24 +35,23 @@ mod open;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod problems;
-mod raw;
 mod spelled;
 mod split;
 mod survey;
 mod unchanged;
 mod unit;
 
+pub use canonical::{RowForm, raw_rows};
 pub use count::count_records;
 pub use fence::inside_fence;
 pub use files::{files_of, is_several};
-pub use header::{Doubt, Header};
+pub use header::{Header, HeaderDoubt};
 pub use keys::{
     CellKey, HeldKeys, KeyCap, LONGEST_KEY, MISSING, Sought, bin_edges, bin_of, held_keys,
 };
 pub use lines::LONGEST_RECORD;
 pub use open::decompressed;
 pub use problems::{TableProblem, problems};
-pub use raw::{RowForm, raw_rows};
 pub use survey::{ColumnSurvey, survey};
 pub use unchanged::Unchanged;
 pub(crate) use unchanged::{changed, state_of};

@@ -19,7 +19,7 @@ use std::{
 
 /// The outcome of reading a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum RecordEnd {
     /// The file is at its end.
     End,
     /// A record.
@@ -35,7 +35,7 @@ pub(super) enum Found {
 /// A source of records.
 pub(super) trait Records {
     /// Reads the next record into `record`.
-    fn next(&mut self, record: &mut ByteRecord) -> Result<Found, DataError>;
+    fn next(&mut self, record: &mut ByteRecord) -> Result<RecordEnd, DataError>;
 }
 
 /// Bytes that the CSV reader requests at a time.
@@ -91,13 +91,13 @@ impl<'a> Quoted<'a> {
 }
 
 impl Records for Quoted<'_> {
-    fn next(&mut self, record: &mut ByteRecord) -> Result<Found, DataError> {
+    fn next(&mut self, record: &mut ByteRecord) -> Result<RecordEnd, DataError> {
         self.left.set(ALLOWED);
         match self.reader.read_byte_record(record) {
-            Ok(true) if record.as_slice().len() > LONGEST_RECORD => Ok(Found::TooLong),
-            Ok(true) => Ok(Found::Record),
-            Ok(false) => Ok(Found::End),
-            Err(_) if self.left.get() == 0 => Ok(Found::TooLong),
+            Ok(true) if record.as_slice().len() > LONGEST_RECORD => Ok(RecordEnd::TooLong),
+            Ok(true) => Ok(RecordEnd::Record),
+            Ok(false) => Ok(RecordEnd::End),
+            Err(_) if self.left.get() == 0 => Ok(RecordEnd::TooLong),
             Err(error) => Err(self.origin.failed(error.into())),
         }
     }
@@ -140,9 +140,9 @@ impl<'a> PerLine<'a> {
     }
 
     /// Splits the line into cells. No state is carried over to the next line.
-    fn split(&mut self, record: &mut ByteRecord) -> Found {
+    fn split(&mut self, record: &mut ByteRecord) -> RecordEnd {
         if self.line.is_empty() {
-            return Found::Blank;
+            return RecordEnd::Blank;
         }
         self.line.push(b'\n');
         self.cells.resize(self.cells.len().max(self.line.len() + 1), 0);
@@ -158,7 +158,7 @@ impl<'a> PerLine<'a> {
                 ReadRecordResult::Record => break,
                 ReadRecordResult::OutputEndsFull => self.ends.resize(2 * self.ends.len(), 0),
                 // All input is used and no record has ended.
-                _ => return Found::Open,
+                _ => return RecordEnd::Open,
             }
         }
         record.clear();
@@ -167,20 +167,20 @@ impl<'a> PerLine<'a> {
             record.push_field(&self.cells[start..end]);
             start = end;
         }
-        Found::Record
+        RecordEnd::Record
     }
 }
 
 impl Records for PerLine<'_> {
-    fn next(&mut self, record: &mut ByteRecord) -> Result<Found, DataError> {
+    fn next(&mut self, record: &mut ByteRecord) -> Result<RecordEnd, DataError> {
         let pass_over = !self.awaits_header;
         let found = next_line(&mut self.stream.bytes, &mut self.line, LONGEST_RECORD, pass_over);
         match found.map_err(|error| self.stream.origin.failed(error))? {
-            Line::End => Ok(Found::End),
-            Line::TooLong => Ok(Found::TooLong),
+            Line::End => Ok(RecordEnd::End),
+            Line::TooLong => Ok(RecordEnd::TooLong),
             Line::Whole => {
                 let found = self.split(record);
-                self.awaits_header &= found != Found::Record;
+                self.awaits_header &= found != RecordEnd::Record;
                 Ok(found)
             }
         }

@@ -7,7 +7,7 @@ use super::{
     csv::skip_byte_order_mark,
     here,
     open::{Input, KnownBy},
-    split::{Found, Quoted, Records},
+    split::{Quoted, RecordEnd, Records},
 };
 use crate::{
     error::DataError,
@@ -92,10 +92,10 @@ pub fn survey(path: &Path, facts: &FileFacts) -> Result<Vec<ColumnSurvey>, DataE
     let mut columns: Vec<ColumnSurvey> = Vec::new();
     for row in 1_u64.. {
         match records.next(&mut record)? {
-            Found::End => break,
-            Found::Record => {}
-            Found::Blank => continue,
-            Found::Open | Found::TooLong => {
+            RecordEnd::End => break,
+            RecordEnd::Record => {}
+            RecordEnd::Blank => continue,
+            RecordEnd::Open | RecordEnd::TooLong => {
                 return Err(DataError::Damaged { file: here(&place), format: "csv" });
             }
         }

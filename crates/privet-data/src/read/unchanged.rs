@@ -14,15 +14,15 @@ use std::time::UNIX_EPOCH;
 
 /// Bytes that identify a file's state; `None` if it is not a regular file.
 pub(crate) fn state_of(file: &Path) -> io::Result<Option<Vec<u8>>> {
-    let found = fs::metadata(file)?;
-    if !found.is_file() {
+    let metadata = fs::metadata(file)?;
+    if !metadata.is_file() {
         return Ok(None);
     }
-    let changed = found.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
     let changed = changed.map_or(0, |since| since.as_nanos());
-    let mut state = found.len().to_le_bytes().to_vec();
+    let mut state = metadata.len().to_le_bytes().to_vec();
     state.extend_from_slice(&changed.to_le_bytes());
-    state.extend_from_slice(&on_disk(&found));
+    state.extend_from_slice(&on_disk(&metadata));
     Ok(Some(state))
 }
 

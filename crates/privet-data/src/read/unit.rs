@@ -50,8 +50,8 @@ impl UnitCap {
     }
 
     /// Counts the next row for its user.
-    pub(super) fn row(&mut self, found: Identifier<'_>) -> Result<(), EncodeError> {
-        let name = self.names.name(found)?;
+    pub(super) fn row(&mut self, identifier: Identifier<'_>) -> Result<(), EncodeError> {
+        let name = self.names.name(identifier)?;
         let row = self.units.len();
         let number = self.users.len() as u64;
         if !self.users.contains_key(&*name) {

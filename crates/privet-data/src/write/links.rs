@@ -9,7 +9,7 @@ const LINKS: u32 = 40;
 
 /// The end of a chain of links.
 #[derive(Debug)]
-pub enum Found {
+pub enum LinkEnd {
     /// Nothing exists at this path.
     Nothing(PathBuf),
     /// A regular file at this path.
@@ -23,23 +23,23 @@ pub enum Found {
 }
 
 /// Follows links by hand, so that where a link leads to nothing, its target can be created.
-pub fn follow(path: &Path) -> io::Result<Found> {
+pub fn follow(path: &Path) -> io::Result<LinkEnd> {
     let mut path = path.to_path_buf();
     for _ in 0..LINKS {
         let metadata = match fs::symlink_metadata(&path) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok(Found::Nothing(path));
+                return Ok(LinkEnd::Nothing(path));
             }
             Err(error) => return Err(error),
         };
         if !metadata.is_symlink() {
             return Ok(kind(path, &metadata));
         }
-        let folder = super::whole::folder_of(&path);
+        let folder = super::atomic::folder_of(&path);
         // An open descriptor: its target's path, if it has one, is not the path that was given.
         if folder.canonicalize().is_ok_and(|folder| folder.starts_with("/proc")) {
-            return Ok(Found::Stream);
+            return Ok(LinkEnd::Stream);
         }
         path = folder.join(fs::read_link(&path)?);
     }
@@ -52,15 +52,15 @@ pub fn names_a_folder(path: &Path) -> bool {
     path.file_name().is_none() || bytes.ends_with(b"/") || bytes.ends_with(b"/.")
 }
 
-fn kind(path: PathBuf, metadata: &Metadata) -> Found {
+fn kind(path: PathBuf, metadata: &Metadata) -> LinkEnd {
     if metadata.is_file() {
-        Found::File(path)
+        LinkEnd::File(path)
     } else if metadata.is_dir() {
-        Found::Folder
+        LinkEnd::Folder
     } else if is_disk(metadata) {
-        Found::Disk
+        LinkEnd::Disk
     } else {
-        Found::Stream
+        LinkEnd::Stream
     }
 }
 

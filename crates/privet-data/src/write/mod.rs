@@ -20,14 +20,14 @@
 //! for temporary files, under a free name: its own with a number, or `privet-model-N.json` where that
 //! is too long.
 
-mod left;
+mod atomic;
 mod links;
 mod precious;
-mod whole;
+mod unfinished;
 
-pub use whole::settle;
+pub use atomic::settle;
 
-use links::Found;
+use links::LinkEnd;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -105,7 +105,7 @@ impl From<WriteError> for io::Error {
 /// The place where a result was written.
 #[derive(Debug)]
 #[must_use = "it may not be where it should have gone"]
-pub struct Kept {
+pub struct Written {
     /// The path written to.
     pub path: PathBuf,
     /// The reason it is not the requested path; `None` if it is.
@@ -138,24 +138,24 @@ impl Destination {
         let found = links::follow(path).map_err(WriteError::at(path))?;
         let mut swept = Vec::new();
         let way = match found {
-            Found::Nothing(target) if links::names_a_folder(&target) => {
+            LinkEnd::Nothing(target) if links::names_a_folder(&target) => {
                 return Err(WriteError::Folder { path: path.into() });
             }
-            Found::Folder => return Err(WriteError::Folder { path: path.into() }),
-            Found::File(_) | Found::Disk if existing == Existing::Keep => {
+            LinkEnd::Folder => return Err(WriteError::Folder { path: path.into() }),
+            LinkEnd::File(_) | LinkEnd::Disk if existing == Existing::Keep => {
                 return Err(WriteError::Exists { path: path.into() });
             }
-            Found::Nothing(target) | Found::File(target) => {
+            LinkEnd::Nothing(target) | LinkEnd::File(target) => {
                 if existing != Existing::Own
                     && let Some(what) = precious::precious(&target)
                 {
                     return Err(WriteError::Precious { path: path.into(), what });
                 }
-                whole::probe(&target)?;
-                swept = left::sweep(&whole::folder_of(&target));
+                atomic::probe(&target)?;
+                swept = unfinished::sweep(&atomic::folder_of(&target));
                 Way::Whole(target, existing)
             }
-            Found::Disk | Found::Stream => {
+            LinkEnd::Disk | LinkEnd::Stream => {
                 let opened = OpenOptions::new().append(true).open(path);
                 Way::Through(opened.map_err(WriteError::at(path))?)
             }
@@ -197,7 +197,7 @@ impl Destination {
     pub fn write(&mut self, bytes: &[u8]) -> Result<(), WriteError> {
         let failed = WriteError::at(&self.asked);
         match &mut self.way {
-            Way::Whole(target, existing) => whole::put(target, bytes, *existing),
+            Way::Whole(target, existing) => atomic::put(target, bytes, *existing),
             Way::Through(file) => file.write_all(bytes).and_then(|()| file.flush()).map_err(failed),
             Way::Standard => {
                 let mut out = io::stdout().lock();
@@ -208,11 +208,11 @@ impl Destination {
 
     /// Writes a result that cannot be made again; to another path if necessary. On error it was written
     /// nowhere; the error is that of the requested path.
-    pub fn keep(mut self, bytes: &[u8]) -> Result<Kept, WriteError> {
+    pub fn keep(mut self, bytes: &[u8]) -> Result<Written, WriteError> {
         match self.write(bytes) {
-            Ok(()) => Ok(Kept { path: self.asked, instead: None, swept: self.swept }),
+            Ok(()) => Ok(Written { path: self.asked, instead: None, swept: self.swept }),
             Err(why) => elsewhere(self.file(), bytes, why)
-                .map(|kept| Kept { swept: self.swept.clone(), ..kept }),
+                .map(|kept| Written { swept: self.swept.clone(), ..kept }),
         }
     }
 }
@@ -237,11 +237,11 @@ fn void() -> bool {
 
 /// Writes a result that cannot be made again to a path that was not checked before; to another path if
 /// necessary. A file that holds the same bytes already counts as written.
-pub fn keep(path: &Path, bytes: &[u8], existing: Existing) -> Result<Kept, WriteError> {
+pub fn keep(path: &Path, bytes: &[u8], existing: Existing) -> Result<Written, WriteError> {
     match Destination::open(path, existing) {
         Ok(destination) => destination.keep(bytes),
         Err(WriteError::Exists { .. }) if holds(path, bytes) => {
-            Ok(Kept { path: path.into(), instead: None, swept: Vec::new() })
+            Ok(Written { path: path.into(), instead: None, swept: Vec::new() })
         }
         Err(why) => elsewhere(Some(path), bytes, why),
     }
@@ -249,22 +249,22 @@ pub fn keep(path: &Path, bytes: &[u8], existing: Existing) -> Result<Kept, Write
 
 /// True if a file holds these bytes.
 fn holds(path: &Path, bytes: &[u8]) -> bool {
-    let found = fs::metadata(path);
-    found.is_ok_and(|found| found.is_file() && found.len() == bytes.len() as u64)
+    let metadata = fs::metadata(path);
+    metadata.is_ok_and(|metadata| metadata.is_file() && metadata.len() == bytes.len() as u64)
         && fs::read(path).is_ok_and(|there| there == bytes)
 }
 
 /// Writes beside the requested path, or in another folder, under a free name.
-fn elsewhere(wanted: Option<&Path>, bytes: &[u8], why: WriteError) -> Result<Kept, WriteError> {
+fn elsewhere(wanted: Option<&Path>, bytes: &[u8], why: WriteError) -> Result<Written, WriteError> {
     let name = wanted.filter(|path| path.file_name().is_some()).unwrap_or(Path::new(UNNAMED));
-    let folders = [whole::folder_of(name), ".".into(), std::env::temp_dir()];
+    let folders = [atomic::folder_of(name), ".".into(), std::env::temp_dir()];
     // A name of the largest length leaves no room for a number.
     let names = [name, Path::new(UNNAMED)];
     for (folder, name) in folders.iter().flat_map(|folder| names.map(|name| (folder, name))) {
         for number in 2..NAMES {
             let path = folder.join(numbered(name, number));
-            match whole::put(&path, bytes, Existing::Keep) {
-                Ok(()) => return Ok(Kept { path, instead: Some(why), swept: Vec::new() }),
+            match atomic::put(&path, bytes, Existing::Keep) {
+                Ok(()) => return Ok(Written { path, instead: Some(why), swept: Vec::new() }),
                 Err(WriteError::Exists { .. }) => {}
                 Err(_) => break,
             }

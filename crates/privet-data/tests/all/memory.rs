@@ -177,9 +177,9 @@ fn blanks_around_texts_and_names_count_only_where_the_schema_says_so() {
     let one_person = Texts(vec!["p", " p "]);
     let expected = read(&schema, "work", &tidy, &Texts(vec!["p", "p"])).unwrap();
     assert_eq!(expected.features.rows(), 1, "one row of each person");
-    let found = read(&schema, " work", &loose, &one_person).unwrap();
-    assert_eq!(found.features.rows(), 1);
-    assert_eq!(found.features.dense_row(0), expected.features.dense_row(0));
+    let actual = read(&schema, " work", &loose, &one_person).unwrap();
+    assert_eq!(actual.features.rows(), 1);
+    assert_eq!(actual.features.dense_row(0), expected.features.dense_row(0));
     let exact = SCHEMA.replace("[file]", "[file]\ntrim = false");
     let exact = Schema::from_toml(&exact).unwrap();
     assert!(read(&exact, " work", &loose, &one_person).is_err());

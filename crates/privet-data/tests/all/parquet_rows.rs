@@ -71,12 +71,12 @@ fn rows_are_those_of_text_in_order() {
             let schema = schema("invalid = \"drop\"", storage);
             let cells = cells(bad);
             let text = csv_bytes(&as_csv(&cells), &schema).unwrap();
-            let found = parquet_bytes(&as_parquet(&cells), &schema).unwrap();
-            assert_eq!((found.rows(), &found.target), (ROWS, &text.target));
-            let same = |row: usize| found.features.dense_row(row) == text.features.dense_row(row);
+            let actual = parquet_bytes(&as_parquet(&cells), &schema).unwrap();
+            assert_eq!((actual.rows(), &actual.target), (ROWS, &text.target));
+            let same = |row: usize| actual.features.dense_row(row) == text.features.dense_row(row);
             assert!((0..ROWS).all(same), "{storage}");
-            assert!(found.report == text.report, "null rows and unlisted cells are counted alike");
-            assert_eq!(found.report.null_rows, bad);
+            assert!(actual.report == text.report, "null rows and unlisted cells are counted alike");
+            assert_eq!(actual.report.null_rows, bad);
         }
     }
 }

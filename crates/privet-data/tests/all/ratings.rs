@@ -27,14 +27,14 @@ fn every_layout_gives_one_row_a_user() {
         [(triples, Layout::Triples), (movielens, Layout::MovieLens), (tabs, Layout::MovieLens100k)]
     {
         let schema = schema(layout, 3, [1.0, 5.0], 3);
-        let found = read(text, layout, &schema).unwrap();
-        assert_eq!([0, 1].map(|row| found.features.dense_row(row)), expected, "{layout:?}");
-        assert_eq!(found.units, Some(vec![0, 1]), "{layout:?}");
+        let actual = read(text, layout, &schema).unwrap();
+        assert_eq!([0, 1].map(|row| actual.features.dense_row(row)), expected, "{layout:?}");
+        assert_eq!(actual.units, Some(vec![0, 1]), "{layout:?}");
         assert_eq!(Schema::from_toml(&schema.to_toml()).unwrap(), schema);
     }
     let schema = schema(Layout::Grid, 3, [-10.0, 10.0], 3);
-    let found = read("2,-5.0,99,10\n1,-10,99,99\n", Layout::Grid, &schema).unwrap();
-    assert_eq!([0, 1].map(|row| found.features.dense_row(row)), expected);
+    let actual = read("2,-5.0,99,10\n1,-10,99,99\n", Layout::Grid, &schema).unwrap();
+    assert_eq!([0, 1].map(|row| actual.features.dense_row(row)), expected);
     assert_eq!("jester".parse::<Layout>().unwrap(), Layout::Grid);
     assert!("csv".parse::<Layout>().unwrap_err().to_string().contains("movielens-100k"));
 }
@@ -42,16 +42,17 @@ fn every_layout_gives_one_row_a_user() {
 #[test]
 fn bad_ratings_are_refused_or_moved_into_their_bounds() {
     let schema = schema(Layout::Triples, 3, [1.0, 5.0], 3);
-    let found = read("user,item,rating\na,1,9\na,2,-9\na,7,3\n", Layout::Triples, &schema).unwrap();
+    let actual =
+        read("user,item,rating\na,1,9\na,2,-9\na,7,3\n", Layout::Triples, &schema).unwrap();
     // Out of bounds: the nearest; not listed: left out.
-    assert_eq!(found.features.dense_row(0), [2.0, 1.0, 0.0]);
+    assert_eq!(actual.features.dense_row(0), [2.0, 1.0, 0.0]);
     let twice = "user,item,rating\na,1,2\nb,1,1\na,1,4\n";
     let error = read(twice, Layout::Triples, &schema).unwrap_err();
     assert!(error.to_string().contains("twice"), "{error}");
     let draft = Draft { invalid: Some(Invalid::Drop), ..Draft::from(schema.clone()) };
     let lenient = draft.check().unwrap();
-    let found = read(twice, Layout::Triples, &lenient).unwrap();
-    assert_eq!(found.features.dense_row(0), [1.75, 0.0, 0.0], "the last counts");
+    let actual = read(twice, Layout::Triples, &lenient).unwrap();
+    assert_eq!(actual.features.dense_row(0), [1.75, 0.0, 0.0], "the last counts");
     assert!(read("user,item,rating\na,1,good\n", Layout::Triples, &schema).is_err());
     for (text, words) in [("1,2\n", "4 are accepted"), ("1,2,not-a-rating,99\n", "row 1, item 2")] {
         let error = read(text, Layout::Grid, &schema).unwrap_err().to_string();

@@ -174,9 +174,9 @@ fn counted_as_they_are_read() {
         ("1 2:0.5\n\n# none\n0 1:1 # some\n".into(), sparse.into()),
         ("1 2:0.5\n\n# none\n0 x\n1".into(), format!("invalid = \"drop\"\n{sparse}")),
     ] {
-        let found = counted(&text, &schema).unwrap();
-        assert_eq!(found, rows(&text, &schema).unwrap(), "{schema}\n{text}");
-        read_at_all += found;
+        let actual = counted(&text, &schema).unwrap();
+        assert_eq!(actual, rows(&text, &schema).unwrap(), "{schema}\n{text}");
+        read_at_all += actual;
     }
     assert!(read_at_all > 30);
     // Cells that the reader refuses.

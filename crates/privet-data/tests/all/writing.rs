@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 
-use privet_data::write::{Destination, Existing, Kept, WriteError, keep};
+use privet_data::write::{Destination, Existing, WriteError, Written, keep};
 use std::fs;
 use std::io::Read;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
@@ -131,7 +131,7 @@ fn what_appeared_meanwhile_is_kept_and_the_bytes_go_beside_it() {
         };
         appeared.unwrap();
         fs::write(folder.path().join("model-2.json"), "a third").unwrap();
-        let Kept { path: kept, instead, .. } = destination.keep(b"paid for").unwrap();
+        let Written { path: kept, instead, .. } = destination.keep(b"paid for").unwrap();
         assert!(matches!(instead, Some(WriteError::Exists { .. })));
         assert_eq!(kept, folder.path().join("model-3.json"));
         assert_eq!(fs::read(&kept).unwrap(), b"paid for");
@@ -178,12 +178,12 @@ fn ledgers_keys_journals_and_states_are_kept() {
             }
             let refused = Destination::open(&at(path), Existing::Replace).unwrap_err();
             assert!(matches!(refused, WriteError::Precious { .. }), "{path}: {refused}");
-            let Kept { path: elsewhere, .. } = keep(&at(path), b"x", Existing::Replace).unwrap();
+            let Written { path: elsewhere, .. } = keep(&at(path), b"x", Existing::Replace).unwrap();
             assert_ne!(elsewhere, at(path));
             fs::remove_file(elsewhere).unwrap();
         }
         if !name.ends_with("-wal") {
-            let Kept { path, .. } = late.keep(b"paid for").unwrap();
+            let Written { path, .. } = late.keep(b"paid for").unwrap();
             assert_ne!(path, at("late.json"), "{name} appeared meanwhile");
             fs::remove_file(path).unwrap();
         }
@@ -214,13 +214,13 @@ fn a_name_as_long_as_can_be_loses_nothing() {
     let path = folder.path().join("m".repeat(255));
     let destination = Destination::open(&path, Existing::Keep).unwrap();
     fs::write(&path, b"another's").unwrap();
-    let Kept { path: found, instead, .. } = destination.keep(b"paid for").unwrap();
+    let Written { path: found, instead, .. } = destination.keep(b"paid for").unwrap();
     assert!(matches!(instead, Some(WriteError::Exists { .. })), "{instead:?}");
     assert_eq!(found, folder.path().join("privet-model-2.json"));
     assert_eq!(fs::read(&found).unwrap(), b"paid for");
     assert_eq!(fs::read(&path).unwrap(), b"another's");
     // A name that is too long from the start.
-    let Kept { path: found, instead, .. } =
+    let Written { path: found, instead, .. } =
         keep(&folder.path().join("m".repeat(300)), b"paid for too", Existing::Keep).unwrap();
     assert!(matches!(instead, Some(WriteError::File { .. })), "{instead:?}");
     assert_eq!(found, folder.path().join("privet-model-3.json"));

@@ -91,7 +91,7 @@ pub fn meets(event: &Event, budget: Budget) -> Result<bool, AccountError> {
 
 /// The effort to spend on a bound on δ; every bound is valid.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Wanted<'a> {
+pub(super) enum BoundPrecision<'a> {
     /// As tight as possible, unless a cheap bound is well below this value.
     Below(f64),
     /// A rough bound, to steer a search; cheaper still if it is well below this value.
@@ -100,7 +100,7 @@ pub(super) enum Wanted<'a> {
     From(&'a Composed),
 }
 
-impl Wanted<'_> {
+impl BoundPrecision<'_> {
     fn enough(self) -> f64 {
         match self {
             Self::Below(enough) | Self::Rough(enough) => enough,
@@ -112,19 +112,19 @@ impl Wanted<'_> {
 impl Parts {
     /// Upper bound on δ at ε ≥ 0.
     pub fn delta(&self, epsilon: f64) -> f64 {
-        self.bound_delta(epsilon, Wanted::Below(0.0))
+        self.bound_delta(epsilon, BoundPrecision::Below(0.0))
     }
 
     /// Upper bound on δ at ε ≥ 0.
-    pub(super) fn bound_delta(&self, epsilon: f64, wanted: Wanted) -> f64 {
+    pub(super) fn bound_delta(&self, epsilon: f64, precision: BoundPrecision) -> f64 {
         if self.distance == 0.0 || self.leak >= 1.0 {
-            return self.leaky(epsilon, wanted);
+            return self.leaky(epsilon, precision);
         }
-        let enough = wanted.enough();
+        let enough = precision.enough();
         let epsilon = epsilon.min(FARTHEST);
         let charge = |e: f64| (1.0 + libm::exp(e)) * self.distance * (1.0 + 1e-14);
-        let charged = |e: f64| self.leaky(e, wanted) + charge(e);
-        let ideal = self.leaky(epsilon, wanted);
+        let charged = |e: f64| self.leaky(e, precision) + charge(e);
+        let ideal = self.leaky(epsilon, precision);
         let here = ideal + charge(epsilon);
         // The ideal curve is no lower at any smaller ε, so no search can reach `enough`.
         if enough > 0.0 && ideal > enough {
@@ -146,7 +146,7 @@ impl Parts {
             let charged = |e: f64| {
                 let close = (e - 2.0 * self.ratio) * (1.0 - 2.0 * f64::EPSILON);
                 let rare = (1.0 + libm::exp(e)) * self.outside;
-                let ideal = if close >= 0.0 { self.leaky(close, wanted) } else { 1.0 };
+                let ideal = if close >= 0.0 { self.leaky(close, precision) } else { 1.0 };
                 (libm::exp(self.ratio) * ideal + rare) * (1.0 + 1e-14)
             };
             let best = if smooth { lowest((60, FARTHEST), charged) } else { epsilon };
@@ -181,11 +181,11 @@ impl Parts {
         }
         // `high` always holds, so stopping at any point is safe.
         let most = pure.unwrap_or(FARTHEST);
-        let probe = |e: f64, wanted: Wanted| {
+        let probe = |e: f64, wanted: BoundPrecision| {
             let d = self.bound_delta(e, wanted);
             (d <= delta, libm::log(d.max(1e-320)) - libm::log(delta.max(1e-320)))
         };
-        let full = |e: f64| probe(e, Wanted::Below(delta));
+        let full = |e: f64| probe(e, BoundPrecision::Below(delta));
         if !self.selected.is_empty() {
             return crossing(most, 1e-10, full);
         }
@@ -200,13 +200,13 @@ impl Parts {
             return crossing(most, 1e-8, full);
         }
         // Many compositions would only show the same slowly; and grids only add.
-        if self.leaky(most, Wanted::Below(delta)) > delta {
+        if self.leaky(most, BoundPrecision::Below(delta)) > delta {
             return f64::INFINITY;
         }
         let mut near = distribution::guess(&rest, nu, delta).min(most);
         for effort in [Effort::Rough, Effort::Full, Effort::Full, Effort::Full, Effort::Full] {
             let Some(composed) = Composed::new(&rest, nu, near, effort) else { break };
-            let inside = |e: f64| probe(e, Wanted::From(&composed));
+            let inside = |e: f64| probe(e, BoundPrecision::From(&composed));
             let found = crossing_near(near, most, inside);
             let here = distribution::cell(found) == distribution::cell(near);
             near = found;
@@ -224,11 +224,11 @@ impl Parts {
         crossing(most, 1e-6, full)
     }
 
-    fn leaky(&self, e: f64, wanted: Wanted) -> f64 {
+    fn leaky(&self, e: f64, precision: BoundPrecision) -> f64 {
         if self.leak >= 1.0 {
             return 1.0;
         }
-        let ideal = self.ideal(e, wanted);
+        let ideal = self.ideal(e, precision);
         if self.leak == 0.0 {
             return ideal;
         }
@@ -237,7 +237,7 @@ impl Parts {
 
     /// The curve of the composition, never below a curve known to be attained: a lower result is a
     /// numerical failure, whatever the cause (NaN included).
-    fn ideal(&self, e: f64, wanted: Wanted) -> f64 {
+    fn ideal(&self, e: f64, precision: BoundPrecision) -> f64 {
         if !self.selected.is_empty() {
             return renyi::delta_by(e, |order| selected::divergence(self, order));
         }
@@ -255,13 +255,13 @@ impl Parts {
         if composed && objectives && floor > 0.3 {
             return 1.0; // worthless; composing distributions would only say so slowly
         }
-        match self.bounded_above(e, wanted) {
+        match self.bounded_above(e, precision) {
             found if found >= floor * (1.0 - 1e-9) => found.min(1.0),
             _ => 1.0,
         }
     }
 
-    fn bounded_above(&self, e: f64, wanted: Wanted) -> f64 {
+    fn bounded_above(&self, e: f64, precision: BoundPrecision) -> f64 {
         let nu = self.mu();
         let Some(rest) = self.lossy() else { return 1.0 };
         if rest.is_empty() {
@@ -286,18 +286,18 @@ impl Parts {
                 _ => {}
             }
         }
-        if let Wanted::From(composed) = wanted {
+        if let BoundPrecision::From(composed) = precision {
             return composed.delta(e);
         }
         // Composing distributions takes milliseconds and more: skip it where it cannot matter, and where
         // no composition resolves values this small.
         let quick = distribution::quick_delta(&rest, nu, e);
-        if quick <= 1e-3 * wanted.enough() {
+        if quick <= 1e-3 * precision.enough() {
             return quick;
         }
         let beyond = quick <= distribution::LEAST
-            || (wanted.enough() > 0.0 && wanted.enough() < distribution::LEAST);
-        if let (Wanted::Rough(_), false) = (wanted, beyond) {
+            || (precision.enough() > 0.0 && precision.enough() < distribution::LEAST);
+        if let (BoundPrecision::Rough(_), false) = (precision, beyond) {
             return distribution::delta(&rest, nu, e, Effort::Rough).min(quick);
         }
         let (composed, tight) =

@@ -24,7 +24,7 @@ use super::error::{AccountError, non_negative};
 use super::event::{Cost, Event, ObjectiveCost, ObjectiveNoise, OutputNoise};
 use super::parts::{Part, Parts};
 use super::sampled::{Sampled, Sampler};
-use super::{gaussian, merge, optimist, pure};
+use super::{gaussian, lower_bound, merge, pure};
 use privet_core::{Neighbours, Relation, Unit};
 
 /// Relative rounding margin of closed forms, generous.
@@ -81,7 +81,7 @@ fn ideal(parts: &Parts, e: f64) -> f64 {
         [(part, 1)] if nu == 0.0 => part.delta(e),
         // Nothing is merged downwards: that many transforms are too costly.
         _ if rest.len() > merge::MOST => return gaussian::delta(e, nu) * (1.0 - MARGIN),
-        _ => return optimist::delta(&rest, nu, e),
+        _ => return lower_bound::delta(&rest, nu, e),
     };
     // Far in the tail closed forms are raised by more than this; the lower bound there is 0.
     if found > 1e-100 { found * (1.0 - MARGIN) } else { 0.0 }

@@ -4,7 +4,7 @@
 //! high end always meets the budget, so stopping at any point is safe. Secant steps in ln δ against ln
 //! scale make it quick; a bisection step follows whenever they stall.
 
-use super::accountant::Wanted;
+use super::accountant::BoundPrecision;
 use super::error::AccountError;
 use super::event::Event;
 use super::parts::Parts;
@@ -29,7 +29,7 @@ pub fn calibrate(
     if !(from > 0.0 && from <= to && to < f64::INFINITY) {
         return Err(AccountError::SearchRange { from, to });
     }
-    let probe = |scale: f64, wanted: Wanted| -> Result<(bool, f64), AccountError> {
+    let probe = |scale: f64, wanted: BoundPrecision| -> Result<(bool, f64), AccountError> {
         let parts = Parts::new(&event_for(scale))?;
         if budget.is_pure() {
             // A step function of δ is useless to a secant; compare ε instead.
@@ -40,7 +40,8 @@ pub fn calibrate(
         let delta = parts.bound_delta(budget.epsilon(), wanted);
         Ok((delta <= budget.delta(), libm::log(delta.max(1e-320) / budget.delta())))
     };
-    let (full, rough) = (Wanted::Below(budget.delta()), Wanted::Rough(budget.delta()));
+    let (full, rough) =
+        (BoundPrecision::Below(budget.delta()), BoundPrecision::Rough(budget.delta()));
     let at_end = probe(to, full)?;
     if !at_end.0 {
         let (epsilon, delta) = (budget.epsilon(), budget.delta());
@@ -62,7 +63,7 @@ pub fn calibrate(
         low.1 = excess;
     }
     // Errors depend on the event's shape, not on the scale; should one arise, avoid that scale.
-    let at = |ln_scale: f64, wanted: Wanted| {
+    let at = |ln_scale: f64, wanted: BoundPrecision| {
         probe(libm::exp(ln_scale), wanted).unwrap_or((false, 700.0))
     };
     if Parts::new(&event_for(libm::exp(high.0)))?.smooth() {

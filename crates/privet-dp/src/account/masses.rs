@@ -46,7 +46,7 @@ pub struct Masses {
     pub infinite: f64,
     /// The number of uses.
     pub count: u64,
-    /// The excess η: the true loss dominates this one less η, see [`super::optimist`].
+    /// The excess η: the true loss dominates this one less η, see [`super::lower_bound`].
     pub excess: f64,
 }
 
@@ -99,7 +99,7 @@ impl Masses {
         if let Some(mass) = dots.masses()
             && (mass.iter().sum::<f64>() + infinite - 1.0).abs() <= 1e-9
         {
-            let excess = super::optimist::excess(&dots, &mass);
+            let excess = super::lower_bound::excess(&dots, &mass);
             return Self { index, step, mass, infinite, count, excess };
         }
         let excess = f64::INFINITY;

@@ -184,8 +184,8 @@ impl Factor {
         let mut running = Running::new(self, steps, 1)?;
         let mut square = 0.0;
         for step in 0..steps {
-            let noised = if step == 0 { 1.0 } else { 0.0 };
-            let sum = running.hear(&[noised])[0];
+            let noisy = if step == 0 { 1.0 } else { 0.0 };
+            let sum = running.hear(&[noisy])[0];
             square += sum * sum;
         }
         Ok(square.sqrt())

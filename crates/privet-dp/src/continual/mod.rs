@@ -12,7 +12,7 @@
 //! - [`Factor::Buffered`]: 1 + Σ ωⱼ x/(1 − λⱼx), a rational approximation of it (Dvijotham, McMahan,
 //!   Pillutla, Steinke & Thakurta 2024). Secret memory of a few vectors; within 1 % of that.
 //!
-//! Noise is drawn on the grid for *C·g*, in integers ([`Secret`]), and all else is post-processing of
+//! Noise is drawn on the grid for *C·g*, in integers ([`StreamState`]), and all else is post-processing of
 //! the noisy rows ([`Running`]). Adding C⁻¹z to g on g's own grid instead would not be private:
 //! C(g − g′) is not on the lattice of z, so that the supports of the two laws differ.
 
@@ -20,11 +20,11 @@ mod buffered;
 mod factor;
 mod running;
 mod sealed;
-mod secret;
+mod stream_state;
 
 pub use buffered::search;
 pub use factor::{Factor, MOST_BUFFERS, Participation, SQUARE_ROOT_STEPS, STEPS};
-pub use running::{Heard, Running};
+pub use running::{Running, StreamAnswer};
 pub use sealed::StateKey;
-pub(crate) use secret::Rounding;
-pub use secret::Secret;
+pub(crate) use stream_state::Rounding;
+pub use stream_state::StreamState;

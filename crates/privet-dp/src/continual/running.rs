@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// The answer to a step of a stream.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Heard {
+pub enum StreamAnswer {
     /// The next noisy row of C·g.
     Row(Vec<f64>),
     /// A step whose answer was lost with a process.
@@ -59,13 +59,13 @@ impl Running {
     }
 
     /// Advances by one step, given its noisy row, and returns the running sum.
-    pub fn hear(&mut self, noised: &[f64]) -> &[f64] {
+    pub fn hear(&mut self, noisy: &[f64]) -> &[f64] {
         self.heard += 1;
         match &self.factor {
             Factor::Tree => {
                 let level = self.heard.trailing_zeros() as usize;
                 if let Some(block) = self.memory.get_mut(level) {
-                    block.copy_from_slice(noised);
+                    block.copy_from_slice(noisy);
                 }
                 self.sum.fill(0.0);
                 for (bit, block) in self.memory.iter().enumerate() {
@@ -75,7 +75,7 @@ impl Running {
                 }
             }
             Factor::SquareRoot => {
-                self.memory.push(noised.to_vec());
+                self.memory.push(noisy.to_vec());
                 let c = square_root(self.heard);
                 self.sum.fill(0.0);
                 for (y, c) in self.memory.iter().zip(c.iter().rev()) {
@@ -83,7 +83,7 @@ impl Running {
                 }
             }
             Factor::Buffered { weights, decays } => {
-                for (place, y) in noised.iter().enumerate().take(self.sum.len()) {
+                for (place, y) in noisy.iter().enumerate().take(self.sum.len()) {
                     let mut own = *y;
                     for (buffer, weight) in self.memory.iter().zip(weights) {
                         own -= weight * buffer[place];

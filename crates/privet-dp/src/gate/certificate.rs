@@ -7,8 +7,8 @@
 //! ran this code; a [`Signature`] lets an organisation vouch for it.
 
 use super::canonical::TooWide;
-use super::entered::Entered;
-use super::made::{Made, SILENT, Version};
+use super::ledger_entry::LedgerEntry;
+use super::provenance::{Provenance, SILENT, Version};
 use super::seal::{self, Signature};
 use super::statement::Statement;
 use crate::account::{self, AccountError, Event, Filter, Guarantee, SeenBy, Tally};
@@ -84,10 +84,10 @@ pub struct Certificate {
     pub request: Value,
     /// Version of the program, date and identifier; absent in certificates of 0.1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub made: Option<Made>,
+    pub made: Option<Provenance>,
     /// The ledger entry of this spending; absent if no ledger is kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ledger: Option<Entered>,
+    pub ledger: Option<LedgerEntry>,
     /// SHA-256 that binds the released model and this certificate, once written to a file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
@@ -146,7 +146,7 @@ impl Certificate {
             filter,
             notes,
             conditions,
-            made: Some(Made::now(Some(origin))),
+            made: Some(Provenance::now(Some(origin))),
             ..Self::without_privacy(request)
         }
     }
@@ -158,7 +158,7 @@ impl Certificate {
             guarantee.seen_by = SeenBy::AllButTheUnit;
         }
         part.notes.push(FOR_THE_UNIT.into());
-        part.made = Some(Made::now(self.randomness));
+        part.made = Some(Provenance::now(self.randomness));
         part
     }
 
@@ -173,7 +173,7 @@ impl Certificate {
             notes: vec![NOT_PRIVATE.into()],
             conditions: Vec::new(),
             request,
-            made: Some(Made::now(None)),
+            made: Some(Provenance::now(None)),
             ledger: None,
             digest: None,
             signature: None,
@@ -208,7 +208,7 @@ impl Certificate {
             return Err(CertificateError::Made);
         }
         // Format 1 has no ledger entries.
-        let fits = |entered: &Entered| entered.well_formed() && !self.is_format_1();
+        let fits = |entered: &LedgerEntry| entered.well_formed() && !self.is_format_1();
         if !self.ledger.as_ref().is_none_or(fits) {
             return Err(CertificateError::Ledger);
         }

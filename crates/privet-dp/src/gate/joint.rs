@@ -38,9 +38,9 @@
 //! ```
 //! and the function that makes one cannot capture another unit's records:
 //! ```compile_fail,E0308
-//! use privet_dp::gate::{GateError, Noised, Private, Session, Statement};
+//! use privet_dp::gate::{GateError, Noisy, Private, Session, Statement};
 //! fn leak(
-//!     session: Session<'_>, noised: Noised<f64>, other: f64, statement: Statement,
+//!     session: Session<'_>, noised: Noisy<f64>, other: f64, statement: Statement,
 //! ) -> Result<(), GateError> {
 //!     let own = vec![Private::new(1.0)];
 //!     session.settle_jointly(noised, own, |public, own: f64| public + own + other, statement)?;
@@ -49,7 +49,7 @@
 //! ```
 
 use super::{
-    Certificate, CertificateError, GateError, Noised, Private, Release, Session, Statement,
+    Certificate, CertificateError, GateError, Noisy, Private, Release, Session, Statement,
 };
 use std::fmt;
 
@@ -132,16 +132,16 @@ impl Session<'_> {
     /// from that unit's own records. The public value is shared between parts, so it may have no
     /// interior mutability:
     /// ```compile_fail,E0277
-    /// # use privet_dp::gate::{Noised, Private, Session, Statement};
+    /// # use privet_dp::gate::{Noisy, Private, Session, Statement};
     /// # use std::cell::RefCell;
-    /// fn write(session: Session<'_>, public: Noised<RefCell<Vec<f64>>>, own: Vec<Private<f64>>, says: Statement) {
+    /// fn write(session: Session<'_>, public: Noisy<RefCell<Vec<f64>>>, own: Vec<Private<f64>>, says: Statement) {
     ///     let _ = session.settle_jointly(public, own, |public, own: f64| public.borrow_mut().push(own), says);
     /// }
     /// ```
     /// (A lock inside it would still pass: do not make one.)
     pub fn settle_jointly<T: Sync, R, U>(
         self,
-        public: Noised<T>,
+        public: Noisy<T>,
         units: Vec<Private<R>>,
         part: fn(&T, R) -> U,
         statement: Statement,

@@ -1,12 +1,12 @@
 //! The gate: the only way from private values to published ones.
 //!
 //! ```text
-//!  Private<T> ──mechanism──► Noised<T> ──Session::settle──► Release<T>
+//!  Private<T> ──mechanism──► Noisy<T> ──Session::settle──► Release<T>
 //! ```
 //!
 //! - [`Private`] holds a value computed from records. Only this crate opens it.
 //! - A mechanism (see [`crate::mechanism`]) opens it, adds noise, records its event on the [`Session`]
-//!   *when it draws*, and returns a [`Noised`].
+//!   *when it draws*, and returns a [`Noisy`].
 //! - [`Session::settle`] compares the recorded events with the planned ones. Only if they agree does it
 //!   return a [`Release`], with its [`Certificate`].
 //! - Afterwards only post-processing by a plain `fn` is possible, which cannot capture records.
@@ -39,7 +39,7 @@
 //! let forged = privet_dp::gate::Release { value: 41 };
 //! ```
 //! ```compile_fail,E0451
-//! let forged = privet_dp::gate::Noised { value: 41, session: 0 };
+//! let forged = privet_dp::gate::Noisy { value: 41, session: 0 };
 //! ```
 //! Post-processing cannot capture anything:
 //! ```compile_fail,E0308
@@ -67,15 +67,15 @@
 
 mod canonical;
 mod certificate;
-mod course;
-mod entered;
 pub mod joint;
 mod journal;
-mod made;
+mod ledger_entry;
+mod plan_position;
+mod planned_draws;
 mod private;
+mod provenance;
 mod purse;
 mod release;
-mod rounds;
 pub mod seal;
 pub mod select;
 mod session;
@@ -86,17 +86,17 @@ mod walk;
 pub use canonical::{TooWide, canonical, sorted};
 pub use certificate::{Arithmetic, Certificate, CertificateError, Condition};
 pub use certificate::{ENDED_EARLY, FIXED_SEED, FOR_THE_UNIT, NOT_PRIVATE};
-pub use entered::Entered;
 pub use joint::{Part, Parts};
 pub use journal::Journal;
-pub use made::{Made, SILENT, VERSION, Version};
+pub use ledger_entry::LedgerEntry;
+pub use planned_draws::PlannedDraws;
 pub use private::Private;
+pub use provenance::{Provenance, SILENT, VERSION, Version};
 pub use purse::{Purse, PurseError};
 pub use release::Release;
-pub use rounds::Rounds;
 pub use seal::{Signature, Signer, from_hex, public_key};
 pub use select::{Candidate, Trial};
-pub use session::{GateError, Noised, Session, Spend};
+pub use session::{GateError, Noisy, Session, Spend};
 pub use statement::Statement;
 pub use suspended::Suspended;
-pub use walk::{Informed, Next, Walk, Walking};
+pub use walk::{Informed, Next, RunningWalk, Walk};

@@ -4,7 +4,7 @@
 //! before the first draw voids the reservation; from the first draw on it is spent, whatever happens. So a
 //! crash can waste budget, never hide spending.
 
-use super::{Certificate, Entered, Spend};
+use super::{Certificate, LedgerEntry, Spend};
 use privet_core::Whose;
 
 /// Reason for a purse's refusal.
@@ -79,7 +79,7 @@ pub trait Purse {
     fn void(&mut self, reason: &'static str) -> Result<(), PurseError>;
 
     /// The ledger entry of this spending, which certificates then state; `None` if there is no ledger.
-    fn entered(&self) -> Option<Entered> {
+    fn entered(&self) -> Option<LedgerEntry> {
         None
     }
 }

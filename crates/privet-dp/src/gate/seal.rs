@@ -12,7 +12,7 @@
 //!
 //! New documents are of format 2; those of format 1 keep theirs, even if sealed again. The prefix keeps
 //! a signature of one format from verifying a document of the other. Version, date and id
-//! ([`super::Made`]) are inside the certificate, and so under the seal.
+//! ([`super::Provenance`]) are inside the certificate, and so under the seal.
 
 use super::canonical::{TooWide, canonical, sorted};
 use super::certificate::{FORMAT as CERTIFICATE_FORMAT, FORMAT_1 as CERTIFICATE_FORMAT_1};

@@ -21,8 +21,8 @@
 //! A run cannot capture:
 //! ```compile_fail,E0308
 //! use privet_dp::account::{Event, Runs};
-//! use privet_dp::gate::{GateError, Noised, Session};
-//! fn count(session: &mut Session<'_>, law: Runs, event: Event) -> Result<Noised<f64>, GateError> {
+//! use privet_dp::gate::{GateError, Noisy, Session};
+//! fn count(session: &mut Session<'_>, law: Runs, event: Event) -> Result<Noisy<f64>, GateError> {
 //!     let mut runs = 0;
 //!     session.select(law, event, &(), |_, _| { runs += 1; Err(GateError::Hidden) }, || 0.0)
 //! }
@@ -30,16 +30,16 @@
 //! nor keep the noisy values of another run:
 //! ```compile_fail,E0308
 //! use privet_dp::account::{Event, Runs};
-//! use privet_dp::gate::{GateError, Noised, Session};
-//! fn keep(session: &mut Session<'_>, law: Runs, event: Event, kept: &mut Vec<Noised<(f64, f64)>>) {
-//!     let run = |_: &(), _: &mut Session<'_>| -> Result<Noised<(f64, f64)>, GateError> {
+//! use privet_dp::gate::{GateError, Noisy, Session};
+//! fn keep(session: &mut Session<'_>, law: Runs, event: Event, kept: &mut Vec<Noisy<(f64, f64)>>) {
+//!     let run = |_: &(), _: &mut Session<'_>| -> Result<Noisy<(f64, f64)>, GateError> {
 //!         kept.pop().ok_or(GateError::Hidden)
 //!     };
 //!     let _ = session.select(law, event, &(), run, || 0.0);
 //! }
 //! ```
 
-use super::{GateError, Noised, Session};
+use super::{GateError, Noisy, Session};
 use crate::account::{Event, Runs};
 use crate::noise::{NoiseError, Source, runs};
 
@@ -63,12 +63,12 @@ pub struct Trial<R: ?Sized, T, E> {
 }
 
 /// The first step of a [`Trial`].
-pub type Make<R, T, E> = fn(&R, usize, &mut Session<'_>) -> Result<Noised<T>, E>;
+pub type Make<R, T, E> = fn(&R, usize, &mut Session<'_>) -> Result<Noisy<T>, E>;
 /// The second step of a [`Trial`].
-pub type Score<R, T, E> = fn(&R, usize, &T, &mut Session<'_>) -> Result<Noised<f64>, E>;
+pub type Score<R, T, E> = fn(&R, usize, &T, &mut Session<'_>) -> Result<Noisy<f64>, E>;
 
 /// One run: queries the records in a session of its own and returns a score and a value.
-pub type Run<R, T, E> = fn(&R, &mut Session<'_>) -> Result<Noised<(f64, T)>, E>;
+pub type Run<R, T, E> = fn(&R, &mut Session<'_>) -> Result<Noisy<(f64, T)>, E>;
 
 impl Session<'_> {
     /// Runs `run` a secret number of times, charged as [`Event::Selected`] of `event`, and returns the
@@ -81,7 +81,7 @@ impl Session<'_> {
         records: &R,
         run: Run<R, T, E>,
         otherwise: fn() -> T,
-    ) -> Result<Noised<T>, E> {
+    ) -> Result<Noisy<T>, E> {
         // Check before anything is charged.
         check(law).map_err(GateError::from)?;
         let whole = Event::Selected { law, event: Box::new(event.clone()) };
@@ -90,11 +90,11 @@ impl Session<'_> {
         for _ in 0..draw(law, source).map_err(GateError::from)? {
             let mut hidden = Session::hidden(event.clone(), None, &mut *source);
             let number = hidden.number();
-            let noised = run(records, &mut hidden)?;
-            let (score, value) = hidden.hidden_outcome(number, noised)?;
+            let noisy = run(records, &mut hidden)?;
+            let (score, value) = hidden.hidden_outcome(number, noisy)?;
             keep_better(&mut best, score, value);
         }
-        Ok(self.noised(best.map_or_else(otherwise, |(_, value)| value)))
+        Ok(self.mark_noisy(best.map_or_else(otherwise, |(_, value)| value)))
     }
 
     /// As [`Session::select`], where each run uses one of several candidates, drawn uniformly: returns
@@ -106,7 +106,7 @@ impl Session<'_> {
         candidates: &[Candidate],
         records: &R,
         trial: Trial<R, T, E>,
-    ) -> Result<Noised<Option<(usize, T)>>, E> {
+    ) -> Result<Noisy<Option<(usize, T)>>, E> {
         check(law).map_err(GateError::from)?;
         let events = candidates.iter().map(|candidate| candidate.event.clone()).collect();
         let source = self.charge(Event::BestOf { law, candidates: events })?;
@@ -123,7 +123,7 @@ impl Session<'_> {
             let value = hidden.hidden_outcome(number, made)?;
             keep_better(&mut best, score, (place, value));
         }
-        Ok(self.noised(best.map(|(_, found)| found)))
+        Ok(self.mark_noisy(best.map(|(_, found)| found)))
     }
 }
 

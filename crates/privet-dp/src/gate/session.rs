@@ -14,13 +14,13 @@
 //!
 //! Never readable, whatever a session does: the linear term b of objective perturbation and AMP, the
 //! intermediate iterates of `psgd`, samples and orders of records, and runs under [`Event::Selected`]:
-//! no mechanism returns them as [`Noised`].
+//! no mechanism returns them as [`Noisy`].
 
-use super::course::Course;
-use super::walk::{Next, Walk, Walking};
-use super::{Certificate, Entered, Purse, PurseError, Release, Statement};
+use super::plan_position::PlanPosition;
+use super::walk::{Next, RunningWalk, Walk};
+use super::{Certificate, LedgerEntry, Purse, PurseError, Release, Statement};
 use crate::account::{AccountError, Event, Filter, Tally};
-use crate::mechanism::shares::{Among, NoiseMode, Together};
+use crate::mechanism::shares::{NoiseMode, Participants, PartyChannel};
 use crate::noise::{NoiseError, Origin, SampleKey, Source};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -54,7 +54,7 @@ pub enum GateError {
     Alone,
     /// The other parties or servers did not complete the round; the noise drawn so far is spent.
     #[error("the round among the parties was not completed: {0}")]
-    Together(String),
+    PartyChannel(String),
     /// The keeper of the budget refused.
     #[error(transparent)]
     Purse(#[from] PurseError),
@@ -78,29 +78,29 @@ pub enum Spend {
 
 /// A noisy value, not yet released. [`Session::settle`] or [`Session::emit`] releases it; until then it
 /// can only be passed to a [`Walk`], so it cannot be printed either.
-pub struct Noised<T> {
+pub struct Noisy<T> {
     value: T,
     session: u64,
 }
 
-impl<T> fmt::Debug for Noised<T> {
+impl<T> fmt::Debug for Noisy<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Noised(withheld until settled)")
+        f.write_str("Noisy(withheld until settled)")
     }
 }
 
-impl<T> Noised<T> {
+impl<T> Noisy<T> {
     /// Post-processing by a plain function.
-    pub fn map<U>(self, function: fn(T) -> U) -> Noised<U> {
-        Noised { value: function(self.value), session: self.session }
+    pub fn map<U>(self, function: fn(T) -> U) -> Noisy<U> {
+        Noisy { value: function(self.value), session: self.session }
     }
 }
 
-impl Noised<Vec<f64>> {
+impl Noisy<Vec<f64>> {
     /// Splits the values into rows of `length` numbers, a public length; the last row may be shorter.
-    pub fn rows_of(self, length: usize) -> Noised<Vec<Vec<f64>>> {
+    pub fn rows_of(self, length: usize) -> Noisy<Vec<Vec<f64>>> {
         let rows = self.value.chunks(length.max(1)).map(<[f64]>::to_vec).collect();
-        Noised { value: rows, session: self.session }
+        Noisy { value: rows, session: self.session }
     }
 }
 
@@ -128,15 +128,15 @@ pub struct Session<'a> {
     /// True if a certificate of the whole was released.
     certified: bool,
     /// The ledger entry of this spending, from the resumed state or the caller.
-    entered: Option<Entered>,
+    entered: Option<LedgerEntry>,
     /// The other holders of records, and the channel to them.
-    together: Option<(Among, &'a dyn Together)>,
+    together: Option<(Participants, &'a dyn PartyChannel)>,
 }
 
 /// Progress of a session.
 pub(super) enum Progress {
     /// Planned events: the position in the plan, and the number of charged draws.
-    Planned { course: Course, draws: u64 },
+    Planned { course: PlanPosition, draws: u64 },
     /// Events under a filter; the charged ones are run-length encoded.
     Filtered { tally: Tally, charged: Vec<(u32, Event)>, draws: u64 },
 }
@@ -184,20 +184,22 @@ impl<'a> Session<'a> {
     pub fn carry_out<T, E: From<GateError>>(
         mut self,
         statement: Statement,
-        work: impl FnOnce(&mut Self) -> Result<Noised<T>, E>,
+        work: impl FnOnce(&mut Self) -> Result<Noisy<T>, E>,
     ) -> Result<Release<T>, E> {
         let number = self.number;
-        let noised = work(&mut self)?;
+        let noisy = work(&mut self)?;
         if self.number != number {
             return Err(GateError::Foreign.into());
         }
-        Ok(self.settle(noised, statement)?)
+        Ok(self.settle(noisy, statement)?)
     }
 
     fn new(spend: Spend, source: &'a mut dyn Source, purse: Option<&'a mut dyn Purse>) -> Self {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let progress = match &spend {
-            Spend::Exactly(planned) => Progress::Planned { course: Course::of(planned), draws: 0 },
+            Spend::Exactly(planned) => {
+                Progress::Planned { course: PlanPosition::of(planned), draws: 0 }
+            }
             Spend::Within(_) => {
                 Progress::Filtered { tally: Tally::default(), charged: Vec::new(), draws: 0 }
             }
@@ -222,7 +224,7 @@ impl<'a> Session<'a> {
 
     /// Makes the session a distributed one: all servers add noise, and mechanisms without a proof for
     /// that are refused.
-    pub fn among(mut self, among: Among, together: &'a dyn Together) -> Self {
+    pub fn among(mut self, among: Participants, together: &'a dyn PartyChannel) -> Self {
         self.together = Some((among, together));
         self
     }
@@ -247,7 +249,7 @@ impl<'a> Session<'a> {
     pub(crate) fn charge_together(
         &mut self,
         leaf: Event,
-    ) -> Result<(Among, &'a dyn Together, &mut dyn Source), GateError> {
+    ) -> Result<(Participants, &'a dyn PartyChannel, &mut dyn Source), GateError> {
         let (among, together) = self.together.ok_or(GateError::Alone)?;
         self.repeatable |= together.origin() == Origin::FixedSeed;
         Ok((among, together, self.charged(leaf)?))
@@ -263,28 +265,28 @@ impl<'a> Session<'a> {
     }
 
     /// A noisy value of this run, for its score; it stays inside the run.
-    pub(super) fn within_run<'n, T>(&self, noised: &'n Noised<T>) -> Result<&'n T, GateError> {
-        match (self.hidden, noised.session == self.number) {
-            (true, true) => Ok(&noised.value),
+    pub(super) fn within_run<'n, T>(&self, noisy: &'n Noisy<T>) -> Result<&'n T, GateError> {
+        match (self.hidden, noisy.session == self.number) {
+            (true, true) => Ok(&noisy.value),
             _ => Err(GateError::Foreign),
         }
     }
 
     /// The noisy value of the run with this number, once the run has carried out its whole plan.
-    pub(super) fn hidden_outcome<T>(self, number: u64, noised: Noised<T>) -> Result<T, GateError> {
+    pub(super) fn hidden_outcome<T>(self, number: u64, noisy: Noisy<T>) -> Result<T, GateError> {
         let complete =
             matches!(&self.progress, Progress::Planned { course, .. } if course.complete());
         if self.number != number || !complete {
             return Err(GateError::NotAsPlanned);
         }
-        self.own(noised)
+        self.own(noisy)
     }
 
     /// Begins the walk that the session was opened with; once.
-    pub fn begin<W: Walk>(&mut self) -> Result<Walking<W>, GateError> {
+    pub fn begin<W: Walk>(&mut self) -> Result<RunningWalk<W>, GateError> {
         let start = self.walk.take().ok_or(GateError::NotAsPlanned)?;
         let start = serde_json::from_value(start).map_err(|_| GateError::Malformed)?;
-        Ok(Walking { walk: W::begin(start), session: self.number })
+        Ok(RunningWalk { walk: W::begin(start), session: self.number })
     }
 
     /// Resumes a session on a budget reserved before.
@@ -293,20 +295,20 @@ impl<'a> Session<'a> {
         source: &'a mut dyn Source,
         purse: &'a mut dyn Purse,
         (id, repeatable, certified): (String, bool, bool),
-        entered: Option<Entered>,
+        entered: Option<LedgerEntry>,
     ) -> Self {
         let state_id = Some(id);
         Self { repeatable, state_id, certified, entered, ..Self::new(spend, source, Some(purse)) }
     }
 
     /// Attaches the ledger entry in which the whole budget was spent before the session was opened.
-    pub fn entered_in(mut self, entered: Option<Entered>) -> Self {
+    pub fn entered_in(mut self, entered: Option<LedgerEntry>) -> Self {
         self.entered = entered;
         self
     }
 
     /// The ledger entry of this session's spending.
-    pub(super) fn entered(&self) -> Option<Entered> {
+    pub(super) fn entered(&self) -> Option<LedgerEntry> {
         let told = self.purse.as_ref().and_then(|purse| purse.entered());
         told.or_else(|| self.entered.clone())
     }
@@ -439,39 +441,39 @@ impl<'a> Session<'a> {
     }
 
     /// Marks a value as a noisy value of this session.
-    pub(crate) fn noised<T>(&self, value: T) -> Noised<T> {
-        Noised { value, session: self.number }
+    pub(crate) fn mark_noisy<T>(&self, value: T) -> Noisy<T> {
+        Noisy { value, session: self.number }
     }
 
     /// Returns the inner value if it belongs to this session.
-    fn own<T>(&self, noised: Noised<T>) -> Result<T, GateError> {
-        if noised.session == self.number { Ok(noised.value) } else { Err(GateError::Foreign) }
+    fn own<T>(&self, noisy: Noisy<T>) -> Result<T, GateError> {
+        if noisy.session == self.number { Ok(noisy.value) } else { Err(GateError::Foreign) }
     }
 
     /// Combines several noisy values into one.
-    pub fn gather<T>(&self, parts: Vec<Noised<T>>) -> Result<Noised<Vec<T>>, GateError> {
+    pub fn gather<T>(&self, parts: Vec<Noisy<T>>) -> Result<Noisy<Vec<T>>, GateError> {
         let values = parts.into_iter().map(|part| self.own(part)).collect::<Result<_, _>>()?;
-        Ok(self.noised(values))
+        Ok(self.mark_noisy(values))
     }
 
     /// Runs a walk until it has something to release (`Some`) or ends (`None`). `respond` answers its
     /// queries from the records, and can return only noisy values of this session.
     pub fn walk<W: Walk, E: From<GateError>>(
         &mut self,
-        walking: &mut Walking<W>,
-        mut respond: impl FnMut(&W::Question, &mut Self) -> Result<Noised<W::Answer>, E>,
-    ) -> Result<Option<Noised<W::Artefact>>, E> {
+        walking: &mut RunningWalk<W>,
+        mut respond: impl FnMut(&W::Query, &mut Self) -> Result<Noisy<W::Answer>, E>,
+    ) -> Result<Option<Noisy<W::Artefact>>, E> {
         if walking.session != self.number {
             return Err(GateError::Foreign.into());
         }
         let mut answer = None;
         loop {
             match walking.walk.next(answer.take()) {
-                Next::Ask(question) => {
-                    let noised = respond(&question, self)?;
-                    answer = Some(self.own(noised)?);
+                Next::Ask(query) => {
+                    let noisy = respond(&query, self)?;
+                    answer = Some(self.own(noisy)?);
                 }
-                Next::Release(artefact) => return Ok(Some(self.noised(artefact))),
+                Next::Release(artefact) => return Ok(Some(self.mark_noisy(artefact))),
                 Next::End => return Ok(None),
             }
         }
@@ -482,10 +484,10 @@ impl<'a> Session<'a> {
     /// proved, and the certificate says so.
     pub fn settle<T>(
         mut self,
-        noised: Noised<T>,
+        noisy: Noisy<T>,
         statement: Statement,
     ) -> Result<Release<T>, GateError> {
-        let release = self.conclude(noised, statement)?;
+        let release = self.conclude(noisy, statement)?;
         if let Some(purse) = &mut self.purse {
             purse.settled(release.certificate())?;
         }
@@ -496,7 +498,7 @@ impl<'a> Session<'a> {
     /// when the release is written.
     pub fn conclude<T>(
         &mut self,
-        noised: Noised<T>,
+        noisy: Noisy<T>,
         statement: Statement,
     ) -> Result<Release<T>, GateError> {
         if let Progress::Planned { course, .. } = &self.progress
@@ -504,17 +506,17 @@ impl<'a> Session<'a> {
         {
             return Err(GateError::NotAsPlanned);
         }
-        self.emit(noised, statement)
+        self.emit(noisy, statement)
     }
 
     /// Releases one of several values, and the session continues. The certificate claims the budget of
     /// the *whole* session: one release spends all of it.
     pub fn emit<T>(
         &mut self,
-        noised: Noised<T>,
+        noisy: Noisy<T>,
         statement: Statement,
     ) -> Result<Release<T>, GateError> {
-        let value = self.own(noised)?;
+        let value = self.own(noisy)?;
         self.repeatable |= self.source.origin() == Origin::FixedSeed;
         let certificate = self.certificate(statement)?;
         self.certified = true;
@@ -523,14 +525,14 @@ impl<'a> Session<'a> {
 
     /// One of very many releases of a stream, under the certificate released before ([`Session::emit`]):
     /// it claims the whole session, this release included. Refused if there is no such certificate.
-    pub fn covered<'n, T>(&self, noised: &'n Noised<T>) -> Result<&'n T, GateError> {
+    pub fn covered<'n, T>(&self, noisy: &'n Noisy<T>) -> Result<&'n T, GateError> {
         if self.hidden {
             return Err(GateError::Hidden);
         }
-        match (noised.session == self.number, self.certified) {
+        match (noisy.session == self.number, self.certified) {
             (false, _) => Err(GateError::Foreign),
             (true, false) => Err(GateError::NotAsPlanned),
-            (true, true) => Ok(&noised.value),
+            (true, true) => Ok(&noisy.value),
         }
     }
 

@@ -15,8 +15,8 @@
 
 use super::seal::to_hex;
 use super::session::Progress;
-use super::walk::Walking;
-use super::{Entered, GateError, Informed, Purse, PurseError, Session, Spend, Walk, sorted};
+use super::walk::RunningWalk;
+use super::{GateError, Informed, LedgerEntry, Purse, PurseError, Session, Spend, Walk, sorted};
 use crate::account::{Event, Tally};
 use crate::noise::{Source, SystemRandom};
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ pub struct Suspended<W> {
     certified: bool,
     /// The ledger entry of the whole budget.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    entered: Option<Entered>,
+    entered: Option<LedgerEntry>,
     /// The learner's part of the state.
     walk: W,
 }
@@ -77,7 +77,7 @@ impl<W: Walk> Suspended<W> {
     }
 
     /// The ledger entry of the whole budget; `None` if no ledger is kept.
-    pub fn entered(&self) -> Option<&Entered> {
+    pub fn entered(&self) -> Option<&LedgerEntry> {
         self.entered.as_ref()
     }
 
@@ -119,7 +119,7 @@ impl Session<'_> {
     /// Suspends the session, to be written down and resumed later. Generation 0 is the first.
     pub fn suspend<W: Walk>(
         self,
-        walking: Walking<W>,
+        walking: RunningWalk<W>,
         generation: u64,
     ) -> Result<Suspended<W>, GateError> {
         if walking.session != self.number() {
@@ -168,7 +168,7 @@ impl<W: Walk> Suspended<W> {
         source: &'a mut dyn Source,
         purse: &'a mut dyn Purse,
         keep: impl FnOnce(&Self) -> Result<(), PurseError>,
-    ) -> Result<(Session<'a>, Walking<W>), GateError> {
+    ) -> Result<(Session<'a>, RunningWalk<W>), GateError> {
         self.taken_up(|_| (), source, purse, keep)
     }
 
@@ -178,7 +178,7 @@ impl<W: Walk> Suspended<W> {
         source: &'a mut dyn Source,
         purse: &'a mut dyn Purse,
         keep: impl FnOnce(&Self) -> Result<(), PurseError>,
-    ) -> Result<(Session<'a>, Walking<W>), GateError> {
+    ) -> Result<(Session<'a>, RunningWalk<W>), GateError> {
         let generation = self.generation;
         if !told_by_number(&self.spend) {
             return Err(GateError::NotAsPlanned);
@@ -212,7 +212,7 @@ impl<W: Walk> Suspended<W> {
         }
         session.goes_on_from_here();
         let number = session.number();
-        Ok((session, Walking { walk: self.walk, session: number }))
+        Ok((session, RunningWalk { walk: self.walk, session: number }))
     }
 }
 
@@ -226,7 +226,7 @@ impl<W: Informed> Suspended<W> {
         source: &'a mut dyn Source,
         purse: &'a mut dyn Purse,
         keep: impl FnOnce(&Self) -> Result<(), PurseError>,
-    ) -> Result<(Session<'a>, Walking<W>), GateError> {
+    ) -> Result<(Session<'a>, RunningWalk<W>), GateError> {
         self.taken_up(|walk| walk.told(news), source, purse, keep)
     }
 }

@@ -39,7 +39,7 @@ pub enum Next<Q, A> {
 /// }
 /// impl<'a> Walk for Peeking<'a> {
 ///     type Start = ();
-///     type Question = ();
+///     type Query = ();
 ///     type Answer = ();
 ///     type Artefact = f64;
 ///     fn begin(_: ()) -> Self { Self(&[]) }
@@ -48,14 +48,14 @@ pub enum Next<Q, A> {
 /// ```
 /// nor be passed to a session by code that holds them:
 /// ```compile_fail,E0451
-/// use privet_dp::gate::Walking;
-/// fn smuggle<W>(walk: W) -> Walking<W> { Walking { walk, session: 1 } }
+/// use privet_dp::gate::RunningWalk;
+/// fn smuggle<W>(walk: W) -> RunningWalk<W> { RunningWalk { walk, session: 1 } }
 /// ```
 pub trait Walk: Serialize + DeserializeOwned + Send + 'static {
     /// The initial state: plain data of the plan.
     type Start: DeserializeOwned;
     /// A query: plain data.
-    type Question: Serialize;
+    type Query: Serialize;
     /// The noisy answer to a query.
     type Answer;
     /// The released value.
@@ -65,7 +65,7 @@ pub trait Walk: Serialize + DeserializeOwned + Send + 'static {
     fn begin(start: Self::Start) -> Self;
 
     /// Returns the next step, given the answer to the last query, if there was one.
-    fn next(&mut self, answer: Option<Self::Answer>) -> Next<Self::Question, Self::Artefact>;
+    fn next(&mut self, answer: Option<Self::Answer>) -> Next<Self::Query, Self::Artefact>;
 }
 
 /// A walk that receives public data whenever its session is resumed: the queries of a batch.
@@ -80,7 +80,7 @@ pub trait Informed: Walk {
 /// A walk that a session began or resumed. A session runs no others: a walk from elsewhere could hold
 /// anything.
 #[derive(Debug)]
-pub struct Walking<W> {
+pub struct RunningWalk<W> {
     pub(super) walk: W,
     pub(super) session: u64,
 }

@@ -31,7 +31,7 @@ use super::noisy_argmax::{NoisyArgmax, Votes, exact, first_largest};
 use super::stability::Stability;
 use crate::account::agreement::{Agreement, Gaps};
 use crate::account::{Cost, Event};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{DiscreteLaplace, GridGaussian};
 use zeroize::Zeroizing;
 
@@ -80,7 +80,7 @@ impl AgreedLabels {
         &self,
         histograms: Private<Vec<Votes>>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Option<Vec<usize>>>, GateError> {
+    ) -> Result<Noisy<Option<Vec<usize>>>, GateError> {
         let histograms = histograms.open();
         let classes = self.argmax.classes;
         if histograms.len() > self.questions as usize
@@ -105,6 +105,6 @@ impl AgreedLabels {
             true => Some(histograms.iter().map(&mut label).collect::<Result<Vec<_>, _>>()?),
             false => None,
         };
-        Ok(session.noised(labels))
+        Ok(session.mark_noisy(labels))
     }
 }

@@ -13,7 +13,7 @@
 
 use super::grid::up;
 use crate::account::{Cost, Event};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{NoiseError, Parts, RATE, choose_by_weight, choose_lazily};
 use privet_core::{Neighbours, Unit};
 
@@ -59,14 +59,14 @@ impl Choice {
         &self,
         scores: Private<Vec<i64>>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<usize>, GateError> {
+    ) -> Result<Noisy<usize>, GateError> {
         let scores = scores.open();
         if scores.len() != self.candidates || scores.is_empty() {
             return Err(GateError::Malformed);
         }
         let source = session.charge(self.leaf())?;
         let chosen = choose_by_weight(&scores, self.rate, source)?;
-        Ok(session.noised(chosen))
+        Ok(session.mark_noisy(chosen))
     }
 
     /// The same choice among candidates in parts, few of whose scores are computed; `None` if the
@@ -75,13 +75,13 @@ impl Choice {
         &self,
         parts: Private<P>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Option<usize>>, GateError> {
+    ) -> Result<Noisy<Option<usize>>, GateError> {
         let mut parts = parts.open();
         if parts.whole().size != self.candidates as u64 {
             return Err(GateError::Malformed);
         }
         let source = session.charge(self.leaf())?;
         let chosen = choose_lazily(&mut parts, self.rate, source)?;
-        Ok(session.noised(chosen.map(|candidate| candidate as usize)))
+        Ok(session.mark_noisy(chosen.map(|candidate| candidate as usize)))
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! **Δ = β·sens(C; b, s) + √(np)·(r + step)**,
 //!
-//! r the rounding of the buffers ([`crate::continual::Secret`]), and the charge for the grid of np
+//! r the rounding of the buffers ([`crate::continual::StreamState`]), and the charge for the grid of np
 //! coordinates. Contributions may depend on everything released before (gradients at the last model):
 //! they must be the same function of that, of the step's own records and of nothing else.
 //!
@@ -25,8 +25,8 @@
 
 use super::grid::{from_grid, up};
 use crate::account::{Cost, Event, Grid};
-use crate::continual::{Factor, Heard, Participation, Rounding, Secret, StateKey};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::continual::{Factor, Participation, Rounding, StateKey, StreamAnswer, StreamState};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Unit};
 use zeroize::{Zeroize, Zeroizing};
@@ -62,7 +62,7 @@ const UNITS: std::ops::RangeInclusive<f64> = 1e-270..=1e270;
 pub struct Stream {
     event: Event,
     noise: GridGaussian,
-    secret: Secret,
+    secret: StreamState,
     draws: Zeroizing<Vec<i64>>,
 }
 
@@ -96,7 +96,7 @@ impl Continual {
         Ok(Stream {
             event: self.event()?,
             noise: GridGaussian::new(self.noise_scale)?,
-            secret: Secret::new(factor, steps, self.coordinates, self.step_unit)?,
+            secret: StreamState::new(factor, steps, self.coordinates, self.step_unit)?,
             draws: Zeroizing::new(vec![0; self.coordinates]),
         })
     }
@@ -110,7 +110,7 @@ impl Stream {
         &mut self,
         contribution: Private<&[i64]>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Heard>, GateError> {
+    ) -> Result<Noisy<StreamAnswer>, GateError> {
         // A second stream of the same event would be behind the session. (A stream ahead of it has
         // skipped steps.)
         let place = session.place_in(&self.event);
@@ -121,10 +121,10 @@ impl Stream {
         self.noise.fill_steps(&mut self.draws, source);
         let mut row = self.secret.take(contribution.open())?;
         let mut steps = row.to_grid(self.noise.step(), self.draws.len())?;
-        let noised = from_grid(&steps, &self.draws, self.noise.step());
+        let noisy = from_grid(&steps, &self.draws, self.noise.step());
         row.counts.zeroize();
         steps.zeroize();
-        Ok(session.noised(Heard::Row(noised)))
+        Ok(session.mark_noisy(StreamAnswer::Row(noisy)))
     }
 
     /// The number of steps so far.
@@ -133,9 +133,12 @@ impl Stream {
     }
 
     /// Skips a step whose answer was lost with a process: it was charged there, and nothing is released.
-    pub fn pass_over(&mut self, session: &mut Session<'_>) -> Result<Noised<Heard>, GateError> {
+    pub fn pass_over(
+        &mut self,
+        session: &mut Session<'_>,
+    ) -> Result<Noisy<StreamAnswer>, GateError> {
         self.secret.pass_over()?;
-        Ok(session.noised(Heard::Lost))
+        Ok(session.mark_noisy(StreamAnswer::Lost))
     }
 
     /// True if its state can be suspended and resumed.
@@ -144,8 +147,8 @@ impl Stream {
     }
 
     /// The answer that reports to a walk that the secret state was abandoned.
-    pub fn tell_anew(&self, session: &mut Session<'_>) -> Noised<Heard> {
-        session.noised(Heard::Anew)
+    pub fn tell_anew(&self, session: &mut Session<'_>) -> Noisy<StreamAnswer> {
+        session.mark_noisy(StreamAnswer::Anew)
     }
 
     /// Its secret state, sealed under a key and bound to a context.

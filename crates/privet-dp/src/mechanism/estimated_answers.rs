@@ -26,13 +26,13 @@
 
 use super::grid::up;
 use super::stability::Proxied;
-use super::stable_answers::{Heard, StableAnswers};
+use super::stable_answers::{QueryAnswer, StableAnswers};
 use crate::account::{self, Cost, Event};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{DiscreteLaplace, LAPLACE_SCALE, NoiseError};
 
 /// The cutoff T of the chosen alternative, and the answer to each query.
-type Said<A> = (u32, Vec<Heard<A>>);
+type Said<A> = (u32, Vec<QueryAnswer<A>>);
 
 /// Stable answers by one of several alternatives.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,7 +90,7 @@ impl EstimatedAnswers {
         estimated: Private<i64>,
         found: Private<Vec<Proxied<A>>>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Said<A>>, GateError> {
+    ) -> Result<Noisy<Said<A>>, GateError> {
         let law = DiscreteLaplace::new(self.noise_scale)?;
         let source = session.charge(self.event()?)?;
         let estimate = estimated.open().saturating_add(law.draw(source));
@@ -98,6 +98,6 @@ impl EstimatedAnswers {
         let mut answering = taken.begin_covered()?;
         let hear = |found| answering.hear(found, session);
         let heard = found.open().into_iter().map(hear).collect::<Result<Vec<_>, _>>()?;
-        Ok(session.noised((taken.cutoff, heard)))
+        Ok(session.mark_noisy((taken.cutoff, heard)))
     }
 }

@@ -17,7 +17,7 @@
 use super::grid::{self, ExactCounts, rounding, to_grid, up};
 use super::shares;
 use crate::account::{Cost, Event, Grid};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Unit};
 use zeroize::Zeroizing;
@@ -58,17 +58,17 @@ impl Gaussian {
         &self,
         value: Private<Vec<f64>>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         if session.is_together() {
             let step = GridGaussian::new(self.noise_scale)?.step();
             let steps = Zeroizing::new(to_grid(&value.open(), step, self.coordinates)?);
-            let noised = shares::summed(self.event()?, &steps, step, session)?;
-            return Ok(session.noised(noised));
+            let noisy = shares::summed(self.event()?, &steps, step, session)?;
+            return Ok(session.mark_noisy(noisy));
         }
         let noise = GridGaussian::new(self.noise_scale)?;
         let source = session.charge(self.event()?)?;
-        let noised = grid::noised(value.open(), &noise, self.coordinates, source)?;
-        Ok(session.noised(noised))
+        let noisy = grid::add_noise(value.open(), &noise, self.coordinates, source)?;
+        Ok(session.mark_noisy(noisy))
     }
 
     /// As [`Self::run`], for an exact sum.
@@ -76,9 +76,9 @@ impl Gaussian {
         &self,
         value: Private<ExactCounts>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
-        let noised = self.add_to_units(value, session)?;
-        Ok(session.noised(noised))
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
+        let noisy = self.add_to_units(value, session)?;
+        Ok(session.mark_noisy(noisy))
     }
 
     pub(super) fn add_to_units(
@@ -91,12 +91,12 @@ impl Gaussian {
             let steps = Zeroizing::new(value.open().to_grid(step, self.coordinates)?);
             return shares::summed(self.event()?, &steps, step, session);
         }
-        noised_units(self.event()?, self.noise_scale, self.coordinates, value, session)
+        noisy_units(self.event()?, self.noise_scale, self.coordinates, value, session)
     }
 }
 
 /// An exact sum plus N(0, noise_scale²I), charged as `event`, which must describe just that.
-pub(super) fn noised_units(
+pub(super) fn noisy_units(
     event: Event,
     noise_scale: f64,
     coordinates: usize,
@@ -104,5 +104,5 @@ pub(super) fn noised_units(
     session: &mut Session<'_>,
 ) -> Result<Vec<f64>, GateError> {
     let noise = GridGaussian::new(noise_scale)?;
-    value.open().noised(&noise, coordinates, session.charge(event)?)
+    value.open().add_noise(&noise, coordinates, session.charge(event)?)
 }

@@ -39,7 +39,7 @@ pub(super) fn to_grid(values: &[f64], step: f64, expected: usize) -> Result<Vec<
 
 /// A finite vector of the expected length, rounded to the noise's grid, plus noise: in place, with the
 /// noise drawn in chunks of coordinates.
-pub(super) fn noised(
+pub(super) fn add_noise(
     mut values: Vec<f64>,
     noise: &GridGaussian,
     expected: usize,
@@ -89,7 +89,7 @@ impl ExactCounts {
     }
 
     /// As [`Self::to_grid`], plus noise, which is drawn in chunks of coordinates.
-    pub(super) fn noised(
+    pub(super) fn add_noise(
         self,
         noise: &GridGaussian,
         expected: usize,
@@ -102,15 +102,15 @@ impl ExactCounts {
         if self.counts.len() != expected {
             return Err(GateError::Malformed);
         }
-        let mut noised = Vec::with_capacity(expected);
+        let mut noisy = Vec::with_capacity(expected);
         let mut draws = Zeroizing::new(vec![0; expected.min(AT_A_TIME)]);
         for some in self.counts.chunks(AT_A_TIME) {
             let draws = &mut draws[..some.len()];
             noise.fill_steps(draws, source);
             let steps = some.iter().map(|count| shifted(*count, unit - power));
-            noised.extend(steps.zip(draws.iter()).map(|(k, n)| plus(k, *n, step)));
+            noisy.extend(steps.zip(draws.iter()).map(|(k, n)| plus(k, *n, step)));
         }
-        Ok(noised)
+        Ok(noisy)
     }
 }
 
@@ -215,19 +215,22 @@ mod tests {
         let mut draws = vec![0; values.len()];
         noise.fill_steps(&mut draws, &mut FixedSeed::new(4));
         let at_once = from_grid(&to_grid(&values, step, 5000).unwrap(), &draws, step);
-        assert_eq!(noised(values.clone(), &noise, 5000, &mut FixedSeed::new(4)).unwrap(), at_once);
+        assert_eq!(
+            add_noise(values.clone(), &noise, 5000, &mut FixedSeed::new(4)).unwrap(),
+            at_once
+        );
         let sum = ExactCounts { counts: (0..5000).map(|k| k * k - 9).collect(), unit: 0.25 };
         let at_once = from_grid(&sum.to_grid(step, 5000).unwrap(), &draws, step);
-        assert_eq!(sum.noised(&noise, 5000, &mut FixedSeed::new(4)).unwrap(), at_once);
+        assert_eq!(sum.add_noise(&noise, 5000, &mut FixedSeed::new(4)).unwrap(), at_once);
         // Beyond a chunk: every coordinate has noise of its own.
         let long =
-            noised(vec![0.0; AT_A_TIME + 900], &noise, AT_A_TIME + 900, &mut FixedSeed::new(4))
+            add_noise(vec![0.0; AT_A_TIME + 900], &noise, AT_A_TIME + 900, &mut FixedSeed::new(4))
                 .unwrap();
         assert_ne!(long[..900], long[AT_A_TIME..]);
         assert!(long.iter().filter(|x| **x == 0.0).count() < 10, "steps are 2⁻⁴⁰ of the scale");
         let mut source = FixedSeed::new(4);
-        assert!(noised(vec![f64::NAN], &noise, 1, &mut source).is_err());
-        assert!(noised(vec![0.0], &noise, 2, &mut source).is_err());
+        assert!(add_noise(vec![f64::NAN], &noise, 1, &mut source).is_err());
+        assert!(add_noise(vec![0.0], &noise, 2, &mut source).is_err());
     }
 
     /// Against exact arithmetic in a range where it fits.

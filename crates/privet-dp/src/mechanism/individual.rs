@@ -48,7 +48,7 @@
 
 use super::grid::{ExactCounts, from_grid, rounding, up};
 use crate::account::{Cost, Event, Grid};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Relation, Unit};
 use zeroize::{Zeroize, Zeroizing};
@@ -201,7 +201,7 @@ impl Spending {
         &mut self,
         parts: Private<Vec<OwnPart>>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         let coordinates = self.individual.coordinates;
         let parts = self.known(parts)?;
         let place = session.place_in(&self.event);
@@ -220,9 +220,9 @@ impl Spending {
             both.for_each(|(count, entry)| *count += i128::from(*entry));
         }
         let mut steps = sum.to_grid(self.noise.step(), coordinates)?;
-        let noised = from_grid(&steps, &draws, self.noise.step());
+        let noisy = from_grid(&steps, &draws, self.noise.step());
         sum.counts.zeroize();
         steps.zeroize();
-        Ok(session.noised(noised))
+        Ok(session.mark_noisy(noisy))
     }
 }

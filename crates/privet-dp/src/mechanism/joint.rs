@@ -29,7 +29,7 @@
 //!   would need a larger charge.
 //! - Tested by `tests/all/shares.rs`.
 
-use super::shares::{Among, NoiseMode};
+use super::shares::{NoiseMode, Participants};
 use crate::account::{Cost, Event, Grid};
 use crate::gate::GateError;
 use privet_core::joint::{CHEATING, DISTANCE, EACH};
@@ -153,7 +153,7 @@ impl std::fmt::Debug for NoiseShare {
 /// Shares of one draw in the clear, for a process that runs all servers.
 pub fn in_the_clear(
     drawing: Drawing,
-    among: Among,
+    among: Participants,
     source: &mut dyn crate::noise::Source,
 ) -> Result<Vec<NoiseShare>, GateError> {
     let law = crate::noise::DiscreteGaussian::new(drawing.steps)?;

@@ -8,7 +8,7 @@
 
 use super::grid::blurred;
 use crate::account::{Cost, Event};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::L2Laplace as Law;
 use privet_core::{Neighbours, Unit};
 use zeroize::Zeroizing;
@@ -43,13 +43,13 @@ impl L2Laplace {
         &self,
         value: Private<Vec<f64>>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         let mut noise = Zeroizing::new(vec![0.0; self.coordinates]);
         Law::new(self.noise_scale)?.fill(&mut noise, session.charge(self.event())?);
         let value = value.open();
         if value.len() != self.coordinates || !value.iter().all(|x| x.is_finite()) {
             return Err(GateError::Malformed);
         }
-        Ok(session.noised(blurred(&value, &noise, self.noise_scale)))
+        Ok(session.mark_noisy(blurred(&value, &noise, self.noise_scale)))
     }
 }

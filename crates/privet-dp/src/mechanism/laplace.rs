@@ -8,7 +8,7 @@
 
 use super::grid::{ExactCounts, from_grid, to_grid, up};
 use crate::account::{Cost, Event};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::DiscreteLaplace;
 use privet_core::{Neighbours, Unit};
 use zeroize::Zeroizing;
@@ -55,7 +55,7 @@ impl Laplace {
         &self,
         value: Private<Vec<f64>>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         let value = value.open();
         // Rounding would not be charged.
         if self.on_grid && value.iter().any(|x| (x / self.step).fract() != 0.0) {
@@ -63,7 +63,7 @@ impl Laplace {
         }
         let draws = self.draw(session)?;
         let steps = to_grid(&value, self.step, self.coordinates)?;
-        Ok(session.noised(from_grid(&steps, &draws, self.step)))
+        Ok(session.mark_noisy(from_grid(&steps, &draws, self.step)))
     }
 
     /// As [`Self::run`], for an exact sum.
@@ -71,9 +71,9 @@ impl Laplace {
         &self,
         value: Private<ExactCounts>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
-        let noised = self.add_to_units(value, session)?;
-        Ok(session.noised(noised))
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
+        let noisy = self.add_to_units(value, session)?;
+        Ok(session.mark_noisy(noisy))
     }
 
     /// As [`Self::run_units`], with an answer that stays inside this crate.

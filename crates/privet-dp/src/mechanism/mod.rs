@@ -70,5 +70,5 @@ pub use selection::{Scores, Selection, SelectionLaw, Vertex};
 pub use shuffled::ShuffledGaussian;
 pub use sparse_vector::{Comparing, QUERY_RATIO, SparseVector};
 pub use stability::{Proxied, RELEASED, Stability};
-pub use stable_answers::{Answering, Heard, StableAnswers, ln_overlap};
+pub use stable_answers::{QueryAnswer, StableAnswers, StableStream, ln_overlap};
 pub use stable_histogram::StableHistogram;

@@ -17,7 +17,7 @@
 
 use super::{ExactCounts, Gaussian, Laplace};
 use crate::account::Event;
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 
 /// The law of the moments' noise.
 #[derive(Debug, Clone, PartialEq)]
@@ -76,10 +76,10 @@ impl NoisyMoments {
         &self,
         sums: Private<ExactCounts>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Moments>, GateError> {
+    ) -> Result<Noisy<Moments>, GateError> {
         let columns = self.columns;
         let (square, triangle) = (columns * columns, columns * (columns + 1) / 2);
-        let (noised, first) = match &self.law {
+        let (noisy, first) = match &self.law {
             MomentsLaw::Gaussian(gaussian) => (gaussian.add_to_units(sums, session)?, square),
             MomentsLaw::Laplace(laplace) => {
                 let sums = sums.map(|units| upper(units, columns));
@@ -87,14 +87,14 @@ impl NoisyMoments {
             }
         };
         // Both laws refuse a vector that is not of the planned length.
-        if noised.len() < first {
+        if noisy.len() < first {
             return Err(GateError::Malformed);
         }
-        let (matrix, cross) = noised.split_at(first);
+        let (matrix, cross) = noisy.split_at(first);
         let gram = if first == square { averaged(matrix, columns) } else { full(matrix, columns) };
         let unweighted = |row: &[f64]| row.iter().map(|x| x / self.weight).collect();
         let cross = cross.chunks(columns.max(1)).map(unweighted).collect();
-        Ok(session.noised(Moments { columns, gram, cross, ridge: self.ridge }))
+        Ok(session.mark_noisy(Moments { columns, gram, cross, ridge: self.ridge }))
     }
 }
 

@@ -26,7 +26,7 @@ use super::gaussian::Gaussian;
 use super::grid::{ExactCounts, up};
 use crate::account::filter::Law;
 use crate::account::{Event, Filter};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Unit};
 
@@ -67,14 +67,14 @@ impl NoisyArgmax {
         &self,
         votes: Private<Votes>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<usize>, GateError> {
+    ) -> Result<Noisy<usize>, GateError> {
         let label = self.label(votes, session)?;
-        Ok(session.noised(label))
+        Ok(session.mark_noisy(label))
     }
 
     fn label(&self, votes: Private<Votes>, session: &mut Session<'_>) -> Result<usize, GateError> {
-        let noised = self.gaussian().add_to_units(votes.map(|votes| exact(&votes)), session)?;
-        first_largest(&noised).ok_or(GateError::Malformed)
+        let noisy = self.gaussian().add_to_units(votes.map(|votes| exact(&votes)), session)?;
+        first_largest(&noisy).ok_or(GateError::Malformed)
     }
 }
 
@@ -148,19 +148,19 @@ impl ConfidentArgmax {
         &self,
         votes: Private<Votes>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Option<usize>>, GateError> {
+    ) -> Result<Noisy<Option<usize>>, GateError> {
         let votes = votes.open();
         let largest = ExactCounts {
             counts: vec![votes.iter().copied().max().unwrap_or(0).into()],
             unit: 1.0,
         };
-        let noised = self.test().add_to_units(Private::new(largest), session)?;
-        let label = if noised[0] >= self.threshold {
+        let noisy = self.test().add_to_units(Private::new(largest), session)?;
+        let label = if noisy[0] >= self.threshold {
             Some(self.argmax.label(Private::new(votes), session)?)
         } else {
             None
         };
-        Ok(session.noised(label))
+        Ok(session.mark_noisy(label))
     }
 }
 
@@ -172,7 +172,7 @@ impl ConfidentArgmax {
         votes: Private<Vec<Votes>>,
         answers: u32,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<Option<usize>>>, GateError> {
+    ) -> Result<Noisy<Vec<Option<usize>>>, GateError> {
         let votes = votes.open();
         let mut reached = Vec::with_capacity(votes.len());
         for votes in &votes {
@@ -190,7 +190,7 @@ impl ConfidentArgmax {
             left -= u32::from(label.is_some());
             labels.push(label);
         }
-        Ok(session.noised(labels))
+        Ok(session.mark_noisy(labels))
     }
 }
 

@@ -28,9 +28,9 @@
 //! The distance must be proved for the very numbers passed in: evaluation error of the gradient and
 //! rounding of θ̃ included.
 
-use super::grid::{blurred, noised, rounding, up};
+use super::grid::{add_noise, blurred, rounding, up};
 use crate::account::{Cost, Event, Grid, ObjectiveCost, ObjectiveNoise, OutputNoise};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{GridGaussian, L2Laplace};
 use privet_core::{Neighbours, Unit};
 use std::fmt;
@@ -126,7 +126,7 @@ impl PerturbedObjective {
             ObjectiveNoise::Gaussian { noise_scale, .. } => {
                 let law = GridGaussian::new(noise_scale)?;
                 // Exact: |steps| < 2^53 and the step is a power of two.
-                noise = noised(noise, &law, self.coordinates, session.charge(event)?)?;
+                noise = add_noise(noise, &law, self.coordinates, session.charge(event)?)?;
             }
             ObjectiveNoise::L2Laplace { noise_scale } => {
                 L2Laplace::new(noise_scale)?.fill(&mut noise, session.charge(event)?);
@@ -180,7 +180,7 @@ impl ObjectiveToken {
         minimiser: Private<Vec<f64>>,
         distance: Distance,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         if session.number() != self.session {
             return Err(GateError::Foreign);
         }
@@ -197,7 +197,7 @@ impl ObjectiveToken {
         let released = match self.perturbed.output {
             OutputLaw::Gaussian(noise_scale) => {
                 let law = GridGaussian::new(noise_scale)?;
-                noised(minimiser, &law, expected, session.source())?
+                add_noise(minimiser, &law, expected, session.source())?
             }
             OutputLaw::L2Laplace(noise_scale) => {
                 let mut noise = Zeroizing::new(vec![0.0; expected]);
@@ -205,6 +205,6 @@ impl ObjectiveToken {
                 blurred(&minimiser, &noise, noise_scale)
             }
         };
-        Ok(session.noised(released))
+        Ok(session.mark_noisy(released))
     }
 }

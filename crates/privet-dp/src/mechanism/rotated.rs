@@ -60,7 +60,7 @@
 use super::grid::{from_grid, rounding, to_grid, up};
 use super::{Distance, SecretNoise};
 use crate::account::{Cost, Event, Grid};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::GridGaussian;
 use privet_core::{Neighbours, Relation, Unit};
 use zeroize::Zeroizing;
@@ -200,7 +200,7 @@ impl RotatedToken {
         minimiser: Private<Vec<f64>>,
         distance: Distance,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         if session.number() != self.session {
             return Err(GateError::Foreign);
         }
@@ -212,6 +212,6 @@ impl RotatedToken {
         let steps = to_grid(&minimiser.open(), law.step(), self.coordinates)?;
         let mut draws = Zeroizing::new(vec![0; self.coordinates]);
         law.fill_steps(&mut draws, session.charge(self.output)?);
-        Ok(session.noised(from_grid(&steps, &draws, law.step())))
+        Ok(session.mark_noisy(from_grid(&steps, &draws, law.step())))
     }
 }

@@ -19,10 +19,10 @@
 //! - C `contribution`, σ `noise_scale`, √p of `coordinates`
 //! - Tested by `tests/all/sampled_gaussian.rs`.
 
-use super::gaussian::noised_units;
+use super::gaussian::noisy_units;
 use super::grid::{ExactCounts, rounding, up};
 use crate::account::{Cost, Event, Grid};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{GridGaussian, NoiseError, SampleKey};
 use privet_core::{Neighbours, Unit};
 use zeroize::Zeroizing;
@@ -101,7 +101,7 @@ impl SampledGaussian {
         records: Private<usize>,
         session: &mut Session<'_>,
         ask: impl FnOnce(&[usize]) -> Option<Private<ExactCounts>>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         let records = records.open();
         if let Draw::WithoutReplacement { population, .. } = self.draw
             && population != records as u64
@@ -112,8 +112,8 @@ impl SampledGaussian {
         let step = session.draws();
         let drawn = Zeroizing::new(self.draw.sample(records, session.sample_key(), step)?);
         let sum = ask(&drawn).ok_or(GateError::Unanswered)?;
-        let noised = noised_units(event, self.noise_scale, self.coordinates, sum, session)?;
-        Ok(session.noised(noised))
+        let noisy = noisy_units(event, self.noise_scale, self.coordinates, sum, session)?;
+        Ok(session.mark_noisy(noisy))
     }
 }
 

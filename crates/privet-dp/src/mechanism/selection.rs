@@ -37,7 +37,7 @@
 
 use super::grid::up;
 use crate::account::{Cost, Event};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{DiscreteLaplace, LAPLACE_SCALE, NoiseError, RATE, SignedChoice, Source};
 use privet_core::{Neighbours, Unit};
 
@@ -161,7 +161,7 @@ impl Selection {
         &self,
         scores: Private<S>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         let mut scores = scores.open();
         let mut draws = self.draws()?;
         let mut point = vec![0.0; self.columns];
@@ -182,7 +182,7 @@ impl Selection {
             }
             chosen = Some(vertex);
         }
-        Ok(session.noised(point))
+        Ok(session.mark_noisy(point))
     }
 }
 

@@ -108,7 +108,7 @@ impl FromStr for NoiseMode {
 /// The participants of a distributed sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Among {
+pub struct Participants {
     /// Number m of parties, which hold records.
     pub parties: u32,
     /// Number k of servers, which add up shares and add noise.
@@ -120,7 +120,7 @@ pub struct Among {
     pub noise: NoiseMode,
 }
 
-impl Among {
+impl Participants {
     /// Refuses numbers outside the theorem.
     pub fn check(self) -> Result<Self, privet_core::Error> {
         PARTIES.check(f64::from(self.parties))?;
@@ -154,7 +154,7 @@ impl Among {
 ///
 /// An implementation must deliver to each server its own share and nothing else, each round once, and
 /// return the openings of that very round.
-pub trait Together {
+pub trait PartyChannel {
     /// One round: the charged event, a share for each server, and each server's opening as the result.
     fn exchange(
         &self,
@@ -210,21 +210,21 @@ pub fn joined(openings: &[Vec<u128>]) -> Option<Vec<i128>> {
 }
 
 /// A server's work in one round: it adds up shares, then its noise, once.
-pub struct Adding {
+pub struct ServerSum {
     sum: Zeroizing<Vec<u128>>,
     /// The law of its own noise; `None` where the servers draw jointly.
     law: Option<DiscreteGaussian>,
 }
 
-impl std::fmt::Debug for Adding {
+impl std::fmt::Debug for ServerSum {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Adding({} coordinates, withheld)", self.sum.len())
     }
 }
 
-impl Adding {
+impl ServerSum {
     /// For a round charged as `leaf`; refused unless it is Gaussian noise on a grid.
-    pub fn new(leaf: &Event, among: Among) -> Result<Self, GateError> {
+    pub fn new(leaf: &Event, among: Participants) -> Result<Self, GateError> {
         let (noise_scale, grid) = planned(leaf, among.noise)?;
         if among.noise == NoiseMode::Joint {
             joint::Drawing::of(leaf)?;
@@ -319,18 +319,18 @@ pub(super) fn summed(
 
 /// All servers and parties in this process, which carries out the whole protocol.
 pub struct InProcess<'a> {
-    among: Among,
+    among: Participants,
     source: std::cell::RefCell<&'a mut dyn Source>,
 }
 
 impl<'a> InProcess<'a> {
     /// Servers that draw from this source.
-    pub fn new(among: Among, source: &'a mut dyn Source) -> Self {
+    pub fn new(among: Participants, source: &'a mut dyn Source) -> Self {
         Self { among, source: std::cell::RefCell::new(source) }
     }
 }
 
-impl Together for InProcess<'_> {
+impl PartyChannel for InProcess<'_> {
     fn exchange(
         &self,
         _round: u64,
@@ -346,7 +346,7 @@ impl Together for InProcess<'_> {
             }
         };
         let opened = |share: &Zeroizing<Vec<u128>>| {
-            let mut adding = Adding::new(leaf, self.among)?;
+            let mut adding = ServerSum::new(leaf, self.among)?;
             adding.add(share)?;
             match &mut drawn {
                 None => adding.opening(source),

@@ -29,7 +29,7 @@
 
 use super::Gaussian;
 use crate::account::Event;
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::subset::shuffle;
 use zeroize::Zeroizing;
 
@@ -56,7 +56,7 @@ impl ShuffledGaussian {
         records: Private<usize>,
         session: &mut Session<'_>,
         compute: impl Fn(&[usize]) -> Option<Private<Vec<f64>>> + Sync,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         let pool = records.open().max(self.slots);
         let mut order = Zeroizing::new((0..pool).collect::<Vec<usize>>());
         shuffle(&mut order, session.source());

@@ -37,7 +37,7 @@
 //! - Tested by `tests/all/sparse_vector.rs`.
 
 use crate::account::{Cost, Event, ThresholdNoise};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{DiscreteLaplace, LAPLACE_SCALE, NoiseError, Source};
 use privet_core::{Neighbours, Range, Unit};
 use zeroize::Zeroizing;
@@ -135,9 +135,9 @@ impl Comparing {
         &mut self,
         value: Private<i64>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Option<bool>>, GateError> {
+    ) -> Result<Noisy<Option<bool>>, GateError> {
         let above = self.compare(value.open(), session)?;
-        Ok(session.noised(above))
+        Ok(session.mark_noisy(above))
     }
 
     /// As [`Self::above`], for mechanisms that use the result inside.

@@ -24,7 +24,7 @@
 //! - Tested by `tests/all/stability.rs`.
 
 use crate::account::{Cost, Event};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{DiscreteLaplace, LAPLACE_SCALE, NoiseError};
 use privet_core::{Neighbours, Range, Unit};
 
@@ -98,13 +98,13 @@ impl Stability {
         &self,
         found: Private<Proxied<A>>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Option<A>>, GateError> {
+    ) -> Result<Noisy<Option<A>>, GateError> {
         self.event()?;
         let law = DiscreteLaplace::new(self.noise_scale)?;
         let noise = law.draw(session.charge(self.laplace())?);
         session.charge(self.leak())?;
         let Proxied { answer, distance } = found.open();
         let far = distance.max(0).saturating_add(noise) > self.threshold();
-        Ok(session.noised(far.then_some(answer)))
+        Ok(session.mark_noisy(far.then_some(answer)))
     }
 }

@@ -44,7 +44,7 @@
 use super::sparse_vector::{Comparing, SparseVector};
 use super::stability::{Proxied, RELEASED};
 use crate::account::{self, Cost, Event, ThresholdNoise};
-use crate::gate::{GateError, Noised, Private, Session, Spend};
+use crate::gate::{GateError, Noisy, Private, Session, Spend};
 use crate::noise::NoiseError;
 use privet_core::{Neighbours, Unit};
 
@@ -74,7 +74,7 @@ pub struct StableAnswers {
 
 /// The answer to a query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard<A> {
+pub enum QueryAnswer<A> {
     /// A stable answer.
     Answer(A),
     /// ⊥: no answer, and one of T runs is spent.
@@ -83,7 +83,7 @@ pub enum Heard<A> {
     Ended,
 }
 
-impl<A> Heard<A> {
+impl<A> QueryAnswer<A> {
     /// The answer, if there is one.
     pub fn answer(self) -> Option<A> {
         match self {
@@ -165,9 +165,9 @@ impl StableAnswers {
     }
 
     /// Begins a run of all queries, charged by the mechanism that uses it.
-    pub(super) fn begin_covered(&self) -> Result<Answering, GateError> {
+    pub(super) fn begin_covered(&self) -> Result<StableStream, GateError> {
         let comparing = self.comparisons(self.threshold()?).begin()?.covered();
-        Ok(Answering { comparing, left: self.questions })
+        Ok(StableStream { comparing, left: self.questions })
     }
 
     /// A distance whose answer is released, except with probability β, in each of so many queries with
@@ -185,7 +185,11 @@ impl StableAnswers {
     /// Begins, and charges the leak; or continues where the session was resumed after `asked` queries,
     /// whose leak is charged. Refused if the plan has neither: draws of other mechanisms pay for no
     /// leak.
-    pub fn begin(&self, asked: u64, session: &mut Session<'_>) -> Result<Answering, GateError> {
+    pub fn begin(
+        &self,
+        query_count: u64,
+        session: &mut Session<'_>,
+    ) -> Result<StableStream, GateError> {
         let event = self.event()?;
         let mut comparing = self.comparisons(self.threshold()?).begin()?;
         // These queries, with the δ of their leak, are all that the session is for.
@@ -198,7 +202,7 @@ impl StableAnswers {
                 session.charge(self.leak())?;
             }
         }
-        Ok(Answering { comparing, left: self.questions.saturating_sub(asked) })
+        Ok(StableStream { comparing, left: self.questions.saturating_sub(query_count) })
     }
 }
 
@@ -261,18 +265,18 @@ fn ln_difference_beyond(w: f64, s1: f64, s2: f64) -> f64 {
 
 /// Queries in progress.
 #[derive(Debug)]
-pub struct Answering {
+pub struct StableStream {
     comparing: Comparing,
     left: u64,
 }
 
-impl Answering {
+impl StableStream {
     /// Releases the answer, or reports that there is none.
     ///
     /// Answer and distance are private:
     /// ```compile_fail,E0308
-    /// # use privet_dp::{gate::Session, mechanism::{Answering, Proxied}};
-    /// fn open(answering: &mut Answering, found: Proxied<u8>, session: &mut Session<'_>) {
+    /// # use privet_dp::{gate::Session, mechanism::{StableStream, Proxied}};
+    /// fn open(answering: &mut StableStream, found: Proxied<u8>, session: &mut Session<'_>) {
     ///     let _ = answering.ask(found, session);
     /// }
     /// ```
@@ -280,9 +284,9 @@ impl Answering {
         &mut self,
         found: Private<Proxied<A>>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Heard<A>>, GateError> {
+    ) -> Result<Noisy<QueryAnswer<A>>, GateError> {
         let heard = self.hear(found.open(), session)?;
-        Ok(session.noised(heard))
+        Ok(session.mark_noisy(heard))
     }
 
     /// As [`Self::ask`], for mechanisms that use it.
@@ -290,13 +294,13 @@ impl Answering {
         &mut self,
         found: Proxied<A>,
         session: &mut Session<'_>,
-    ) -> Result<Heard<A>, GateError> {
+    ) -> Result<QueryAnswer<A>, GateError> {
         let heard = match self.left {
-            0 => Heard::Ended,
+            0 => QueryAnswer::Ended,
             _ => match self.comparing.compare(found.distance.max(0), session)? {
-                None => Heard::Ended,
-                Some(true) => Heard::Answer(found.answer),
-                Some(false) => Heard::Unstable,
+                None => QueryAnswer::Ended,
+                Some(true) => QueryAnswer::Answer(found.answer),
+                Some(false) => QueryAnswer::Unstable,
             },
         };
         self.left = self.left.saturating_sub(1);

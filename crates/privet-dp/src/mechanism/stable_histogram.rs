@@ -31,7 +31,7 @@
 
 use super::grid::{ExactCounts, from_grid, rounding, up};
 use crate::account::{Cost, Event, Grid, normal};
-use crate::gate::{GateError, Noised, Private, Session};
+use crate::gate::{GateError, Noisy, Private, Session};
 use crate::noise::{GridGaussian, NoiseError};
 use privet_core::{Neighbours, Unit};
 use std::collections::BTreeMap;
@@ -118,7 +118,7 @@ impl StableHistogram {
         &self,
         counts: Private<BTreeMap<K, u64>>,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<(K, f64)>>, GateError> {
+    ) -> Result<Noisy<Vec<(K, f64)>>, GateError> {
         let (threshold, law) = (self.threshold()?, GridGaussian::new(self.noise_scale)?);
         let randomness = session.charge(self.gaussian()?)?;
         let counts: Vec<(K, u64)> =
@@ -128,9 +128,9 @@ impl StableHistogram {
         session.charge(self.leak())?;
         let whole = counts.iter().map(|(_, count)| i128::from(*count)).collect();
         let steps = ExactCounts { counts: whole, unit: 1.0 }.to_grid(law.step(), counts.len())?;
-        let noised = from_grid(&steps, &draws, law.step());
-        let kept = counts.into_iter().zip(noised).filter(|(_, noised)| *noised >= threshold);
-        let kept = kept.map(|((key, _), noised)| (key, noised)).collect();
-        Ok(session.noised(kept))
+        let noisy = from_grid(&steps, &draws, law.step());
+        let kept = counts.into_iter().zip(noisy).filter(|(_, noisy)| *noisy >= threshold);
+        let kept = kept.map(|((key, _), noisy)| (key, noisy)).collect();
+        Ok(session.mark_noisy(kept))
     }
 }

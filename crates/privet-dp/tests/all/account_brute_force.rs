@@ -330,9 +330,9 @@ fn search(seed: u64, planar: bool, starts: usize, climbs: usize, nodes: i32) -> 
         let mut ratio = best.ratio(epsilon, nodes);
         for climb in 0..climbs {
             let next = nudged(&mut dice, best, if climb % 2 == 0 { 0.5 } else { 0.05 });
-            let found = next.ratio(epsilon, nodes);
-            if found > ratio {
-                (best, ratio) = (next, found);
+            let actual = next.ratio(epsilon, nodes);
+            if actual > ratio {
+                (best, ratio) = (next, actual);
             }
         }
         // Attained bounds sit at 1: look closer before complaining.

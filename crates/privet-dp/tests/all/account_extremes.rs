@@ -36,10 +36,10 @@ fn nearly_no_noise_is_worth_nothing() {
                                 if neighbours == Neighbours::ReplaceOne { 2.0 } else { 1.0 };
                             let shift = sides * f64::from(unit.records()) / noise_scale;
                             let attained = gaussian::delta(0.1, shift * f64::from(count).sqrt());
-                            let found = delta(&event, 0.1).unwrap();
+                            let actual = delta(&event, 0.1).unwrap();
                             assert!(
-                                found >= attained * (1.0 - 1e-9) && found <= 1.0,
-                                "{found} below {attained}: {event:?}"
+                                actual >= attained * (1.0 - 1e-9) && actual <= 1.0,
+                                "{actual} below {attained}: {event:?}"
                             );
                         }
                     }
@@ -75,7 +75,7 @@ fn odd_mixtures_are_answered_from_above() {
     for others in [repeated(1_000_000, laplace(1e-6)), repeated(1_000, sampled(1e-3, 0.3))] {
         let event = Event::All(vec![others, laplace(20.0), laplace(1e-9)]);
         let alone = -(-2.5_f64).exp_m1();
-        let found = delta(&event, 15.0).unwrap();
-        assert!((alone * (1.0 - 1e-9)..=1.0).contains(&found), "{found} {alone}");
+        let actual = delta(&event, 15.0).unwrap();
+        assert!((alone * (1.0 - 1e-9)..=1.0).contains(&actual), "{actual} {alone}");
     }
 }

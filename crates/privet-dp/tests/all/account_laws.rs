@@ -234,11 +234,11 @@ proptest! {
 
     #[test]
     fn epsilon_and_delta_are_inverse_on_the_safe_side(event in any_event(), power in 2.0..9.0_f64) {
-        let wanted = 10_f64.powf(-power);
-        let epsilon = account::epsilon(&event, wanted).unwrap();
+        let expected = 10_f64.powf(-power);
+        let epsilon = account::epsilon(&event, expected).unwrap();
         if epsilon.is_finite() {
-            prop_assert!(delta(&event, epsilon) <= wanted, "{epsilon} {wanted}");
-            prop_assert!(epsilon < 1e-9 || delta(&event, epsilon * 0.99) > wanted * 0.9);
+            prop_assert!(delta(&event, epsilon) <= expected, "{epsilon} {expected}");
+            prop_assert!(epsilon < 1e-9 || delta(&event, epsilon * 0.99) > expected * 0.9);
         }
     }
 
@@ -406,9 +406,9 @@ fn a_stated_guarantee_holds_as_stated() {
     for (epsilon, delta) in [(1.0, 1e-5), (0.3, 1e-12), (7.0, 0.01), (0.0, 0.3)] {
         let cost = Cost::Approximate { epsilon, delta };
         let event = Event::Use { neighbours: Neighbours::ReplaceOne, unit: Unit::Record, cost };
-        let found = account::epsilon(&event, delta).unwrap();
-        assert!(found >= epsilon && found <= epsilon * (1.0 + 1e-12), "{found}");
-        assert_eq!(account::delta(&event, found).unwrap(), delta);
+        let actual = account::epsilon(&event, delta).unwrap();
+        assert!(actual >= epsilon && actual <= epsilon * (1.0 + 1e-12), "{actual}");
+        assert_eq!(account::delta(&event, actual).unwrap(), delta);
         assert_eq!(account::epsilon(&event, delta * 0.999).unwrap(), f64::INFINITY);
         let twice = Event::Repeat { count: 2, event: Box::new(event) };
         assert!(account::delta(&twice, 2.0 * epsilon).unwrap() >= delta * (2.0 - delta));

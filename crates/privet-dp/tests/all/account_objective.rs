@@ -339,17 +339,17 @@ fn below_its_determinant_an_objective_is_bounded_by_lines() {
             let beside = Event::All(vec![lone.clone(), nothing]);
             for part in [0.0, 0.3, 0.6, 0.9, 1.0, 1.1] {
                 let e = part * share;
-                let found = account::delta(&lone, e).unwrap();
+                let actual = account::delta(&lone, e).unwrap();
                 let closed = match sign {
                     Sign::Any => account::gaussian::delta_abs(e - share, mu),
                     Sign::Fixed => account::gaussian::delta_plus(e - share, mu),
                 };
-                assert!(found <= closed * (1.0 + 1e-9), "{sign:?} {ridge} {part}");
-                assert!(found >= account::gaussian::delta(e, mu) * (1.0 - 1e-9));
+                assert!(actual <= closed * (1.0 + 1e-9), "{sign:?} {ridge} {part}");
+                assert!(actual >= account::gaussian::delta(e, mu) * (1.0 - 1e-9));
                 let composed = account::delta(&beside, e).unwrap();
-                assert!(found <= 1.02 * composed, "{sign:?} {ridge} {part}: {found} {composed}");
+                assert!(actual <= 1.02 * composed, "{sign:?} {ridge} {part}: {actual} {composed}");
                 if part < 0.95 && share > 2.0 * mu {
-                    assert!(found < 0.9 * closed, "{sign:?} {ridge} {part}: {found} {closed}");
+                    assert!(actual < 0.9 * closed, "{sign:?} {ridge} {part}: {actual} {closed}");
                 }
             }
         }

@@ -22,8 +22,8 @@ fn a_tiny_gaussian_release_is_not_free() {
             let event =
                 repeated(Cost::Gaussian { sensitivity, noise_scale: 1.0, grid: None }, count);
             let attained = gaussian::delta(0.0, sensitivity * f64::from(count).sqrt());
-            let found = delta(&event, 0.0).unwrap();
-            assert!(found >= attained * (1.0 - 1e-12), "{sensitivity}: {found} < {attained}");
+            let actual = delta(&event, 0.0).unwrap();
+            assert!(actual >= attained * (1.0 - 1e-12), "{sensitivity}: {actual} < {attained}");
             assert_eq!(epsilon(&event, 0.0).unwrap(), f64::INFINITY);
         }
     }
@@ -33,8 +33,8 @@ fn a_tiny_gaussian_release_is_not_free() {
 #[test]
 fn a_tiny_range_keeps_its_total_variation() {
     for range in [1e-300, 1e-170, 1e-100, 1e-3] {
-        let found = delta(&once(Cost::BoundedRange { range }), 0.0).unwrap();
-        assert!((0.999..1.001).contains(&(found / (range / 4.0))), "{range}: {found}");
+        let actual = delta(&once(Cost::BoundedRange { range }), 0.0).unwrap();
+        assert!((0.999..1.001).contains(&(actual / (range / 4.0))), "{range}: {actual}");
     }
 }
 
@@ -53,8 +53,8 @@ fn enormous_epsilons_are_answered() {
         once(Cost::Laplace { sensitivity: 1.0, noise_scale: 1.0, step: None }),
     ]);
     for e in [1e3, 1e9, 1e10, 1e19, 1e300, f64::MAX] {
-        let found = delta(&event, e).unwrap();
-        assert!((0.0..=1.0).contains(&found), "{e}: {found}");
+        let actual = delta(&event, e).unwrap();
+        assert!((0.0..=1.0).contains(&actual), "{e}: {actual}");
     }
 }
 
@@ -75,10 +75,10 @@ fn composed_ranges_are_not_below_a_mechanism_that_exists() {
                     attained += mass * -(e - loss).min(0.0).exp_m1();
                     ways *= f64::from(count - j) / f64::from(j + 1);
                 }
-                let found = delta(&event, e).unwrap();
+                let actual = delta(&event, e).unwrap();
                 assert!(
-                    found >= attained * (1.0 - 1e-9),
-                    "{range} {count} {e}: {found} {attained}"
+                    actual >= attained * (1.0 - 1e-9),
+                    "{range} {count} {e}: {actual} {attained}"
                 );
             }
         }

@@ -120,8 +120,8 @@ fn a_small_release_beside_sampled_ones_hides_nothing() {
 fn next_to_no_release_is_not_none() {
     for rate in [1e-100, 0.5] {
         let event = repeated(Neighbours::AddRemove, 2, poisson(rate, 1e200));
-        let found = delta(&event, 0.0);
-        assert!(found > 0.0 && found <= 1e-140, "{found:e}");
+        let actual = delta(&event, 0.0);
+        assert!(actual > 0.0 && actual <= 1e-140, "{actual:e}");
     }
 }
 
@@ -284,8 +284,8 @@ fn little_noise_is_never_charged_as_none() {
         for event in events {
             for epsilon in [0.01, 1.0, 8.0, 20.0] {
                 let least = achieved(rate, 1.0 / noise_scale, count, epsilon);
-                let found = delta(&event, epsilon);
-                assert!(found >= least * (1.0 - 1e-9), "{event:?} at {epsilon}: {found} {least}");
+                let actual = delta(&event, epsilon);
+                assert!(actual >= least * (1.0 - 1e-9), "{event:?} at {epsilon}: {actual} {least}");
             }
         }
     }

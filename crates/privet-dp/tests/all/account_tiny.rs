@@ -36,8 +36,8 @@ fn a_million_million_tiny_losses_are_not_free() {
         let event = doubled(sampled_event(0.01, 2e10, neighbours), 40);
         let limit = gaussian::delta(1e-6, moves * 0.01 / 2e10 * (1_u64 << 20) as f64);
         assert!((limit / known - 1.0).abs() < 0.01, "{limit} {known}");
-        let found = delta(&event, 1e-6).unwrap();
-        assert!((limit * (1.0 - 1e-6)..5.0 * limit).contains(&found), "{found} {limit}");
+        let actual = delta(&event, 1e-6).unwrap();
+        assert!((limit * (1.0 - 1e-6)..5.0 * limit).contains(&actual), "{actual} {limit}");
     }
 }
 
@@ -59,8 +59,8 @@ fn a_shift_below_the_last_digit_of_one_is_seen() {
     for (noise_scale, e, want) in
         [(1e16, 1.05e-16, 7.6e-18), (1e12, 1.05e-12, 7.6e-14), (1e3, 1.05e-3, 7.6e-5)]
     {
-        let found = delta(&sampled_event(0.5, noise_scale, Neighbours::ReplaceOne), e).unwrap();
-        assert!((found / want - 1.0).abs() < 0.01, "{noise_scale}: {found} {want}");
+        let actual = delta(&sampled_event(0.5, noise_scale, Neighbours::ReplaceOne), e).unwrap();
+        assert!((actual / want - 1.0).abs() < 0.01, "{noise_scale}: {actual} {want}");
     }
 }
 
@@ -76,16 +76,16 @@ fn one_sampled_release_is_just_above_the_truth_at_every_scale() {
             "absent" => sampled::absent,
             _ => sampled::opposite,
         };
-        let found = curve(e, rate, shift);
+        let actual = curve(e, rate, shift);
         // The digits of the file are rounded, too; `absent` is rounded up where w is near 0.
         assert!(
-            found >= want * (1.0 - 2e-16),
-            "{name} {rate:e} {shift:e} {e:e}: {found:e} {want:e}"
+            actual >= want * (1.0 - 2e-16),
+            "{name} {rate:e} {shift:e} {e:e}: {actual:e} {want:e}"
         );
         let loose = if name == "absent" { 1e-6 } else { 1e-9 };
         assert!(
-            found <= want * (1.0 + loose),
-            "{name} {rate:e} {shift:e} {e:e}: {found:e} {want:e}"
+            actual <= want * (1.0 + loose),
+            "{name} {rate:e} {shift:e} {e:e}: {actual:e} {want:e}"
         );
     }
 }
@@ -173,10 +173,10 @@ fn no_addition_makes_a_closed_form_cheaper() {
             Event::Use { neighbours: Neighbours::AddRemove, unit: Unit::Record, cost: alone };
         let added: Vec<Event> = (0..1 + round % 3).map(|_| any(&mut numbers)).collect();
         let event = Event::All(std::iter::once(alone).chain(added).collect());
-        let found = delta(&event, e).unwrap();
+        let actual = delta(&event, e).unwrap();
         assert!(
-            found >= known * (1.0 - 1e-12) && found <= 1.0,
-            "{found:e} {known:e} at {e:e}: {event:?}"
+            actual >= known * (1.0 - 1e-12) && actual <= 1.0,
+            "{actual:e} {known:e} at {e:e}: {event:?}"
         );
     }
 }
@@ -208,11 +208,11 @@ fn very_many_tiny_losses_are_never_below_their_limit() {
         let rare = 0.5 * libm::erfc(reached / std::f64::consts::SQRT_2);
         let least = (rare - 0.56 * 1.61 / uses.sqrt()) * -(-away).exp_m1();
         let event = doubled(sampled_event(rate, noise_scale, neighbours), power);
-        let found = delta(&event, e).unwrap();
-        assert!(found >= least, "{found:e} {least:e} at {e:e}: {event:?}");
+        let actual = delta(&event, e).unwrap();
+        assert!(actual >= least, "{actual:e} {least:e} at {e:e}: {event:?}");
         // And δ falls with ε, and is met by the ε that is found for it.
-        let back = epsilon(&event, found.min(0.5)).unwrap();
-        assert!(delta(&event, back).unwrap() <= found.min(0.5) * (1.0 + 1e-9), "{back} {e}");
+        let back = epsilon(&event, actual.min(0.5)).unwrap();
+        assert!(delta(&event, back).unwrap() <= actual.min(0.5) * (1.0 + 1e-9), "{back} {e}");
     }
 }
 
@@ -230,10 +230,10 @@ fn a_long_list_of_small_leaves_costs_what_its_repetition_does() {
     listed.extend((0..count).map(|_| small.clone()));
     let together = (1.0 + f64::from(count) * 1.03e-8_f64.powi(2)).sqrt();
     for e in [1.0, 8.0, 30.0] {
-        let found = delta(&Event::All(listed.clone()), e).unwrap();
+        let actual = delta(&Event::All(listed.clone()), e).unwrap();
         let truth = gaussian::delta(e, together * (1.0 - 1e-15));
-        assert!(found >= truth * (1.0 - 1e-12), "{e}: {found:e} is below {truth:e}");
-        assert!(found <= truth * (1.0 + 1e-6));
+        assert!(actual >= truth * (1.0 - 1e-12), "{e}: {actual:e} is below {truth:e}");
+        assert!(actual <= truth * (1.0 + 1e-6));
     }
 }
 

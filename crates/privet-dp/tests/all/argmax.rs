@@ -25,8 +25,8 @@ fn statement(event: &Event) -> Statement {
 fn label(mechanism: &NoisyArgmax, votes: &[u32], source: &mut dyn Source) -> usize {
     let event = mechanism.event().unwrap();
     let mut session = Session::start(event.clone(), source);
-    let noised = mechanism.run(Private::new(votes.to_vec()), &mut session).unwrap();
-    session.settle(noised, statement(&event)).unwrap().into_parts().0
+    let noisy = mechanism.run(Private::new(votes.to_vec()), &mut session).unwrap();
+    session.settle(noisy, statement(&event)).unwrap().into_parts().0
 }
 
 /// One moved vote changes the histogram by √2; the largest count changes by 1.
@@ -120,8 +120,8 @@ fn labels(
 ) -> Option<Vec<usize>> {
     let event = mechanism.event().unwrap();
     let mut session = Session::start(event.clone(), source);
-    let noised = mechanism.run(Private::new(histograms.to_vec()), &mut session).unwrap();
-    session.settle(noised, statement(&event)).unwrap().into_parts().0
+    let noisy = mechanism.run(Private::new(histograms.to_vec()), &mut session).unwrap();
+    session.settle(noisy, statement(&event)).unwrap().into_parts().0
 }
 
 /// Where all agree, a hundred labels are released at a fifth of their general cost; a table at the limit
@@ -223,9 +223,9 @@ fn a_batch_of_confident_answers_is_tested_first() {
     let votes =
         |question: usize| if question.is_multiple_of(2) { vec![0, 400, 0] } else { vec![0, 0, 0] };
     let all = Private::new((0..20).map(votes).collect());
-    let noised = mechanism.run_all(all, 6, &mut session).unwrap();
+    let noisy = mechanism.run_all(all, 6, &mut session).unwrap();
     assert_eq!(session.draws(), 26);
-    let told = session.settle(noised, statement(&event)).unwrap().into_parts().0;
+    let told = session.settle(noisy, statement(&event)).unwrap().into_parts().0;
     let wanted: Vec<_> =
         (0..20).map(|question| (question % 2 == 0 && question < 12).then_some(1)).collect();
     assert_eq!(told, wanted);
@@ -234,8 +234,8 @@ fn a_batch_of_confident_answers_is_tested_first() {
     let event = mechanism.events(draws, draws).unwrap();
     let mut session = Session::start(event.clone(), &mut source);
     let all = Private::new(vec![vec![196, 0, 0]; draws as usize]);
-    let noised = mechanism.run_all(all, draws, &mut session).unwrap();
-    let told = session.settle(noised, statement(&event)).unwrap().into_parts().0;
+    let noisy = mechanism.run_all(all, draws, &mut session).unwrap();
+    let told = session.settle(noisy, statement(&event)).unwrap().into_parts().0;
     let passed = told.iter().flatten().count() as f64;
     let expected = 0.5 * libm::erfc(1.0 / std::f64::consts::SQRT_2);
     let off = (passed - f64::from(draws) * expected).abs();

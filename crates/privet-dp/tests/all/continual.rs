@@ -3,7 +3,7 @@
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event};
 use privet_dp::continual::StateKey;
-use privet_dp::continual::{Factor, Heard, Participation, Running, search};
+use privet_dp::continual::{Factor, Participation, Running, StreamAnswer, search};
 use privet_dp::gate::{GateError, Journal, Private, Purse, Session, Spend};
 use privet_dp::mechanism::Continual;
 use privet_dp::noise::FixedSeed;
@@ -20,11 +20,11 @@ fn price(factor: &Factor, steps: u32) -> f64 {
 #[test]
 fn a_few_buffers_come_within_a_hundredth_of_the_best() {
     for (steps, optimum) in OPTIMUM {
-        let found = search(steps, Participation::ONCE);
-        let reached = price(&found, steps);
-        assert!(reached <= 1.01 * (optimum + 0.005), "{steps}: {reached} with {found:?}");
+        let best = search(steps, Participation::ONCE);
+        let reached = price(&best, steps);
+        assert!(reached <= 1.01 * (optimum + 0.005), "{steps}: {reached} with {best:?}");
         assert!(reached >= 0.98 * optimum, "{steps}: {reached} is below what can be");
-        println!("{steps}: {reached} with {found:?}");
+        println!("{steps}: {reached} with {best:?}");
     }
     // ln(n)/π + …, the square root's, at a million.
     let million = price(&search(1_000_000, Participation::ONCE), 1_000_000);
@@ -105,17 +105,17 @@ struct Listening(Vec<Vec<f64>>, usize);
 
 impl privet_dp::gate::Walk for Listening {
     type Start = usize;
-    type Question = ();
-    type Answer = Heard;
+    type Query = ();
+    type Answer = StreamAnswer;
     type Artefact = Vec<Vec<f64>>;
     fn begin(steps: usize) -> Self {
         Self(vec![], steps)
     }
-    fn next(&mut self, answer: Option<Heard>) -> privet_dp::gate::Next<(), Vec<Vec<f64>>> {
+    fn next(&mut self, answer: Option<StreamAnswer>) -> privet_dp::gate::Next<(), Vec<Vec<f64>>> {
         match answer {
-            Some(Heard::Row(row)) => self.0.push(row),
-            Some(Heard::Lost) => self.0.push(vec![]),
-            Some(Heard::Anew) | None => {}
+            Some(StreamAnswer::Row(row)) => self.0.push(row),
+            Some(StreamAnswer::Lost) => self.0.push(vec![]),
+            Some(StreamAnswer::Anew) | None => {}
         }
         if self.0.len() < self.1 {
             return privet_dp::gate::Next::Ask(());
@@ -309,8 +309,8 @@ fn buffers_for_several_participations_are_not_worse_than_the_square_root() {
         let price = |factor: &Factor| {
             factor.sensitivity(steps, participation).unwrap() * factor.error(steps).unwrap()
         };
-        let found = search(steps, participation);
-        let (own, root) = (price(&found), price(&Factor::SquareRoot));
+        let best = search(steps, participation);
+        let (own, root) = (price(&best), price(&Factor::SquareRoot));
         assert!(own <= 1.01 * root, "{participation:?}: {own} > {root}");
         println!("{participation:?}: {own} against {root} and {}", price(&Factor::Tree));
     }
@@ -328,7 +328,7 @@ fn a_sealed_state_goes_on_where_it_was() {
         let mut walk = session.begin::<Listening>().unwrap();
         let mut stream = Some(mechanism.begin().unwrap());
         let mut step = 0;
-        let noised = session.walk(&mut walk, |(), session| {
+        let noisy = session.walk(&mut walk, |(), session| {
             if cut == Some(step) {
                 let key = StateKey::new([3; 32]);
                 let sealed = stream.take().unwrap().seal(&key, "here").unwrap();
@@ -349,7 +349,7 @@ fn a_sealed_state_goes_on_where_it_was() {
             conditions: vec![],
             request: serde_json::Value::Null,
         };
-        session.settle(noised.unwrap().unwrap(), statement).unwrap().into_parts().0
+        session.settle(noisy.unwrap().unwrap(), statement).unwrap().into_parts().0
     };
     assert_eq!(rows(None, false), rows(Some(11), false));
     let anew = rows(Some(11), true);

@@ -4,7 +4,7 @@
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, Filter, filter::Law};
 use privet_dp::gate::{
-    Arithmetic, GateError, Journal, Next, Noised, Private, PurseError, Session, Spend, Statement,
+    Arithmetic, GateError, Journal, Next, Noisy, Private, PurseError, Session, Spend, Statement,
     Suspended, Walk,
 };
 use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace};
@@ -38,7 +38,7 @@ struct Parrot {
 
 impl Walk for Parrot {
     type Start = Option<f64>;
-    type Question = ();
+    type Query = ();
     type Answer = Vec<f64>;
     type Artefact = f64;
     fn begin(secret: Option<f64>) -> Self {
@@ -53,7 +53,7 @@ impl Walk for Parrot {
     }
 }
 
-fn respond(_: &(), session: &mut Session<'_>) -> Result<Noised<Vec<f64>>, GateError> {
+fn respond(_: &(), session: &mut Session<'_>) -> Result<Noisy<Vec<f64>>, GateError> {
     gaussian().run(Private::new(vec![100.0]), session)
 }
 
@@ -118,8 +118,8 @@ fn releases(
         let mut go_on = || {
             let (mut session, mut walk) =
                 state.clone().resume(source.as_mut(), &mut journal, |_| Ok(()))?;
-            let noised = session.walk(&mut walk, respond)?.unwrap();
-            let release = session.emit(noised, statement(&planned))?;
+            let noisy = session.walk(&mut walk, respond)?.unwrap();
+            let release = session.emit(noisy, statement(&planned))?;
             state = session.suspend(walk, generation)?;
             Ok(release.certificate().recheck().unwrap().is_some())
         };

@@ -4,7 +4,7 @@ use crate::noise_common::{allowed_count_error, fresh};
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event, ThresholdNoise};
 use privet_dp::gate::{Arithmetic, Private, Session, Statement};
-use privet_dp::mechanism::{EstimatedAnswers, Heard, Proxied, StableAnswers};
+use privet_dp::mechanism::{EstimatedAnswers, Proxied, QueryAnswer, StableAnswers};
 use privet_dp::noise::Source;
 use serde_json::json;
 
@@ -39,18 +39,18 @@ fn heard(
     estimated: i64,
     distances: &[i64],
     source: &mut dyn Source,
-) -> (u32, Vec<Heard<usize>>) {
+) -> (u32, Vec<QueryAnswer<usize>>) {
     let planned = of.event().unwrap();
     let claim = account::guarantee(&planned, 1e-6).unwrap();
     let mut session = Session::start(planned, source);
-    let found = distances
+    let actual = distances
         .iter()
         .enumerate()
         .map(|(answer, distance)| Proxied { answer, distance: *distance });
-    let found = Private::new(found.collect());
-    let noised = of.run(Private::new(estimated), found, &mut session).unwrap();
+    let actual = Private::new(actual.collect());
+    let noisy = of.run(Private::new(estimated), actual, &mut session).unwrap();
     let statement = Statement::new(claim, Arithmetic::Finite, json!({}));
-    session.settle(noised, statement).unwrap().into_parts().0
+    session.settle(noisy, statement).unwrap().into_parts().0
 }
 
 #[test]
@@ -88,10 +88,10 @@ fn the_estimate_decides_and_so_many_are_unstable() {
     for (estimated, cutoff) in [(-900, 1), (2_600, 4), (i64::MAX, 4)] {
         let (taken, said) = heard(&of, estimated, &[0; 40], &mut source);
         assert_eq!(taken, cutoff, "seed {seed}");
-        let unstable = said.iter().filter(|heard| **heard == Heard::Unstable).count();
+        let unstable = said.iter().filter(|heard| **heard == QueryAnswer::Unstable).count();
         assert_eq!(unstable, cutoff as usize, "seed {seed}");
         let (_, said) = heard(&of, estimated, &[1_000_000; 40], &mut source);
-        assert!(said.iter().all(|heard| matches!(heard, Heard::Answer(_))), "seed {seed}");
+        assert!(said.iter().all(|heard| matches!(heard, QueryAnswer::Answer(_))), "seed {seed}");
     }
 }
 

@@ -88,10 +88,10 @@ fn no_adversary_exceeds_a_filter() {
         let filter = filter(limit);
         for epsilon in [0.25, 1.0, 2.0] {
             let claimed = filter.delta(epsilon).unwrap();
-            let found = attained(&filter, pure, epsilon, 7);
+            let actual = attained(&filter, pure, epsilon, 7);
             assert!(
-                found <= claimed + allowance(),
-                "{limit:?} at {epsilon}: {found} for {claimed}"
+                actual <= claimed + allowance(),
+                "{limit:?} at {epsilon}: {actual} for {claimed}"
             );
         }
     }

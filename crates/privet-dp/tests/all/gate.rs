@@ -56,8 +56,8 @@ fn less_noise_than_planned_or_another_mechanism_opens_nothing() {
     // One draw too few.
     let mut source = FixedSeed::new(1);
     let mut session = Session::start(twice(gaussian(4.0).event().unwrap()), &mut source);
-    let noised = gaussian(4.0).run(value(), &mut session).unwrap();
-    let outcome = session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({})));
+    let noisy = gaussian(4.0).run(value(), &mut session).unwrap();
+    let outcome = session.settle(noisy, Statement::new(claim, Arithmetic::Finite, json!({})));
     assert_eq!(outcome.err(), Some(GateError::NotAsPlanned));
 }
 
@@ -82,8 +82,8 @@ fn the_gate_does_not_believe_a_claim() {
     boast.epsilon /= 2.0;
     let mut source = SystemRandom::new().unwrap();
     let mut session = Session::start(event, &mut source);
-    let noised = gaussian(4.0).run(value(), &mut session).unwrap();
-    let release = session.settle(noised, Statement::new(boast, Arithmetic::Finite, json!({})));
+    let noisy = gaussian(4.0).run(value(), &mut session).unwrap();
+    let release = session.settle(noisy, Statement::new(boast, Arithmetic::Finite, json!({})));
     let mut certificate = release.unwrap().certificate().clone();
     assert_eq!(certificate.guarantee.as_ref(), Some(&honest));
     // Nor does a later reader.
@@ -97,9 +97,9 @@ fn a_fixed_seed_claims_nothing() {
     let claim = account::guarantee(&event, 1e-6).unwrap();
     let mut source = FixedSeed::new(1);
     let mut session = Session::start(event, &mut source);
-    let noised = gaussian(4.0).run(value(), &mut session).unwrap();
+    let noisy = gaussian(4.0).run(value(), &mut session).unwrap();
     let release =
-        session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap();
+        session.settle(noisy, Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap();
     let certificate = release.certificate();
     assert_eq!(certificate.recheck().unwrap(), None);
     assert!(certificate.guarantee.as_ref().unwrap().epsilon.is_infinite());
@@ -189,8 +189,8 @@ fn released_values_sit_on_the_grid() {
     assert!((claim.epsilon - (1.0 + 2.0 * 0.25) / 3.0).abs() < 1e-12);
     let mut source = FixedSeed::new(5);
     let mut session = Session::start(laplace.event(), &mut source);
-    let noised = laplace.run(Private::new(vec![0.1, 17.3]), &mut session).unwrap();
+    let noisy = laplace.run(Private::new(vec![0.1, 17.3]), &mut session).unwrap();
     let release =
-        session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap();
+        session.settle(noisy, Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap();
     assert!(release.value().iter().all(|x| (x / 0.25).fract() == 0.0));
 }

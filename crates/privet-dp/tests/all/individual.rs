@@ -161,7 +161,7 @@ fn a_second_account_of_what_was_spent_is_refused() {
     struct Idle;
     impl Walk for Idle {
         type Start = ();
-        type Question = ();
+        type Query = ();
         type Answer = ();
         type Artefact = ();
         fn begin((): ()) -> Self {

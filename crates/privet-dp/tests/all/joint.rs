@@ -34,11 +34,11 @@ fn each_unit_is_told_its_own_part_once_with_a_certificate_of_its_own() {
     let mut source = SystemRandom::new().unwrap();
     let mut session = Session::start(gaussian().event().unwrap(), &mut source);
     let total = Private::new(vec![UNITS.iter().sum::<f64>()]);
-    let noised = gaussian().run(total, &mut session).unwrap();
+    let noisy = gaussian().run(total, &mut session).unwrap();
     let units = UNITS.map(Private::new).into();
     let part = |public: &Vec<f64>, own: f64| public[0] - own;
     let (release, mut parts) =
-        session.settle_jointly(noised, units, part, statement(claim())).unwrap();
+        session.settle_jointly(noisy, units, part, statement(claim())).unwrap();
     let public = release.certificate();
     assert_eq!(public.recheck().unwrap(), Some(claim()), "what everyone sees");
     assert_eq!((parts.units(), format!("{parts:?}")), (3, "Parts(withheld)".into()));
@@ -47,9 +47,9 @@ fn each_unit_is_told_its_own_part_once_with_a_certificate_of_its_own() {
         let told = parts.take(place).unwrap();
         assert_eq!(*told.value(), release.value()[0] - own);
         let (_, certificate) = told.into_parts();
-        let found = certificate.recheck().unwrap().unwrap();
-        assert_eq!(found, Guarantee { seen_by: SeenBy::AllButTheUnit, ..claim() });
-        assert_eq!(found.for_everyone(), Err(AccountError::NotForEveryone));
+        let actual = certificate.recheck().unwrap().unwrap();
+        assert_eq!(actual, Guarantee { seen_by: SeenBy::AllButTheUnit, ..claim() });
+        assert_eq!(actual.for_everyone(), Err(AccountError::NotForEveryone));
         assert!(certificate.notes.iter().any(|note| note.contains("person concerned alone")));
         ids.push(certificate.made.unwrap().id);
         assert!(parts.take(place).is_none(), "once");
@@ -64,10 +64,10 @@ fn each_unit_is_told_its_own_part_once_with_a_certificate_of_its_own() {
 fn no_release_that_everyone_sees_claims_less() {
     let mut source = SystemRandom::new().unwrap();
     let mut session = Session::start(gaussian().event().unwrap(), &mut source);
-    let noised = gaussian().run(Private::new(vec![1.0]), &mut session).unwrap();
+    let noisy = gaussian().run(Private::new(vec![1.0]), &mut session).unwrap();
     let weak = Guarantee { seen_by: SeenBy::AllButTheUnit, ..claim() };
     let refused = Some(GateError::Account(AccountError::NotForEveryone));
-    assert_eq!(session.emit(noised, statement(weak)).err(), refused);
+    assert_eq!(session.emit(noisy, statement(weak)).err(), refused);
     assert_eq!(session.abort(statement(weak)).err(), refused);
 }
 
@@ -89,8 +89,8 @@ fn everyone_is_not_written() {
 fn format_1_is_for_everyone() {
     let mut source = SystemRandom::new().unwrap();
     let mut session = Session::start(gaussian().event().unwrap(), &mut source);
-    let noised = gaussian().run(Private::new(vec![1.0]), &mut session).unwrap();
-    let release = session.settle(noised, statement(claim())).unwrap();
+    let noisy = gaussian().run(Private::new(vec![1.0]), &mut session).unwrap();
+    let release = session.settle(noisy, statement(claim())).unwrap();
     let mut old: Certificate = release.certificate().clone();
     old.format = "privet-certificate-1".into();
     assert_eq!(old.recheck(), Ok(Some(claim())));

@@ -32,15 +32,15 @@ fn law(pure: bool, noise_scale: f64) -> MomentsLaw {
     }
 }
 
-fn noised(pure: bool, counts: Vec<i128>) -> Result<Moments, GateError> {
+fn noisy_moments(pure: bool, counts: Vec<i128>) -> Result<Moments, GateError> {
     let moments = NoisyMoments { law: law(pure, 0.125), columns: COLUMNS, weight: 4.0, ridge: 7.0 };
     let planned = moments.event()?;
     let claim = account::guarantee(&planned, if pure { 0.0 } else { 1e-6 })?;
     let mut source = SystemRandom::new()?;
     let mut session = Session::start(planned, &mut source);
     let sums = Private::new(ExactCounts { counts, unit: 1.0 });
-    let noised = moments.run(sums, &mut session)?;
-    let release = session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({})))?;
+    let noisy = moments.run(sums, &mut session)?;
+    let release = session.settle(noisy, Statement::new(claim, Arithmetic::Finite, json!({})))?;
     Ok(release.into_parts().0)
 }
 
@@ -50,7 +50,7 @@ fn noised(pure: bool, counts: Vec<i128>) -> Result<Moments, GateError> {
 fn moments_come_out_symmetric_and_in_place() {
     let counts = vec![1, 20, 30, 20, 500, 60, 30, 60, 900, 4000, -800, 40];
     for pure in [false, true] {
-        let moments = noised(pure, counts.clone()).unwrap();
+        let moments = noisy_moments(pure, counts.clone()).unwrap();
         assert_eq!((moments.columns, moments.ridge), (COLUMNS, 7.0));
         for (place, found) in moments.gram.iter().enumerate() {
             assert!((found - counts[place] as f64).abs() < 5.0, "{pure} {place}");
@@ -68,7 +68,7 @@ fn moments_come_out_symmetric_and_in_place() {
 fn a_vector_of_another_length_is_refused() {
     for pure in [false, true] {
         for length in [0, 9, 11, 13] {
-            assert_eq!(noised(pure, vec![0; length]), Err(GateError::Malformed), "{length}");
+            assert_eq!(noisy_moments(pure, vec![0; length]), Err(GateError::Malformed), "{length}");
         }
     }
 }

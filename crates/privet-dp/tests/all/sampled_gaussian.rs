@@ -2,7 +2,7 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session, Statement};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session, Statement};
 use privet_dp::mechanism::{Draw, ExactCounts, Gaussian, SampledGaussian, ShuffledGaussian};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use serde_json::json;
@@ -32,9 +32,9 @@ fn counted(sample: &[usize]) -> Option<Private<ExactCounts>> {
     Some(Private::new(ExactCounts { counts: vec![2 * sample.len() as i128], unit: 1.0 }))
 }
 
-fn settle<T>(session: Session<'_>, planned: &Event, noised: Noised<T>) -> Result<T, GateError> {
+fn settle<T>(session: Session<'_>, planned: &Event, noisy: Noisy<T>) -> Result<T, GateError> {
     let claim = account::guarantee(planned, 1e-6).unwrap();
-    let released = session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({})));
+    let released = session.settle(noisy, Statement::new(claim, Arithmetic::Finite, json!({})));
     Ok(released?.into_parts().0)
 }
 
@@ -51,8 +51,8 @@ fn both_samplers_settle() {
             .map(|_| mechanism.run(Private::new(RECORDS), &mut session, counted).unwrap())
             .collect();
         let answers = session.gather(answers).unwrap();
-        let found = settle(session, &planned, answers).unwrap();
-        let mean = found.iter().map(|answer| answer[0]).sum::<f64>() / 50.0;
+        let actual = settle(session, &planned, answers).unwrap();
+        let mean = actual.iter().map(|answer| answer[0]).sum::<f64>() / 50.0;
         assert!((mean - 200.0).abs() < 30.0, "{mean}");
     }
 }
@@ -201,8 +201,8 @@ fn slots_hold_each_record_once_and_their_number_is_public() {
             assert!(filled.windows(2).all(|pair| pair[0] < pair[1]));
             Some(Private::new(vec![1.0]))
         };
-        let noised = shuffled.run(Private::new(records), &mut session, check).unwrap();
-        assert!(settle(session, &planned, noised).is_ok());
+        let noisy = shuffled.run(Private::new(records), &mut session, check).unwrap();
+        assert!(settle(session, &planned, noisy).is_ok());
     }
 }
 

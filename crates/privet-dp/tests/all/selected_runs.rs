@@ -4,7 +4,7 @@ use crate::noise_common::{allowed_gap, fresh, largest_gap_integers};
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, Runs};
 use privet_dp::gate::{
-    Arithmetic, Candidate, GateError, Noised, Private, Session, Statement, Trial,
+    Arithmetic, Candidate, GateError, Noisy, Private, Session, Statement, Trial,
 };
 use privet_dp::mechanism::Laplace;
 use privet_dp::noise::{FixedSeed, SystemRandom, runs};
@@ -71,9 +71,9 @@ fn toy() -> Laplace {
     }
 }
 
-fn run(record: &f64, session: &mut Session<'_>) -> Result<Noised<(f64, f64)>, GateError> {
-    let noised = toy().run(Private::new(vec![*record]), session)?;
-    Ok(noised.map(|answer| (answer[0], answer[0])))
+fn run(record: &f64, session: &mut Session<'_>) -> Result<Noisy<(f64, f64)>, GateError> {
+    let noisy = toy().run(Private::new(vec![*record]), session)?;
+    Ok(noisy.map(|answer| (answer[0], answer[0])))
 }
 
 /// Pr[one run ≤ k].
@@ -157,7 +157,7 @@ fn what_is_charged_is_the_whole_selection_once() {
     let mut session = Session::start(planned(law), &mut source);
     let best = session.select(law, toy().event(), &0.0, run, || NOTHING).unwrap();
     assert_eq!(session.draws(), 1, "the number of runs is not told");
-    assert_eq!(format!("{best:?}"), "Noised(withheld until settled)");
+    assert_eq!(format!("{best:?}"), "Noisy(withheld until settled)");
     let release = session.settle(best, statement(law)).unwrap();
     let certificate = release.certificate();
     assert_eq!(certificate.events, Some(planned(law)));
@@ -181,25 +181,25 @@ fn another_law_or_another_run_is_refused_before_anything_is_drawn() {
 /// A run that releases, passes in or omits anything ends the whole.
 #[test]
 fn nothing_comes_out_of_a_run_but_its_outcome() {
-    fn emits(record: &f64, session: &mut Session<'_>) -> Result<Noised<(f64, f64)>, GateError> {
-        let noised = run(record, session)?.map(|(score, _)| score);
-        let release = session.emit(noised, claimless())?;
+    fn emits(record: &f64, session: &mut Session<'_>) -> Result<Noisy<(f64, f64)>, GateError> {
+        let noisy = run(record, session)?.map(|(score, _)| score);
+        let release = session.emit(noisy, claimless())?;
         panic!("a loser was read: {}", release.value());
     }
-    fn foreign(record: &f64, _: &mut Session<'_>) -> Result<Noised<(f64, f64)>, GateError> {
+    fn foreign(record: &f64, _: &mut Session<'_>) -> Result<Noisy<(f64, f64)>, GateError> {
         let mut source = FixedSeed::new(1);
         run(record, &mut Session::start(toy().event(), &mut source))
     }
-    fn twice(record: &f64, session: &mut Session<'_>) -> Result<Noised<(f64, f64)>, GateError> {
+    fn twice(record: &f64, session: &mut Session<'_>) -> Result<Noisy<(f64, f64)>, GateError> {
         run(record, session)?;
         run(record, session)
     }
-    fn other(record: &f64, session: &mut Session<'_>) -> Result<Noised<(f64, f64)>, GateError> {
+    fn other(record: &f64, session: &mut Session<'_>) -> Result<Noisy<(f64, f64)>, GateError> {
         let less = Laplace { noise_scale: 0.5, ..toy() };
-        let noised = less.run(Private::new(vec![*record]), session)?;
-        Ok(noised.map(|answer| (answer[0], answer[0])))
+        let noisy = less.run(Private::new(vec![*record]), session)?;
+        Ok(noisy.map(|answer| (answer[0], answer[0])))
     }
-    type One = fn(&f64, &mut Session<'_>) -> Result<Noised<(f64, f64)>, GateError>;
+    type One = fn(&f64, &mut Session<'_>) -> Result<Noisy<(f64, f64)>, GateError>;
     let cases: [(One, GateError); 4] = [
         (emits, GateError::Hidden),
         (foreign, GateError::NotAsPlanned),
@@ -218,7 +218,7 @@ fn nothing_comes_out_of_a_run_but_its_outcome() {
 /// A run that carries out the plan and returns another session's value.
 #[test]
 fn a_value_of_another_session_is_foreign() {
-    fn swaps(record: &f64, session: &mut Session<'_>) -> Result<Noised<(f64, f64)>, GateError> {
+    fn swaps(record: &f64, session: &mut Session<'_>) -> Result<Noisy<(f64, f64)>, GateError> {
         run(record, session)?;
         let mut source = FixedSeed::new(1);
         run(record, &mut Session::start(toy().event(), &mut source))
@@ -253,7 +253,7 @@ fn planned_among(law: Runs) -> Event {
     Event::BestOf { law, candidates: [0, 1].map(|place| candidate(place).event).into() }
 }
 
-fn make(record: &f64, _: usize, session: &mut Session<'_>) -> Result<Noised<f64>, GateError> {
+fn make(record: &f64, _: usize, session: &mut Session<'_>) -> Result<Noisy<f64>, GateError> {
     Ok(toy().run(Private::new(vec![*record]), session)?.map(|answer| answer[0]))
 }
 
@@ -263,7 +263,7 @@ fn score(
     place: usize,
     _: &f64,
     session: &mut Session<'_>,
-) -> Result<Noised<f64>, GateError> {
+) -> Result<Noisy<f64>, GateError> {
     let score = Private::new(vec![1e6 * place as f64]);
     Ok(toy().run(score, session)?.map(|answer| answer[0]))
 }
@@ -298,9 +298,9 @@ fn candidates_are_drawn_by_an_even_lot() {
 /// undrawn.
 #[test]
 fn nothing_comes_out_of_a_trial_but_what_was_made() {
-    fn emits(record: &f64, at: usize, session: &mut Session<'_>) -> Result<Noised<f64>, GateError> {
-        let noised = make(record, at, session)?;
-        let release = session.emit(noised, claimless())?;
+    fn emits(record: &f64, at: usize, session: &mut Session<'_>) -> Result<Noisy<f64>, GateError> {
+        let noisy = make(record, at, session)?;
+        let release = session.emit(noisy, claimless())?;
         panic!("a loser was read: {}", release.value());
     }
     fn foreign(
@@ -308,12 +308,12 @@ fn nothing_comes_out_of_a_trial_but_what_was_made() {
         place: usize,
         made: &f64,
         session: &mut Session<'_>,
-    ) -> Result<Noised<f64>, GateError> {
+    ) -> Result<Noisy<f64>, GateError> {
         score(record, place, made, session)?;
         let mut source = FixedSeed::new(1);
         make(record, place, &mut Session::start(toy().event(), &mut source))
     }
-    fn unscored(_: &f64, _: usize, _: &f64, _: &mut Session<'_>) -> Result<Noised<f64>, GateError> {
+    fn unscored(_: &f64, _: usize, _: &f64, _: &mut Session<'_>) -> Result<Noisy<f64>, GateError> {
         let mut source = FixedSeed::new(1);
         make(&0.0, 0, &mut Session::start(toy().event(), &mut source))
     }

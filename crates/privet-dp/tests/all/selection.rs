@@ -30,9 +30,9 @@ fn run(selection: &Selection, scores: &[i64], source: &mut dyn Source) -> Vec<f6
     let planned = selection.event().unwrap();
     let claim = account::guarantee(&planned, 1e-6).unwrap();
     let mut session = Session::start(planned, source);
-    let noised = selection.run(Private::new(Fixed(scores.to_vec())), &mut session).unwrap();
+    let noisy = selection.run(Private::new(Fixed(scores.to_vec())), &mut session).unwrap();
     let release =
-        session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap();
+        session.settle(noisy, Statement::new(claim, Arithmetic::Finite, json!({}))).unwrap();
     release.into_parts().0
 }
 
@@ -41,9 +41,9 @@ fn run(selection: &Selection, scores: &[i64], source: &mut dyn Source) -> Vec<f6
 #[test]
 fn the_best_vertices_come_first() {
     for law in [SelectionLaw::Exponential(1.0), SelectionLaw::Laplace(0.5)] {
-        let found =
+        let actual =
             run(&selection(law, vec![2.0, 3.0, 4.0]), &[700, -900, 0, 500], &mut FixedSeed::new(3));
-        assert_eq!(found, [-3.0, 2.0, 0.0, -4.0], "{law:?}");
+        assert_eq!(actual, [-3.0, 2.0, 0.0, -4.0], "{law:?}");
     }
 }
 
@@ -92,8 +92,8 @@ fn nothing_leaves_but_what_was_planned() {
         let mut session = Session::start(planned.event().unwrap(), &mut source);
         // Another law is refused before it draws; fewer choices than planned, at the end.
         let outcome = match executed.run(Private::new(Fixed(vec![1; 4])), &mut session) {
-            Ok(noised) => {
-                session.settle(noised, Statement::new(claim, Arithmetic::Finite, json!({}))).err()
+            Ok(noisy) => {
+                session.settle(noisy, Statement::new(claim, Arithmetic::Finite, json!({}))).err()
             }
             Err(refused) => {
                 assert!(!session.spent());
@@ -123,12 +123,12 @@ fn peeled_columns_come_once() {
     for law in [SelectionLaw::Exponential(1e-9), SelectionLaw::Laplace(1e6)] {
         for seed in 0..20 {
             let all = Selection { peeled: Some(4), ..selection(law, vec![1.0; 4]) };
-            let found = run(&all, &[5, -9, 0, 7], &mut FixedSeed::new(seed));
-            assert_eq!(found.iter().map(|x| x.abs()).collect::<Vec<_>>(), [1.0; 4], "{law:?}");
+            let actual = run(&all, &[5, -9, 0, 7], &mut FixedSeed::new(seed));
+            assert_eq!(actual.iter().map(|x| x.abs()).collect::<Vec<_>>(), [1.0; 4], "{law:?}");
             let halves = Selection { peeled: Some(2), ..selection(law, vec![1.0; 2]) };
-            let found = run(&halves, &[5, -9, 0, 7], &mut FixedSeed::new(seed));
-            let classes = [found[0].abs() + found[2].abs(), found[1].abs() + found[3].abs()];
-            assert_eq!(classes, [1.0; 2], "{law:?}: {found:?}");
+            let actual = run(&halves, &[5, -9, 0, 7], &mut FixedSeed::new(seed));
+            let classes = [actual[0].abs() + actual[2].abs(), actual[1].abs() + actual[3].abs()];
+            assert_eq!(classes, [1.0; 2], "{law:?}: {actual:?}");
         }
     }
 }
@@ -171,9 +171,9 @@ fn a_choice_of_a_list_has_its_law_and_is_charged() {
     let mut counts = [0_u32; 3];
     for _ in 0..draws {
         let mut session = Session::start(event.clone(), &mut source);
-        let noised = choice.run(Private::new(scores.to_vec()), &mut session).unwrap();
+        let noisy = choice.run(Private::new(scores.to_vec()), &mut session).unwrap();
         let statement = Statement::new(claim, Arithmetic::Finite, json!({}));
-        counts[session.settle(noised, statement).unwrap().into_parts().0] += 1;
+        counts[session.settle(noisy, statement).unwrap().into_parts().0] += 1;
     }
     let weights = scores.map(|score| (0.05 * score as f64).exp());
     for (count, weight) in counts.iter().zip(weights) {

@@ -4,8 +4,8 @@
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, Filter, filter::Law};
 use privet_dp::gate::{
-    Arithmetic, Certificate, GateError, Journal, Next, Private, Purse, PurseError, Session, Spend,
-    Statement, Suspended, Walk, Walking,
+    Arithmetic, Certificate, GateError, Journal, Next, Private, Purse, PurseError, RunningWalk,
+    Session, Spend, Statement, Suspended, Walk,
 };
 use privet_dp::mechanism::Gaussian;
 use privet_dp::noise::{FixedSeed, SystemRandom};
@@ -36,7 +36,7 @@ struct Counting {
 
 impl Walk for Counting {
     type Start = usize;
-    type Question = usize;
+    type Query = usize;
     type Answer = Vec<f64>;
     type Artefact = f64;
 
@@ -56,12 +56,15 @@ impl Walk for Counting {
     }
 }
 
-fn step(session: &mut Session<'_>, walk: &mut Walking<Counting>) -> Result<Option<f64>, GateError> {
-    let noised =
+fn step(
+    session: &mut Session<'_>,
+    walk: &mut RunningWalk<Counting>,
+) -> Result<Option<f64>, GateError> {
+    let noisy =
         session.walk(walk, |_, session| gaussian(4.0).run(Private::new(vec![100.0]), session))?;
-    let Some(noised) = noised else { return Ok(None) };
+    let Some(noisy) = noisy else { return Ok(None) };
     let claim = account::guarantee(&up_to(5), 1e-6)?;
-    let release = session.emit(noised, Statement::new(claim, Arithmetic::Finite, json!({})))?;
+    let release = session.emit(noisy, Statement::new(claim, Arithmetic::Finite, json!({})))?;
     Ok(Some(*release.value()))
 }
 

@@ -2,14 +2,17 @@
 
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{Cost, Event};
-use privet_dp::gate::{Arithmetic, GateError, Private, Rounds, Session, Statement};
-use privet_dp::mechanism::shares::{Adding, Among, InProcess, NoiseMode, Together, joined, split};
+use privet_dp::gate::{Arithmetic, GateError, PlannedDraws, Private, Session, Statement};
+use privet_dp::mechanism::shares::{
+    InProcess, NoiseMode, Participants, PartyChannel, ServerSum, joined, split,
+};
 use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace, joint};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use proptest::prelude::*;
 use zeroize::Zeroizing;
 
-const THREE: Among = Among { parties: 4, servers: 3, honest: 1, noise: NoiseMode::Shares };
+const THREE: Participants =
+    Participants { parties: 4, servers: 3, honest: 1, noise: NoiseMode::Shares };
 
 fn gaussian(coordinates: usize) -> Gaussian {
     Gaussian {
@@ -72,8 +75,8 @@ fn a_servers_view_is_uniform_in_both_worlds() {
     for world in [vec![0; 100], vec![-1; 100], vec![(1_i128 << 100) - 7; 100], (0..100).collect()] {
         for server in 0..3 {
             for place in [0, 1, 4, 7, 8, 11, 14, 15] {
-                let found = chi_square(&world, server, place, &mut source);
-                assert!(found < limit, "server {server}, byte {place}: {found}");
+                let actual = chi_square(&world, server, place, &mut source);
+                assert!(actual < limit, "server {server}, byte {place}: {actual}");
             }
         }
     }
@@ -101,7 +104,7 @@ fn narrow_masks_would_be_seen() {
 #[test]
 fn noise_has_the_variance_of_all_shares() {
     for (servers, honest) in [(2, 1), (3, 1), (3, 2), (5, 4)] {
-        let among = Among { parties: 4, servers, honest, noise: NoiseMode::Shares };
+        let among = Participants { parties: 4, servers, honest, noise: NoiseMode::Shares };
         let event = gaussian(60_000).event().unwrap();
         let step = 2_f64.powi(-40);
         let mut source = SystemRandom::new().unwrap();
@@ -142,7 +145,7 @@ fn without_one_opening_nothing_is_opened() {
 /// Returns one opening too few.
 struct Dropping(u32);
 
-impl Together for Dropping {
+impl PartyChannel for Dropping {
     fn exchange(
         &self,
         _: u64,
@@ -154,7 +157,7 @@ impl Together for Dropping {
         shares[..kept]
             .iter()
             .map(|share| {
-                let mut adding = Adding::new(leaf, THREE)?;
+                let mut adding = ServerSum::new(leaf, THREE)?;
                 adding.add(share)?;
                 adding.opening(&mut source)
             })
@@ -178,10 +181,10 @@ fn a_session_among_parties_lets_out_the_noised_sum_alone() {
     let release = session
         .carry_out(statement(&gaussian), |session| gaussian.run_units(exact(), session))
         .unwrap();
-    let found = release.value();
+    let actual = release.value();
     // 40 standard deviations.
-    assert!((found[0] - 1_048_576.0).abs() < 70.0 && (found[1] + 1_048_576.0).abs() < 70.0);
-    assert!(found.iter().all(|x| (x * 2_f64.powi(40)).fract() == 0.0), "on the grid");
+    assert!((actual[0] - 1_048_576.0).abs() < 70.0 && (actual[1] + 1_048_576.0).abs() < 70.0);
+    assert!(actual.iter().all(|x| (x * 2_f64.powi(40)).fract() == 0.0), "on the grid");
 
     // One opening too few: nothing is released, and the draw is spent.
     let mut own = SystemRandom::new().unwrap();
@@ -218,7 +221,7 @@ fn other_noise_is_refused_before_anything_is_drawn() {
     let value = Private::new(ExactCounts { counts: vec![3], unit: 1.0 });
     assert_eq!(laplace.run_units(value, &mut session).unwrap_err(), GateError::Alone);
     assert!(!session.spent());
-    assert_eq!(Adding::new(&laplace.event(), THREE).unwrap_err(), GateError::Alone);
+    assert_eq!(ServerSum::new(&laplace.event(), THREE).unwrap_err(), GateError::Alone);
 }
 
 #[test]
@@ -226,7 +229,7 @@ fn servers_go_by_the_plan() {
     let (one, other) = (gaussian(2).event().unwrap(), gaussian(3).event().unwrap());
     let planned =
         Event::All(vec![one.clone(), Event::Repeat { count: 2, event: Box::new(other.clone()) }]);
-    let mut rounds = Rounds::of(&planned);
+    let mut rounds = PlannedDraws::of(&planned);
     assert!(!rounds.go_on(&other) && rounds.go_on(&one) && !rounds.go_on(&one));
     assert!(rounds.go_on(&other) && !rounds.complete() && rounds.go_on(&other));
     assert!(rounds.complete() && rounds.next().is_none() && rounds.made() == 3);
@@ -235,17 +238,18 @@ fn servers_go_by_the_plan() {
 #[test]
 fn odd_numbers_of_servers_are_refused() {
     let among = |parties, servers, honest| {
-        Among { parties, servers, honest, noise: NoiseMode::Shares }.check()
+        Participants { parties, servers, honest, noise: NoiseMode::Shares }.check()
     };
     assert!(among(2, 2, 1).is_ok() && among(50_000, 64, 63).is_ok());
     for bad in [(0, 2, 1), (2, 1, 1), (2, 2, 0), (2, 2, 2), (2, 65, 1), (2_000_000, 2, 1)] {
         assert!(among(bad.0, bad.1, bad.2).is_err(), "{bad:?}");
     }
-    let mut adding = Adding::new(&gaussian(2).event().unwrap(), THREE).unwrap();
+    let mut adding = ServerSum::new(&gaussian(2).event().unwrap(), THREE).unwrap();
     assert_eq!(adding.add(&[1]), Err(GateError::Malformed));
 }
 
-const TOGETHER: Among = Among { parties: 4, servers: 3, honest: 1, noise: NoiseMode::Joint };
+const TOGETHER: Participants =
+    Participants { parties: 4, servers: 3, honest: 1, noise: NoiseMode::Joint };
 
 fn joint_leaf(coordinates: usize) -> Event {
     joint::charged(gaussian(coordinates).event().unwrap(), NoiseMode::Joint)
@@ -255,7 +259,7 @@ fn joint_leaf(coordinates: usize) -> Event {
 #[test]
 fn noise_that_is_drawn_together_has_the_variance_of_one_draw() {
     for servers in [2, 4] {
-        let among = Among { servers, ..TOGETHER };
+        let among = Participants { servers, ..TOGETHER };
         let mut source = SystemRandom::new().unwrap();
         let shares = split(&vec![7_i128 << 40; 60_000], servers, &mut source);
         let together = InProcess::new(among, &mut source);
@@ -305,17 +309,17 @@ fn the_law_that_servers_draw_is_the_one_that_is_charged() {
 #[test]
 fn modes_are_not_mixed_and_a_share_of_noise_fits_its_round() {
     let (own, together) = (gaussian(2).event().unwrap(), joint_leaf(2));
-    assert_eq!(Adding::new(&own, TOGETHER).unwrap_err(), GateError::Alone);
-    assert_eq!(Adding::new(&together, THREE).unwrap_err(), GateError::Alone);
+    assert_eq!(ServerSum::new(&own, TOGETHER).unwrap_err(), GateError::Alone);
+    assert_eq!(ServerSum::new(&together, THREE).unwrap_err(), GateError::Alone);
     // A plan that charges too little for it.
     let Event::Use { neighbours, unit, cost } = together.clone() else { panic!() };
     let Cost::JointGaussian { sensitivity, noise_scale, grid, distance } = cost else { panic!() };
     let cost = Cost::JointGaussian { sensitivity, noise_scale, grid, distance: 0.5 * distance };
     let cheap = Event::Use { neighbours, unit, cost };
-    assert_eq!(Adding::new(&cheap, TOGETHER).unwrap_err(), GateError::Alone);
+    assert_eq!(ServerSum::new(&cheap, TOGETHER).unwrap_err(), GateError::Alone);
     let share = |numbers: &[u128]| joint::NoiseShare::new(Zeroizing::new(numbers.to_vec()));
     let adding = || {
-        let mut adding = Adding::new(&together, TOGETHER).unwrap();
+        let mut adding = ServerSum::new(&together, TOGETHER).unwrap();
         adding.add(&[5, u128::MAX]).unwrap();
         adding
     };
@@ -323,7 +327,7 @@ fn modes_are_not_mixed_and_a_share_of_noise_fits_its_round() {
     assert_eq!(adding().opening_with(share(&[1])).unwrap_err(), GateError::Malformed);
     let mut source = FixedSeed::new(1);
     assert_eq!(adding().opening(&mut source).unwrap_err(), GateError::Alone);
-    let alone = Adding::new(&own, THREE).unwrap();
+    let alone = ServerSum::new(&own, THREE).unwrap();
     assert_eq!(alone.opening_with(share(&[1, 2])).unwrap_err(), GateError::Malformed);
     assert!(!format!("{:?}", share(&[77_777])).contains("77"));
 }
@@ -339,10 +343,10 @@ fn what_joint_noise_is_off_by_is_added_to_delta() {
     assert!((off / (40.0 * joint::distance(30)) - 1.0).abs() < 1e-9);
     for epsilon in [0.1, 0.5, 1.0, 2.0, 4.0] {
         let alone = privet_dp::account::delta(&plain, epsilon).unwrap();
-        let found = privet_dp::account::delta(&joint, epsilon).unwrap();
+        let actual = privet_dp::account::delta(&joint, epsilon).unwrap();
         let taken = (1.0 + libm::exp(epsilon)) * off;
-        assert!(found >= (alone + taken) * (1.0 - 1e-9) || taken > 1e-3 * found, "{epsilon}");
-        assert!(found >= alone && found <= (alone + taken) * (1.0 + 1e-9), "{epsilon}: {found}");
+        assert!(actual >= (alone + taken) * (1.0 - 1e-9) || taken > 1e-3 * actual, "{epsilon}");
+        assert!(actual >= alone && actual <= (alone + taken) * (1.0 + 1e-9), "{epsilon}: {actual}");
     }
     // Nor does a large ε remove it: at least as much remains as at ε = 0.
     assert!(privet_dp::account::delta(&joint, 30.0).unwrap() >= 2.0 * off);
@@ -353,15 +357,15 @@ fn what_joint_noise_is_off_by_is_added_to_delta() {
 fn who_draws_is_written_only_where_all_do() {
     let written = serde_json::to_string(&THREE).unwrap();
     assert_eq!(written, r#"{"parties":4,"servers":3,"honest":1}"#);
-    assert_eq!(serde_json::from_str::<Among>(&written).unwrap(), THREE);
+    assert_eq!(serde_json::from_str::<Participants>(&written).unwrap(), THREE);
     let written = serde_json::to_string(&TOGETHER).unwrap();
     assert_eq!(written, r#"{"parties":4,"servers":3,"honest":1,"noise":"joint"}"#);
-    assert_eq!(serde_json::from_str::<Among>(&written).unwrap(), TOGETHER);
-    assert!(serde_json::from_str::<Among>(&written.replace("joint", "jointly")).is_err());
+    assert_eq!(serde_json::from_str::<Participants>(&written).unwrap(), TOGETHER);
+    assert!(serde_json::from_str::<Participants>(&written.replace("joint", "jointly")).is_err());
     for (servers, honest, accepted) in
         [(2, 1, true), (4, 1, true), (5, 1, false), (1, 1, false), (3, 2, false), (3, 0, false)]
     {
-        let among = Among { servers, honest, ..TOGETHER };
+        let among = Participants { servers, honest, ..TOGETHER };
         assert_eq!(among.check().is_ok(), accepted, "{among:?}");
     }
     assert_eq!("joint".parse(), Ok(NoiseMode::Joint));

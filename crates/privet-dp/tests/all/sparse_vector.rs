@@ -5,7 +5,7 @@ use crate::noise_common::{allowed_count_error, fresh};
 use privet_core::{Neighbours, Unit};
 use privet_dp::account::{self, Event, ThresholdNoise};
 use privet_dp::gate::{Arithmetic, Private, Session, Statement};
-use privet_dp::mechanism::{Answering, Heard, Proxied, SparseVector, StableAnswers};
+use privet_dp::mechanism::{Proxied, QueryAnswer, SparseVector, StableAnswers, StableStream};
 use privet_dp::noise::{FixedSeed, Source};
 use proptest::prelude::*;
 use serde_json::json;
@@ -119,19 +119,23 @@ fn answers(law: ThresholdNoise, scale: f64, cutoff: u32, delta: f64) -> StableAn
 }
 
 /// The answers to queries of these distances, in one session.
-fn heard(of: &StableAnswers, distances: &[i64], source: &mut dyn Source) -> Vec<Heard<usize>> {
+fn heard(
+    of: &StableAnswers,
+    distances: &[i64],
+    source: &mut dyn Source,
+) -> Vec<QueryAnswer<usize>> {
     let planned = of.event().unwrap();
     let claim = account::guarantee(&planned, 0.1).unwrap();
     let mut session = Session::start(planned, source);
     let mut answering = of.begin(0, &mut session).unwrap();
     let ask = |(answer, distance): (usize, &i64)| {
-        let found = Private::new(Proxied { answer, distance: *distance });
-        answering.ask(found, &mut session).unwrap()
+        let actual = Private::new(Proxied { answer, distance: *distance });
+        answering.ask(actual, &mut session).unwrap()
     };
-    let noised: Vec<_> = distances.iter().enumerate().map(ask).collect();
-    let noised = session.gather(noised).unwrap();
+    let noisy: Vec<_> = distances.iter().enumerate().map(ask).collect();
+    let noisy = session.gather(noisy).unwrap();
     let statement = Statement::new(claim, Arithmetic::Finite, json!({}));
-    session.settle(noised, statement).unwrap().into_parts().0
+    session.settle(noisy, statement).unwrap().into_parts().0
 }
 
 /// Exactly T answers are ⊥, not T + 1; then nothing is answered. And no more than m̃ queries are.
@@ -140,16 +144,16 @@ fn it_ends_after_so_many_unstable_answers_or_questions() {
     for (law, cutoff) in LAWS.into_iter().flat_map(|law| [(law, 1), (law, 3)]) {
         let of = answers(law, 1.0, cutoff, 1e-9);
         let (mut source, seed) = fresh();
-        let said = heard(&of, &[0; 30], &mut source);
-        let unstable = said.iter().filter(|heard| **heard == Heard::Unstable).count();
+        let message = heard(&of, &[0; 30], &mut source);
+        let unstable = message.iter().filter(|heard| **heard == QueryAnswer::Unstable).count();
         assert_eq!(unstable, cutoff as usize, "{law:?} seed {seed}");
-        assert!(said[cutoff as usize..].iter().all(|heard| *heard == Heard::Ended));
-        let said = heard(&of, &[1_000_000; 250], &mut source);
-        let answer = |(place, heard): (usize, &Heard<usize>)| match place < 200 {
-            true => *heard == Heard::Answer(place),
-            false => *heard == Heard::Ended,
+        assert!(message[cutoff as usize..].iter().all(|heard| *heard == QueryAnswer::Ended));
+        let message = heard(&of, &[1_000_000; 250], &mut source);
+        let answer = |(place, heard): (usize, &QueryAnswer<usize>)| match place < 200 {
+            true => *heard == QueryAnswer::Answer(place),
+            false => *heard == QueryAnswer::Ended,
         };
-        assert!(said.iter().enumerate().all(answer), "{law:?} seed {seed}");
+        assert!(message.iter().enumerate().all(answer), "{law:?} seed {seed}");
     }
 }
 
@@ -166,12 +170,12 @@ fn answers_come_out_as_often_as_the_laws_say() {
             // d − N > w − Z.
             let above = |z: i64| mass(law, z, s1) * (1.0 - tail(law, distance + z - w, s2));
             let expected: f64 = (-200..=200).map(above).sum();
-            let found = (0..draws)
-                .filter(|_| heard(&of, &[distance], &mut source)[0] == Heard::Answer(0))
+            let actual = (0..draws)
+                .filter(|_| heard(&of, &[distance], &mut source)[0] == QueryAnswer::Answer(0))
                 .count();
-            let gap = (found as f64 - draws as f64 * expected).abs();
+            let gap = (actual as f64 - draws as f64 * expected).abs();
             let allowed = allowed_count_error(draws, expected, 8);
-            assert!(gap <= allowed, "{law:?} {distance}: {found}, seed {seed}");
+            assert!(gap <= allowed, "{law:?} {distance}: {actual}, seed {seed}");
             assert!(distance > 0 || expected <= 0.1, "{expected}");
         }
     }
@@ -213,7 +217,7 @@ fn what_was_spent_before_is_spent() {
     struct Idle;
     impl Walk for Idle {
         type Start = ();
-        type Question = ();
+        type Query = ();
         type Answer = ();
         type Artefact = ();
         fn begin((): ()) -> Self {
@@ -253,7 +257,7 @@ fn a_leak_is_charged_whoever_drew_before() {
     use privet_dp::account::filter::{Filter, Law};
     use privet_dp::gate::{GateError, Spend};
     let of = answers(ThresholdNoise::Exponential, 4.0, 3, 1e-9);
-    let ask = |answering: &mut Answering, session: &mut Session<'_>| {
+    let ask = |answering: &mut StableStream, session: &mut Session<'_>| {
         answering.ask(Private::new(Proxied { answer: 0, distance: 0 }), session).map(|_| ())
     };
     // A filter of pure charges has no room for a leak, whether or not something was drawn before.

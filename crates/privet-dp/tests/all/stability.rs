@@ -16,10 +16,10 @@ fn run(test: &Stability, distance: i64, source: &mut dyn Source) -> Option<u8> {
     let planned = test.event().unwrap();
     let claim = account::guarantee(&planned, 0.1).unwrap();
     let mut session = Session::start(planned, source);
-    let found = Proxied { answer: 7, distance };
-    let noised = test.run(Private::new(found), &mut session).unwrap();
+    let actual = Proxied { answer: 7, distance };
+    let noisy = test.run(Private::new(actual), &mut session).unwrap();
     let statement = Statement::new(claim, Arithmetic::Finite, json!({}));
-    session.settle(noised, statement).unwrap().into_parts().0
+    session.settle(noisy, statement).unwrap().into_parts().0
 }
 
 /// Pr[N > t] ≤ δ, and one less would be too much.
@@ -80,8 +80,8 @@ fn answers_come_out_as_often_as_the_law_says() {
 fn another_test_than_planned_is_refused() {
     let (mut source, _) = fresh();
     let mut session = Session::start(test(1.0, 1e-6).event().unwrap(), &mut source);
-    let found = Private::new(Proxied { answer: 7_u8, distance: 99 });
-    let other = test(0.5, 1e-6).run(found, &mut session);
+    let actual = Private::new(Proxied { answer: 7_u8, distance: 99 });
+    let other = test(0.5, 1e-6).run(actual, &mut session);
     assert_eq!(other.err(), Some(GateError::NotAsPlanned));
     assert!(!session.spent());
 }

@@ -18,9 +18,9 @@ fn run(by: &StableHistogram, counts: &[(u32, u64)], source: &mut dyn Source) -> 
     let claim = account::guarantee(&planned, 0.3).unwrap();
     let mut session = Session::start(planned, source);
     let counts: BTreeMap<u32, u64> = counts.iter().copied().collect();
-    let noised = by.run(Private::new(counts), &mut session).unwrap();
+    let noisy = by.run(Private::new(counts), &mut session).unwrap();
     let statement = Statement::new(claim, Arithmetic::Finite, json!({}));
-    session.settle(noised, statement).unwrap().into_parts().0
+    session.settle(noisy, statement).unwrap().into_parts().0
 }
 
 /// Keys of a single unit are released with probability at most δ′, all of them together, and not far
@@ -51,9 +51,9 @@ fn what_many_hold_comes_out_with_its_noise() {
     let threshold = by.threshold().unwrap();
     let mut squares = 0.0;
     for _ in 0..2_000 {
-        let found = run(&by, &[(1, 0), (4, 500), (9, 1)], &mut source);
-        assert!(found.len() == 1 && found[0].0 == 4 && found[0].1 >= threshold, "{found:?}");
-        squares += (found[0].1 - 500.0).powi(2) / 4.0;
+        let actual = run(&by, &[(1, 0), (4, 500), (9, 1)], &mut source);
+        assert!(actual.len() == 1 && actual[0].0 == 4 && actual[0].1 >= threshold, "{actual:?}");
+        squares += (actual[0].1 - 500.0).powi(2) / 4.0;
     }
     // χ² of 2,000 degrees: beyond 6.5 standard deviations with probability below 1e-9.
     assert!((squares - 2_000.0).abs() < 6.8 * (4_000.0_f64).sqrt(), "seed {seed}: {squares}");
@@ -75,8 +75,8 @@ fn it_costs_what_the_theorem_says() {
         }
     }
     // A threshold against the tail of the normal law.
-    let found = by(Neighbours::AddRemove, 4, 10.0, 4e-6);
-    assert!((found.threshold().unwrap() - (1.0 + 10.0 * 4.753_424_308_822_899)).abs() < 1e-5);
+    let actual = by(Neighbours::AddRemove, 4, 10.0, 4e-6);
+    assert!((actual.threshold().unwrap() - (1.0 + 10.0 * 4.753_424_308_822_899)).abs() < 1e-5);
     for bad in [0.0, 0.5, -1.0, f64::NAN] {
         assert!(by(Neighbours::AddRemove, 4, 10.0, bad).event().is_err(), "{bad}");
     }

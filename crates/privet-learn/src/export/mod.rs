@@ -23,7 +23,7 @@ use crate::linear::gd::LOGISTIC_SLOPE;
 use crate::linear::learners::Scores;
 use crate::linear::model::Model;
 use privet_data::centre::Centre;
-use privet_data::encode::{Encoding, Length, Own, Recipe, RecipePair, RecipeRule};
+use privet_data::encode::{Encoding, OwnEntry, Recipe, RecipePair, RecipeRule, RowScaling};
 use privet_data::schema::{Rows, TargetKind};
 use privet_optim::Loss;
 
@@ -51,11 +51,13 @@ enum Factor {
 impl Factor {
     fn of(recipe: &Recipe) -> Result<Self, LearnError> {
         match recipe.length {
-            Length::AsItIs => Ok(Self::Always(1.0)),
-            Length::Times(factor) => Ok(Self::Always(factor)),
-            Length::AtMost(radius) => Ok(Self::AtMost(radius)),
-            Length::EachAtMost(radius) if largest_entry(recipe) <= radius => Ok(Self::Always(1.0)),
-            Length::EachAtMost(_) => {
+            RowScaling::AsItIs => Ok(Self::Always(1.0)),
+            RowScaling::Times(factor) => Ok(Self::Always(factor)),
+            RowScaling::AtMost(radius) => Ok(Self::AtMost(radius)),
+            RowScaling::EachAtMost(radius) if largest_entry(recipe) <= radius => {
+                Ok(Self::Always(1.0))
+            }
+            RowScaling::EachAtMost(_) => {
                 refuse("its entries are clipped one by one, below what the columns can be")
             }
         }
@@ -82,7 +84,7 @@ enum Outcome {
     Classes {
         names: Vec<String>,
         /// Conversion of a score to a probability, if the loss has one.
-        chances: Option<Chances>,
+        chances: Option<Probabilities>,
     },
     /// low + (high − low)(z + 1)/2 with z the score, clamped to [−1, 1].
     Number {
@@ -95,7 +97,7 @@ enum Outcome {
 
 /// Conversion of scores to probabilities.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Chances {
+enum Probabilities {
     /// σ(score), normalised for more than two classes.
     Sigmoid,
     /// 1 − p = 1/(1 + S(1 + e^|score|)) with this S, normalised for more than two.
@@ -146,9 +148,11 @@ impl Scorer {
             TargetKind::Classes(names) => {
                 let chances =
                     (model.loss() == Loss::Logistic).then(|| match model.request().scores() {
-                        Scores::Separate => Chances::Sigmoid,
-                        Scores::ClippedJoint if weights.weights.len() > 1 => Chances::Softmax,
-                        Scores::Clipped | Scores::ClippedJoint => Chances::Clipped(LOGISTIC_SLOPE),
+                        Scores::Separate => Probabilities::Sigmoid,
+                        Scores::ClippedJoint if weights.weights.len() > 1 => Probabilities::Softmax,
+                        Scores::Clipped | Scores::ClippedJoint => {
+                            Probabilities::Clipped(LOGISTIC_SLOPE)
+                        }
                     });
                 Outcome::Classes { names: names.clone(), chances }
             }
@@ -166,20 +170,20 @@ impl Scorer {
 fn largest_entry(recipe: &Recipe) -> f64 {
     let mut largest = recipe.constant.map_or(1.0, |(_, value)| value.max(1.0));
     for column in &recipe.columns {
-        if let RecipeRule::Number { low, high, own, bends } = &column.rule {
+        if let RecipeRule::Number { low, high, own, piecewise } = &column.rule {
             let own = match own {
-                Some(Own::AsItIs) => low.abs().max(high.abs()),
-                Some(Own::Log) => (high - low).ln_1p(),
+                Some(OwnEntry::AsItIs) => low.abs().max(high.abs()),
+                Some(OwnEntry::Log) => (high - low).ln_1p(),
                 _ => 1.0,
             };
-            let heights = bends.iter().flat_map(|bends| bends.heights.iter().flatten());
+            let heights = piecewise.iter().flat_map(|piecewise| piecewise.heights.iter().flatten());
             largest = heights.fold(largest.max(own), |a, b| a.max(*b));
         }
     }
     for pair in &recipe.pairs {
         largest = match pair {
-            RecipePair::Bends { bends, .. } => {
-                bends[0].heights.iter().flatten().fold(largest, |a, b| a.max(*b))
+            RecipePair::PiecewiseLinear { piecewise, .. } => {
+                piecewise[0].heights.iter().flatten().fold(largest, |a, b| a.max(*b))
             }
             RecipePair::Slopes { weight, .. } => largest.max(*weight),
         };

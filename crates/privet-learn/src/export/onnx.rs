@@ -11,11 +11,11 @@ mod network;
 pub use network::network;
 
 use super::protobuf::{self, Element, Message};
-use super::{Chances, Factor, Outcome, Scorer, refuse};
+use super::{Factor, Outcome, Probabilities, Scorer, refuse};
 use crate::error::LearnError;
 use crate::linear::model::Model;
 use privet_data::encode::{
-    Bends, Curve, Own, Recipe, RecipeColumn, RecipeMissing, RecipePair, RecipeRule,
+    Curve, OwnEntry, PiecewiseLinear, Recipe, RecipeColumn, RecipeMissing, RecipePair, RecipeRule,
 };
 use privet_dp::gate::Certificate;
 
@@ -159,12 +159,12 @@ impl Graph {
     }
 
     /// Piecewise linear functions, by initial values and changes of slope: h(0) + Σ c·max(t − point, 0).
-    fn bends(&mut self, number: &str, bends: &Bends) -> String {
-        let t = self.share(number, bends.curve);
-        let (points, count) = (&bends.points, bends.heights[0].len());
+    fn piecewise(&mut self, number: &str, piecewise: &PiecewiseLinear) -> String {
+        let t = self.share(number, piecewise.curve);
+        let (points, count) = (&piecewise.points, piecewise.heights[0].len());
         let segments = points.len() - 1;
         let slope = |segment: usize, hat: usize| {
-            let rise = bends.heights[segment + 1][hat] - bends.heights[segment][hat];
+            let rise = piecewise.heights[segment + 1][hat] - piecewise.heights[segment][hat];
             rise / (points[segment + 1] - points[segment])
         };
         let mut changes = Vec::with_capacity(segments * count);
@@ -176,7 +176,7 @@ impl Graph {
         }
         let starts = self.doubles(&[1, segments], &points[..segments]);
         let changes = self.doubles(&[segments, count], &changes);
-        let first = self.doubles(&[1, count], &bends.heights[0]);
+        let first = self.doubles(&[1, count], &piecewise.heights[0]);
         let gone = self.node("Sub", &[&t, &starts]);
         let gone = self.node("Relu", &[&gone]);
         let risen = self.node("MatMul", &[&gone, &changes]);
@@ -188,7 +188,7 @@ impl Graph {
             RecipeRule::Category { texts, other } => {
                 self.category(column, texts, *other, missing_texts)
             }
-            RecipeRule::Number { low, high, own, bends } => {
+            RecipeRule::Number { low, high, own, piecewise } => {
                 self.inputs.push(protobuf::value(&column.name, Element::Double, Some(1)));
                 let gone = self.node("IsNaN", &[&column.name]);
                 let stand_in = match column.missing {
@@ -203,19 +203,19 @@ impl Graph {
                 let mut parts = Vec::new();
                 if let Some(own) = own {
                     parts.push(match own {
-                        Own::AsItIs => clamped.clone(),
-                        Own::Log => {
+                        OwnEntry::AsItIs => clamped.clone(),
+                        OwnEntry::Log => {
                             let inner = self.plus(&clamped, 1.0 - low);
                             self.node("Log", &[&inner])
                         }
-                        Own::Share(curve, slope, offset) => {
+                        OwnEntry::Share(curve, slope, offset) => {
                             let t = self.share(&clamped, *curve);
                             let risen = self.times(&t, *slope);
                             self.plus(&risen, *offset)
                         }
                     });
                 }
-                parts.extend(bends.iter().map(|bends| self.bends(&clamped, bends)));
+                parts.extend(piecewise.iter().map(|piecewise| self.piecewise(&clamped, piecewise)));
                 let mut mask = None;
                 match column.missing {
                     RecipeMissing::Refused => self.refused.push(gone),
@@ -274,17 +274,17 @@ impl Graph {
     fn pair(&mut self, pair: &RecipePair, placed: &[Placed]) -> Option<String> {
         let number = |at: usize| placed.get(at)?.number.clone();
         match pair {
-            RecipePair::Bends { columns: [a, b], bends } => {
+            RecipePair::PiecewiseLinear { columns: [a, b], piecewise } => {
                 let (left, right) = (number(*a)?, number(*b)?);
                 let mut sides = Vec::new();
-                for ((value, mask), bends) in [left, right].iter().zip(bends.iter()) {
-                    let heights = self.bends(value, bends);
+                for ((value, mask), piecewise) in [left, right].iter().zip(piecewise.iter()) {
+                    let heights = self.piecewise(value, piecewise);
                     sides.push(match mask {
                         Some(mask) => self.zero_where(mask, &heights),
                         None => heights,
                     });
                 }
-                let count = bends[0].heights[0].len() * bends[1].heights[0].len();
+                let count = piecewise[0].heights[0].len() * piecewise[1].heights[0].len();
                 let (last, middle) = (self.integers(&[2]), self.integers(&[1]));
                 let left = self.node("Unsqueeze", &[&sides[0], &last]);
                 let right = self.node("Unsqueeze", &[&sides[1], &middle]);
@@ -459,9 +459,9 @@ impl Graph {
     }
 
     /// Probabilities of all classes.
-    fn shares(&mut self, chances: Chances, scores: &str, problems: usize) -> String {
+    fn shares(&mut self, chances: Probabilities, scores: &str, problems: usize) -> String {
         let raw = match chances {
-            Chances::Softmax => {
+            Probabilities::Softmax => {
                 let attributes = [
                     protobuf::attribute_integers("axes", &[1]),
                     protobuf::attribute("keepdims", 1),
@@ -470,13 +470,13 @@ impl Graph {
                 let below = self.node("Sub", &[scores, &largest]);
                 self.node("Exp", &[&below])
             }
-            Chances::Sigmoid => {
+            Probabilities::Sigmoid => {
                 let away = self.times(scores, -1.0);
                 let odds = self.node("Exp", &[&away]);
                 let whole = self.plus(&odds, 1.0);
                 self.node("Reciprocal", &[&whole])
             }
-            Chances::Clipped(slope) => {
+            Probabilities::Clipped(slope) => {
                 let size = self.node("Abs", &[scores]);
                 let odds = self.node("Exp", &[&size]);
                 let odds = self.plus(&odds, 1.0);

@@ -24,7 +24,7 @@
 //! claims what the accountant proves for that noise.
 
 use super::Decision;
-use super::curvature::{INTERVALS_SETTING, Intervals, Purchase};
+use super::curvature::{CurvatureEstimate, INTERVALS_SETTING, Intervals};
 use super::minimum::{Minimum, Step};
 use super::objective::{expected_noise, law, perturbed, shared};
 use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
@@ -53,7 +53,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Iyengar et al. 2019, Algorithm 1; constants re-derived",
     guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
     settings: Amp::SETTINGS,
-    noised: "the objective, and the weights of its minimiser",
+    noisy: "the objective, and the weights of its minimiser",
     private: true,
     covers: Covers::ALL,
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
@@ -140,7 +140,7 @@ fn purchase(
     facts: &Facts,
     budget: &Allowance<'_>,
     options: &Amp,
-) -> Result<Option<Purchase>, LearnError> {
+) -> Result<Option<CurvatureEstimate>, LearnError> {
     match (options.intervals, options.penalty) {
         (Some(Intervals::Bought), Some(_)) => Err(LearnError::NotCovered {
             what: "intervals = bought: with a penalty the minimiser does not follow the curvature"
@@ -150,7 +150,7 @@ fn purchase(
         (Some(Intervals::Bought), None) => {
             let slope = facts.shape.lipschitz;
             let asked = (budget.epsilon(), budget.delta());
-            Ok(Some(Purchase::planned(facts, asked, slope, facts.radius)?))
+            Ok(Some(CurvatureEstimate::planned(facts, asked, slope, facts.radius)?))
         }
         _ => Ok(None),
     }
@@ -295,7 +295,7 @@ fn settled(facts: &Facts, options: &Amp, ridge: f64, tolerance: f64, split: f64)
 fn planned(
     facts: &Facts,
     budget: &Allowance<'_>,
-    (perturbed, bought): (PerturbedObjective, Option<Purchase>),
+    (perturbed, bought): (PerturbedObjective, Option<CurvatureEstimate>),
     penalty: Penalty,
     settled: Amp,
     mut notes: Vec<Note>,

@@ -74,7 +74,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "docs/learners.md",
     guarantee: "that of the method chosen",
     settings: Auto::SETTINGS,
-    noised: "what the method chosen says",
+    noisy: "what the method chosen says",
     private: true,
     covers: Covers {
         printed: Cover::No {

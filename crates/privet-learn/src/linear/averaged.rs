@@ -47,13 +47,13 @@ use crate::release::settings::{Shown, settings};
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
-use crate::release::weight_laws::WeightLaws;
+use crate::release::weight_noise::WeightNoise;
 use crate::streams::base::{self, Ball};
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::Gaussian;
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -80,7 +80,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Thakurta 2013, Algorithm 5.4, with its sensitivity put right",
     guarantee: "(ε, δ) in finite arithmetic; no pure ε; replace-one neighbours only",
     settings: Averaged::SETTINGS,
-    noised: "the mean of all points",
+    noisy: "the mean of all points",
     private: true,
     covers: Covers {
         printed: Cover::unprinted(
@@ -303,8 +303,8 @@ impl Procedure<super::Erm> for Averaging {
         Some(self.gaussian.noise_scale)
     }
 
-    fn weight_laws(&self, _facts: &Facts, _found: &LinearWeights) -> Option<WeightLaws> {
-        Some(WeightLaws::exactly(self.gaussian.noise_scale))
+    fn weight_laws(&self, _facts: &Facts, _found: &LinearWeights) -> Option<WeightNoise> {
+        Some(WeightNoise::exactly(self.gaussian.noise_scale))
     }
 
     fn run(
@@ -313,7 +313,7 @@ impl Procedure<super::Erm> for Averaging {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "rows in their order")?;
         let watch = StepWatch::new(monitor);
         let mut means = Vec::with_capacity(self.gaussian.coordinates);
@@ -325,7 +325,7 @@ impl Procedure<super::Erm> for Averaging {
             means.extend(self.walk.mean(facts.loss, data, &labels, || watch.step()));
         }
         watch.went_on()?;
-        let noised = self.gaussian.run(Private::new(means), session)?;
-        Ok(noised.rows_of(self.columns).map(LinearWeights::of))
+        let noisy = self.gaussian.run(Private::new(means), session)?;
+        Ok(noisy.rows_of(self.columns).map(LinearWeights::of))
     }
 }

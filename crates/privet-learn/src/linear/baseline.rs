@@ -26,7 +26,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "–",
     guarantee: "none",
     settings: NonPrivate::SETTINGS,
-    noised: "nothing",
+    noisy: "nothing",
     private: false,
     covers: Covers::ALL,
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
@@ -84,7 +84,7 @@ impl Plain {
         let tolerance = facts.default_tolerance().max(facts.provable_tolerance());
         let rows = facts.rows as f64;
         let plain = Self { options, penalty, ridge, tolerance, rows };
-        super::reach::check(facts, plain.ask(), &plain.penalty)?;
+        super::tolerance::check(facts, plain.ask(), &plain.penalty)?;
         Ok(plain)
     }
 

@@ -21,7 +21,7 @@
 //! *In finite arithmetic.* Stage one's sum is that of [`ExactGradient`] at θ = 0 for squares and labels
 //! 1, whose derivatives are −1: exact integers. Stage two's sums are integers over the rows (x̃, d) that
 //! stand for c(x) ([`privet_data::centre`]), from which m times the last entry is subtracted in integers
-//! ([`Less`]): so each record's part is a multiple, of at most S, of a vector within R. Both roundings
+//! ([`Recentring`]): so each record's part is a multiple, of at most S, of a vector within R. Both roundings
 //! to the noise's grid are charged.
 //!
 //! **Settings.** `share` a of μ² for the mean, 0.03 unless given: the noise on m then has norm
@@ -56,7 +56,7 @@
 //! - Tested by `tests/all/centred_gd.rs`.
 
 use super::Decision;
-use super::curvature::{self, INTERVALS_SETTING, Intervals, Purchase};
+use super::curvature::{self, CurvatureEstimate, INTERVALS_SETTING, Intervals};
 use super::descent::{self, Descent, Schedule};
 use super::gd::{self, BALL};
 use super::predicted;
@@ -67,7 +67,7 @@ use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::{LinearWeights, Spread};
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::answers::{Answers, Here, Questions, SumNoise};
+use crate::release::answers::{Answers, Here, Queries, SumNoise};
 use crate::release::ask::ask;
 use crate::release::covers::{Cover, Covers, NOT_PRINTED};
 use crate::release::registry::{FINITE, Info};
@@ -76,16 +76,16 @@ use crate::release::settings::{Shown, settings};
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
-use crate::release::weight_laws::{NORMAL, Surety, WeightLaws};
+use crate::release::weight_noise::{Confidence, NORMAL, WeightNoise};
 use privet_core::Range;
 use privet_data::centre::Centre;
 use privet_data::schema::RADIUS;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Next, Noised, Session, Walk};
+use privet_dp::gate::{Arithmetic, GateError, Next, Noisy, Session, Walk};
 use privet_dp::mechanism::Gaussian;
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
-use privet_optim::sum::{Exact, ExactGradient, Labels, Less, Table};
+use privet_optim::sum::{Exact, ExactGradient, Labels, Recentring, Table};
 use serde::{Deserialize, Serialize};
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -103,7 +103,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Tramèr & Boneh 2021 (fixed features of images); accounting of Dong et al. 2022",
     guarantee: FINITE,
     settings: CentredGd::SETTINGS,
-    noised: "the sum of all rows, and the sum of all gradients at each step",
+    noisy: "the sum of all rows, and the sum of all gradients at each step",
     private: true,
     covers: Covers {
         printed: Cover::unprinted(NOT_PRINTED),
@@ -200,7 +200,7 @@ pub(crate) fn plan(
                 });
             }
             let asked = (budget.epsilon(), budget.delta());
-            Some(Purchase::planned(facts, asked, slope, curvature::centred_length(facts))?)
+            Some(CurvatureEstimate::planned(facts, asked, slope, curvature::centred_length(facts))?)
         }
         _ => None,
     };
@@ -280,7 +280,7 @@ struct Centring {
     ranges: Vec<(f64, f64)>,
     schedule: Schedule,
     /// The curvature, if it is estimated.
-    bought: Option<Purchase>,
+    bought: Option<CurvatureEstimate>,
 }
 
 impl Centring {
@@ -305,12 +305,12 @@ impl Centring {
             noise_scale: self.mean.noise_scale * self.widening,
             fastest: self.fastest,
             ranges: self.ranges.clone(),
-            curvature_noise: self.bought.as_ref().map(Purchase::noise_scale),
+            curvature_noise: self.bought.as_ref().map(CurvatureEstimate::noise_scale),
         }
     }
 
     /// The query −Σx, in integers.
-    fn sum_of_rows(&self) -> Questions {
+    fn sum_of_rows(&self) -> Queries {
         let statistic = ExactGradient {
             loss: Loss::Squared { clip: 1.0 },
             theta: vec![0.0; self.columns],
@@ -318,7 +318,7 @@ impl Centring {
             slope: 1.0,
         };
         let unit = statistic.unit();
-        Questions::of(vec![Exact::Gradient(statistic)], unit)
+        Queries::of(vec![Exact::Gradient(statistic)], unit)
     }
 }
 
@@ -343,7 +343,7 @@ impl Procedure<super::Erm> for Centring {
             ("slope", self.slope),
             ("steps", f64::from(self.schedule.steps)),
         ]);
-        shown.and("curvature_noise", self.bought.as_ref().map(Purchase::noise_scale))
+        shown.and("curvature_noise", self.bought.as_ref().map(CurvatureEstimate::noise_scale))
     }
 
     fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
@@ -374,14 +374,18 @@ impl Procedure<super::Erm> for Centring {
         Some((0..facts.columns).map(|column| whole * (of(column) / self.fastest).sqrt()).collect())
     }
 
-    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightLaws> {
+    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightNoise> {
         if let (Some(_), Some(spread)) = (&self.bought, &found.spread) {
             let each = spread.length.iter().map(|length| length * self.step.noise_scale);
             let deviations = vec![each.collect()];
-            return Some(WeightLaws { deviations, beyond: NORMAL, surety: Surety::Estimated });
+            return Some(WeightNoise {
+                deviations,
+                beyond: NORMAL,
+                confidence: Confidence::Estimated,
+            });
         }
         let deviations = vec![self.weight_noises(facts, found)?];
-        Some(WeightLaws { deviations, beyond: NORMAL, surety: Surety::FirstOrder })
+        Some(WeightNoise { deviations, beyond: NORMAL, confidence: Confidence::FirstOrder })
     }
 
     fn among_parties(&self) -> bool {
@@ -398,33 +402,33 @@ impl Procedure<super::Erm> for Centring {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         if !table.offers_less() {
             return Err(LearnError::NeedsMemory { method: INFO.name, needs: "centred rows" });
         }
         let reaching = Facts { radius: Centre::reach(self.radius), ..facts.clone() };
-        let gradient = gd::Question::of(&reaching, gd::joint(facts), self.slope);
+        let gradient = gd::Query::of(&reaching, gd::joint(facts), self.slope);
         let of_mean = SumNoise::Gaussian(self.mean.clone());
         let of_step = SumNoise::Gaussian(self.step.clone());
         let (moved, answers) =
             (OnceCell::<Box<dyn Table + '_>>::new(), OnceCell::<Here<'_>>::new());
         let watch = StepWatch::new(monitor);
-        ask::<Stages>(session, &watch, |question, session| {
-            let (mean, theta, of_curvature) = match question {
-                Question::Sum if watch.step() => {
+        ask::<Stages>(session, &watch, |query, session| {
+            let (mean, theta, of_curvature) = match query {
+                Query::Sum if watch.step() => {
                     let records = Here(vec![admit::records(table, &Labels::Same)?]);
                     return records.answer(&self.sum_of_rows(), &of_mean, session);
                 }
-                Question::Gradient { mean, theta } if watch.step() => (mean, theta, false),
-                Question::Curvature { mean, theta } => (mean, theta, true),
+                Query::Gradient { mean, theta } if watch.step() => (mean, theta, false),
+                Query::Curvature { mean, theta } => (mean, theta, true),
                 _ => return Err(LearnError::from(GateError::Unanswered)),
             };
             let centre = Centre::new(mean, self.radius);
             let moved = match moved.get() {
                 Some(moved) => moved,
                 None => {
-                    let less = table.less(&centre)?;
-                    moved.get_or_init(|| less)
+                    let recentring = table.recentred(&centre)?;
+                    moved.get_or_init(|| recentring)
                 }
             };
             let here = match answers.get() {
@@ -436,12 +440,17 @@ impl Procedure<super::Erm> for Centring {
             };
             let points: Vec<f64> =
                 theta.chunks(self.columns.max(1)).flat_map(|theta| centre.point(theta)).collect();
-            let less = Less { units: centre.units(), bits: Centre::BITS };
+            let recentring = Recentring { units: centre.units(), bits: Centre::BITS };
             if of_curvature {
                 let bought = self.bought.as_ref().ok_or(GateError::NotAsPlanned)?;
-                return bought.ask(&reaching, moved.as_ref(), (&points, Some(&less)), session);
+                return bought.ask(
+                    &reaching,
+                    moved.as_ref(),
+                    (&points, Some(&recentring)),
+                    session,
+                );
             }
-            let questions = Questions { less: Some(less), ..gradient.at(&points) };
+            let questions = Queries { recentring: Some(recentring), ..gradient.at(&points) };
             here.answer(&questions, &of_step, session)
         })
     }
@@ -480,7 +489,7 @@ struct Stages {
 
 /// The walk's queries.
 #[derive(Debug, Clone, Serialize)]
-enum Question {
+enum Query {
     /// The sum −Σx.
     Sum,
     /// The gradient at θ over rows less the mean.
@@ -491,7 +500,7 @@ enum Question {
 
 impl Walk for Stages {
     type Start = Start;
-    type Question = Question;
+    type Query = Query;
     type Answer = Vec<f64>;
     type Artefact = LinearWeights;
 
@@ -500,9 +509,9 @@ impl Walk for Stages {
         Self { start, mean: None, descent, found: None }
     }
 
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, LinearWeights> {
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, LinearWeights> {
         let answer = match (&self.mean, answer) {
-            (None, None) => return Next::Ask(Question::Sum),
+            (None, None) => return Next::Ask(Query::Sum),
             (None, Some(sum)) => {
                 let mean = self.start.mean(&sum);
                 let rates = self.start.rates(&mean);
@@ -515,12 +524,12 @@ impl Walk for Stages {
         };
         let mean = self.mean.clone().unwrap_or_default();
         if let Some(theta) = self.found.clone() {
-            let (Some(noised), Some(scale)) = (answer, self.start.curvature_noise) else {
-                return Next::Ask(Question::Curvature { mean, theta });
+            let (Some(noisy), Some(scale)) = (answer, self.start.curvature_noise) else {
+                return Next::Ask(Query::Curvature { mean, theta });
             };
             let rates = self.start.rates(&mean);
             let response = Response::Descent { schedule: self.start.descent.schedule };
-            let length = response.lengths(&noised, self.start.columns, scale, &rates);
+            let length = response.lengths(&noisy, self.start.columns, scale, &rates);
             let spread = Some(Spread { along: Vec::new(), length });
             self.found = None;
             self.start.curvature_noise = None;
@@ -528,10 +537,10 @@ impl Walk for Stages {
             return Next::Release(LinearWeights { centre: Some(mean), spread, ..found });
         }
         match self.descent.next(answer) {
-            Next::Ask(theta) => Next::Ask(Question::Gradient { mean, theta }),
+            Next::Ask(theta) => Next::Ask(Query::Gradient { mean, theta }),
             Next::Release(theta) if self.start.curvature_noise.is_some() => {
                 self.found = Some(theta.clone());
-                Next::Ask(Question::Curvature { mean, theta })
+                Next::Ask(Query::Curvature { mean, theta })
             }
             Next::Release(theta) => {
                 let weights = theta.chunks(self.start.columns.max(1)).map(<[_]>::to_vec).collect();
@@ -647,8 +656,8 @@ mod tests {
     #[test]
     fn first_the_sum_then_gradients_then_both() {
         let mut walk = Stages::begin(start());
-        assert!(matches!(walk.next(None), Next::Ask(Question::Sum)));
-        let Next::Ask(Question::Gradient { mean, theta }) = walk.next(Some(vec![-30.0, 0.0, 0.0]))
+        assert!(matches!(walk.next(None), Next::Ask(Query::Sum)));
+        let Next::Ask(Query::Gradient { mean, theta }) = walk.next(Some(vec![-30.0, 0.0, 0.0]))
         else {
             panic!("a gradient")
         };
@@ -666,14 +675,14 @@ mod tests {
         let descent = descent::Start { coordinates: 3, ..start().descent };
         let bought = Start { descent, curvature_noise: Some(0.1), ..start() };
         let mut walk = Stages::begin(bought);
-        assert!(matches!(walk.next(None), Next::Ask(Question::Sum)));
-        assert!(matches!(walk.next(Some(vec![0.0; 3])), Next::Ask(Question::Gradient { .. })));
-        let asked = walk.next(Some(vec![2.0; 3]));
-        let Next::Ask(Question::Curvature { theta, .. }) = asked else { panic!("the curvature") };
+        assert!(matches!(walk.next(None), Next::Ask(Query::Sum)));
+        assert!(matches!(walk.next(Some(vec![0.0; 3])), Next::Ask(Query::Gradient { .. })));
+        let query = walk.next(Some(vec![2.0; 3]));
+        let Next::Ask(Query::Curvature { theta, .. }) = query else { panic!("the curvature") };
         assert_eq!(theta, [-1.0; 3]);
         let text = serde_json::to_string(&walk).unwrap();
         let mut walk: Stages = serde_json::from_str(&text).unwrap();
-        assert!(matches!(walk.next(None), Next::Ask(Question::Curvature { .. })));
+        assert!(matches!(walk.next(None), Next::Ask(Query::Curvature { .. })));
         let Next::Release(found) = walk.next(Some(vec![0.0; 9])) else { panic!("weights") };
         // One step at a rate of ½, and no curvature.
         assert_eq!(found.spread.unwrap().length, [0.5; 3]);

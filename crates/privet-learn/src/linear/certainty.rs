@@ -20,13 +20,13 @@
 //! Tested by simulation in `tests/all/certainty.rs`.
 
 use crate::linear::model::Model;
-use crate::release::weight_laws::Surety;
+use crate::release::weight_noise::Confidence;
 use privet_data::encode::Encoding;
 use serde::Serialize;
 
 /// A weight with its interval.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Weighed {
+pub struct WeightInterval {
     /// The linear problem: the index of a class of several, or 0.
     pub problem: usize,
     /// The index of its encoded column.
@@ -44,7 +44,7 @@ pub struct Weighed {
     pub evidence: Option<f64>,
 }
 
-impl Weighed {
+impl WeightInterval {
     /// True if the interval contains 0; `None` without an interval.
     pub fn may_be_noise(&self) -> Option<bool> {
         Some(self.low? <= 0.0 && 0.0 <= self.high?)
@@ -55,14 +55,15 @@ impl Weighed {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Certainty {
     /// The precision to which the noise is known; `None` if unknown.
-    pub surety: Option<Surety>,
+    #[serde(rename = "surety")]
+    pub confidence: Option<Confidence>,
     /// True if the model is the best of several: then intervals are those of one training, and hold less
     /// often.
     pub chosen: bool,
     /// The meaning of the intervals, in words.
     pub told: String,
     /// The weights of each problem, those with the most evidence first.
-    pub weights: Vec<Vec<Weighed>>,
+    pub weights: Vec<Vec<WeightInterval>>,
 }
 
 /// The note on intervals of a model chosen among several.
@@ -73,13 +74,17 @@ const CHOSEN: &str = " These are intervals of one training. The best of several 
 const SAMPLING: &str = " How another sample of people would differ is not in it.";
 
 /// The meaning of the intervals, in words.
-fn in_words(surety: Option<Surety>, (bought, centred): (bool, bool), chosen: bool) -> String {
+fn in_words(
+    confidence: Option<Confidence>,
+    (bought, centred): (bool, bool),
+    chosen: bool,
+) -> String {
     let lies = "where the weight without the noise of privacy lies, in";
-    let told = match surety {
-        Some(Surety::Exact) => {
+    let told = match confidence {
+        Some(Confidence::Exact) => {
             format!("{lies} 95 of 100 releases, from the law of that noise.{SAMPLING}")
         }
-        Some(Surety::Estimated) => format!(
+        Some(Confidence::Estimated) => format!(
             "{lies} about 95 of 100 releases, estimated to first order from {}.{SAMPLING}",
             match (bought, centred) {
                 (true, false) => {
@@ -92,11 +97,11 @@ fn in_words(surety: Option<Surety>, (bought, centred): (bool, bool), chosen: boo
                 (false, _) => "the noised moments",
             }
         ),
-        Some(Surety::FirstOrder) => format!(
+        Some(Confidence::FirstOrder) => format!(
             "{lies} at least 95 of 100 releases to first order in that noise: a bound from public numbers, proved where the \
              loss is a square, and by simulation alone where it is not.{SAMPLING}"
         ),
-        Some(Surety::Bound) => format!(
+        Some(Confidence::Bound) => format!(
             "{lies} at least 95 of 100 releases, by a bound from public numbers that is wider than it need be: what would \
              narrow it is private, and can be bought by some methods (intervals = bought).{SAMPLING}"
         ),
@@ -120,7 +125,7 @@ impl Model {
                 Some(laws.beyond * laws.deviation(problem, column)?)
                     .filter(|margin| margin.is_finite())
             });
-            Weighed {
+            WeightInterval {
                 problem,
                 column,
                 name: encoding.column_name(column).unwrap_or_default(),
@@ -134,19 +139,19 @@ impl Model {
         let sorted = |(problem, row): (usize, &Vec<f64>)| {
             let all =
                 row.iter().enumerate().map(|(column, weight)| weighed(problem, column, *weight));
-            let mut all: Vec<Weighed> = all.collect();
+            let mut all: Vec<WeightInterval> = all.collect();
             all.sort_by(|a, b| {
-                let known = |one: &Weighed| one.evidence.unwrap_or(0.0);
+                let known = |one: &WeightInterval| one.evidence.unwrap_or(0.0);
                 known(b).total_cmp(&known(a)).then(b.weight.abs().total_cmp(&a.weight.abs()))
             });
             all
         };
         let weights = rows.map(sorted).collect();
-        let surety = laws.map(|laws| laws.surety);
+        let confidence = laws.map(|laws| laws.confidence);
         // The certificate of a tuning covers a model that is a part of it.
         let chosen = self.certificate().request.get("candidates").is_some();
         let what = (self.method().buys_intervals(), self.weights().centre.is_some());
-        let told = in_words(surety, what, chosen);
-        Certainty { surety, chosen, told, weights }
+        let told = in_words(confidence, what, chosen);
+        Certainty { confidence, chosen, told, weights }
     }
 }

@@ -20,9 +20,9 @@
 //! Tested by `tests/all/chosen_amp.rs`.
 
 use super::amp::DEFAULT_SPLIT;
+use super::chosen_columns::{filled, spread};
 use super::frank_wolfe::{CLIP, Terms, floor, slope};
 use super::minimum::{Minimum, Step};
-use super::narrow::{filled, spread};
 use super::objective::{expected_noise, shared};
 use super::ridge as rule;
 use super::{Decision, Erm};
@@ -43,7 +43,7 @@ use crate::release::watch::StepWatch;
 use privet_core::{Budget, Range};
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, GateError, Next, Noised, Private, Session, Walk};
+use privet_dp::gate::{Arithmetic, GateError, Next, Noisy, Private, Session, Walk};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::solver::{Monitor, Penalty};
 use privet_optim::sum::Table;
@@ -64,7 +64,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Smith & Thakurta 2013 (two stages); Iyengar et al. 2019 (amp)",
     guarantee: FINITE,
     settings: ChosenAmp::SETTINGS,
-    noised: "the choice of a column by its score",
+    noisy: "the choice of a column by its score",
     private: true,
     covers: Covers {
         printed: Cover::unprinted(NOT_PRINTED),
@@ -244,14 +244,14 @@ impl Procedure<Erm> for Chosen {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let features = GridMatrix::new(&data.features, self.terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         let labels = problems::labels(facts, data, 0)?;
         let watch = StepWatch::new(monitor);
-        ask::<Stages>(session, &watch, |question, session| match question {
-            Question::Choose => {
+        ask::<Stages>(session, &watch, |query, session| match query {
+            Query::Choose => {
                 let scores =
                     ColumnScores::new(&features, &labels, facts.loss, self.terms.slopes)
                         .ok_or(LearnError::DataShape("there is not one target for each row"))?;
@@ -260,7 +260,7 @@ impl Procedure<Erm> for Chosen {
                 let chosen = self.selection.run(Private::new(once), session);
                 Ok(chosen?.map(|point| vec![point]))
             }
-            Question::Fit(columns) => {
+            Query::Fit(columns) => {
                 let part = Dataset { features: data.features.only(columns), ..data.clone() };
                 let fitted = self.fit.run(&self.fewer, &part, session, monitor)?;
                 Ok(fitted.map(|fitted| fitted.weights))
@@ -311,7 +311,7 @@ pub(super) struct Stages {
 
 /// The walk's queries.
 #[derive(Debug, Clone, Serialize)]
-pub(super) enum Question {
+pub(super) enum Query {
     /// A choice of columns.
     Choose,
     /// A fit of the weights of these columns.
@@ -320,7 +320,7 @@ pub(super) enum Question {
 
 impl Walk for Stages {
     type Start = Start;
-    type Question = Question;
+    type Query = Query;
     type Answer = Vec<Vec<f64>>;
     type Artefact = LinearWeights;
 
@@ -328,14 +328,14 @@ impl Walk for Stages {
         Self { start, chosen: None }
     }
 
-    fn next(&mut self, answer: Option<Vec<Vec<f64>>>) -> Next<Question, LinearWeights> {
-        let Some(answer) = answer else { return Next::Ask(Question::Choose) };
+    fn next(&mut self, answer: Option<Vec<Vec<f64>>>) -> Next<Query, LinearWeights> {
+        let Some(answer) = answer else { return Next::Ask(Query::Choose) };
         match &self.chosen {
             None => {
                 let point = answer.into_iter().next().unwrap_or_default();
                 let columns = self.start.columns_of(&point);
                 self.chosen = Some(columns.clone());
-                Next::Ask(Question::Fit(columns))
+                Next::Ask(Query::Fit(columns))
             }
             Some(columns) => {
                 Next::Release(LinearWeights::of(spread(answer, columns, self.start.columns)))
@@ -363,9 +363,9 @@ mod tests {
         assert_eq!(start.columns_of(&[0.0, 1.0, 0.0, -1.0, 1.0, 0.0]), [1, 3, 4, 5]);
         assert_eq!(start.columns_of(&[0.0, 0.0, 0.0, 2.0, 0.0, 1.0]), [0, 1, 3, 5]);
         let mut walk = Stages::begin(start);
-        assert!(matches!(walk.next(None), Next::Ask(Question::Choose)));
-        let asked = walk.next(Some(vec![vec![0.0, 1.0, 0.0, 1.0, 1.0, 0.0]]));
-        assert!(matches!(asked, Next::Ask(Question::Fit(columns)) if columns == [1, 3, 4, 5]));
+        assert!(matches!(walk.next(None), Next::Ask(Query::Choose)));
+        let query = walk.next(Some(vec![vec![0.0, 1.0, 0.0, 1.0, 1.0, 0.0]]));
+        assert!(matches!(query, Next::Ask(Query::Fit(columns)) if columns == [1, 3, 4, 5]));
         let released = walk.next(Some(vec![vec![1.0, 2.0, 3.0, 4.0]]));
         let expected = LinearWeights::of(vec![vec![0.0, 1.0, 0.0, 2.0, 3.0, 4.0]]);
         assert!(matches!(released, Next::Release(found) if found == expected));

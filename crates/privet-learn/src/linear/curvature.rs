@@ -44,9 +44,9 @@ use crate::release::admit;
 use crate::release::settings::SettingInfo;
 use privet_core::Neighbours;
 use privet_dp::account::{Event, gaussian};
-use privet_dp::gate::{GateError, Next, Noised, Private, Session, Walk};
+use privet_dp::gate::{GateError, Next, Noisy, Private, Session, Walk};
 use privet_dp::mechanism::{ExactCounts, Gaussian};
-use privet_optim::sum::{ExactCurvature, ExactGram, Less, Sums, Table};
+use privet_optim::sum::{ExactCurvature, ExactGram, Recentring, Sums, Table};
 use serde::{Deserialize, Serialize};
 
 /// The source of the intervals of weights.
@@ -95,14 +95,14 @@ pub fn centred_length(facts: &Facts) -> f64 {
 
 /// The private estimate of the curvature.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Purchase {
+pub(crate) struct CurvatureEstimate {
     gaussian: Gaussian,
     /// The bound to which |ℓ′| is clipped.
     slope: f64,
     columns: usize,
 }
 
-impl Purchase {
+impl CurvatureEstimate {
     /// The estimate for this plan, within its share of a budget; |ℓ′| is clipped to `slope`, rows have
     /// norm at most `longest`.
     pub fn planned(
@@ -166,16 +166,17 @@ impl Purchase {
         serde_json::to_value(Start { columns, response, noise_scale }).ok()
     }
 
-    /// The noisy curvature at θ; of centred rows, `less` is the mean to subtract from those that stand
+    /// The noisy curvature at θ; of centred rows, `recentring` is the mean to subtract from those that stand
     /// for them.
     pub fn ask(
         &self,
         facts: &Facts,
         table: &dyn Table,
-        (theta, less): (&[f64], Option<&Less>),
+        (theta, recentring): (&[f64], Option<&Recentring>),
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
-        let sums = sums(facts, table, (theta, less), self.slope).ok_or(GateError::Unanswered)?;
+    ) -> Result<Noisy<Vec<f64>>, LearnError> {
+        let sums =
+            sums(facts, table, (theta, recentring), self.slope).ok_or(GateError::Unanswered)?;
         Ok(self.gaussian.run_units(Private::new(sums), session)?)
     }
 }
@@ -184,7 +185,7 @@ impl Purchase {
 fn sums(
     facts: &Facts,
     table: &dyn Table,
-    (theta, less): (&[f64], Option<&Less>),
+    (theta, recentring): (&[f64], Option<&Recentring>),
     slope: f64,
 ) -> Option<ExactCounts> {
     let (loss, radius, columns) = (facts.loss, facts.radius, theta.len());
@@ -192,16 +193,16 @@ fn sums(
     let records = admit::records(table, &problems::problem(facts, 0)).ok()?;
     let mut counts = records.sum(&statistic).ok()?.into_units()?;
     ExactGram::mirror(&mut counts, columns);
-    let Some(less) = less else {
+    let Some(recentring) = recentring else {
         return Some(ExactCounts { counts, unit: statistic.unit() });
     };
     // From the columns, then from the rows.
-    let left = less.taken_from(&counts)?;
+    let left = recentring.taken_from(&counts)?;
     let kept = columns.checked_sub(1)?;
     let turned: Vec<i128> =
         (0..kept * columns).map(|place| left[place % columns * kept + place / columns]).collect();
-    let unit = statistic.unit() / 2_f64.powi(2 * less.bits as i32);
-    Some(ExactCounts { counts: less.taken_from(&turned)?, unit })
+    let unit = statistic.unit() / 2_f64.powi(2 * recentring.bits as i32);
+    Some(ExactCounts { counts: recentring.taken_from(&turned)?, unit })
 }
 
 /// The public numbers that a walk with an estimate of the curvature starts from.
@@ -216,7 +217,7 @@ pub(crate) struct Start {
 
 /// The walk's queries.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) enum Question {
+pub(crate) enum Query {
     /// Weights, from a mechanism of their own.
     Fit,
     /// The gradient at θ.
@@ -227,16 +228,16 @@ pub(crate) enum Question {
 
 /// A fit of weights, then the curvature there.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Measured {
+pub(crate) struct FitThenCurvature {
     start: Start,
     descent: Option<Descent>,
     weights: Option<Vec<f64>>,
     over: bool,
 }
 
-impl Walk for Measured {
+impl Walk for FitThenCurvature {
     type Start = Start;
-    type Question = Question;
+    type Query = Query;
     type Answer = Vec<f64>;
     type Artefact = LinearWeights;
 
@@ -250,28 +251,28 @@ impl Walk for Measured {
         Self { start, descent, weights: None, over: false }
     }
 
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, LinearWeights> {
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, LinearWeights> {
         if self.over {
             return Next::End;
         }
         let Some(weights) = &self.weights else {
             let found = match (&mut self.descent, answer) {
-                (None, None) => return Next::Ask(Question::Fit),
+                (None, None) => return Next::Ask(Query::Fit),
                 (None, Some(found)) => found,
                 (Some(descent), answer) => match descent.next(answer) {
-                    Next::Ask(theta) => return Next::Ask(Question::Gradient(theta)),
+                    Next::Ask(theta) => return Next::Ask(Query::Gradient(theta)),
                     Next::Release(found) => found,
                     Next::End => return Next::End,
                 },
             };
             self.weights = Some(found.clone());
-            return Next::Ask(Question::Curvature(found));
+            return Next::Ask(Query::Curvature(found));
         };
-        let Some(noised) = answer else {
-            return Next::Ask(Question::Curvature(weights.clone()));
+        let Some(noisy) = answer else {
+            return Next::Ask(Query::Curvature(weights.clone()));
         };
         let Start { columns, noise_scale, .. } = self.start;
-        let length = self.start.response.lengths(&noised, columns, noise_scale, &[]);
+        let length = self.start.response.lengths(&noisy, columns, noise_scale, &[]);
         let spread = Some(Spread { along: Vec::new(), length });
         self.over = true;
         Next::Release(LinearWeights { spread, ..LinearWeights::of(vec![weights.clone()]) })
@@ -302,9 +303,9 @@ mod tests {
     ) -> Vec<f64> {
         let centre = Centre::new(mean, facts.radius);
         let reaching = Facts { radius: Centre::reach(facts.radius), ..facts.clone() };
-        let moved = Table::less(data, &centre).unwrap();
-        let less = Less { units: centre.units(), bits: Centre::BITS };
-        let at = (&centre.point(theta)[..], Some(&less));
+        let moved = Table::recentred(data, &centre).unwrap();
+        let recentring = Recentring { units: centre.units(), bits: Centre::BITS };
+        let at = (&centre.point(theta)[..], Some(&recentring));
         let ExactCounts { counts, unit } = sums(&reaching, moved.as_ref(), at, 1.0).unwrap();
         counts.iter().map(|count| *count as f64 * unit).collect()
     }

@@ -59,7 +59,7 @@ pub(crate) struct Start {
 
 impl Walk for Descent {
     type Start = Start;
-    type Question = Vec<f64>;
+    type Query = Vec<f64>;
     type Answer = Vec<f64>;
     type Artefact = Vec<f64>;
 

@@ -2,8 +2,8 @@
 //!
 //! Inputs are public and answers are noisy: everything here is post-processing.
 
+use super::chosen_columns::spread;
 use super::ight::{for_row, thresholded};
-use super::narrow::spread;
 use crate::linear::model::LinearWeights;
 use privet_data::matrix::{CsrMatrix, Matrix};
 use privet_dp::gate::{Next, Walk};
@@ -58,7 +58,7 @@ impl Inputs {
 
 impl Walk for Student {
     type Start = Self;
-    type Question = ();
+    type Query = ();
     type Answer = Vec<f64>;
     type Artefact = LinearWeights;
 

@@ -9,7 +9,7 @@
 //! *Proof.* Step for step that of [`super::gd`]: at a given point a sum over records of terms of norm at
 //! most G; a step's query depends on noisy answers alone; thresholding, step sizes and averaging are
 //! post-processing of them. The rows of the second stage are functions of a record and of the answers,
-//! of norm at most R′ (`narrow.rs`). A product of Gaussian pairs is one of the root of the sum of
+//! of norm at most R′ (`chosen_columns.rs`). A product of Gaussian pairs is one of the root of the sum of
 //! squares (Dong, Roth & Su 2022, Corollary 2). ∎
 //!
 //! *Derivatives clipped to S/2^h.* Such a sum has a 2^h-th of the norm: it is answered in units 2^h as
@@ -35,16 +35,16 @@
 //! - δ = 0 is refused. Tested by `tests/all/sparse.rs`.
 
 use super::Decision;
-use super::gd::{BALL, Question as Gradient, RADII, separate_slope};
-use super::narrow::{FIT_RADIUS, Narrow};
-use super::thresholding::{Question, Start, Thresholding};
+use super::chosen_columns::{FIT_RADIUS, Narrow};
+use super::gd::{BALL, Query as Gradient, RADII, separate_slope};
+use super::thresholding::{Query, Start, Thresholding};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, Scores};
 use crate::linear::model::LinearWeights;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::answers::{Answers, Questions, SumNoise};
+use crate::release::answers::{Answers, Queries, SumNoise};
 use crate::release::ask::ask_by_steps;
 use crate::release::covers::{Cover, Covers, Needs};
 use crate::release::registry::{FINITE, Info};
@@ -56,7 +56,7 @@ use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Session};
 use privet_dp::mechanism::Gaussian;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -81,7 +81,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Wang & Gu 2019; Wang 2021, Algorithm 1; Cai, Wang & Zhang 2021 (peeling)",
     guarantee: FINITE,
     settings: DpIght::SETTINGS,
-    noised: "the choice of a column by its score, and the sum of all gradients at each step",
+    noisy: "the choice of a column by its score, and the sum of all gradients at each step",
     private: true,
     covers: Covers {
         printed: Cover::No {
@@ -306,29 +306,28 @@ impl Procedure<super::Erm> for Descending {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let slope = separate_slope(facts);
-        let ask = |facts: &Facts, question: &Question| -> (Gradient, Questions) {
-            let unit = Gradient::of(facts, false, slope).at(&question.theta).unit;
-            let gradient =
-                Gradient::of(facts, false, slope * 2_f64.powi(-(question.halved as i32)));
+        let ask = |facts: &Facts, query: &Query| -> (Gradient, Queries) {
+            let unit = Gradient::of(facts, false, slope).at(&query.theta).unit;
+            let gradient = Gradient::of(facts, false, slope * 2_f64.powi(-(query.halved as i32)));
             // In units of the full clipping bound, a power of two as large: so the sum counts as that
             // much longer.
-            let questions = Questions { unit, ..gradient.at(&question.theta) };
+            let questions = Queries { unit, ..gradient.at(&query.theta) };
             (gradient, questions)
         };
         let whole = Gradient::of(facts, false, slope).looked_at(table)?;
         let watch = StepWatch::new(monitor);
         let mut part: Option<Dataset> = None;
-        ask_by_steps::<Thresholding>(session, &watch, |question, session| match &question.columns {
+        ask_by_steps::<Thresholding>(session, &watch, |query, session| match &query.columns {
             None => {
                 let noise = SumNoise::Gaussian(self.first.clone());
-                whole.answer(&ask(facts, question).1, &noise, session)
+                whole.answer(&ask(facts, query).1, &noise, session)
             }
             Some(columns) => {
                 let part = part.get_or_insert_with(|| self.narrow.table(data, columns));
-                let (gradient, questions) = ask(&self.narrow.fewer, question);
+                let (gradient, questions) = ask(&self.narrow.fewer, query);
                 let noise = SumNoise::Gaussian(self.second.clone());
                 gradient.records(part)?.answer(&questions, &noise, session)
             }

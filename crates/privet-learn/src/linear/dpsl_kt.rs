@@ -37,7 +37,7 @@ use super::minimum::{Ask, solve};
 use super::output::sensitivity;
 use super::public_norm::norm_bound;
 use super::second_stage::{Fit, second};
-use super::{calibrated, reach, ridge as rule, ssp};
+use super::{calibrated, ridge as rule, ssp, tolerance};
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::linear::model::LinearWeights;
@@ -55,7 +55,7 @@ use crate::{Check, Erm, LearnError};
 use privet_core::Range;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::Gaussian;
 use privet_optim::loss::Loss;
 use privet_optim::solver::{Monitor, Penalty};
@@ -76,7 +76,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Wang 2021, Algorithm 2, with a teacher whose sensitivity is proved",
     guarantee: FINITE,
     settings: DpslKt::SETTINGS,
-    noised: "what the minimiser says of public inputs",
+    noisy: "what the minimiser says of public inputs",
     private: true,
     covers: Covers {
         printed: Cover::No {
@@ -340,7 +340,7 @@ impl Procedure<Erm> for Transfer {
 
     fn check(&self, facts: &Facts) -> Result<(), LearnError> {
         match &self.teacher {
-            Teaching::Minimum(answers) => reach::check(facts, answers.ask, &Penalty::None),
+            Teaching::Minimum(answers) => tolerance::check(facts, answers.ask, &Penalty::None),
             Teaching::Private(fit) => fit.check(facts),
         }
     }
@@ -384,7 +384,7 @@ impl Procedure<Erm> for Transfer {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let inputs = match &self.given {
             None => None,
             Some(Given::There(rows)) if rows.columns() == facts.columns => Some(rows.clone()),

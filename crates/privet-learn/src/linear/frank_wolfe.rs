@@ -66,7 +66,7 @@ use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, Noisy, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -87,7 +87,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Talwar et al. 2015; Thakkar 2019, Algorithm 5; accounting of Dong et al. 2020",
     guarantee: "(ε, δ) and pure ε in finite arithmetic",
     settings: FrankWolfe::SETTINGS,
-    noised: "the choice of a column by its score",
+    noisy: "the choice of a column by its score",
     private: true,
     covers: Covers { needs: Needs::Memory, ..Covers::ALL },
     more: LearnerFacts { scores: ClassScores::Separate, any_storage: true },
@@ -182,7 +182,7 @@ fn miss(facts: &Facts, slope: f64) -> f64 {
 
 /// The rule's choice of steps and radius.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pace {
+pub struct StepRule {
     /// The number of steps T before it is rounded.
     pub steps: f64,
     /// The radius κ in units of τ.
@@ -190,7 +190,7 @@ pub struct Pace {
 }
 
 /// The rule of the module.
-pub fn pace(facts: &Facts, budget: &Allowance<'_>) -> Pace {
+pub fn pace(facts: &Facts, budget: &Allowance<'_>) -> StepRule {
     let (miss, problems) = (miss(facts, slope(facts)), f64::from(facts.problems));
     let ratio = budget.epsilon() / (problems * miss);
     let largest = if facts.loss.needs_classes() { LARGEST } else { LARGEST_FOR_NUMBERS };
@@ -203,7 +203,7 @@ pub fn pace(facts: &Facts, budget: &Allowance<'_>) -> Pace {
         let range = 8_f64.sqrt() * ((tail + budget.epsilon()).sqrt() - tail.sqrt());
         (2.0 * CURVATURE * reach * range / (miss * problems.sqrt())).powf(2.0 / 3.0)
     };
-    Pace { steps: basic.max(concentrated).clamp(1.0, MOST), reach }
+    StepRule { steps: basic.max(concentrated).clamp(1.0, MOST), reach }
 }
 
 /// The effect of every choice on the point: public numbers.
@@ -427,7 +427,7 @@ impl Procedure<super::Erm> for Choosing {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let features = GridMatrix::new(&data.features, self.terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
@@ -438,9 +438,9 @@ impl Procedure<super::Erm> for Choosing {
             let scores = ColumnScores::new(&features, &labels, facts.loss, self.terms.slopes)
                 .ok_or(LearnError::DataShape("there is not one target for each row"))?;
             let walk = Walk { scores, moves: &self.moves, at: 0, watch: &watch };
-            let noised = self.selection.run(Private::new(walk), session);
+            let noisy = self.selection.run(Private::new(walk), session);
             watch.went_on()?;
-            parts.push(noised?);
+            parts.push(noisy?);
         }
         Ok(session.gather(parts)?.map(LinearWeights::of))
     }

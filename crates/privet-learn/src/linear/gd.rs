@@ -61,7 +61,7 @@
 //! - Tested by `tests/all/descent.rs`.
 
 use super::Decision;
-use super::curvature::{self, INTERVALS_SETTING, Intervals, Measured, Purchase};
+use super::curvature::{self, CurvatureEstimate, FitThenCurvature, INTERVALS_SETTING, Intervals};
 use super::descent::{Descent, Schedule, Start};
 use super::response::Response;
 use super::{calibrated, predicted};
@@ -72,7 +72,7 @@ use crate::linear::model::LinearWeights;
 use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::answers::{Answers, Here, Questions, SumNoise};
+use crate::release::answers::{Answers, Here, Queries, SumNoise};
 use crate::release::ask::{ask, ask_by_steps};
 use crate::release::covers::{Cover, Covers, NOT_PRINTED};
 use crate::release::registry::{FINITE, Info};
@@ -82,9 +82,9 @@ use crate::release::settings::settings;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
-use crate::release::weight_laws::{NORMAL, Surety, WeightLaws};
+use crate::release::weight_noise::{Confidence, NORMAL, WeightNoise};
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -99,7 +99,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Song et al. 2013; Bassily et al. 2014; accounting of Dong et al. 2022",
     guarantee: FINITE,
     settings: Gd::SETTINGS,
-    noised: "the sum of all gradients, at each step",
+    noisy: "the sum of all gradients, at each step",
     private: true,
     covers: Covers {
         printed: Cover::unprinted(NOT_PRINTED),
@@ -193,7 +193,7 @@ pub(super) fn shape(facts: &Facts) -> (f64, f64) {
 
 /// The rule's choice of steps and step size.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pace {
+pub struct StepRule {
     /// The number of steps T.
     pub steps: u32,
     /// The step size η of the mean form.
@@ -205,13 +205,18 @@ pub struct Pace {
 }
 
 /// The rule of the module. `noise` is s.
-pub fn pace(facts: &Facts, noise: f64, steps: Option<u32>) -> Pace {
+pub fn pace(facts: &Facts, noise: f64, steps: Option<u32>) -> StepRule {
     let expected = EXPECTED_NORM * (QUIET * facts.radius / noise).min(1.0);
     pace_to(facts, noise, (steps, MOST), expected, shape(facts))
 }
 
 /// The same with at most `most` steps; also returns the factor by which unlimited steps would be more.
-pub(super) fn short_pace(facts: &Facts, noise: f64, steps: Option<u32>, most: f64) -> (Pace, f64) {
+pub(super) fn short_pace(
+    facts: &Facts,
+    noise: f64,
+    steps: Option<u32>,
+    most: f64,
+) -> (StepRule, f64) {
     let expected = EXPECTED_NORM * (QUIET * facts.radius / noise).min(1.0);
     let pace = pace_to(facts, noise, (steps, most), expected, shape(facts));
     let wanted = pace_to(facts, noise, (None, 100.0 * most), expected, shape(facts)).steps;
@@ -225,7 +230,7 @@ pub(super) fn pace_to(
     (steps, most): (Option<u32>, f64),
     expected_norm: f64,
     (smoothness, trace): (f64, f64),
-) -> Pace {
+) -> StepRule {
     let problems = f64::from(facts.problems);
     let norm = problems.sqrt() * expected_norm / facts.radius;
     let coordinates = problems * facts.columns as f64;
@@ -239,7 +244,7 @@ pub(super) fn pace_to(
     let (momentum, fastest) = (momentum(steps.into()), fastest(steps.into()));
     let averaged = steps.div_ceil(4);
     let rate = (time / reach(steps, momentum, averaged)).min(fastest);
-    Pace { steps, rate, momentum, averaged }
+    StepRule { steps, rate, momentum, averaged }
 }
 
 /// The distance that the mean of the last points moves under a constant gradient, in step sizes.
@@ -270,7 +275,7 @@ pub(crate) fn plan(
     let bought = match options.intervals {
         Some(Intervals::Bought) => {
             let asked = (budget.epsilon(), budget.delta());
-            Some(Purchase::planned(facts, asked, slope(facts), facts.radius)?)
+            Some(CurvatureEstimate::planned(facts, asked, slope(facts), facts.radius)?)
         }
         _ => None,
     };
@@ -317,7 +322,7 @@ struct Descending {
     schedule: Schedule,
     columns: usize,
     /// The curvature, if it is estimated.
-    bought: Option<Purchase>,
+    bought: Option<CurvatureEstimate>,
 }
 
 impl Descending {
@@ -333,21 +338,19 @@ impl Descending {
     /// Runs the descent and then estimates the curvature.
     fn run_measured(
         &self,
-        bought: &Purchase,
+        bought: &CurvatureEstimate,
         facts: &Facts,
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
-        let gradient = Question::new(facts);
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
+        let gradient = Query::new(facts);
         let answers = gradient.looked_at(table)?;
         let noise = SumNoise::Gaussian(self.gaussian.clone());
         let watch = StepWatch::new(monitor);
-        ask::<Measured>(session, &watch, |question, session| match question {
-            curvature::Question::Curvature(theta) => {
-                bought.ask(facts, table, (theta, None), session)
-            }
-            curvature::Question::Gradient(theta) if watch.step() => {
+        ask::<FitThenCurvature>(session, &watch, |query, session| match query {
+            curvature::Query::Curvature(theta) => bought.ask(facts, table, (theta, None), session),
+            curvature::Query::Gradient(theta) if watch.step() => {
                 answers.answer(&gradient.at(theta), &noise, session)
             }
             _ => Err(LearnError::from(GateError::Unanswered)),
@@ -371,17 +374,17 @@ impl Procedure<super::Erm> for Descending {
             ("gradient_noise", self.gaussian.noise_scale),
             ("steps", f64::from(self.schedule.steps)),
         ]);
-        shown.and("curvature_noise", self.bought.as_ref().map(Purchase::noise_scale))
+        shown.and("curvature_noise", self.bought.as_ref().map(CurvatureEstimate::noise_scale))
     }
 
-    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightLaws> {
+    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightNoise> {
         match (&self.bought, &found.spread) {
             (Some(_), Some(spread)) => {
                 let each = spread.length.iter().map(|length| length * self.gaussian.noise_scale);
                 let deviations = vec![each.collect()];
-                Some(WeightLaws { deviations, beyond: NORMAL, surety: Surety::Estimated })
+                Some(WeightNoise { deviations, beyond: NORMAL, confidence: Confidence::Estimated })
             }
-            _ => Some(WeightLaws::first_order(self.weight_noise(facts)?)),
+            _ => Some(WeightNoise::first_order(self.weight_noise(facts)?)),
         }
     }
 
@@ -418,23 +421,23 @@ impl Procedure<super::Erm> for Descending {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         if let Some(bought) = &self.bought {
             return self.run_measured(bought, facts, table, session, monitor);
         }
-        let question = Question::new(facts);
-        let answers = question.looked_at(table)?;
+        let query = Query::new(facts);
+        let answers = query.looked_at(table)?;
         let noise = SumNoise::Gaussian(self.gaussian.clone());
         let watch = StepWatch::new(monitor);
-        let noised = ask_by_steps::<Descent>(session, &watch, |theta, session| {
-            answers.answer(&question.at(theta), &noise, session)
+        let noisy = ask_by_steps::<Descent>(session, &watch, |theta, session| {
+            answers.answer(&query.at(theta), &noise, session)
         })?;
-        Ok(noised.rows_of(self.columns).map(LinearWeights::of))
+        Ok(noisy.rows_of(self.columns).map(LinearWeights::of))
     }
 }
 
 /// The gradient sum of each step, as a query.
-pub(super) struct Question {
+pub(super) struct Query {
     loss: Loss,
     radius: f64,
     slope: f64,
@@ -445,7 +448,7 @@ pub(super) struct Question {
     labels: Vec<Labels>,
 }
 
-impl Question {
+impl Query {
     pub(super) fn new(facts: &Facts) -> Self {
         Self::of(facts, joint(facts), slope(facts))
     }
@@ -486,18 +489,18 @@ impl Question {
 
     /// The exact sum at θ. It is refused if a feature is off its grid, which does not depend on θ: so
     /// the first query is refused, before any noise is drawn, or none.
-    pub(super) fn at(&self, theta: &[f64]) -> Questions {
+    pub(super) fn at(&self, theta: &[f64]) -> Queries {
         let (loss, radius, slope) = (self.loss, self.radius, self.slope);
         if let Some(classes) = self.classes {
             let (theta, weights) = (theta.to_vec(), self.weights.clone());
             let statistic = SoftmaxGradient { classes, theta, radius, slope, weights };
             let unit = statistic.unit();
-            return Questions::of(vec![Exact::Softmax(statistic)], unit);
+            return Queries::of(vec![Exact::Softmax(statistic)], unit);
         }
         let columns = theta.len() / self.labels.len().max(1);
         let one = |theta: &[f64]| ExactGradient { loss, theta: theta.to_vec(), radius, slope };
         let unit = one(&[]).unit();
         let each = theta.chunks(columns.max(1)).map(|theta| Exact::Gradient(one(theta))).collect();
-        Questions::of(each, unit)
+        Queries::of(each, unit)
     }
 }

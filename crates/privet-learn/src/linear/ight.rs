@@ -4,8 +4,8 @@
 //! and the constant column always (Wang 2021, Algorithm 3). Steps that raise the loss are undone and
 //! halved. The columns that remain are then fitted by the solver. There is no guarantee.
 
+use super::chosen_columns::{filled, spread};
 use super::minimum::{Ask, solve};
-use super::narrow::{filled, spread};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
@@ -29,8 +29,8 @@ pub(super) fn fitted(
     let columns = chosen(facts, data, &labels, size);
     let part = Dataset { features: data.features.only(&columns), ..data.clone() };
     let fewer = Facts { columns: columns.len(), ..facts.clone() };
-    let found = solve(&fewer, &part, problem, ask, &Penalty::None, None, monitor)?.into_theta();
-    Ok(spread(vec![found], &columns, facts.columns).remove(0))
+    let minimiser = solve(&fewer, &part, problem, ask, &Penalty::None, None, monitor)?.into_theta();
+    Ok(spread(vec![minimiser], &columns, facts.columns).remove(0))
 }
 
 /// Calls `visit` with the entries of a row (of sparse rows the stored ones).

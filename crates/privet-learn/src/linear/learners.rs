@@ -6,7 +6,7 @@ use crate::linear::Decision;
 use crate::linear::auto;
 use crate::linear::facts::Facts;
 use crate::release::allowance::Allowance;
-use crate::release::covers::Asked;
+use crate::release::covers::RequestFacts;
 use crate::release::registry::registry;
 use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::SettingInfo;
@@ -99,8 +99,8 @@ impl Method {
         calibration: Calibration,
     ) -> Result<Decision, LearnError> {
         let (relation, problems) = (facts.relation(), facts.problems);
-        let asked = Asked { relation, pure: allowance.is_pure(), calibration, problems };
-        self.info().covers.check(self.name(), asked)?;
+        let requested = RequestFacts { relation, pure: allowance.is_pure(), calibration, problems };
+        self.info().covers.check(self.name(), requested)?;
         self.dispatched(facts, allowance, calibration)
     }
 

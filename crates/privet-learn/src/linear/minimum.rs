@@ -1,10 +1,10 @@
 //! Learners that release minimisers: one linear problem after the other, each by its mechanism.
 
-use super::curvature::{self, Measured, Purchase};
-use super::part::Part;
+use super::curvature::{self, CurvatureEstimate, FitThenCurvature};
+use super::party_share::Part;
 use super::predicted;
-use super::reach::{self, SOLVER_SHARE};
 use super::response::Response;
+use super::tolerance::{self, SOLVER_SHARE};
 use super::warm_start;
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -17,9 +17,9 @@ use crate::release::settings::Shown;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
-use crate::release::weight_laws::{LAPLACE, NORMAL, Surety, WeightLaws};
+use crate::release::weight_noise::{Confidence, LAPLACE, NORMAL, WeightNoise};
 use privet_dp::account::{Event, ObjectiveNoise};
-use privet_dp::gate::{GateError, Noised, Private, Session};
+use privet_dp::gate::{GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{
     Distance, Gaussian, L2Laplace, OutputLaw, PerturbedObjective, released_step,
 };
@@ -40,7 +40,7 @@ pub(crate) struct Minimum {
     /// The penalty or set added to every objective.
     pub penalty: Penalty,
     /// The curvature, if it is estimated.
-    pub bought: Option<Purchase>,
+    pub bought: Option<CurvatureEstimate>,
 }
 
 /// The mechanism for each linear problem.
@@ -120,7 +120,7 @@ impl Minimum {
     }
 
     /// Adds the estimate of the curvature at the end, of its one problem.
-    pub fn measured(self, bought: Option<Purchase>) -> Self {
+    pub fn measured(self, bought: Option<CurvatureEstimate>) -> Self {
         Self { bought, ..self }
     }
 }
@@ -157,7 +157,7 @@ impl Step {
         problem: u32,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
+    ) -> Result<Noisy<Vec<f64>>, LearnError> {
         let ask = self.ask();
         let solved = |linear| solve(facts, table, problem, ask, penalty, linear, monitor);
         Ok(match self {
@@ -227,13 +227,13 @@ impl Procedure<super::Erm> for Minimum {
                 };
                 let (OutputLaw::Gaussian(output) | OutputLaw::L2Laplace(output)) = perturbed.output;
                 let shown = shown.and("objective_noise", Some(objective));
-                let bought = self.bought.as_ref().map(Purchase::noise_scale);
+                let bought = self.bought.as_ref().map(CurvatureEstimate::noise_scale);
                 shown.and("output_noise", Some(output)).and("curvature_noise", bought)
             }
         }
     }
 
-    /// Each party minimises on its own rows ([`super::part`]); b inside an objective cannot be shared,
+    /// Each party minimises on its own rows ([`super::party_share`]); b inside an objective cannot be shared,
     /// and ℓ2-Laplace noise has no sum.
     fn among_parties(&self) -> bool {
         matches!(self.step, Step::OutputGaussian { .. })
@@ -255,22 +255,22 @@ impl Procedure<super::Erm> for Minimum {
     /// b inside the objective (F is λ-strongly convex, on a convex set too), so
     /// that |θⱼ(b) − θⱼ(0)| ≤ ‖b‖/λ: a bound around the weight without noise, for any curvature
     /// ([`beyond`]). The release is within γ/λ of θ(b), and has its output noise.
-    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightLaws> {
-        let alike = |deviation: f64, beyond: f64, surety: Surety| WeightLaws {
+    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightNoise> {
+        let alike = |deviation: f64, beyond: f64, confidence: Confidence| WeightNoise {
             deviations: vec![vec![deviation]],
             beyond,
-            surety,
+            confidence,
         };
         let columns = facts.columns as f64;
         Some(match &self.step {
             Step::OutputGaussian { mechanism, .. } => {
-                alike(mechanism.noise_scale * facts.widening, NORMAL, Surety::Exact)
+                alike(mechanism.noise_scale * facts.widening, NORMAL, Confidence::Exact)
             }
             // E‖b‖²/p = s²(p + 1); a coordinate exceeds its interval, that of a Laplace variable (the
             // law at p = 1), in at most 5 of 100 draws.
             Step::OutputLaplace { mechanism, .. } => {
                 let deviation = mechanism.noise_scale * (columns + 1.0).sqrt();
-                alike(deviation, LAPLACE, Surety::Exact)
+                alike(deviation, LAPLACE, Confidence::Exact)
             }
             Step::Perturbed(perturbed) => {
                 let (inside, output) = (&perturbed.objective.noise, &perturbed.output);
@@ -283,12 +283,12 @@ impl Procedure<super::Erm> for Minimum {
                 {
                     let each = spread.length.iter().map(|x| (x * noise_scale).hypot(*output));
                     let deviations = vec![each.collect()];
-                    let surety = Surety::Estimated;
-                    return Some(WeightLaws { deviations, beyond: NORMAL, surety });
+                    let confidence = Confidence::Estimated;
+                    return Some(WeightNoise { deviations, beyond: NORMAL, confidence });
                 }
                 let ridge = perturbed.objective.ridge;
                 let reach = (beyond(*inside, columns) + perturbed.tolerance) / ridge;
-                alike((reach + beyond_output(*output, columns)) / NORMAL, NORMAL, Surety::Bound)
+                alike((reach + beyond_output(*output, columns)) / NORMAL, NORMAL, Confidence::Bound)
             }
         })
     }
@@ -321,7 +321,7 @@ impl Procedure<super::Erm> for Minimum {
     }
 
     fn check(&self, facts: &Facts) -> Result<(), LearnError> {
-        reach::check(facts, self.step.ask(), &self.penalty)
+        tolerance::check(facts, self.step.ask(), &self.penalty)
     }
 
     fn run(
@@ -330,17 +330,17 @@ impl Procedure<super::Erm> for Minimum {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         if let Some(bought) = &self.bought {
             let watch = StepWatch::new(monitor);
-            return ask::<Measured>(session, &watch, |question, session| match question {
-                curvature::Question::Fit => {
+            return ask::<FitThenCurvature>(session, &watch, |query, session| match query {
+                curvature::Query::Fit => {
                     self.step.run(&self.penalty, facts, table, 0, session, monitor)
                 }
-                curvature::Question::Curvature(theta) => {
+                curvature::Query::Curvature(theta) => {
                     bought.ask(facts, table, (theta, None), session)
                 }
-                curvature::Question::Gradient(_) => Err(GateError::NotAsPlanned.into()),
+                curvature::Query::Gradient(_) => Err(GateError::NotAsPlanned.into()),
             });
         }
         let parts = (0..self.problems)

@@ -45,6 +45,7 @@ pub mod baseline;
 pub mod centred_gd;
 pub mod certainty;
 pub mod chosen_amp;
+mod chosen_columns;
 pub mod curvature;
 mod descent;
 mod distillation;
@@ -59,10 +60,9 @@ mod ight;
 pub(crate) mod learners;
 mod minimum;
 pub mod model;
-mod narrow;
 pub mod objective;
 pub mod output;
-mod part;
+mod party_share;
 mod peeled;
 pub mod penalty;
 pub mod permutation;
@@ -72,7 +72,6 @@ pub mod psgd;
 pub mod psgd_strong;
 pub mod public_norm;
 mod pursuit;
-mod reach;
 pub mod regression;
 pub mod request;
 pub mod response;
@@ -86,6 +85,7 @@ pub mod ssp;
 #[cfg(test)]
 mod testing;
 mod thresholding;
+mod tolerance;
 pub mod two_stage;
 mod void;
 mod warm_start;
@@ -218,8 +218,8 @@ impl Task for Erm {
         dpsl_kt::rests_on(&self.method)
     }
 
-    fn noised(&self) -> &'static str {
-        self.method.info().noised
+    fn noise_on(&self) -> &'static str {
+        self.method.info().noisy
     }
 
     fn summary(&self) -> String {

@@ -13,7 +13,7 @@ use privet_data::centre::Centre;
 use privet_data::encode::Encoding;
 use privet_data::matrix::Matrix;
 use privet_data::schema::{ClipFacts, Rows};
-use privet_data::write::{Existing, Kept};
+use privet_data::write::{Existing, Written};
 use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -137,7 +137,7 @@ impl Model {
 
     /// Writes model and certificate into one file, readable by its owner alone. An existing file is
     /// kept: then, or if it cannot be written, the model goes to another path, which is returned.
-    pub fn save(&self, path: impl AsRef<Path>) -> Result<Kept, LearnError> {
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<Written, LearnError> {
         file::save(self, path.as_ref(), None, Existing::Keep)
     }
 

@@ -12,7 +12,7 @@
 //! effect of b:
 //!
 //! - γ `gamma` is σ·2⁻²⁸ in the sum form, or the least power of two times that which a solver is sure to
-//!   reach (`super::reach`), at most the larger of σ·2⁻²⁰ and 1/n. σ here is the scale for the budget
+//!   reach (`super::tolerance`), at most the larger of σ·2⁻²⁰ and 1/n. σ here is the scale for the budget
 //!   alone;
 //! - ν² is a share of 10⁻³ (`split`) of μ² + ν², which costs 0.05 % of σ. The output noise is then about
 //!   2⁻²² / μ of σ/λ, the scale at which b moves θ where the records say little; and for δ = 0 its ε is that
@@ -34,7 +34,7 @@
 use super::Decision;
 use super::minimum::{Minimum, Step};
 use super::penalty::{PENALTY_SETTING, Regulariser, resolved};
-use super::reach::finest_tolerance;
+use super::tolerance::finest_tolerance;
 use super::{calibrated, evenly_split, ridge as rule};
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -57,7 +57,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Chaudhuri et al. 2011; Kifer et al. 2012; Thakurta 2013, Algorithm 3.1",
     guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
     settings: Objective::SETTINGS,
-    noised: "the objective, as a linear term",
+    noisy: "the objective, as a linear term",
     private: true,
     covers: Covers::ALL,
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },

@@ -50,7 +50,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Chaudhuri et al. 2011; Jain & Thakurta 2014, §4.1",
     guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
     settings: Output::SETTINGS,
-    noised: "the weights of the minimiser",
+    noisy: "the weights of the minimiser",
     private: true,
     covers: Covers::ALL,
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },

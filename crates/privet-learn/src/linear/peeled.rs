@@ -29,10 +29,10 @@
 //! held-out check (`docs/tuning-log.md`).
 
 use super::Decision;
+use super::chosen_columns::Narrow;
 use super::dp_ight::{DpIght, FIT_STEPS, INFO, PACE, ROUNDS};
 use super::frank_wolfe::{CLIP, Terms, usual_range};
-use super::gd::{BALL, Question as Gradient, separate_slope};
-use super::narrow::Narrow;
+use super::gd::{BALL, Query as Gradient, separate_slope};
 use super::pursuit::{Pursuit, Round, Start, others};
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -41,7 +41,7 @@ use crate::linear::model::LinearWeights;
 use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::answers::{Answers, Questions, SumNoise};
+use crate::release::answers::{Answers, Queries, SumNoise};
 use crate::release::ask::ask_by_steps;
 use crate::release::settings::Shown;
 use crate::release::support::Support;
@@ -49,7 +49,7 @@ use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Gaussian, Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -318,7 +318,7 @@ impl Procedure<super::Erm> for Rising {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let whole = self.stages.first().map(|stage| self.terms(stage).features);
         let features = whole
@@ -327,28 +327,28 @@ impl Procedure<super::Erm> for Rising {
         let slope = slope(facts);
         let watch = StepWatch::new(monitor);
         let mut held: Option<(Vec<usize>, Dataset)> = None;
-        ask_by_steps::<Pursuit>(session, &watch, |question, session| {
-            let stage = self.stages.get(question.round).ok_or(GateError::NotAsPlanned)?;
+        ask_by_steps::<Pursuit>(session, &watch, |query, session| {
+            let stage = self.stages.get(query.round).ok_or(GateError::NotAsPlanned)?;
             // A choice is made at the point of the round before, with the rows of that round.
-            let before = question.round.checked_sub(usize::from(question.choose));
+            let before = query.round.checked_sub(usize::from(query.choose));
             let narrow = &before.and_then(|at| self.stages.get(at)).unwrap_or(stage).narrow;
-            if held.as_ref().is_none_or(|(columns, _)| *columns != question.columns) {
-                held = Some((question.columns.clone(), narrow.table(data, &question.columns)));
+            if held.as_ref().is_none_or(|(columns, _)| *columns != query.columns) {
+                held = Some((query.columns.clone(), narrow.table(data, &query.columns)));
             }
             let (_, part) = held.as_ref().ok_or(GateError::NotAsPlanned)?;
-            if question.choose {
+            if query.choose {
                 let terms = self.terms(stage);
-                let slopes = self.slopes(facts, part, &question.theta, &terms)?;
-                let left = others(facts.columns - usize::from(facts.bias), &question.columns);
+                let slopes = self.slopes(facts, part, &query.theta, &terms)?;
+                let left = others(facts.columns - usize::from(facts.bias), &query.columns);
                 let scores = AtPoint { features: &features, slopes, left, watch: &watch };
                 return Ok(self.selection(stage).run(Private::new(scores), session)?);
             }
             let fewer = &stage.narrow.fewer;
-            let unit = Gradient::of(fewer, false, slope).at(&question.theta).unit;
+            let unit = Gradient::of(fewer, false, slope).at(&query.theta).unit;
             let asked = Gradient::of(fewer, false, slope * 2_f64.powi(-(stage.halved as i32)));
             // In units of the full clipping bound, a power of two as large: so the sum counts as that
             // much longer.
-            let questions = Questions { unit, ..asked.at(&question.theta) };
+            let questions = Queries { unit, ..asked.at(&query.theta) };
             let noise = SumNoise::Gaussian(self.gaussian(stage));
             asked.records(part)?.answer(&questions, &noise, session)
         })

@@ -46,11 +46,11 @@ use crate::release::settings::Shown;
 use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
-use crate::release::weight_laws::WeightLaws;
+use crate::release::weight_noise::WeightNoise;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::gate::{Noisy, Private, Session};
 use privet_dp::mechanism::{Gaussian, ShuffledGaussian};
 use privet_optim::loss::Loss;
 use privet_optim::passes::{Batches, Passes, Rounding, Step};
@@ -199,11 +199,11 @@ pub const DEFAULT_PASSES: u32 = 10;
 pub(super) fn checked_batch(
     facts: &Facts,
     given: Option<u64>,
-    wanted: f64,
+    target: f64,
 ) -> Result<u64, LearnError> {
     let Some(batch) = given else {
         let most = (facts.rows as f64 / 10.0).max(1.0);
-        return Ok(wanted.max(10.0).min(most).round() as u64);
+        return Ok(target.max(10.0).min(most).round() as u64);
     };
     BATCH.check(batch as f64)?;
     if batch > facts.rows {
@@ -309,8 +309,8 @@ impl Procedure<super::Erm> for Shuffled {
         Some(self.noise_scale())
     }
 
-    fn weight_laws(&self, _facts: &Facts, _found: &LinearWeights) -> Option<WeightLaws> {
-        Some(WeightLaws::exactly(self.noise_scale()))
+    fn weight_laws(&self, _facts: &Facts, _found: &LinearWeights) -> Option<WeightNoise> {
+        Some(WeightNoise::exactly(self.noise_scale()))
     }
 
     fn run(
@@ -319,7 +319,7 @@ impl Procedure<super::Erm> for Shuffled {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, "psgd", "rows in an order of its own")?;
         let labels = (0..facts.problems)
             .map(|problem| problems::labels(facts, data, problem))
@@ -331,11 +331,11 @@ impl Procedure<super::Erm> for Shuffled {
         }
         let watch = StepWatch::new(monitor);
         let records = Private::new(data.features.rows());
-        let noised = self.mechanism.run(records, session, |slots| {
+        let noisy = self.mechanism.run(records, session, |slots| {
             self.compute(facts.loss, data, &labels, slots, || watch.step()).map(Private::new)
         });
         watch.went_on()?;
-        Ok(noised?.rows_of(self.columns).map(LinearWeights::of))
+        Ok(noisy?.rows_of(self.columns).map(LinearWeights::of))
     }
 }
 

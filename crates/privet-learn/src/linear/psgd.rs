@@ -64,7 +64,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Wu et al. 2017; Thakkar 2019, Algorithm 2",
     guarantee: FINITE,
     settings: Psgd::SETTINGS,
-    noised: "the weights that the last pass ends at",
+    noisy: "the weights that the last pass ends at",
     private: true,
     covers: Covers {
         pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),

@@ -12,8 +12,8 @@
 //!
 //! All of it reads public numbers and noisy answers alone.
 
+use super::chosen_columns::spread;
 use super::descent::keep_within;
-use super::narrow::spread;
 use crate::linear::model::LinearWeights;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
@@ -57,7 +57,7 @@ pub(super) struct Start {
 
 /// A query at a point of the columns chosen so far (ascending, the constant one last).
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct Question {
+pub(super) struct Query {
     /// The index of the round.
     pub round: usize,
     /// True for a choice among the other columns, false for the gradient of these.
@@ -165,20 +165,20 @@ impl Pursuit {
         self.round < self.start.rounds.len()
     }
 
-    fn ask(&mut self) -> Next<Question, LinearWeights> {
+    fn ask(&mut self) -> Next<Query, LinearWeights> {
         let choose = self.heard.is_none();
         if choose && self.start.rounds[self.round].size == 0 {
             self.join(&[]);
             return self.ask();
         }
         let (columns, theta) = (self.chosen.clone(), self.point.clone());
-        Next::Ask(Question { round: self.round, choose, columns, theta })
+        Next::Ask(Query { round: self.round, choose, columns, theta })
     }
 }
 
 impl Walk for Pursuit {
     type Start = Start;
-    type Question = Question;
+    type Query = Query;
     type Answer = Vec<f64>;
     type Artefact = LinearWeights;
 
@@ -189,7 +189,7 @@ impl Walk for Pursuit {
         Self { start, round: 0, heard: None, chosen, point, moved, mean, rate }
     }
 
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, LinearWeights> {
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, LinearWeights> {
         match (answer, self.heard) {
             (None, _) if self.start.rounds.is_empty() => return Next::End,
             (None, _) => {}
@@ -225,11 +225,11 @@ mod tests {
         }
     }
 
-    fn asked(walk: &mut Pursuit, answer: Option<&[f64]>) -> Question {
+    fn asked(walk: &mut Pursuit, answer: Option<&[f64]>) -> Query {
         let text = serde_json::to_string(walk).unwrap();
         *walk = serde_json::from_str(&text).unwrap();
         match walk.next(answer.map(<[f64]>::to_vec)) {
-            Next::Ask(question) => question,
+            Next::Ask(query) => query,
             other => panic!("{other:?}"),
         }
     }
@@ -237,30 +237,30 @@ mod tests {
     #[test]
     fn three_rounds_by_hand() {
         let mut walk = Pursuit::begin(start());
-        let question = |round, choose, columns: &[usize], theta: &[f64]| Question {
+        let query = |round, choose, columns: &[usize], theta: &[f64]| Query {
             round,
             choose,
             columns: columns.to_vec(),
             theta: theta.to_vec(),
         };
         // The constant column alone, at a quarter of the rate.
-        assert_eq!(asked(&mut walk, None), question(0, false, &[3], &[0.0]));
-        assert_eq!(asked(&mut walk, Some(&[-8.0])), question(0, false, &[3], &[2.0]));
+        assert_eq!(asked(&mut walk, None), query(0, false, &[3], &[0.0]));
+        assert_eq!(asked(&mut walk, Some(&[-8.0])), query(0, false, &[3], &[2.0]));
         // Of two steps the last is averaged; then a choice among columns 0, 1 and 2.
-        assert_eq!(asked(&mut walk, Some(&[-4.0])), question(1, true, &[3], &[3.0]));
+        assert_eq!(asked(&mut walk, Some(&[-4.0])), query(1, true, &[3], &[3.0]));
         let first = asked(&mut walk, Some(&[0.0, -1.0, 0.0]));
-        assert_eq!(first, question(1, false, &[1, 3], &[0.0, 3.0]));
+        assert_eq!(first, query(1, false, &[1, 3], &[0.0, 3.0]));
         let second = asked(&mut walk, Some(&[-2.0, 0.0]));
-        assert_eq!(second, question(1, false, &[1, 3], &[2.0, 3.0]));
+        assert_eq!(second, query(1, false, &[1, 3], &[2.0, 3.0]));
         // Points back along the step: λ = 1 + 4/4, half the rate.
         let third = asked(&mut walk, Some(&[2.0, 0.0]));
-        assert_eq!(third, question(2, true, &[1, 3], &[1.0, 3.0]));
+        assert_eq!(third, query(2, true, &[1, 3], &[1.0, 3.0]));
         // An answer that names nothing: the first column that is left joins.
         let joined = asked(&mut walk, Some(&[0.0, 0.0]));
-        assert_eq!(joined, question(2, false, &[0, 1, 3], &[0.0, 1.0, 3.0]));
+        assert_eq!(joined, query(2, false, &[0, 1, 3], &[0.0, 1.0, 3.0]));
         // Slopes are halved: so are answers.
         let after = asked(&mut walk, Some(&[-2.0, 0.0, 0.0]));
-        assert_eq!(after, question(2, false, &[0, 1, 3], &[1.0, 1.0, 3.0]));
+        assert_eq!(after, query(2, false, &[0, 1, 3], &[1.0, 1.0, 3.0]));
         let released = walk.next(Some(vec![0.0, -2.0, 0.0]));
         let expected = LinearWeights::of(vec![vec![1.0, 2.0, 0.0, 3.0]]);
         assert_eq!(released, Next::Release(expected));

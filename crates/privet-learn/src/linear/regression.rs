@@ -36,10 +36,10 @@ use crate::release::request::Calibration;
 use crate::release::settings::Shown;
 use crate::release::settings::{SettingInfo, settings};
 use crate::release::task::Procedure;
-use crate::release::weight_laws::WeightLaws;
+use crate::release::weight_noise::WeightNoise;
 use privet_core::Range;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Session};
+use privet_dp::gate::{Noisy, Session};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -52,7 +52,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Thakurta 2013, Algorithm 4.1",
     guarantee: "(ε, δ) in finite arithmetic; pure ε in real arithmetic",
     settings: Linear::SETTINGS,
-    noised: "the objective, as a linear term",
+    noisy: "the objective, as a linear term",
     private: true,
     covers: Covers::ALL,
     more: LearnerFacts { scores: Scores::Separate, any_storage: true },
@@ -167,7 +167,7 @@ impl Procedure<super::Erm> for InBall {
         Some(predicted::perturbed(&self.facts, noise, ridge))
     }
 
-    fn weight_laws(&self, _facts: &Facts, found: &LinearWeights) -> Option<WeightLaws> {
+    fn weight_laws(&self, _facts: &Facts, found: &LinearWeights) -> Option<WeightNoise> {
         self.procedure.weight_laws(&self.facts, found)
     }
 
@@ -181,7 +181,7 @@ impl Procedure<super::Erm> for InBall {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         self.procedure.run(&self.facts, table, session, monitor)
     }
 }

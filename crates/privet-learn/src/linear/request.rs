@@ -107,7 +107,7 @@ pub struct Words {
 }
 
 fn asked<T>(name: &'static str, what: impl Into<String>) -> Result<T, LearnError> {
-    Err(LearnError::Asked { name, what: what.into() })
+    Err(LearnError::InvalidRequest { name, what: what.into() })
 }
 
 impl Words {

@@ -64,12 +64,12 @@ impl Response {
     /// a descent's columns have these step sizes, times η, or all η if there are none.
     pub fn lengths(
         &self,
-        noised: &[f64],
+        noisy: &[f64],
         columns: usize,
         noise_scale: f64,
         rates: &[f64],
     ) -> Vec<f64> {
-        let at = |j: usize, k: usize| noised.get(j * columns + k).copied().unwrap_or(0.0);
+        let at = |j: usize, k: usize| noisy.get(j * columns + k).copied().unwrap_or(0.0);
         let mean = |place: usize| {
             let (j, k) = (place / columns, place % columns);
             (at(j, k) + at(k, j)) / 2.0

@@ -26,8 +26,8 @@
 use super::Decision;
 use super::minimum::linear_norm;
 use super::predicted;
-use super::reach::SPARE;
 use super::regression::{NORM_SETTING, norm};
+use super::tolerance::SPARE;
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
@@ -42,9 +42,9 @@ use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_dp::account::{self, Event, ObjectiveNoise, gaussian};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Distance, ExactCounts, RotatedObjective};
-use privet_optim::raised::{Raised, Sizes};
+use privet_optim::approximate::{Raised, Sizes};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::sync::Arc;
@@ -56,7 +56,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Thakurta 2013, Algorithm 4.2, by a proof of our own",
     guarantee: FINITE,
     settings: LinearRotated::SETTINGS,
-    noised: "the objective, as a linear term",
+    noisy: "the objective, as a linear term",
     private: true,
     covers: Covers {
         pure: Cover::gaussian("give a delta above 0, or method linear, ssp or amp"),
@@ -219,7 +219,7 @@ impl Procedure<super::Erm> for Rotating {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let watch = StepWatch::new(monitor);
         watch.step();
         watch.went_on()?;

@@ -50,7 +50,7 @@ use crate::release::task::Procedure;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, Noisy, Private, Session};
 use privet_dp::mechanism::{Gaussian, Laplace, independent_blocks};
 use privet_optim::solver::{Monitor, Problem, SolveError, SolverOptions as Solver, minimise};
 use privet_optim::sum::{InMemory, Table};
@@ -63,7 +63,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Nissim, Raskhodnikova & Smith 2007; Smith 2011; Thakurta 2013, §3.2.1",
     guarantee: "(ε, δ) and pure ε in finite arithmetic, whatever the solver does",
     settings: SampleAggregate::SETTINGS,
-    noised: "the mean of the blocks' weights",
+    noisy: "the mean of the blocks' weights",
     private: true,
     covers: Covers {
         printed: Cover::unprinted("has neither its number of blocks nor its range in print"),
@@ -334,7 +334,7 @@ impl Procedure<super::Erm> for Aggregate {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "subsets of the rows")?;
         let mut mean = vec![0.0; facts.columns * facts.problems as usize];
         for rows in self.partition(data, session) {
@@ -343,10 +343,10 @@ impl Procedure<super::Erm> for Aggregate {
             mean.iter_mut().zip(fitted).for_each(|(sum, t)| *sum += t);
         }
         mean.iter_mut().for_each(|sum| *sum /= f64::from(self.blocks));
-        let noised = match self.law() {
+        let noisy = match self.law() {
             Law::Gaussian(gaussian) => gaussian.run(Private::new(mean), session)?,
             Law::Laplace(laplace) => laplace.run(Private::new(mean), session)?,
         };
-        Ok(noised.rows_of(facts.columns).map(LinearWeights::of))
+        Ok(noisy.rows_of(facts.columns).map(LinearWeights::of))
     }
 }

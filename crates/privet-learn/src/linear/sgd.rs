@@ -41,7 +41,7 @@
 
 use super::Decision;
 use super::descent::{Descent, Schedule, Start};
-use super::gd::{self, BALL, Question, RADII};
+use super::gd::{self, BALL, Query, RADII};
 use super::permutation::{BATCH, RATE};
 use super::{calibrated, evenly_split, predicted};
 use crate::LearnError;
@@ -60,7 +60,7 @@ use crate::release::support::Support;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Draw, SampledGaussian};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -76,7 +76,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Bassily et al. 2014; Abadi et al. 2016; Thakkar 2019, Algorithm 4",
     guarantee: "(ε, δ) in finite arithmetic; no pure ε; one record a unit",
     settings: Sgd::SETTINGS,
-    noised: "the sum of the gradients of a sample, at each step",
+    noisy: "the sum of the gradients of a sample, at each step",
     private: true,
     covers: Covers {
         pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
@@ -408,19 +408,19 @@ impl Procedure<super::Erm> for Sampled {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
-        let question = Question::of(facts, self.joint, self.slope);
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
+        let query = Query::of(facts, self.joint, self.slope);
         // Sums every record once, unsampled and unreleased: one that cannot be summed exactly must be
         // refused now, not when a sample includes it.
         let start = vec![0.0; self.sampled.coordinates];
-        question.records(table)?.sums(&question.at(&start)).ok_or(GateError::Malformed)?;
+        query.records(table)?.sums(&query.at(&start)).ok_or(GateError::Malformed)?;
         let watch = StepWatch::new(monitor);
-        let noised = ask::<Descent>(session, &watch, |theta, session| {
+        let noisy = ask::<Descent>(session, &watch, |theta, session| {
             Ok(self.sampled.run(Private::new(table.rows()), session, |sample| {
-                let sum = watch.step().then(|| question.ask_some(theta, table, sample)).flatten();
+                let sum = watch.step().then(|| query.ask_some(theta, table, sample)).flatten();
                 sum.map(Private::new)
             })?)
         })?;
-        Ok(noised.rows_of(self.columns).map(LinearWeights::of))
+        Ok(noisy.rows_of(self.columns).map(LinearWeights::of))
     }
 }

@@ -56,7 +56,7 @@ use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -82,7 +82,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Jain & Thakurta 2014, §5.1; constants re-derived",
     guarantee: "(ε, δ) and pure ε in finite arithmetic; replace-one neighbours only",
     settings: Simplex::SETTINGS,
-    noised: "the choice of a column by its score",
+    noisy: "the choice of a column by its score",
     private: true,
     covers: Covers {
         printed: Cover::unprinted("has printed constants that are not legible"),
@@ -122,7 +122,7 @@ pub const LARGEST: f64 = 8.0;
 
 /// The rule's choice of draws and radius.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Pace {
+pub struct StepRule {
     /// The number of draws m before it is rounded.
     pub draws: f64,
     /// The product m·κ.
@@ -130,13 +130,13 @@ pub struct Pace {
 }
 
 /// The rule of the module.
-pub fn pace(facts: &Facts, budget: &Allowance<'_>) -> Pace {
+pub fn pace(facts: &Facts, budget: &Allowance<'_>) -> StepRule {
     let (slope, curvature) = (slope(facts), facts.shape.curvature);
     let known = facts.rows as f64 * budget.epsilon() / f64::from(facts.problems);
     let ln = (2.0 * facts.columns as f64).ln();
     let reach = known * SIGNAL * SIGNAL / (16.0 * slope * curvature * ln * ln);
     let draws = (reach * curvature * known / slope).powf(0.25) / (2.0 * ln.sqrt());
-    Pace { draws: draws.clamp(1.0, 10_000.0), reach }
+    StepRule { draws: draws.clamp(1.0, 10_000.0), reach }
 }
 
 /// The problem at some λ, with the constants of its theorem.
@@ -339,7 +339,7 @@ impl Procedure<super::Erm> for Drawing {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let features = GridMatrix::new(&data.features, self.terms.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;

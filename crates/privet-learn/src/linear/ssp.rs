@@ -67,10 +67,10 @@ use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::{Shown, settings};
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
-use crate::release::weight_laws::{NORMAL, Surety, WeightLaws};
+use crate::release::weight_noise::{Confidence, NORMAL, WeightNoise};
 use privet_core::Neighbours;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, Noisy, Private, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace, Moments, MomentsLaw, NoisyMoments};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -85,7 +85,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Vu & Slavkovic 2009; Wang 2018 (AdaSSP); sensitivity and ridge of our own",
     guarantee: "(ε, δ) and pure ε in finite arithmetic",
     settings: Ssp::SETTINGS,
-    noised: "the second moments of the records, from which the weights are solved",
+    noisy: "the second moments of the records, from which the weights are solved",
     private: true,
     covers: Covers {
         printed: Cover::unprinted("has printed constants, those of AdaSSP, of another algorithm"),
@@ -281,7 +281,7 @@ impl Procedure<super::Erm> for Solving {
         matches!(self.moments.law, MomentsLaw::Gaussian(_))
     }
 
-    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightLaws> {
+    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightNoise> {
         let spread = found.spread.as_ref()?;
         let (matrix, cross) = self.deviations();
         let (matrix, cross) =
@@ -293,7 +293,7 @@ impl Procedure<super::Erm> for Solving {
             each.map(|(u, along)| (u * u * own + (matrix * along).powi(2)).sqrt()).collect()
         };
         let deviations = found.weights.iter().zip(&spread.along).map(row).collect();
-        Some(WeightLaws { deviations, beyond: NORMAL, surety: Surety::Estimated })
+        Some(WeightNoise { deviations, beyond: NORMAL, confidence: Confidence::Estimated })
     }
 
     /// As of a linear term: the error n − Nθ of the normal equations, at the expected norm.
@@ -310,7 +310,7 @@ impl Procedure<super::Erm> for Solving {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let watch = StepWatch::new(monitor);
         watch.step();
         watch.went_on()?;

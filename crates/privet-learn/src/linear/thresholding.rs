@@ -18,8 +18,8 @@
 //! *Clipping.* Step t queries derivatives clipped to S/2^hₜ, a public schedule, and is answered in units
 //! that much larger: the answer is divided by 2^hₜ.
 
+use super::chosen_columns::{filled, spread};
 use super::descent::keep_within;
-use super::narrow::{filled, spread};
 use crate::linear::model::LinearWeights;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ impl Start {
 
 /// A query: the gradient at a point, of all columns or of the chosen ones.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(super) struct Question {
+pub(super) struct Query {
     /// The columns; `None` for all of them.
     pub columns: Option<Vec<usize>>,
     /// The point θ, problem after problem.
@@ -176,7 +176,7 @@ impl Thresholding {
 
 impl Walk for Thresholding {
     type Start = Start;
-    type Question = Question;
+    type Query = Query;
     type Answer = Vec<f64>;
     type Artefact = LinearWeights;
 
@@ -186,7 +186,7 @@ impl Walk for Thresholding {
         Self { start, heard: 0, rate, chosen: None, point: zero, moved, mean, weight: 0.0 }
     }
 
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, LinearWeights> {
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, LinearWeights> {
         if let Some(answer) = answer {
             self.step(&answer);
             if self.chosen.is_some() {
@@ -204,7 +204,7 @@ impl Walk for Thresholding {
                 Next::Release(LinearWeights::of(spread(rows, columns, self.start.columns)))
             }
             (None, true) => Next::End,
-            _ => Next::Ask(Question {
+            _ => Next::Ask(Query {
                 columns: self.chosen.clone(),
                 theta: self.point.clone(),
                 halved: self.start.halved_at(self.heard),
@@ -236,7 +236,7 @@ mod tests {
     fn two_stages_by_hand() {
         let mut walk = Thresholding::begin(start());
         let ask = |columns: Option<Vec<usize>>, theta: &[f64], halved| {
-            Next::Ask(Question { columns, theta: theta.to_vec(), halved })
+            Next::Ask(Query { columns, theta: theta.to_vec(), halved })
         };
         assert_eq!(walk.next(None), ask(None, &[0.0; 4], 0));
         assert_eq!(
@@ -247,8 +247,8 @@ mod tests {
         // step size, and the mean restarts.
         let text = serde_json::to_string(&walk).unwrap();
         let mut walk: Thresholding = serde_json::from_str(&text).unwrap();
-        let asked = walk.next(Some(vec![0.0, -10.0, 48.0, 0.0]));
-        assert_eq!(asked, ask(Some(vec![2, 3]), &[-12.0, 2.0], 1));
+        let query = walk.next(Some(vec![0.0, -10.0, 48.0, 0.0]));
+        assert_eq!(query, ask(Some(vec![2, 3]), &[-12.0, 2.0], 1));
         assert_eq!(walk.next(Some(vec![2.0, 0.0])), ask(Some(vec![2, 3]), &[-13.0, 2.0], 1));
         // The last half of two points is the last one: back along the step, at a quarter of the step
         // size.

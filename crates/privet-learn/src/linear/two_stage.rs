@@ -2,7 +2,7 @@
 //!
 //! **Theorem** (after Kifer, Smith & Thakurta 2012; Thakurta 2013, Algorithm 6.2). Stage one is a
 //! selector of [`crate::selection`], which is charged in full, so that stage two may depend on the
-//! chosen columns: a fit (`second_stage.rs`) on rows of these columns clipped anew to R′ (`narrow.rs`),
+//! chosen columns: a fit (`second_stage.rs`) on rows of these columns clipped anew to R′ (`chosen_columns.rs`),
 //! whose events depend on **how many** columns there are, never on which. Both are composed by the
 //! accountant as one list, which holds for any adaptive choice.
 //!
@@ -19,9 +19,9 @@
 //! **Conditions.** One linear problem; rows in memory; δ > 0 except for `correlation` or `exponential`
 //! before `ssp`, which have a pure ε. Finite arithmetic. Tested by `tests/all/sparse.rs`.
 
-use super::chosen_amp::{COLUMNS, Question, SHARE, Start};
+use super::chosen_amp::{COLUMNS, Query, SHARE, Start};
+use super::chosen_columns::{FIT_RADIUS, Narrow, spread};
 use super::frank_wolfe::CLIP;
-use super::narrow::{FIT_RADIUS, Narrow, spread};
 use super::second_stage::{Fit, second};
 use super::{Decision, Erm, ssp};
 use crate::LearnError;
@@ -39,10 +39,10 @@ use crate::release::settings::{Shown, settings};
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use crate::selection::correlation::{Association, Correlation};
-use crate::selection::{Asks, Heard, Naming, Selector, Wanted};
+use crate::selection::{NoisyAnswer, PlanInput, SelectionSizes, Selector, SingleQuery};
 use privet_core::Budget;
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, GateError, Next, Noised, Session, Walk};
+use privet_dp::gate::{Arithmetic, GateError, Next, Noisy, Session, Walk};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -57,7 +57,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     source: "Kifer, Smith & Thakurta 2012; Thakurta 2013, Algorithm 6.2; Dick et al. 2023 (choice)",
     guarantee: "(ε, δ), and pure ε for squared loss, in finite arithmetic",
     settings: TwoStage::SETTINGS,
-    noised: "the choice of columns, then what is fitted",
+    noisy: "the choice of columns, then what is fitted",
     private: true,
     covers: Covers {
         printed: Cover::unprinted("has no printed constants for the two stages as they are here"),
@@ -190,7 +190,7 @@ pub(crate) fn plan(
     let share = SHARE.check(options.share.unwrap_or(DEFAULT_SHARE))?;
     let own = Budget::new(share * budget.epsilon(), share * budget.delta())?;
     let settled = budget.settled();
-    let chosen = options.chooser()?.plan(&Wanted {
+    let chosen = options.chooser()?.plan(&PlanInput {
         facts,
         budget: Allowance::new(own, settled.as_slice()),
         calibration: Calibration::Sound,
@@ -240,7 +240,7 @@ const OTHERWISE: Condition = Condition::new(
 /// The procedure: a choice of columns, then a fit.
 #[derive(Debug, Clone)]
 struct Staged {
-    first: Arc<dyn Asks>,
+    first: Arc<dyn SingleQuery>,
     fit: Arc<dyn Procedure<Erm>>,
     narrow: Narrow,
     start: Start,
@@ -277,7 +277,7 @@ impl Procedure<Erm> for Staged {
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
-        serde_json::to_value(Begin { start: self.start, naming: self.first.naming() }).ok()
+        serde_json::to_value(Begin { start: self.start, sizes: self.first.sizes() }).ok()
     }
 
     fn run(
@@ -286,15 +286,15 @@ impl Procedure<Erm> for Staged {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
         let watch = StepWatch::new(monitor);
-        ask::<Stages>(session, &watch, |question, session| match question {
-            Question::Choose => {
+        ask::<Stages>(session, &watch, |query, session| match query {
+            Query::Choose => {
                 let heard = self.first.ask(facts, data, session, monitor)?;
                 Ok(heard.map(Reply::Chosen))
             }
-            Question::Fit(columns) => {
+            Query::Fit(columns) => {
                 let part = self.narrow.table(data, columns);
                 let fitted = self.fit.run(&self.narrow.fewer, &part, session, monitor)?;
                 Ok(fitted.map(|fitted| Reply::Fitted(fitted.weights)))
@@ -308,13 +308,14 @@ impl Procedure<Erm> for Staged {
 #[serde(deny_unknown_fields)]
 struct Begin {
     start: Start,
-    naming: Naming,
+    #[serde(rename = "naming")]
+    sizes: SelectionSizes,
 }
 
 /// The answer to a query.
 enum Reply {
     /// The selector's answer.
-    Chosen(Heard),
+    Chosen(NoisyAnswer),
     /// The weights fitted.
     Fitted(Vec<Vec<f64>>),
 }
@@ -328,7 +329,7 @@ struct Stages {
 
 impl Walk for Stages {
     type Start = Begin;
-    type Question = Question;
+    type Query = Query;
     type Answer = Reply;
     type Artefact = LinearWeights;
 
@@ -336,13 +337,13 @@ impl Walk for Stages {
         Self { begin, chosen: vec![] }
     }
 
-    fn next(&mut self, answer: Option<Reply>) -> Next<Question, LinearWeights> {
-        let Begin { start, naming } = self.begin;
+    fn next(&mut self, answer: Option<Reply>) -> Next<Query, LinearWeights> {
+        let Begin { start, sizes } = self.begin;
         match answer {
-            None => Next::Ask(Question::Choose),
+            None => Next::Ask(Query::Choose),
             Some(Reply::Chosen(heard)) => {
-                self.chosen = start.columns_of(&naming.point(heard));
-                Next::Ask(Question::Fit(self.chosen.clone()))
+                self.chosen = start.columns_of(&sizes.point(heard));
+                Next::Ask(Query::Fit(self.chosen.clone()))
             }
             Some(Reply::Fitted(weights)) => {
                 Next::Release(LinearWeights::of(spread(weights, &self.chosen, start.columns)))

@@ -47,8 +47,8 @@ pub(super) fn start<R: Records + ?Sized>(
     };
     // Well within the variation between parts of the rows.
     let tolerance = problem.records.radius() * (records.rows() as f64).sqrt() / 100.0;
-    let found = minimise(&small, tolerance, &SolverOptions::default()).ok()?;
-    Some(found.into_theta())
+    let minimiser = minimise(&small, tolerance, &SolverOptions::default()).ok()?;
+    Some(minimiser.into_theta())
 }
 
 /// The indices of the rows of the part.

@@ -38,8 +38,8 @@
 //! a record's vote depends on that record alone. The running time depends on the records and is not
 //! hidden. Tested by `tests/all/neighbours.rs`.
 
-mod answered;
-mod answering;
+mod answer_plan;
+mod noisy_votes;
 mod parts;
 mod report;
 mod rule;
@@ -54,7 +54,7 @@ use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
 use crate::release::task::{Artefact, Planned, Task, Work};
 use crate::{LearnError, Method, Request};
-use answering::Answering;
+use answer_plan::AnswerPlan;
 use privet_core::{Budget, Neighbours, Range, Unit};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
@@ -96,7 +96,7 @@ pub struct Nearby {
 /// target; may be below 0 where few or no records are near.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Answered {
+pub struct NoisyVotes {
     /// One vector of votes per question, in order.
     pub votes: Vec<Vec<f64>>,
     /// Of a stream: the number of questions asked in earlier batches.
@@ -111,7 +111,7 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-impl Artefact for Answered {
+impl Artefact for NoisyVotes {
     const KIND: &'static str = "answers";
 
     fn numbers(&self) -> Vec<f64> {
@@ -192,7 +192,7 @@ impl Nearby {
 impl Task for Nearby {
     const NAME: &'static str = "neighbours";
     type Facts = Facts;
-    type Artefact = Answered;
+    type Artefact = NoisyVotes;
 
     fn facts(request: &Request<Self>) -> Result<Facts, LearnError> {
         let loss = match request.schema.classes() {
@@ -221,7 +221,7 @@ impl Task for Nearby {
             });
         }
         task.check(facts)?;
-        let answering = Answering::planned(task, facts, &Allowance::new(budget, &request.noise))?;
+        let answering = AnswerPlan::planned(task, facts, &Allowance::new(budget, &request.noise))?;
         let settled = answering.settles(task);
         let (all, votes) = (task.in_all(), settled.votes.unwrap_or(0));
         let mut notes: Vec<Note> = vec![
@@ -258,7 +258,7 @@ impl Task for Nearby {
         problems::check(facts, table)
     }
 
-    fn fits(request: &Request<Self>, answered: &Answered) -> Result<(), String> {
+    fn fits(request: &Request<Self>, answered: &NoisyVotes) -> Result<(), String> {
         let facts = Self::facts(request).map_err(|error| error.to_string())?;
         let whole = |votes: &Vec<f64>| {
             votes.len() == ends(&facts) && votes.iter().all(|number| number.is_finite())
@@ -282,7 +282,7 @@ impl Task for Nearby {
         if fits { Ok(()) } else { Err("its answers do not fit its questions".into()) }
     }
 
-    fn noised(&self) -> &'static str {
+    fn noise_on(&self) -> &'static str {
         "the votes"
     }
 

@@ -17,15 +17,15 @@
 //! the certificate says so. A person with several records may change undetected; the votes such a person
 //! has used could not be recomputed, so a stream with persons as units is refused.
 
-use super::answering::Answering;
-use super::{Answered, Nearby};
+use super::answer_plan::AnswerPlan;
+use super::{Nearby, NoisyVotes};
 use crate::release::note::Condition;
 use crate::release::task::Task;
 use crate::statistics::stream::{State, journal_of, keep, new_journal, refused};
 use crate::{LearnError, Plan, Released, Request};
 use privet_data::matrix::Matrix;
 use privet_dp::gate::{
-    Entered, GateError, Informed, Journal, Next, PurseError, Session, Spend, Suspended, Walk,
+    GateError, Informed, Journal, LedgerEntry, Next, PurseError, Session, Spend, Suspended, Walk,
 };
 use privet_dp::noise::Source;
 use privet_optim::solver::{Monitor, Progress, SolveError};
@@ -63,21 +63,21 @@ fn print_of(request: &Request<Nearby>) -> Result<String, LearnError> {
 
 impl Walk for Asking {
     type Start = Self;
-    type Question = (Vec<Vec<f64>>, Vec<Vec<f64>>);
+    type Query = (Vec<Vec<f64>>, Vec<Vec<f64>>);
     type Answer = Vec<Vec<f64>>;
-    type Artefact = Answered;
+    type Artefact = NoisyVotes;
 
     fn begin(start: Self) -> Self {
         start
     }
 
-    fn next(&mut self, answer: Option<Vec<Vec<f64>>>) -> Next<Self::Question, Answered> {
+    fn next(&mut self, answer: Option<Vec<Vec<f64>>>) -> Next<Self::Query, NoisyVotes> {
         let (before, batch) = self.asked.split_at(self.before.min(self.asked.len()));
         match answer {
             None => Next::Ask((before.to_vec(), batch.to_vec())),
             Some(votes) => {
                 let (first, questions) = (before.len() as u64, batch.to_vec());
-                Next::Release(Answered { votes, first, questions })
+                Next::Release(NoisyVotes { votes, first, questions })
             }
         }
     }
@@ -140,7 +140,7 @@ impl Answers {
     }
 
     /// The ledger entry that records the spending; `None` if no ledger was kept.
-    pub fn entered(&self) -> Option<&Entered> {
+    pub fn entered(&self) -> Option<&LedgerEntry> {
         self.session.entered()
     }
 
@@ -180,7 +180,7 @@ impl Answers {
         let batch = Nearby::of(rows).questions;
         let asked = Nearby { questions: batch.clone(), ..plan.request().task.clone() };
         asked.check(plan.facts())?;
-        let answering = Answering::settled(&plan)?;
+        let answering = AnswerPlan::settled(&plan)?;
         Nearby::admit(plan.facts(), table)?;
         let claim = *plan.guarantee().ok_or(GateError::NotAsPlanned)?;
         let (gradient_norm, tolerance) = (f64::INFINITY, 0.0);

@@ -34,15 +34,15 @@
 //!   are covered.
 //! - Tested by `networks/agd/tests.rs`.
 
-mod books;
+mod budget;
 mod line_search;
 #[cfg(test)]
 mod tests;
 
-use self::books::{Books, Prices};
-use self::line_search::{Descent, Question, Start, moved};
-use super::begins::Begins;
+use self::budget::{Books, Prices};
+use self::line_search::{Descent, Query, Start, moved};
 use super::examples::Examples;
+use super::initial_weights::InitialWeights;
 use super::learners::Method;
 use super::options::{CLIP, CLIP_LOSS, LONGEST, NONCONVEX, Settings, WEIGHT_DECAY};
 use super::sampled::accountable;
@@ -63,7 +63,7 @@ use privet_core::{Budget, Neighbours, Unit};
 use privet_data::matrix::Matrix;
 use privet_dp::account::filter::Law;
 use privet_dp::account::{self, Cost, Event, Filter};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Choice, Gaussian};
 use privet_dp::noise::GridGaussian;
 use privet_nn::LOSS_STEPS;
@@ -128,7 +128,7 @@ pub(crate) fn plan(
         leak: 0.0,
     };
     let adaptive = Adaptive {
-        begins: Begins::of(facts),
+        begins: InitialWeights::of(facts),
         scale,
         limit,
         prices: Prices::divided(limit.limit.most(), steps),
@@ -177,7 +177,7 @@ fn whole(neighbours: Neighbours, unit: Unit, scale: f64) -> Event {
 /// A training with adaptively chosen events.
 #[derive(Debug, Clone)]
 struct Adaptive {
-    begins: Begins,
+    begins: InitialWeights,
     /// Noise scale of the whole.
     scale: f64,
     limit: Filter,
@@ -226,22 +226,22 @@ impl Adaptive {
     fn answer(
         &self,
         examples: &Examples,
-        question: &Question,
+        query: &Query,
         session: &mut Session<'_>,
         watch: &StepWatch<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         if !watch.step() {
             return Err(GateError::Unanswered);
         }
         let everyone: Vec<u32> = (0..examples.rows() as u32).collect();
-        match question {
-            Question::Gradient { at, price } => {
+        match query {
+            Query::Gradient { at, price } => {
                 let sum = examples.exact_sum(at, &everyone, self.clip);
                 let gaussian = self.gradient(*price).ok_or(GateError::NotAsPlanned)?;
                 let sum = Private::new(sum.ok_or(GateError::Unanswered)?);
                 gaussian.run_units(sum, session)
             }
-            Question::Choice { from, along, lengths, handicaps } => {
+            Query::Choice { from, along, lengths, handicaps } => {
                 let frozen = self.begins.weights().map_err(|_| GateError::NotAsPlanned)?;
                 let frozen = &frozen[self.coordinates..];
                 let score = |(length, handicap): (&f64, &i64)| {
@@ -340,12 +340,12 @@ impl Procedure<Network> for Adaptive {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Tensors>, LearnError> {
+    ) -> Result<Noisy<Tensors>, LearnError> {
         self.begins.weights()?;
         let examples = Examples::of(facts, table)?;
         let watch = StepWatch::new(monitor);
-        ask::<Descent>(session, &watch, |question, session| {
-            Ok(self.answer(&examples, question, session, &watch)?)
+        ask::<Descent>(session, &watch, |query, session| {
+            Ok(self.answer(&examples, query, session, &watch)?)
         })
     }
 }

@@ -1,8 +1,8 @@
 //! Trainings without privacy, for comparison: the same walks on exact sums.
 
-use super::begins::Begins;
 use super::examples::Examples;
-use super::learners::{Asks, Method};
+use super::initial_weights::InitialWeights;
+use super::learners::{Method, RowAccess};
 use super::options::Settings;
 use super::schedule::{Sizes, sizes};
 use super::srm::recursion;
@@ -27,7 +27,7 @@ const SEED: u64 = 7;
 /// A training without noise and clipping.
 #[derive(Debug, Clone)]
 pub(super) struct Plain {
-    begins: Begins,
+    begins: InitialWeights,
     schedule: Schedule,
     settled: Settings,
     batch: u64,
@@ -38,7 +38,7 @@ impl Plain {
     pub fn new(facts: &NetFacts, method: &Method) -> Result<Self, LearnError> {
         let mut settled = Settings::default();
         let mut sizes: Sizes = sizes(facts, method, &mut settled)?;
-        if method.info().more.asks == Asks::Sample && sizes.batch > facts.table.rows {
+        if method.info().more.asks == RowAccess::Sample && sizes.batch > facts.table.rows {
             return Err(LearnError::NotCovered {
                 what: format!("batch = {} of {} rows", sizes.batch, facts.table.rows),
                 instead: "give a batch up to the number of rows",
@@ -55,7 +55,7 @@ impl Plain {
             _ => None,
         };
         Ok(Self {
-            begins: Begins::of(facts),
+            begins: InitialWeights::of(facts),
             schedule: sizes.schedule,
             settled,
             batch: sizes.batch,
@@ -101,8 +101,8 @@ impl Baseline<Network> for Plain {
         let (mut answer, mut step) = (None, 0);
         let unanswered = || LearnError::Gate(GateError::Unanswered);
         loop {
-            let question = match walk.next(answer.take()) {
-                Next::Ask(question) => question,
+            let query = match walk.next(answer.take()) {
+                Next::Ask(query) => query,
                 Next::Release(tensors) => return Ok(tensors),
                 Next::End => return Err(unanswered()),
             };
@@ -113,8 +113,8 @@ impl Baseline<Network> for Plain {
             let drawn = key.without_replacement(step, wanted, examples.rows());
             step += 1;
             let rows = super::trainer::places(&drawn.map_err(GateError::from)?);
-            let mut sum = examples.plain_sum(&question.at, &rows).ok_or_else(unanswered)?;
-            if let (Some(gamma), Some(before)) = (self.gamma, &question.before) {
+            let mut sum = examples.plain_sum(&query.at, &rows).ok_or_else(unanswered)?;
+            if let (Some(gamma), Some(before)) = (self.gamma, &query.before) {
                 let old = examples.plain_sum(before, &rows).ok_or_else(unanswered)?;
                 sum.iter_mut().zip(old).for_each(|(new, old)| *new -= (1.0 - gamma) * old);
             }

@@ -22,7 +22,7 @@
 
 use super::examples::Examples;
 use super::trainer::{Trainer, Worker};
-use super::update::{Question, Training};
+use super::update::{Query, Training};
 use super::{Begin, Network, TrainedNetwork, decide};
 use crate::release::allowance::Allowance;
 use crate::release::plan::{no_budget, plan};
@@ -31,7 +31,9 @@ use crate::release::watch::StepWatch;
 use crate::{LearnError, Plan, Released, Request};
 use privet_data::matrix::{DenseMatrix, Matrix};
 use privet_data::write::{Destination, Existing};
-use privet_dp::gate::{Entered, GateError, Journal, Purse, PurseError, Session, Spend, Suspended};
+use privet_dp::gate::{
+    GateError, Journal, LedgerEntry, Purse, PurseError, Session, Spend, Suspended,
+};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -192,7 +194,7 @@ impl Checkpointed {
     }
 
     /// Ledger entry of the training's spending; `None` if no ledger is kept.
-    pub fn entered(&self) -> Option<&Entered> {
+    pub fn entered(&self) -> Option<&LedgerEntry> {
         self.session.entered()
     }
 
@@ -239,16 +241,16 @@ impl Checkpointed {
         let generation = session.generation().saturating_add(1);
         let (mut session, mut walk) = session.resume(source, &mut journal, kept)?;
         let mut left = every.max(1);
-        let outcome = session.walk(&mut walk, |question: &Question, session| {
+        let outcome = session.walk(&mut walk, |query: &Query, session| {
             // Draws that a process made and lost stay charged, and their steps are skipped.
-            if session.draws() > u64::from(question.step) {
+            if session.draws() > u64::from(query.step) {
                 return Ok(session.gather::<f64>(Vec::new())?);
             }
             if left == 0 {
                 return Err(Ended::Paused);
             }
             left -= 1;
-            Ok(trainer.answer(&examples, question, session, &watch)?)
+            Ok(trainer.answer(&examples, query, session, &watch)?)
         });
         watch.went_on()?;
         match outcome {
@@ -266,7 +268,7 @@ impl Checkpointed {
                 let session = session.suspend(walk, generation)?;
                 // The earlier state is sufficient: the journal has the draws.
                 keep(&path, request, &session)?;
-                Ok(Advanced::Aside(Box::new(Self { path, plan, trainer, session })))
+                Ok(Advanced::SuspendedStream(Box::new(Self { path, plan, trainer, session })))
             }
         }
     }
@@ -282,7 +284,7 @@ impl Checkpointed {
         loop {
             match self.advance(table, every, source, monitor)? {
                 Advanced::Done(finished) => return Ok(*finished),
-                Advanced::Aside(aside) => self = *aside,
+                Advanced::SuspendedStream(aside) => self = *aside,
             }
         }
     }
@@ -317,7 +319,7 @@ pub enum Advanced {
     /// At its end.
     Done(Box<Finished>),
     /// Suspended.
-    Aside(Box<Checkpointed>),
+    SuspendedStream(Box<Checkpointed>),
 }
 
 /// Path of a checkpoint's journal.

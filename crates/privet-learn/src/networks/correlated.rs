@@ -21,8 +21,8 @@
 //! - There is no amplification by sampling. It is useful where samples cannot be drawn, or for many
 //!   passes.
 
-use super::begins::Begins;
 use super::examples::Examples;
+use super::initial_weights::InitialWeights;
 use super::learners::Method;
 use super::options::Settings;
 use super::sampled::accountable;
@@ -41,8 +41,8 @@ use crate::release::watch::StepWatch;
 use crate::streams::{calibrated, only_slots};
 use privet_data::matrix::Matrix;
 use privet_dp::account::Event;
-use privet_dp::continual::{Factor, Heard, Participation, Running, search};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::continual::{Factor, Participation, Running, StreamAnswer, search};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::Continual;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -93,7 +93,8 @@ pub(crate) fn plan(
         },
         budget,
     )?;
-    let correlated = Correlated { begins: Begins::of(facts), continual, schedule, batch, clip };
+    let correlated =
+        Correlated { begins: InitialWeights::of(facts), continual, schedule, batch, clip };
     Ok(Decision {
         worker: Worker::Whole(Arc::new(correlated)),
         settled,
@@ -111,7 +112,7 @@ const IN_ORDER: Condition = Condition::new(
 /// A training under correlated noise.
 #[derive(Debug, Clone)]
 struct Correlated {
-    begins: Begins,
+    begins: InitialWeights,
     continual: Continual,
     schedule: Schedule,
     batch: u64,
@@ -119,10 +120,10 @@ struct Correlated {
 }
 
 /// Answer of a walk for a row of the stream; empty for a lost one.
-fn row(heard: Heard) -> Vec<f64> {
-    match heard {
-        Heard::Row(row) => row,
-        Heard::Lost | Heard::Anew => Vec::new(),
+fn row(answer: StreamAnswer) -> Vec<f64> {
+    match answer {
+        StreamAnswer::Row(row) => row,
+        StreamAnswer::Lost | StreamAnswer::Anew => Vec::new(),
     }
 }
 
@@ -168,17 +169,17 @@ impl Procedure<Network> for Correlated {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Tensors>, LearnError> {
+    ) -> Result<Noisy<Tensors>, LearnError> {
         self.begins.weights()?;
         let examples = Examples::of(facts, table)?;
         let watch = StepWatch::new(monitor);
         let mut stream = self.continual.begin()?;
         let pass = facts.table.rows.div_ceil(self.batch);
-        ask_by_steps::<Training>(session, &watch, |question, session| {
-            let first = (u64::from(question.step) % pass * self.batch) as u32;
+        ask_by_steps::<Training>(session, &watch, |query, session| {
+            let first = (u64::from(query.step) % pass * self.batch) as u32;
             let last = (u64::from(first) + self.batch).min(examples.rows() as u64) as u32;
             let rows: Vec<u32> = (first..last).collect();
-            let sum = examples.exact_sum(&question.at, &rows, self.clip);
+            let sum = examples.exact_sum(&query.at, &rows, self.clip);
             let sum = sum.ok_or(GateError::Unanswered)?;
             let steps = sum.counts.iter().map(|count| *count as i64);
             let steps = Zeroizing::new(steps.collect::<Vec<i64>>());

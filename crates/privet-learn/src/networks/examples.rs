@@ -6,7 +6,7 @@ use crate::release::admit;
 use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Target};
 use privet_dp::mechanism::ExactCounts;
-use privet_nn::{Batch, ExactSum, Net, Share, Targets, Workspace};
+use privet_nn::{Batch, ExactSum, Net, ScaledClip, Targets, Workspace};
 use privet_optim::sum::Table;
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -129,7 +129,7 @@ impl Examples {
         &self,
         at: &[f32],
         rows: &[u32],
-        share: Share,
+        share: ScaledClip,
     ) -> Option<ExactCounts> {
         let room = &mut self.room.borrow_mut();
         let rows = self.held(rows);
@@ -142,7 +142,7 @@ impl Examples {
         &self,
         points: [&[f32]; 2],
         rows: &[u32],
-        shares: [Share; 2],
+        shares: [ScaledClip; 2],
     ) -> Option<ExactCounts> {
         let room = &mut self.room.borrow_mut();
         let rows = self.held(rows);

@@ -12,9 +12,9 @@ use crate::streams::{ADDED, SINGLE};
 #[derive(Debug, Clone, Copy)]
 pub struct TrainingFacts {
     /// Records that a step uses.
-    pub(crate) asks: Asks,
+    pub(crate) asks: RowAccess,
     /// Update rule.
-    pub(crate) rule: Usual,
+    pub(crate) rule: RuleKind,
     /// True if answers are smoothed.
     pub(crate) smooths: bool,
 }
@@ -25,7 +25,7 @@ const EITHER: &str = "(ε, δ) in finite arithmetic; in real arithmetic with sum
 
 /// Records that a step uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Asks {
+pub(crate) enum RowAccess {
     /// A secret sample.
     Sample,
     /// One record in expectation.
@@ -38,7 +38,7 @@ pub(crate) enum Asks {
 
 /// An update rule without its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Usual {
+pub(crate) enum RuleKind {
     /// [`Rule::Momentum`].
     Momentum,
     /// [`Rule::Adam`].
@@ -49,7 +49,7 @@ pub(crate) enum Usual {
     Searched,
 }
 
-impl Usual {
+impl RuleKind {
     /// Returns the rule with its parameters, and writes them into `settled`.
     pub(super) fn with(self, given: &Settings, settled: &mut Settings) -> Result<Rule, LearnError> {
         Ok(match self {
@@ -227,10 +227,10 @@ const DP_SGD: Info<TrainingFacts> = Info {
     source: "Abadi et al. 2016",
     guarantee: EITHER,
     settings: SGD,
-    noised: "the sum of the clipped gradients of a sample, at each step",
+    noisy: "the sum of the clipped gradients of a sample, at each step",
     private: true,
     covers: SAMPLES,
-    more: TrainingFacts { asks: Asks::Sample, rule: Usual::Momentum, smooths: false },
+    more: TrainingFacts { asks: RowAccess::Sample, rule: RuleKind::Momentum, smooths: false },
 };
 const DP_ADAM: Info<TrainingFacts> = Info {
     name: "dp-adam",
@@ -238,10 +238,10 @@ const DP_ADAM: Info<TrainingFacts> = Info {
     source: "Abadi et al. 2016; Kingma and Ba 2015",
     guarantee: EITHER,
     settings: ADAM,
-    noised: "the sum of the clipped gradients of a sample, at each step",
+    noisy: "the sum of the clipped gradients of a sample, at each step",
     private: true,
     covers: SAMPLES,
-    more: TrainingFacts { asks: Asks::Sample, rule: Usual::Adam, smooths: false },
+    more: TrainingFacts { asks: RowAccess::Sample, rule: RuleKind::Adam, smooths: false },
 };
 const DP_LSSGD: Info<TrainingFacts> = Info {
     name: "dp-lssgd",
@@ -249,10 +249,10 @@ const DP_LSSGD: Info<TrainingFacts> = Info {
     source: "Wang 2021, Algorithm 5",
     guarantee: EITHER,
     settings: SMOOTHED_SGD,
-    noised: "the sum of the clipped gradients of a sample, at each step",
+    noisy: "the sum of the clipped gradients of a sample, at each step",
     private: true,
     covers: SAMPLES,
-    more: TrainingFacts { asks: Asks::Sample, rule: Usual::Momentum, smooths: true },
+    more: TrainingFacts { asks: RowAccess::Sample, rule: RuleKind::Momentum, smooths: true },
 };
 const DP_LSADAM: Info<TrainingFacts> = Info {
     name: "dp-lsadam",
@@ -260,10 +260,10 @@ const DP_LSADAM: Info<TrainingFacts> = Info {
     source: "Wang 2021, section 5.4.2",
     guarantee: EITHER,
     settings: SMOOTHED_ADAM,
-    noised: "the sum of the clipped gradients of a sample, at each step",
+    noisy: "the sum of the clipped gradients of a sample, at each step",
     private: true,
     covers: SAMPLES,
-    more: TrainingFacts { asks: Asks::Sample, rule: Usual::Adam, smooths: true },
+    more: TrainingFacts { asks: RowAccess::Sample, rule: RuleKind::Adam, smooths: true },
 };
 const DP_SRM: Info<TrainingFacts> = Info {
     name: "dp-srm",
@@ -271,10 +271,10 @@ const DP_SRM: Info<TrainingFacts> = Info {
     source: "Wang 2021, Algorithm 4, clipped as in section 4.7",
     guarantee: EITHER,
     settings: SRM,
-    noised: "a sum of clipped gradients and of clipped differences over a sample, at each step",
+    noisy: "a sum of clipped gradients and of clipped differences over a sample, at each step",
     private: true,
     covers: SAMPLES,
-    more: TrainingFacts { asks: Asks::Sample, rule: Usual::Recursive, smooths: false },
+    more: TrainingFacts { asks: RowAccess::Sample, rule: RuleKind::Recursive, smooths: false },
 };
 const DP_GD: Info<TrainingFacts> = Info {
     name: "dp-gd",
@@ -282,10 +282,10 @@ const DP_GD: Info<TrainingFacts> = Info {
     source: "Wang, Ye and Xu 2017",
     guarantee: EITHER,
     settings: GD,
-    noised: "the sum of all clipped gradients, at each step",
+    noisy: "the sum of all clipped gradients, at each step",
     private: true,
     covers: ALL_ROWS,
-    more: TrainingFacts { asks: Asks::All, rule: Usual::Momentum, smooths: false },
+    more: TrainingFacts { asks: RowAccess::All, rule: RuleKind::Momentum, smooths: false },
 };
 const DP_AGD: Info<TrainingFacts> = Info {
     name: "dp-agd",
@@ -293,10 +293,10 @@ const DP_AGD: Info<TrainingFacts> = Info {
     source: "Lee and Kifer 2018",
     guarantee: EXACT,
     settings: AGD,
-    noised: "the sum of all clipped gradients, and the choice of a step's length by clipped losses",
+    noisy: "the sum of all clipped gradients, and the choice of a step's length by clipped losses",
     private: true,
     covers: ALL_ROWS,
-    more: TrainingFacts { asks: Asks::All, rule: Usual::Searched, smooths: false },
+    more: TrainingFacts { asks: RowAccess::All, rule: RuleKind::Searched, smooths: false },
 };
 const DP_FTRL: Info<TrainingFacts> = Info {
     name: "dp-ftrl",
@@ -304,10 +304,10 @@ const DP_FTRL: Info<TrainingFacts> = Info {
     source: "Kairouz et al. 2021; Choquette-Choo et al. 2023",
     guarantee: EXACT,
     settings: FTRL,
-    noised: "the running sum of clipped gradients, at each step",
+    noisy: "the running sum of clipped gradients, at each step",
     private: true,
     covers: IN_ORDER,
-    more: TrainingFacts { asks: Asks::Next, rule: Usual::Momentum, smooths: false },
+    more: TrainingFacts { asks: RowAccess::Next, rule: RuleKind::Momentum, smooths: false },
 };
 const RRPSGD: Info<TrainingFacts> = Info {
     name: "rrpsgd",
@@ -315,10 +315,10 @@ const RRPSGD: Info<TrainingFacts> = Info {
     source: "Zhang, Zheng, Mou and Wang 2017",
     guarantee: EITHER,
     settings: ONE,
-    noised: "the clipped gradient of a record or two, at each step",
+    noisy: "the clipped gradient of a record or two, at each step",
     private: true,
     covers: SAMPLES,
-    more: TrainingFacts { asks: Asks::One, rule: Usual::Momentum, smooths: false },
+    more: TrainingFacts { asks: RowAccess::One, rule: RuleKind::Momentum, smooths: false },
 };
 const STORM: Info<TrainingFacts> = Info {
     name: "storm",
@@ -326,10 +326,10 @@ const STORM: Info<TrainingFacts> = Info {
     source: "Cutkosky and Orabona 2019",
     guarantee: NONE,
     settings: SRM,
-    noised: "nothing",
+    noisy: "nothing",
     private: false,
     covers: Covers::ALL,
-    more: TrainingFacts { asks: Asks::Sample, rule: Usual::Recursive, smooths: false },
+    more: TrainingFacts { asks: RowAccess::Sample, rule: RuleKind::Recursive, smooths: false },
 };
 const NON_PRIVATE: Info<TrainingFacts> = Info {
     name: "non-private",
@@ -337,10 +337,10 @@ const NON_PRIVATE: Info<TrainingFacts> = Info {
     source: "–",
     guarantee: NONE,
     settings: SGD,
-    noised: "nothing",
+    noisy: "nothing",
     private: false,
     covers: Covers::ALL,
-    more: TrainingFacts { asks: Asks::Sample, rule: Usual::Momentum, smooths: false },
+    more: TrainingFacts { asks: RowAccess::Sample, rule: RuleKind::Momentum, smooths: false },
 };
 
 registry! {

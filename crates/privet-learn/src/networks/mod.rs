@@ -28,10 +28,10 @@
 
 pub mod agd;
 mod baseline;
-mod begins;
 pub mod checkpoint;
 pub mod correlated;
 mod examples;
+mod initial_weights;
 pub mod learners;
 mod options;
 mod predict;
@@ -61,7 +61,7 @@ use crate::linear::facts::Facts;
 use crate::linear::problems;
 use crate::linear::request::Words;
 use crate::release::allowance::Allowance;
-use crate::release::covers::Asked;
+use crate::release::covers::RequestFacts;
 use crate::release::plan::no_budget;
 use crate::release::task::{Planned, Task, Work};
 use crate::streams::table_facts;
@@ -127,12 +127,13 @@ impl Begin {
 }
 
 fn not_begun(what: String) -> LearnError {
-    LearnError::Asked { name: "weights", what }
+    LearnError::InvalidRequest { name: "weights", what }
 }
 
 /// Builds the network of a description.
 fn checked(net: &Description) -> Result<Net, LearnError> {
-    Net::new(net).map_err(|error| LearnError::Asked { name: "model:", what: error.to_string() })
+    Net::new(net)
+        .map_err(|error| LearnError::InvalidRequest { name: "model:", what: error.to_string() })
 }
 
 impl Default for Begin {
@@ -202,7 +203,7 @@ impl Network {
             }
             (None, true) => return Err(no_budget(&request)),
             (Some(_), false) => {
-                return Err(LearnError::Asked {
+                return Err(LearnError::InvalidRequest {
                     name: "epsilon",
                     what: format!(
                         "is given, but method {} adds no noise and spends no budget: leave it out, or choose a \
@@ -323,13 +324,13 @@ impl Task for Network {
         }
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         let allowance = Allowance::new(budget, &request.noise);
-        let asked = Asked {
+        let requested = RequestFacts {
             relation: request.relation(),
             pure: allowance.is_pure(),
             calibration: request.calibration,
             problems: 1,
         };
-        task.method.info().covers.check(task.method.name(), asked)?;
+        task.method.info().covers.check(task.method.name(), requested)?;
         let decision = decide(facts, &allowance, &task.method)?;
         let mut notes = decision.notes;
         if let Begin::File(public) = &facts.begin {
@@ -352,8 +353,8 @@ impl Task for Network {
         found.flat(&net).map(|_| ())
     }
 
-    fn noised(&self) -> &'static str {
-        self.method.info().noised
+    fn noise_on(&self) -> &'static str {
+        self.method.info().noisy
     }
 
     fn summary(&self) -> String {

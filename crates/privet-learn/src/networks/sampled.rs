@@ -38,14 +38,14 @@
 //! - Tested by `networks/tests.rs`: the sensitivity on random and extreme neighbours, the events against
 //!   the sampler, and the bits of exact sums.
 
-use super::begins::Begins;
 use super::examples::Examples;
-use super::learners::{Asks, Method};
+use super::initial_weights::InitialWeights;
+use super::learners::{Method, RowAccess};
 use super::options::{Settings, Sums};
 use super::schedule::{Sizes, sizes};
 use super::tensors::Tensors;
 use super::trainer::{Decision, Trainer, Worker, places, train};
-use super::update::{Question, Schedule};
+use super::update::{Query, Schedule};
 use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::linear::sgd::{self, Sampling};
@@ -56,7 +56,7 @@ use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Draw, ExactCounts, Gaussian, SampledGaussian};
 use privet_dp::noise::GridGaussian;
 use privet_optim::solver::Monitor;
@@ -75,7 +75,7 @@ const FLOOR: f64 = 1e-3;
 
 /// Refuses samples that would take long to account for.
 pub(super) fn accountable(budget: &Allowance<'_>, method: &Method) -> Result<(), LearnError> {
-    if method.info().more.asks == Asks::All {
+    if method.info().more.asks == RowAccess::All {
         return Ok(());
     }
     let instead =
@@ -137,14 +137,14 @@ pub(crate) fn plan(
     let coordinates = net.trainable();
     let (neighbours, unit) = (facts.table.neighbours, facts.table.unit);
     let sampling = match info.more.asks {
-        Asks::Sample => method.settings().sampling.unwrap_or_default(),
+        RowAccess::Sample => method.settings().sampling.unwrap_or_default(),
         _ => Sampling::Poisson,
     };
-    if info.more.asks == Asks::Sample {
+    if info.more.asks == RowAccess::Sample {
         settled.sampling = Some(sampling);
     }
     let sampler = match info.more.asks {
-        Asks::All => None,
+        RowAccess::All => None,
         _ => Some(draw(facts, sampling, batch)?),
     };
     let noise = |noise_scale: f64| match sampler {
@@ -172,8 +172,14 @@ pub(crate) fn plan(
         Some(_) => (FLOOR * unsampled).max(sgd::LEAST_MULTIPLIER * clip),
     };
     let scale = budget.least(floor, event)?;
-    let sampled =
-        Sampled { begins: Begins::of(facts), noise: noise(scale), schedule, batch, clip, sums };
+    let sampled = Sampled {
+        begins: InitialWeights::of(facts),
+        noise: noise(scale),
+        schedule,
+        batch,
+        clip,
+        sums,
+    };
     let (arithmetic, notes) = match sums {
         Sums::Float => (Arithmetic::Real, vec![FLOAT_SUMS.into()]),
         Sums::Exact => (Arithmetic::Finite, vec![]),
@@ -185,7 +191,7 @@ pub(crate) fn plan(
 /// A training on clipped gradients.
 #[derive(Debug, Clone)]
 struct Sampled {
-    begins: Begins,
+    begins: InitialWeights,
     noise: Noise,
     schedule: Schedule,
     batch: u64,
@@ -253,13 +259,13 @@ impl Procedure<Network> for Sampled {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Tensors>, LearnError> {
+    ) -> Result<Noisy<Tensors>, LearnError> {
         train(self, facts, table, session, monitor)
     }
 }
 
 impl Trainer for Sampled {
-    fn begins(&self) -> &Begins {
+    fn begins(&self) -> &InitialWeights {
         &self.begins
     }
 
@@ -270,12 +276,12 @@ impl Trainer for Sampled {
     fn answer(
         &self,
         examples: &Examples,
-        question: &Question,
+        query: &Query,
         session: &mut Session<'_>,
         watch: &StepWatch<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
         let ask = |rows: &[u32]| {
-            let sum = watch.step().then(|| self.sum(examples, &question.at, rows)).flatten();
+            let sum = watch.step().then(|| self.sum(examples, &query.at, rows)).flatten();
             sum.map(Private::new)
         };
         match &self.noise {

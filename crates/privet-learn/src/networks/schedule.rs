@@ -1,6 +1,6 @@
 //! Common parts of trainings by a schedule: sizes, penalties, step sizes, and their default rules.
 
-use super::learners::{Asks, Method};
+use super::learners::{Method, RowAccess};
 use super::options::{
     AVERAGED, BATCH, CLIP, NONCONVEX, RATE, SMOOTHING, Settings, Smoothed, WEIGHT_DECAY,
 };
@@ -34,9 +34,9 @@ pub(super) fn sizes(
     let (given, info) = (method.settings(), method.info());
     let rows = facts.table.rows;
     let batch = match info.more.asks {
-        Asks::All => rows,
-        Asks::One => 1,
-        Asks::Sample | Asks::Next => {
+        RowAccess::All => rows,
+        RowAccess::One => 1,
+        RowAccess::Sample | RowAccess::Next => {
             let usual = (rows / 50).clamp(16, 4096).min((rows / 2).max(1));
             let batch = BATCH.check(given.batch.unwrap_or(usual) as f64)? as u64;
             settled.batch = Some(batch);
@@ -45,9 +45,9 @@ pub(super) fn sizes(
     };
     let passes = |passes: f64| (passes * rows as f64 / batch as f64).ceil().clamp(1.0, 1e6) as u32;
     let usual = match info.more.asks {
-        Asks::All => FULL_STEPS,
-        Asks::One => passes(SINGLE_PASSES),
-        Asks::Sample | Asks::Next => passes(PASSES),
+        RowAccess::All => FULL_STEPS,
+        RowAccess::One => passes(SINGLE_PASSES),
+        RowAccess::Sample | RowAccess::Next => passes(PASSES),
     };
     let steps = STEPS.check(f64::from(given.steps.unwrap_or(usual)))? as u32;
     let clip = CLIP.check(given.clip.unwrap_or(1.0))?;

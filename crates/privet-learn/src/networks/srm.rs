@@ -33,15 +33,15 @@
 //!   [`super::sampled`].
 //! - Tested by `networks/tests.rs`.
 
-use super::begins::Begins;
 use super::examples::Examples;
+use super::initial_weights::InitialWeights;
 use super::learners::Method;
 use super::options::{CLIP_DIFFERENCE, FIRST_BATCH, N0, SMOOTHNESS, Settings, Sums};
 use super::sampled::{FLOAT_SUMS, accountable, draw, on_grid};
 use super::schedule::{Sizes, sizes};
 use super::tensors::Tensors;
 use super::trainer::{Decision, Trainer, Worker, places, train};
-use super::update::{Question, Rule, Schedule};
+use super::update::{Query, Rule, Schedule};
 use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::linear::sgd;
@@ -51,9 +51,9 @@ use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Draw, ExactCounts, SampledGaussian};
-use privet_nn::Share;
+use privet_nn::ScaledClip;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::sync::Arc;
@@ -98,7 +98,7 @@ pub(super) fn recursion(
         (settled.n0, settled.rate, sizes.schedule.rate) = (Some(n0), Some(rate), rate);
         sizes.schedule.longest = Some(clip_difference / smoothness);
     } else if given.n0.is_some() {
-        return Err(LearnError::Asked {
+        return Err(LearnError::InvalidRequest {
             name: "n0",
             what: "is of Algorithm 4's rate: give smoothness beside it, or leave it out".into(),
         });
@@ -142,7 +142,7 @@ pub(crate) fn plan(
     let floor = (FLOOR * unsampled).max(sgd::LEAST_MULTIPLIER * sizes.clip);
     let scale = budget.least(floor, event)?;
     let procedure = Recursive {
-        begins: Begins::of(facts),
+        begins: InitialWeights::of(facts),
         noises: noises(scale),
         schedule: sizes.schedule,
         batch: sizes.batch,
@@ -169,7 +169,7 @@ fn event(noises: &[SampledGaussian; 2], steps: u32) -> Result<Event, GateError> 
 /// A training by recursive momentum.
 #[derive(Debug, Clone)]
 struct Recursive {
-    begins: Begins,
+    begins: InitialWeights,
     /// Noise mechanisms of the first step, and of the others.
     noises: [SampledGaussian; 2],
     schedule: Schedule,
@@ -181,21 +181,16 @@ struct Recursive {
 
 impl Recursive {
     /// The sum of the terms of these records at a query, in floating point.
-    fn float_sum(
-        &self,
-        examples: &Examples,
-        question: &Question,
-        rows: &[u32],
-    ) -> Option<Vec<f64>> {
+    fn float_sum(&self, examples: &Examples, query: &Query, rows: &[u32]) -> Option<Vec<f64>> {
         let Recursion { gamma, clip_difference, .. } = self.recursion;
-        let gradients = examples.clipped_sum(&question.at, rows, self.clip)?;
-        Some(match (&question.before, question.step) {
+        let gradients = examples.clipped_sum(&query.at, rows, self.clip)?;
+        Some(match (&query.before, query.step) {
             (_, 0) => gradients,
             // The first answer was lost: there is no previous point, and only the term of norm γC₁ is
             // summed.
             (None, _) => gradients.iter().map(|g| gamma * g).collect(),
             (Some(before), _) => {
-                let points = [&question.at[..], before];
+                let points = [&query.at[..], before];
                 let moved = examples.difference_sum(points, rows, clip_difference)?;
                 let both = gradients.iter().zip(&moved);
                 both.map(|(g, h)| gamma * g + (1.0 - gamma) * h).collect()
@@ -204,17 +199,12 @@ impl Recursive {
     }
 
     /// The same in integers, all of them on one grid.
-    fn exact_sum(
-        &self,
-        examples: &Examples,
-        question: &Question,
-        rows: &[u32],
-    ) -> Option<ExactCounts> {
+    fn exact_sum(&self, examples: &Examples, query: &Query, rows: &[u32]) -> Option<ExactCounts> {
         let Recursion { gamma, clip_difference, .. } = self.recursion;
-        if question.step == 0 {
-            return examples.exact_sum(&question.at, rows, self.clip);
+        if query.step == 0 {
+            return examples.exact_sum(&query.at, rows, self.clip);
         }
-        exact_terms(examples, question, rows, (gamma, self.clip, clip_difference))
+        exact_terms(examples, query, rows, (gamma, self.clip, clip_difference))
     }
 }
 
@@ -222,17 +212,17 @@ impl Recursive {
 /// is no w′.
 pub(super) fn exact_terms(
     examples: &Examples,
-    question: &Question,
+    query: &Query,
     rows: &[u32],
     (gamma, clip, clip_difference): (f64, f64, f64),
 ) -> Option<ExactCounts> {
     let grid = privet_nn::grid(contribution(gamma, clip, clip_difference));
-    let own = Share { clip, share: gamma, grid };
-    let Some(before) = &question.before else {
-        return examples.exact_share(&question.at, rows, own);
+    let own = ScaledClip { clip, share: gamma, grid };
+    let Some(before) = &query.before else {
+        return examples.exact_share(&query.at, rows, own);
     };
-    let moved = Share { clip: clip_difference, share: 1.0 - gamma, grid };
-    examples.exact_terms([&question.at, before], rows, [own, moved])
+    let moved = ScaledClip { clip: clip_difference, share: 1.0 - gamma, grid };
+    examples.exact_terms([&query.at, before], rows, [own, moved])
 }
 
 impl Procedure<Network> for Recursive {
@@ -276,13 +266,13 @@ impl Procedure<Network> for Recursive {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Tensors>, LearnError> {
+    ) -> Result<Noisy<Tensors>, LearnError> {
         train(self, facts, table, session, monitor)
     }
 }
 
 impl Trainer for Recursive {
-    fn begins(&self) -> &Begins {
+    fn begins(&self) -> &InitialWeights {
         &self.begins
     }
 
@@ -293,21 +283,19 @@ impl Trainer for Recursive {
     fn answer(
         &self,
         examples: &Examples,
-        question: &Question,
+        query: &Query,
         session: &mut Session<'_>,
         watch: &StepWatch<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError> {
-        let noise = &self.noises[usize::from(question.step > 0)];
+    ) -> Result<Noisy<Vec<f64>>, GateError> {
+        let noise = &self.noises[usize::from(query.step > 0)];
         noise.run(Private::new(examples.rows()), session, |sample| {
             if !watch.step() {
                 return None;
             }
             let rows = places(sample);
             let sum = match self.sums {
-                Sums::Exact => self.exact_sum(examples, question, &rows),
-                Sums::Float => {
-                    on_grid(&self.float_sum(examples, question, &rows)?, noise.noise_scale)
-                }
+                Sums::Exact => self.exact_sum(examples, query, &rows),
+                Sums::Float => on_grid(&self.float_sum(examples, query, &rows)?, noise.noise_scale),
             };
             sum.map(Private::new)
         })

@@ -2,7 +2,7 @@
 
 use super::sampled::on_grid;
 use super::srm::{contribution, exact_terms};
-use super::update::Question;
+use super::update::Query;
 use super::{
     Begin, Examples, Method, NetFacts, Network, PublicFile, Settings, Sums, Tensors, digest,
 };
@@ -16,7 +16,7 @@ use privet_dp::account::{Cost, Event};
 use privet_dp::gate::Arithmetic;
 use privet_dp::mechanism::ExactCounts;
 use privet_dp::noise::{FixedSeed, SystemRandom};
-use privet_nn::{Description, Share};
+use privet_nn::{Description, ScaledClip};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 
@@ -135,8 +135,8 @@ proptest! {
         prop_assert!(norm(moved.iter().copied()) <= difference * (1.0 + FLOAT));
         prop_assert!(term <= contribution(gamma, clip, difference) * (1.0 + FLOAT), "{term}");
         // Exactly so in integers.
-        let question = Question { step: 1, at: new, before: Some(old) };
-        let exact = exact_terms(&examples, &question, &[0], (gamma, clip, difference)).unwrap();
+        let query = Query { step: 1, at: new, before: Some(old) };
+        let exact = exact_terms(&examples, &query, &[0], (gamma, clip, difference)).unwrap();
         let squares: f64 = exact.counts.iter().map(|count| (*count as f64).powi(2)).sum();
         let most = contribution(gamma, clip, difference) / exact.unit;
         prop_assert!(squares <= most * most, "{squares} beyond {most}²");
@@ -150,9 +150,9 @@ proptest! {
         new in any_weights(facts().net.parameters()), old in any_weights(facts().net.parameters()),
     ) {
         let examples = Examples::of(&facts(), &table(&records)).unwrap();
-        let question = Question { step: 1, at: new, before: Some(old) };
+        let query = Query { step: 1, at: new, before: Some(old) };
         let terms = |rows: &[u32]| {
-            exact_terms(&examples, &question, rows, (0.3, 1.0, 0.2)).unwrap().counts
+            exact_terms(&examples, &query, rows, (0.3, 1.0, 0.2)).unwrap().counts
         };
         let everyone: Vec<u32> = (0..records.len() as u32).collect();
         let mut alone = vec![0; facts().net.trainable()];
@@ -181,8 +181,8 @@ fn the_clip_is_reached() {
     let length = steps(examples.exact_sum(&weights, &[0], 1e-3).unwrap());
     assert!(length > 0.999e-3 && length <= 1e-3, "{length}");
     let grid = privet_nn::grid(1e-4);
-    let own = Share { clip: 1e-5, share: 0.3, grid };
-    let moved = Share { clip: 1e-4, share: 0.7, grid };
+    let own = ScaledClip { clip: 1e-5, share: 0.3, grid };
+    let moved = ScaledClip { clip: 1e-4, share: 0.7, grid };
     let mut both = examples.exact_terms([&weights, &far], &[0], [own, moved]).unwrap();
     let alone = examples.exact_share(&weights, &[0], own).unwrap();
     both.counts.iter_mut().zip(&alone.counts).for_each(|(both, own)| *both -= own);
@@ -248,12 +248,12 @@ fn units_of_several_records_are_charged_whole() {
         let times = if neighbours == Neighbours::ReplaceOne { 6.0 } else { 3.0 };
         for method in ["dp-gd", "dp-agd"] {
             let task = Network::new(described(NET), method.parse().unwrap());
-            let asked = Request::new(schema.clone(), 60, neighbours, task);
-            let asked = with(
-                asked.within(Budget::new(1.0, 1e-6).unwrap()),
+            let request = Request::new(schema.clone(), 60, neighbours, task);
+            let request = with(
+                request.within(Budget::new(1.0, 1e-6).unwrap()),
                 &[("steps", "4"), ("clip", "0.01")],
             );
-            let planned = plan(&asked).unwrap();
+            let planned = plan(&request).unwrap();
             assert_eq!(planned.guarantee().unwrap().unit.records(), 3);
             let release = planned
                 .run(&one, &mut SystemRandom::new().unwrap(), &AtomicBool::new(false))
@@ -281,8 +281,8 @@ fn units_of_several_records_are_charged_whole() {
         for method in ["dp-sgd", "dp-adam", "dp-lssgd", "dp-lsadam", "dp-srm", "dp-ftrl", "rrpsgd"]
         {
             let task = Network::new(described(NET), method.parse().unwrap());
-            let asked = Request::new(schema.clone(), 60, neighbours, task);
-            let refused = plan(&asked.within(Budget::new(1.0, 1e-6).unwrap())).unwrap_err();
+            let request = Request::new(schema.clone(), 60, neighbours, task);
+            let refused = plan(&request.within(Budget::new(1.0, 1e-6).unwrap())).unwrap_err();
             assert!(matches!(refused, LearnError::NotCovered { .. }), "{method}: {refused}");
         }
     }
@@ -323,11 +323,11 @@ fn sampling_and_the_charged_event_agree() {
         ("dp-lsadam", "poisson"),
         ("dp-srm", "without-replacement"),
     ] {
-        let asked = with(
+        let request = with(
             request(method, NET, 500, Neighbours::ReplaceOne),
             &[("batch", "50"), ("steps", "9"), ("clip", "0.7"), ("sampling", sampling)],
         );
-        let planned = plan(&asked).unwrap();
+        let planned = plan(&request).unwrap();
         let mut leaves = Vec::new();
         collect(planned.events().unwrap(), 1, &mut leaves);
         assert_eq!(leaves.iter().map(|(count, _)| count).sum::<u32>(), 9, "{method}");
@@ -368,8 +368,8 @@ fn gamma_is_the_share_of_the_clips_unless_given() {
         (&[("clip", "0.5"), ("clip_difference", "0.7")][..], 0.99),
         (&[("clip", "2"), ("gamma", "0.4")][..], 0.4),
     ] {
-        let asked = with(request("dp-srm", NET, 500, Neighbours::ReplaceOne), given);
-        let planned = plan(&with(asked, &[("steps", "3")])).unwrap();
+        let request = with(request("dp-srm", NET, 500, Neighbours::ReplaceOne), given);
+        let planned = plan(&with(request, &[("steps", "3")])).unwrap();
         let settled = planned.request().task.method.settings().gamma.unwrap();
         assert!((settled - gamma).abs() < 1e-12, "{given:?}: {settled}");
         // Planning the settled request again changes nothing.
@@ -421,17 +421,17 @@ fn run(planned: &Plan<Network>, data: &Dataset, seed: u64) -> Tensors {
 /// Exact sums claim finite arithmetic, and give the same bits in any order of the records.
 #[test]
 fn exact_sums_have_the_same_bits_in_any_order() {
-    let asked = with(
+    let request = with(
         request("dp-gd", NET, 60, Neighbours::ReplaceOne),
         &[("sums", "exact"), ("steps", "7")],
     );
-    let planned = plan(&asked).unwrap();
+    let planned = plan(&request).unwrap();
     assert_eq!(planned.arithmetic(), Arithmetic::Finite);
     let mut all = rows(60);
     let one = run(&planned, &table(&all), 3);
     all.reverse();
     assert_eq!(one, run(&planned, &table(&all), 3));
-    let float = plan(&with(asked, &[("sums", "float")])).unwrap();
+    let float = plan(&with(request, &[("sums", "float")])).unwrap();
     assert_eq!(float.arithmetic(), Arithmetic::Real);
     let near = run(&float, &table(&all), 3).numbers();
     let far = one.numbers().iter().zip(&near).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
@@ -469,7 +469,7 @@ fn frozen_layers_keep_public_weights() {
         (PublicFile { claims: Some([-1.0, 0.0]), ..named.clone() }, "numbers from 0"),
     ] {
         let refused = plan(&from(bad)).unwrap_err();
-        assert!(matches!(refused, LearnError::Asked { .. }), "{refused}");
+        assert!(matches!(refused, LearnError::InvalidRequest { .. }), "{refused}");
         assert!(refused.to_string().contains(words), "{refused}");
     }
     let asked = from(named.clone());
@@ -483,7 +483,7 @@ fn frozen_layers_keep_public_weights() {
     let row = |weights: &[f32]| Matrix::Dense(DenseMatrix::new(weights.to_vec(), 1, weights.len()));
     for (bad, words) in [(net.initial(8), "SHA-256"), (vec![0.0; 3], "3 numbers")] {
         let refused = planned.clone().with_public(&row(&bad)).unwrap_err();
-        assert!(matches!(refused, LearnError::Asked { .. }), "{refused}");
+        assert!(matches!(refused, LearnError::InvalidRequest { .. }), "{refused}");
         assert!(refused.to_string().contains(words), "{refused}");
     }
     let planned = planned.with_public(&row(&public)).unwrap();
@@ -528,10 +528,10 @@ fn baselines_begin_from_public_weights() {
             |weights: &[f32]| Matrix::Dense(DenseMatrix::new(weights.to_vec(), 1, weights.len()));
         assert!(planned.clone().with_public(&row(&net.initial(8))).is_err(), "other weights");
         let planned = planned.with_public(&row(&public)).unwrap();
-        let found = run(&planned).unwrap().into_parts().0;
+        let actual = run(&planned).unwrap().into_parts().0;
         // So short a step hardly moves the weights.
         let far = |(now, then): (f32, &f32)| (now - then).abs() > 1e-20;
-        let flat = found.flat(&net).unwrap();
+        let flat = actual.flat(&net).unwrap();
         assert!(!flat.into_iter().zip(&public).any(far), "{method}");
     }
     let seeded = plan(&request("dp-sgd", NET, 200, Neighbours::ReplaceOne)).unwrap();
@@ -542,10 +542,10 @@ fn baselines_begin_from_public_weights() {
 /// A seed that a file cannot hold exactly is refused before anything is paid for.
 #[test]
 fn seeds_beyond_what_a_file_holds_are_refused() {
-    let asked = request("dp-sgd", NET, 200, Neighbours::ReplaceOne);
+    let request = request("dp-sgd", NET, 200, Neighbours::ReplaceOne);
     for (seed, fine) in [((1 << 53) - 1, true), (1 << 53, false), (u64::MAX, false)] {
-        let task = Network { begin: Some(Begin::Seed(seed)), ..asked.task.clone() };
-        let planned = plan(&Request { task, ..asked.clone() });
+        let task = Network { begin: Some(Begin::Seed(seed)), ..request.task.clone() };
+        let planned = plan(&Request { task, ..request.clone() });
         assert_eq!(planned.is_ok(), fine, "{seed}");
     }
 }
@@ -554,11 +554,11 @@ fn seeds_beyond_what_a_file_holds_are_refused() {
 #[test]
 fn sums_are_exact_unless_floats_are_asked_for() {
     for method in ["dp-sgd", "dp-adam", "dp-lssgd", "dp-lsadam", "dp-srm", "dp-gd", "rrpsgd"] {
-        let asked = with(request(method, NET, 200, Neighbours::AddRemove), &[("steps", "9")]);
-        let planned = plan(&asked).unwrap();
+        let request = with(request(method, NET, 200, Neighbours::AddRemove), &[("steps", "9")]);
+        let planned = plan(&request).unwrap();
         assert_eq!(planned.arithmetic(), Arithmetic::Finite, "{method}");
         assert_eq!(planned.request().task.method.settings().sums, Some(Sums::Exact), "{method}");
-        let float = plan(&with(asked, &[("sums", "float")])).unwrap();
+        let float = plan(&with(request, &[("sums", "float")])).unwrap();
         assert_eq!(float.arithmetic(), Arithmetic::Real, "{method}");
         assert!(float.notes().iter().any(|note| note.contains("grows with the number")));
     }
@@ -649,9 +649,9 @@ fn the_baselines_learn() {
     for method in ["non-private", "storm"] {
         let smooth = NET.replace("{\"kind\": \"group-norm\", \"groups\": 1}, ", "");
         let task = Network::new(described(&smooth), method.parse().unwrap());
-        let asked = Request::new(schema.clone(), 400, Neighbours::ReplaceOne, task);
+        let request = Request::new(schema.clone(), 400, Neighbours::ReplaceOne, task);
         let settings = [("batch", "40"), ("steps", "400"), ("rate", "0.5")];
-        let planned = plan(&with(asked, &settings)).unwrap();
+        let planned = plan(&with(request, &settings)).unwrap();
         let mut source = FixedSeed::new(1);
         let release = planned.run(&data, &mut source, &AtomicBool::new(false)).unwrap();
         let released = Released::<Network>::from_release(release).unwrap();
@@ -688,7 +688,8 @@ fn a_training_goes_on_where_it_was_put_aside() {
         drop(ready().unwrap());
         let begun = ready().unwrap().begin(&planned, &mut source).unwrap();
         assert!(ready().is_err(), "there already");
-        let Advanced::Aside(aside) = begun.advance(&data, 3, &mut source, &stop).unwrap() else {
+        let Advanced::SuspendedStream(aside) = begun.advance(&data, 3, &mut source, &stop).unwrap()
+        else {
             panic!("{method}: at its end")
         };
         assert_eq!(aside.taken(), 3);
@@ -699,7 +700,8 @@ fn a_training_goes_on_where_it_was_put_aside() {
         let other =
             plan(&with(request(method, &wide, 200, Neighbours::ReplaceOne), &settings)).unwrap();
         assert!(read.is_of(&other).unwrap_err().to_string().contains("another network"));
-        let Advanced::Aside(_) = read.advance(&data, 2, &mut source, &stop).unwrap() else {
+        let Advanced::SuspendedStream(_) = read.advance(&data, 2, &mut source, &stop).unwrap()
+        else {
             panic!("{method}: at its end")
         };
         // An older state is a copy that was resumed already.
@@ -747,8 +749,8 @@ fn what_cannot_be_put_aside_is_refused_before_anything_is_paid() {
     let folder = tempfile::tempdir().unwrap();
     let data = table(&rows(200));
     let ready = |method: &str, place: &str, data: &Dataset| {
-        let asked = request(method, NET, 200, Neighbours::ReplaceOne);
-        let planned = plan(&with(asked, &[("steps", "7")])).unwrap();
+        let request = request(method, NET, 200, Neighbours::ReplaceOne);
+        let planned = plan(&with(request, &[("steps", "7")])).unwrap();
         Checkpointed::ready(&planned, None, &folder.path().join(place), data)
             .map(drop)
             .map_err(|error| error.to_string())

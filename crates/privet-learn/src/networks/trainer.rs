@@ -1,10 +1,10 @@
 //! A method's plan, and the execution of a training from its first step to its last.
 
-use super::begins::Begins;
 use super::examples::Examples;
+use super::initial_weights::InitialWeights;
 use super::options::Settings;
 use super::tensors::Tensors;
-use super::update::{Question, Training};
+use super::update::{Query, Training};
 use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::release::ask::ask;
@@ -12,7 +12,7 @@ use crate::release::note::Note;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_data::matrix::Matrix;
-use privet_dp::gate::{Arithmetic, GateError, Noised, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Session};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl Worker {
 /// A training whose queries are answered one by one.
 pub(crate) trait Trainer: Procedure<Network> {
     /// Network and initial weights.
-    fn begins(&self) -> &Begins;
+    fn begins(&self) -> &InitialWeights;
 
     /// Returns the training with the initial weights of a public file.
     fn begun_from(&self, row: &Matrix) -> Result<Arc<dyn Trainer>, LearnError>;
@@ -56,10 +56,10 @@ pub(crate) trait Trainer: Procedure<Network> {
     fn answer(
         &self,
         examples: &Examples,
-        question: &Question,
+        query: &Query,
         session: &mut Session<'_>,
         watch: &StepWatch<'_>,
-    ) -> Result<Noised<Vec<f64>>, GateError>;
+    ) -> Result<Noisy<Vec<f64>>, GateError>;
 }
 
 /// Runs a training from its first step to its last.
@@ -69,12 +69,12 @@ pub(super) fn train(
     table: &dyn Table,
     session: &mut Session<'_>,
     monitor: &dyn Monitor,
-) -> Result<Noised<Tensors>, LearnError> {
+) -> Result<Noisy<Tensors>, LearnError> {
     trainer.begins().weights()?;
     let examples = Examples::of(facts, table)?;
     let watch = StepWatch::new(monitor);
-    ask::<Training>(session, &watch, |question, session| {
-        Ok(trainer.answer(&examples, question, session, &watch)?)
+    ask::<Training>(session, &watch, |query, session| {
+        Ok(trainer.answer(&examples, query, session, &watch)?)
     })
 }
 

@@ -138,7 +138,7 @@ pub(crate) struct Start {
 /// A query of the sum of gradients at a point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Question {
+pub(crate) struct Query {
     /// Number of earlier answers.
     pub step: u32,
     /// All weights.
@@ -169,7 +169,7 @@ pub const ADAM_FLOOR: f64 = 1e-8;
 
 impl Walk for Training {
     type Start = Start;
-    type Question = Question;
+    type Query = Query;
     type Answer = Vec<f64>;
     type Artefact = Tensors;
 
@@ -184,7 +184,7 @@ impl Walk for Training {
         Self { start, heard: 0, direction: zero.clone(), second, mean: zero, point, before: None }
     }
 
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, Tensors> {
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, Tensors> {
         let steps = self.start.schedule.steps;
         if let Some(answer) = answer {
             let averaged = self.start.schedule.averaged.clamp(1, steps.max(1));
@@ -206,7 +206,7 @@ impl Walk for Training {
             return Next::Release(self.start.layout.cut(&self.all(&self.mean)));
         }
         let (step, at) = (self.heard, self.all(&self.point));
-        Next::Ask(Question { step, at, before: self.before.clone() })
+        Next::Ask(Query { step, at, before: self.before.clone() })
     }
 }
 
@@ -305,9 +305,9 @@ mod tests {
         Training::begin(Start { schedule, weights: vec![1.0, 0.0, 7.0], layout, running: None })
     }
 
-    fn asked(next: Next<Question, Tensors>) -> Question {
+    fn asked(next: Next<Query, Tensors>) -> Query {
         match next {
-            Next::Ask(question) => question,
+            Next::Ask(query) => query,
             other => panic!("{other:?}"),
         }
     }
@@ -317,7 +317,7 @@ mod tests {
         let mut walk = training(schedule(Rule::Momentum(0.5)));
         assert_eq!(
             asked(walk.next(None)),
-            Question { step: 0, at: vec![1.0, 0.0, 7.0], before: None }
+            Query { step: 0, at: vec![1.0, 0.0, 7.0], before: None }
         );
         // The first answer is divided by 4: v = (1, 0), θ = (0.5, 0).
         assert_eq!(asked(walk.next(Some(vec![4.0, 0.0]))).at, [0.5, 0.0, 7.0]);

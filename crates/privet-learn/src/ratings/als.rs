@@ -36,7 +36,7 @@ pub(super) const INFO: Info = Info {
     source: "Koren, Bell and Volinsky 2009",
     guarantee: NONE,
     settings: PlainAls::SETTINGS,
-    noised: "nothing",
+    noisy: "nothing",
     private: false,
     covers: Covers::ALL,
     more: (),
@@ -135,9 +135,9 @@ fn turned(state: &GlobalState, table: &dyn Table) -> Result<GlobalState, LearnEr
             }
         }
         let ridge: Vec<f64> = (0..size).map(|place| RIDGES[place.min(1)]).collect();
-        let found = solve(gram, &ridge, right.to_vec());
-        next.offsets[item] = found[0];
-        next.vectors[item].copy_from_slice(&found[1..]);
+        let minimiser = solve(gram, &ridge, right.to_vec());
+        next.offsets[item] = minimiser[0];
+        next.vectors[item].copy_from_slice(&minimiser[1..]);
     }
     Ok(next)
 }

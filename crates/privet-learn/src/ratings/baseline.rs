@@ -31,10 +31,10 @@ pub(super) fn no_budget(method: &'static str) -> LearnError {
 
 /// Exact answer to a query.
 pub(super) fn exactly(
-    question: &impl local::Question,
+    query: &impl local::Query,
     table: &dyn Table,
 ) -> Result<Vec<f64>, LearnError> {
-    let sums = counted(question, table)?;
+    let sums = counted(query, table)?;
     Ok(sums.counts.iter().map(|count| *count as f64 * sums.unit).collect())
 }
 
@@ -46,15 +46,15 @@ pub(super) fn walked<W>(
 ) -> Result<Factors, LearnError>
 where
     W: Walk<Answer = Vec<f64>, Artefact = Factors>,
-    W::Question: local::Question,
+    W::Query: local::Query,
 {
     let (mut answer, mut asked) = (None, 0);
     loop {
         match walk.next(answer.take()) {
-            Next::Ask(question) => {
+            Next::Ask(query) => {
                 asked += 1;
                 going_on(monitor, asked)?;
-                answer = Some(exactly(&question, table)?);
+                answer = Some(exactly(&query, table)?);
             }
             Next::Release(factors) => return Ok(factors),
             Next::End => return Err(GateError::NotAsPlanned.into()),
@@ -85,7 +85,7 @@ pub(super) mod mean {
         source: "this project",
         guarantee: NONE,
         settings: &[],
-        noised: "nothing",
+        noisy: "nothing",
         private: false,
         covers: Covers::ALL,
         more: (),

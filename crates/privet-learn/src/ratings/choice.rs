@@ -12,9 +12,9 @@
 //!
 //! Tested by `choosing_items_moves_no_further_than_is_charged` and `tests/all/completion.rs`.
 
-use super::asking::Asking;
+use super::execution::MethodPlan;
 use super::factors::Factors;
-use super::local::{LocalState, Question, Tally};
+use super::local::{LocalState, Query, Tally};
 use super::moments;
 use super::shape::Shape;
 use crate::LearnError;
@@ -89,22 +89,23 @@ pub(crate) enum Narrow<Q> {
         /// Indices in the list, ascending.
         chosen: Vec<u32>,
         /// Query about these items.
-        question: Q,
+        #[serde(rename = "question")]
+        query: Q,
     },
 }
 
-impl<Q: Question> Question for Narrow<Q> {
+impl<Q: Query> Query for Narrow<Q> {
     fn coordinates(&self) -> usize {
         match self {
             Self::Counts { items } => *items,
-            Self::Of { question, .. } => question.coordinates(),
+            Self::Of { query, .. } => query.coordinates(),
         }
     }
 
     fn unit(&self) -> f64 {
         match self {
             Self::Counts { .. } => UNIT,
-            Self::Of { question, .. } => question.unit(),
+            Self::Of { query, .. } => query.unit(),
         }
     }
 
@@ -114,24 +115,24 @@ impl<Q: Question> Question for Narrow<Q> {
                 let weight = moments::weight(SPREAD, user.items().len());
                 user.items().iter().for_each(|item| into.add(*item as usize, weight));
             }
-            Self::Of { chosen, question } => question.add(&user.only(chosen), into),
+            Self::Of { chosen, query } => query.add(&user.only(chosen), into),
         }
     }
 }
 
 /// Walk that chooses items and then runs the method's walk on them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(bound = "S: Asking")]
-pub(crate) struct Narrowing<S: Asking> {
+#[serde(bound = "S: MethodPlan")]
+pub(crate) struct Narrowing<S: MethodPlan> {
     choosing: Choosing,
     sizes: S,
     chosen: Vec<u32>,
     of: Option<S::Walk>,
 }
 
-impl<S: Asking> Walk for Narrowing<S> {
+impl<S: MethodPlan> Walk for Narrowing<S> {
     type Start = (Choosing, S);
-    type Question = Narrow<S::Question>;
+    type Query = Narrow<S::Query>;
     type Answer = Vec<f64>;
     type Artefact = Factors;
 
@@ -139,7 +140,7 @@ impl<S: Asking> Walk for Narrowing<S> {
         Self { choosing, sizes, chosen: Vec::new(), of: None }
     }
 
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Self::Question, Factors> {
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Self::Query, Factors> {
         let next = match (&mut self.of, answer) {
             (None, None) => return Next::Ask(Narrow::Counts { items: self.choosing.items }),
             (None, Some(counts)) => {
@@ -149,7 +150,7 @@ impl<S: Asking> Walk for Narrowing<S> {
             (Some(of), answer) => of.next(answer),
         };
         match next {
-            Next::Ask(question) => Next::Ask(Narrow::Of { chosen: self.chosen.clone(), question }),
+            Next::Ask(query) => Next::Ask(Narrow::Of { chosen: self.chosen.clone(), query }),
             Next::Release(of) => {
                 let items = self.chosen.clone();
                 Next::Release(Factors::Chosen(Chosen { items, of: Box::new(of) }))
@@ -201,7 +202,7 @@ impl Chosen {
 mod tests {
     use super::*;
     use crate::ratings::local::told;
-    use crate::ratings::spectral::Question as Inner;
+    use crate::ratings::spectral::Query as Inner;
     use privet_core::Unit;
     use proptest::prelude::*;
 
@@ -219,8 +220,8 @@ mod tests {
         /// One user added, removed or exchanged for any other.
         #[test]
         fn choosing_items_moves_no_further_than_is_charged(one in user(), other in user()) {
-            let question: Narrow<Inner> = Narrow::Counts { items: 200 };
-            let [mine, hers] = [&one, &other].map(|user| told(&question, user));
+            let query: Narrow<Inner> = Narrow::Counts { items: 200 };
+            let [mine, hers] = [&one, &other].map(|user| told(&query, user));
             let square = |a: &[f64], b: &[f64]| {
                 a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>()
             };

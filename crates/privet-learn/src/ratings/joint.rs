@@ -17,14 +17,14 @@ use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 
 /// One user's own ratings, with public facts.
-struct Own {
+struct LocalUser {
     user: LocalState,
     shape: Shape,
     most: usize,
 }
 
 /// A user's part: a function of the release and of their own ratings alone.
-fn told(factors: &Factors, own: Own) -> Vec<Recommended> {
+fn told(factors: &Factors, own: LocalUser) -> Vec<Recommended> {
     factors.recommend(&own.user, &own.shape, own.most)
 }
 
@@ -55,13 +55,13 @@ pub fn learn_jointly(
     let start = procedure.walk().ok_or(GateError::NotAsPlanned)?;
     let session = Session::start_walking(events.clone(), start, source);
     let mut session = session.entered_in(plan.entered().cloned());
-    let noised = procedure.run(plan.facts(), data, &mut session, monitor)?;
+    let noisy = procedure.run(plan.facts(), data, &mut session, monitor)?;
     let own = |row: usize| {
         let user = LocalState::of(&data.features, row);
-        Private::new(Own { user, shape: plan.facts().clone(), most })
+        Private::new(LocalUser { user, shape: plan.facts().clone(), most })
     };
     let users = (0..data.features.rows()).map(own).collect();
-    Ok(session.settle_jointly(noised, users, told, plan.statement(*guarantee)?)?)
+    Ok(session.settle_jointly(noisy, users, told, plan.statement(*guarantee)?)?)
 }
 
 /// Makes `most` recommendations for one user, from an earlier release and their own ratings. The
@@ -72,7 +72,7 @@ pub fn recommended(
     user: LocalState,
     most: usize,
 ) -> Result<Part<Vec<Recommended>>, LearnError> {
-    let own = Own { user, shape: Complete::facts(released.request())?, most };
+    let own = LocalUser { user, shape: Complete::facts(released.request())?, most };
     Part::of(released.artefact(), released.certificate(), Private::new(own), told).map_err(
         |error: CertificateError| LearnError::NotAModel {
             path: "the model".into(),

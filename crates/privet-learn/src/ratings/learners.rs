@@ -1,12 +1,12 @@
 //! Registry of the methods for completing ratings (`registry.rs`).
 
 use super::als::{self, PlainAls};
-use super::asking::{Asked, Asking};
+use super::alternatives::{Als, CleansedSvd, als as private_als, cleansed_svd};
 use super::baseline::{Decided, Mean, mean};
 use super::choice::{self, Choosing};
+use super::execution::{MethodPlan, PlannedMethod};
 use super::moments::baseline as non_private;
 use super::moments::{self, Moments, NonPrivate};
-use super::rivals::{Als, CleansedSvd, als as private_als, cleansed_svd};
 use super::spectral::{
     FrankWolfe, Oja, Pgd, PlainFrankWolfe, PlainPgd, Svd, frank_wolfe, oja, pgd, plain_frank_wolfe,
     plain_pgd, svd,
@@ -43,8 +43,8 @@ pub(super) struct Decision {
 }
 
 impl Decision {
-    pub(super) fn new(sizes: impl Asking, settling: &Settling<'_>, settled: Method) -> Self {
-        let procedure = Arc::new(Asked { sizes, choosing: settling.choosing });
+    pub(super) fn new(sizes: impl MethodPlan, settling: &Settling<'_>, settled: Method) -> Self {
+        let procedure = Arc::new(PlannedMethod { sizes, choosing: settling.choosing });
         Self { procedure, settled }
     }
 }

@@ -2,14 +2,14 @@
 //! leaves.
 //!
 //! ```text
-//!   everyone: GlobalState ──question──► LocalState ──clipped, truncated──► Tally ──noise──► everyone
+//!   everyone: GlobalState ──query──► LocalState ──clipped, truncated──► Tally ──noise──► everyone
 //!                                          └──► her own predictions, which stay with her
 //! ```
 //!
 //! A [`LocalState`] can be neither serialised nor printed. A user's contribution goes into a [`Tally`],
 //! integers that are summed over all users and read by a mechanism alone; a holder of one user's row
 //! could add a share of noise or a mask to it before passing it on. Queries are answered by
-//! [`super::asking`].
+//! [`super::execution`].
 
 use super::shape::each_rating;
 use privet_data::matrix::Matrix;
@@ -20,7 +20,7 @@ use rayon::prelude::*;
 use std::fmt;
 
 /// A query of all users: each adds a vector, and the sum gets noise.
-pub(super) trait Question: Sync {
+pub(super) trait Query: Sync {
     /// Number of coordinates of the answer.
     fn coordinates(&self) -> usize;
     /// Unit of the answer, a power of two.
@@ -119,19 +119,16 @@ const MOST_ROWS: usize = 1 << 20;
 
 /// The sum over all users, for a mechanism alone.
 pub(super) fn total(
-    question: &impl Question,
+    query: &impl Query,
     table: &dyn Table,
 ) -> Result<Private<ExactCounts>, RecordsError> {
-    counted(question, table).map(Private::new)
+    counted(query, table).map(Private::new)
 }
 
 /// The exact sum, for baselines without privacy. Integers: the same from any back end, by any number of
 /// threads.
-pub(super) fn counted(
-    question: &impl Question,
-    table: &dyn Table,
-) -> Result<ExactCounts, RecordsError> {
-    let (coordinates, unit) = (question.coordinates(), question.unit());
+pub(super) fn counted(query: &impl Query, table: &dyn Table) -> Result<ExactCounts, RecordsError> {
+    let (coordinates, unit) = (query.coordinates(), query.unit());
     let mut counts = vec![0_i128; coordinates];
     table.visit(&mut |rows| {
         let all = rows.features.rows();
@@ -144,7 +141,7 @@ pub(super) fn counted(
                 let mut user = LocalState::default();
                 for row in number * piece..((number + 1) * piece).min(all) {
                     user.read(&rows.features, row);
-                    question.add(&user, &mut tally);
+                    query.add(&user, &mut tally);
                 }
                 tally
             })
@@ -159,9 +156,9 @@ pub(super) fn counted(
 
 /// One user's vector, for tests of its norm.
 #[cfg(test)]
-pub(super) fn told(question: &impl Question, user: &LocalState) -> Vec<f64> {
-    let mut tally = Tally { counts: vec![0; question.coordinates()], unit: question.unit() };
-    question.add(user, &mut tally);
+pub(super) fn told(query: &impl Query, user: &LocalState) -> Vec<f64> {
+    let mut tally = Tally { counts: vec![0; query.coordinates()], unit: query.unit() };
+    query.add(user, &mut tally);
     tally.counts.iter().map(|count| *count as f64 * tally.unit).collect()
 }
 

@@ -7,7 +7,7 @@
 //! | [`moments`] | offsets and factors of items from a few noisy sums, the default |
 //! | `als`, `baseline` | baselines without privacy |
 //! | [`spectral`] | Frank–Wolfe, Oja, projected descent and a subspace, after Thakkar's thesis |
-//! | [`rivals`] | alternating least squares, and a subspace after cleansing |
+//! | [`alternatives`] | alternating least squares, and a subspace after cleansing |
 //! | `asking` | the common execution of methods: queries to users, answered as noisy sums |
 //! | `choice` | a private choice of the most rated items |
 //! | [`joint`] | predictions for each user, each with a certificate |
@@ -32,9 +32,10 @@
 //! private (a user can come with few ratings or many), and only the declared one is used.
 
 mod als;
-mod asking;
+pub mod alternatives;
 mod baseline;
 mod choice;
+mod execution;
 pub mod factors;
 pub mod joint;
 pub mod learners;
@@ -42,7 +43,6 @@ mod local;
 pub mod measure;
 pub mod moments;
 mod report;
-pub mod rivals;
 pub mod shape;
 pub mod spectral;
 
@@ -56,7 +56,7 @@ pub use moments::GlobalState;
 pub use shape::Shape;
 
 use crate::release::allowance::Allowance;
-use crate::release::covers::Asked;
+use crate::release::covers::RequestFacts;
 use crate::release::note::Condition;
 use crate::release::plan::no_budget;
 use crate::release::task::{Planned, Task, Work};
@@ -163,13 +163,13 @@ impl Task for Complete {
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         let allowance = Allowance::new(budget, &request.noise);
         let method = &request.task.method;
-        let asked = Asked {
+        let requested = RequestFacts {
             relation: request.relation(),
             pure: allowance.is_pure(),
             calibration: request.calibration,
             problems: 1,
         };
-        method.info().covers.check(method.name(), asked)?;
+        method.info().covers.check(method.name(), requested)?;
         let open = Settling { allowance, choosing: None };
         let (settling, items) = match request.task.top {
             Some(keep) => {
@@ -200,8 +200,8 @@ impl Task for Complete {
         }
     }
 
-    fn noised(&self) -> &'static str {
-        self.method.info().noised
+    fn noise_on(&self) -> &'static str {
+        self.method.info().noisy
     }
 
     fn summary(&self) -> String {
@@ -210,9 +210,14 @@ impl Task for Complete {
 }
 
 /// Error if the monitor stops the run before the next query.
-fn going_on(monitor: &dyn Monitor, asked: u32) -> Result<(), LearnError> {
+fn going_on(monitor: &dyn Monitor, query_count: u32) -> Result<(), LearnError> {
     let (gradient_norm, tolerance) = (f64::INFINITY, 0.0);
-    match monitor.proceed(Progress { iteration: asked, gradient_norm, tolerance, precise: false }) {
+    match monitor.proceed(Progress {
+        iteration: query_count,
+        gradient_norm,
+        tolerance,
+        precise: false,
+    }) {
         true => Ok(()),
         false => Err(LearnError::Solve(SolveError::Stopped)),
     }

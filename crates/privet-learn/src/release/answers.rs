@@ -5,9 +5,9 @@
 //! add its share of the noise, and no one would ever open the exact sum.
 
 use crate::LearnError;
-use privet_dp::gate::{GateError, Noised, Private, Session};
+use privet_dp::gate::{GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace};
-use privet_optim::sum::{Exact, ExactAnswer, Less, Records};
+use privet_optim::sum::{Exact, ExactAnswer, Recentring, Records};
 
 /// The noise on a sum; its sensitivity must be that of all queries together.
 #[derive(Debug, Clone, PartialEq)]
@@ -21,19 +21,19 @@ pub enum SumNoise {
 /// Several sums at once: query i goes to the records of problem i, and the answers form one vector of
 /// integer multiples of `unit`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Questions {
+pub struct Queries {
     /// The queries, one per problem.
     pub each: Vec<Exact>,
     /// The unit of the answers, a power of two.
     pub unit: f64,
     /// Subtracted from each answer before the noise.
-    pub less: Option<Less>,
+    pub recentring: Option<Recentring>,
 }
 
-impl Questions {
+impl Queries {
     /// With nothing subtracted from the answers.
     pub fn of(each: Vec<Exact>, unit: f64) -> Self {
-        Self { each, unit, less: None }
+        Self { each, unit, recentring: None }
     }
 }
 
@@ -43,10 +43,10 @@ pub trait Answers {
     /// release the exact sums.
     fn answer(
         &self,
-        questions: &Questions,
+        questions: &Queries,
         noise: &SumNoise,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, LearnError>;
+    ) -> Result<Noisy<Vec<f64>>, LearnError>;
 }
 
 /// Records of this process, one set per problem.
@@ -54,30 +54,30 @@ pub struct Here<'a>(pub Vec<Box<dyn Records + 'a>>);
 
 impl Here<'_> {
     /// The exact sums; `None` if a query fails or its sum is not exact.
-    pub(crate) fn sums(&self, questions: &Questions) -> Option<ExactCounts> {
+    pub(crate) fn sums(&self, questions: &Queries) -> Option<ExactCounts> {
         let mut counts = Vec::new();
         if self.0.len() != questions.each.len() {
             return None;
         }
-        for (records, question) in self.0.iter().zip(&questions.each) {
-            let ExactAnswer::Units(sum) = records.exact(question).ok()? else { return None };
+        for (records, query) in self.0.iter().zip(&questions.each) {
+            let ExactAnswer::Units(sum) = records.exact(query).ok()? else { return None };
             counts.extend(sum.into_units()?);
         }
-        let Some(less) = &questions.less else {
+        let Some(recentring) = &questions.recentring else {
             return Some(ExactCounts { counts, unit: questions.unit });
         };
-        let unit = questions.unit / 2_f64.powi(less.bits as i32);
-        Some(ExactCounts { counts: less.taken_from(&counts)?, unit })
+        let unit = questions.unit / 2_f64.powi(recentring.bits as i32);
+        Some(ExactCounts { counts: recentring.taken_from(&counts)?, unit })
     }
 }
 
 impl Answers for Here<'_> {
     fn answer(
         &self,
-        questions: &Questions,
+        questions: &Queries,
         noise: &SumNoise,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
+    ) -> Result<Noisy<Vec<f64>>, LearnError> {
         let sums = Private::new(self.sums(questions).ok_or(GateError::Unanswered)?);
         Ok(match noise {
             SumNoise::Gaussian(gaussian) => gaussian.run_units(sums, session)?,

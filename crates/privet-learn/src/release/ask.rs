@@ -6,14 +6,14 @@
 
 use crate::LearnError;
 use crate::release::watch::StepWatch;
-use privet_dp::gate::{GateError, Noised, Session, Walk};
+use privet_dp::gate::{GateError, Noisy, Session, Walk};
 
 /// Runs a walk from its start to its release. `answer` answers one query from the records.
 pub(crate) fn ask<W: Walk>(
     session: &mut Session<'_>,
     watch: &StepWatch<'_>,
-    answer: impl FnMut(&W::Question, &mut Session<'_>) -> Result<Noised<W::Answer>, LearnError>,
-) -> Result<Noised<W::Artefact>, LearnError> {
+    answer: impl FnMut(&W::Query, &mut Session<'_>) -> Result<Noisy<W::Answer>, LearnError>,
+) -> Result<Noisy<W::Artefact>, LearnError> {
     let mut walk = session.begin::<W>()?;
     let released = session.walk(&mut walk, answer);
     watch.went_on()?;
@@ -24,10 +24,10 @@ pub(crate) fn ask<W: Walk>(
 pub(crate) fn ask_by_steps<W: Walk>(
     session: &mut Session<'_>,
     watch: &StepWatch<'_>,
-    mut answer: impl FnMut(&W::Question, &mut Session<'_>) -> Result<Noised<W::Answer>, LearnError>,
-) -> Result<Noised<W::Artefact>, LearnError> {
-    ask::<W>(session, watch, |question, session| match watch.step() {
-        true => answer(question, session),
+    mut answer: impl FnMut(&W::Query, &mut Session<'_>) -> Result<Noisy<W::Answer>, LearnError>,
+) -> Result<Noisy<W::Artefact>, LearnError> {
+    ask::<W>(session, watch, |query, session| match watch.step() {
+        true => answer(query, session),
         false => Err(GateError::Unanswered.into()),
     })
 }

@@ -95,22 +95,25 @@ impl Covers {
     };
 
     /// Refuses a request that is not covered; the error names the covered alternative.
-    pub(crate) fn check(&self, method: &str, asked: Asked) -> Result<(), LearnError> {
+    pub(crate) fn check(&self, method: &str, requested: RequestFacts) -> Result<(), LearnError> {
         let refusals = [
-            (asked.calibration == Calibration::Printed, self.printed),
-            (asked.relation.unit.records() > 1, self.users),
-            (!asked.relation.count_is_public(), self.private_count),
-            (asked.pure, self.pure),
-            (asked.problems > 1, self.several),
+            (requested.calibration == Calibration::Printed, self.printed),
+            (requested.relation.unit.records() > 1, self.users),
+            (!requested.relation.count_is_public(), self.private_count),
+            (requested.pure, self.pure),
+            (requested.problems > 1, self.several),
         ];
         let who = format!("method {method}");
-        refusals.iter().filter(|(asked, _)| *asked).try_for_each(|(_, cover)| cover.refused(&who))
+        refusals
+            .iter()
+            .filter(|(requested, _)| *requested)
+            .try_for_each(|(_, cover)| cover.refused(&who))
     }
 }
 
 /// The properties of a request that any method may refuse.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Asked {
+pub(crate) struct RequestFacts {
     /// The neighbouring tables.
     pub relation: Relation,
     /// True if δ = 0.

@@ -67,7 +67,7 @@ pub trait Offered: Family {
         budget: &Budgeted,
         (schema, rows): (&Schema, u64),
     ) -> Result<Request<Self>, LearnError> {
-        let odd = |error: serde_json::Error| LearnError::Asked {
+        let odd = |error: serde_json::Error| LearnError::InvalidRequest {
             name: Self::VERB,
             what: error.to_string(),
         };

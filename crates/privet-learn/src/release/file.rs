@@ -14,7 +14,7 @@ use crate::families::{FORMAT_1, Loaded};
 use crate::release::released::Released;
 use crate::release::strict;
 use crate::release::task::{Artefact, Task};
-use privet_data::write::{self, Existing, Kept};
+use privet_data::write::{self, Existing, Written};
 use privet_dp::gate::{Certificate, CertificateError, Signer, seal};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -112,7 +112,7 @@ pub fn save<T: Task>(
     path: &Path,
     secret: Option<&[u8; 32]>,
     existing: Existing,
-) -> Result<Kept, LearnError> {
+) -> Result<Written, LearnError> {
     Ok(write::keep(path, to_json(released, secret)?.as_bytes(), existing)?)
 }
 

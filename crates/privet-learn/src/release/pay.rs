@@ -9,7 +9,7 @@ use crate::release::run;
 use crate::release::task::Task;
 use privet_data::Schema;
 use privet_dp::account::Guarantee;
-use privet_dp::gate::{Entered, Purse, Spend};
+use privet_dp::gate::{LedgerEntry, Purse, Spend};
 use privet_dp::noise::Origin;
 use std::convert::Infallible;
 use std::fmt;
@@ -51,7 +51,7 @@ pub trait Payer {
     fn recognise(&mut self, print: Self::Print) -> Result<(), Self::Error>;
 
     /// Spends the whole reservation at once, for sessions that are suspended and resumed. Returns the entry, if any.
-    fn spend_whole(self, spend: &Spend) -> Result<Option<Entered>, Self::Error>;
+    fn spend_whole(self, spend: &Spend) -> Result<Option<LedgerEntry>, Self::Error>;
 
     /// Closes the entry of a release that was stored. If it fails the release stays valid, and its entry counts as spent.
     fn close(&mut self) -> Result<(), Self::Error>;
@@ -99,7 +99,7 @@ impl<E: From<LearnError>> Payer for NoPayer<E> {
         match print {}
     }
 
-    fn spend_whole(self, _spend: &Spend) -> Result<Option<Entered>, E> {
+    fn spend_whole(self, _spend: &Spend) -> Result<Option<LedgerEntry>, E> {
         Ok(None)
     }
 

@@ -2,22 +2,22 @@
 
 use crate::LearnError;
 use crate::release::allowance::scales;
-use crate::release::bought;
 use crate::release::note::{Condition, Note};
+use crate::release::private_estimates;
 use crate::release::request::{Calibration, Request};
 use crate::release::rounding::near;
 use crate::release::run;
 use crate::release::settings::Shown;
 use crate::release::task::{Planned, Procedure, Task, Work};
-use crate::release::weight_laws::WeightLaws;
+use crate::release::weight_noise::WeightNoise;
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
 use privet_data::schema::Origin;
 use privet_dp::account::{self, Event, Filter, Guarantee};
-use privet_dp::gate::{Arithmetic, Entered, Purse, Release, Spend, Statement};
+use privet_dp::gate::{Arithmetic, LedgerEntry, Purse, Release, Spend, Statement};
 use privet_dp::mechanism::joint::{all_charged, taken_of_delta};
-use privet_dp::mechanism::shares::{Among, NoiseMode, Together};
+use privet_dp::mechanism::shares::{NoiseMode, Participants, PartyChannel};
 use privet_dp::noise::Source;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -36,7 +36,7 @@ pub struct Plan<T: Task> {
     pub(in crate::release) arithmetic: Arithmetic,
     pub(in crate::release) notes: Vec<Note>,
     /// The ledger entry that has already spent it, for a stream that keeps a journal of its own.
-    pub(in crate::release) entered: Option<Entered>,
+    pub(in crate::release) entered: Option<LedgerEntry>,
 }
 
 /// The note on a δ so large that it may be spent on giving a record away.
@@ -82,7 +82,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         }
         _ => T::plan(request, &facts)?,
     };
-    bought::check(request)?;
+    private_estimates::check(request)?;
     // A guarantee under a schema that a program filled in names the source.
     planned.notes.extend(request.schema.origin().and_then(from_public_table));
     planned.notes.extend(who_is_one(&request.schema));
@@ -125,7 +125,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         Some(limit) => claim_within(limit, &budget, request)?,
     };
     let mut notes = planned.notes;
-    notes.extend(bought::total(&request.schema, &guarantee));
+    notes.extend(private_estimates::total(&request.schema, &guarantee));
     if budget.delta() * request.rows as f64 > 1.0 {
         notes.push(LARGE_DELTA.into());
     }
@@ -233,8 +233,8 @@ fn beside_joint_noise<T: Task>(
 }
 
 /// The condition under which a claim among parties holds.
-fn among_whom(among: Among, events: &Event, budget: &Budget) -> Note {
-    let Among { parties, servers, honest, noise } = among;
+fn among_whom(among: Participants, events: &Event, budget: &Budget) -> Note {
+    let Participants { parties, servers, honest, noise } = among;
     if noise == NoiseMode::Joint {
         let taken = format!("{:.1e}", taken_of_delta(events, budget.epsilon()));
         return AMONG_JOINT.with(&[
@@ -483,7 +483,7 @@ impl<T: Task> Plan<T> {
     }
 
     /// The distribution of the noise in each released weight; `None` where nothing is known.
-    pub fn weight_laws(&self, found: &T::Artefact) -> Option<WeightLaws> {
+    pub fn weight_laws(&self, found: &T::Artefact) -> Option<WeightNoise> {
         match &self.work {
             Work::Private(procedure) => procedure.weight_laws(&self.facts, found),
             Work::Plain(_) => None,
@@ -523,7 +523,7 @@ impl<T: Task> Plan<T> {
     pub fn run_among(
         &self,
         table: &dyn Table,
-        together: &dyn Together,
+        together: &dyn PartyChannel,
         source: &mut dyn Source,
         monitor: &dyn Monitor,
         purse: Option<&mut dyn Purse>,
@@ -553,13 +553,13 @@ impl<T: Task> Plan<T> {
     }
 
     /// The ledger entry that has spent it before the run, if there is one.
-    pub fn entered(&self) -> Option<&Entered> {
+    pub fn entered(&self) -> Option<&LedgerEntry> {
         self.entered.as_ref()
     }
 
     /// With the ledger entry that has spent the whole of it before the run, as for a stream: its
     /// certificates name the entry.
-    pub fn entered_in(self, entered: Entered) -> Self {
+    pub fn entered_in(self, entered: LedgerEntry) -> Self {
         Self { entered: Some(entered), ..self }
     }
 }

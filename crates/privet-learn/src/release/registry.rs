@@ -25,7 +25,7 @@ pub struct Info<M: 'static = ()> {
     /// Its own settings.
     pub settings: &'static [SettingInfo],
     /// The quantity that receives noise, in words.
-    pub noised: &'static str,
+    pub noisy: &'static str,
     /// False of baselines, which add no noise.
     pub private: bool,
     /// The requests that it covers.
@@ -81,7 +81,7 @@ impl Registered for NoLearner {
             source: "",
             guarantee: "",
             settings: &[],
-            noised: "",
+            noisy: "",
             private: true,
             covers: Covers::ALL,
             more: (),

@@ -12,7 +12,7 @@ use crate::release::note::{Condition, Note};
 use crate::release::task::Task;
 use privet_core::{Budget, Neighbours, Range, Relation, Whose};
 use privet_data::schema::Schema;
-use privet_dp::mechanism::shares::Among;
+use privet_dp::mechanism::shares::Participants;
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -47,7 +47,7 @@ pub struct Request<T> {
     /// The scale of each event's noise, once a plan has settled it; empty in a user's request.
     pub noise: Vec<f64>,
     /// The parties and servers, where no one holds all records ([`privet_dp::mechanism::shares`]).
-    pub among: Option<Among>,
+    pub among: Option<Participants>,
     /// Class names of transformers fitted on the same records before, outside the budget (a scaler, a
     /// vectoriser). Nothing checks them; the plan states them as a condition.
     pub prior_fits: Vec<String>,
@@ -68,7 +68,7 @@ struct Head {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     noise: Vec<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    among: Option<Among>,
+    among: Option<Participants>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     prior_fits: Vec<String>,
 }
@@ -111,7 +111,7 @@ impl<T> Request<T> {
         if self.prior_fits.len() <= most && self.prior_fits.iter().all(named) {
             return Ok(());
         }
-        Err(LearnError::Asked {
+        Err(LearnError::InvalidRequest {
             name: "prior_fits",
             what: format!(
                 "are not names; accepted: up to {most} names of up to {letters} letters, digits, '_', '.' and '-', such as \
@@ -127,7 +127,7 @@ impl<T> Request<T> {
     }
 
     /// Shared among parties, none of whom holds all records; `rows` is their total.
-    pub fn shared(self, among: Among) -> Self {
+    pub fn shared(self, among: Participants) -> Self {
         Self { among: Some(among), ..self }
     }
 

@@ -7,7 +7,7 @@ use privet_core::Relation;
 use privet_data::Dataset;
 use privet_data::centre::Centre;
 use privet_dp::gate::{GateError, Private, Purse, Release, Session};
-use privet_dp::mechanism::shares::{Among, Together};
+use privet_dp::mechanism::shares::{Participants, PartyChannel};
 use privet_dp::noise::{Origin, Source};
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::{Labels, Records, RecordsError, Table};
@@ -23,7 +23,7 @@ pub(crate) fn run<T: Task>(
     source: &mut dyn Source,
     monitor: &dyn Monitor,
     purse: Option<&mut dyn Purse>,
-    together: Option<(Among, &dyn Together)>,
+    together: Option<(Participants, &dyn PartyChannel)>,
 ) -> Result<Release<T::Artefact>, LearnError> {
     if plan.request.among.is_some() && together.is_none() {
         return Err(LearnError::NotCovered {
@@ -85,7 +85,7 @@ impl<'a> PartOf<'a> {
         relation: Relation,
         rows: u64,
         table: &'a dyn Table,
-        together: &dyn Together,
+        together: &dyn PartyChannel,
     ) -> Self {
         let own = together.declared_rows().filter(|_| relation.count_is_public());
         let others = own.map(|own| rows.saturating_sub(own));
@@ -126,8 +126,8 @@ impl Table for PartOf<'_> {
         self.table.offers_less()
     }
 
-    fn less(&self, centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
-        self.table.less(centre)
+    fn recentred(&self, centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
+        self.table.recentred(centre)
     }
 
     fn problem(&self, labels: &Labels) -> Result<Box<dyn Records + '_>, RecordsError> {

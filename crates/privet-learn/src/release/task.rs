@@ -14,11 +14,11 @@ use crate::release::note::{Condition, Note};
 use crate::release::request::Request;
 use crate::release::settings::Shown;
 use crate::release::void::Concern;
-use crate::release::weight_laws::{NORMAL, Surety, WeightLaws};
+use crate::release::weight_noise::{Confidence, NORMAL, WeightNoise};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
 use privet_dp::account::{Event, Filter};
-use privet_dp::gate::{Arithmetic, Noised, Session};
+use privet_dp::gate::{Arithmetic, Noisy, Session};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use serde::{Serialize, de::DeserializeOwned};
@@ -77,7 +77,7 @@ pub trait Task:
     }
 
     /// The quantity that receives noise, in words.
-    fn noised(&self) -> &'static str;
+    fn noise_on(&self) -> &'static str;
 
     /// The task in a few words: `method amp`.
     fn summary(&self) -> String;
@@ -139,14 +139,14 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
         None
     }
 
-    /// The distribution of the noise in each released weight ([`WeightLaws`]); `None` where it is
+    /// The distribution of the noise in each released weight ([`WeightNoise`]); `None` where it is
     /// unknown.
-    fn weight_laws(&self, facts: &T::Facts, artefact: &T::Artefact) -> Option<WeightLaws> {
+    fn weight_laws(&self, facts: &T::Facts, artefact: &T::Artefact) -> Option<WeightNoise> {
         let each = match self.weight_noises(facts, artefact) {
             Some(each) => vec![each],
             None => vec![vec![self.weight_noise(facts)?]],
         };
-        Some(WeightLaws { deviations: each, beyond: NORMAL, surety: Surety::FirstOrder })
+        Some(WeightNoise { deviations: each, beyond: NORMAL, confidence: Confidence::FirstOrder })
     }
 
     /// Must refuse, from public facts, every plan that could fail once noise is drawn.
@@ -183,7 +183,7 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<T::Artefact>, LearnError>;
+    ) -> Result<Noisy<T::Artefact>, LearnError>;
 }
 
 /// A procedure without any privacy, for comparison.

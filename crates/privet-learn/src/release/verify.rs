@@ -24,7 +24,7 @@ use crate::release::unchecked::{self, Unchecked};
 use crate::release::void::DOUBTFUL_SCHEMAS;
 use privet_core::{Whose, printable};
 use privet_dp::account::Guarantee;
-use privet_dp::gate::{Arithmetic, Made, Version};
+use privet_dp::gate::{Arithmetic, Provenance, Version};
 use serde::Serialize;
 
 /// The limits of verification for an unsigned file.
@@ -63,7 +63,7 @@ pub struct Verdict {
     /// Public key of the signer, if the file is signed and the signature holds.
     pub signer: Option<String>,
     /// The version, date and identifier that the file states.
-    pub made: Option<Made>,
+    pub made: Option<Provenance>,
 }
 
 /// One check.
@@ -140,7 +140,7 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
         stated,
         unchecked,
         signer: signer.map(|signer| signer.public_key().into()),
-        made: certificate.made.clone().filter(Made::well_formed),
+        made: certificate.made.clone().filter(Provenance::well_formed),
     }
 }
 

@@ -24,9 +24,9 @@
 //!   also subtracts associations with columns chosen before; here it does not.
 //! - Tested by `tests/all/select.rs`.
 
-use super::naming::{Heard, Naming};
+use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 
-use super::{Asks, Decision, Select, Selector, Support, Wanted, kendall, marginal, open};
+use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support, kendall, marginal, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::{CLIP, usual_range};
@@ -41,7 +41,7 @@ use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::gate::{Noisy, Private, Session};
 use privet_dp::mechanism::{Scores, Selection, SelectionLaw, Vertex};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -56,7 +56,7 @@ pub const INFO: Info = Info {
     source: "Dwork, Su & Zhang 2021 (peeling); Dick, Gillenwater & Joseph 2023 (Kendall's coefficient)",
     guarantee: "(ε, δ) and pure ε in finite arithmetic",
     settings: Correlation::SETTINGS,
-    noised: "the choice of a column by its association",
+    noisy: "the choice of a column by its association",
     private: true,
     covers: Covers { needs: Needs::Memory, printed: Cover::unprinted(NOT_PRINTED), ..Covers::ALL },
     more: (),
@@ -135,13 +135,13 @@ impl Association {
 }
 
 /// Plans from public facts alone.
-pub(crate) fn plan(wanted: &Wanted<'_>, options: &Correlation) -> Result<Decision, LearnError> {
-    let facts = wanted.facts;
+pub(crate) fn plan(input: &PlanInput<'_>, options: &Correlation) -> Result<Decision, LearnError> {
+    let facts = input.facts;
     let cap = options.cap.map(|cap| CAP.check(cap.into()).map(|_| cap)).transpose()?;
     let (association, clip) =
         Association::settled(facts, options.association, options.clip, cap.is_some())?;
     let way = Way { association, clip, cap };
-    let choosing = Choosing::within(facts, &wanted.budget, wanted.size, way)?;
+    let choosing = Choosing::within(facts, &input.budget, input.size, way)?;
     let clip = choosing.clip();
     Ok(Decision {
         procedure: Arc::new(choosing),
@@ -167,7 +167,7 @@ pub(crate) struct Choosing {
     association: Association,
     cap: Option<u32>,
     clip: f64,
-    naming: Naming,
+    sizes: SelectionSizes,
     /// Upper bound on a score.
     largest: f64,
 }
@@ -209,9 +209,9 @@ impl Choosing {
         let floor = 0.25 / usual_range(budget, f64::from(size));
         let scale = budget.least(floor, |scale| selection.with_range(1.0 / scale).event())?;
         let selection = selection.with_range(1.0 / scale);
-        let naming = Naming::of(facts, size);
+        let sizes = SelectionSizes::of(facts, size);
         let clip = terms.features.bound();
-        Ok(Self { selection, association, cap, clip, naming, largest })
+        Ok(Self { selection, association, cap, clip, sizes, largest })
     }
 
     /// Bound to which entries are clamped, for `products`.
@@ -240,7 +240,7 @@ impl Choosing {
                 let data = first.as_ref().unwrap_or(data);
                 for problem in 0..facts.problems {
                     let labels = problems::labels(facts, data, problem)?;
-                    all.extend(kendall::pair_counts(&data.features, &labels, self.naming.open));
+                    all.extend(kendall::pair_counts(&data.features, &labels, self.sizes.open));
                 }
                 Ok(all)
             }
@@ -259,7 +259,7 @@ impl Choosing {
         data: &Dataset,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
+    ) -> Result<Noisy<Vec<f64>>, LearnError> {
         let watch = StepWatch::new(monitor);
         let scores = Standing { scores: self.associations(facts, data)?, watch: &watch };
         let chosen = self.selection.run(Private::new(scores), session);
@@ -274,7 +274,7 @@ impl Procedure<Select> for Choosing {
     }
 
     fn settings(&self) -> Shown {
-        Shown::of([("size", self.naming.size as f64)]).and("association_noise", self.missed())
+        Shown::of([("size", self.sizes.size as f64)]).and("association_noise", self.missed())
     }
 
     fn refuses(&self, found: &Support) -> Option<&'static str> {
@@ -282,7 +282,7 @@ impl Procedure<Select> for Choosing {
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
-        self.naming.start()
+        self.sizes.start()
     }
 
     fn run(
@@ -291,15 +291,15 @@ impl Procedure<Select> for Choosing {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Support>, LearnError> {
+    ) -> Result<Noisy<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "single columns")?;
-        Naming::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
+        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
     }
 }
 
-impl Asks for Choosing {
-    fn naming(&self) -> Naming {
-        self.naming
+impl SingleQuery for Choosing {
+    fn sizes(&self) -> SelectionSizes {
+        self.sizes
     }
 
     fn ask(
@@ -308,8 +308,8 @@ impl Asks for Choosing {
         data: &Dataset,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Heard>, LearnError> {
-        Ok(self.choose(facts, data, session, monitor)?.map(Heard::Point))
+    ) -> Result<Noisy<NoisyAnswer>, LearnError> {
+        Ok(self.choose(facts, data, session, monitor)?.map(NoisyAnswer::Point))
     }
 }
 

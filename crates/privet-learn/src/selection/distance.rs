@@ -24,11 +24,11 @@
 //! - Tested by `tests/all/select.rs`.
 
 use super::marginal::{self, Marginals};
-use super::naming::{Heard, Naming};
+use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 use crate::release::note::Condition;
 
 use super::election::{counted, elected};
-use super::{Asks, Decision, Select, Selector, Support, Wanted};
+use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::admit;
@@ -40,7 +40,7 @@ use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::gate::{Noisy, Private, Session};
 use privet_dp::mechanism::{Proxied, Stability, independent_blocks};
 use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
@@ -59,7 +59,7 @@ pub const INFO: Info = Info {
     source: "Smith & Thakurta 2013; Thakurta 2013, §6.2",
     guarantee: FINITE,
     settings: Distance::SETTINGS,
-    noised: "the distance to another answer",
+    noisy: "the distance to another answer",
     private: true,
     covers: Covers {
         pure: UNSTABLE,
@@ -104,8 +104,8 @@ pub(super) const UNSTABLE: Cover = Cover::No {
 const SHARE: f64 = 1.0 - 1e-6;
 
 /// Stability test within a budget.
-pub(super) fn test(wanted: &Wanted<'_>) -> Result<Stability, LearnError> {
-    let (facts, budget) = (wanted.facts, &wanted.budget);
+pub(super) fn test(input: &PlanInput<'_>) -> Result<Stability, LearnError> {
+    let (facts, budget) = (input.facts, &input.budget);
     let at = |noise_scale| Stability {
         neighbours: facts.neighbours,
         unit: facts.unit,
@@ -123,11 +123,11 @@ pub(super) fn lead_needed(test: &Stability, moves: u64) -> f64 {
 }
 
 /// Plans from public facts alone.
-pub(crate) fn plan(wanted: &Wanted<'_>, options: &Distance) -> Result<Decision, LearnError> {
-    let facts = wanted.facts;
+pub(crate) fn plan(input: &PlanInput<'_>, options: &Distance) -> Result<Decision, LearnError> {
+    let facts = input.facts;
     let over = options.over.unwrap_or_default();
     let refused = |what: &str, instead| Err(LearnError::NotCovered { what: what.into(), instead });
-    if over != Over::Votes && wanted.size > 1 {
+    if over != Over::Votes && input.size > 1 {
         return refused("over mode and errors one column wins", "give size 1, or over votes");
     }
     if over != Over::Votes && options.chunks.is_some() {
@@ -142,7 +142,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Distance) -> Result<Decision, 
             "give over votes, or a target of two classes",
         );
     }
-    let test = test(wanted)?;
+    let test = test(input)?;
     // So many chunks that a lead of half of them suffices.
     let usual = (2.0 * lead_needed(&test, 2)).clamp(1.0, (facts.rows as f64 / 2.0).clamp(1.0, 1e6));
     let chunks = options.chunks.unwrap_or(usual as u32);
@@ -152,9 +152,9 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Distance) -> Result<Decision, 
         Over::Mode | Over::Errors => facts.relation().records() as u64,
     };
     let chunks = (over == Over::Votes).then_some(chunks);
-    let naming = Naming::of(facts, wanted.size);
+    let sizes = SelectionSizes::of(facts, input.size);
     Ok(Decision {
-        procedure: Arc::new(Electing { test, over, chunks, moves, naming }),
+        procedure: Arc::new(Electing { test, over, chunks, moves, sizes }),
         settled: Selector::Distance(Distance { over: Some(over), chunks }),
         notes: vec![NOTHING.into()],
     })
@@ -174,7 +174,7 @@ struct Electing {
     chunks: Option<u32>,
     /// Upper bound on the move of a lead between neighbours, D.
     moves: u64,
-    naming: Naming,
+    sizes: SelectionSizes,
 }
 
 impl Electing {
@@ -186,7 +186,7 @@ impl Electing {
         watch: &StepWatch<'_>,
     ) -> Result<Proxied<Vec<u32>>, LearnError> {
         let marginals = Marginals::new(facts, data, &marginal::terms(facts, None)?)?;
-        let otherwise: Vec<u32> = (0..self.naming.size as u32).collect();
+        let otherwise: Vec<u32> = (0..self.sizes.size as u32).collect();
         let rows = 0..marginals.rows();
         if !watch.step() {
             return Err(LearnError::Solve(SolveError::Stopped));
@@ -202,7 +202,7 @@ impl Electing {
                     .iter()
                     .enumerate()
                     .for_each(|(row, owner)| ballots[drawn[*owner] as usize].push(row));
-                let vote = |rows: &[usize]| marginals.best(rows, self.naming.size);
+                let vote = |rows: &[usize]| marginals.best(rows, self.sizes.size);
                 counted(&ballots, vote, || watch.step())
                     .ok_or(LearnError::Solve(SolveError::Stopped))?
             }
@@ -215,7 +215,7 @@ impl Electing {
             }
             Over::Errors => {
                 // Correct answers of each rule: a column, and its sign (1 for the opposite).
-                let mut right = vec![[0_u64; 2]; self.naming.open];
+                let mut right = vec![[0_u64; 2]; self.sizes.open];
                 rows.for_each(|row| {
                     marginals.signs(row, |column, agrees| right[column][usize::from(!agrees)] += 1);
                 });
@@ -237,7 +237,7 @@ impl Procedure<Select> for Electing {
 
     fn settings(&self) -> Shown {
         Shown::of([
-            ("size", self.naming.size as f64),
+            ("size", self.sizes.size as f64),
             ("distance_noise", self.test.noise_scale),
             ("threshold", self.test.threshold() as f64),
             ("lead_needed", lead_needed(&self.test, self.moves)),
@@ -246,7 +246,7 @@ impl Procedure<Select> for Electing {
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
-        self.naming.start()
+        self.sizes.start()
     }
 
     fn run(
@@ -255,15 +255,15 @@ impl Procedure<Select> for Electing {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Support>, LearnError> {
+    ) -> Result<Noisy<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "subsets of the rows")?;
-        Naming::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
+        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
     }
 }
 
-impl Asks for Electing {
-    fn naming(&self) -> Naming {
-        self.naming
+impl SingleQuery for Electing {
+    fn sizes(&self) -> SelectionSizes {
+        self.sizes
     }
 
     fn ask(
@@ -272,10 +272,10 @@ impl Asks for Electing {
         data: &Dataset,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<NoisyAnswer>, LearnError> {
         let watch = StepWatch::new(monitor);
         let found = self.found(facts, data, session, &watch)?;
-        Ok(self.test.run(Private::new(found), session)?.map(Heard::Places))
+        Ok(self.test.run(Private::new(found), session)?.map(NoisyAnswer::Places))
     }
 }
 
@@ -358,10 +358,14 @@ mod tests {
             let request = request(neighbours, users);
             let facts = Select::facts(&request).unwrap();
             let budget = Allowance::new(Budget::new(1.0, 1e-6).unwrap(), &[]);
-            let wanted =
-                Wanted { facts: &facts, budget, calibration: crate::Calibration::Sound, size: 1 };
+            let wanted = PlanInput {
+                facts: &facts,
+                budget,
+                calibration: crate::Calibration::Sound,
+                size: 1,
+            };
             let test = test(&wanted).unwrap();
-            let naming = Naming::of(&facts, 1);
+            let sizes = SelectionSizes::of(&facts, 1);
             let stop = AtomicBool::new(false);
             let watch = StepWatch::new(&stop);
             for seed in 0..40 {
@@ -373,7 +377,7 @@ mod tests {
                         Over::Votes => 2,
                         _ => facts.relation().records() as u64,
                     };
-                    let electing = Electing { test, over, chunks: Some(9), moves, naming };
+                    let electing = Electing { test, over, chunks: Some(9), moves, sizes };
                     let found = worlds.map(|data| {
                         let mut source = FixedSeed::new(seed);
                         let mut session = Session::start(Event::All(vec![]), &mut source);
@@ -384,7 +388,7 @@ mod tests {
                 let found = worlds.map(|data| {
                     let mut source = FixedSeed::new(seed);
                     let mut session = Session::start(Event::All(vec![]), &mut source);
-                    subsample::voting(test, 0.05, 60, naming)
+                    subsample::voting(test, 0.05, 60, sizes)
                         .found(&facts, data, &mut session, &watch)
                         .unwrap()
                 });

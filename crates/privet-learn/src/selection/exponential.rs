@@ -26,11 +26,11 @@
 //!   alone.
 //! - Tested by `tests/all/select.rs`.
 
-use super::naming::{Heard, Naming, sets, unranked};
+use super::noisy_answer::{NoisyAnswer, SelectionSizes, sets, unranked};
 
 use super::squares::{LARGEST_SIZE, Moments};
 use super::supports::Supports;
-use super::{Asks, Decision, Select, Selector, Support, Wanted, open};
+use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::CLIP;
@@ -44,7 +44,7 @@ use crate::release::watch::StepWatch;
 use privet_core::{Neighbours, Range};
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::gate::{Noisy, Private, Session};
 use privet_dp::mechanism::Choice;
 use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
@@ -70,7 +70,7 @@ pub const INFO: Info = Info {
     source: "Kifer, Smith & Thakurta 2012; Thakurta 2013, Algorithm 6.3",
     guarantee: "(ε, δ) and pure ε in finite arithmetic",
     settings: Exponential::SETTINGS,
-    noised: "the choice of a set of columns by its fit",
+    noisy: "the choice of a set of columns by its fit",
     private: true,
     covers: Covers {
         several: Cover::one_problem(
@@ -179,8 +179,8 @@ impl Fits {
 }
 
 /// Plans from public facts alone.
-pub(crate) fn plan(wanted: &Wanted<'_>, options: &Exponential) -> Result<Decision, LearnError> {
-    let (facts, size) = (wanted.facts, wanted.size);
+pub(crate) fn plan(input: &PlanInput<'_>, options: &Exponential) -> Result<Decision, LearnError> {
+    let (facts, size) = (input.facts, input.size);
     if size as usize > LARGEST_SIZE {
         return Err(LearnError::NotCovered {
             what: format!(
@@ -218,11 +218,11 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Exponential) -> Result<Decisio
         rate: 1.0,
         candidates: count,
     };
-    let floor = 0.25 / wanted.budget.epsilon();
-    let scale = wanted.budget.least(floor, |scale| choice.with_range(1.0 / scale).event())?;
-    let naming = Naming::of(facts, size);
+    let floor = 0.25 / input.budget.epsilon();
+    let scale = input.budget.least(floor, |scale| choice.with_range(1.0 / scale).event())?;
+    let sizes = SelectionSizes::of(facts, size);
     Ok(Decision {
-        procedure: Arc::new(Fitting { choice: choice.with_range(1.0 / scale), fits, naming }),
+        procedure: Arc::new(Fitting { choice: choice.with_range(1.0 / scale), fits, sizes }),
         settled: Selector::Exponential(Exponential { ball: Some(fits.ball), clip: Some(clip) }),
         notes: vec![],
     })
@@ -233,7 +233,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Exponential) -> Result<Decisio
 struct Fitting {
     choice: Choice,
     fits: Fits,
-    naming: Naming,
+    sizes: SelectionSizes,
 }
 
 impl Procedure<Select> for Fitting {
@@ -245,7 +245,7 @@ impl Procedure<Select> for Fitting {
         let missed =
             (self.choice.candidates as f64).ln() / self.choice.rate * UNIT * self.fits.record;
         Shown::of([
-            ("size", self.naming.size as f64),
+            ("size", self.sizes.size as f64),
             ("sets", self.choice.candidates as f64),
             ("fit_noise", missed),
         ])
@@ -256,7 +256,7 @@ impl Procedure<Select> for Fitting {
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
-        self.naming.start()
+        self.sizes.start()
     }
 
     fn run(
@@ -265,15 +265,15 @@ impl Procedure<Select> for Fitting {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Support>, LearnError> {
+    ) -> Result<Noisy<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "pairs of columns")?;
-        Naming::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
+        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
     }
 }
 
-impl Asks for Fitting {
-    fn naming(&self) -> Naming {
-        self.naming
+impl SingleQuery for Fitting {
+    fn sizes(&self) -> SelectionSizes {
+        self.sizes
     }
 
     fn ask(
@@ -282,20 +282,20 @@ impl Asks for Fitting {
         data: &Dataset,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<NoisyAnswer>, LearnError> {
         let watch = StepWatch::new(monitor);
         let labels = problems::labels(facts, data, 0)?;
-        let shape = (self.naming.open, self.naming.size);
+        let shape = (self.sizes.open, self.sizes.size);
         let moments = Moments::new(&data.features, &labels, shape.0, self.fits.features)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         if self.choice.candidates <= ALL {
             let scores = self.fits.fitted(&moments, shape, || watch.step())?;
-            return Ok(self.choice.run(Private::new(scores), session)?.map(Heard::Set));
+            return Ok(self.choice.run(Private::new(scores), session)?.map(NoisyAnswer::Set));
         }
         let supports = Supports::new(moments, self.fits, shape, || watch.goes_on());
         let found = self.choice.run_lazily(Private::new(supports), session)?;
         watch.went_on()?;
         // No set is chosen only if the run was stopped.
-        Ok(found.map(|rank| Heard::Set(rank.unwrap_or(0))))
+        Ok(found.map(|rank| NoisyAnswer::Set(rank.unwrap_or(0))))
     }
 }

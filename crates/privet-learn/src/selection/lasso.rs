@@ -24,10 +24,10 @@
 
 use super::distance::{NOTHING, UNSTABLE, test};
 use super::margins::{Ended, Scaled, Steps};
-use super::naming::{Heard, Naming};
+use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 
 use super::squares::LARGEST_SIZE;
-use super::{Asks, Decision, Select, Selector, Support, Wanted, open};
+use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
@@ -40,7 +40,7 @@ use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::gate::{Noisy, Private, Session};
 use privet_dp::mechanism::{Proxied, Stability};
 use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
@@ -65,7 +65,7 @@ pub const INFO: Info = Info {
     source: "Smith & Thakurta 2013; Thakurta 2013, §6.4.2, with other margins",
     guarantee: FINITE,
     settings: LassoStability::SETTINGS,
-    noised: "the distance to another answer",
+    noisy: "the distance to another answer",
     private: true,
     covers: Covers {
         pure: UNSTABLE,
@@ -94,8 +94,11 @@ fn usual_lambda(steps: &Steps, quotient: f64, rows: f64, columns: usize) -> f64 
 }
 
 /// Plans from public facts alone.
-pub(crate) fn plan(wanted: &Wanted<'_>, options: &LassoStability) -> Result<Decision, LearnError> {
-    let facts = wanted.facts;
+pub(crate) fn plan(
+    input: &PlanInput<'_>,
+    options: &LassoStability,
+) -> Result<Decision, LearnError> {
+    let facts = input.facts;
     let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
     if facts.loss.needs_classes() {
         return refused(
@@ -103,7 +106,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &LassoStability) -> Result<Deci
             "give a number as target, or method correlation, distance or subsample",
         );
     }
-    let size = wanted.size as usize;
+    let size = input.size as usize;
     if size > LARGEST_SIZE || open(facts) > WIDEST || facts.rows > 1 << 21 {
         return refused(
             format!(
@@ -115,7 +118,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &LassoStability) -> Result<Deci
             "give fewer, or method correlation",
         );
     }
-    let test = test(wanted)?;
+    let test = test(input)?;
     let records = facts.relation().records();
     let rows = facts.rows as f64;
     // One more, since the search may miss a distance of at most 1.
@@ -154,7 +157,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &LassoStability) -> Result<Deci
             steps,
             records,
             rows_needed: rows_needed(&|rows| Steps { lambda: rule(rows), ..at(rows, 1.0) }, needed),
-            naming: Naming::of(facts, wanted.size),
+            sizes: SelectionSizes::of(facts, input.size),
         }),
         settled: Selector::LassoStability(LassoStability {
             lambda: Some(lambda),
@@ -193,7 +196,7 @@ struct Testing {
     /// Number of records by which neighbours differ, r.
     records: f64,
     rows_needed: f64,
-    naming: Naming,
+    sizes: SelectionSizes,
 }
 
 impl Testing {
@@ -211,17 +214,17 @@ impl Procedure<Select> for Testing {
 
     fn settings(&self) -> Shown {
         Shown::of([
-            ("size", self.naming.size as f64),
+            ("size", self.sizes.size as f64),
             ("distance_noise", self.test.noise_scale),
             ("threshold", self.test.threshold() as f64),
             ("lambda", self.steps.lambda),
             ("rows_needed", self.rows_needed.ceil()),
-            ("most_steps", self.steps.most(self.naming.open)),
+            ("most_steps", self.steps.most(self.sizes.open)),
         ])
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
-        self.naming.start()
+        self.sizes.start()
     }
 
     fn run(
@@ -230,15 +233,15 @@ impl Procedure<Select> for Testing {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Support>, LearnError> {
+    ) -> Result<Noisy<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "products of columns")?;
-        Naming::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
+        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
     }
 }
 
-impl Asks for Testing {
-    fn naming(&self) -> Naming {
-        self.naming
+impl SingleQuery for Testing {
+    fn sizes(&self) -> SelectionSizes {
+        self.sizes
     }
 
     fn ask(
@@ -247,11 +250,11 @@ impl Asks for Testing {
         data: &Dataset,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<NoisyAnswer>, LearnError> {
         let watch = StepWatch::new(monitor);
         let grid = FeatureGrid::new(facts.entry_bound);
         let labels = problems::labels(facts, data, 0)?;
-        let Naming { open, size } = self.naming;
+        let SelectionSizes { open, size } = self.sizes;
         let scaled = Scaled::new(&data.features, &labels, open, grid, size)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         let searched = scaled.searched(&self.steps, || watch.goes_on());
@@ -260,6 +263,6 @@ impl Asks for Testing {
         let found = searched.map(|(set, distance)| (set, self.whole(distance)));
         let (answer, distance) = found.unwrap_or((otherwise, 0));
         let found = Proxied { answer, distance };
-        Ok(self.test.run(Private::new(found), session)?.map(Heard::Places))
+        Ok(self.test.run(Private::new(found), session)?.map(NoisyAnswer::Places))
     }
 }

@@ -1,15 +1,15 @@
 //! Registry of selectors (`registry.rs`).
 
-use super::{Decision, Wanted, correlation, distance, exponential, lasso, subsample};
+use super::{Decision, PlanInput, correlation, distance, exponential, lasso, subsample};
 use crate::LearnError;
-use crate::release::covers::Asked;
+use crate::release::covers::RequestFacts;
 use crate::release::registry::registry;
 
 registry! {
     /// A selector and its own settings.
     #[derive(Copy)]
     pub enum Selector: Info<()>, all SELECTORS, default Correlation;
-    dispatched(self, wanted: &Wanted<'_>) -> Result<Decision, LearnError>;
+    dispatched(self, wanted: &PlanInput<'_>) -> Result<Decision, LearnError>;
     /// By association with the target.
     Correlation(correlation::Correlation) = correlation::INFO, correlation::plan;
     /// By how well a set of columns fits.
@@ -24,15 +24,15 @@ registry! {
 
 impl Selector {
     /// Plans from public facts alone, or refuses a case that the selector does not cover.
-    pub(crate) fn plan(&self, wanted: &Wanted<'_>) -> Result<Decision, LearnError> {
-        let Wanted { facts, budget, calibration, .. } = wanted;
-        let asked = Asked {
+    pub(crate) fn plan(&self, input: &PlanInput<'_>) -> Result<Decision, LearnError> {
+        let PlanInput { facts, budget, calibration, .. } = input;
+        let requested = RequestFacts {
             relation: facts.relation(),
             pure: budget.is_pure(),
             calibration: *calibration,
             problems: facts.problems,
         };
-        self.info().covers.check(self.name(), asked)?;
-        self.dispatched(wanted)
+        self.info().covers.check(self.name(), requested)?;
+        self.dispatched(input)
     }
 }

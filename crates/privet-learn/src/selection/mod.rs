@@ -26,7 +26,7 @@ pub mod lasso;
 mod learners;
 mod marginal;
 mod margins;
-mod naming;
+mod noisy_answer;
 mod report;
 mod squares;
 pub mod subsample;
@@ -35,7 +35,7 @@ mod supports;
 pub(crate) use election::elected;
 pub use election::stable_distance;
 pub use learners::{SELECTORS, Selector};
-pub(crate) use naming::{Heard, Naming};
+pub(crate) use noisy_answer::{NoisyAnswer, SelectionSizes};
 
 #[cfg(test)]
 #[path = "../../tests/toys/listed.rs"]
@@ -53,7 +53,7 @@ use crate::{LearnError, Method, Request};
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::encode::Encoding;
 use privet_data::{Dataset, Schema};
-use privet_dp::gate::{Arithmetic, Noised, Session};
+use privet_dp::gate::{Arithmetic, Noisy, Session};
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -99,9 +99,9 @@ impl Artefact for Support {
 }
 
 /// A selector's single query, for callers that read its answer in a walk of their own.
-pub(crate) trait Asks: Procedure<Select> {
+pub(crate) trait SingleQuery: Procedure<Select> {
     /// Returns the public numbers by which the answer is read.
-    fn naming(&self) -> Naming;
+    fn sizes(&self) -> SelectionSizes;
 
     /// Answers the query under noise.
     fn ask(
@@ -110,13 +110,13 @@ pub(crate) trait Asks: Procedure<Select> {
         data: &Dataset,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Heard>, LearnError>;
+    ) -> Result<Noisy<NoisyAnswer>, LearnError>;
 }
 
 /// A selector's plan.
 pub(crate) struct Decision {
     /// Procedure to run.
-    pub procedure: Arc<dyn Asks>,
+    pub procedure: Arc<dyn SingleQuery>,
     /// The selector with every setting filled in by its rule.
     pub settled: Selector,
     /// Conditions and gaps of the guarantee.
@@ -124,7 +124,7 @@ pub(crate) struct Decision {
 }
 
 /// Input of a selector's plan: public facts of the table and the number of columns to select.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct PlanInput<'a> {
     pub facts: &'a Facts,
     pub budget: Allowance<'a>,
     pub calibration: Calibration,
@@ -164,7 +164,7 @@ impl Task for Select {
             });
         }
         let budget = Allowance::new(budget, &request.noise);
-        let decision = method.plan(&Wanted {
+        let decision = method.plan(&PlanInput {
             facts,
             budget,
             calibration: request.calibration,
@@ -191,8 +191,8 @@ impl Task for Select {
         if fits { Ok(()) } else { Err("its columns do not fit its schema".into()) }
     }
 
-    fn noised(&self) -> &'static str {
-        self.method.info().noised
+    fn noise_on(&self) -> &'static str {
+        self.method.info().noisy
     }
 
     fn summary(&self) -> String {

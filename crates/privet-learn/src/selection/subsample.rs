@@ -29,10 +29,10 @@
 
 use super::distance::{NOTHING, UNSTABLE, lead_needed, test};
 use super::marginal::{self, Marginals};
-use super::naming::{Heard, Naming};
+use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 
 use super::election::{counted, elected};
-use super::{Asks, Decision, Select, Selector, Support, Wanted};
+use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::admit;
@@ -45,7 +45,7 @@ use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::gate::{Noisy, Private, Session};
 use privet_dp::mechanism::{Proxied, Stability, independent_sets};
 use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
@@ -64,7 +64,7 @@ pub const INFO: Info = Info {
     source: "Smith & Thakurta 2013; Thakurta 2013, Algorithm 6.1 with fewer parts",
     guarantee: FINITE,
     settings: Subsample::SETTINGS,
-    noised: "the distance to another answer",
+    noisy: "the distance to another answer",
     private: true,
     covers: Covers {
         pure: UNSTABLE,
@@ -86,16 +86,16 @@ settings! {
 }
 
 /// Plans from public facts alone.
-pub(crate) fn plan(wanted: &Wanted<'_>, options: &Subsample) -> Result<Decision, LearnError> {
-    let test = test(wanted)?;
-    let (facts, budget) = (wanted.facts, &wanted.budget);
+pub(crate) fn plan(input: &PlanInput<'_>, options: &Subsample) -> Result<Decision, LearnError> {
+    let test = test(input)?;
+    let (facts, budget) = (input.facts, &input.budget);
     let tail = (1.0 / budget.delta()).ln();
     let usual = (budget.epsilon() / (32.0 * tail)).clamp(1e-6, 0.49);
     let rate = RATE.check(options.rate.unwrap_or(usual))?;
     let usual = (3.0 * (tail + (facts.rows as f64).ln()) / rate).max(32.0 * tail).ceil();
     let parts = options.parts.unwrap_or(usual.min(1e7) as u32);
     PARTS.check(f64::from(parts))?;
-    let voting = voting(test, rate, parts, Naming::of(facts, wanted.size));
+    let voting = voting(test, rate, parts, SelectionSizes::of(facts, input.size));
     let mut notes = vec![NOTHING.into()];
     if lead_needed(&test, 2 * voting.most) > f64::from(parts) {
         notes.push(Note::expectation(
@@ -110,9 +110,9 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Subsample) -> Result<Decision,
 }
 
 /// Votes of `parts` random parts, with c = ⌊2mq⌋.
-pub(super) fn voting(test: Stability, rate: f64, parts: u32, naming: Naming) -> Voting {
+pub(super) fn voting(test: Stability, rate: f64, parts: u32, sizes: SelectionSizes) -> Voting {
     let most = ((2.0 * f64::from(parts) * rate).floor() as u64).max(1);
-    Voting { test, rate, parts, most, naming }
+    Voting { test, rate, parts, most, sizes }
 }
 
 /// Random parts that vote, and the test of the winner.
@@ -123,7 +123,7 @@ pub(super) struct Voting {
     parts: u32,
     /// Upper bound on the number of parts that contain a unit, c.
     most: u64,
-    naming: Naming,
+    sizes: SelectionSizes,
 }
 
 impl Voting {
@@ -142,10 +142,10 @@ impl Voting {
         for (row, owner) in owners.iter().enumerate() {
             drawn[*owner].iter().for_each(|part| ballots[*part as usize].push(row));
         }
-        let vote = |rows: &[usize]| marginals.best(rows, self.naming.size);
+        let vote = |rows: &[usize]| marginals.best(rows, self.sizes.size);
         let votes = counted(&ballots, vote, || watch.step());
         let votes = votes.ok_or(LearnError::Solve(SolveError::Stopped))?;
-        Ok(elected(votes, 2 * self.most, (0..self.naming.size as u32).collect()))
+        Ok(elected(votes, 2 * self.most, (0..self.sizes.size as u32).collect()))
     }
 }
 
@@ -156,7 +156,7 @@ impl Procedure<Select> for Voting {
 
     fn settings(&self) -> Shown {
         Shown::of([
-            ("size", self.naming.size as f64),
+            ("size", self.sizes.size as f64),
             ("distance_noise", self.test.noise_scale),
             ("threshold", self.test.threshold() as f64),
             ("lead_needed", lead_needed(&self.test, 2 * self.most)),
@@ -166,7 +166,7 @@ impl Procedure<Select> for Voting {
     }
 
     fn walk(&self) -> Option<serde_json::Value> {
-        self.naming.start()
+        self.sizes.start()
     }
 
     fn run(
@@ -175,15 +175,15 @@ impl Procedure<Select> for Voting {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Support>, LearnError> {
+    ) -> Result<Noisy<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "subsets of the rows")?;
-        Naming::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
+        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
     }
 }
 
-impl Asks for Voting {
-    fn naming(&self) -> Naming {
-        self.naming
+impl SingleQuery for Voting {
+    fn sizes(&self) -> SelectionSizes {
+        self.sizes
     }
 
     fn ask(
@@ -192,9 +192,9 @@ impl Asks for Voting {
         data: &Dataset,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<NoisyAnswer>, LearnError> {
         let watch = StepWatch::new(monitor);
         let found = self.found(facts, data, session, &watch)?;
-        Ok(self.test.run(Private::new(found), session)?.map(Heard::Places))
+        Ok(self.test.run(Private::new(found), session)?.map(NoisyAnswer::Places))
     }
 }

@@ -17,7 +17,7 @@
 
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::answers::{Answers, Here, Questions, SumNoise};
+use crate::release::answers::{Answers, Here, Queries, SumNoise};
 use crate::release::ask::ask;
 use crate::release::family::Family;
 use crate::release::note::Condition;
@@ -34,7 +34,7 @@ use privet_core::{Range, Relation};
 use privet_data::Schema;
 use privet_data::encode::Encoding;
 use privet_dp::account::{Event, gaussian};
-use privet_dp::gate::{Arithmetic, GateError, Next, Noised, Session, Walk};
+use privet_dp::gate::{Arithmetic, GateError, Next, Noisy, Session, Walk};
 use privet_dp::mechanism::{Gaussian, Laplace};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::{Exact, Labels, Occupied, Table};
@@ -82,7 +82,7 @@ pub struct Cells {
     /// The categories, in order.
     pub names: Vec<String>,
     /// The exact sum that counts the records.
-    pub question: Occupied,
+    pub query: Occupied,
     /// The encoding of targets in that sum.
     pub labels: Labels,
     /// The factor of the released noise over the noise charged: 1, or √(k/t) among parties.
@@ -136,7 +136,7 @@ impl Cells {
         }
         let encoding = Encoding::new(schema);
         let columns = encoding.width();
-        let (names, question) = match schema.classes().filter(|_| schema.target().column == by) {
+        let (names, query) = match schema.classes().filter(|_| schema.target().column == by) {
             Some(classes) => {
                 let (count, marker) = (classes.len(), columns - 1);
                 (classes.to_vec(), Occupied::Classes { count, marker })
@@ -160,7 +160,7 @@ impl Cells {
             Some(classes) => Labels::Joint { classes: classes.len() },
             None => Labels::Signed { weights: vec![] },
         };
-        Ok(Self { rows, columns, relation, names, question, labels, widening: 1.0 })
+        Ok(Self { rows, columns, relation, names, query, labels, widening: 1.0 })
     }
 
     /// The ℓ1 sensitivity Δ₁, an integer.
@@ -314,7 +314,7 @@ impl Task for Count {
         if same { Ok(()) } else { Err("its counts do not fit its schema".into()) }
     }
 
-    fn noised(&self) -> &'static str {
+    fn noise_on(&self) -> &'static str {
         "the counts"
     }
 
@@ -392,9 +392,9 @@ impl Counting {
         &self,
         table: &dyn Table,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
+    ) -> Result<Noisy<Vec<f64>>, LearnError> {
         let here = Here(vec![admit::records(table, &self.cells.labels)?]);
-        let questions = Questions::of(vec![Exact::Occupied(self.cells.question)], 1.0);
+        let questions = Queries::of(vec![Exact::Occupied(self.cells.query)], 1.0);
         let noise = match self.law {
             Law::Laplace => SumNoise::Laplace(self.laplace()),
             Law::Gaussian => SumNoise::Gaussian(self.gaussian()),
@@ -445,7 +445,7 @@ impl Procedure<Count> for Counting {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Counts>, LearnError> {
+    ) -> Result<Noisy<Counts>, LearnError> {
         let watch = StepWatch::new(monitor);
         ask::<Tabulating>(session, &watch, |(), session| self.once(table, session))
     }
@@ -462,7 +462,7 @@ pub(crate) struct Tabulating {
 
 impl Walk for Tabulating {
     type Start = Self;
-    type Question = ();
+    type Query = ();
     type Answer = Vec<f64>;
     type Artefact = Counts;
 

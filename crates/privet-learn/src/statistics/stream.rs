@@ -19,7 +19,9 @@ use crate::release::plan::plan;
 use crate::release::task::Task;
 use crate::{LearnError, Plan, Released, Request};
 use privet_data::write::{Destination, Existing};
-use privet_dp::gate::{Entered, GateError, Journal, PurseError, Session, Spend, Suspended, Walk};
+use privet_dp::gate::{
+    GateError, Journal, LedgerEntry, PurseError, Session, Spend, Suspended, Walk,
+};
 use privet_dp::noise::Source;
 use privet_optim::sum::Table;
 use serde::de::DeserializeOwned;
@@ -125,7 +127,7 @@ impl Stream {
     }
 
     /// The ledger entry that records the spending; `None` if no ledger was kept.
-    pub fn entered(&self) -> Option<&Entered> {
+    pub fn entered(&self) -> Option<&LedgerEntry> {
         self.session.entered()
     }
 

@@ -27,7 +27,7 @@ use super::count::Law;
 use super::describe::estimate::Noise;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::answers::{Answers, Here, Questions, SumNoise};
+use crate::release::answers::{Answers, Here, Queries, SumNoise};
 use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
 use crate::release::support::Support;
@@ -35,7 +35,7 @@ use crate::release::task::Task;
 use crate::{LearnError, Request};
 use privet_core::{Neighbours, Relation};
 use privet_dp::account::{Event, gaussian};
-use privet_dp::gate::{GateError, Noised, Session};
+use privet_dp::gate::{GateError, Noisy, Session};
 use privet_dp::mechanism::{Gaussian, Laplace};
 use privet_optim::sum::{Described, Exact, Labels, Part, Table};
 
@@ -43,23 +43,23 @@ use privet_optim::sum::{Described, Exact, Labels, Part, Table};
 const STEP: f64 = 1.0 / 1_048_576.0;
 
 /// The ℓ1 sensitivity Δ₁ by the theorem.
-pub(super) fn absolute_shift(question: &Described, relation: Relation) -> f64 {
+pub(super) fn absolute_shift(query: &Described, relation: Relation) -> f64 {
     let each = |part: &Part| match (part, relation.neighbours) {
         (_, Neighbours::AddRemove) | (Part::Share, _) => 1.0,
         (Part::OneOf(_) | Part::Signed, _) => 2.0,
     };
-    let parts: f64 = question.parts().iter().map(each).sum();
+    let parts: f64 = query.parts().iter().map(each).sum();
     f64::from(relation.unit.records()) * parts
 }
 
 /// The ℓ2 sensitivity Δ₂ by the theorem.
-pub(super) fn shift(question: &Described, relation: Relation) -> f64 {
+pub(super) fn shift(query: &Described, relation: Relation) -> f64 {
     let squares = |part: &Part| match (part, relation.neighbours) {
         (_, Neighbours::AddRemove) | (Part::Share, _) => 1.0,
         (Part::OneOf(_), _) => 2.0,
         (Part::Signed, _) => 4.0,
     };
-    let squares: f64 = question.parts().iter().map(squares).sum();
+    let squares: f64 = query.parts().iter().map(squares).sum();
     // The sum is an integer; the factor covers the rounding of root and product.
     f64::from(relation.unit.records()) * squares.sqrt() * (1.0 + 4.0 * f64::EPSILON)
 }
@@ -67,7 +67,7 @@ pub(super) fn shift(question: &Described, relation: Relation) -> f64 {
 /// The mechanism that releases all sums with noise.
 #[derive(Debug, Clone)]
 pub(super) struct Summing {
-    question: Described,
+    query: Described,
     labels: Labels,
     relation: Relation,
     law: Law,
@@ -79,7 +79,7 @@ impl Summing {
     /// errors.
     pub fn planned<T: Task>(
         request: &Request<T>,
-        question: &Described,
+        query: &Described,
         labels: &Labels,
         what: &str,
     ) -> Result<Self, LearnError> {
@@ -92,18 +92,18 @@ impl Summing {
         }
         let (law, relation) = (law(budget.is_pure()), request.relation());
         let summing = |noise_scale| Self {
-            question: question.clone(),
+            query: query.clone(),
             labels: labels.clone(),
             relation,
             law,
             noise_scale,
         };
         // The rounding to the grid is charged as well.
-        let absolute = absolute_shift(question, relation) + STEP * question.length() as f64;
+        let absolute = absolute_shift(query, relation) + STEP * query.length() as f64;
         let floor = match law {
             Law::Laplace => absolute / budget.epsilon(),
             Law::Gaussian => {
-                shift(question, relation) / gaussian::mu(budget.epsilon(), budget.delta())
+                shift(query, relation) / gaussian::mu(budget.epsilon(), budget.delta())
             }
         };
         let allowance = Allowance::new(budget, &request.noise);
@@ -114,11 +114,11 @@ impl Summing {
         Laplace {
             neighbours: self.relation.neighbours,
             unit: self.relation.unit,
-            sensitivity: absolute_shift(&self.question, self.relation),
+            sensitivity: absolute_shift(&self.query, self.relation),
             noise_scale: self.noise_scale,
             step: STEP,
             on_grid: false,
-            coordinates: self.question.length(),
+            coordinates: self.query.length(),
         }
     }
 
@@ -126,9 +126,9 @@ impl Summing {
         Gaussian {
             neighbours: self.relation.neighbours,
             unit: self.relation.unit,
-            sensitivity: shift(&self.question, self.relation),
+            sensitivity: shift(&self.query, self.relation),
             noise_scale: self.noise_scale,
-            coordinates: self.question.length(),
+            coordinates: self.query.length(),
         }
     }
 
@@ -147,7 +147,7 @@ impl Summing {
 
     /// The number of sums.
     pub fn sums(&self) -> usize {
-        self.question.length()
+        self.query.length()
     }
 
     /// True if a sum is not on the grid of this noise.
@@ -164,10 +164,10 @@ impl Summing {
         &self,
         table: &dyn Table,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Vec<f64>>, LearnError> {
+    ) -> Result<Noisy<Vec<f64>>, LearnError> {
         let here = Here(vec![admit::records(table, &self.labels)?]);
-        let question = Exact::Described(self.question.clone());
-        let questions = Questions::of(vec![question], Described::UNIT);
+        let query = Exact::Described(self.query.clone());
+        let questions = Queries::of(vec![query], Described::UNIT);
         let noise = match self.law {
             Law::Laplace => SumNoise::Laplace(self.laplace()),
             Law::Gaussian => SumNoise::Gaussian(self.gaussian()),

@@ -1,8 +1,8 @@
 //! The online learner without any noise, for comparison: [`super::ftrl`] with exact running sums.
 
 use super::ftrl::{EXPECTED_NORM, RATE, RATE_SETTING, RIDGE, RIDGE_SETTING, rate};
+use super::gradients::{Slopes, Slots};
 use super::learners::Decision;
-use super::slopes::{Slopes, Slots};
 use super::{Horizon, Online, Stream};
 use crate::LearnError;
 use crate::release::admit;
@@ -23,7 +23,7 @@ pub const INFO: Info = Info {
     source: "–",
     guarantee: NONE,
     settings: NonPrivate::SETTINGS,
-    noised: "nothing",
+    noisy: "nothing",
     private: false,
     covers: Covers { needs: Needs::Memory, ..Covers::ALL },
     more: (),

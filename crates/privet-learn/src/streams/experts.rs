@@ -26,9 +26,9 @@
 //! - τ `clip`, λ `entropy`; `signs`: plus or both
 //! - Tested by `tests/all/experts.rs`.
 
-use super::following::{Following, Rule};
-use super::learners::{Decision, Hidden, Learner};
-use super::slopes::Slots;
+use super::gradients::Slots;
+use super::learners::{Decision, Learner, SecretState};
+use super::stream_walk::{Rule, StreamWalk};
 use super::{ADDED, SINGLE};
 use super::{Horizon, Method, Online, Stream};
 use crate::LearnError;
@@ -43,8 +43,8 @@ use crate::release::settings::{Shown, settings};
 use crate::release::task::Procedure;
 use privet_core::Budget;
 use privet_dp::account::Event;
-use privet_dp::continual::Heard;
-use privet_dp::gate::{GateError, Noised, Private, Session};
+use privet_dp::continual::StreamAnswer;
+use privet_dp::gate::{GateError, Noisy, Private, Session};
 use privet_dp::mechanism::Choice;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -61,7 +61,7 @@ pub const INFO: Info = Info {
     source: "Jain & Thakurta 2014, §5.2, constants re-derived",
     guarantee: "(ε, δ) and pure ε in finite arithmetic; replace-one neighbours only",
     settings: Experts::SETTINGS,
-    noised: "the choice of a column by what it has cost so far",
+    noisy: "the choice of a column by what it has cost so far",
     private: true,
     covers: Covers {
         printed: Cover::unprinted(NOT_PRINTED),
@@ -184,10 +184,13 @@ struct Drawing {
 }
 
 impl Drawing {
-    fn start(&self, live: bool) -> Following {
+    fn start(&self, live: bool) -> StreamWalk {
         let steps = self.horizon.steps;
         let keep = super::kept_steps(self.horizon.kept, steps);
-        Following { live, ..Following::new(Rule::Chosen, steps, self.horizon.facts.columns, keep) }
+        StreamWalk {
+            live,
+            ..StreamWalk::new(Rule::Chosen, steps, self.horizon.facts.columns, keep)
+        }
     }
 
     fn begin(&self) -> Sums {
@@ -209,14 +212,14 @@ struct Sums {
     scores: Zeroizing<Vec<i64>>,
 }
 
-impl Hidden for Sums {
+impl SecretState for Sums {
     fn step(
         &mut self,
         slots: &Slots<'_>,
         rows: std::ops::Range<usize>,
         _theta: &[f64],
         session: &mut Session<'_>,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<StreamAnswer>, LearnError> {
         let columns = self.own.horizon.facts.columns;
         let both = self.own.choice.candidates > columns;
         for row in rows {
@@ -230,7 +233,7 @@ impl Hidden for Sums {
             });
         }
         let chosen = self.own.choice.run(Private::new(self.scores.to_vec()), session)?;
-        Ok(chosen.map(|place| Heard::Row(vec![place as f64])))
+        Ok(chosen.map(|place| StreamAnswer::Row(vec![place as f64])))
     }
 }
 
@@ -270,14 +273,14 @@ impl Procedure<Online> for Drawing {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Stream>, LearnError> {
+    ) -> Result<Noisy<Stream>, LearnError> {
         let mut hidden = self.begin();
         super::learners::over_table(horizon, table, session, monitor, &mut hidden)
     }
 }
 
 impl Learner for Drawing {
-    fn live(&self) -> Result<(serde_json::Value, Box<dyn Hidden>), LearnError> {
+    fn live(&self) -> Result<(serde_json::Value, Box<dyn SecretState>), LearnError> {
         let start = serde_json::to_value(self.start(true)).map_err(|_| GateError::Malformed)?;
         Ok((start, Box::new(self.begin())))
     }

@@ -41,9 +41,9 @@
 //!   buffered, square-root or tree
 //! - Tested by `tests/all/online.rs`.
 
-use super::following::{Following, Rule};
+use super::gradients::{Slopes, Slots};
 use super::learners::{Decision, STREAM};
-use super::slopes::{Slopes, Slots};
+use super::stream_walk::{Rule, StreamWalk};
 use super::{ADDED, SINGLE};
 use super::{Horizon, Online, Stream};
 use crate::LearnError;
@@ -55,8 +55,8 @@ use crate::release::settings::{SettingInfo, Shown, settings};
 use crate::release::task::Procedure;
 use privet_core::Range;
 use privet_dp::account::{self, Event};
-use privet_dp::continual::{Factor, Heard, Participation, Running, search};
-use privet_dp::gate::{GateError, Noised, Private, Session};
+use privet_dp::continual::{Factor, Participation, Running, StreamAnswer, search};
+use privet_dp::gate::{GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Continual, Stream as Steps};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -92,7 +92,7 @@ pub const INFO: Info = Info {
     source: "Kairouz et al. 2021; factorisations of Denisov et al. 2022 and Dvijotham et al. 2024",
     guarantee: STREAM,
     settings: Ftrl::SETTINGS,
-    noised: "the running sum of gradients, at each step",
+    noisy: "the running sum of gradients, at each step",
     private: true,
     covers: Covers {
         pure: Cover::gaussian("give a delta above 0, far below one over the horizon"),
@@ -269,8 +269,8 @@ fn smoothed_error(factor: &Factor, steps: u32, kept: f64) -> Result<f64, LearnEr
     let mut running = Running::new(factor, steps, 1)?;
     let (mut mean, mut square) = (0.0, 0.0);
     for step in 0..steps {
-        let noised = if step == 0 { 1.0 } else { 0.0 };
-        mean += (1.0 - kept) * (running.hear(&[noised])[0] - mean);
+        let noisy = if step == 0 { 1.0 } else { 0.0 };
+        mean += (1.0 - kept) * (running.hear(&[noisy])[0] - mean);
         square += mean * mean;
     }
     Ok(square.sqrt())
@@ -307,7 +307,7 @@ pub(crate) struct FollowTheLeader {
 }
 
 impl FollowTheLeader {
-    pub(super) fn start(&self, live: bool) -> Result<Following, LearnError> {
+    pub(super) fn start(&self, live: bool) -> Result<StreamWalk, LearnError> {
         let Horizon { steps, batch, .. } = self.horizon;
         let width = self.horizon.width();
         let rule = Rule::Leader {
@@ -319,7 +319,7 @@ impl FollowTheLeader {
             anytime: self.anytime,
         };
         let keep = super::kept_steps(self.horizon.kept, steps);
-        Ok(Following { live, ..Following::new(rule, steps, width, keep) })
+        Ok(StreamWalk { live, ..StreamWalk::new(rule, steps, width, keep) })
     }
 
     pub(super) fn begin(&self) -> Result<Gradients, LearnError> {
@@ -370,27 +370,29 @@ impl Procedure<Online> for FollowTheLeader {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Stream>, LearnError> {
+    ) -> Result<Noisy<Stream>, LearnError> {
         let mut hidden = self.begin()?;
         super::learners::over_table(horizon, table, session, monitor, &mut hidden)
     }
 }
 
 impl super::learners::Learner for FollowTheLeader {
-    fn live(&self) -> Result<(serde_json::Value, Box<dyn super::learners::Hidden>), LearnError> {
+    fn live(
+        &self,
+    ) -> Result<(serde_json::Value, Box<dyn super::learners::SecretState>), LearnError> {
         let start = serde_json::to_value(self.start(true)?).map_err(|_| GateError::Malformed)?;
         Ok((start, Box::new(self.begin()?)))
     }
 }
 
-impl super::learners::Hidden for Gradients {
+impl super::learners::SecretState for Gradients {
     fn step(
         &mut self,
         slots: &Slots<'_>,
         rows: std::ops::Range<usize>,
         theta: &[f64],
         session: &mut Session<'_>,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<StreamAnswer>, LearnError> {
         self.sum.fill(0);
         for row in rows {
             slots.add_gradient(row, theta, &mut self.slopes, self.unit, &mut self.sum);

@@ -23,7 +23,7 @@ pub const INFO: Info = Info {
     source: "Thakurta 2013, Algorithm 5.3, with twice its sensitivity (erratum C2)",
     guarantee: STREAM,
     settings: implicit::INFO.settings,
-    noised: "every point of the descent",
+    noisy: "every point of the descent",
     private: true,
     covers: Covers {
         pure: Cover::gaussian("give a delta above 0, far below one over the horizon"),

@@ -28,7 +28,7 @@ pub const INFO: Info = Info {
     source: "Thakurta 2013, Algorithm 5.2 (Jain, Kothari and Thakurta 2012)",
     guarantee: STREAM,
     settings: Implicit::SETTINGS,
-    noised: "every point of the descent",
+    noisy: "every point of the descent",
     private: true,
     covers: Covers {
         pure: Cover::gaussian("give a delta above 0, far below one over the horizon"),

@@ -53,7 +53,7 @@ pub const INFO: Info = Info {
     source: "Thakurta 2013, §5 (a remark there), with a proof of its own",
     guarantee: STREAM,
     settings: Leader::SETTINGS,
-    noised: "every minimum",
+    noisy: "every minimum",
     private: true,
     covers: Covers {
         pure: Cover::gaussian("give a delta above 0, far below one over the horizon"),

@@ -2,16 +2,16 @@
 
 use super::baseline::{self, NonPrivate};
 use super::experts::{self, Experts};
-use super::following::Following;
 use super::ftrl::{self, Ftrl};
 use super::giga::{self, Giga};
+use super::gradients::Slots;
 use super::implicit::{self, Implicit};
 use super::leader::{self, Leader};
-use super::slopes::Slots;
+use super::stream_walk::StreamWalk;
 use super::{Horizon, Online, Stream};
 use crate::release::allowance::Allowance;
 use crate::release::ask::ask_by_steps;
-use crate::release::covers::Asked;
+use crate::release::covers::RequestFacts;
 use crate::release::note::Note;
 use crate::release::registry::registry;
 use crate::release::request::Calibration;
@@ -20,8 +20,8 @@ use crate::release::watch::StepWatch;
 use crate::LearnError;
 use crate::release::admit;
 use crate::release::task::Procedure;
-use privet_dp::continual::Heard;
-use privet_dp::gate::{Noised, Session};
+use privet_dp::continual::StreamAnswer;
+use privet_dp::gate::{Noisy, Session};
 use privet_dp::mechanism::Stream as Steps;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -33,7 +33,7 @@ pub(super) const STREAM: &str =
     "(ε, δ) in finite arithmetic; no pure ε; replace-one neighbours only";
 
 /// Secret state of a stream, without noise: computes from records the answers of a walk.
-pub trait Hidden {
+pub trait SecretState {
     /// Makes one step from these rows and the newest released model.
     fn step(
         &mut self,
@@ -41,7 +41,7 @@ pub trait Hidden {
         rows: Range<usize>,
         theta: &[f64],
         session: &mut Session<'_>,
-    ) -> Result<Noised<Heard>, LearnError>;
+    ) -> Result<Noisy<StreamAnswer>, LearnError>;
 
     /// Steps under correlated noise, if the learner has them: only those can be suspended.
     fn steps(&mut self) -> Option<&mut Option<Steps>> {
@@ -52,7 +52,7 @@ pub trait Hidden {
 /// A learner that runs on a table or on rows as they arrive.
 pub(crate) trait Learner: Procedure<Online> {
     /// Start of a live walk, and the secret state.
-    fn live(&self) -> Result<(serde_json::Value, Box<dyn Hidden>), LearnError>;
+    fn live(&self) -> Result<(serde_json::Value, Box<dyn SecretState>), LearnError>;
 }
 
 /// A method's plan.
@@ -77,8 +77,8 @@ pub(super) fn over_table(
     table: &dyn Table,
     session: &mut Session<'_>,
     monitor: &dyn Monitor,
-    hidden: &mut dyn Hidden,
-) -> Result<Noised<Stream>, LearnError> {
+    hidden: &mut dyn SecretState,
+) -> Result<Noisy<Stream>, LearnError> {
     let data = admit::in_memory(table, "online", "rows in their order")?;
     let slots = Slots::of(horizon, data)?;
     over_slots(&slots, horizon.batch, session, &StepWatch::new(monitor), hidden)
@@ -90,10 +90,10 @@ pub(super) fn over_slots(
     batch: u32,
     session: &mut Session<'_>,
     watch: &StepWatch<'_>,
-    hidden: &mut dyn Hidden,
-) -> Result<Noised<Stream>, LearnError> {
+    hidden: &mut dyn SecretState,
+) -> Result<Noisy<Stream>, LearnError> {
     let mut row = 0;
-    ask_by_steps::<Following>(session, watch, |theta, session| {
+    ask_by_steps::<StreamWalk>(session, watch, |theta, session| {
         // A table of users may have fewer rows than declared: the remaining slots are empty.
         let rows = row.min(slots.len())..(row + batch as usize).min(slots.len());
         row += batch as usize;
@@ -128,8 +128,8 @@ impl Method {
         calibration: Calibration,
     ) -> Result<Decision, LearnError> {
         let (relation, problems) = (horizon.facts.relation(), horizon.facts.problems);
-        let asked = Asked { relation, pure: allowance.is_pure(), calibration, problems };
-        self.info().covers.check(self.name(), asked)?;
+        let requested = RequestFacts { relation, pure: allowance.is_pure(), calibration, problems };
+        self.info().covers.check(self.name(), requested)?;
         self.dispatched(horizon, allowance, calibration)
     }
 }

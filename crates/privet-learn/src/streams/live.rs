@@ -5,7 +5,7 @@
 //! stream. After the last step nothing more is released.
 //!
 //! **Suspending.** Where a [`Journal`] commits draws, a stream can be suspended ([`Live::suspend`]) and
-//! resumed by another process ([`Aside::resume`]). Its releases are in the written state; its secret
+//! resumed by another process ([`SuspendedStream::resume`]). Its releases are in the written state; its secret
 //! state is included sealed under a key, or left out, and then sums begin anew from there, with more
 //! noise ([`privet_dp::continual::Running::begin_anew`]). Steps that a process lost count as made: their
 //! slots are skipped, and no second answer is drawn for any of them. A state is used once. **Where** a
@@ -13,15 +13,15 @@
 //! be cut at the same slot, or else the terms of other records before the cut would distinguish them.
 //! This is the caller's responsibility.
 
-use super::following::Following;
-use super::learners::Hidden;
+use super::learners::SecretState;
+use super::stream_walk::StreamWalk;
 use super::{Stream, Streamed};
 use crate::release::plan::plan;
 use crate::{LearnError, Plan, Released, Request};
 use privet_data::Dataset;
 use privet_dp::continual::StateKey;
 use privet_dp::gate::{
-    Entered, GateError, Journal, Noised, PurseError, Session, Spend, Suspended, Walking,
+    GateError, Journal, LedgerEntry, Noisy, PurseError, RunningWalk, Session, Spend, Suspended,
 };
 use privet_dp::noise::Source;
 use serde::{Deserialize, Serialize};
@@ -30,15 +30,15 @@ use serde::{Deserialize, Serialize};
 pub struct Live<'a, T: Streamed> {
     plan: Plan<T>,
     session: Session<'a>,
-    walk: Walking<Following>,
-    hidden: Box<dyn Hidden>,
+    walk: RunningWalk<StreamWalk>,
+    hidden: Box<dyn SecretState>,
     taken: u32,
     /// Number of steps whose answers a process lost, still to be skipped.
     lost: u32,
     /// True until the walk has been notified that sums begin anew.
     anew: bool,
     generation: u64,
-    latest: Option<Noised<Stream>>,
+    latest: Option<Noisy<Stream>>,
     /// Newest release when the stream was resumed.
     before: Option<Vec<f64>>,
 }
@@ -52,10 +52,10 @@ impl<T: Streamed> std::fmt::Debug for Live<'_, T> {
 /// A suspended stream, as serialised.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound = "")]
-pub struct Aside<T: Streamed> {
+pub struct SuspendedStream<T: Streamed> {
     format: String,
     request: Request<T>,
-    session: Suspended<Following>,
+    session: Suspended<StreamWalk>,
     /// Secret state, sealed under a key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sealed: Option<String>,
@@ -108,10 +108,10 @@ impl<'a, T: Streamed> Live<'a, T> {
     fn opened(
         plan: &Plan<T>,
         mut session: Session<'a>,
-        hidden: Box<dyn Hidden>,
+        hidden: Box<dyn SecretState>,
     ) -> Result<(Self, Released<T>), LearnError> {
         session = session.entered_in(plan.entered().cloned());
-        let walk = session.begin::<Following>()?;
+        let walk = session.begin::<StreamWalk>()?;
         let (plan, latest) = (plan.clone(), None);
         let (taken, lost, anew, generation) = (0, 0, false, 0);
         let before = None;
@@ -206,24 +206,24 @@ impl<'a, T: Streamed> Live<'a, T> {
 
     /// Suspends the stream; its secret state is sealed under the key, or left out without one. Only for
     /// a stream begun with a journal.
-    pub fn suspend(mut self, key: Option<&StateKey>) -> Result<Aside<T>, LearnError> {
+    pub fn suspend(mut self, key: Option<&StateKey>) -> Result<SuspendedStream<T>, LearnError> {
         self.catch_up()?;
         let steps = self.hidden.steps().and_then(Option::take).ok_or_else(not_put_aside)?;
         let session = self.session.suspend(self.walk, self.generation)?;
         let context = context(&session, self.taken);
         let sealed = key.map(|key| steps.seal(key, &context)).transpose()?;
         let request = self.plan.request().clone();
-        Ok(Aside { format: FORMAT.into(), request, session, sealed })
+        Ok(SuspendedStream { format: FORMAT.into(), request, session, sealed })
     }
 }
 
-fn context(session: &Suspended<Following>, taken: u32) -> String {
+fn context(session: &Suspended<StreamWalk>, taken: u32) -> String {
     format!("{} after step {taken}", session.id())
 }
 
-impl<T: Streamed> Aside<T> {
+impl<T: Streamed> SuspendedStream<T> {
     /// Ledger entry of the stream's spending; `None` if no ledger is kept.
-    pub fn entered(&self) -> Option<&Entered> {
+    pub fn entered(&self) -> Option<&LedgerEntry> {
         self.session.entered()
     }
 
@@ -282,7 +282,7 @@ impl<T: Streamed> Aside<T> {
         let before = (walk.taken > 0).then(|| walk.theta.clone());
         let Self { format, request, session, sealed } = self;
         let generation = session.generation().saturating_add(1);
-        let kept = |session: &Suspended<Following>| {
+        let kept = |session: &Suspended<StreamWalk>| {
             let (format, request) = (format.clone(), request.clone());
             let next = Self { format, request, session: session.clone(), sealed: sealed.clone() };
             keep(&next).map_err(|error| PurseError::NotKept(error.to_string()))

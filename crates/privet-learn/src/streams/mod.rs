@@ -25,24 +25,24 @@
 pub mod base;
 pub mod baseline;
 pub mod experts;
-mod following;
 pub mod ftrl;
 pub mod giga;
+mod gradients;
 pub mod implicit;
 pub mod leader;
 mod learners;
 pub mod live;
 mod report;
-mod slopes;
+mod stream_walk;
 pub mod tally;
 mod wrapper;
 
 pub(crate) use ftrl::calibrated;
 #[doc(hidden)]
-pub use learners::Hidden;
-pub use learners::{METHODS, Method};
+pub use gradients::Slots;
 #[doc(hidden)]
-pub use slopes::Slots;
+pub use learners::SecretState;
+pub use learners::{METHODS, Method};
 pub use wrapper::printed_factor;
 
 use crate::linear::facts::Facts;
@@ -171,7 +171,7 @@ pub trait Streamed: Task<Artefact = Stream> {
 
     /// Start of a live walk, and the secret state.
     #[doc(hidden)]
-    fn learner(plan: &Plan<Self>) -> Result<(serde_json::Value, Box<dyn Hidden>), LearnError>;
+    fn learner(plan: &Plan<Self>) -> Result<(serde_json::Value, Box<dyn SecretState>), LearnError>;
 }
 
 impl Streamed for Online {
@@ -184,7 +184,7 @@ impl Streamed for Online {
         Slots::of(horizon, data)
     }
 
-    fn learner(plan: &Plan<Self>) -> Result<(serde_json::Value, Box<dyn Hidden>), LearnError> {
+    fn learner(plan: &Plan<Self>) -> Result<(serde_json::Value, Box<dyn SecretState>), LearnError> {
         let request = plan.request();
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         // Every setting is settled, so that this is the plan's own learner.
@@ -337,8 +337,8 @@ impl Task for Online {
         }
     }
 
-    fn noised(&self) -> &'static str {
-        self.method.info().noised
+    fn noise_on(&self) -> &'static str {
+        self.method.info().noisy
     }
 
     fn summary(&self) -> String {

@@ -7,10 +7,10 @@
 //! Counts are integers, so that nothing is rounded before the noise. The release is the running sum with
 //! noise whose standard deviation grows slowly with the number of steps: (sens × error)·√2/μ at most.
 
-use super::following::{Following, Rule};
 use super::ftrl::{Correlation, calibrated, settled_factor};
-use super::learners::Hidden;
-use super::slopes::Slots;
+use super::gradients::Slots;
+use super::learners::SecretState;
+use super::stream_walk::{Rule, StreamWalk};
 use super::{BATCH, HORIZON, KEPT, Stream, Streamed, only_slots, sound_only};
 use crate::release::admit;
 use crate::release::allowance::Allowance;
@@ -23,8 +23,8 @@ use crate::statistics::count::Cells;
 use crate::{LearnError, Plan, Request};
 use privet_data::{Dataset, Schema};
 use privet_dp::account::Event;
-use privet_dp::continual::{Heard, Participation, Running};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::continual::{Participation, Running, StreamAnswer};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Continual, Stream as Steps};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -151,7 +151,7 @@ impl Task for Tally {
         if fits { Ok(()) } else { Err("its counts do not fit its schema".into()) }
     }
 
-    fn noised(&self) -> &'static str {
+    fn noise_on(&self) -> &'static str {
         "the running counts"
     }
 
@@ -194,11 +194,11 @@ impl Counting {
         Ok(Self { continual, facts: facts.clone(), deviation: 0.0 })
     }
 
-    fn start(&self, live: bool) -> Result<Following, LearnError> {
+    fn start(&self, live: bool) -> Result<StreamWalk, LearnError> {
         let (steps, cells) = (self.facts.steps, self.facts.cells.names.len());
         let running = Running::new(&self.continual.factor, steps, cells)?;
         let keep = super::kept_steps(self.facts.kept, steps);
-        Ok(Following { live, ..Following::new(Rule::Sums { running }, steps, cells, keep) })
+        Ok(StreamWalk { live, ..StreamWalk::new(Rule::Sums { running }, steps, cells, keep) })
     }
 
     fn begin(&self) -> Result<Adding, LearnError> {
@@ -213,14 +213,14 @@ struct Adding {
     sum: Zeroizing<Vec<i64>>,
 }
 
-impl Hidden for Adding {
+impl SecretState for Adding {
     fn step(
         &mut self,
         slots: &Slots<'_>,
         rows: std::ops::Range<usize>,
         _: &[f64],
         session: &mut Session<'_>,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<StreamAnswer>, LearnError> {
         self.sum.fill(0);
         for row in rows {
             let cell = slots.label(row);
@@ -250,12 +250,12 @@ impl Streamed for Tally {
         if data.features.columns() != facts.cells.columns || labels.len() != data.features.rows() {
             return Err(LearnError::DataShape("the number of encoded columns differs"));
         }
-        let cells = facts.cells.question.of_rows(&data.features, &labels);
+        let cells = facts.cells.query.of_rows(&data.features, &labels);
         let cells = cells.into_iter().map(|cell| cell.map_or(-1.0, |cell| cell as f64)).collect();
         Ok(Slots::of_cells(&data.features, cells))
     }
 
-    fn learner(plan: &Plan<Self>) -> Result<(serde_json::Value, Box<dyn Hidden>), LearnError> {
+    fn learner(plan: &Plan<Self>) -> Result<(serde_json::Value, Box<dyn SecretState>), LearnError> {
         let counting = Counting::of(plan)?;
         let start = counting.start(true)?;
         let start = serde_json::to_value(start).map_err(|_| GateError::Malformed)?;
@@ -287,7 +287,7 @@ impl Procedure<Tally> for Counting {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Stream>, LearnError> {
+    ) -> Result<Noisy<Stream>, LearnError> {
         let mut hidden = self.begin()?;
         let data = admit::in_memory(table, "tally", "rows in their order")?;
         let slots = Tally::slots(facts, data)?;

@@ -17,10 +17,10 @@
 //! sensitivity.
 
 use super::base::{self, Ball};
-use super::following::{Following, Rule};
+use super::gradients::Slots;
 use super::leader::{self, Past};
-use super::learners::{Hidden, Learner};
-use super::slopes::Slots;
+use super::learners::{Learner, SecretState};
+use super::stream_walk::{Rule, StreamWalk};
 use super::{Horizon, Online, Stream};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
@@ -29,8 +29,8 @@ use crate::release::request::Calibration;
 use crate::release::settings::Shown;
 use crate::release::task::Procedure;
 use privet_dp::account::{self, Event};
-use privet_dp::continual::Heard;
-use privet_dp::gate::{GateError, Noised, Private, Session};
+use privet_dp::continual::StreamAnswer;
+use privet_dp::gate::{GateError, Noisy, Private, Session};
 use privet_dp::mechanism::Gaussian;
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
@@ -156,11 +156,11 @@ impl Wrapped {
         }
     }
 
-    fn start(&self, live: bool) -> Following {
+    fn start(&self, live: bool) -> StreamWalk {
         let rule = Rule::Points { radius: self.ball.radius, ahead: self.ahead() };
         let steps = self.horizon.steps;
         let keep = super::kept_steps(self.horizon.kept, steps);
-        Following { live, ..Following::new(rule, steps, self.horizon.facts.columns, keep) }
+        StreamWalk { live, ..StreamWalk::new(rule, steps, self.horizon.facts.columns, keep) }
     }
 
     fn begin(&self) -> Points {
@@ -180,14 +180,14 @@ struct Points {
     taken: u32,
 }
 
-impl Hidden for Points {
+impl SecretState for Points {
     fn step(
         &mut self,
         slots: &Slots<'_>,
         rows: std::ops::Range<usize>,
         _theta: &[f64],
         session: &mut Session<'_>,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<StreamAnswer>, LearnError> {
         self.taken += 1;
         let t = f64::from(self.taken);
         let (ball, ridge) = (self.own.ball, self.own.ball.ridge);
@@ -221,7 +221,7 @@ impl Hidden for Points {
         entries.iter_mut().for_each(|entry| entry.zeroize());
         let by = t + f64::from(self.own.ahead());
         let scaled = Private::new(self.theta.iter().map(|theta| theta * by).collect::<Vec<f64>>());
-        Ok(self.own.gaussian.run(scaled, session)?.map(Heard::Row))
+        Ok(self.own.gaussian.run(scaled, session)?.map(StreamAnswer::Row))
     }
 }
 
@@ -262,14 +262,14 @@ impl Procedure<Online> for Wrapped {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Stream>, LearnError> {
+    ) -> Result<Noisy<Stream>, LearnError> {
         let mut hidden = self.begin();
         super::learners::over_table(horizon, table, session, monitor, &mut hidden)
     }
 }
 
 impl Learner for Wrapped {
-    fn live(&self) -> Result<(serde_json::Value, Box<dyn Hidden>), LearnError> {
+    fn live(&self) -> Result<(serde_json::Value, Box<dyn SecretState>), LearnError> {
         let start = serde_json::to_value(self.start(true)).map_err(|_| GateError::Malformed)?;
         Ok((start, Box::new(self.begin())))
     }

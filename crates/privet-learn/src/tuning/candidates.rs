@@ -115,7 +115,7 @@ fn too_many() -> LearnError {
 }
 
 fn asked(what: String) -> LearnError {
-    LearnError::Asked { name: "candidates", what }
+    LearnError::InvalidRequest { name: "candidates", what }
 }
 
 #[cfg(test)]

@@ -54,12 +54,12 @@ use crate::{LearnError, Released, Request};
 use privet_core::{Budget, Range};
 use privet_data::{Dataset, Schema};
 use privet_dp::account::{Cost, Event, Runs};
-use privet_dp::gate::{Arithmetic, Candidate, GateError, Noised, Session, Trial};
+use privet_dp::gate::{Arithmetic, Candidate, GateError, Noisy, Session, Trial};
 use privet_dp::mechanism::Gaussian;
 use privet_optim::loss::Loss;
 use privet_optim::solver::{Monitor, Progress};
 use privet_optim::sum::Table;
-use search::Found;
+use search::SearchResult;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -238,7 +238,8 @@ impl Task for Tune {
             Some(law) => law,
             None => search::cheaper(request, facts, trials)?,
         };
-        let Found { trial_epsilon, ones } = search::search(request, facts, law.runs(trials))?;
+        let SearchResult { trial_epsilon, ones } =
+            search::search(request, facts, law.runs(trials))?;
         if law == Law::Poisson && !ones.iter().all(|one| gaussian_alone(&one.event)) {
             return Err(LearnError::NotCovered {
                 what: "a Poisson number of trials is offered where all noise is Gaussian".into(),
@@ -283,7 +284,7 @@ impl Task for Tune {
         Erm::fits(&own, model)
     }
 
-    fn noised(&self) -> &'static str {
+    fn noise_on(&self) -> &'static str {
         "what each candidate computes, and its score"
     }
 
@@ -304,7 +305,7 @@ fn worth(
     request: &Request<Tune>,
     facts: &Facts,
     trial_epsilon: f64,
-    ones: &[One],
+    ones: &[PlannedCandidate],
 ) -> Result<String, LearnError> {
     let budget = request.budget.ok_or_else(|| no_budget(request))?;
     let trial = format!(
@@ -360,7 +361,7 @@ fn short(value: f64) -> String {
 
 /// A planned candidate.
 #[derive(Debug, Clone)]
-struct One {
+struct PlannedCandidate {
     method: Method,
     procedure: Arc<dyn Procedure<Erm>>,
     arithmetic: Arithmetic,
@@ -369,7 +370,7 @@ struct One {
     event: Event,
 }
 
-impl One {
+impl PlannedCandidate {
     /// Plans a candidate within ε₁, with the settled noise scales, if any; also returns the number of
     /// scales it uses.
     fn plan(
@@ -404,7 +405,7 @@ impl One {
 struct Tuning {
     law: Runs,
     trials: f64,
-    ones: Vec<One>,
+    ones: Vec<PlannedCandidate>,
     score: Gaussian,
 }
 
@@ -442,7 +443,7 @@ impl Procedure<Tune> for Tuning {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Tuned>, LearnError> {
+    ) -> Result<Noisy<Tuned>, LearnError> {
         let data = admit::in_memory(table, Tune::NAME, "single records to score")?;
         let monitor = Quiet(monitor);
         let room = Room { tuning: self, facts, data, monitor: &monitor };
@@ -455,7 +456,7 @@ impl Procedure<Tune> for Tuning {
 }
 
 /// The event charged for the best of these candidates.
-fn best_of(law: Runs, ones: &[One]) -> Event {
+fn best_of(law: Runs, ones: &[PlannedCandidate]) -> Event {
     Event::BestOf { law, candidates: ones.iter().map(|one| one.event.clone()).collect() }
 }
 
@@ -472,7 +473,7 @@ impl Room<'_> {
         &self,
         place: usize,
         session: &mut Session<'_>,
-    ) -> Result<Noised<LinearWeights>, LearnError> {
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
         let one = self.tuning.ones.get(place).ok_or(GateError::NotAsPlanned)?;
         one.procedure.run(self.facts, self.data, session, self.monitor)
     }
@@ -482,9 +483,9 @@ impl Room<'_> {
         _place: usize,
         model: &LinearWeights,
         session: &mut Session<'_>,
-    ) -> Result<Noised<f64>, LearnError> {
+    ) -> Result<Noisy<f64>, LearnError> {
         let noise = &self.tuning.score;
-        score::noised(self.facts, self.data, model, noise, session)
+        score::noisy_score(self.facts, self.data, model, noise, session)
     }
 }
 

@@ -5,7 +5,7 @@ use crate::linear::facts::Facts;
 use crate::linear::model::{LinearWeights, RowScores, largest};
 use privet_data::{Dataset, Target};
 use privet_dp::account::gaussian;
-use privet_dp::gate::{GateError, Noised, Private, Session};
+use privet_dp::gate::{GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian};
 
 /// The score's μ as a fraction of the μ that a trial's (ε₁, δ) allows.
@@ -27,17 +27,17 @@ pub(super) fn mechanism(facts: &Facts, delta: f64, epsilon: f64) -> Gaussian {
 }
 
 /// The noisy sum of scores.
-pub(super) fn noised(
+pub(super) fn noisy_score(
     facts: &Facts,
     data: &Dataset,
     model: &LinearWeights,
     noise: &Gaussian,
     session: &mut Session<'_>,
-) -> Result<Noised<f64>, LearnError> {
+) -> Result<Noisy<f64>, LearnError> {
     let sum = units(facts, data, model).ok_or(GateError::Unanswered)?;
     let sum = ExactCounts { counts: vec![sum], unit: 2_f64.powi(-BITS) };
-    let noised = noise.run_units(Private::new(sum), session)?;
-    Ok(noised.map(|sums| sums.first().copied().unwrap_or(f64::NEG_INFINITY)))
+    let noisy = noise.run_units(Private::new(sum), session)?;
+    Ok(noisy.map(|sums| sums.first().copied().unwrap_or(f64::NEG_INFINITY)))
 }
 
 /// The sum of scores as an integer in units of 2⁻²⁰; `None` if the target is of another kind.

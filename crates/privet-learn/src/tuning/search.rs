@@ -1,6 +1,6 @@
 //! The largest budget of a trial with which the whole tuning meets its own.
 
-use super::{Law, One, TRIAL_EPSILON, Tune, best_of, gaussian_alone, score};
+use super::{Law, PlannedCandidate, TRIAL_EPSILON, Tune, best_of, gaussian_alone, score};
 use crate::linear::facts::Facts;
 use crate::release::plan::no_budget;
 use crate::{LearnError, Request};
@@ -8,11 +8,11 @@ use privet_core::Budget;
 use privet_dp::account::{self, Cost, Event, Runs, gaussian};
 
 /// The result of the search.
-pub(super) struct Found {
+pub(super) struct SearchResult {
     /// The budget ε₁ of a trial.
     pub trial_epsilon: f64,
     /// The candidates planned within it.
-    pub ones: Vec<One>,
+    pub ones: Vec<PlannedCandidate>,
 }
 
 /// Factor by which ε₁ is lowered if candidates need more than Gaussian noise does, and the largest
@@ -24,7 +24,7 @@ pub(super) fn search(
     request: &Request<Tune>,
     facts: &Facts,
     law: Runs,
-) -> Result<Found, LearnError> {
+) -> Result<SearchResult, LearnError> {
     let budget = request.budget.ok_or_else(|| no_budget(request))?;
     if let Some(settled) = request.task.trial_epsilon {
         let trial_epsilon = TRIAL_EPSILON.check(settled)?;
@@ -35,13 +35,13 @@ pub(super) fn search(
             });
         }
         let ones = planned(request, facts, trial_epsilon)?;
-        return Ok(Found { trial_epsilon, ones });
+        return Ok(SearchResult { trial_epsilon, ones });
     }
     let mut trial_epsilon = of_gaussian(facts, law, budget)?;
     for _ in 0..LOWER.1 {
         let ones = planned(request, facts, trial_epsilon)?;
         if account::meets(&best_of(law, &ones), budget)? {
-            return Ok(Found { trial_epsilon, ones });
+            return Ok(SearchResult { trial_epsilon, ones });
         }
         trial_epsilon = rounded_down(trial_epsilon * LOWER.0);
     }
@@ -87,11 +87,15 @@ fn out_of_reach() -> LearnError {
 }
 
 /// Plans all candidates within ε₁, each with its part of the settled noise scales, if any.
-fn planned(request: &Request<Tune>, facts: &Facts, epsilon: f64) -> Result<Vec<One>, LearnError> {
+fn planned(
+    request: &Request<Tune>,
+    facts: &Facts,
+    epsilon: f64,
+) -> Result<Vec<PlannedCandidate>, LearnError> {
     let mut left = &request.noise[..];
     let mut ones = Vec::new();
     for method in &request.task.candidates {
-        let (one, own) = One::plan(request, facts, method, (epsilon, left))?;
+        let (one, own) = PlannedCandidate::plan(request, facts, method, (epsilon, left))?;
         left = left.get(own..).unwrap_or_default();
         ones.push(one);
     }

@@ -8,14 +8,14 @@ use super::{estimated, gnmax, sparse_vector};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Asked, Cover};
+use crate::release::covers::{Cover, RequestFacts};
 use crate::release::note::Note;
 use crate::release::registry::registry;
 use crate::release::request::Calibration;
 use crate::release::settings::Shown;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Session};
-use privet_dp::mechanism::Answering;
+use privet_dp::gate::{Noisy, Session};
+use privet_dp::mechanism::StableStream;
 use std::fmt;
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub(super) const STABLE: Cover = Cover::No {
 pub(super) const GUARANTEE: &str = "(ε, δ), proved with rounding; no pure ε";
 
 /// Input of an aggregator's plan.
-pub(crate) struct Wanted<'a> {
+pub(crate) struct PlanInput<'a> {
     pub facts: &'a Facts,
     pub budget: Allowance<'a>,
     pub calibration: Calibration,
@@ -80,7 +80,7 @@ pub(crate) fn named(classes: Vec<Option<u32>>) -> Named {
 
 /// State kept between the rounds of a run: the threshold, if there is one.
 #[derive(Debug, Default)]
-pub(crate) struct UnderWay(pub Option<Answering>);
+pub(crate) struct UnderWay(pub Option<StableStream>);
 
 /// Names classes from votes, at a planned cost.
 pub(crate) trait Aggregate: fmt::Debug + Send + Sync {
@@ -108,13 +108,13 @@ pub(crate) trait Aggregate: fmt::Debug + Send + Sync {
         asked: u64,
         under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Named>, LearnError>;
+    ) -> Result<Noisy<Named>, LearnError>;
 }
 
 registry! {
     /// An aggregator and its own settings.
     pub enum Aggregator: Info<AggregatorFacts>, all AGGREGATORS, default SparseVector;
-    dispatched(self, wanted: &Wanted<'_>) -> Result<Decision, LearnError>;
+    dispatched(self, wanted: &PlanInput<'_>) -> Result<Decision, LearnError>;
     /// Stable winners; only unstable ones consume the budget.
     SparseVector(sparse_vector::SparseVector) = sparse_vector::INFO, sparse_vector::plan;
     /// The same, with the cutoff T chosen by a private estimate.
@@ -129,15 +129,15 @@ registry! {
 
 impl Aggregator {
     /// Plans from public facts alone, or refuses a case that the aggregator does not cover.
-    pub(super) fn plan(&self, wanted: &Wanted<'_>) -> Result<Decision, LearnError> {
-        let asked = Asked {
-            relation: wanted.facts.relation(),
-            pure: wanted.budget.is_pure(),
-            calibration: wanted.calibration,
+    pub(super) fn plan(&self, input: &PlanInput<'_>) -> Result<Decision, LearnError> {
+        let requested = RequestFacts {
+            relation: input.facts.relation(),
+            pure: input.budget.is_pure(),
+            calibration: input.calibration,
             problems: 1,
         };
-        self.info().covers.check(self.name(), asked)?;
-        self.dispatched(wanted)
+        self.info().covers.check(self.name(), requested)?;
+        self.dispatched(input)
     }
 
     /// Names of the aggregators that take queries in batches, separated by commas.

@@ -27,7 +27,7 @@
 //! [`Program::rehearse`] runs it once on synthetic rows before any record is read, so that a program
 //! that cannot work is an error, and one that fails on records is not.
 
-use super::teacher::{Ballot, School, Teach, fenced, filled_rows};
+use super::teacher::{Ballot, Teach, TrainingData, fenced, filled_rows};
 use crate::LearnError;
 use privet_dp::noise::{Source, SystemRandom};
 use rayon::prelude::*;
@@ -102,7 +102,7 @@ impl Program {
             self.ballot(&text(&values, columns, Some(&labels)), &questions, rows).filter(|votes| {
                 votes.len() == rows && votes.iter().all(|class| (*class as usize) < classes)
             });
-        ballot.map(|_| ()).ok_or_else(|| LearnError::Asked {
+        ballot.map(|_| ()).ok_or_else(|| LearnError::InvalidRequest {
             name: "teacher-cmd",
             what: format!(
                 "did not do on made-up rows what a teacher does: read train.csv and queries.csv in the folder it is \
@@ -319,24 +319,28 @@ fn text(values: &[f32], columns: usize, labels: Option<&[u32]>) -> String {
 impl Teach for Program {
     fn ballots(
         &self,
-        school: &School<'_>,
+        training_data: &TrainingData<'_>,
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Option<Vec<Ballot>> {
         /// Teachers between two polls of `go_on`.
         const PORTION: usize = 16;
-        let columns = school.queries.columns();
-        let questions = filled_rows(school.queries, 0..school.queries.rows());
+        let columns = training_data.queries.columns();
+        let questions = filled_rows(training_data.queries, 0..training_data.queries.rows());
         let queries = text(&questions, columns, None);
         let one = |chunk: &Vec<usize>| {
             if chunk.is_empty() {
                 return None;
             }
-            let rows = filled_rows(&school.data.features, chunk.iter().copied());
-            let labels: Vec<u32> = chunk.iter().map(|row| school.labels()[*row]).collect();
-            self.ballot(&text(&rows, columns, Some(&labels)), &queries, school.queries.rows())
+            let rows = filled_rows(&training_data.data.features, chunk.iter().copied());
+            let labels: Vec<u32> = chunk.iter().map(|row| training_data.labels()[*row]).collect();
+            self.ballot(
+                &text(&rows, columns, Some(&labels)),
+                &queries,
+                training_data.queries.rows(),
+            )
         };
-        let mut all = Vec::with_capacity(school.chunks.len());
-        for portion in school.chunks.chunks(PORTION) {
+        let mut all = Vec::with_capacity(training_data.chunks.len());
+        for portion in training_data.chunks.chunks(PORTION) {
             if !go_on() {
                 return None;
             }

@@ -14,8 +14,8 @@
 //! of its noise, and if there is none, the T with the largest limit.
 
 use super::aggregate::{
-    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE, STABLE,
-    UnderWay, Wanted,
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE,
+    PlanInput, STABLE, UnderWay,
 };
 use super::ballots::{Ballots, winner};
 use super::sparse_vector::{CUTOFF, LOST, sizes, stable_for};
@@ -27,8 +27,8 @@ use crate::release::registry::Info;
 use crate::release::settings::{Shown, settings};
 use privet_core::{Budget, Range};
 use privet_dp::account::{Event, ThresholdNoise};
-use privet_dp::gate::{Noised, Private, Session};
-use privet_dp::mechanism::{EstimatedAnswers, Heard, QUERY_RATIO, StableAnswers};
+use privet_dp::gate::{Noisy, Private, Session};
+use privet_dp::mechanism::{EstimatedAnswers, QUERY_RATIO, QueryAnswer, StableAnswers};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -46,7 +46,7 @@ pub const INFO: Info<AggregatorFacts> = Info {
     source: "Thakkar 2019, Remark 11, by the votes on public rows in place of a half set aside",
     guarantee: GUARANTEE,
     settings: Estimated::SETTINGS,
-    noised: "how often teachers dissent, and how many would have to change before another class wins",
+    noisy: "how often teachers dissent, and how many would have to change before another class wins",
     private: true,
     covers: Covers {
         pure: STABLE,
@@ -87,20 +87,20 @@ pub struct Alternative {
 const FARTHEST: f64 = 1e15;
 
 /// Plans from public facts alone.
-pub(super) fn plan(wanted: &Wanted<'_>, options: &Estimated) -> Result<Decision, LearnError> {
-    let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());
+pub(super) fn plan(input: &PlanInput<'_>, options: &Estimated) -> Result<Decision, LearnError> {
+    let (epsilon, delta) = (input.budget.epsilon(), input.budget.delta());
     let share = ESTIMATE_SHARE.check(options.estimate_share.unwrap_or(0.2))?;
-    let teachers = wanted.teachers.unwrap_or_else(|| sizes(wanted).0);
+    let teachers = input.teachers.unwrap_or_else(|| sizes(input).0);
     // Slightly less than the budget: the event rounds up.
     let answers_epsilon = (1.0 - share) * epsilon * (1.0 - 1e-9);
-    let noise_scale = wanted.questions as f64 / (share * epsilon);
+    let noise_scale = input.questions as f64 / (share * epsilon);
     let rest = Budget::new(answers_epsilon, delta)?;
     let alternatives = match &options.alternatives[..] {
-        [] => planned(wanted, rest, noise_scale, teachers)?,
-        settled => settled_by(wanted, rest, settled)?,
+        [] => planned(input, rest, noise_scale, teachers)?,
+        settled => settled_by(input, rest, settled)?,
     };
     let first = alternatives.first().map(|(_, answers)| answers);
-    let least = first.map(|first| first.distance_needed(wanted.questions as f64, LOST));
+    let least = first.map(|first| first.distance_needed(input.questions as f64, LOST));
     let least = least.transpose()?.unwrap_or(0.0);
     let cutoffs: Vec<String> =
         alternatives.iter().map(|(_, answers)| answers.cutoff.to_string()).collect();
@@ -112,7 +112,7 @@ pub(super) fn plan(wanted: &Wanted<'_>, options: &Estimated) -> Result<Decision,
             2.0 * (least + 1.0)
         )));
     }
-    let sensitivity = wanted.questions;
+    let sensitivity = input.questions;
     let settled = |(limit, answers): &(i64, StableAnswers)| Alternative {
         limit: *limit,
         cutoff: answers.cutoff,
@@ -135,16 +135,16 @@ pub(super) fn plan(wanted: &Wanted<'_>, options: &Estimated) -> Result<Decision,
 
 /// Alternatives that each cost the rest of the budget, up to the T with the largest limit.
 fn planned(
-    wanted: &Wanted<'_>,
+    input: &PlanInput<'_>,
     rest: Budget,
     noise_scale: f64,
     teachers: u32,
 ) -> Result<Vec<(i64, StableAnswers)>, LearnError> {
     let (mut alternatives, mut cutoff) = (Vec::<(i64, StableAnswers)>::new(), 1_u32);
-    while cutoff <= MOST && u64::from(cutoff) <= wanted.questions {
+    while cutoff <= MOST && u64::from(cutoff) <= input.questions {
         let settings = (cutoff, ThresholdNoise::Exponential, None);
-        let answers = stable_for(wanted, &Allowance::new(rest, &[]), settings)?;
-        let distance = answers.distance_needed(wanted.questions as f64, LOST)?;
+        let answers = stable_for(input, &Allowance::new(rest, &[]), settings)?;
+        let distance = answers.distance_needed(input.questions as f64, LOST)?;
         let room = 0.5 * f64::from(teachers) - distance - 1.0;
         let limit = (room * f64::from(cutoff) - noise_scale).clamp(-FARTHEST, FARTHEST);
         // A larger T without a larger limit is of no use.
@@ -160,7 +160,7 @@ fn planned(
 /// Alternatives of a settled plan. The mechanism recomputes that each keeps within the rest of the
 /// budget.
 fn settled_by(
-    wanted: &Wanted<'_>,
+    input: &PlanInput<'_>,
     rest: Budget,
     settled: &[Alternative],
 ) -> Result<Vec<(i64, StableAnswers)>, LearnError> {
@@ -176,7 +176,7 @@ fn settled_by(
     let one = |one: &Alternative| {
         CUTOFF.check(f64::from(one.cutoff))?;
         let query_ratio = QUERY_RATIO.check(one.query_ratio)?;
-        let (neighbours, unit) = (wanted.facts.neighbours, wanted.facts.unit);
+        let (neighbours, unit) = (input.facts.neighbours, input.facts.unit);
         let answers = StableAnswers {
             neighbours,
             unit,
@@ -184,7 +184,7 @@ fn settled_by(
             noise_scale: one.noise_scale,
             query_ratio,
             cutoff: one.cutoff,
-            questions: wanted.questions,
+            questions: input.questions,
             delta: rest.delta() / 2.0,
         };
         Ok((one.limit, answers))
@@ -241,9 +241,12 @@ impl Aggregate for Estimating {
         _asked: u64,
         _under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Named>, LearnError> {
-        fn named((cutoff, heard): (u32, Vec<Heard<u32>>)) -> Named {
-            Named { cutoff: Some(cutoff), classes: heard.into_iter().map(Heard::answer).collect() }
+    ) -> Result<Noisy<Named>, LearnError> {
+        fn named((cutoff, heard): (u32, Vec<QueryAnswer<u32>>)) -> Named {
+            Named {
+                cutoff: Some(cutoff),
+                classes: heard.into_iter().map(QueryAnswer::answer).collect(),
+            }
         }
         let estimated = Private::new(dissent(&votes, self.teachers));
         let found = Private::new(votes.0.iter().map(|counts| winner(counts)).collect());

@@ -23,8 +23,8 @@
 //! depends on earlier noisy answers, and the plan has an upper bound on that number.
 
 use super::aggregate::{
-    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE, UnderWay,
-    Wanted,
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE,
+    PlanInput, UnderWay,
 };
 use super::ballots::Ballots;
 use crate::LearnError;
@@ -35,7 +35,7 @@ use crate::release::settings::{Shown, settings};
 use privet_core::Range;
 use privet_dp::account::gaussian;
 use privet_dp::account::{Cost, Event};
-use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::gate::{Noisy, Private, Session};
 use privet_dp::mechanism::{AgreedLabels, ConfidentArgmax, NoisyArgmax};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -61,7 +61,7 @@ pub const GNMAX: Info<AggregatorFacts> = Info {
     source: SOURCE,
     guarantee: GUARANTEE,
     settings: &[],
-    noised: NOISED,
+    noisy: NOISED,
     private: true,
     covers: Covers {
         pure: Cover::gaussian("give a delta, for example 1e-6"),
@@ -79,7 +79,7 @@ pub const CONFIDENT: Info<AggregatorFacts> = Info {
     source: SOURCE,
     guarantee: GUARANTEE,
     settings: ConfidentGnmax::SETTINGS,
-    noised: NOISED,
+    noisy: NOISED,
     private: true,
     covers: Covers {
         pure: Cover::gaussian("give a delta, for example 1e-6"),
@@ -98,7 +98,7 @@ pub const AGREED: Info<AggregatorFacts> = Info {
     source: "Papernot et al. 2018, by propose, test, release",
     guarantee: GUARANTEE,
     settings: AgreedGnmax::SETTINGS,
-    noised: "votes, and how many teachers would have to change before they cost more",
+    noisy: "votes, and how many teachers would have to change before they cost more",
     private: true,
     covers: Covers {
         pure: Cover::gaussian("give a delta, for example 1e-6"),
@@ -135,9 +135,9 @@ settings! {
     }
 }
 
-fn argmax(wanted: &Wanted<'_>, noise_scale: f64) -> NoisyArgmax {
-    let (neighbours, unit) = (wanted.facts.neighbours, wanted.facts.unit);
-    NoisyArgmax { neighbours, unit, noise_scale, classes: wanted.classes }
+fn argmax(input: &PlanInput<'_>, noise_scale: f64) -> NoisyArgmax {
+    let (neighbours, unit) = (input.facts.neighbours, input.facts.unit);
+    NoisyArgmax { neighbours, unit, noise_scale, classes: input.classes }
 }
 
 /// Lower bound on the rows of a chunk for each class.
@@ -146,8 +146,8 @@ const ROWS_A_CLASS: u64 = 10;
 const MOST: f64 = 5_000.0;
 
 /// Number of teachers with 10 rows a class.
-fn most_teachers(wanted: &Wanted<'_>) -> u64 {
-    (wanted.facts.rows / (ROWS_A_CLASS * wanted.classes as u64)).max(1)
+fn most_teachers(input: &PlanInput<'_>) -> u64 {
+    (input.facts.rows / (ROWS_A_CLASS * input.classes as u64)).max(1)
 }
 
 /// Numbers of teachers and queries by the rule.
@@ -162,65 +162,65 @@ struct Sizes {
 }
 
 /// The rule, for a request whose cost is that of `questions` queries.
-fn sizes(wanted: &Wanted<'_>, questions: f64) -> Sizes {
-    let rows = wanted.facts.rows as f64;
-    let mu = gaussian::mu(wanted.budget.epsilon(), wanted.budget.delta());
+fn sizes(input: &PlanInput<'_>, questions: f64) -> Sizes {
+    let rows = input.facts.rows as f64;
+    let mu = gaussian::mu(input.budget.epsilon(), input.budget.delta());
     let balanced = (180.0 * rows / mu.powi(2)).cbrt();
     let asked = balanced.min(18.0 * questions.sqrt() / mu).clamp(1.0, MOST);
-    let most = most_teachers(wanted) as f64;
+    let most = most_teachers(input) as f64;
     let teachers = asked.min(most).round().max(1.0);
     Sizes { teachers: teachers as u32, enough: asked <= most, worth: 5.0 * rows / balanced }
 }
 
 /// Number of teachers, b, and notes if it is too small or the number of queries too large.
-fn chosen(wanted: &Wanted<'_>, questions: f64) -> (u32, Vec<Note>) {
-    let sizes = sizes(wanted, questions);
+fn chosen(input: &PlanInput<'_>, questions: f64) -> (u32, Vec<Note>) {
+    let sizes = sizes(input, questions);
     let mut notes = Vec::new();
-    if wanted.teachers.is_none() && !sizes.enough {
-        let mu = gaussian::mu(wanted.budget.epsilon(), wanted.budget.delta());
+    if input.teachers.is_none() && !sizes.enough {
+        let mu = gaussian::mu(input.budget.epsilon(), input.budget.delta());
         // n at which the rule leaves 10 rows a class.
-        let rows = ((ROWS_A_CLASS as f64) * wanted.classes as f64).powf(1.5) * 180_f64.sqrt() / mu;
+        let rows = ((ROWS_A_CLASS as f64) * input.classes as f64).powf(1.5) * 180_f64.sqrt() / mu;
         notes.push(Note::expectation(format!(
             "the table is small for this: with about {rows:.0} rows there would be so many teachers that two votes in three \
              are heard above the noise, and each would still have {ROWS_A_CLASS} rows a class"
         )));
     }
-    if wanted.teachers.is_none() && questions > 2.0 * sizes.worth {
+    if input.teachers.is_none() && questions > 2.0 * sizes.worth {
         notes.push(Note::expectation(format!(
             "about {:.0} questions are worth asking of so many rows under this budget: every one adds to the noise on all. \
              Ask about fewer rows (vote: --ask)",
             sizes.worth.max(1.0)
         )));
     }
-    (wanted.teachers.unwrap_or(sizes.teachers), notes)
+    (input.teachers.unwrap_or(sizes.teachers), notes)
 }
 
-fn count(wanted: &Wanted<'_>) -> Result<u32, LearnError> {
-    ANSWERS.check(wanted.questions as f64).map_err(|_| LearnError::NotCovered {
-        what: format!("{} questions", wanted.questions),
+fn count(input: &PlanInput<'_>) -> Result<u32, LearnError> {
+    ANSWERS.check(input.questions as f64).map_err(|_| LearnError::NotCovered {
+        what: format!("{} questions", input.questions),
         instead: "give at most 10,000,000 questions, or aggregator sparse-vector",
     })?;
-    Ok(wanted.questions as u32)
+    Ok(input.questions as u32)
 }
 
 /// Approximate scale at which Gaussian releases of total norm `length` meet the budget.
-fn floor(wanted: &Wanted<'_>, length: f64) -> f64 {
-    let mu = gaussian::mu(wanted.budget.epsilon(), wanted.budget.delta());
+fn floor(input: &PlanInput<'_>, length: f64) -> f64 {
+    let mu = gaussian::mu(input.budget.epsilon(), input.budget.delta());
     0.999 * length / mu
 }
 
 /// Plans from public facts alone.
-pub(super) fn plan_gnmax(wanted: &Wanted<'_>, _: &Gnmax) -> Result<Decision, LearnError> {
-    let questions = count(wanted)?;
+pub(super) fn plan_gnmax(input: &PlanInput<'_>, _: &Gnmax) -> Result<Decision, LearnError> {
+    let questions = count(input)?;
     let event = |scale: f64| {
-        let event = Box::new(argmax(wanted, scale).event()?);
+        let event = Box::new(argmax(input, scale).event()?);
         Ok(Event::Repeat { count: questions, event })
     };
     let length = (2.0 * f64::from(questions)).sqrt();
-    let scale = wanted.budget.least(floor(wanted, length), event)?;
-    let (teachers, mut notes) = chosen(wanted, f64::from(questions));
+    let scale = input.budget.least(floor(input, length), event)?;
+    let (teachers, mut notes) = chosen(input, f64::from(questions));
     notes.extend(loud(scale, teachers));
-    let aggregate = Plurality { argmax: argmax(wanted, scale), questions };
+    let aggregate = Plurality { argmax: argmax(input, scale), questions };
     Ok(Decision {
         aggregate: Arc::new(aggregate),
         settled: Aggregator::Gnmax(Gnmax {}),
@@ -242,25 +242,25 @@ fn loud(scale: f64, teachers: u32) -> Option<Note> {
 
 /// Plans from public facts alone.
 pub(super) fn plan_confident(
-    wanted: &Wanted<'_>,
+    input: &PlanInput<'_>,
     options: &ConfidentGnmax,
 ) -> Result<Decision, LearnError> {
-    let questions = count(wanted)?;
+    let questions = count(input)?;
     let answers = options.answers.unwrap_or(questions.div_ceil(3)).min(questions);
     ANSWERS.check(f64::from(answers))?;
     let agree = AGREE.check(options.agree.unwrap_or(0.8))?;
     let test_ratio = TEST_RATIO.check(options.test_ratio.unwrap_or(3.75))?;
     let tests = f64::from(questions) / (2.0 * test_ratio.powi(2));
-    let (teachers, mut notes) = chosen(wanted, f64::from(answers) + tests);
+    let (teachers, mut notes) = chosen(input, f64::from(answers) + tests);
     // Of the two settled scales that of the test comes first.
     let at = |test_scale: f64| ConfidentArgmax {
-        argmax: argmax(wanted, test_scale / test_ratio),
+        argmax: argmax(input, test_scale / test_ratio),
         threshold: agree * f64::from(teachers),
         test_scale,
     };
     let squares = f64::from(questions) + 2.0 * f64::from(answers) * test_ratio.powi(2);
     let event = |scale: f64| at(scale).events(questions, answers);
-    let test_scale = wanted.budget.least(floor(wanted, squares.sqrt()), event)?;
+    let test_scale = input.budget.least(floor(input, squares.sqrt()), event)?;
     notes.extend(loud(test_scale / test_ratio, teachers));
     Ok(Decision {
         aggregate: Arc::new(Confident { confident: at(test_scale), questions, answers }),
@@ -276,16 +276,16 @@ pub(super) fn plan_confident(
 
 /// Plans from public facts alone.
 pub(super) fn plan_agreed(
-    wanted: &Wanted<'_>,
+    input: &PlanInput<'_>,
     options: &AgreedGnmax,
 ) -> Result<Decision, LearnError> {
-    let questions = count(wanted)?;
-    let teachers = wanted.teachers.unwrap_or(most_teachers(wanted).min(1_000) as u32);
-    let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());
+    let questions = count(input)?;
+    let teachers = input.teachers.unwrap_or(most_teachers(input).min(1_000) as u32);
+    let (epsilon, delta) = (input.budget.epsilon(), input.budget.delta());
     let noise = VOTE_NOISE.check(options.vote_noise.unwrap_or(f64::from(teachers) / 6.0))?;
     let share = TEST_SHARE.check(options.test_share.unwrap_or(0.25))?;
     let at = |delta: f64| AgreedLabels {
-        argmax: argmax(wanted, noise),
+        argmax: argmax(input, noise),
         voters: teachers,
         questions,
         // Slightly less than the budget: the event rounds up.
@@ -348,7 +348,7 @@ impl Aggregate for Plurality {
         _asked: u64,
         _under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Named>, LearnError> {
+    ) -> Result<Noisy<Named>, LearnError> {
         let mut named = Vec::with_capacity(votes.0.len());
         for counts in votes.0 {
             let class = self.argmax.run(Private::new(counts), session)?;
@@ -390,7 +390,7 @@ impl Aggregate for Confident {
         _asked: u64,
         _under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Named>, LearnError> {
+    ) -> Result<Noisy<Named>, LearnError> {
         let named = self.confident.run_all(Private::new(votes.0), self.answers, session)?;
         Ok(named.map(|classes| {
             let class = |class: Option<usize>| class.map(|class| class as u32);
@@ -427,7 +427,7 @@ impl Aggregate for Agreed {
         _asked: u64,
         _under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Named>, LearnError> {
+    ) -> Result<Noisy<Named>, LearnError> {
         /// No answers at all: the request supplies their number.
         fn none_or_all(named: Option<Vec<usize>>) -> Named {
             let classes = named.unwrap_or_default().into_iter();

@@ -7,7 +7,7 @@
 
 use super::graph::{centred, products, turned};
 use super::logistic::dot;
-use super::teacher::{Classifier, Lesson};
+use super::teacher::{Classifier, LabelledRows};
 use privet_optim::spectrum::Spectrum;
 
 /// Upper limit on the smaller of the numbers of rows and columns: the cost grows with its cube.
@@ -24,11 +24,14 @@ pub(super) struct LeastSquares {
 
 impl LeastSquares {
     /// Model of all rows of a lesson.
-    pub fn of(lesson: &Lesson<'_>, ridge: f64) -> Self {
-        let (columns, classes, count) = (lesson.columns, lesson.classes, lesson.labels.len());
-        let (rows, means) = centred(lesson.rows, columns);
+    pub fn of(labelled: &LabelledRows<'_>, ridge: f64) -> Self {
+        let (columns, classes, count) = (labelled.columns, labelled.classes, labelled.labels.len());
+        let (rows, means) = centred(labelled.rows, columns);
         let mut shares = vec![0.0_f32; classes];
-        lesson.labels.iter().for_each(|label| shares[*label as usize] += 1.0 / count.max(1) as f32);
+        labelled
+            .labels
+            .iter()
+            .for_each(|label| shares[*label as usize] += 1.0 / count.max(1) as f32);
         let by_columns = columns <= count;
         let turned = if by_columns { turned(&rows, columns) } else { Vec::new() };
         let (vectors, side) = if by_columns { (&turned, columns) } else { (&rows, count) };
@@ -39,7 +42,7 @@ impl LeastSquares {
             let Some(spectrum) = &spectrum else { break };
             let own =
                 |label: &u32| f64::from(u8::from(*label as usize == class)) - f64::from(*share);
-            let target: Vec<f64> = lesson.labels.iter().map(own).collect();
+            let target: Vec<f64> = labelled.labels.iter().map(own).collect();
             // Xᵀy, or y itself.
             let right = if by_columns { combined(&rows, columns, &target) } else { target };
             let mut along = spectrum.coordinates(&right);
@@ -87,15 +90,17 @@ mod tests {
                 rows.extend((0..columns).map(entry));
                 labels.push(at % 3);
             }
-            let lesson = Lesson { columns, classes: 3, rows: &rows, labels: &labels, number: 0 };
-            let model = LeastSquares::of(&lesson, 0.03);
-            let weighed = |row: usize| model.weigh(lesson.row(row));
+            let labelled =
+                LabelledRows { columns, classes: 3, rows: &rows, labels: &labels, number: 0 };
+            let model = LeastSquares::of(&labelled, 0.03);
+            let weighed = |row: usize| model.weigh(labelled.row(row));
             let right =
                 (0..count as usize).filter(|row| ranked_first(&weighed(*row)) == labels[*row]);
             assert_eq!(right.count(), count as usize);
             assert!((weighed(0).iter().sum::<f32>() - 1.0).abs() < 1e-3);
         }
-        let one = Lesson { columns: 2, classes: 3, rows: &[1.0, 0.0], labels: &[2], number: 0 };
+        let one =
+            LabelledRows { columns: 2, classes: 3, rows: &[1.0, 0.0], labels: &[2], number: 0 };
         assert_eq!(ranked_first(&LeastSquares::of(&one, 0.03).weigh(&[0.5, 0.5])), 2);
     }
 }

@@ -5,7 +5,7 @@
 //! with step size 1/(Σ‖xᵢ‖²/2 + λ): the cost depends on the number of rows alone. The result is a
 //! function of its rows; privacy requires no more of a teacher.
 
-use super::teacher::{Classifier, Lesson};
+use super::teacher::{Classifier, LabelledRows};
 
 /// Number of steps.
 const STEPS: usize = 150;
@@ -32,10 +32,10 @@ pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
 
 impl Logistic {
     /// Model of all rows of a lesson.
-    pub fn of(lesson: &Lesson<'_>, ridge: f64) -> Self {
-        let (columns, classes) = (lesson.columns, lesson.classes);
-        let squares: f64 = (0..lesson.labels.len())
-            .map(|row| f64::from(dot(lesson.row(row), lesson.row(row))))
+    pub fn of(labelled: &LabelledRows<'_>, ridge: f64) -> Self {
+        let (columns, classes) = (labelled.columns, labelled.classes);
+        let squares: f64 = (0..labelled.labels.len())
+            .map(|row| f64::from(dot(labelled.row(row), labelled.row(row))))
             .sum();
         let (ridge, step) = (ridge as f32, (1.0 / (0.5 * squares + ridge)) as f32);
         let mut theta = vec![0.0_f32; columns * classes];
@@ -43,8 +43,8 @@ impl Logistic {
         let mut shares = vec![0.0; classes];
         for _ in 0..STEPS {
             let mut gradient: Vec<f32> = ahead.iter().map(|weight| weight * ridge).collect();
-            for (row, label) in lesson.labels.iter().enumerate() {
-                let x = lesson.row(row);
+            for (row, label) in labelled.labels.iter().enumerate() {
+                let x = labelled.row(row);
                 softmax(&ahead, x, &mut shares);
                 shares[*label as usize] -= 1.0;
                 for (share, sums) in shares.iter().zip(gradient.chunks_exact_mut(columns.max(1))) {
@@ -96,12 +96,14 @@ mod tests {
             rows.extend([cos, sin]);
             labels.push(at % 3);
         }
-        let lesson = Lesson { columns: 2, classes: 3, rows: &rows, labels: &labels, number: 0 };
-        let model = Logistic::of(&lesson, 0.1);
+        let labelled =
+            LabelledRows { columns: 2, classes: 3, rows: &rows, labels: &labels, number: 0 };
+        let model = Logistic::of(&labelled, 0.1);
         let right =
-            (0..90).filter(|row| ranked_first(&model.weigh(lesson.row(*row))) == labels[*row]);
+            (0..90).filter(|row| ranked_first(&model.weigh(labelled.row(*row))) == labels[*row]);
         assert!(right.count() >= 88);
-        let one = Lesson { columns: 2, classes: 3, rows: &rows[..4], labels: &[2, 2], number: 0 };
+        let one =
+            LabelledRows { columns: 2, classes: 3, rows: &rows[..4], labels: &[2, 2], number: 0 };
         assert_eq!(ranked_first(&Logistic::of(&one, 0.1).weigh(&rows[..2])), 2);
     }
 }

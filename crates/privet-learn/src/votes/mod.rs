@@ -45,7 +45,9 @@ mod vote;
 
 pub use aggregate::{AGGREGATORS, Aggregator, AggregatorFacts};
 pub use choosing::CHOOSE;
-pub use teacher::{Ballot, Classifier, Lesson, School, TEACHERS, Teach, Teacher, TeacherInfo};
+pub use teacher::{
+    Ballot, Classifier, LabelledRows, TEACHERS, Teach, Teacher, TeacherInfo, TrainingData,
+};
 pub use vote::taught;
 
 use crate::linear::Erm;
@@ -55,7 +57,7 @@ use crate::release::allowance::Allowance;
 use crate::release::plan::no_budget;
 use crate::release::task::{Artefact, Planned, Task, Work};
 use crate::{LearnError, Method, Request};
-use aggregate::Wanted;
+use aggregate::PlanInput;
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
@@ -271,7 +273,7 @@ impl Task for Vote {
             choice_fits(task, facts)?;
         }
         let classes = classes(request)?;
-        let wanted = Wanted {
+        let wanted = PlanInput {
             facts,
             budget: Allowance::new(budget, &request.noise),
             calibration: request.calibration,
@@ -345,8 +347,8 @@ impl Task for Vote {
         self.public.as_ref().map(|_| told())
     }
 
-    fn noised(&self) -> &'static str {
-        self.aggregator.info().noised
+    fn noise_on(&self) -> &'static str {
+        self.aggregator.info().noisy
     }
 
     fn summary(&self) -> String {

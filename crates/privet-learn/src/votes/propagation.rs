@@ -6,7 +6,7 @@
 //! function of its own chunk.
 
 use super::graph::Graph;
-use super::teacher::{Ballot, School, fenced, filled_rows, ranked_first};
+use super::teacher::{Ballot, TrainingData, fenced, filled_rows, ranked_first};
 use rayon::prelude::*;
 
 /// Teachers between two polls of `go_on`.
@@ -14,35 +14,36 @@ const PORTION: usize = 64;
 
 /// The ballots of all teachers, as by [`super::Teach::ballots`].
 pub(super) fn ballots(
-    school: &School<'_>,
+    training_data: &TrainingData<'_>,
     neighbours: u32,
     go_on: &(dyn Fn() -> bool + Sync),
 ) -> Option<Vec<Ballot>> {
     // The plan refuses a graph that is too large.
-    let graph = Graph::of(school.public, neighbours).ok();
-    let mut all = Vec::with_capacity(school.chunks.len());
-    for portion in school.chunks.chunks(PORTION) {
+    let graph = Graph::of(training_data.public, neighbours).ok();
+    let mut all = Vec::with_capacity(training_data.chunks.len());
+    for portion in training_data.chunks.chunks(PORTION) {
         if !go_on() {
             return None;
         }
-        let one = |chunk: &Vec<usize>| fenced(|| ballot(school, graph.as_ref()?, chunk)).flatten();
+        let one =
+            |chunk: &Vec<usize>| fenced(|| ballot(training_data, graph.as_ref()?, chunk)).flatten();
         all.extend(portion.par_iter().map(one).collect::<Vec<_>>());
     }
     Some(all)
 }
 
-fn ballot(school: &School<'_>, graph: &Graph, chunk: &[usize]) -> Ballot {
+fn ballot(training_data: &TrainingData<'_>, graph: &Graph, chunk: &[usize]) -> Ballot {
     if chunk.is_empty() {
         return None;
     }
-    let classes = school.classes;
-    let rows = filled_rows(&school.data.features, chunk.iter().copied());
-    let mut known = vec![0.0; school.public.rows() * classes];
+    let classes = training_data.classes;
+    let rows = filled_rows(&training_data.data.features, chunk.iter().copied());
+    let mut known = vec![0.0; training_data.public.rows() * classes];
     for (links, row) in graph.links(&rows).iter().zip(chunk) {
-        let class = school.labels()[*row] as usize;
+        let class = training_data.labels()[*row] as usize;
         links.iter().for_each(|(to, weight)| known[*to as usize * classes + class] += weight);
     }
     let found = graph.spread(&known, classes);
-    let asked = found.chunks_exact(classes.max(1)).take(school.queries.rows());
+    let asked = found.chunks_exact(classes.max(1)).take(training_data.queries.rows());
     Some(asked.map(ranked_first).collect())
 }

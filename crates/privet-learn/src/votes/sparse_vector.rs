@@ -25,8 +25,8 @@
 //! the noise then allows: the notes say that few answers may be released.
 
 use super::aggregate::{
-    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE, STABLE,
-    UnderWay, Wanted,
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE,
+    PlanInput, STABLE, UnderWay,
 };
 use super::ballots::{Ballots, winner};
 use crate::LearnError;
@@ -37,8 +37,8 @@ use crate::release::registry::Info;
 use crate::release::settings::{Shown, settings};
 use privet_core::Range;
 use privet_dp::account::{Event, ThresholdNoise};
-use privet_dp::gate::{Noised, Private, Session};
-use privet_dp::mechanism::{Heard, QUERY_RATIO, StableAnswers, ln_overlap};
+use privet_dp::gate::{Noisy, Private, Session};
+use privet_dp::mechanism::{QUERY_RATIO, QueryAnswer, StableAnswers, ln_overlap};
 use std::sync::Arc;
 
 /// Limits on T, the number of unanswered queries that ends the run.
@@ -52,7 +52,7 @@ pub const INFO: Info<AggregatorFacts> = Info {
     source: "Thakkar 2019, Algorithms 6 to 10, with the distance and the chunks corrected",
     guarantee: GUARANTEE,
     settings: SparseVector::SETTINGS,
-    noised: "how many teachers would have to change before another class wins",
+    noisy: "how many teachers would have to change before another class wins",
     private: true,
     covers: Covers {
         pure: STABLE,
@@ -112,38 +112,38 @@ fn raised((epsilon, delta): (f64, f64), cutoff: u32) -> f64 {
 }
 
 /// Approximate needed distance d(T).
-fn needed(wanted: &Wanted<'_>, cutoff: u32) -> f64 {
-    let (epsilon, delta) = (wanted.budget.epsilon(), wanted.budget.delta());
+fn needed(input: &PlanInput<'_>, cutoff: u32) -> f64 {
+    let (epsilon, delta) = (input.budget.epsilon(), input.budget.delta());
     let first = raised((epsilon, delta), cutoff);
-    let second = (wanted.questions as f64 / LOST).ln();
+    let second = (input.questions as f64 / LOST).ln();
     (first.sqrt() + (2.0 * second).sqrt()).powi(2) / each(epsilon, delta, f64::from(cutoff)) + 1.0
 }
 
 /// Numbers b of teachers and T from public facts; true if all conditions of the rule hold.
-pub(super) fn sizes(wanted: &Wanted<'_>) -> (u32, u32, bool) {
-    let rows = wanted.facts.rows as f64;
-    let learnt = wanted.facts.columns as f64 * (wanted.classes as f64 - 1.0).max(1.0);
-    let most = wanted.questions.min(10_000) as u32;
+pub(super) fn sizes(input: &PlanInput<'_>) -> (u32, u32, bool) {
+    let rows = input.facts.rows as f64;
+    let learnt = input.facts.columns as f64 * (input.classes as f64 - 1.0).max(1.0);
+    let most = input.questions.min(10_000) as u32;
     let mut cutoff = 1_u32;
     while cutoff <= most.max(1) {
-        let teachers = (6.0 * (needed(wanted, cutoff) + 1.0)).ceil();
+        let teachers = (6.0 * (needed(input, cutoff) + 1.0)).ceil();
         let error = learnt * teachers / rows;
-        if error <= 0.25 && f64::from(cutoff) >= 3.0 * error * wanted.questions as f64 {
+        if error <= 0.25 && f64::from(cutoff) >= 3.0 * error * input.questions as f64 {
             return (teachers.min(1e6) as u32, cutoff, true);
         }
         cutoff += (cutoff / 8).max(1);
     }
-    let chunk = ROWS_A_CLASS * wanted.classes as u64;
-    let teachers = (wanted.facts.rows / chunk).clamp(1, 5_000) as u32;
-    (teachers, allowed(wanted, teachers, most), false)
+    let chunk = ROWS_A_CLASS * input.classes as u64;
+    let teachers = (input.facts.rows / chunk).clamp(1, 5_000) as u32;
+    (teachers, allowed(input, teachers, most), false)
 }
 
 /// The largest T for which b teachers that are right with three votes in four reach the needed distance;
 /// at least 1.
-fn allowed(wanted: &Wanted<'_>, teachers: u32, most: u32) -> u32 {
+fn allowed(input: &PlanInput<'_>, teachers: u32, most: u32) -> u32 {
     let room = f64::from(teachers) / 4.0 - 1.0;
     let (mut best, mut cutoff) = (1, 1);
-    while cutoff <= most && needed(wanted, cutoff) <= room {
+    while cutoff <= most && needed(input, cutoff) <= room {
         best = cutoff;
         cutoff += (cutoff / 8).max(1);
     }
@@ -153,14 +153,14 @@ fn allowed(wanted: &Wanted<'_>, teachers: u32, most: u32) -> u32 {
 /// Stable answers with T, a noise distribution and optionally a ratio, with the least noise that meets a
 /// budget.
 pub(super) fn stable_for(
-    wanted: &Wanted<'_>,
+    input: &PlanInput<'_>,
     budget: &Allowance<'_>,
     (cutoff, law, query_ratio): (u32, ThresholdNoise, Option<f64>),
 ) -> Result<StableAnswers, LearnError> {
     CUTOFF.check(f64::from(cutoff))?;
-    let usual = ratio((budget.epsilon(), budget.delta()), cutoff, wanted.questions);
+    let usual = ratio((budget.epsilon(), budget.delta()), cutoff, input.questions);
     let query_ratio = QUERY_RATIO.check(query_ratio.unwrap_or(usual))?;
-    let facts = wanted.facts;
+    let facts = input.facts;
     let at = |noise_scale: f64| StableAnswers {
         neighbours: facts.neighbours,
         unit: facts.unit,
@@ -168,7 +168,7 @@ pub(super) fn stable_for(
         noise_scale,
         query_ratio,
         cutoff,
-        questions: wanted.questions,
+        questions: input.questions,
         // Half for the release of unstable answers, half for composition.
         delta: budget.delta() / 2.0,
     };
@@ -186,23 +186,23 @@ pub(super) fn ended(classes: &[Option<u32>], cutoff: u32) -> Option<&'static str
 }
 
 /// Plans from public facts alone.
-pub(super) fn plan(wanted: &Wanted<'_>, options: &SparseVector) -> Result<Decision, LearnError> {
-    let budget = &wanted.budget;
-    let (teachers, cutoff, fits) = match (wanted.teachers, options.cutoff) {
+pub(super) fn plan(input: &PlanInput<'_>, options: &SparseVector) -> Result<Decision, LearnError> {
+    let budget = &input.budget;
+    let (teachers, cutoff, fits) = match (input.teachers, options.cutoff) {
         (Some(teachers), Some(cutoff)) => (teachers, cutoff, true),
         (Some(teachers), None) => {
-            let most = wanted.questions.min(10_000) as u32;
-            (teachers, allowed(wanted, teachers, most.max(1)), true)
+            let most = input.questions.min(10_000) as u32;
+            (teachers, allowed(input, teachers, most.max(1)), true)
         }
         (None, given) => {
-            let (teachers, cutoff, fits) = sizes(wanted);
+            let (teachers, cutoff, fits) = sizes(input);
             (teachers, given.unwrap_or(cutoff), fits)
         }
     };
     let law = options.law.unwrap_or_default();
-    let answers = stable_for(wanted, budget, (cutoff, law, options.query_ratio))?;
-    let (query_ratio, facts) = (answers.query_ratio, wanted.facts);
-    let distance = answers.distance_needed(wanted.questions as f64, LOST)?;
+    let answers = stable_for(input, budget, (cutoff, law, options.query_ratio))?;
+    let (query_ratio, facts) = (answers.query_ratio, input.facts);
+    let distance = answers.distance_needed(input.questions as f64, LOST)?;
     let mut notes: Vec<Note> = vec![match cutoff {
         1 => ENDS_AFTER_ONE.into(),
         _ => ENDS_AFTER.with(&[("cutoff", &cutoff)]),
@@ -216,8 +216,8 @@ pub(super) fn plan(wanted: &Wanted<'_>, options: &SparseVector) -> Result<Decisi
             2.0 * (distance + 1.0)
         )));
     } else if !fits {
-        let learnt = facts.columns as f64 * (wanted.classes as f64 - 1.0).max(1.0);
-        let rows = 12.0 * learnt * 6.0 * (needed(wanted, 1) + 1.0);
+        let learnt = facts.columns as f64 * (input.classes as f64 - 1.0).max(1.0);
+        let rows = 12.0 * learnt * 6.0 * (needed(input, 1) + 1.0);
         notes.push(Note::expectation(format!(
             "the table is small for this: teachers that are sure to agree need about {rows:.0} rows in all, so that \
              answers may end early. An answer comes out where about {:.0} in 100 teachers agree",
@@ -268,20 +268,20 @@ impl Aggregate for Stable {
     fn name(
         &self,
         votes: Ballots,
-        asked: u64,
+        query_count: u64,
         under_way: &mut UnderWay,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Named>, LearnError> {
+    ) -> Result<Noisy<Named>, LearnError> {
         let mut answering = match under_way.0.take() {
             Some(answering) => answering,
-            None => self.answers.begin(asked, session)?,
+            None => self.answers.begin(query_count, session)?,
         };
         let mut heard = Vec::with_capacity(votes.0.len());
         for counts in votes.0 {
             heard.push(answering.ask(Private::new(winner(&counts)), session)?);
         }
         under_way.0 = Some(answering);
-        let named = heard.into_iter().map(|heard| heard.map(Heard::answer)).collect();
+        let named = heard.into_iter().map(|heard| heard.map(QueryAnswer::answer)).collect();
         Ok(session.gather(named)?.map(super::aggregate::named))
     }
 }

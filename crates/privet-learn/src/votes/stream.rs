@@ -13,14 +13,14 @@
 //! Tables may change between batches, as those of [`crate::statistics::stream`], whose journal this is.
 
 use super::teacher::Teach;
-use super::vote::{Naming, Polled, asking};
+use super::vote::{RunState, VoteWalk, asking};
 use super::{Aggregator, Vote};
 use crate::release::task::Task;
 use crate::release::watch::StepWatch;
 use crate::statistics::stream::{State, journal_of, keep, new_journal, refused};
 use crate::{LearnError, Plan, Released};
 use privet_data::matrix::Matrix;
-use privet_dp::gate::{Entered, GateError, Journal, PurseError, Session, Spend, Suspended};
+use privet_dp::gate::{GateError, Journal, LedgerEntry, PurseError, Session, Spend, Suspended};
 use privet_dp::noise::Source;
 use privet_optim::solver::{Monitor, Progress, SolveError};
 use privet_optim::sum::Table;
@@ -32,7 +32,7 @@ use std::sync::Arc;
 pub struct Answers {
     path: PathBuf,
     plan: Plan<Vote>,
-    session: Suspended<Naming>,
+    session: Suspended<VoteWalk>,
     /// Number of queries made, by the state that was read.
     asked: u64,
 }
@@ -57,12 +57,12 @@ impl Answers {
         }
         let events = plan.events().cloned().ok_or(GateError::NotAsPlanned)?;
         let mut journal = new_journal(path)?;
-        let start = serde_json::to_value(Naming::of(&plan.request().task));
+        let start = serde_json::to_value(VoteWalk::of(&plan.request().task));
         let start = start.map_err(|_| GateError::Malformed)?;
         let spend = Spend::Exactly(events);
         let session = Session::open_walking(spend, start, source, &mut journal)?;
         let mut session = session.entered_in(plan.entered().cloned());
-        let walk = session.begin::<Naming>()?;
+        let walk = session.begin::<VoteWalk>()?;
         let session = session.suspend(walk, 0)?;
         keep(path, plan.request(), &session)?;
         Ok(Self { path: path.into(), plan: plan.clone(), session, asked: 0 })
@@ -70,7 +70,7 @@ impl Answers {
 
     /// Reads a state; nothing is committed yet.
     pub fn read(path: &Path) -> Result<Self, LearnError> {
-        let state = State::<Vote, Naming>::read(path)?;
+        let state = State::<Vote, VoteWalk>::read(path)?;
         let plan = state.plan(path)?;
         // The walk holds the number of queries made, but only a session opens it; its serialised form
         // holds it as well.
@@ -80,7 +80,7 @@ impl Answers {
     }
 
     /// Ledger entry of the stream's spending; `None` if no ledger is kept.
-    pub fn entered(&self) -> Option<&Entered> {
+    pub fn entered(&self) -> Option<&LedgerEntry> {
         self.session.entered()
     }
 
@@ -137,14 +137,14 @@ impl Answers {
             return Err(LearnError::Solve(SolveError::Stopped));
         }
         let mut journal = Journal::open(&journal_of(&path)).map_err(GateError::from)?;
-        let kept = |session: &Suspended<Naming>| {
+        let kept = |session: &Suspended<VoteWalk>| {
             keep(&path, plan.request(), session)
                 .map_err(|error| PurseError::NotKept(error.to_string()))
         };
         let generation = session.generation().saturating_add(1);
         let (mut session, mut walk) = session.resume(source, &mut journal, kept)?;
         let watch = StepWatch::new(monitor);
-        let mut polled = Polled::default();
+        let mut polled = RunState::default();
         let labels = session.walk(&mut walk, |batch, session| {
             voting.once(batch, &mut polled, (plan.facts(), table), session, &watch)
         });

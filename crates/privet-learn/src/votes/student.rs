@@ -13,7 +13,7 @@
 //! ([`super::choosing`]): it is computed from public rows and released labels, never from votes.
 
 use super::graph::Graph;
-use super::teacher::{Classifier, Lesson, Teacher, filled_rows, ranked_first};
+use super::teacher::{Classifier, LabelledRows, Teacher, filled_rows, ranked_first};
 use crate::LearnError;
 use privet_data::matrix::Matrix;
 
@@ -114,8 +114,9 @@ impl Student {
                 return Ok(None);
             }
             let values = filled_rows(rows, with().map(|(row, _)| row));
-            let lesson = Lesson { columns, classes, rows: &values, labels: &known, number: 0 };
-            let learnt = learner.learn(&lesson).ok_or_else(|| LearnError::Asked {
+            let labelled =
+                LabelledRows { columns, classes, rows: &values, labels: &known, number: 0 };
+            let learnt = learner.learn(&labelled).ok_or_else(|| LearnError::InvalidRequest {
                 name: "student",
                 what: format!(
                     "is a learner that is not built in, or none of rows alone; accepted: {}",

@@ -16,19 +16,19 @@ use super::teacher::fenced;
 use crate::linear::facts::Facts;
 use crate::selection::elected;
 use privet_data::Dataset;
-use privet_dp::gate::{GateError, Noised, Private, Session};
-use privet_dp::mechanism::{Answering, Heard, Proxied, StableAnswers};
+use privet_dp::gate::{GateError, Noisy, Private, Session};
+use privet_dp::mechanism::{Proxied, QueryAnswer, StableAnswers, StableStream};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// Records in chunks, and a stream of queries about them.
 #[derive(Debug)]
-pub struct Asked {
+pub struct AnswerStream {
     parts: Vec<Option<Dataset>>,
-    answering: Answering,
+    answering: StableStream,
 }
 
-impl Asked {
+impl AnswerStream {
     /// Cuts the records into `count` chunks, by coins of this session, and begins a stream that has it
     /// to itself. The relation and the unit of `answers` are those of the facts.
     pub fn begin(
@@ -52,7 +52,7 @@ impl Asked {
         function: impl Fn(&Dataset) -> A + Sync,
         otherwise: A,
         session: &mut Session<'_>,
-    ) -> Result<Noised<Heard<A>>, GateError> {
+    ) -> Result<Noisy<QueryAnswer<A>>, GateError> {
         let answer = |part: &Option<Dataset>| {
             let Some(part) = part else { return otherwise.clone() };
             fenced(|| function(part)).unwrap_or_else(|| otherwise.clone())

@@ -246,21 +246,21 @@ impl Teacher {
 
     /// Learns from at least one row; `None` if the learner is not built in, or needs public rows as
     /// well.
-    pub fn learn(&self, lesson: &Lesson<'_>) -> Option<Box<dyn Classifier>> {
+    pub fn learn(&self, labelled: &LabelledRows<'_>) -> Option<Box<dyn Classifier>> {
         Some(match self {
-            Self::Logistic { ridge } => Box::new(Logistic::of(lesson, ridge.unwrap_or(0.1))),
+            Self::Logistic { ridge } => Box::new(Logistic::of(labelled, ridge.unwrap_or(0.1))),
             Self::LeastSquares { ridge } => {
-                Box::new(LeastSquares::of(lesson, ridge.unwrap_or(0.03)))
+                Box::new(LeastSquares::of(labelled, ridge.unwrap_or(0.03)))
             }
             Self::Tree { depth } => {
                 let growth = Growth { depth: depth.unwrap_or(8), columns: 0, leaf: 2 };
-                Box::new(Tree::grown(lesson, growth))
+                Box::new(Tree::grown(labelled, growth))
             }
             Self::Forest { trees, depth } => {
                 let growth = Growth { depth: depth.unwrap_or(12), columns: 0, leaf: 1 };
-                Box::new(Forest::grown(lesson, trees.unwrap_or(30), growth))
+                Box::new(Forest::grown(labelled, trees.unwrap_or(30), growth))
             }
-            Self::Nearest { k } => Box::new(Nearest::of(lesson, k.unwrap_or(5))),
+            Self::Nearest { k } => Box::new(Nearest::of(labelled, k.unwrap_or(5))),
             Self::Outside { .. } | Self::Propagation { .. } => return None,
         })
     }
@@ -268,7 +268,7 @@ impl Teacher {
 
 /// Labelled rows to learn from.
 #[derive(Clone, Copy)]
-pub struct Lesson<'a> {
+pub struct LabelledRows<'a> {
     /// Number of columns of a row.
     pub columns: usize,
     /// Number of classes, including those without a row.
@@ -281,13 +281,13 @@ pub struct Lesson<'a> {
     pub number: u32,
 }
 
-impl Lesson<'_> {
+impl LabelledRows<'_> {
     pub(super) fn row(&self, row: usize) -> &[f32] {
         &self.rows[row * self.columns..(row + 1) * self.columns]
     }
 }
 
-impl fmt::Debug for Lesson<'_> {
+impl fmt::Debug for LabelledRows<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Lesson({} columns, {} classes, rows withheld)", self.columns, self.classes)
     }
@@ -308,7 +308,7 @@ pub fn ranked_first(weights: &[f32]) -> u32 {
 
 /// Records, their chunks, and public rows: the input of teachers.
 #[derive(Debug)]
-pub struct School<'a> {
+pub struct TrainingData<'a> {
     /// The records.
     pub data: &'a Dataset,
     /// Row indices of each chunk, ascending.
@@ -331,12 +331,12 @@ pub trait Teach: fmt::Debug + Send + Sync {
     /// are teachers; the number of polls must not depend on the records.
     fn ballots(
         &self,
-        school: &School<'_>,
+        training_data: &TrainingData<'_>,
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Option<Vec<Ballot>>;
 }
 
-impl School<'_> {
+impl TrainingData<'_> {
     /// Classes of the records.
     pub fn labels(&self) -> &[u32] {
         match &self.data.target {
@@ -387,23 +387,23 @@ pub fn filled_rows(matrix: &Matrix, rows: impl Iterator<Item = usize>) -> Vec<f3
 impl Teach for Teacher {
     fn ballots(
         &self,
-        school: &School<'_>,
+        training_data: &TrainingData<'_>,
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Option<Vec<Ballot>> {
         if let Self::Propagation { k } = self {
-            return propagation::ballots(school, k.unwrap_or(10), go_on);
+            return propagation::ballots(training_data, k.unwrap_or(10), go_on);
         }
-        let columns = school.queries.columns();
-        let queries = filled_rows(school.queries, 0..school.queries.rows());
+        let columns = training_data.queries.columns();
+        let queries = filled_rows(training_data.queries, 0..training_data.queries.rows());
         let one = |(number, chunk): (usize, &Vec<usize>)| -> Ballot {
             if chunk.is_empty() {
                 return None;
             }
-            let rows = filled_rows(&school.data.features, chunk.iter().copied());
-            let labels: Vec<u32> = chunk.iter().map(|row| school.labels()[*row]).collect();
-            let (classes, number) = (school.classes, number as u32);
-            let lesson = Lesson { columns, classes, rows: &rows, labels: &labels, number };
-            let learnt = self.learn(&lesson)?;
+            let rows = filled_rows(&training_data.data.features, chunk.iter().copied());
+            let labels: Vec<u32> = chunk.iter().map(|row| training_data.labels()[*row]).collect();
+            let (classes, number) = (training_data.classes, number as u32);
+            let labelled = LabelledRows { columns, classes, rows: &rows, labels: &labels, number };
+            let learnt = self.learn(&labelled)?;
             Some(
                 queries
                     .chunks(columns.max(1))
@@ -413,8 +413,8 @@ impl Teach for Teacher {
         };
         /// Teachers between two polls of `go_on`.
         const PORTION: usize = 16;
-        let mut all = Vec::with_capacity(school.chunks.len());
-        let numbered: Vec<_> = school.chunks.iter().enumerate().collect();
+        let mut all = Vec::with_capacity(training_data.chunks.len());
+        let numbered: Vec<_> = training_data.chunks.iter().enumerate().collect();
         for portion in numbered.chunks(PORTION) {
             if !go_on() {
                 return None;

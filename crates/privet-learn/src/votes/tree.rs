@@ -8,7 +8,7 @@
 //! Written here because it is short: crates with trees depend on a second matrix library, draw coins
 //! that cannot be fixed, and return an error on rows of one class, where a teacher has to vote.
 
-use super::teacher::{Classifier, Lesson};
+use super::teacher::{Classifier, LabelledRows};
 
 /// Limits on the growth of a tree.
 #[derive(Debug, Clone, Copy)]
@@ -56,7 +56,7 @@ impl Coins {
 }
 
 struct Grower<'a> {
-    lesson: &'a Lesson<'a>,
+    labelled: &'a LabelledRows<'a>,
     growth: Growth,
     coins: Coins,
     nodes: Vec<Node>,
@@ -73,8 +73,8 @@ struct Cut {
 
 impl Grower<'_> {
     fn counts(&self, rows: &[usize]) -> Vec<f64> {
-        let mut counts = vec![0.0; self.lesson.classes];
-        rows.iter().for_each(|row| counts[self.lesson.labels[*row] as usize] += 1.0);
+        let mut counts = vec![0.0; self.labelled.classes];
+        rows.iter().for_each(|row| counts[self.labelled.labels[*row] as usize] += 1.0);
         counts
     }
 
@@ -88,7 +88,7 @@ impl Grower<'_> {
             return place;
         }
         let Some(best) = self.best(rows, &counts) else { return place };
-        let value = |row: usize| self.lesson.row(row)[best.column];
+        let value = |row: usize| self.labelled.row(row)[best.column];
         let mut middle = 0;
         for at in 0..rows.len() {
             if value(rows[at]) <= best.cut {
@@ -106,7 +106,7 @@ impl Grower<'_> {
 
     /// The split that leaves the classes least mixed, if one reduces the impurity.
     fn best(&mut self, rows: &[usize], counts: &[f64]) -> Option<Cut> {
-        let columns = self.lesson.columns;
+        let columns = self.labelled.columns;
         let looked = if self.growth.columns == 0 { columns } else { self.growth.columns };
         let total = rows.len() as f64;
         let squares = |counts: &[f64]| counts.iter().map(|count| count * count).sum::<f64>();
@@ -122,7 +122,7 @@ impl Grower<'_> {
             }
             let mut sorted = std::mem::take(&mut self.sorted);
             sorted.clear();
-            let pair = |row: &usize| (self.lesson.row(*row)[column], self.lesson.labels[*row]);
+            let pair = |row: &usize| (self.labelled.row(*row)[column], self.labelled.labels[*row]);
             sorted.extend(rows.iter().map(pair));
             sorted
                 .sort_unstable_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
@@ -150,16 +150,16 @@ impl Grower<'_> {
 
 impl Tree {
     /// A tree of these rows of a lesson.
-    fn of(lesson: &Lesson<'_>, mut rows: Vec<usize>, growth: Growth, seed: u64) -> Self {
+    fn of(labelled: &LabelledRows<'_>, mut rows: Vec<usize>, growth: Growth, seed: u64) -> Self {
         let (nodes, sorted) = (Vec::new(), Vec::with_capacity(rows.len()));
-        let mut grower = Grower { lesson, growth, coins: Coins(seed), nodes, sorted };
+        let mut grower = Grower { labelled, growth, coins: Coins(seed), nodes, sorted };
         grower.grow(&mut rows, growth.depth);
         Self(grower.nodes)
     }
 
     /// A tree of all rows.
-    pub fn grown(lesson: &Lesson<'_>, growth: Growth) -> Self {
-        Self::of(lesson, (0..lesson.labels.len()).collect(), growth, 0)
+    pub fn grown(labelled: &LabelledRows<'_>, growth: Growth) -> Self {
+        Self::of(labelled, (0..labelled.labels.len()).collect(), growth, 0)
     }
 
     fn leaf(&self, row: &[f32]) -> &[f32] {
@@ -177,14 +177,14 @@ impl Tree {
 
 impl Forest {
     /// A forest of `trees` trees.
-    pub fn grown(lesson: &Lesson<'_>, trees: u32, growth: Growth) -> Self {
-        let rows = lesson.labels.len();
-        let columns = ((lesson.columns as f64).sqrt().ceil() as usize).max(1);
+    pub fn grown(labelled: &LabelledRows<'_>, trees: u32, growth: Growth) -> Self {
+        let rows = labelled.labels.len();
+        let columns = ((labelled.columns as f64).sqrt().ceil() as usize).max(1);
         let growth = Growth { columns, ..growth };
         let tree = |number: u32| {
-            let mut coins = Coins((u64::from(lesson.number) << 32) | u64::from(number));
+            let mut coins = Coins((u64::from(labelled.number) << 32) | u64::from(number));
             let drawn = (0..rows).map(|_| coins.below(rows)).collect();
-            Tree::of(lesson, drawn, growth, coins.next())
+            Tree::of(labelled, drawn, growth, coins.next())
         };
         Self((0..trees).map(tree).collect())
     }
@@ -222,11 +222,11 @@ pub(super) struct Nearest {
 
 impl Nearest {
     /// Keeps the rows.
-    pub fn of(lesson: &Lesson<'_>, count: u32) -> Self {
-        let (rows, labels) = (lesson.rows.to_vec(), lesson.labels.to_vec());
+    pub fn of(labelled: &LabelledRows<'_>, count: u32) -> Self {
+        let (rows, labels) = (labelled.rows.to_vec(), labelled.labels.to_vec());
         Self {
-            columns: lesson.columns,
-            classes: lesson.classes,
+            columns: labelled.columns,
+            classes: labelled.classes,
             rows,
             labels,
             count: count as usize,
@@ -267,28 +267,30 @@ mod tests {
     #[test]
     fn trees_learn_what_no_line_can_and_their_coins_are_fixed() {
         let (rows, labels, number) = crossed(400, 3);
-        let lesson = Lesson { columns: 2, classes: 2, rows: &rows, labels: &labels, number };
+        let labelled =
+            LabelledRows { columns: 2, classes: 2, rows: &rows, labels: &labels, number };
         let growth = Growth { depth: 8, columns: 0, leaf: 2 };
         let right = |model: &dyn Classifier| {
             let told = rows.chunks(2).map(|row| ranked_first(&model.weigh(row)));
             told.zip(&labels).filter(|(told, label)| told == *label).count()
         };
-        let forest = Forest::grown(&lesson, 20, growth);
-        assert!(right(&Tree::grown(&lesson, growth)) > 380);
+        let forest = Forest::grown(&labelled, 20, growth);
+        assert!(right(&Tree::grown(&labelled, growth)) > 380);
         assert!(right(&forest) > 380);
-        assert_eq!(right(&Nearest::of(&lesson, 1)), 400);
-        let again = Forest::grown(&lesson, 20, growth);
+        assert_eq!(right(&Nearest::of(&labelled, 1)), 400);
+        let again = Forest::grown(&labelled, 20, growth);
         assert!(rows.chunks(2).all(|row| forest.weigh(row) == again.weigh(row)));
     }
 
     #[test]
     fn one_class_one_row_and_equal_rows_make_a_tree() {
         for (rows, labels) in [(vec![0.5, 0.5], vec![2]), (vec![1.0; 8], vec![1, 0, 1, 1])] {
-            let lesson = Lesson { columns: 2, classes: 3, rows: &rows, labels: &labels, number: 0 };
+            let labelled =
+                LabelledRows { columns: 2, classes: 3, rows: &rows, labels: &labels, number: 0 };
             let growth = Growth { depth: 4, columns: 0, leaf: 1 };
-            let told = ranked_first(&Tree::grown(&lesson, growth).weigh(&[0.0, 0.0]));
+            let told = ranked_first(&Tree::grown(&labelled, growth).weigh(&[0.0, 0.0]));
             assert_eq!(told, if labels.len() == 1 { 2 } else { 1 });
-            assert_eq!(Forest::grown(&lesson, 3, growth).weigh(&[0.0, 0.0]).len(), 3);
+            assert_eq!(Forest::grown(&labelled, 3, growth).weigh(&[0.0, 0.0]).len(), 3);
         }
     }
 }

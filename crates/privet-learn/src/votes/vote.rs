@@ -22,7 +22,7 @@ use super::aggregate::{Aggregate, Named, UnderWay};
 use super::ballots::Ballots;
 use super::choosing::Choosing;
 use super::chunks::chunks;
-use super::teacher::{School, Teach};
+use super::teacher::{Teach, TrainingData};
 use super::{Labels, NO_LABEL, Teacher, Vote};
 use crate::linear::facts::Facts;
 use crate::release::admit;
@@ -34,7 +34,7 @@ use crate::release::watch::StepWatch;
 use crate::{LearnError, Plan};
 use privet_data::matrix::Matrix;
 use privet_dp::account::Event;
-use privet_dp::gate::{GateError, Next, Noised, Session, Walk};
+use privet_dp::gate::{GateError, Next, Noisy, Session, Walk};
 use privet_optim::solver::{Monitor, SolveError};
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
@@ -86,7 +86,7 @@ pub(crate) struct Voting {
 
 /// State of a run: all votes, if rows are chosen among them, and the aggregator's state.
 #[derive(Default)]
-pub(super) struct Polled {
+pub(super) struct RunState {
     votes: Option<Ballots>,
     under_way: UnderWay,
 }
@@ -152,7 +152,7 @@ impl Voting {
 
     /// Returns the teachers; an error if they are still missing.
     fn teacher(&self) -> Result<&Arc<dyn Teach>, LearnError> {
-        self.teach.as_ref().ok_or_else(|| LearnError::Asked {
+        self.teach.as_ref().ok_or_else(|| LearnError::InvalidRequest {
             name: "teachers",
             what: "are missing: the plan is for teachers from outside; hand them over before it is carried out".into(),
         })
@@ -167,7 +167,7 @@ impl Voting {
         watch: &StepWatch<'_>,
     ) -> Result<Ballots, LearnError> {
         let absent = || {
-            LearnError::Asked {
+            LearnError::InvalidRequest {
             name: "public rows",
             what: "are missing: the plan is for labels of public rows; hand them over before it is carried out".into(),
         }
@@ -176,8 +176,9 @@ impl Voting {
         let teach = self.teacher()?;
         let data = admit::in_memory(table, "vote", "subsets of the rows")?;
         let chunks = chunks(facts, data, self.teachers, session);
-        let school = School { data, chunks: &chunks, queries, public, classes: self.classes };
-        let ballots = teach.ballots(&school, &|| watch.step());
+        let training_data =
+            TrainingData { data, chunks: &chunks, queries, public, classes: self.classes };
+        let ballots = teach.ballots(&training_data, &|| watch.step());
         let ballots = ballots.ok_or(LearnError::Solve(SolveError::Stopped))?;
         // An implementation of `Teach` may return fewer ballots: the missing ones count as failed.
         let missing = chunks.len().saturating_sub(ballots.len());
@@ -190,11 +191,11 @@ impl Voting {
     pub fn once(
         &self,
         batch: &Batch,
-        polled: &mut Polled,
+        polled: &mut RunState,
         (facts, table): (&Facts, &dyn Table),
         session: &mut Session<'_>,
         watch: &StepWatch<'_>,
-    ) -> Result<Noised<Named>, LearnError> {
+    ) -> Result<Noisy<Named>, LearnError> {
         let all = match polled.votes.take() {
             Some(votes) => votes,
             None => self.ballots(facts, table, session, watch)?,
@@ -223,7 +224,7 @@ pub(crate) struct Batch {
 /// The public walk: named classes alone, and public rows if it chooses among them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Naming {
+pub(crate) struct VoteWalk {
     /// Number of queries in all, m̃.
     pub queries: u64,
     /// True if there is a single batch.
@@ -237,7 +238,7 @@ pub(crate) struct Naming {
     pub choosing: Option<Choosing>,
 }
 
-impl Naming {
+impl VoteWalk {
     pub fn of(task: &Vote) -> Self {
         let (queries, whole) = (task.queries, !task.stream);
         Self { queries, whole, asked: 0, unanswered: 0, choosing: None }
@@ -248,9 +249,9 @@ fn coded(named: &[Option<u32>]) -> Vec<i32> {
     named.iter().map(|class| class.map_or(NO_LABEL, |class| class as i32)).collect()
 }
 
-impl Walk for Naming {
+impl Walk for VoteWalk {
     type Start = Self;
-    type Question = Batch;
+    type Query = Batch;
     type Answer = Named;
     type Artefact = Labels;
 
@@ -314,7 +315,7 @@ impl Procedure<Vote> for Voting {
         let rows = self.choose.zip(self.rows.as_ref());
         let choosing =
             rows.map(|(rounds, [_, all])| Choosing::of(all, rounds, queries, self.classes));
-        serde_json::to_value(Naming { queries, whole, asked: 0, unanswered: 0, choosing }).ok()
+        serde_json::to_value(VoteWalk { queries, whole, asked: 0, unanswered: 0, choosing }).ok()
     }
 
     fn with_public(&self, rows: &Matrix) -> Option<Result<Arc<dyn Procedure<Vote>>, LearnError>> {
@@ -327,10 +328,10 @@ impl Procedure<Vote> for Voting {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Labels>, LearnError> {
+    ) -> Result<Noisy<Labels>, LearnError> {
         let watch = StepWatch::new(monitor);
-        let mut polled = Polled::default();
-        ask::<Naming>(session, &watch, |batch, session| {
+        let mut polled = RunState::default();
+        ask::<VoteWalk>(session, &watch, |batch, session| {
             self.once(batch, &mut polled, (facts, table), session, &watch)
         })
     }
@@ -341,7 +342,7 @@ pub(super) fn voting(of: &Plan<Vote>) -> Result<Voting, LearnError> {
     let (request, facts) = (of.request(), of.facts());
     let budget = request.budget.ok_or_else(|| crate::release::plan::no_budget(request))?;
     let classes = super::classes(request)?;
-    let wanted = super::Wanted {
+    let wanted = super::PlanInput {
         facts,
         budget: crate::Allowance::new(budget, &request.noise),
         calibration: request.calibration,
@@ -361,7 +362,7 @@ pub(super) fn asking(
 ) -> Result<Voting, LearnError> {
     let mut voting = voting(of)?.asking(rows)?;
     if teach.is_some() && voting.teach.is_some() {
-        return Err(LearnError::Asked {
+        return Err(LearnError::InvalidRequest {
             name: "teachers",
             what: format!(
                 "from outside are given, where the plan, which goes into the certificate, is for {} \

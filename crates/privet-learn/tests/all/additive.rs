@@ -120,8 +120,8 @@ enum At {
 fn shares(axis: &Axis, at: &At) -> Vec<(usize, f64)> {
     let value = match at {
         At::Level(level) => {
-            let found = axis.levels.iter().position(|own| own == level);
-            return vec![(found.unwrap_or_else(|| panic!("{level:?} in {axis:?}")), 1.0)];
+            let actual = axis.levels.iter().position(|own| own == level);
+            return vec![(actual.unwrap_or_else(|| panic!("{level:?} in {axis:?}")), 1.0)];
         }
         At::Number(value) => *value,
     };
@@ -241,7 +241,7 @@ proptest! {
         for (problem, score) in scores.iter().enumerate() {
             let score = score - common;
             // The target's bounds are 10 and 30.
-            let wanted = if target == 2 { 20.0 + 10.0 * score } else { score };
+            let expected = if target == 2 { 20.0 + 10.0 * score } else { score };
             let each = shapes.shapes.iter().map(|shape| said(shape, problem, &cells));
             let sum = shapes.intercept[problem] + each.sum::<f64>();
             // Some 30 entries, each times a weight below 4, are truncated to a grid of at most 2.4e-7
@@ -249,7 +249,7 @@ proptest! {
             let radius = request.schema.clip().radius;
             let unit = if target == 2 { 10.0 } else { 1.0 };
             let near = unit * (1e-5 + 3e-5 * radius);
-            prop_assert!((sum - wanted).abs() < near, "{sum} {wanted} {cells:?}");
+            prop_assert!((sum - expected).abs() < near, "{sum} {expected} {cells:?}");
         }
     }
 }

@@ -11,7 +11,7 @@ use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::linear::centred_gd::CentredGd;
 use privet_learn::{Erm, Facts, LearnError, Method, plan, verify};
 use privet_optim::loss::Loss;
-use privet_optim::sum::{ExactGradient, InMemory, Less, SoftmaxGradient, Sums};
+use privet_optim::sum::{ExactGradient, InMemory, Recentring, SoftmaxGradient, Sums};
 use proptest::prelude::*;
 
 fn case() -> Case {
@@ -36,10 +36,10 @@ fn every_combination_trains_and_verifies() {
 #[test]
 fn both_stages_together_are_the_gaussian_floor() {
     for (share, steps) in [(0.03, 60), (0.5, 1), (0.001, 300)] {
-        let asked = case().budget(1.0, 1e-5).classes(3);
-        let asked = asked.set("share", &share.to_string()).set("steps", &steps.to_string());
-        let asked = asked.set("slope", "0.4");
-        let planned = asked.plan();
+        let request = case().budget(1.0, 1e-5).classes(3);
+        let request = request.set("share", &share.to_string()).set("steps", &steps.to_string());
+        let request = request.set("slope", "0.4");
+        let planned = request.plan();
         let Some(Event::All(stages)) = planned.events() else { panic!("two stages") };
         let Event::Use { cost: Cost::Gaussian { noise_scale: of_sum, .. }, .. } = stages[0] else {
             panic!("a sum")
@@ -62,8 +62,8 @@ fn both_stages_together_are_the_gaussian_floor() {
 #[test]
 fn forgeries_are_refused() {
     for neighbours in RELATIONS {
-        let asked = case().classes(3).neighbours(neighbours);
-        let model = asked.model(&asked.data(3));
+        let request = case().classes(3).neighbours(neighbours);
+        let model = request.model(&request.data(3));
         assert!(verify(&model).valid, "{:?}", verify(&model).checks);
         let numbers = [
             "/request/noise/0",
@@ -75,8 +75,8 @@ fn forgeries_are_refused() {
             "/events/all/1/repeat/event/use/cost/sensitivity",
         ];
         for number in numbers {
-            let less = forged(&model, |certificate| scale(certificate, number, 0.9));
-            assert!(!verify(&less).valid, "{number}");
+            let recentring = forged(&model, |certificate| scale(certificate, number, 0.9));
+            assert!(!verify(&recentring).valid, "{number}");
         }
         let mut document: serde_json::Value =
             serde_json::from_str(&to_json(&model, None).unwrap()).unwrap();
@@ -193,8 +193,8 @@ fn gradient(facts: &Facts, data: &Dataset, mean: &[f64], theta: &[f64], slope: f
     let statistic = SoftmaxGradient { classes, theta, radius, slope, weights: vec![] };
     let rows = centre.rows(&data.features);
     let sum = InMemory::new(&rows, &labels).unwrap().sum(&statistic).unwrap();
-    let less = Less { units: centre.units(), bits: Centre::BITS };
-    let units = less.taken_from(sum.units().expect("rows are on the grid")).unwrap();
+    let recentring = Recentring { units: centre.units(), bits: Centre::BITS };
+    let units = recentring.taken_from(sum.units().expect("rows are on the grid")).unwrap();
     let unit = statistic.unit() / 2_f64.powi(23);
     units.iter().map(|units| *units as f64 * unit).collect()
 }
@@ -213,8 +213,8 @@ proptest! {
         let (whole, fresh) = (data(12, 3, seed), data(12, 3, seed ^ 0x5555));
         let changed = change.of(&whole, 0, records as usize, &fresh);
         let mut source = FixedSeed::new(seed);
-        let asked = case().classes(3).neighbours(change.neighbours());
-        let mut facts = Facts::of(&asked).unwrap();
+        let request = case().classes(3).neighbours(change.neighbours());
+        let mut facts = Facts::of(&request).unwrap();
         facts.unit = Unit::User { max_records: records };
         let bound = |contribution: f64| {
             facts.relation().shift(contribution * facts.radius * (1.0 + 16.0 * f64::EPSILON))

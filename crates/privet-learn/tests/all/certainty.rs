@@ -2,12 +2,12 @@
 
 use crate::common::Case;
 use crate::common::covered::{self, covered, generators, minimiser, planned, table};
-use crate::common::made::Made;
+use crate::common::generated::GeneratedTable;
 use privet_core::Neighbours;
 use privet_dp::gate::seal;
 use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::linear::model::Model;
-use privet_learn::weight_laws::Surety;
+use privet_learn::weight_noise::Confidence;
 use privet_learn::{Erm, LearnError, verify};
 use privet_optim::loss::Loss;
 use serde_json::{Value, json};
@@ -18,13 +18,13 @@ const MANY: u64 = 4000;
 const RUNS: u64 = 300;
 
 /// Fraction of intervals over many releases of one table that hold the weight without noise.
-fn held(case: &Case, seed: u64, without: Option<Vec<f64>>) -> (f64, Surety) {
-    let found = covered(&case.plan(), &case.data(seed), seed, RUNS, without);
-    (found.share, found.surety)
+fn held(case: &Case, seed: u64, without: Option<Vec<f64>>) -> (f64, Confidence) {
+    let actual = covered(&case.plan(), &case.data(seed), seed, RUNS, without);
+    (actual.share, actual.confidence)
 }
 
 /// Methods whose intervals are tested, at ε = 2 on each of three generators of tables.
-struct Asked {
+struct CoverageCase {
     method: &'static str,
     classes: usize,
     neighbours: Neighbours,
@@ -38,30 +38,30 @@ struct Asked {
 #[test]
 fn intervals_hold_the_weights_without_noise() {
     use Neighbours::{AddRemove, ReplaceOne};
-    let asked = |method, neighbours| Asked { method, classes: 2, neighbours, delta: 1e-6 };
+    let asked = |method, neighbours| CoverageCase { method, classes: 2, neighbours, delta: 1e-6 };
     for asked in [
         asked("output", ReplaceOne),
         asked("output", AddRemove),
-        Asked { delta: 0.0, ..asked("output", ReplaceOne) },
-        Asked { classes: 3, ..asked("output", ReplaceOne) },
+        CoverageCase { delta: 0.0, ..asked("output", ReplaceOne) },
+        CoverageCase { classes: 3, ..asked("output", ReplaceOne) },
         asked("psgd", AddRemove),
         asked("psgd-strong", ReplaceOne),
         asked("averaged", ReplaceOne),
     ] {
-        for made in generators(ROWS as usize, 4) {
-            let made = Made { classes: asked.classes, ..made };
-            let data = table(&made, false);
+        for generated in generators(ROWS as usize, 4) {
+            let generated = GeneratedTable { classes: asked.classes, ..generated };
+            let data = table(&generated, false);
             let method = asked.method.parse().unwrap();
-            let plan = covered::asked(&made, method, asked.neighbours, (2.0, asked.delta));
-            let without = minimiser(&made, &plan, &data);
+            let plan = covered::asked(&generated, method, asked.neighbours, (2.0, asked.delta));
+            let without = minimiser(&generated, &plan, &data);
             assert_eq!(without.is_some(), asked.method == "output");
-            let found = covered(&plan, &data, made.seed, RUNS, without);
+            let actual = covered(&plan, &data, generated.seed, RUNS, without);
             let what = format!(
-                "{}, {} classes, {}, δ = {}, table {}: {found:?}",
-                asked.method, asked.classes, asked.neighbours, asked.delta, made.seed
+                "{}, {} classes, {}, δ = {}, table {}: {actual:?}",
+                asked.method, asked.classes, asked.neighbours, asked.delta, generated.seed
             );
-            assert_eq!(found.surety, Surety::Exact, "{what}");
-            assert!((0.93..=0.97).contains(&found.share), "{what}");
+            assert_eq!(actual.confidence, Confidence::Exact, "{what}");
+            assert!((0.93..=0.97).contains(&actual.share), "{what}");
         }
     }
 }
@@ -70,11 +70,11 @@ fn intervals_hold_the_weights_without_noise() {
 /// are fixed: it fails always or never. Three tables (of other seeds and labels), 900 weights each.
 #[test]
 fn intervals_of_descents_and_moments_hold_their_mean() {
-    for (method, loss, surety) in [
-        ("ssp", Loss::SQUARED, Surety::Estimated),
-        ("gd", Loss::Logistic, Surety::FirstOrder),
-        ("sgd", Loss::Logistic, Surety::FirstOrder),
-        ("centred-gd", Loss::Logistic, Surety::FirstOrder),
+    for (method, loss, confidence) in [
+        ("ssp", Loss::SQUARED, Confidence::Estimated),
+        ("gd", Loss::Logistic, Confidence::FirstOrder),
+        ("sgd", Loss::Logistic, Confidence::FirstOrder),
+        ("centred-gd", Loss::Logistic, Confidence::FirstOrder),
     ] {
         for (seed, classes, neighbours) in [
             (1, 2, Neighbours::ReplaceOne),
@@ -84,10 +84,10 @@ fn intervals_of_descents_and_moments_hold_their_mean() {
             let case = Case::of(method).loss(loss).classes(classes).rows(ROWS);
             let case = case.neighbours(neighbours).budget(2.0, 1e-6);
             let (share, found) = held(&case, seed, None);
-            assert_eq!(found, surety, "{method}");
+            assert_eq!(found, confidence, "{method}");
             // A mean of 300 has an error of 6 % of a deviation: it costs at most half a point.
-            let (least, most) = match surety {
-                Surety::Estimated => (0.92, 0.98),
+            let (least, most) = match confidence {
+                Confidence::Estimated => (0.92, 0.98),
                 _ => (0.95, 1.0),
             };
             assert!((least..=most).contains(&share), "{method}, seed {seed}: {share}");
@@ -104,7 +104,7 @@ fn methods_without_intervals_say_so() {
         let case = Case::of(method).rows(MANY).budget(4.0, 1e-6);
         let model = case.seeded(&case.data(1));
         let certainty = model.certainty();
-        assert_eq!(certainty.surety, None, "{method}");
+        assert_eq!(certainty.confidence, None, "{method}");
         assert!(certainty.told.contains("is not known"), "{method}: {}", certainty.told);
         let mut weights = certainty.weights.iter().flatten();
         assert!(
@@ -130,12 +130,12 @@ fn intervals_of_minimisers_hold_the_minimiser() {
             let plain = Case::of("non-private").rows(rows).set("ridge", &ridge);
             let data = case.data(seed);
             let without = plain.seeded(&data).weights().weights[0].clone();
-            let (share, surety) = held(&case, seed, Some(without));
+            let (share, confidence) = held(&case, seed, Some(without));
             let (expected, range) = match bought {
-                true => (Surety::Estimated, 0.93..=1.0),
-                false => (Surety::Bound, 0.95..=1.0),
+                true => (Confidence::Estimated, 0.93..=1.0),
+                false => (Confidence::Bound, 0.95..=1.0),
             };
-            assert_eq!(surety, expected, "{method}");
+            assert_eq!(confidence, expected, "{method}");
             assert!(range.contains(&share), "{method} {bought} {delta}, seed {seed}: {share}");
         }
     }
@@ -157,13 +157,13 @@ fn bought_intervals_are_neither_too_wide_nor_too_narrow() {
         ] {
             let plan = planned(&made, method, epsilon, true);
             let without = minimiser(&made, &plan, &data);
-            let found = covered(&plan, &data, made.seed, RUNS / 3, without);
-            assert_eq!(found.surety, Surety::Estimated);
-            assert!(found.share >= 0.95, "{method}, {epsilon}: {found:?}");
+            let actual = covered(&plan, &data, made.seed, RUNS / 3, without);
+            assert_eq!(actual.confidence, Confidence::Estimated);
+            assert!(actual.share >= 0.95, "{method}, {epsilon}: {actual:?}");
             let free = planned(&made, method, epsilon, false);
             let free = covered(&free, &data, made.seed, 3, None);
             let most = if epsilon < 8.0 { 0.8 } else { 0.6 };
-            assert!(found.width < most * free.width, "{method} {epsilon}: {found:?} {free:?}");
+            assert!(actual.width < most * free.width, "{method} {epsilon}: {actual:?} {free:?}");
         }
     }
 }
@@ -177,8 +177,8 @@ fn bought_intervals_hold_where_many_columns_hardly_vary() {
         for method in ["amp", "gd", "centred-gd"] {
             let plan = planned(&made, method, 8.0, true);
             let without = minimiser(&made, &plan, &data);
-            let found = covered(&plan, &data, made.seed, 30, without);
-            assert!(found.share >= 0.94, "{method}: {found:?}");
+            let actual = covered(&plan, &data, made.seed, 30, without);
+            assert!(actual.share >= 0.94, "{method}: {actual:?}");
         }
     }
 }
@@ -190,8 +190,8 @@ fn of_few_rows_what_is_bought_says_nothing_and_is_still_a_release() {
     for method in ["gd", "centred-gd", "amp"] {
         let case = Case::of(method).rows(60).budget(0.05, 1e-6).set("intervals", "bought");
         for seed in 1..6 {
-            let found = case.verified(&case.data(seed)).certainty();
-            let margins = found.weights[0].iter().map(|one| one.high.unwrap() - one.weight);
+            let actual = case.verified(&case.data(seed)).certainty();
+            let margins = actual.weights[0].iter().map(|one| one.high.unwrap() - one.weight);
             assert!(margins.into_iter().all(|margin| margin > 0.0 && margin.is_finite()));
         }
     }
@@ -269,7 +269,7 @@ fn weights_are_sorted_by_evidence_and_noise_is_called_noise() {
     // A method without known intervals states none.
     let case = Case::of("frank-wolfe").rows(400);
     let certainty = case.seeded(&case.data(3)).certainty();
-    assert!(certainty.surety.is_none() && certainty.weights[0][0].low.is_none());
+    assert!(certainty.confidence.is_none() && certainty.weights[0][0].low.is_none());
 }
 
 /// `auto` passes the private estimates on to its chosen learner; their release is verified and states
@@ -284,11 +284,11 @@ fn auto_buys_for_the_learner_that_it_takes() {
         let case = case.set("intervals", "bought");
         let model = case.verified(&case.data(4));
         assert!(model.method().name().ends_with(settled), "{}", model.method().name());
-        let found = model.certainty();
-        assert_eq!(found.surety, Some(Surety::Estimated), "{settled}");
-        assert!(found.told.contains(telling), "{}", found.told);
+        let actual = model.certainty();
+        assert_eq!(actual.confidence, Some(Confidence::Estimated), "{settled}");
+        assert!(actual.told.contains(telling), "{}", actual.told);
         let centred = model.weights().centre.is_some();
-        assert_eq!(found.told.contains("mean of all rows"), centred, "{}", found.told);
+        assert_eq!(actual.told.contains("mean of all rows"), centred, "{}", actual.told);
         assert!(verify(&model).valid);
     }
 }

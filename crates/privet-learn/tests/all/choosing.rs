@@ -57,8 +57,8 @@ fn rows_are_chosen_by_labels_so_far() {
     let public = table(400, 2);
     let Target::Class { codes, .. } = &public.target else { panic!() };
     for aggregator in ["gnmax", "sparse-vector"] {
-        let found = released(chosen(aggregator, &public.features), &public.features, 300.0);
-        let labels = found.artefact();
+        let released = released(chosen(aggregator, &public.features), &public.features, 300.0);
+        let labels = released.artefact();
         assert_eq!((labels.places.len(), labels.labels.len()), (40, 40));
         assert_eq!(labels.places[..10], (0..10).collect::<Vec<u64>>());
         let far = |place: &u64| f64::from(public.features.dense_row(*place as usize)[0].abs());
@@ -105,9 +105,10 @@ fn rounds_share_what_ends_them() {
 #[test]
 fn places_that_were_not_chosen_are_refused() {
     let public = table(400, 2);
-    let found = released(chosen("gnmax", &public.features), &public.features, 300.0);
-    let written: serde_json::Value = serde_json::from_str(&to_json(&found, None).unwrap()).unwrap();
-    let all: Vec<u64> = found.artefact().places.clone();
+    let released = released(chosen("gnmax", &public.features), &public.features, 300.0);
+    let written: serde_json::Value =
+        serde_json::from_str(&to_json(&released, None).unwrap()).unwrap();
+    let all: Vec<u64> = released.artefact().places.clone();
     let with = |change: &dyn Fn(&mut Vec<u64>)| {
         let mut places = all.clone();
         change(&mut places);

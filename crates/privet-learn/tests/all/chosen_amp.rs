@@ -60,8 +60,8 @@ fn the_columns_that_matter_are_found_and_fitted() {
 fn it_trains_verifies_and_claims_what_was_asked_for() {
     let training = data(1000, 3);
     for neighbours in crate::common::RELATIONS {
-        let asked = Request { neighbours, ..request(1000, 1.0, ChosenAmp::default()) };
-        let model = train(&asked, &training);
+        let request = Request { neighbours, ..request(1000, 1.0, ChosenAmp::default()) };
+        let model = train(&request, &training);
         let verdict = verify(&model);
         assert!(verdict.valid, "{neighbours}: {:?}", verdict.checks);
         assert_eq!(verdict.guarantee.unwrap().epsilon, 1.0);

@@ -46,8 +46,8 @@ pub fn planned(
     most: u32,
     (epsilon, neighbours): (f64, Neighbours),
 ) -> Plan<Complete> {
-    let asked = Complete::by(method).request(schema(most), 2000, neighbours);
-    plan(&asked.within(Budget::new(epsilon, 1e-6).unwrap())).unwrap()
+    let request = Complete::by(method).request(schema(most), 2000, neighbours);
+    plan(&request.within(Budget::new(epsilon, 1e-6).unwrap())).unwrap()
 }
 
 pub fn method(name: &str, settings: &[(&str, &str)]) -> Method {
@@ -74,16 +74,16 @@ fn tastes_are_learnt_where_the_budget_allows() {
         "{tastes:?} {offsets:?}"
     );
     for name in ["frank-wolfe", "oja", "pgd", "svd"] {
-        let found = error(method(name, &[]));
-        assert!(found.error < 1.2, "{name}: {found:?}");
+        let actual = error(method(name, &[]));
+        assert!(actual.error < 1.2, "{name}: {actual:?}");
     }
     for (name, settings, most) in [
         ("frank-wolfe", [("rounds", "6")], 0.9),
         ("als", [("rank", "2")], 0.6),
         ("cleansed-svd", [("rank", "2")], 0.8),
     ] {
-        let found = error(method(name, &settings));
-        assert!(found.error < most, "{name}: {found:?}");
+        let actual = error(method(name, &settings));
+        assert!(actual.error < most, "{name}: {actual:?}");
     }
 }
 
@@ -197,11 +197,11 @@ fn recommendations_are_of_other_items() {
     let release = plan.run(&kept, &mut FixedSeed::new(5), &AtomicBool::new(false)).unwrap();
     let user = LocalState::of(&kept.features, 17);
     assert_eq!(format!("{user:?}"), "LocalState(withheld)");
-    let found = release.value().recommend(&user, plan.facts(), 5);
+    let actual = release.value().recommend(&user, plan.facts(), 5);
     let Matrix::Csr(rows) = &kept.features else { panic!() };
-    assert_eq!(found.len(), 5);
-    assert!(found.windows(2).all(|pair| pair[0].rating >= pair[1].rating));
-    for one in &found {
+    assert_eq!(actual.len(), 5);
+    assert!(actual.windows(2).all(|pair| pair[0].rating >= pair[1].rating));
+    for one in &actual {
         assert!(!rows.row(17).0.contains(&(one.item as u32)));
         assert!((1.0..=5.0).contains(&one.rating));
     }
@@ -221,12 +221,12 @@ fn the_baselines_claim_nothing() {
         ("non-private-als", 0.45),
         ("mean", 1.3),
     ] {
-        let asked = Complete::by(method(name, &[]));
-        let plan = plan(&asked.request(schema(24), 2000, Neighbours::AddRemove)).unwrap();
+        let request = Complete::by(method(name, &[]));
+        let plan = plan(&request.request(schema(24), 2000, Neighbours::AddRemove)).unwrap();
         assert!(plan.events().is_none() && plan.guarantee().is_none());
         let release = plan.run(&kept, &mut FixedSeed::new(5), &AtomicBool::new(false)).unwrap();
-        let found = measure(release.value(), plan.facts(), &kept, &held);
-        assert!(found.error < most, "{name}: {found:?}");
+        let actual = measure(release.value(), plan.facts(), &kept, &held);
+        assert!(actual.error < most, "{name}: {actual:?}");
         let released = Released::<Complete>::from_release(release).unwrap();
         assert!(!verify(&released).valid);
     }

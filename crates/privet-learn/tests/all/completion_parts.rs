@@ -12,8 +12,8 @@ use privet_learn::{LearnError, Plan, Released, plan, verify};
 use std::sync::atomic::AtomicBool;
 
 fn asked(task: Complete, epsilon: f64) -> Result<Plan<Complete>, LearnError> {
-    let asked = task.request(schema(24), 2000, Neighbours::AddRemove);
-    plan(&asked.within(Budget::new(epsilon, 1e-6).unwrap()))
+    let request = task.request(schema(24), 2000, Neighbours::AddRemove);
+    plan(&request.within(Budget::new(epsilon, 1e-6).unwrap()))
 }
 
 /// Written, read back and verified.
@@ -85,9 +85,9 @@ fn public_features_of_items_help() {
         let plan = asked(Complete { features, ..Complete::by(by.clone()) }, 1.0).unwrap();
         let mut source = SystemRandom::new().unwrap();
         let release = plan.run(&kept, &mut source, &AtomicBool::new(false)).unwrap();
-        let found = measure(release.value(), plan.facts(), &kept, &held).error;
+        let actual = measure(release.value(), plan.facts(), &kept, &held).error;
         assert!(holds(release));
-        found
+        actual
     };
     let (with, without) = (error(features.clone()), error(vec![]));
     assert!(with < 0.8 * without, "{with} {without}");

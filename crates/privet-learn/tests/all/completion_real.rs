@@ -48,12 +48,12 @@ fn run(
 ) -> [f64; 3] {
     let task = Complete::by(method.clone());
     let users = parts.0.rows() as u64;
-    let asked = task.request(schema.clone(), users, neighbours);
+    let request = task.request(schema.clone(), users, neighbours);
     let budget = method.is_private().then(|| Budget::new(epsilon, 1e-5).unwrap());
-    let plan = plan(&Request { budget, ..asked }).unwrap();
+    let plan = plan(&Request { budget, ..request }).unwrap();
     let release = plan.run(&parts.0, &mut FixedSeed::new(seed), &AtomicBool::new(false)).unwrap();
-    let found = measure(release.value(), plan.facts(), &parts.0, &parts.1);
-    [found.error, found.recall, found.gain]
+    let actual = measure(release.value(), plan.facts(), &parts.0, &parts.1);
+    [actual.error, actual.recall, actual.gain]
 }
 
 /// A fixed seed and split: it fails only if something changes.
@@ -94,8 +94,8 @@ fn print_the_tables() {
                     let began = std::time::Instant::now();
                     for seed in 0..splits {
                         let parts = split(&data, seed);
-                        let found = run(&schema, &parts, &method, (epsilon, neighbours), seed);
-                        (0..3).for_each(|place| sums[place] += found[place] / splits as f64);
+                        let actual = run(&schema, &parts, &method, (epsilon, neighbours), seed);
+                        (0..3).for_each(|place| sums[place] += actual[place] / splits as f64);
                     }
                     let seconds = began.elapsed().as_secs_f64() / splits as f64;
                     println!(

@@ -45,9 +45,9 @@ fn what_nothing_checks_is_listed() {
     let case = Case::of("gd").rows(200);
     let mut document = document(&planned(&case), &case);
     let granted = |document: &Value| {
-        let found = verdict(document.clone()).unchecked;
-        let of = |fact| found.iter().find(|one| one.fact == fact).map(|one| one.what.clone());
-        (of(Fact::Rows).unwrap(), of(Fact::PriorFits).unwrap(), found.len())
+        let actual = verdict(document.clone()).unchecked;
+        let of = |fact| actual.iter().find(|one| one.fact == fact).map(|one| one.what.clone());
+        (of(Fact::Rows).unwrap(), of(Fact::PriorFits).unwrap(), actual.len())
     };
     let (rows, fits, count) = granted(&document);
     assert!(
@@ -70,8 +70,8 @@ fn what_nothing_checks_is_listed() {
 fn conditions_of_earlier_versions_are_known_in_their_words() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
     let conditions = |model: &Model| {
-        let found = verify(model);
-        let check = found.checks.iter().find(|check| check.what.contains("conditions")).unwrap();
+        let actual = verify(model);
+        let check = actual.checks.iter().find(|check| check.what.contains("conditions")).unwrap();
         (check.holds, check.detail.clone())
     };
     let mut files = 0;

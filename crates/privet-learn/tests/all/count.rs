@@ -52,8 +52,8 @@ fn count(by: &str) -> Count {
 }
 
 fn request(task: Count, rows: u64, epsilon: f64, delta: f64) -> Request<Count> {
-    let asked = task.request(&schema(), rows, Neighbours::AddRemove).unwrap();
-    asked.within(Budget::new(epsilon, delta).unwrap())
+    let request = task.request(&schema(), rows, Neighbours::AddRemove).unwrap();
+    request.within(Budget::new(epsilon, delta).unwrap())
 }
 
 fn table(plan: &Plan<Count>, text: &str) -> Dataset {
@@ -83,8 +83,8 @@ fn every_declared_category_is_counted() {
         ("ill", vec![("no", 4.0), ("yes", 3.0)]),
     ] {
         let planned = plan(&request(count(by), 7, 100.0, 0.0)).unwrap();
-        let found = released(&planned, &table(&planned, TABLE), &mut FixedSeed::new(1));
-        assert_eq!(cells(found.artefact()), expected, "{by}");
+        let released = released(&planned, &table(&planned, TABLE), &mut FixedSeed::new(1));
+        assert_eq!(cells(released.artefact()), expected, "{by}");
     }
 }
 
@@ -95,12 +95,12 @@ fn counts_are_certified_and_verified_and_lies_are_found() {
         let planned = plan(&request(task, 7, 1.0, delta)).unwrap();
         assert_eq!(planned.guarantee().unwrap().epsilon, 1.0);
         let mut source = SystemRandom::new().unwrap();
-        let found = released(&planned, &table(&planned, TABLE), &mut source);
-        let verdict = verify(&found);
+        let released = released(&planned, &table(&planned, TABLE), &mut source);
+        let verdict = verify(&released);
         assert!(verdict.valid, "{law:?}: {:?}", verdict.checks);
         assert_eq!(verdict.guarantee, planned.guarantee().copied());
 
-        let text = to_json(&found, None).unwrap();
+        let text = to_json(&released, None).unwrap();
         assert!(matches!(any_from_json(text.as_bytes(), Seal::Required), Ok(Loaded::Counts(_))));
         assert!(from_json::<Erm>(text.as_bytes(), Seal::Required).unwrap_err().contains("table"));
         let document: Value = serde_json::from_str(&text).unwrap();
@@ -170,7 +170,7 @@ fn exact(planned: &Plan<Count>, text: &str) -> Vec<i128> {
     let cells = planned.facts();
     let data = table(planned, text);
     let records = privet_optim::sum::Table::problem(&data, &cells.labels).unwrap();
-    records.sum(&cells.question).unwrap().into_units().unwrap()
+    records.sum(&cells.query).unwrap().into_units().unwrap()
 }
 
 const CELLS: [&str; 6] = ["farm", "shop", "none", "mine", "?", "what,ever"];

@@ -172,8 +172,8 @@ proptest! {
         let changed = change.of(&whole, 0, records as usize, &fresh);
         let mut source = FixedSeed::new(seed);
         for loss in LOSSES {
-            let asked = case(1.0, 1e-6).classes(classes).neighbours(change.neighbours()).loss(loss);
-            let mut facts = Facts::of(&asked).unwrap();
+            let request = case(1.0, 1e-6).classes(classes).neighbours(change.neighbours()).loss(loss);
+            let mut facts = Facts::of(&request).unwrap();
             facts.unit = Unit::User { max_records: records };
             let length = facts.columns * facts.problems as usize;
             let theta: Vec<f64> = (0..length).map(|_| size * uniform(&mut source)).collect();

@@ -117,8 +117,8 @@ fn a_large_table_is_described_closely() {
         let task = Describe::default();
         let request = task.request(&schema(None), 20_000, neighbours, (2.0, Some(delta))).unwrap();
         let plan = plan(&request).unwrap();
-        let found = released(&plan, &table(&plan, &text), &mut FixedSeed::new(3));
-        let summary = Summary::of(found.request(), found.artefact()).unwrap();
+        let released = released(&plan, &table(&plan, &text), &mut FixedSeed::new(3));
+        let summary = Summary::of(released.request(), released.artefact()).unwrap();
         // Ages: 0 to 99 but those that end in 3, evenly.
         let ages: Vec<f64> = (0..100).filter(|a| a % 10 != 3).map(f64::from).collect();
         let mean = ages.iter().sum::<f64>() / 90.0;
@@ -155,12 +155,12 @@ fn descriptions_are_certified_and_verified_and_lies_are_found() {
     {
         let plan = planned(Describe::default(), None, neighbours, delta);
         let mut source = SystemRandom::new().unwrap();
-        let found = released(&plan, &table(&plan, TABLE), &mut source);
-        let verdict = verify(&found);
+        let released = released(&plan, &table(&plan, TABLE), &mut source);
+        let verdict = verify(&released);
         assert!(verdict.valid, "{:?}", verdict.checks);
         assert_eq!(verdict.guarantee, plan.guarantee().copied());
-        assert!(Summary::of(found.request(), found.artefact()).is_some());
-        let document: Value = serde_json::from_str(&to_json(&found, None).unwrap()).unwrap();
+        assert!(Summary::of(released.request(), released.artefact()).is_some());
+        let document: Value = serde_json::from_str(&to_json(&released, None).unwrap()).unwrap();
         let accepted = |change: &dyn Fn(&mut Value)| {
             let mut forged = document.clone();
             change(&mut forged);
@@ -261,8 +261,8 @@ fn any_record() -> impl Strategy<Value = String> {
 
 fn sums(layout: &Layout, data: &Dataset) -> Vec<f64> {
     let records = data.problem(&layout.labels).unwrap();
-    let question = Exact::Described(layout.question.clone());
-    let ExactAnswer::Units(sum) = records.exact(&question).unwrap() else { panic!("units") };
+    let query = Exact::Described(layout.query.clone());
+    let ExactAnswer::Units(sum) = records.exact(&query).unwrap() else { panic!("units") };
     sum.to_f64(Described::UNIT).unwrap()
 }
 
@@ -346,7 +346,7 @@ fn the_shift_is_reached() {
 #[test]
 fn numbers_are_the_sums() {
     let plan = planned(Describe::default(), None, Neighbours::ReplaceOne, 1e-6);
-    let found = released(&plan, &table(&plan, TABLE), &mut FixedSeed::new(5));
-    assert_eq!(found.artefact().numbers(), found.artefact().sums);
-    assert_eq!(found.artefact().sums.len(), plan.facts().question.length());
+    let released = released(&plan, &table(&plan, TABLE), &mut FixedSeed::new(5));
+    assert_eq!(released.artefact().numbers(), released.artefact().sums);
+    assert_eq!(released.artefact().sums.len(), plan.facts().query.length());
 }

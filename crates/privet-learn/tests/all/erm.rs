@@ -185,8 +185,8 @@ fn more_than_two_classes_compose() {
             assert_eq!(model.weights().weights.len(), 3);
             assert!(matches!(model.certificate().events, Some(Event::Repeat { count: 3, .. })));
             if delta > 0.0 {
-                let found = accuracy(&case.seeded(&training), &training);
-                assert!(found > 0.6, "{method}: accuracy {found}");
+                let actual = accuracy(&case.seeded(&training), &training);
+                assert!(actual > 0.6, "{method}: accuracy {actual}");
             }
         }
     }
@@ -223,8 +223,8 @@ fn settings_are_checked() {
     };
     let ridge =
         |settings: &[(&str, &str)]| with(settings).unwrap().settings().get("ridge").unwrap();
-    let found = ridge(&[("fraction", "0.9"), ("split", "0.5")]);
-    assert!((found - 2.0 * 0.25 / (0.1 * 0.5)).abs() < 1e-9, "{found}");
+    let actual = ridge(&[("fraction", "0.9"), ("split", "0.5")]);
+    assert!((actual - 2.0 * 0.25 / (0.1 * 0.5)).abs() < 1e-9, "{actual}");
     assert_eq!(ridge(&[("fraction", "0.9"), ("ridge", "3")]), 3.0);
     for bad in ["0", "1", "-0.5"] {
         assert!(with(&[("fraction", bad)]).is_err(), "{bad}");
@@ -294,8 +294,8 @@ fn the_sensitivity_of_output_perturbation_is_attained() {
         (Neighbours::ReplaceOne, distance(&yes, &no)),
         (Neighbours::AddRemove, distance(&yes, &[0.0; 3])),
     ] {
-        let asked = case("output", 1.0, 0.0).neighbours(neighbours).loss(loss);
-        let bound = sensitivity(&Facts::of(&asked).unwrap(), ridge, tolerance);
+        let request = case("output", 1.0, 0.0).neighbours(neighbours).loss(loss);
+        let bound = sensitivity(&Facts::of(&request).unwrap(), ridge, tolerance);
         assert!((0.999..=1.0).contains(&(moved / bound)), "{moved} of {bound}");
     }
 }

@@ -313,8 +313,8 @@ fn c3_the_regulariser_as_printed_leaves_an_eigenvalue_below_its_floor() {
     assert!(least([half, half, half, half + floor]) < 0.51 * floor);
     // Rotated back: Δ·(1, −1)(1, −1)ᵀ/2.
     let turned = floor / 2.0;
-    let found = least([half + turned, half - turned, half - turned, half + turned]);
-    assert!((found - floor).abs() < 1e-9);
+    let actual = least([half + turned, half - turned, half - turned, half + turned]);
+    assert!((actual - floor).abs() < 1e-9);
 }
 
 /// SSP: each release of AdaSSP is short of (ε/3, δ/3), all three together are far within (ε, δ), until ε is

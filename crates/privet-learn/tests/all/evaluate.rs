@@ -11,7 +11,7 @@ use privet_learn::file::{Seal, any_from_json, from_json, to_json};
 use privet_learn::linear::model::{Model, Predictions};
 use privet_learn::statistics::describe::Estimate;
 use privet_learn::statistics::evaluate::{
-    ClassWorth, Evaluate, Form, Judged, Measures, NumberWorth, Says, Worth,
+    ClassMetrics, Evaluate, Form, Judgements, Measures, Metrics, NumberMetrics, OutputKind,
 };
 use privet_learn::{Erm, LearnError, Loaded, Plan, Released, plan, verify};
 use privet_optim::loss::Loss;
@@ -36,7 +36,7 @@ fn model(classes: u32, loss: Loss, users: Option<u32>, rows: u64) -> (Model, Dat
 
 fn task(model: &Model, threshold: Option<f64>) -> Evaluate {
     let digest = model.certificate().digest.clone().unwrap();
-    Evaluate { model: digest, says: Says::of_model(model), threshold, declared_public: false }
+    Evaluate { model: digest, says: OutputKind::of_model(model), threshold, declared_public: false }
 }
 
 fn planned(
@@ -59,7 +59,7 @@ fn classes(model: &Model) -> u32 {
 }
 
 fn judged(model: &Model, data: &Dataset, form: &Form) -> Dataset {
-    Judged::by_model(model, data, form).unwrap().table(form)
+    Judgements::by_model(model, data, form).unwrap().table(form)
 }
 
 fn released(plan: &Plan<Evaluate>, table: &Dataset, source: &mut dyn Source) -> Released<Evaluate> {
@@ -68,18 +68,18 @@ fn released(plan: &Plan<Evaluate>, table: &Dataset, source: &mut dyn Source) -> 
     from_json(text.as_bytes(), Seal::Required).unwrap()
 }
 
-fn exact(model: &Model, data: &Dataset, threshold: Option<f64>) -> Worth {
+fn exact(model: &Model, data: &Dataset, threshold: Option<f64>) -> Metrics {
     let schema = &model.request().schema;
-    let form = Form::exact(schema, Says::of_model(model), threshold).unwrap();
-    Worth::exact(&form, &Judged::by_model(model, data, &form).unwrap())
+    let form = Form::exact(schema, OutputKind::of_model(model), threshold).unwrap();
+    Metrics::exact(&form, &Judgements::by_model(model, data, &form).unwrap())
 }
 
-fn of_classes(worth: &Worth) -> &ClassWorth {
+fn of_classes(worth: &Metrics) -> &ClassMetrics {
     let Measures::Classes(own) = &worth.measures else { panic!("no classes") };
     own
 }
 
-fn of_number(worth: &Worth) -> &NumberWorth {
+fn of_number(worth: &Metrics) -> &NumberMetrics {
     let Measures::Number(own) = &worth.measures else { panic!("no number") };
     own
 }
@@ -150,10 +150,10 @@ fn a_threshold_moves_predictions_and_a_share_finds_one() {
         assert_eq!(own.never_predicted.contains(&"yes".to_string()), above == 0);
         assert_eq!(own.never_predicted.contains(&"no".to_string()), above == 600);
     }
-    let found = exact(&model, &data, None).threshold_by_share(0.2).unwrap();
+    let actual = exact(&model, &data, None).threshold_by_share(0.2).unwrap();
     let above =
         |threshold: f64| shares.chunks(2).filter(|row| row[1] > threshold).count() as f64 / 600.0;
-    assert!(above(found.high) <= 0.2 && 0.2 <= above(found.low), "{found:?}");
+    assert!(above(actual.high) <= 0.2 && 0.2 <= above(actual.low), "{actual:?}");
 }
 
 /// Every displayed number lies in its interval in about 95 of 100 releases or more. Seeds are fixed, so
@@ -177,8 +177,8 @@ fn intervals_hold_what_they_are_about() {
         let mut held = Vec::new();
         for seed in 0..2000 {
             let release = plan.run(&table, &mut FixedSeed::new(seed), &AtomicBool::new(false));
-            let found: Released<Evaluate> = Released::from_release(release.unwrap()).unwrap();
-            let worth = Worth::of(found.request(), found.artefact()).unwrap();
+            let released: Released<Evaluate> = Released::from_release(release.unwrap()).unwrap();
+            let worth = Metrics::of(released.request(), released.artefact()).unwrap();
             assert!(worth.private);
             for (place, (name, estimate, truth)) in numbers(&worth, &truth).iter().enumerate() {
                 if held.len() <= place {
@@ -197,7 +197,7 @@ fn intervals_hold_what_they_are_about() {
 }
 
 /// Every displayed number, beside the truth.
-fn numbers(found: &Worth, truth: &Worth) -> Vec<(&'static str, Estimate, f64)> {
+fn numbers(found: &Metrics, truth: &Metrics) -> Vec<(&'static str, Estimate, f64)> {
     let mut all = vec![("rows", found.rows, truth.rows.value)];
     match (&found.measures, &truth.measures) {
         (Measures::Classes(found), Measures::Classes(truth)) => {
@@ -233,8 +233,8 @@ fn numbers(found: &Worth, truth: &Worth) -> Vec<(&'static str, Estimate, f64)> {
 
 fn sums(form: &Form, data: &Dataset) -> Vec<f64> {
     let records = data.problem(&form.labels).unwrap();
-    let question = Exact::Described(form.question.clone());
-    let ExactAnswer::Units(sum) = records.exact(&question).unwrap() else { panic!("units") };
+    let query = Exact::Described(form.query.clone());
+    let ExactAnswer::Units(sum) = records.exact(&query).unwrap() else { panic!("units") };
     sum.to_f64(Described::UNIT).unwrap()
 }
 
@@ -282,11 +282,11 @@ fn evaluations_are_certified_and_verified_and_lies_are_found() {
     {
         let plan = planned(&model, &data, neighbours, (1.0, delta));
         let table = judged(&model, &data, plan.facts());
-        let found = released(&plan, &table, &mut SystemRandom::new().unwrap());
-        let verdict = verify(&found);
+        let released = released(&plan, &table, &mut SystemRandom::new().unwrap());
+        let verdict = verify(&released);
         assert!(verdict.valid, "{:?}", verdict.checks);
         assert_eq!(verdict.guarantee, plan.guarantee().copied());
-        let document: Value = serde_json::from_str(&to_json(&found, None).unwrap()).unwrap();
+        let document: Value = serde_json::from_str(&to_json(&released, None).unwrap()).unwrap();
         let accepted = |change: &dyn Fn(&mut Value)| {
             let mut forged = document.clone();
             change(&mut forged);
@@ -319,13 +319,13 @@ fn what_cannot_be_evaluated_is_refused_in_words() {
     let (model, data) = model(2, LOSSES[1], None, 60);
     let schema = model.request().schema.clone();
     let refused = |task: Evaluate| {
-        let asked = task.request(&schema, 60, Neighbours::ReplaceOne, (1.0, None)).unwrap();
-        plan(&asked).unwrap_err().to_string()
+        let request = task.request(&schema, 60, Neighbours::ReplaceOne, (1.0, None)).unwrap();
+        plan(&request).unwrap_err().to_string()
     };
     let own = task(&model, None);
     for (task, word) in [
         (Evaluate { threshold: Some(0.3), ..own.clone() }, "probabilities"),
-        (Evaluate { says: Says::Number, ..own.clone() }, "numeric target"),
+        (Evaluate { says: OutputKind::Number, ..own.clone() }, "numeric target"),
         (Evaluate { model: "model.json".into(), ..own.clone() }, "64 digits"),
     ] {
         let words = refused(task);

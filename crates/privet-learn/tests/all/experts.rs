@@ -36,9 +36,9 @@ fn planned(
     let words =
         Words { epsilon: Some(epsilon), delta: Some(1e-6), ..Words::of("gd".parse().unwrap()) };
     let method = change("experts".parse().unwrap());
-    let asked = Online::request(&schema(columns), rows, method, &words).unwrap();
-    let task = asked.task.clone().keeping(10_000);
-    plan(&Request { task, ..asked }).unwrap()
+    let request = Online::request(&schema(columns), rows, method, &words).unwrap();
+    let task = request.task.clone().keeping(10_000);
+    plan(&Request { task, ..request }).unwrap()
 }
 
 proptest! {
@@ -65,13 +65,13 @@ fn a_draw_is_charged_for_a_record_that_turns_from_one_end_to_the_other() {
     assert!(rho + 2.0 * (rho * 1e6_f64.ln()).sqrt() < 1.3, "{rho}");
     let words =
         Words { epsilon: Some(1.0), delta: Some(0.0), ..Words::of("output".parse().unwrap()) };
-    let asked = Online::request(&schema(5), 400, "experts".parse().unwrap(), &words).unwrap();
-    let asked = Request { budget: Some(Budget::new(1.0, 0.0).unwrap()), ..asked };
-    let pure = privet_learn::plan(&asked).unwrap();
+    let request = Online::request(&schema(5), 400, "experts".parse().unwrap(), &words).unwrap();
+    let request = Request { budget: Some(Budget::new(1.0, 0.0).unwrap()), ..request };
+    let pure = privet_learn::plan(&request).unwrap();
     assert_eq!(pure.guarantee().unwrap().delta, 0.0);
     let small = |method: Method| method.with("entropy", "0.5").unwrap();
-    let task = Online { method: small(asked.task.method.clone()), ..asked.task.clone() };
-    let words = privet_learn::plan(&Request { task, ..asked }).unwrap_err().to_string();
+    let task = Online { method: small(request.task.method.clone()), ..request.task.clone() };
+    let words = privet_learn::plan(&Request { task, ..request }).unwrap_err().to_string();
     assert!(words.contains("larger entropy"), "{words}");
 }
 

@@ -2,7 +2,7 @@
 //! that are given exactly where a model has no accuracy.
 
 use crate::common::Case;
-use crate::common::made::{Made, within_two};
+use crate::common::generated::{GeneratedTable, within_two};
 use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
 use privet_learn::linear::forecast::Forecast;
@@ -141,8 +141,9 @@ fn costs_are_within_a_factor_of_two_in_nine_of_ten() {
         (106, 6000, 8, 0.8, 0.8),
         (107, 6000, 20, 0.5, 0.6),
     ] {
-        let made = Made { rows, columns, classes: 2, base, signal, mixed: seed % 2 == 0, seed };
-        let table = made.table();
+        let generated =
+            GeneratedTable { rows, columns, classes: 2, base, signal, mixed: seed % 2 == 0, seed };
+        let table = generated.table();
         for method in ["auto", "gd", "amp", "output"] {
             for epsilon in [0.05, 0.3, 2.0] {
                 let tried = table.tried(method, epsilon, false, 4).unwrap();
@@ -150,7 +151,7 @@ fn costs_are_within_a_factor_of_two_in_nine_of_ten() {
                 cells += 1;
                 within += u32::from(within_two(lost, predicted));
                 if !within_two(lost, predicted) {
-                    off.push((method, made, epsilon, lost, predicted));
+                    off.push((method, generated, epsilon, lost, predicted));
                 }
             }
         }
@@ -179,9 +180,16 @@ fn notes_fire_where_a_model_is_worth_nothing() {
         (211, 4000, 8, 0.7, 1.0, false),
         (212, 1000, 3, 0.5, 0.5, false),
     ] {
-        let made =
-            Made { rows, columns, classes: 2, base, signal: 0.8, mixed: seed % 2 == 0, seed };
-        let table = made.table();
+        let generated = GeneratedTable {
+            rows,
+            columns,
+            classes: 2,
+            base,
+            signal: 0.8,
+            mixed: seed % 2 == 0,
+            seed,
+        };
+        let table = generated.table();
         let budget = Budget::new(epsilon, Budget::usual_delta(rows as u64)).unwrap();
         let plan = plan(&table.request("auto", Some(budget))).unwrap();
         let note = plan.forecast(Some(base)).unwrap().unwrap().note;
@@ -195,9 +203,9 @@ fn notes_fire_where_a_model_is_worth_nothing() {
         let square =
             gains.iter().map(|one| (one - gain).powi(2)).sum::<f64>() / (TOSSES - 1) as f64;
         let error = 3.0 * (square / TOSSES as f64).sqrt();
-        let found = if nothing { gain - error < 1.0 } else { gain - error > 1.0 };
-        assert!(found, "{made:?} {epsilon}: {gain} ± {error}");
-        assert_eq!(note.is_some(), nothing, "{made:?} {epsilon}: {note:?}");
+        let actual = if nothing { gain - error < 1.0 } else { gain - error > 1.0 };
+        assert!(actual, "{generated:?} {epsilon}: {gain} ± {error}");
+        assert_eq!(note.is_some(), nothing, "{generated:?} {epsilon}: {note:?}");
         let unsaid = plan.forecast(None).unwrap().unwrap();
         assert!(unsaid.note.is_none_or(|note| note.contains("no base rate is declared")));
     }

@@ -54,8 +54,8 @@ fn noise_of_format_1_is_near_that_of_its_plan() {
         let scale = "/certificate/events/repeat/event/use/cost/noise_scale";
         let scale = file.pointer_mut(scale).unwrap();
         *scale = json!(scale.as_f64().unwrap() * factor);
-        let found = verdict(file).unwrap();
-        found.checks.iter().find(|check| check.what.contains("same plan")).unwrap().holds
+        let actual = verdict(file).unwrap();
+        actual.checks.iter().find(|check| check.what.contains("same plan")).unwrap().holds
     };
     assert!(same_plan(1.0) && same_plan(1.0001));
     assert!(!same_plan(1.1) && !same_plan(0.9));

@@ -120,8 +120,8 @@ fn the_pace_moves_gently() {
 /// the accountant proves.
 #[test]
 fn printed_noise_claims_what_is_proved() {
-    let asked = case(1.0, 1e-8).set("steps", "30").printed();
-    let planned = asked.plan();
+    let request = case(1.0, 1e-8).set("steps", "30").printed();
+    let planned = request.plan();
     let Some(Event::Repeat { count: 29, event }) = planned.events() else { panic!("not 29") };
     let Some(Cost::Pure { epsilon }) = event.single_cost() else { panic!("not pure") };
     // ε₀ = ε/√(2T·ln(1/δ)), T = 30.
@@ -132,14 +132,14 @@ fn printed_noise_claims_what_is_proved() {
     let composed = (2.0 * 30.0 * tail).sqrt() * printed + 30.0 * printed * printed / 2.0;
     assert!((composed / (1.0 + 1.0 / (4.0 * tail)) - 1.0).abs() < 1e-9);
     assert!(composed > 1.013, "{composed}");
-    let model = asked.model(&data(4000, 2, 1));
+    let model = request.model(&data(4000, 2, 1));
     let verdict = verify(&model);
     assert!(verdict.valid, "{:?}", verdict.checks);
     let claimed = verdict.guarantee.unwrap().epsilon;
     assert!(claimed < 1.0, "the accountant is tighter than the theorem: {claimed}");
     assert!(model.certificate().notes.iter().any(|note| note.contains("PRIV-14")));
     // Not so at a large ε and many steps.
-    let planned = asked.budget(10.0, 1e-8).set("steps", "300").plan();
+    let planned = request.budget(10.0, 1e-8).set("steps", "300").plan();
     let claimed = planned.guarantee().unwrap().epsilon;
     assert!((10.0..10.1).contains(&claimed), "{claimed}");
 }
@@ -187,8 +187,8 @@ proptest! {
             revise_all: shrinks && at % 3 == 0,
         }).collect();
         for loss in LOSSES {
-            let asked = case(1.0, 1e-6).neighbours(change.neighbours()).loss(loss);
-            let mut facts = Facts::of(&asked).unwrap();
+            let request = case(1.0, 1e-6).neighbours(change.neighbours()).loss(loss);
+            let mut facts = Facts::of(&request).unwrap();
             facts.unit = Unit::User { max_records: records };
             let terms = Terms::new(&facts, clip, frank_wolfe::slope(&facts));
             let one = scores(&terms, &facts, &stored(&whole), &path);

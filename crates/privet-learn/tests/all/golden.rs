@@ -41,12 +41,12 @@ fn every_released_certificate_verifies_or_is_void() {
         let model = load::<Erm>(&path, Seal::Required).unwrap();
         assert_eq!(model.certificate().version(), Some(version), "{}", path.display());
         let verdict = verify(&model);
-        let found = Erm::VOID
+        let actual = Erm::VOID
             .iter()
             .find(|known| known.concerns(version, &model))
             .map(|known| known.finding);
         let failed: Vec<_> = verdict.checks.iter().filter(|check| !check.holds).collect();
-        match found {
+        match actual {
             None => {
                 assert!(verdict.valid, "{}: {failed:?}", path.display());
                 valid += 1;
@@ -151,11 +151,11 @@ fn unfolded_models_of_every_version_predict_as_they_did() {
         let schema = &model.request().schema;
         assert_eq!(schema.to_toml(), unfolded(says).to_toml(), "{form}");
         let data = read::read(rows.path(), schema, &options).unwrap();
-        let found = model.probabilities(&data.features).unwrap();
-        assert_eq!(found.len(), 6, "{form}");
-        for (found, known) in found.chunks(2).zip(known) {
+        let actual = model.probabilities(&data.features).unwrap();
+        assert_eq!(actual.len(), 6, "{form}");
+        for (actual, known) in actual.chunks(2).zip(known) {
             // The exponential may differ in its last digits from machine to machine.
-            assert!((found[1] - known).abs() < 1e-12, "{form}: {} and {known}", found[1]);
+            assert!((actual[1] - known).abs() < 1e-12, "{form}: {} and {known}", actual[1]);
         }
     }
 }

@@ -8,8 +8,8 @@ use privet_dp::mechanism::RotatedObjective;
 use privet_dp::noise::FixedSeed;
 use privet_learn::linear::regression;
 use privet_learn::{Facts, LearnError, verify};
+use privet_optim::approximate::Raised;
 use privet_optim::loss::Loss;
-use privet_optim::raised::Raised;
 use privet_optim::spectrum::Spectrum;
 use proptest::prelude::*;
 
@@ -29,8 +29,8 @@ fn both_algorithms_train_and_verify() {
             assert_eq!(model.certificate().arithmetic, finite, "{what}");
             let notes = model.certificate().notes.join(" ");
             assert_eq!(notes.contains("experimental"), method == "linear-rotated");
-            let found = relative_error(&case.seeded(&training), &test);
-            assert!(found < 0.5, "{what}: error {found}");
+            let actual = relative_error(&case.seeded(&training), &test);
+            assert!(actual < 0.5, "{what}: error {actual}");
         }
     }
     let classes = Case::of("linear").classes(3).budget(4.0, 1e-6);
@@ -46,9 +46,9 @@ fn printed_constants_claim_what_is_proved() {
     };
     for neighbours in RELATIONS {
         assert!(printed("linear", neighbours) <= 0.5);
-        let found = printed("linear-rotated", neighbours);
+        let actual = printed("linear-rotated", neighbours);
         // Three columns: √3/2 of ε, and √2 of that under replace-one, plus the noise's part.
-        assert!(found > 0.4 && found < 0.5 * 2.0, "{found}");
+        assert!(actual > 0.4 && actual < 0.5 * 2.0, "{actual}");
     }
     assert!(printed("linear-rotated", Neighbours::ReplaceOne) > 0.5);
 }
@@ -57,13 +57,13 @@ fn printed_constants_claim_what_is_proved() {
 fn what_is_not_covered_is_refused_with_what_is() {
     let refused = |case: Case| case.refusal().to_string();
     for method in ["linear", "linear-rotated"] {
-        let asked = case(method, 1.0, 1e-6);
-        assert!(refused(asked.clone().classes(2).loss(Loss::Logistic)).contains("loss squared"));
+        let request = case(method, 1.0, 1e-6);
+        assert!(refused(request.clone().classes(2).loss(Loss::Logistic)).contains("loss squared"));
         for bad in ["0", "-1", "1e6"] {
-            let outcome = asked.clone().set("norm", bad).refusal();
+            let outcome = request.clone().set("norm", bad).refusal();
             assert!(matches!(outcome, LearnError::Setting(_)), "{bad}");
         }
-        assert!(matches!(asked.set("ridge", "0").refusal(), LearnError::Setting(_)));
+        assert!(matches!(request.set("ridge", "0").refusal(), LearnError::Setting(_)));
     }
     assert!(refused(case("linear-rotated", 1.0, 0.0)).contains("delta above 0"));
     assert!(refused(Case::of("linear-rotated").classes(3)).contains("two classes"));
@@ -93,8 +93,8 @@ fn weights_stay_near_the_ball() {
     };
     for method in ["linear", "linear-rotated"] {
         for norm in [0.25, 2.0] {
-            let found = hidden(method, &norm.to_string());
-            assert!(found <= norm + 1e-3, "{method}: {found} > {norm}");
+            let actual = hidden(method, &norm.to_string());
+            assert!(actual <= norm + 1e-3, "{method}: {actual} > {norm}");
         }
     }
 }

@@ -52,9 +52,9 @@ fn the_name_in_a_file_is_the_one_asked_for() {
     // A candidate of a tuning is a learner by its name.
     for info in METHODS {
         let candidates = format!("[[candidates]]\nmethod = \"{}\"\n", info.name);
-        let found = candidates_of_toml(&candidates).unwrap();
-        assert_eq!(found.len(), 1);
-        assert_eq!(serde_json::to_value(&found[0]).unwrap()["name"], info.name);
+        let actual = candidates_of_toml(&candidates).unwrap();
+        assert_eq!(actual.len(), 1);
+        assert_eq!(serde_json::to_value(&actual[0]).unwrap()["name"], info.name);
     }
 }
 

@@ -8,7 +8,7 @@ use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::file::{Seal, any_from_json, from_json, to_json};
 use privet_learn::linear::model::Predictions;
 use privet_learn::neighbours::stream::Answers;
-use privet_learn::neighbours::{Answered, Nearby};
+use privet_learn::neighbours::{Nearby, NoisyVotes};
 use privet_learn::{LearnError, Loaded, Plan, Released, Request, plan, verify};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
@@ -39,7 +39,7 @@ fn planned(task: Nearby, schema: &Schema, rows: u64, neighbours: Neighbours) -> 
     plan(&request).unwrap()
 }
 
-fn seeded(plan: &Plan<Nearby>, data: &Dataset, seed: u64) -> Answered {
+fn seeded(plan: &Plan<Nearby>, data: &Dataset, seed: u64) -> NoisyVotes {
     let release = plan.run(data, &mut FixedSeed::new(seed), &AtomicBool::new(false)).unwrap();
     release.into_parts().0
 }
@@ -67,8 +67,8 @@ fn questions_with_many_records_near_are_answered() {
     let release =
         plan.run(&data, &mut SystemRandom::new().unwrap(), &AtomicBool::new(false)).unwrap();
     let released: Released<Nearby> = Released::from_release(release).unwrap();
-    let found = released.artefact().predictions(&schema, Nearby::noise(released.request()));
-    assert!(matches!(found, Predictions::Classes(ref codes) if *codes == [1, 0, 1]), "{found:?}");
+    let actual = released.artefact().predictions(&schema, Nearby::noise(released.request()));
+    assert!(matches!(actual, Predictions::Classes(ref codes) if *codes == [1, 0, 1]), "{actual:?}");
     for count in released.artefact().counts() {
         assert!((300.0..650.0).contains(&count), "{count}");
     }
@@ -194,8 +194,8 @@ fn whoever_leaves_leaves_the_others_as_they_were() {
     for (step, (with, less)) in one.votes.iter().zip(&other.votes).enumerate() {
         // v votes "no" twice, as one vote, and is out; "yes" of u does not change.
         assert!((with[1] - less[1]).abs() < 1e-9, "{step}");
-        let wanted = if step < 2 { 1.0 } else { 0.0 };
-        assert!((with[0] - less[0] - wanted).abs() < 1e-9, "{step}");
+        let expected = if step < 2 { 1.0 } else { 0.0 };
+        assert!((with[0] - less[0] - expected).abs() < 1e-9, "{step}");
     }
 }
 

@@ -8,7 +8,7 @@ use privet_dp::gate::{Journal, Release};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::streams::base::{self, Ball};
 use privet_learn::streams::leader::{self, Past};
-use privet_learn::streams::live::{Aside, Live};
+use privet_learn::streams::live::{Live, SuspendedStream};
 use privet_learn::streams::tally::Tally;
 use privet_learn::streams::{METHODS, Method, Online, Stream, printed_factor};
 use privet_learn::{Loaded, Plan, Released, Request, Words, file, plan, verify};
@@ -33,9 +33,9 @@ fn request(method: &str, horizon: u64, epsilon: f64) -> Request<Online> {
 }
 
 fn planned(method: &str, horizon: u64, kept: u32) -> Plan<Online> {
-    let asked = request(method, horizon, 1.0);
-    let task = asked.task.clone().in_batches(1).keeping(kept);
-    plan(&Request { task, ..asked }).unwrap()
+    let request = request(method, horizon, 1.0);
+    let task = request.task.clone().in_batches(1).keeping(kept);
+    plan(&Request { task, ..request }).unwrap()
 }
 
 /// A record's line: one of a few, or one that does not fit.
@@ -79,24 +79,24 @@ fn every_method_releases_what_verifies() {
 
 #[test]
 fn what_no_theorem_covers_is_refused_in_words() {
-    let asked = request("ftrl", 100, 1.0);
-    let add_remove = Request { neighbours: Neighbours::AddRemove, ..asked.clone() };
+    let request = request("ftrl", 100, 1.0);
+    let add_remove = Request { neighbours: Neighbours::AddRemove, ..request.clone() };
     let words = plan(&add_remove).unwrap_err().to_string();
     assert!(words.contains("moves every later one") && words.contains("replace-one"), "{words}");
-    let pure = Request { budget: Some(Budget::new(1.0, 0.0).unwrap()), ..asked.clone() };
+    let pure = Request { budget: Some(Budget::new(1.0, 0.0).unwrap()), ..request.clone() };
     assert!(plan(&pure).unwrap_err().to_string().contains("delta"));
     let unit = format!(
         "{SCHEMA}[[columns]]\nname = \"who\"\ntype = \"unit\"\n[unit]\ncolumn = \"who\"\nmax_records = 3\n"
     );
     if let Ok(schema) = Schema::from_toml(&unit) {
-        let users = Request { schema, ..asked.clone() };
+        let users = Request { schema, ..request.clone() };
         assert!(plan(&users).unwrap_err().to_string().contains("single records"));
     }
-    let batch = asked.task.clone().in_batches(5);
+    let batch = request.task.clone().in_batches(5);
     let wrapped = Online { method: "giga".parse().unwrap(), ..batch };
-    let words = plan(&Request { task: wrapped, ..asked.clone() }).unwrap_err().to_string();
+    let words = plan(&Request { task: wrapped, ..request.clone() }).unwrap_err().to_string();
     assert!(words.contains("one record a step"), "{words}");
-    let long = Request { rows: 1 << 40, ..asked };
+    let long = Request { rows: 1 << 40, ..request };
     assert!(plan(&long).is_err());
 }
 
@@ -313,8 +313,8 @@ fn printed_noise_proves_far_more_than_it_claims() {
         let needed = 1.0 / account::gaussian::mu(3.0 * epsilon, 2.0 * delta);
         assert!(factor > 10.0 * needed, "{factor} {needed}");
     }
-    let asked = request("giga", 200, 0.5);
-    let printed = Request { calibration: privet_learn::Calibration::Printed, ..asked };
+    let request = request("giga", 200, 0.5);
+    let printed = Request { calibration: privet_learn::Calibration::Printed, ..request };
     let plan = plan(&printed).unwrap();
     let claim = plan.guarantee().unwrap();
     assert!(claim.epsilon < 0.5 && plan.notes().iter().any(|note| note.contains("(3ε, 2δ)")));
@@ -461,8 +461,8 @@ fn running_counts_are_the_counts_but_for_the_noise() {
 /// Learning works at all: a stream that a line separates.
 #[test]
 fn models_of_a_stream_learn() {
-    let asked = request("ftrl", 20_000, 4.0);
-    let plan = plan(&asked).unwrap();
+    let request = request("ftrl", 20_000, 4.0);
+    let plan = plan(&request).unwrap();
     let lines: Vec<u64> = (0..20_000).map(|row| row % 2).collect();
     let release = plan
         .run(&table(&lines), &mut SystemRandom::new().unwrap(), &AtomicBool::new(false))
@@ -479,11 +479,11 @@ fn models_are_smoothed_after_the_noise() {
     let smoothed = plan(&request("ftrl", 4_000, 1.0)).unwrap();
     let over = smoothed.settings().get("smooth").unwrap();
     let given = |rows: u64, settings: &[(&str, &str)]| {
-        let mut asked = request("ftrl", rows, 1.0);
+        let mut request = request("ftrl", rows, 1.0);
         for (name, value) in settings {
-            asked.task.method = asked.task.method.with(name, value).unwrap();
+            request.task.method = request.task.method.with(name, value).unwrap();
         }
-        plan(&asked).unwrap()
+        plan(&request).unwrap()
     };
     let plain = given(4_000, &[("rate", "0.1")]);
     assert_eq!(plain.settings().get("smooth"), None);
@@ -509,10 +509,10 @@ fn models_are_smoothed_after_the_noise() {
 fn a_stream_of_unknown_length_learns_from_its_first_rows() {
     let horizon = 1_000_000;
     let planned = |length: &str| {
-        let mut asked = request("ftrl", horizon, 8.0);
-        let slow = asked.task.method.with("rate", "0.001").unwrap();
-        asked.task.method = slow.with("length", length).unwrap();
-        plan(&asked).unwrap()
+        let mut request = request("ftrl", horizon, 8.0);
+        let slow = request.task.method.with("rate", "0.001").unwrap();
+        request.task.method = slow.with("length", length).unwrap();
+        plan(&request).unwrap()
     };
     let (known, unknown) = (planned("known"), planned("unknown"));
     assert_eq!(known.events(), unknown.events());
@@ -583,7 +583,7 @@ fn a_stream_is_put_aside_and_taken_up() {
     let aside = live.suspend(Some(&key)).unwrap();
     drop(journal);
     let text = serde_json::to_vec(&aside).unwrap();
-    let read: Aside<Online> = Aside::read(&text).unwrap();
+    let read: SuspendedStream<Online> = SuspendedStream::read(&text).unwrap();
     assert!(read == aside && read.is_sealed());
     // Without the key it is refused, and nothing is used up by that.
     let mut journal = Journal::open(&path).unwrap().ahead(10);

@@ -4,8 +4,8 @@ use privet_core::{Neighbours, Spelling};
 use privet_data::read::{CellKey, HeldKeys, KeyCap, Sought, held_keys};
 use privet_data::schema::{FileFacts, UnitDraft, UnitFacts};
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
-use privet_learn::bought::price;
 use privet_learn::file::{Seal, any_from_json, from_json, to_json};
+use privet_learn::private_estimates::price;
 use privet_learn::statistics::outline::{Outline, Suggestion, holding, suggested};
 use privet_learn::{Loaded, Plan, Released, plan, verify};
 use serde_json::{Value, json};
@@ -75,17 +75,17 @@ fn what_many_hold_is_found_and_what_one_holds_is_not() {
         (Neighbours::AddRemove, None),
         (Neighbours::ReplaceOne, Some(("who", 2))),
     ] {
-        let found =
+        let released =
             released(planned(6000, neighbours, unit), held(&table(6000), unit), &mut source);
-        assert!(verify(&found).valid, "{:?}", verify(&found).checks);
-        let columns = suggested(&found);
+        assert!(verify(&released).valid, "{:?}", verify(&released).checks);
+        let columns = suggested(&released);
         let Suggestion::Number(low, high) = columns[0].what else { panic!("{columns:?}") };
         assert!((16.0..=20.0).contains(&low) && (79.0..=96.0).contains(&high), "{low} {high}");
         let words = Suggestion::Category(vec!["north".into(), "south".into()]);
         assert_eq!((&columns[1].what, &columns[1].missing[..]), (&words, &["NA".to_string()][..]));
         let alone = CellKey::Text("nobody else".into());
-        assert!(found.artefact().keys.iter().all(|known| known.key != alone));
-        assert_eq!(price(&found).unwrap().epsilon, 2.0);
+        assert!(released.artefact().keys.iter().all(|known| known.key != alone));
+        assert_eq!(price(&released).unwrap().epsilon, 2.0);
     }
 }
 
@@ -93,12 +93,12 @@ fn what_many_hold_is_found_and_what_one_holds_is_not() {
 #[test]
 fn made_up_outlines_are_refused() {
     let mut source = SystemRandom::new().unwrap();
-    let found = released(
+    let released = released(
         planned(6000, Neighbours::ReplaceOne, None),
         held(&table(6000), None),
         &mut source,
     );
-    let document: Value = serde_json::from_str(&to_json(&found, None).unwrap()).unwrap();
+    let document: Value = serde_json::from_str(&to_json(&released, None).unwrap()).unwrap();
     let accepted = |change: &dyn Fn(&mut Value)| {
         let mut forged = document.clone();
         change(&mut forged);
@@ -174,8 +174,8 @@ fn bounds_of_grades(most_keys: Option<u32>) -> [usize; 3] {
         let plan = plan(&request.unwrap()).unwrap();
         for seed in 0..20 {
             let source = &mut FixedSeed::new(100 * at as u64 + seed);
-            let found = released(plan.clone(), held.clone(), source);
-            seen[match suggested(&found)[0].what {
+            let released = released(plan.clone(), held.clone(), source);
+            seen[match suggested(&released)[0].what {
                 Suggestion::Nothing => 0,
                 Suggestion::Number(low, high) if high / low >= 2.0 => 1,
                 _ => 2,
@@ -200,11 +200,11 @@ fn few_people_get_no_bounds_of_a_part() {
 #[test]
 fn outlines_of_earlier_versions_verify() {
     let text = include_str!("../golden-outlines/0.2.0.json");
-    let found: Released<Outline> = from_json(text.as_bytes(), Seal::Required).unwrap();
-    let verdict = verify(&found);
+    let released: Released<Outline> = from_json(text.as_bytes(), Seal::Required).unwrap();
+    let verdict = verify(&released);
     assert!(verdict.valid, "{:?}", verdict.checks);
-    assert_eq!((found.request().task.most_keys, found.artefact().kinds.len()), (None, 0));
+    assert_eq!((released.request().task.most_keys, released.artefact().kinds.len()), (None, 0));
     assert_eq!(verdict.guarantee.unwrap().epsilon, 2.0);
-    assert!(matches!(suggested(&found)[0].what, Suggestion::Number(..)));
-    assert_eq!(price(&found).unwrap().epsilon, 2.0);
+    assert!(matches!(suggested(&released)[0].what, Suggestion::Number(..)));
+    assert_eq!(price(&released).unwrap().epsilon, 2.0);
 }

@@ -104,10 +104,10 @@ fn released_minimisers_obey_their_set() {
     const SPECK: f64 = 1e-4;
     let data = data(3000, 2, 1);
     let weights = |penalty: &str| {
-        let asked = case("objective", 1e-6).set("penalty", penalty);
-        let noise = asked.plan().settings().get("output_noise").unwrap();
+        let request = case("objective", 1e-6).set("penalty", penalty);
+        let noise = request.plan().settings().get("output_noise").unwrap();
         assert!(8.0 * noise < SPECK, "{penalty}: {noise}");
-        asked.seeded(&data).weights().weights[0].clone()
+        request.seeded(&data).weights().weights[0].clone()
     };
     let inside = -0.2 - SPECK..=0.4 + SPECK;
     assert!(weights("box:-0.2,0.4").iter().all(|w| inside.contains(w)));
@@ -318,15 +318,15 @@ proptest! {
         let mut source = FixedSeed::new(!seed);
         let b: Vec<f64> = (0..columns).map(|_| 5.0 * uniform(&mut source)).collect();
         let first = Problem::new(&one, loss, ridge).with_linear(&b).with_penalty(&penalty);
-        let found = minimise(&first, 1e-9, &SolverOptions::default()).unwrap();
-        let theta = found.theta();
+        let minimiser = minimise(&first, 1e-9, &SolverOptions::default()).unwrap();
+        let theta = minimiser.theta();
         let g = Problem::new(&one, loss, ridge).value_and_gradient(theta).unwrap().1;
         let h = Problem::new(&two, loss, ridge).value_and_gradient(theta).unwrap().1;
         let other: Vec<f64> = (0..columns).map(|j| b[j] + g[j] - h[j]).collect();
         prop_assert!(distance(&other, &b) <= 2.0 * loss.lipschitz() + 1e-12);
         let second = Problem::new(&two, loss, ridge).with_linear(&other).with_penalty(&penalty);
         let again = minimise(&second, 1e-9, &SolverOptions::default()).unwrap();
-        let allowed = found.distance_bound() + again.distance_bound() + 1e-9;
+        let allowed = minimiser.distance_bound() + again.distance_bound() + 1e-9;
         prop_assert!(distance(theta, again.theta()) <= allowed, "{loss:?} {penalty:?}");
     }
 }

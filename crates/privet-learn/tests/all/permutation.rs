@@ -62,11 +62,11 @@ fn every_combination_trains_and_verifies() {
 /// The noise is the exact Gaussian floor of the theorem's sensitivity, rounding charged and small.
 #[test]
 fn the_noise_is_the_gaussian_floor_of_the_theorem() {
-    let asked = with(|options| {
+    let request = with(|options| {
         (options.passes, options.batch, options.rate) = (Some(7), Some(40), Some(0.5));
     });
-    let (sensitivity, noise_scale) = charged(&asked);
-    let slope = privet_learn::linear::gd::slope(asked.plan().facts());
+    let (sensitivity, noise_scale) = charged(&request);
+    let slope = privet_learn::linear::gd::slope(request.plan().facts());
     let stated = 2.0 * 7.0 * 0.5 * slope / 40.0;
     assert!((1.0..1.0 + 1e-6).contains(&(sensitivity / stated)), "{}", sensitivity / stated);
     let ratio = noise_scale * gaussian::mu(1.0, 1e-6) / sensitivity;
@@ -78,12 +78,13 @@ fn the_noise_is_the_gaussian_floor_of_the_theorem() {
     let stated = 2.0 * slope * 4000.0 / (20.0 * 42.0 * 95.0);
     assert!((1.0..1.0 + 1e-6).contains(&(sensitivity / stated)), "{}", sensitivity / stated);
     // Both relations are charged alike: a slot may be exchanged under either.
-    let (other, _) = charged(&asked.clone().neighbours(Neighbours::AddRemove));
-    assert_eq!(other, charged(&asked).0);
+    let (other, _) = charged(&request.clone().neighbours(Neighbours::AddRemove));
+    assert_eq!(other, charged(&request).0);
     // A user's records may be in as many slots, and K problems see the same ones.
-    assert!((charged(&asked.clone().users(3)).0 / charged(&asked).0 - 3.0).abs() < 1e-5);
+    assert!((charged(&request.clone().users(3)).0 / charged(&request).0 - 3.0).abs() < 1e-5);
     assert!(
-        (charged(&asked.clone().classes(3)).0 / charged(&asked).0 - 3.0_f64.sqrt()).abs() < 1e-5
+        (charged(&request.clone().classes(3)).0 / charged(&request).0 - 3.0_f64.sqrt()).abs()
+            < 1e-5
     );
 }
 

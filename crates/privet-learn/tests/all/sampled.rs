@@ -50,9 +50,9 @@ fn every_combination_trains_and_verifies() {
             if number == 1 {
                 training = sparse(&training);
             }
-            let asked = with(|options| options.sampling = Some(sampling)).budget(4.0, 1e-6);
-            let asked = asked.classes(classes).neighbours(neighbours).loss(loss);
-            asked.learns(&training, &test, 0.8 - 0.1 * f64::from(classes - 2));
+            let request = with(|options| options.sampling = Some(sampling)).budget(4.0, 1e-6);
+            let request = request.classes(classes).neighbours(neighbours).loss(loss);
+            request.learns(&training, &test, 0.8 - 0.1 * f64::from(classes - 2));
         }
     }
 }
@@ -62,14 +62,14 @@ fn every_combination_trains_and_verifies() {
 #[test]
 fn the_noise_is_what_the_accountant_asks_for() {
     for sampling in [Sampling::Poisson, Sampling::WithoutReplacement] {
-        let asked = with(|options| options.sampling = Some(sampling));
-        let planned = asked.plan();
+        let request = with(|options| options.sampling = Some(sampling));
+        let planned = request.plan();
         let spent = account::epsilon(planned.events().unwrap(), 1e-6).unwrap();
         assert!(spent <= 2.0 && spent > 1.98, "{sampling:?} {spent}");
         let Method::Sgd(chosen) = planned.request().task.method else { panic!("another method") };
         let (steps, batch) = (chosen.steps.unwrap(), chosen.batch.unwrap());
         let whole = Method::Gd(gd::Gd { steps: Some(steps), ..Default::default() });
-        let whole = asked.clone().method(whole).plan();
+        let whole = request.clone().method(whole).plan();
         let noise = |plan: &privet_learn::Plan| plan.settings().get("gradient_noise").unwrap();
         let ratio = noise(&planned) / batch as f64 / (noise(&whole) / 4000.0);
         assert!((0.99..1.5).contains(&ratio), "{sampling:?} {ratio}");
@@ -82,11 +82,11 @@ fn the_noise_is_what_the_accountant_asks_for() {
 #[test]
 fn priv_13_printed_noise_claims_what_the_accountant_proves() {
     let printed = |rows: u64, steps: u32, batch: u64, sampling: Sampling| {
-        let asked = with(|options| {
+        let request = with(|options| {
             (options.steps, options.batch) = (Some(steps), Some(batch));
             options.sampling = Some(sampling);
         });
-        asked.rows(rows).budget(1.0, 1.0 / (rows * rows) as f64).printed().plan()
+        request.rows(rows).budget(1.0, 1.0 / (rows * rows) as f64).printed().plan()
     };
     let small = printed(36_176, 100, 50, Sampling::Poisson);
     // z = 4q√(T·ln(1/δ))/ε = 0.2533 of the thesis: noise on the sum over the batch, in units of LR.
@@ -109,12 +109,12 @@ fn priv_13_printed_noise_claims_what_the_accountant_proves() {
 #[test]
 fn a_printed_model_verifies() {
     let training = data(4000, 3, 1);
-    let asked = with(|options| (options.steps, options.batch) = (Some(200), Some(400)));
-    let asked = asked.classes(3).printed();
-    let model = asked.model(&training);
+    let request = with(|options| (options.steps, options.batch) = (Some(200), Some(400)));
+    let request = request.classes(3).printed();
+    let model = request.model(&training);
     let verdict = verify(&model);
     assert!(verdict.valid, "{:?}", verdict.checks);
-    assert_eq!(verdict.guarantee.as_ref(), asked.plan().guarantee());
+    assert_eq!(verdict.guarantee.as_ref(), request.plan().guarantee());
     // Plain losses, one against the rest: probabilities are normalised sigmoids.
     let probabilities = model.probabilities(&training.features).unwrap();
     assert!(probabilities.chunks(3).all(|row| (row.iter().sum::<f64>() - 1.0).abs() < 1e-9));

@@ -98,11 +98,11 @@ fn the_columns_that_matter_are_found() {
         ("subsample", &[("rate", "0.02")], CLASSES, 8000, 8.0),
     ];
     for (method, settings, target, rows, epsilon) in cases {
-        let asked = request(method, settings, (2, rows), target, (epsilon, 1e-6));
-        let planned = plan(&asked).unwrap();
-        let found = run(&planned, &table(rows, target, 1), &mut FixedSeed::new(11));
-        assert_eq!(found.columns, Some(vec![3, 8]), "{method} {settings:?} {target}");
-        let names = found.names(&asked.schema).unwrap();
+        let request = request(method, settings, (2, rows), target, (epsilon, 1e-6));
+        let planned = plan(&request).unwrap();
+        let actual = run(&planned, &table(rows, target, 1), &mut FixedSeed::new(11));
+        assert_eq!(actual.columns, Some(vec![3, 8]), "{method} {settings:?} {target}");
+        let names = actual.names(&request.schema).unwrap();
         assert_eq!(names, ["x3", "x8"]);
     }
 }
@@ -123,8 +123,8 @@ fn the_lasso_is_stable_with_the_rows_that_its_plan_asks_for() {
     assert!((500..20_000).contains(&needed), "{needed}");
     let asked = asked(needed);
     let data = read::csv_bytes(&text(needed, NUMBER, 1), &asked.schema).unwrap();
-    let found = run(&plan(&asked).unwrap(), &data, &mut FixedSeed::new(11));
-    assert_eq!(found.columns, Some(vec![3, 8]), "{needed}");
+    let actual = run(&plan(&asked).unwrap(), &data, &mut FixedSeed::new(11));
+    assert_eq!(actual.columns, Some(vec![3, 8]), "{needed}");
 }
 
 /// With a negligible budget the choice is left to chance, and the votes release nothing.
@@ -150,8 +150,8 @@ fn without_budget_nothing_is_learned() {
 /// Nothing chosen is a release like any other: written, read and verified, and it claims what it cost.
 #[test]
 fn nothing_chosen_is_released_and_charged() {
-    let asked = request("distance", &[], (2, 300), CLASSES, (0.1, 1e-12));
-    let release = plan(&asked)
+    let request = request("distance", &[], (2, 300), CLASSES, (0.1, 1e-12));
+    let release = plan(&request)
         .unwrap()
         .run(&table(300, CLASSES, 3), &mut SystemRandom::new().unwrap(), &AtomicBool::new(false))
         .unwrap();
@@ -214,8 +214,8 @@ fn one_column_wins_by_mode_and_by_errors() {
         plan(&asked.request(&schema, 300, neighbours, (1.0, Some(1e-6))).unwrap()).unwrap()
     };
     for neighbours in RELATIONS {
-        let found = run(&select("mode", neighbours), &data, &mut FixedSeed::new(1));
-        assert_eq!(found.columns, Some(vec![1]), "shop is the commonest");
+        let actual = run(&select("mode", neighbours), &data, &mut FixedSeed::new(1));
+        assert_eq!(actual.columns, Some(vec![1]), "shop is the commonest");
         // A record a lead under add-remove, two under replace-one.
         let lead = select("mode", neighbours).settings().get("lead_needed").unwrap();
         let other = select("mode", Neighbours::AddRemove).settings().get("lead_needed").unwrap();
@@ -224,8 +224,8 @@ fn one_column_wins_by_mode_and_by_errors() {
     }
     let data = table(600, CLASSES, 9);
     let wide = request("distance", &[("over", "errors")], (1, 600), CLASSES, (2.0, 1e-6));
-    let found = run(&plan(&wide).unwrap(), &data, &mut FixedSeed::new(1));
-    assert!(found.columns.is_none_or(|columns| columns == [3] || columns == [8]));
+    let actual = run(&plan(&wide).unwrap(), &data, &mut FixedSeed::new(1));
+    assert!(actual.columns.is_none_or(|columns| columns == [3] || columns == [8]));
 }
 
 /// Extreme and random rows and targets of one unit.
@@ -266,9 +266,9 @@ fn fits_of_sets_move_within_what_is_charged() {
     for (target, seed) in [(CLASSES, 4), (NUMBER, 5)] {
         let data = table(40, target, seed);
         for neighbours in RELATIONS {
-            let mut asked = request("exponential", &[], (2, 40), target, (1.0, 0.0));
-            asked.neighbours = neighbours;
-            let facts = Select::facts(&asked).unwrap();
+            let mut request = request("exponential", &[], (2, 40), target, (1.0, 0.0));
+            request.neighbours = neighbours;
+            let facts = Select::facts(&request).unwrap();
             for ball in [0.3, 1.0, 8.0] {
                 let fits = Fits::new(&facts, 2, 0.3, Some(ball)).unwrap();
                 let scores = |data: &Dataset| {
@@ -306,23 +306,23 @@ fn fits_of_sets_move_within_what_is_charged() {
 /// Charges are those of the theorem for each relation, unit and association.
 #[test]
 fn charges_follow_relation_and_unit() {
-    let range = |asked: &Request<Select>| match plan(asked).unwrap().events().unwrap() {
+    let range = |request: &Request<Select>| match plan(request).unwrap().events().unwrap() {
         Event::Repeat { count, event } => match &**event {
             Event::Use { cost: Cost::BoundedRange { range }, .. } => (*count, *range),
             other => panic!("{other:?}"),
         },
         other => panic!("{other:?}"),
     };
-    let asked = request("correlation", &[], (4, 1000), CLASSES, (1.0, 0.0));
-    let (count, each) = range(&asked);
+    let request = request("correlation", &[], (4, 1000), CLASSES, (1.0, 0.0));
+    let (count, each) = range(&request);
     assert_eq!(count, 4);
     assert!((each - 0.25).abs() < 1e-6, "{each}");
     // Kendall's pairs need a public number of rows.
     let users = schema(CLASSES, "[unit]\ncolumn = \"who\"\nmax_records = 2\n");
     for (neighbours, schema) in
-        [(Neighbours::AddRemove, asked.schema.clone()), (Neighbours::ReplaceOne, users)]
+        [(Neighbours::AddRemove, request.schema.clone()), (Neighbours::ReplaceOne, users)]
     {
-        let private = Request { neighbours, schema, ..asked.clone() };
+        let private = Request { neighbours, schema, ..request.clone() };
         let settled = plan(&private).unwrap().request().task.method;
         assert_eq!(serde_json::to_value(settled).unwrap()["association"], "products");
         let method = private.task.method.with("association", "kendall").unwrap();
@@ -378,12 +378,12 @@ fn odd_tables_are_no_errors() {
         let lasso = info.name == "lasso-stability";
         let (target, rows) = if lasso { (NUMBER, 600) } else { (CLASSES, 60) };
         let (data, one_class) = if lasso { (&numbers, &constant) } else { (&data, &one_class) };
-        let mut asked = request(info.name, &[], (2, rows), target, (1.0, 1e-6));
-        asked.neighbours = Neighbours::AddRemove;
-        let planned = plan(&asked).unwrap();
+        let mut request = request(info.name, &[], (2, rows), target, (1.0, 1e-6));
+        request.neighbours = Neighbours::AddRemove;
+        let planned = plan(&request).unwrap();
         for data in [one_class, &data.select(&[]), &data.select(&[5]), data] {
-            let found = run(&planned, data, &mut FixedSeed::new(1));
-            assert!(found.columns.is_none_or(|columns| columns.len() == 2), "{}", info.name);
+            let actual = run(&planned, data, &mut FixedSeed::new(1));
+            assert!(actual.columns.is_none_or(|columns| columns.len() == 2), "{}", info.name);
         }
     }
 }
@@ -402,8 +402,8 @@ fn pairs_are_counted_up_to_a_cap_where_rows_are_private() {
     let public = request("correlation", &[("cap", "100")], (2, 6000), NUMBER, (2.0, 1e-6));
     assert!(refusal(&public).contains("cap"));
     let planned = plan(&private(&[("cap", "6000")])).unwrap();
-    let found = run(&planned, &table(6500, NUMBER, 1), &mut FixedSeed::new(3));
-    assert_eq!(found.columns, Some(vec![3, 8]));
+    let actual = run(&planned, &table(6500, NUMBER, 1), &mut FixedSeed::new(3));
+    assert_eq!(actual.columns, Some(vec![3, 8]));
     let noise = |cap: &str| {
         plan(&private(&[("cap", cap)])).unwrap().settings().get("association_noise").unwrap()
     };
@@ -429,8 +429,8 @@ fn any_function_of_records_can_be_asked() {
         let mut source = FixedSeed::new(5);
         let mut session = Session::start(test.event().unwrap(), &mut source);
         let parts = Parts { count: 400, rate: 0.02 };
-        let found = stable_answer((&data, Unit::Record), parts, function, 7, &mut session);
-        let said = test.run(found, &mut session).unwrap();
+        let actual = stable_answer((&data, Unit::Record), parts, function, 7, &mut session);
+        let said = test.run(actual, &mut session).unwrap();
         let certain = privet_dp::gate::Statement {
             claim: privet_dp::account::guarantee(&test.event().unwrap(), 1e-5).unwrap(),
             arithmetic: privet_dp::gate::Arithmetic::Finite,

@@ -50,10 +50,10 @@ fn entropy_and_draws_determine_each_other() {
 
 #[test]
 fn what_is_not_covered_is_refused() {
-    let asked = case(1.0, 1e-6, Simplex::default());
-    let refused = asked.clone().neighbours(Neighbours::AddRemove).refusal().to_string();
+    let request = case(1.0, 1e-6, Simplex::default());
+    let refused = request.clone().neighbours(Neighbours::AddRemove).refusal().to_string();
     assert!(refused.contains("public number of rows"), "{refused}");
-    assert!(matches!(asked.printed().refusal(), LearnError::NotCovered { .. }));
+    assert!(matches!(request.printed().refusal(), LearnError::NotCovered { .. }));
     let options = Simplex::default();
     for bad in [
         Simplex { draws: Some(0), ..options },

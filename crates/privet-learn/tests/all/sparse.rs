@@ -111,8 +111,8 @@ fn both_ways_of_choosing_are_there() {
     assert!(peeled < 0.1 && gradient < 0.1 && peeled != gradient, "{peeled} {gradient}");
     assert!(with(&[("rounds", "1")]) < 0.3);
     for (choice, name) in [("peeled", "steps"), ("gradient", "rounds"), ("gradient", "clip")] {
-        let asked = request("dp-ight", &[("choice", choice), (name, "1")], NUMBER, 500, 1.0);
-        assert!(matches!(plan(&asked), Err(LearnError::NotCovered { .. })), "{choice} {name}");
+        let request = request("dp-ight", &[("choice", choice), (name, "1")], NUMBER, 500, 1.0);
+        assert!(matches!(plan(&request), Err(LearnError::NotCovered { .. })), "{choice} {name}");
     }
 }
 
@@ -179,12 +179,12 @@ fn answers_to_public_inputs_move_within_what_is_charged() {
     let privet_data::Target::Number(values) = &mut two.target else { panic!() };
     values[7] = -values[7].signum();
     let ridge = 30.0;
-    let asked = request("non-private", &[("ridge", "30")], NUMBER, 80, 1.0);
-    let asked = Request { budget: None, ..asked };
+    let request = request("non-private", &[("ridge", "30")], NUMBER, 80, 1.0);
+    let request = Request { budget: None, ..request };
     let [first, second] =
-        [&one, &two].map(|data| seeded(&asked, data).weights().weights[0].clone());
+        [&one, &two].map(|data| seeded(&request, data).weights().weights[0].clone());
     let moved: f64 = (0..50).map(|row| (margin(row, &first) - margin(row, &second)).powi(2)).sum();
-    let facts = Facts::of(&asked).unwrap();
+    let facts = Facts::of(&request).unwrap();
     let bound = norm * output::sensitivity(&facts, ridge, facts.default_tolerance());
     assert!(moved.sqrt() <= bound && moved > 0.0, "{moved} {bound}");
 }
@@ -247,12 +247,12 @@ fn any_selector_goes_before_any_fit() {
         ("correlation", "amp", NUMBER, true),
     ] {
         let settings = [("columns", "2"), ("selector", selector), ("fit", fit)];
-        let asked = request("two-stage", &settings, target, 4000, 8.0);
+        let request = request("two-stage", &settings, target, 4000, 8.0);
         let data = if target == NUMBER { &numbers } else { &classes };
-        let model = seeded(&asked, data);
+        let model = seeded(&request, data);
         assert!(!found || used(&model) == two, "{selector} {fit}: {:?}", used(&model));
         assert!(used(&model).len() <= 2);
-        let model = crate::common::train(&asked, data);
+        let model = crate::common::train(&request, data);
         let report = verify(&model);
         assert!(report.valid, "{selector} {fit}: {:?}", report.checks);
         let text = to_json(&model, None).unwrap();
@@ -268,16 +268,16 @@ fn any_selector_goes_before_any_fit() {
 #[test]
 fn a_set_among_very_many_is_chosen() {
     let settings = [("columns", "3"), ("selector", "exponential")];
-    let asked = request("two-stage", &settings, NUMBER, 2000, 20.0);
-    let model = seeded(&asked, &table(2000, NUMBER, 5));
+    let request = request("two-stage", &settings, NUMBER, 2000, 20.0);
+    let model = seeded(&request, &table(2000, NUMBER, 5));
     assert_eq!(used(&model), [TRUTH[0].0, TRUTH[1].0, TRUTH[3].0]);
 }
 
 /// More columns than were kept, or a point outside the ball, are no model of such a plan.
 #[test]
 fn a_model_of_more_columns_is_found_out() {
-    let asked = request("dp-ight", &[("columns", "4")], NUMBER, 500, 4.0);
-    let model = crate::common::train(&asked, &table(500, NUMBER, 4));
+    let request = request("dp-ight", &[("columns", "4")], NUMBER, 500, 4.0);
+    let model = crate::common::train(&request, &table(500, NUMBER, 4));
     assert!(verify(&model).valid, "{:?}", verify(&model).checks);
     let mut document: Value = serde_json::from_str(&to_json(&model, None).unwrap()).unwrap();
     (0..5).for_each(|column| document["body"]["weights"][0][column] = json!(0.5));

@@ -70,7 +70,7 @@ fn the_spine_names_no_family() {
     let roots = at_the_root(&folders);
     assert!(folders.len() >= 10 && types.len() >= 13, "{folders:?} {types:?}");
     assert!(roots.iter().any(|name| name == "Method"), "{roots:?}");
-    let mut found = Vec::new();
+    let mut actual = Vec::new();
     for file in spine() {
         for (number, line) in read(&file).lines().enumerate() {
             let plain = OTHERS.iter().fold(line.to_string(), |line, other| line.replace(other, ""));
@@ -87,14 +87,14 @@ fn the_spine_names_no_family() {
                 })
             });
             for name in folder.chain(named).chain(root) {
-                found.push(format!("{}:{}: {name}: {}", file.display(), number + 1, line.trim()));
+                actual.push(format!("{}:{}: {name}: {}", file.display(), number + 1, line.trim()));
             }
         }
     }
     assert!(
-        found.is_empty(),
+        actual.is_empty(),
         "what every release goes through names a family. Let `Task` ask the family for it, with a default, or ask \
          `families.rs` for it:\n{}",
-        found.join("\n")
+        actual.join("\n")
     );
 }

@@ -26,11 +26,11 @@ fn every_combination_trains_and_verifies() {
             assert_eq!(trained.certificate().arithmetic, Arithmetic::Finite);
             let model = case.seeded(&training);
             if classes == 1 {
-                let found = relative_error(&model, &test);
-                assert!(found < 0.15, "{what}: error {found}");
+                let actual = relative_error(&model, &test);
+                assert!(actual < 0.15, "{what}: error {actual}");
             } else {
-                let found = accuracy(&model, &test);
-                assert!(found > 0.9 - 0.15 * f64::from(classes - 2), "{what}: accuracy {found}");
+                let actual = accuracy(&model, &test);
+                assert!(actual > 0.9 - 0.15 * f64::from(classes - 2), "{what}: accuracy {actual}");
             }
             assert_eq!(case.seeded(&sparse(&training)).weights(), model.weights(), "{what}");
         }

@@ -42,8 +42,8 @@ fn real(name: &str, neighbours: Neighbours, settings: &[(&str, &str)]) -> Value 
     let method = settings.iter().try_fold(method, |own, (name, value)| own.with(name, value));
     let schema = Schema::from_toml(SCHEMA).unwrap();
     let task = Network::new(serde_json::from_str(NET).unwrap(), method.unwrap());
-    let asked = Request::new(schema.clone(), ROWS as u64, neighbours, task);
-    let planned = plan(&asked.within(Budget::new(1.0, 1e-6).unwrap())).unwrap();
+    let request = Request::new(schema.clone(), ROWS as u64, neighbours, task);
+    let planned = plan(&request.within(Budget::new(1.0, 1e-6).unwrap())).unwrap();
     let line =
         |row: usize| format!("{},{}\n", (row % 21) as f64 / 10.0 - 1.0, ["no", "yes"][row % 2]);
     let text = format!("a,y\n{}", (0..ROWS).map(line).collect::<String>());

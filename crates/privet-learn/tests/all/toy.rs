@@ -22,8 +22,8 @@ fn released(source: &mut dyn Source) -> Released<Mean> {
     let schema = Schema::from_toml(SCHEMA).unwrap();
     let text: String = (0..1000).map(|row| format!("{},0.5\n", row % 100)).collect();
     let data = read::csv_bytes(format!("age,y\n{text}").as_bytes(), &schema).unwrap();
-    let asked = Request::new(schema, 1000, Neighbours::AddRemove, Mean {});
-    let planned = plan(&asked.within(Budget::new(1.0, 0.0).unwrap())).unwrap();
+    let request = Request::new(schema, 1000, Neighbours::AddRemove, Mean {});
+    let planned = plan(&request.within(Budget::new(1.0, 0.0).unwrap())).unwrap();
     let again = plan(planned.request()).unwrap();
     assert_eq!((again.request(), again.events()), (planned.request(), planned.events()));
     let release = planned.run(&data, source, &AtomicBool::new(false)).unwrap();
@@ -36,11 +36,11 @@ fn a_new_family_goes_the_one_way() {
     let mean = released(&mut FixedSeed::new(1)).artefact().sum / 1000.0;
     assert!((mean - 0.495).abs() < 0.02, "{mean}");
 
-    let found = released(&mut SystemRandom::new().unwrap());
-    let verdict = verify(&found);
+    let released = released(&mut SystemRandom::new().unwrap());
+    let verdict = verify(&released);
     assert!(verdict.valid, "{:?}", verdict.checks);
     assert_eq!(verdict.guarantee.unwrap().epsilon, 1.0);
-    let document: Value = serde_json::from_str(&to_json(&found, None).unwrap()).unwrap();
+    let document: Value = serde_json::from_str(&to_json(&released, None).unwrap()).unwrap();
     assert_eq!(
         (&document["kind"], &document["certificate"]["request"]["task"]),
         (&json!("sum"), &json!("mean"))

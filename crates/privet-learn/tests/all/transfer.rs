@@ -6,14 +6,15 @@ use privet_data::matrix::Matrix;
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{self, ThresholdNoise};
 use privet_dp::gate::{Arithmetic, Session, Statement};
-use privet_dp::mechanism::{Heard, StableAnswers};
+use privet_dp::mechanism::{QueryAnswer, StableAnswers};
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::file::{Seal, from_json, to_json};
 use privet_learn::votes::public::stated;
 use privet_learn::votes::student::{Student, Study};
-use privet_learn::votes::subsample_aggregate::Asked;
+use privet_learn::votes::subsample_aggregate::AnswerStream;
 use privet_learn::votes::{
-    Aggregator, Ballot, Labels, School, TEACHERS, Teach, Teacher, Vote, stream::Answers, taught,
+    Aggregator, Ballot, Labels, TEACHERS, Teach, Teacher, TrainingData, Vote, stream::Answers,
+    taught,
 };
 use privet_learn::{LearnError, Plan, Released, Request, Task, Words, plan, verify};
 use std::sync::Arc;
@@ -117,20 +118,20 @@ fn rows_are_labelled_and_a_student_learns_from_them() {
         let agreed = task.aggregator.name() == "agreed-gnmax";
         let epsilon = if agreed { 10.0 } else { 400.0 };
         let plan = plan(&asked(task, 12_000, epsilon)).unwrap().with_public(&public(300)).unwrap();
-        let found = labels(&plan, &data);
-        if agreed && found.artefact().answered() == 0 {
+        let actual = labels(&plan, &data);
+        if agreed && actual.artefact().answered() == 0 {
             // All or nothing; that it is certified either way was seen.
             continue;
         }
-        let right = share_right(found.artefact(), &truth(300));
+        let right = share_right(actual.artefact(), &truth(300));
         assert!(right > if confident { 0.6 } else { 0.75 }, "{name}: {right}");
         let study =
             Study { spread: name.starts_with("propagation"), ..Study::named("forest").unwrap() };
-        let classes = found.artefact().classes();
+        let classes = actual.artefact().classes();
         let student = Student::fit(&study, &public(300), &classes, 3).unwrap().unwrap();
-        let told = student.predict(&data.features).unwrap();
+        let predicted = student.predict(&data.features).unwrap();
         let privet_data::Target::Class { codes, .. } = &data.target else { panic!() };
-        let right = told.iter().zip(codes).filter(|(one, other)| one == other).count();
+        let right = predicted.iter().zip(codes).filter(|(one, other)| one == other).count();
         assert!(right > 10_000, "{name}: {right} of 12000");
     }
 }
@@ -164,8 +165,8 @@ fn private_rows_cause_no_error() {
         task.request(&schema(""), 400, Neighbours::AddRemove, (200.0, Some(1e-6))).unwrap();
     let plan = plan(&request).unwrap().with_public(&public(20)).unwrap();
     for (rows, expected) in [(vec![], 0), (one_class, 1), (vec![5], 0)] {
-        let found = labels(&plan, &all.select(&rows));
-        let told: Vec<_> = found.artefact().classes().into_iter().flatten().collect();
+        let actual = labels(&plan, &all.select(&rows));
+        let told: Vec<_> = actual.artefact().classes().into_iter().flatten().collect();
         assert!(told.iter().all(|class| *class == expected), "{told:?}");
         assert!(!told.is_empty());
     }
@@ -180,9 +181,9 @@ fn public_rows_are_stated() {
     let swapped = rows.select(&(0..60).rev().collect::<Vec<_>>());
     let error = planned.clone().with_public(&swapped).unwrap_err().to_string();
     assert!(error.contains("other public rows"), "{error}");
-    let found = labels(&planned.with_public(&rows).unwrap(), &table(1_000, 5));
-    assert!(stated(&found.request().task, &rows).unwrap().holds);
-    assert!(!stated(&found.request().task, &swapped).unwrap().holds);
+    let actual = labels(&planned.with_public(&rows).unwrap(), &table(1_000, 5));
+    assert!(stated(&actual.request().task, &rows).unwrap().holds);
+    assert!(!stated(&actual.request().task, &swapped).unwrap().holds);
     assert!(stated(&Vote::on(60), &rows).is_none());
     let odd = Vote { public: Some("abc".into()), ..Vote::on(5) };
     assert!(plan(&asked(odd, 100, 1.0)).is_err());
@@ -202,13 +203,13 @@ fn rows_beside_those_asked_about_are_seen() {
     let data = table(6_000, 6);
     let planned = plan(&asked(task, 6_000, 20.0)).unwrap();
     assert!(planned.clone().with_public(&public(100)).is_err());
-    let found = labels(&planned.with_public(&rows).unwrap(), &data);
-    let right = share_right(found.artefact(), &truth(600)[..100]);
-    assert!(found.artefact().labels.len() == 100 && right > 0.8, "{right}");
+    let actual = labels(&planned.with_public(&rows).unwrap(), &data);
+    let right = share_right(actual.artefact(), &truth(600)[..100]);
+    assert!(actual.artefact().labels.len() == 100 && right > 0.8, "{right}");
     let study = Study { spread: true, rounds: 0, ..Study::named("nearest").unwrap() };
-    let student = Student::fit(&study, &rows, &found.artefact().classes(), 3).unwrap().unwrap();
-    let told = student.predict(&rows).unwrap();
-    let right = told.iter().zip(&truth(600)).filter(|(one, other)| one == other).count();
+    let student = Student::fit(&study, &rows, &actual.artefact().classes(), 3).unwrap().unwrap();
+    let predicted = student.predict(&rows).unwrap();
+    let right = predicted.iter().zip(&truth(600)).filter(|(one, other)| one == other).count();
     assert!(right > 480, "{right} of 600");
 }
 
@@ -232,16 +233,16 @@ fn an_estimated_end_is_stated_and_kept() {
     let Aggregator::EstimatedSparseVector(options) = &mut cheaper.task.aggregator else { panic!() };
     options.alternatives[0].noise_scale *= 0.9;
     assert!(plan(&cheaper).is_err());
-    let found = labels(&planned, &table(6_000, 7));
-    let cutoff = found.artefact().cutoff.unwrap();
+    let actual = labels(&planned, &table(6_000, 7));
+    let cutoff = actual.artefact().cutoff.unwrap();
     assert!(cutoff.is_power_of_two() && planned.settings().get("largest_cutoff").is_some());
     for (cutoff, labels) in [
-        (None, found.artefact().labels.clone()),
-        (Some(3), found.artefact().labels.clone()),
+        (None, actual.artefact().labels.clone()),
+        (Some(3), actual.artefact().labels.clone()),
         (Some(1), [vec![-1], vec![0; 99]].concat()),
     ] {
         let mut document: serde_json::Value =
-            serde_json::from_str(&to_json(&found, None).unwrap()).unwrap();
+            serde_json::from_str(&to_json(&actual, None).unwrap()).unwrap();
         let artefact =
             serde_json::to_value(Labels { first: 0, labels, cutoff, places: vec![] }).unwrap();
         document["body"] = artefact;
@@ -256,12 +257,16 @@ fn an_estimated_end_is_stated_and_kept() {
 struct Odd(fn(usize) -> Ballot);
 
 impl Teach for Odd {
-    fn ballots(&self, school: &School<'_>, _: &(dyn Fn() -> bool + Sync)) -> Option<Vec<Ballot>> {
+    fn ballots(
+        &self,
+        training_data: &TrainingData<'_>,
+        _: &(dyn Fn() -> bool + Sync),
+    ) -> Option<Vec<Ballot>> {
         let each = |number: usize| {
             let ballot = std::panic::catch_unwind(|| (self.0)(number));
             ballot.unwrap_or(None)
         };
-        Some((0..school.chunks.len()).map(each).collect())
+        Some((0..training_data.chunks.len()).map(each).collect())
     }
 }
 
@@ -370,9 +375,9 @@ fn answers_after_the_end_are_refused() {
     let aggregator = Aggregator::default().with("cutoff", "1").unwrap();
     let task = Vote { teachers: Some(100), aggregator, ..Vote::on(20) };
     let plan = plan(&asked(task, 400, 0.1)).unwrap().with_public(&public(20)).unwrap();
-    let found = labels(&plan, &table(400, 5));
-    assert!(found.artefact().labels.contains(&-1), "so little budget answers hardly anything");
-    let text = to_json(&found, None).unwrap();
+    let actual = labels(&plan, &table(400, 5));
+    assert!(actual.artefact().labels.contains(&-1), "so little budget answers hardly anything");
+    let text = to_json(&actual, None).unwrap();
     let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
     document["body"]["labels"] = serde_json::json!([[-1; 10], [1; 10]].concat());
     let forged = privet_dp::gate::seal::sealed(document, None).unwrap().to_string();
@@ -389,8 +394,8 @@ fn units_and_relations_are_covered() {
         let task = Vote { teachers: Some(50), ..Vote::on(10) };
         let request = task.request(&schema, 600, neighbours, (100.0, Some(1e-6))).unwrap();
         let plan = plan(&request).unwrap().with_public(&public(10)).unwrap();
-        let found = labels(&plan, &data);
-        assert_eq!(Vote::fits(&request, found.artefact()), Ok(()));
+        let actual = labels(&plan, &data);
+        assert_eq!(Vote::fits(&request, actual.artefact()), Ok(()));
     }
 }
 
@@ -404,8 +409,8 @@ fn labels_alone_are_protected_where_that_is_asked_for() {
         task.request(&schema(""), 2_000, Neighbours::ReplaceLabel, (100.0, Some(1e-6))).unwrap();
     let own = data.features.select(&(0..100).collect::<Vec<_>>());
     let planned = plan(&request).unwrap().with_public(&own).unwrap();
-    let found = labels(&planned, &data);
-    let certificate = found.certificate();
+    let actual = labels(&planned, &data);
+    let certificate = actual.certificate();
     assert_eq!(certificate.guarantee.as_ref().unwrap().neighbours, Neighbours::ReplaceLabel);
     assert!(certificate.notes.iter().any(|note| note.contains("labels alone")), "{certificate:?}");
     let words = Words {
@@ -437,7 +442,8 @@ fn functions_of_records_are_answered_by_most_chunks() {
     let claim = account::guarantee(&events, 1e-6).unwrap();
     let mut source = SystemRandom::new().unwrap();
     let mut session = Session::start(events, &mut source);
-    let mut asked = Asked::begin((planned.facts(), &data), 50, &answers, &mut session).unwrap();
+    let mut asked =
+        AnswerStream::begin((planned.facts(), &data), 50, &answers, &mut session).unwrap();
     let rows = asked.ask(|part| part.rows(), 0, &mut session).unwrap();
     let odd = asked.ask(|_| panic!("never seen"), 7, &mut session).unwrap();
     // Every chunk gives another answer: ⊥, and the end.
@@ -448,10 +454,18 @@ fn functions_of_records_are_answered_by_most_chunks() {
     let all = session.gather(vec![rows, odd, none, ended]).unwrap();
     let statement = Statement::new(claim, Arithmetic::Finite, serde_json::json!({}));
     let heard = session.settle(all, statement).unwrap().into_parts().0;
-    assert_eq!(heard, [Heard::Answer(20), Heard::Answer(7), Heard::Unstable, Heard::Ended]);
+    assert_eq!(
+        heard,
+        [
+            QueryAnswer::Answer(20),
+            QueryAnswer::Answer(7),
+            QueryAnswer::Unstable,
+            QueryAnswer::Ended
+        ]
+    );
     let other = StableAnswers { neighbours: Neighbours::AddRemove, ..answers };
     let mut session = Session::start(other.event().unwrap(), &mut source);
-    assert!(Asked::begin((planned.facts(), &data), 50, &other, &mut session).is_err());
+    assert!(AnswerStream::begin((planned.facts(), &data), 50, &other, &mut session).is_err());
 }
 
 // ---- Errata of Thakkar 2019, chapter 5 ----

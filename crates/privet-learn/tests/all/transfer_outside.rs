@@ -8,7 +8,7 @@ use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{self, ThresholdNoise, gaussian};
 use privet_dp::mechanism::SparseVector;
 use privet_dp::noise::FixedSeed;
-use privet_learn::votes::{Ballot, School, Teach, Teacher, Vote, taught};
+use privet_learn::votes::{Ballot, Teach, Teacher, TrainingData, Vote, taught};
 use privet_learn::{Plan, plan};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -120,10 +120,14 @@ fn a_program_that_fails_on_records_alone_votes_for_the_first_class() {
 struct Same(bool);
 
 impl Teach for Same {
-    fn ballots(&self, school: &School<'_>, _: &(dyn Fn() -> bool + Sync)) -> Option<Vec<Ballot>> {
+    fn ballots(
+        &self,
+        training_data: &TrainingData<'_>,
+        _: &(dyn Fn() -> bool + Sync),
+    ) -> Option<Vec<Ballot>> {
         let class = |number: usize| if self.0 { 2 } else { (number % 3) as u32 };
-        let ballot = |number| Some(vec![class(number); school.queries.rows()]);
-        Some((0..school.chunks.len()).map(ballot).collect())
+        let ballot = |number| Some(vec![class(number); training_data.queries.rows()]);
+        Some((0..training_data.chunks.len()).map(ballot).collect())
     }
 }
 

@@ -81,17 +81,17 @@ fn what_is_tuned_verifies_predicts_and_lies_are_found() {
     let plan = plan(&request(gd(&["3", "12"]), 400, 2.0)).unwrap();
     assert!(plan.notes().iter().any(|note| note.contains("better buy")), "{:?}", plan.notes());
     let data = data(&plan, 400);
-    let found = released(&plan, &data, &mut SystemRandom::new().unwrap());
-    let verdict = verify(&found);
+    let released = released(&plan, &data, &mut SystemRandom::new().unwrap());
+    let verdict = verify(&released);
     assert!(verdict.valid, "{:?}", verdict.checks);
     assert_eq!(verdict.guarantee, plan.guarantee().copied());
     // Without a trial with probability e^−10, and then there is nothing to look at.
-    let Some(model) = found.model() else { return };
+    let Some(model) = released.model() else { return };
     let predictions = model.predict(&data.features);
     assert!(
         matches!(predictions, privet_learn::linear::model::Predictions::Classes(codes) if codes.len() == 400)
     );
-    let document: Value = serde_json::from_str(&to_json(&found, None).unwrap()).unwrap();
+    let document: Value = serde_json::from_str(&to_json(&released, None).unwrap()).unwrap();
     let accepted = |change: &dyn Fn(&mut Value)| {
         let mut forged = document.clone();
         change(&mut forged);
@@ -127,9 +127,9 @@ fn the_better_candidate_wins() {
     // Noise over so small a ridge leaves nothing of the fit.
     let noise = "output".parse::<Method>().unwrap().with("ridge", "0.01").unwrap();
     let candidates = vec!["gd".parse().unwrap(), noise];
-    let asked = request(candidates, 4000, 3.0);
-    let task = Tune { trials: Some(12.0), ..asked.task.clone() };
-    let plan = plan(&Request { task, ..asked }).unwrap();
+    let request = request(candidates, 4000, 3.0);
+    let task = Tune { trials: Some(12.0), ..request.task.clone() };
+    let plan = plan(&Request { task, ..request }).unwrap();
     let data = data(&plan, 4000);
     let mut chosen = [0; 2];
     for seed in 0..12 {
@@ -146,9 +146,9 @@ fn the_better_candidate_wins() {
 fn all_numbers_of_trials_can_be_drawn() {
     for law in [Law::Poisson, Law::Logarithmic, Law::Geometric] {
         for trials in [2.0, 1000.0] {
-            let asked = request(gd(&["1"]), 50, 2.0);
-            let task = Tune { law: Some(law), trials: Some(trials), ..asked.task.clone() };
-            let plan = plan(&Request { task, ..asked }).unwrap();
+            let request = request(gd(&["1"]), 50, 2.0);
+            let task = Tune { law: Some(law), trials: Some(trials), ..request.task.clone() };
+            let plan = plan(&Request { task, ..request }).unwrap();
             let release =
                 plan.run(&data(&plan, 50), &mut FixedSeed::new(3), &AtomicBool::new(false));
             release.unwrap_or_else(|error| panic!("{law:?}, {trials}: {error}"));
@@ -161,20 +161,20 @@ fn all_numbers_of_trials_can_be_drawn() {
 fn every_method_is_planned_or_refused() {
     for info in privet_learn::METHODS {
         let candidates = vec!["gd".parse().unwrap(), info.name.parse().unwrap()];
-        let asked = request(candidates, 2000, 2.0);
+        let request = request(candidates, 2000, 2.0);
         let word = match info.name {
             "dpsl-kt" => "public rows",
             "non-private" => "no noise",
             "ssp" | "linear" | "linear-rotated" => "loss squared",
             "sgd" => "method sgd",
             _ => {
-                let plan = plan(&asked).unwrap_or_else(|error| panic!("{}: {error}", info.name));
+                let plan = plan(&request).unwrap_or_else(|error| panic!("{}: {error}", info.name));
                 let part = plan.request().task.trial_epsilon.unwrap();
                 assert!(part > 0.5 && part < 1.5, "{}: {part}", info.name);
                 continue;
             }
         };
-        let refused = plan(&asked).unwrap_err().to_string();
+        let refused = plan(&request).unwrap_err().to_string();
         assert!(refused.contains(word), "{}: {refused}", info.name);
     }
 }
@@ -193,8 +193,8 @@ fn candidates_of_every_kind_are_charged_at_the_worst() {
         assert!(alone <= whole * (1.0 + 1e-9), "{alone} of {whole}");
     }
     let data = data(&plan, 2000);
-    let found = released(&plan, &data, &mut SystemRandom::new().unwrap());
-    assert!(verify(&found).valid, "{:?}", verify(&found).checks);
+    let released = released(&plan, &data, &mut SystemRandom::new().unwrap());
+    assert!(verify(&released).valid, "{:?}", verify(&released).checks);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A table in a file of row blocks, or on other machines.
 
-use crate::common::{elsewhere, on_disk};
+use crate::common::{on_disk, remote_rows};
 use crate::subject::{ROWS, Subject};
 use privet_dp::noise::{FixedSeed, Source};
 use privet_learn::networks;
@@ -58,7 +58,7 @@ pub fn same_bits_elsewhere<T: Task>(subject: &Subject<T>) {
     let name = &subject.name;
     let from_memory = subject.seeded(&subject.data).unwrap();
     for machines in [1, 3] {
-        let table = elsewhere(&subject.data, machines, |_| {});
+        let table = remote_rows(&subject.data, machines, |_| {});
         let mut source = FixedSeed::new(11);
         match subject.watched(&table, &mut source, &AtomicBool::new(false)) {
             Ok(found) => assert_eq!(from_memory, found, "{name}, {machines} machines"),

@@ -205,8 +205,8 @@ pub fn off_support<T: Task>(subject: &Subject<T>) {
         }
     };
     let settled = subject.settled();
-    let found = [1e-300, 1e12].map(|off| !accepted::<T>(&forged(subject, set(json!(off)))));
-    assert!(found[0] || found[1] || ANY.contains(&settled.as_str()), "{}", subject.name);
+    let actual = [1e-300, 1e12].map(|off| !accepted::<T>(&forged(subject, set(json!(off)))));
+    assert!(actual[0] || actual[1] || ANY.contains(&settled.as_str()), "{}", subject.name);
     refused(subject, "a word", set(json!("0")));
     refused(subject, "one number less", |document| {
         list(&mut document["body"]).unwrap().pop();

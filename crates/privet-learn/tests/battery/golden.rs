@@ -31,13 +31,13 @@ pub fn same<T: Task>(subject: &Subject<T>) {
     let text = std::fs::read(&path).unwrap_or_else(|_| panic!("{name} has no golden numbers"));
     let known: Numbers = serde_json::from_slice(&text).unwrap();
     let known = known.get(name).unwrap_or_else(|| panic!("{name} has no golden numbers"));
-    let found = subject.seeded(&subject.data).unwrap();
+    let actual = subject.seeded(&subject.data).unwrap();
     let size = known.iter().fold(0.0, |most: f64, number| most.max(number.abs()));
     // Networks compute in 32 bits, whose last ones depend on the processor.
     let near = if T::NAME == "network" { 100.0 * NEAR } else { NEAR };
     let near = |(one, other): (&f64, &f64)| (one - other).abs() <= near * size;
-    assert_eq!(known.len(), found.len(), "{name}");
-    assert!(known.iter().zip(&found).all(near), "{name}: {known:?} became {found:?}");
+    assert_eq!(known.len(), actual.len(), "{name}");
+    assert!(known.iter().zip(&actual).all(near), "{name}: {known:?} became {actual:?}");
 }
 
 type Words = BTreeMap<String, Vec<String>>;

@@ -62,7 +62,7 @@ fn family<M>(title: &str, methods: &[Info<M>], text: &mut String) {
         write!(
             text,
             "### `{}`\n\n{}. Noise: {}. Promise: {}. Source: {}.\n\n",
-            info.name, info.summary, info.noised, info.guarantee, info.source
+            info.name, info.summary, info.noisy, info.guarantee, info.source
         )
         .unwrap();
         settings(info.settings, text);

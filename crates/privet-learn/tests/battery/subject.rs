@@ -13,7 +13,7 @@ use privet_learn::ratings::{Complete, Method};
 use privet_learn::selection::{SELECTORS, Select, Selector};
 use privet_learn::statistics::count::Count;
 use privet_learn::statistics::describe::Describe;
-use privet_learn::statistics::evaluate::{Evaluate, Judged, Says};
+use privet_learn::statistics::evaluate::{Evaluate, Judgements, OutputKind};
 use privet_learn::streams::tally::Tally;
 use privet_learn::streams::{self, Online};
 use privet_learn::tuning::{Law, Tune};
@@ -204,14 +204,14 @@ pub static EVALUATIONS: LazyLock<Vec<Subject<Evaluate>>> = LazyLock::new(|| {
         for (neighbours, delta) in RELATIONS.into_iter().flat_map(|n| [(n, 1e-6), (n, 0.0)]) {
             let task = Evaluate {
                 model: "0a".repeat(32),
-                says: Says::of_model(&model),
+                says: OutputKind::of_model(&model),
                 threshold: None,
                 declared_public: false,
             };
             let budget = (1.0, Some(delta));
             let asked = task.request(&case.schema, ROWS as u64, neighbours, budget).unwrap();
             let form = Evaluate::facts(&asked).unwrap();
-            let judged = Judged::by_model(&model, &data, &form).unwrap().table(&form);
+            let judged = Judgements::by_model(&model, &data, &form).unwrap().table(&form);
             all.push(Subject::new(Evaluate::NAME, what, asked, judged));
         }
     }
@@ -523,31 +523,31 @@ pub static NETWORKS: LazyLock<Vec<Subject<Network>>> = LazyLock::new(|| {
 });
 
 impl<T: Task> Subject<T> {
-    fn new(method: &'static str, what: &str, asked: Request<T>, data: Dataset) -> Self {
-        Self::made(method, what, asked, data, |plan| plan)
+    fn new(method: &'static str, what: &str, request: Request<T>, data: Dataset) -> Self {
+        Self::made(method, what, request, data, |plan| plan)
     }
 
     /// The same if the plan is given something before it runs.
     fn made(
         method: &'static str,
         what: &str,
-        asked: Request<T>,
+        request: Request<T>,
         data: Dataset,
         ready: impl FnOnce(Plan<T>) -> Plan<T>,
     ) -> Self {
-        let kind = match asked.budget {
+        let kind = match request.budget {
             Some(budget) if budget.is_pure() => "pure",
             Some(_) => "approximate",
             None => "not private",
         };
-        let name = format!("{method}, {what}{}, {kind}", asked.neighbours);
-        let plan = ready(plan(&asked).unwrap());
+        let name = format!("{method}, {what}{}, {kind}", request.neighbours);
+        let plan = ready(plan(&request).unwrap());
         let release = plan
             .run(&data, &mut SystemRandom::new().unwrap(), &AtomicBool::new(false))
             .unwrap_or_else(|error| panic!("{name}: {error}"));
         let text = to_json(&Released::<T>::from_release(release).unwrap(), None).unwrap();
         let released = from_json(text.as_bytes(), Seal::Required).unwrap();
-        Self { method, name, asked, plan, data, text, released }
+        Self { method, name, asked: request, plan, data, text, released }
     }
 
     /// Name of the method, or of the task if it has only one.

@@ -165,8 +165,8 @@ impl Case {
     /// The same; with a fixed seed, predicts more than a fraction `least` of the test's labels. For a
     /// bound above that of a fair coin a failure means an error of sign or scale.
     pub fn learns(&self, data: &Dataset, test: &Dataset, least: f64) -> Model {
-        let found = accuracy(&self.seeded(data), test);
-        assert!(found > least, "{:?} {} {}: {found}", self.task, self.neighbours, self.classes);
+        let actual = accuracy(&self.seeded(data), test);
+        assert!(actual > least, "{:?} {} {}: {actual}", self.task, self.neighbours, self.classes);
         self.verified(data)
     }
 

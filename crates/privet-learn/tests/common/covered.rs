@@ -1,12 +1,12 @@
 //! Coverage of intervals of weights: the fraction that hold the weight without noise, over many releases
 //! of one table.
 
-use super::made::Made;
+use super::generated::GeneratedTable;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, read};
 use privet_dp::noise::FixedSeed;
 use privet_learn::linear::model::Model;
-use privet_learn::weight_laws::{NORMAL, Surety};
+use privet_learn::weight_noise::{Confidence, NORMAL};
 use privet_learn::{Erm, Method, Plan, Request, plan};
 use privet_optim::loss::Loss;
 use std::sync::atomic::AtomicBool;
@@ -23,7 +23,7 @@ pub struct Covered {
     /// Mean width that would suffice, by the spread of weights over the releases.
     pub needed: f64,
     /// Stated kind of confidence of the intervals.
-    pub surety: Surety,
+    pub confidence: Confidence,
 }
 
 /// A release of this seed.
@@ -50,10 +50,10 @@ pub fn covered(
     let means: Vec<f64> = without.unwrap_or_else(|| (0..columns).map(mean).collect());
     assert_eq!(means.len(), columns);
     let (mut held, mut width) = (vec![0_u32; columns], 0.0);
-    let mut surety = Surety::Bound;
+    let mut confidence = Confidence::Bound;
     for model in &models {
         let certainty = model.certainty();
-        surety = certainty.surety.unwrap();
+        confidence = certainty.confidence.unwrap();
         for one in certainty.weights.iter().flatten() {
             let (low, high) = (one.low.unwrap(), one.high.unwrap());
             assert!(low <= one.weight && one.weight <= high);
@@ -70,61 +70,80 @@ pub fn covered(
         (squares / (runs as f64 - 1.0)).sqrt()
     };
     let needed = (0..columns).map(spread).sum::<f64>() * 2.0 * NORMAL / columns as f64;
-    Covered { share, least: shares.fold(1.0, f64::min), width, needed, surety }
+    Covered { share, least: shares.fold(1.0, f64::min), width, needed, confidence }
 }
 
 /// A generated table; if `hardly`, its numbers from the fifth on vary within a fiftieth of their bounds.
-pub fn table(made: &Made, hardly: bool) -> Dataset {
-    let (text, _) = made.csv(0);
+pub fn table(generated: &GeneratedTable, hardly: bool) -> Dataset {
+    let (text, _) = generated.csv(0);
     let narrow = |line: &str| {
         let cells = line.split(',').enumerate();
         let cell = |(column, cell): (usize, &str)| match cell.parse::<f64>() {
-            Ok(number) if column >= 4 && column < made.columns => format!("{:.5}", number / 50.0),
+            Ok(number) if column >= 4 && column < generated.columns => {
+                format!("{:.5}", number / 50.0)
+            }
             _ => cell.into(),
         };
         cells.map(cell).collect::<Vec<String>>().join(",") + "\n"
     };
     let text = if hardly { text.lines().map(narrow).collect() } else { text };
-    read::csv_bytes(text.as_bytes(), &made.schema().linear()).unwrap()
+    read::csv_bytes(text.as_bytes(), &generated.schema().linear()).unwrap()
 }
 
 /// A plan for such a table, with or without privately estimated intervals.
-pub fn planned(made: &Made, method: &str, epsilon: f64, bought: bool) -> Plan {
+pub fn planned(generated: &GeneratedTable, method: &str, epsilon: f64, bought: bool) -> Plan {
     let method: Method = method.parse().expect("a method");
     let method = if bought { method.with("intervals", "bought").unwrap() } else { method };
-    asked(made, method, Neighbours::ReplaceOne, (epsilon, 1e-6))
+    asked(generated, method, Neighbours::ReplaceOne, (epsilon, 1e-6))
 }
 
 /// The same of any relation and budget.
-pub fn asked(made: &Made, method: Method, neighbours: Neighbours, budget: (f64, f64)) -> Plan {
-    let request = request(made, method, neighbours);
+pub fn asked(
+    generated: &GeneratedTable,
+    method: Method,
+    neighbours: Neighbours,
+    budget: (f64, f64),
+) -> Plan {
+    let request = request(generated, method, neighbours);
     plan(&request.within(Budget::new(budget.0, budget.1).unwrap())).unwrap()
 }
 
-fn request(made: &Made, method: Method, neighbours: Neighbours) -> Request {
-    let loss = if made.classes == 1 { Loss::SQUARED } else { Loss::Logistic };
-    Request::new(made.schema().linear(), made.rows as u64, neighbours, Erm { loss, method })
+fn request(generated: &GeneratedTable, method: Method, neighbours: Neighbours) -> Request {
+    let loss = if generated.classes == 1 { Loss::SQUARED } else { Loss::Logistic };
+    Request::new(
+        generated.schema().linear(),
+        generated.rows as u64,
+        neighbours,
+        Erm { loss, method },
+    )
 }
 
 /// Methods whose weights without noise are a minimiser: that of the same ridge.
 const MINIMISERS: [&str; 4] = ["amp", "objective", "output", "ssp"];
 
 /// Of a minimiser, the weights without noise.
-pub fn minimiser(made: &Made, plan: &Plan, data: &Dataset) -> Option<Vec<f64>> {
+pub fn minimiser(generated: &GeneratedTable, plan: &Plan, data: &Dataset) -> Option<Vec<f64>> {
     if !MINIMISERS.contains(&plan.request().task.method.name()) {
         return None;
     }
     let ridge = plan.settings().get("ridge").unwrap().to_string();
     let method: Method = "non-private".parse().unwrap();
     let method = method.with("ridge", &ridge).unwrap();
-    let plain = privet_learn::plan(&request(made, method, Neighbours::ReplaceOne)).unwrap();
+    let plain = privet_learn::plan(&request(generated, method, Neighbours::ReplaceOne)).unwrap();
     Some(released(&plain, data, 1).weights().weights.concat())
 }
 
 /// Three generators of tables: independent numbers; correlated columns, every third a category; and a
 /// rarer class.
-pub fn generators(rows: usize, columns: usize) -> [Made; 3] {
-    let made =
-        |seed, base, signal, mixed| Made { rows, columns, classes: 2, base, signal, mixed, seed };
+pub fn generators(rows: usize, columns: usize) -> [GeneratedTable; 3] {
+    let made = |seed, base, signal, mixed| GeneratedTable {
+        rows,
+        columns,
+        classes: 2,
+        base,
+        signal,
+        mixed,
+        seed,
+    };
     [made(1, 0.5, 0.6, false), made(2, 0.5, 0.8, true), made(3, 0.7, 0.7, false)]
 }

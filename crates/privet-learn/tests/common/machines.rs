@@ -2,7 +2,8 @@
 
 use privet_data::{Dataset, block};
 use privet_optim::sum::{
-    Asking, Elsewhere, Kept, Question, RecordsError, Remote, answered, merged, pieces, rows_at,
+    Elsewhere, QueryKind, RecordsError, Remote, RemoteQuery, RemoteRows, answered, merged, pieces,
+    rows_at,
 };
 use std::sync::Mutex;
 
@@ -29,36 +30,36 @@ impl Machines {
 }
 
 impl Elsewhere for Machines {
-    fn ask(&self, question: &Question) -> Result<Vec<Vec<u8>>, RecordsError> {
+    fn ask(&self, query: &RemoteQuery) -> Result<Vec<Vec<u8>>, RecordsError> {
         *self.asked.lock().unwrap() += 1;
-        let question = Question::read(question.text()).unwrap();
+        let query = RemoteQuery::read(query.text()).unwrap();
         let mut parts = Vec::new();
-        match question.asking() {
-            Asking::Inner { rows, pieces: count, .. } => {
+        match query.asking() {
+            QueryKind::Inner { rows, pieces: count, .. } => {
                 let all = self.rows();
                 for piece in 0..*count {
                     let places: Vec<usize> = pieces::rows_of(piece, *count, *rows).collect();
-                    parts.push(answered(&question, piece, &all.select(&places))?);
+                    parts.push(answered(&query, piece, &all.select(&places))?);
                 }
             }
-            Asking::Rows { .. } => {
+            QueryKind::Rows { .. } => {
                 let mut first = 0;
                 for bytes in &self.blocks {
                     let rows = block::from_bytes(&[bytes]).unwrap();
-                    parts.push(rows_at(&question, first, &rows)?);
+                    parts.push(rows_at(&query, first, &rows)?);
                     first += rows.rows();
                 }
             }
             _ => {
                 // Last machine first, all but one combined in transit.
                 for bytes in self.blocks.iter().rev() {
-                    parts.push(answered(&question, 0, &block::from_bytes(&[bytes]).unwrap())?);
+                    parts.push(answered(&query, 0, &block::from_bytes(&[bytes]).unwrap())?);
                 }
                 let columns = self.rows().features.columns();
                 let first = parts.pop().unwrap();
                 parts = match parts.is_empty() {
                     true => vec![first],
-                    false => vec![merged(&question, columns, &parts)?, first],
+                    false => vec![merged(&query, columns, &parts)?, first],
                 };
             }
         }
@@ -68,7 +69,7 @@ impl Elsewhere for Machines {
 }
 
 /// A table distributed over `machines` machines.
-pub fn elsewhere(
+pub fn remote_rows(
     data: &Dataset,
     machines: usize,
     meddle: impl Fn(&mut Vec<Vec<u8>>) + Send + Sync + 'static,
@@ -78,8 +79,8 @@ pub fn elsewhere(
         data.select(&places)
     };
     let each: Vec<Dataset> = (0..machines).map(some).collect();
-    let kept: Vec<Kept> = each.iter().map(|rows| Kept::of(rows).unwrap()).collect();
+    let kept: Vec<RemoteRows> = each.iter().map(|rows| RemoteRows::of(rows).unwrap()).collect();
     let blocks = each.iter().map(block::to_bytes).collect();
     let machines = Machines { blocks, meddle: Box::new(meddle), asked: Mutex::new(0) };
-    Remote::new(machines, Kept::of_all(&kept).unwrap())
+    Remote::new(machines, RemoteRows::of_all(&kept).unwrap())
 }

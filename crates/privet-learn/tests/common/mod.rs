@@ -3,12 +3,12 @@
 
 mod case;
 pub mod covered;
+pub mod generated;
 mod machines;
-pub mod made;
 mod tables;
 
 pub use case::Case;
-pub use machines::elsewhere;
+pub use machines::remote_rows;
 pub use tables::{Change, csv, data, off_grid, on_disk, sparse, table, uniform, with_values};
 
 use privet_core::Neighbours;

@@ -6,7 +6,9 @@
 //! exponential mechanism over columns has bounded range rate times that ([`privet_dp::mechanism::Choice`]). Scores are
 //! integers: finite arithmetic.
 
-use super::{Asks, Decision, Heard, Naming, Select, Selector, Support, Wanted, open};
+use super::{
+    Decision, NoisyAnswer, PlanInput, Select, SelectionSizes, Selector, SingleQuery, Support, open,
+};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
@@ -19,7 +21,7 @@ use privet_core::{Neighbours, Range};
 use privet_data::Dataset;
 use privet_data::matrix::Matrix;
 use privet_dp::account::Event;
-use privet_dp::gate::{Noised, Private, Session};
+use privet_dp::gate::{Noisy, Private, Session};
 use privet_dp::mechanism::Choice;
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -35,7 +37,7 @@ pub const INFO: Info = Info {
     source: "none",
     guarantee: "(ε, δ) and pure ε in finite arithmetic",
     settings: Agreement::SETTINGS,
-    noised: "the choice of a column by its agreement",
+    noisy: "the choice of a column by its agreement",
     private: true,
     covers: Covers {
         several: Cover::one_problem("give two classes as target, or method correlation"),
@@ -55,7 +57,7 @@ settings! {
 }
 
 /// Plans from public facts alone.
-pub(crate) fn plan(wanted: &Wanted<'_>, options: &Agreement) -> Result<Decision, LearnError> {
+pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Agreement) -> Result<Decision, LearnError> {
     let facts = wanted.facts;
     if wanted.size != 1 {
         return Err(LearnError::NotCovered {
@@ -76,7 +78,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Agreement) -> Result<Decision,
     let scale = wanted.budget.least(floor, |scale| choice.with_range(1.0 / scale).event())?;
     let choice = choice.with_range(1.0 / scale);
     Ok(Decision {
-        procedure: Arc::new(Agreeing { choice, weight, naming: Naming::of(facts, 1) }),
+        procedure: Arc::new(Agreeing { choice, weight, naming: SelectionSizes::of(facts, 1) }),
         settled: Selector::Agreement(Agreement { weight: Some(weight) }),
         notes: vec![],
     })
@@ -87,7 +89,7 @@ pub(crate) fn plan(wanted: &Wanted<'_>, options: &Agreement) -> Result<Decision,
 struct Agreeing {
     choice: Choice,
     weight: u32,
-    naming: Naming,
+    naming: SelectionSizes,
 }
 
 impl Procedure<Select> for Agreeing {
@@ -113,14 +115,14 @@ impl Procedure<Select> for Agreeing {
         table: &dyn Table,
         session: &mut Session<'_>,
         monitor: &dyn Monitor,
-    ) -> Result<Noised<Support>, LearnError> {
+    ) -> Result<Noisy<Support>, LearnError> {
         let data = admit::in_memory(table, INFO.name, "signs of columns")?;
-        Naming::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
+        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
     }
 }
 
-impl Asks for Agreeing {
-    fn naming(&self) -> Naming {
+impl SingleQuery for Agreeing {
+    fn sizes(&self) -> SelectionSizes {
         self.naming
     }
 
@@ -130,7 +132,7 @@ impl Asks for Agreeing {
         data: &Dataset,
         session: &mut Session<'_>,
         _monitor: &dyn Monitor,
-    ) -> Result<Noised<Heard>, LearnError> {
+    ) -> Result<Noisy<NoisyAnswer>, LearnError> {
         let labels = problems::labels(facts, data, 0)?;
         let mut scores = vec![0; self.naming.open];
         for (row, label) in labels.iter().enumerate() {
@@ -151,6 +153,6 @@ impl Asks for Agreeing {
                 }
             }
         }
-        Ok(self.choice.run(Private::new(scores), session)?.map(Heard::Set))
+        Ok(self.choice.run(Private::new(scores), session)?.map(NoisyAnswer::Set))
     }
 }

@@ -1,7 +1,9 @@
 //! A list of selectors that holds the toy, and what a list makes of its lines. `scripts/toy.sh` has the same in the command, the
 //! docs and Python.
 
-use super::{Asks, Heard, Naming, Note, Select, Support, Wanted, correlation, open};
+use super::{
+    NoisyAnswer, Note, PlanInput, Select, SelectionSizes, SingleQuery, Support, correlation, open,
+};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
 use crate::release::registry::{Registered, registry};
@@ -17,7 +19,7 @@ mod agreement;
 
 /// A selector's plan, with a selector of this list.
 struct Decision {
-    procedure: Arc<dyn Asks>,
+    procedure: Arc<dyn SingleQuery>,
     settled: Selector,
     notes: Vec<Note>,
 }
@@ -26,7 +28,7 @@ registry! {
     /// A selector and its own settings.
     #[derive(Copy)]
     pub enum Selector: Info<()>, all LISTED, default Agreement;
-    planned(self, wanted: &Wanted<'_>) -> Result<Decision, LearnError>;
+    planned(self, wanted: &PlanInput<'_>) -> Result<Decision, LearnError>;
     /// The toy.
     Agreement(agreement::Agreement) = agreement::INFO, agreement::plan;
     /// The same again: a list has several.
@@ -68,7 +70,7 @@ fn a_line_makes_a_plan_of_a_file() {
     let request =
         task.request(&schema.unwrap(), 200, Neighbours::ReplaceOne, (8.0, Some(0.0))).unwrap();
     let facts = <Select as super::Task>::facts(&request).unwrap();
-    let wanted = |size| Wanted {
+    let wanted = |size| PlanInput {
         facts: &facts,
         budget: Allowance::new(Budget::new(8.0, 0.0).unwrap(), &[]),
         calibration: request.calibration,

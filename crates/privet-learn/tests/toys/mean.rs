@@ -6,7 +6,7 @@ use privet_core::Budget;
 use privet_data::matrix::Matrix;
 use privet_data::{Encoding, Schema};
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, Noisy, Private, Session};
 use privet_dp::mechanism::{ExactCounts, Laplace};
 use privet_learn::report::{Part, Report, Section, number};
 use privet_learn::{
@@ -89,7 +89,7 @@ impl Task for Mean {
         if found.sum.is_finite() { Ok(()) } else { Err("its sum is no number".into()) }
     }
 
-    fn noised(&self) -> &'static str {
+    fn noise_on(&self) -> &'static str {
         "the sum"
     }
 
@@ -118,7 +118,7 @@ impl Procedure<Mean> for Adding {
         table: &dyn Table,
         session: &mut Session<'_>,
         _monitor: &dyn Monitor,
-    ) -> Result<Noised<Sum>, LearnError> {
+    ) -> Result<Noisy<Sum>, LearnError> {
         let mut count = 0_i128;
         table.visit(&mut |rows| {
             for row in 0..rows.features.rows() {
@@ -131,8 +131,8 @@ impl Procedure<Mean> for Adding {
             Ok(())
         })?;
         let sum = Private::new(ExactCounts { unit: UNIT, counts: vec![count] });
-        let noised = self.0.run_units(sum, session)?;
-        Ok(noised.map(|sums| Sum { sum: sums.first().copied().unwrap_or(0.0) }))
+        let noisy = self.0.run_units(sum, session)?;
+        Ok(noisy.map(|sums| Sum { sum: sums.first().copied().unwrap_or(0.0) }))
     }
 }
 
@@ -140,8 +140,8 @@ impl Family for Mean {
     const VERB: &'static str = "mean";
     const NOUN: &'static str = "mean";
 
-    fn report(found: &Released<Self>) -> Report {
-        let mean = found.artefact().sum / found.request().rows as f64;
+    fn report(released: &Released<Self>) -> Report {
+        let mean = released.artefact().sum / released.request().rows as f64;
         let line = format!("  {}\n", number(mean));
         Report::new(
             "The mean of the first column, as a share of its bounds.",

@@ -42,7 +42,7 @@ fn files_of_other_programs_stay_as_they_are() {
     assert!(at("live-wal").metadata().unwrap().len() > 0);
     let (before, files) = (contents(folder.path()), names(folder.path()));
     for name in ["empty", "text", "magic", "plain", "marked", "newer", "resting", "live"] {
-        for refused in [Ledger::look(&at(name)), Ledger::open(&at(name))] {
+        for refused in [Ledger::open_read_only(&at(name)), Ledger::open(&at(name))] {
             let refused = refused.unwrap_err();
             let known = matches!(&refused, LedgerError::NotALedger { .. })
                 || (name == "newer" && matches!(&refused, LedgerError::Version { .. }));
@@ -61,12 +61,12 @@ fn looking_at_a_ledger_changes_nothing() {
     let head = open.books().head();
     // Its newest entries are in the log alone.
     let before = contents(folder.path());
-    assert_eq!(Ledger::look(&path).unwrap().books().head(), head);
+    assert_eq!(Ledger::open_read_only(&path).unwrap().books().head(), head);
     assert!(contents(folder.path()) == before);
     drop(open);
     assert_eq!(names(folder.path()), std::slice::from_ref(&path));
     let before = contents(folder.path());
-    assert_eq!(Ledger::look(&path).unwrap().books().head(), head);
+    assert_eq!(Ledger::open_read_only(&path).unwrap().books().head(), head);
     assert!(contents(folder.path()) == before);
     assert_eq!(names(folder.path()), [path]);
 }
@@ -76,7 +76,7 @@ fn looking_at_a_ledger_changes_nothing() {
 fn whoever_looks_sees_what_is_written_meanwhile() {
     let (_folder, path, open) = ledger(Kind::Renyi);
     drop(open);
-    let mut looking = Ledger::look(&path).unwrap();
+    let mut looking = Ledger::open_read_only(&path).unwrap();
     let mut open = Ledger::open(&path).unwrap();
     let event = gaussian(0.01);
     open.paying(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
@@ -85,7 +85,7 @@ fn whoever_looks_sees_what_is_written_meanwhile() {
     open.paying(asked("riders", &event)).spend_whole(&spend(&event)).unwrap();
     drop(open);
     looking.catch_up().unwrap();
-    assert_eq!(looking.books().head(), Ledger::look(&path).unwrap().books().head());
+    assert_eq!(looking.books().head(), Ledger::open_read_only(&path).unwrap().books().head());
 }
 
 /// Earlier versions wrote even the application id into the log first: killed then, the file itself has
@@ -115,7 +115,7 @@ fn a_ledger_whose_marks_are_in_its_log_alone_is_one() {
     ))
     .unwrap();
     assert_eq!(std::fs::read(&old).unwrap()[68..72], [0; 4], "the marks are in the file");
-    assert_eq!(Ledger::look(&old).unwrap().books().head(), head);
+    assert_eq!(Ledger::open_read_only(&old).unwrap().books().head(), head);
     assert_eq!(Ledger::open(&old).unwrap().books().head(), head);
 }
 
@@ -147,14 +147,14 @@ fn tables_that_are_not_the_programs_are_refused() {
         let (_folder, path, open) = ledger(Kind::Renyi);
         drop(open);
         sql(&path, planted);
-        for refused in [Ledger::open(&path), Ledger::look(&path)] {
+        for refused in [Ledger::open(&path), Ledger::open_read_only(&path)] {
             let refused = refused.unwrap_err();
             assert!(matches!(&refused, LedgerError::Foreign { .. }), "{planted}: {refused}");
-            let found = refused.to_string();
+            let actual = refused.to_string();
             let named = what.split(' ').next_back().unwrap();
             // For a table turned into a view both names differ somewhere; the first difference is
             // reported.
-            assert!(found.contains(named) || planted.contains("RENAME"), "{planted}: {found}");
+            assert!(actual.contains(named) || planted.contains("RENAME"), "{planted}: {actual}");
         }
     }
 }

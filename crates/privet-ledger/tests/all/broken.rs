@@ -16,7 +16,7 @@ fn filled() -> (tempfile::TempDir, std::path::PathBuf) {
 
 /// Rewrites an entry, with a hash that fits its text.
 fn rewrite(path: &std::path::Path, sequence: u64, edit: impl Fn(&str) -> String) {
-    let mut ledger = Ledger::look(path).unwrap();
+    let mut ledger = Ledger::open_read_only(path).unwrap();
     let stored = ledger.entries().unwrap()[sequence as usize - 1].clone();
     drop(ledger);
     let text = edit(&stored.text);
@@ -95,7 +95,7 @@ fn every_edit_is_found_and_named() {
         let (_folder, path) = filled();
         edit(&path);
         assert_eq!(broken_at(&path), sequence, "{name}");
-        assert!(Ledger::look(&path).is_err(), "{name}");
+        assert!(Ledger::open_read_only(&path).is_err(), "{name}");
     }
 }
 
@@ -138,7 +138,7 @@ fn a_writer_that_finds_the_chain_broken_writes_nothing() {
 #[test]
 fn what_is_cut_off_is_found_by_certificates_alone() {
     let (_folder, path) = filled();
-    let head = Ledger::look(&path).unwrap().books().head();
+    let head = Ledger::open_read_only(&path).unwrap().books().head();
     sql(&path, "DELETE FROM entry WHERE sequence > 8");
     let mut shorter = Ledger::open(&path).unwrap();
     assert_eq!(shorter.books().sequence(), 8);

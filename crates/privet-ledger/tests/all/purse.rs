@@ -4,7 +4,7 @@ use crate::world::{asked, gaussian, ledger, spend};
 use privet_dp::gate::{Arithmetic, Private, Purse, PurseError, Session, Statement};
 use privet_dp::mechanism::Gaussian;
 use privet_dp::noise::SystemRandom;
-use privet_ledger::{Asked, Kind, Ledger, LedgerError, State};
+use privet_ledger::{BudgetRequest, Kind, Ledger, LedgerError, State};
 
 use privet_core::{Neighbours, Unit, Whose};
 use privet_dp::account::guarantee;
@@ -14,7 +14,7 @@ fn mechanism() -> Gaussian {
     Gaussian { neighbours, unit, sensitivity: 1.0, noise_scale: 50.0, coordinates: 1 }
 }
 
-fn wish() -> (Asked, privet_dp::gate::Spend, Statement) {
+fn wish() -> (BudgetRequest, privet_dp::gate::Spend, Statement) {
     let event = mechanism().event().unwrap();
     let claim = guarantee(&event, 1e-7).unwrap();
     let request = serde_json::json!({});
@@ -39,17 +39,21 @@ fn a_session_reserves_draws_and_settles_and_its_certificate_says_where() {
     let mut source = SystemRandom::new().unwrap();
     let mut paying = ledger.paying(asked);
     paying.set_aside(&spend).unwrap();
-    let reader = Ledger::look(&path).unwrap();
+    let reader = Ledger::open_read_only(&path).unwrap();
     assert_eq!(states(&reader), [State::Reserved], "on disk before the session is opened");
     let mut session = Session::open(spend, &mut source, &mut paying).unwrap();
-    let noised = mechanism().run(Private::new(vec![1.0]), &mut session).unwrap();
-    assert_eq!(states(&Ledger::look(&path).unwrap()), [State::Drawn], "on disk before the draw");
-    let release = session.settle(noised, statement).unwrap();
+    let noisy = mechanism().run(Private::new(vec![1.0]), &mut session).unwrap();
+    assert_eq!(
+        states(&Ledger::open_read_only(&path).unwrap()),
+        [State::Drawn],
+        "on disk before the draw"
+    );
+    let release = session.settle(noisy, statement).unwrap();
     drop(paying);
     let certificate = release.certificate().clone();
     let entered = certificate.ledger.clone().unwrap();
     assert!(entered.well_formed());
-    assert_eq!(states(&Ledger::look(&path).unwrap()), [State::Settled]);
+    assert_eq!(states(&Ledger::open_read_only(&path).unwrap()), [State::Settled]);
     let checked = ledger.check_certificate(&certificate, &Whose::NotSaid).unwrap();
     assert_eq!((checked.dataset.as_str(), checked.state), ("riders", State::Settled));
     assert_eq!(certificate.recheck().unwrap(), certificate.guarantee);
@@ -95,7 +99,7 @@ fn what_is_dropped_before_the_first_draw_is_void_and_after_it_spent() {
     drop(paying);
     assert_eq!(states(&ledger), [State::Void, State::Drawn]);
     assert!(!ledger.books().accounts()["riders"].spent.is_nothing());
-    assert_eq!(states(&Ledger::look(&path).unwrap()), [State::Void, State::Drawn]);
+    assert_eq!(states(&Ledger::open_read_only(&path).unwrap()), [State::Void, State::Drawn]);
 }
 
 #[test]
@@ -151,7 +155,7 @@ fn a_stream_is_spent_at_the_start() {
 #[test]
 fn a_release_is_not_lost_with_the_entry_that_closes_it() {
     let (_folder, path, mut ledger) = ledger(Kind::Renyi);
-    let looked = || states(&Ledger::look(&path).unwrap());
+    let looked = || states(&Ledger::open_read_only(&path).unwrap());
     let mut run = |until_closed: bool| {
         let (asked, spend, statement) = wish();
         let mut source = SystemRandom::new().unwrap();
@@ -160,8 +164,8 @@ fn a_release_is_not_lost_with_the_entry_that_closes_it() {
             paying = paying.until_closed();
         }
         let mut session = Session::open(spend, &mut source, &mut paying).unwrap();
-        let noised = mechanism().run(Private::new(vec![1.0]), &mut session).unwrap();
-        let release = session.settle(noised, statement).unwrap();
+        let noisy = mechanism().run(Private::new(vec![1.0]), &mut session).unwrap();
+        let release = session.settle(noisy, statement).unwrap();
         assert_eq!(looked().last(), Some(&State::Drawn), "the release is in nobody's hands yet");
         let closed = match until_closed {
             false => paying.close(),
@@ -179,10 +183,10 @@ fn a_release_is_not_lost_with_the_entry_that_closes_it() {
     let mut source = SystemRandom::new().unwrap();
     let mut paying = ledger.paying(asked);
     let mut session = Session::open(spend, &mut source, &mut paying).unwrap();
-    let noised = mechanism().run(Private::new(vec![1.0]), &mut session).unwrap();
+    let noisy = mechanism().run(Private::new(vec![1.0]), &mut session).unwrap();
     let planted = rusqlite::Connection::open(&path).unwrap();
     planted.execute_batch("CREATE TABLE other (a)").unwrap();
-    let release = session.settle(noised, statement).unwrap();
+    let release = session.settle(noisy, statement).unwrap();
     let refused = paying.close().unwrap_err();
     assert!(matches!(&refused, LedgerError::NotClosed { .. }), "{refused}");
     let words = refused.to_string();

@@ -6,7 +6,7 @@ use privet_dp::account::{Cost, Event, guarantee};
 use privet_dp::gate::{Arithmetic, Certificate, Private, Purse, Session, Statement};
 use privet_dp::mechanism::Gaussian;
 use privet_dp::noise::SystemRandom;
-use privet_ledger::{Asked, Kind, Ledger, LedgerError, Limit, entry};
+use privet_ledger::{BudgetRequest, Kind, Ledger, LedgerError, Limit, entry};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -18,9 +18,15 @@ fn event(unit: Unit) -> Event {
     Event::Use { neighbours: Neighbours::ReplaceOne, unit, cost }
 }
 
-fn asked(dataset: &str) -> Asked {
+fn asked(dataset: &str) -> BudgetRequest {
     let claim = Some(guarantee(&event(USER), 1e-7).unwrap());
-    Asked { dataset: dataset.into(), doing: "test".into(), note: note(""), claim, whole: false }
+    BudgetRequest {
+        dataset: dataset.into(),
+        doing: "test".into(),
+        note: note(""),
+        claim,
+        whole: false,
+    }
 }
 
 fn users() -> Limit {
@@ -69,7 +75,7 @@ fn a_limit_on_people_pays_for_no_visits() {
     }
     assert_eq!(ledger.books().sequence(), 2, "nothing was written down");
     reserve(&mut ledger, &id).unwrap();
-    let again = Ledger::look(&path).unwrap();
+    let again = Ledger::open_read_only(&path).unwrap();
     assert_eq!(whose(&again), &id);
     assert_eq!(again.books().held()[&3].whose, id);
 }
@@ -89,7 +95,7 @@ fn the_first_release_says_it() {
     assert!(matches!(reserve(&mut ledger, &visit), Err(LedgerError::OtherUnit { .. })));
     let stated = ledger.state_unit("riders", &visit, &note(""));
     assert!(matches!(stated, Err(LedgerError::OtherUnit { .. })));
-    assert_eq!(whose(&Ledger::look(&path).unwrap()), &id);
+    assert_eq!(whose(&Ledger::open_read_only(&path).unwrap()), &id);
 }
 
 /// The session's unit is compared with the reserved one, whoever reserved it.
@@ -163,7 +169,7 @@ fn a_ledger_of_an_earlier_version_says_that_it_does_not_know() {
     assert_eq!(ledger.books().sequence(), 6, "stated once");
     pay(&mut ledger, &id).unwrap();
     assert!(pay(&mut ledger, &Whose::column("visit")).is_err());
-    assert_eq!(Ledger::look(&path).unwrap().books().accounts()["t"].whose, id);
+    assert_eq!(Ledger::open_read_only(&path).unwrap().books().accounts()["t"].whose, id);
 }
 
 /// An entry that counts another unit is refused, even with correct hashes.
@@ -182,23 +188,23 @@ fn a_chain_that_mixes_units_is_broken() {
             )
             .unwrap();
     };
-    let text = Ledger::look(&path).unwrap().entries().unwrap()[2].text.clone();
+    let text = Ledger::open_read_only(&path).unwrap().entries().unwrap()[2].text.clone();
     let said = "\"whose\":{\"kind\":\"column\",\"column\":\"id\"},";
     assert!(text.contains(said), "{text}");
     for other in ["", "\"whose\":{\"kind\":\"column\",\"column\":\"visit\"},"] {
         edit(&text.replace(said, other));
-        let broken = Ledger::look(&path).unwrap_err();
+        let broken = Ledger::open_read_only(&path).unwrap_err();
         assert!(matches!(broken, LedgerError::Broken { sequence: 3, .. }), "{broken}");
     }
     edit(&text);
-    Ledger::look(&path).unwrap();
+    Ledger::open_read_only(&path).unwrap();
 }
 
 /// Spending of another ledger on other units, or on a unit not stated, is not imported.
 #[test]
 fn another_unit_is_not_taken_in() {
     let take = |into: &mut Ledger, from: &Path| {
-        into.take_in(&mut Ledger::look(from).unwrap(), &BTreeMap::new(), &note(""))
+        into.take_in(&mut Ledger::open_read_only(from).unwrap(), &BTreeMap::new(), &note(""))
     };
     let (id, visit) = (Whose::column("id"), Whose::column("visit"));
     let (_one, theirs, mut other) = opened(&visit);
@@ -210,10 +216,11 @@ fn another_unit_is_not_taken_in() {
     let (_three, path, mut open) = opened(&Whose::NotSaid);
     take(&mut open, &theirs).unwrap();
     assert_eq!(whose(&open), &visit);
-    assert_eq!(whose(&Ledger::look(&path).unwrap()), &visit);
+    assert_eq!(whose(&Ledger::open_read_only(&path).unwrap()), &visit);
     let (_four, old) = golden();
     let names = BTreeMap::from([("t".to_string(), "riders".to_string())]);
-    let refused = ledger.take_in(&mut Ledger::look(&old).unwrap(), &names, &note("")).unwrap_err();
+    let refused =
+        ledger.take_in(&mut Ledger::open_read_only(&old).unwrap(), &names, &note("")).unwrap_err();
     assert!(refused.to_string().contains("budget unit"), "{refused}");
 }
 
@@ -228,7 +235,7 @@ fn what_is_not_known_is_not_taken_into_what_is_not_known() {
     let (_three, _, open) = opened(&Whose::NotSaid);
     for (mut ledger, names) in [(Ledger::open(&known).unwrap(), &BTreeMap::new()), (open, &names)] {
         let before = ledger.books().sequence();
-        let mut from = Ledger::look(&other).unwrap();
+        let mut from = Ledger::open_read_only(&other).unwrap();
         let refused = ledger.take_in(&mut from, names, &note("")).unwrap_err().to_string();
         assert!(refused.contains("not said there") && refused.contains("budget unit"), "{refused}");
         assert_eq!(ledger.books().sequence(), before, "nothing was taken in");
@@ -268,11 +275,11 @@ fn released(ledger: &mut Ledger, whose: &Whose) -> Certificate {
         request,
     };
     let mut source = SystemRandom::new().unwrap();
-    let mut paying = ledger.paying(Asked { claim: Some(claim), ..asked("riders") });
+    let mut paying = ledger.paying(BudgetRequest { claim: Some(claim), ..asked("riders") });
     paying.of(whose.clone());
     let mut session = Session::open(spend(&event), &mut source, &mut paying).unwrap();
-    let noised = law.run(Private::new(vec![1.0]), &mut session).unwrap();
-    session.settle(noised, statement).unwrap().certificate().clone()
+    let noisy = law.run(Private::new(vec![1.0]), &mut session).unwrap();
+    session.settle(noisy, statement).unwrap().certificate().clone()
 }
 
 #[test]

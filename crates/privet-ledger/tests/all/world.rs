@@ -3,7 +3,7 @@
 use privet_core::{Budget, Neighbours, Relation, Unit, Whose};
 use privet_dp::account::{Cost, Event, Guarantee, guarantee};
 use privet_dp::gate::Spend;
-use privet_ledger::{Asked, Kind, Ledger, Limit, Note};
+use privet_ledger::{BudgetRequest, Kind, Ledger, Limit, Note};
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -31,9 +31,9 @@ pub fn limit(kind: Kind, epsilon: f64, delta: f64) -> Limit {
 }
 
 /// A request that claims the (ε, δ) its events prove at δ = 1e-7.
-pub fn asked(dataset: &str, event: &Event) -> Asked {
+pub fn asked(dataset: &str, event: &Event) -> BudgetRequest {
     let claim: Guarantee = guarantee(event, 1e-7).unwrap();
-    Asked {
+    BudgetRequest {
         dataset: dataset.into(),
         doing: "test".into(),
         note: note("to see"),

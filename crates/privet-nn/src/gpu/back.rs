@@ -23,11 +23,11 @@ impl Trainer<'_> {
         let targets = [device.at(&table.classes), device.at(&table.values), device.at(&self.rows)];
         let mut arguments = vec![Pointer(self.room(last))];
         arguments.extend(targets.map(Pointer));
-        arguments.push(Pointer(self.slope(last)));
+        arguments.push(Pointer(self.derivative(last)));
         arguments.extend([Short(kind), Short(net.outputs() as i32), Long(count as i64)]);
         device.run("loss_slopes", &arguments, count)?;
         for (index, op) in self.ops.iter().enumerate().skip(net.lowest).rev() {
-            let (from, to) = (self.slope(index + 1), self.slope(index));
+            let (from, to) = (self.derivative(index + 1), self.derivative(index));
             let (into, out) = (count * net.sizes[index], count * net.sizes[index + 1]);
             let (input, output) = (self.room(index), self.room(index + 1));
             let further = index > net.lowest;
@@ -103,7 +103,7 @@ impl Trainer<'_> {
                 self.add_outer(
                     sizes,
                     self.room(index),
-                    self.slope(index + 1),
+                    self.derivative(index + 1),
                     linear.weight.start,
                     linear.bias.start,
                 )
@@ -112,7 +112,8 @@ impl Trainer<'_> {
             Op::GroupNorm(norm) => {
                 // Multiplied out in either case: as many values as channels.
                 let all = (count * norm.channels) as i64;
-                let mut arguments = vec![Pointer(self.room(index)), Pointer(self.slope(index + 1))];
+                let mut arguments =
+                    vec![Pointer(self.room(index)), Pointer(self.derivative(index + 1))];
                 arguments.push(Pointer(self.device.at(&self.moments[index])));
                 arguments.extend(
                     [norm.scale.kept, norm.shift.kept].map(|start| Pointer(self.formed(start))),
@@ -151,7 +152,7 @@ impl Trainer<'_> {
         keep: bool,
     ) -> Result<(), GpuError> {
         let (places, patch) = (conv.window.places(), conv.window.patch());
-        let (seen, slopes) = (self.device.at(&self.seen[index]), self.slope(index + 1));
+        let (seen, slopes) = (self.device.at(&self.seen[index]), self.derivative(index + 1));
         if !keep {
             let sizes = (patch, conv.outputs, count * places);
             return self.add_outer(sizes, seen, slopes, conv.weight.start, conv.bias.start);

@@ -39,7 +39,7 @@ impl Trainer<'_> {
         for (index, linear) in &layers {
             let arguments = [
                 Pointer(self.room(*index)),
-                Pointer(self.slope(index + 1)),
+                Pointer(self.derivative(index + 1)),
                 Pointer(squares),
                 Short(linear.inputs as i32),
                 Short(linear.outputs as i32),
@@ -66,10 +66,10 @@ impl Trainer<'_> {
             self.weighted(place.kept, place.start, place.length, count, &self.factors)?;
         }
         for (index, linear) in &layers {
-            rows("weigh", self.slope(index + 1), linear.outputs)?;
+            rows("weigh", self.derivative(index + 1), linear.outputs)?;
             rows("wipe", self.room(*index), linear.inputs)?;
             let sizes = (linear.inputs, linear.outputs, count);
-            let (values, slopes) = (self.room(*index), self.slope(index + 1));
+            let (values, slopes) = (self.room(*index), self.derivative(index + 1));
             self.add_outer(sizes, values, slopes, linear.weight.start, linear.bias.start)?;
         }
         Ok(())

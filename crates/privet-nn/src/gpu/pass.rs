@@ -202,7 +202,7 @@ impl Trainer<'_> {
         self.device.at(&self.rooms[self.net.slots[index]])
     }
 
-    pub(super) fn slope(&self, index: usize) -> u64 {
+    pub(super) fn derivative(&self, index: usize) -> u64 {
         self.device.at(&self.slopes[self.net.slots[index]])
     }
 }

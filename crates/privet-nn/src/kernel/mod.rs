@@ -234,8 +234,8 @@ for_each_level! {
                     row[lane] = row[lane].wrapping_add(steps(input * slopes[lane]));
                 }
             }
-            for (total, slope) in row_rest.iter_mut().zip(rest) {
-                *total = total.wrapping_add(steps(input * slope));
+            for (total, derivative) in row_rest.iter_mut().zip(rest) {
+                *total = total.wrapping_add(steps(input * derivative));
             }
         }
     }
@@ -293,7 +293,7 @@ mod tests {
     fn outer_steps_are_those_of_their_rows() {
         for columns in [1, 7, 16, 33, 50] {
             let (inputs, slopes) = (numbers(5, 1), numbers(columns, 2));
-            let slopes: Vec<f32> = slopes.iter().map(|slope| slope * 1e6).collect();
+            let slopes: Vec<f32> = slopes.iter().map(|derivative| derivative * 1e6).collect();
             let mut inputs = [&inputs[..], &[0.0, f32::NAN]].concat();
             inputs[1] = 0.0;
             let mut together = vec![1_i32; inputs.len() * columns];

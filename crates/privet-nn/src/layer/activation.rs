@@ -14,8 +14,8 @@ for_each_level! {
 for_each_level! {
     /// Derivatives at the input from those at the output.
     pub(crate) fn relu_back(output: &[f32], slopes: &mut [f32]) {
-        for (slope, &value) in slopes.iter_mut().zip(output) {
-            *slope = if value > 0.0 { *slope } else { 0.0 };
+        for (derivative, &value) in slopes.iter_mut().zip(output) {
+            *derivative = if value > 0.0 { *derivative } else { 0.0 };
         }
     }
 }
@@ -31,8 +31,8 @@ for_each_level! {
 for_each_level! {
     /// Derivatives at the input from those at the output, by the factor 1 − tanh².
     pub(crate) fn tanh_back(output: &[f32], slopes: &mut [f32]) {
-        for (slope, &value) in slopes.iter_mut().zip(output) {
-            *slope *= 1.0 - value * value;
+        for (derivative, &value) in slopes.iter_mut().zip(output) {
+            *derivative *= 1.0 - value * value;
         }
     }
 }

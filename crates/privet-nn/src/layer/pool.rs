@@ -35,8 +35,8 @@ for_each_level! {
             let (slopes, chosen) = (&slopes[from..from + length], &chosen[from..from + length]);
             for pixel in 0..window.size * window.size {
                 let at = first + shift(window, pixel);
-                for ((back, &slope), &index) in out[at..at + length].iter_mut().zip(slopes).zip(chosen) {
-                    *back += if index == pixel as u32 { slope } else { 0.0 };
+                for ((back, &derivative), &index) in out[at..at + length].iter_mut().zip(slopes).zip(chosen) {
+                    *back += if index == pixel as u32 { derivative } else { 0.0 };
                 }
             }
         }
@@ -69,8 +69,8 @@ for_each_level! {
             let (from, first, length) = segment(window, number);
             for pixel in 0..window.size * window.size {
                 let at = first + shift(window, pixel);
-                for (back, slope) in out[at..at + length].iter_mut().zip(&slopes[from..from + length]) {
-                    *back += share * slope;
+                for (back, derivative) in out[at..at + length].iter_mut().zip(&slopes[from..from + length]) {
+                    *back += share * derivative;
                 }
             }
         }

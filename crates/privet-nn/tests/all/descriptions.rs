@@ -48,11 +48,11 @@ fn what_does_not_fit_is_named() {
             "layer 1 (max-pool): a side of 10 does not fit into 8 × 8 pixels",
         ),
     ] {
-        let said = refused(picture, layers, entropy);
-        assert!(said.starts_with(words), "{said}");
+        let message = refused(picture, layers, entropy);
+        assert!(message.starts_with(words), "{message}");
     }
-    let said = refused(image(0, 8, 8), vec![Layer::Flatten, linear(2)], entropy);
-    assert!(said.contains("0 channels"), "{said}");
+    let message = refused(image(0, 8, 8), vec![Layer::Flatten, linear(2)], entropy);
+    assert!(message.contains("0 channels"), "{message}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::gradients::{Examples, distance, length, singles};
 use crate::nets::{Numbers, every_kind};
-use privet_nn::{Share, Workspace};
+use privet_nn::{ScaledClip, Workspace};
 
 #[test]
 fn clipped_differences_are_those_of_the_gradients() {
@@ -82,7 +82,7 @@ fn an_exact_difference_is_that_of_its_examples_alone() {
                 let moves = Numbers(seed + 5).vector(net.trainable(), step);
                 old.iter_mut().zip(moves).for_each(|(weight, by)| *weight += by);
                 for clip in [1e-6, 0.5, 1e3] {
-                    let share = Share { clip, share: 0.7, grid: privet_nn::grid(0.8 * clip) };
+                    let share = ScaledClip { clip, share: 0.7, grid: privet_nn::grid(0.8 * clip) };
                     let mut expected = vec![0_i64; net.trainable()];
                     for index in 0..13 {
                         let batch = examples.one(&net, index);
@@ -133,8 +133,8 @@ fn both_terms_at_once_are_the_sum_of_the_two() {
             let moves = Numbers(seed + 5).vector(net.trainable(), 0.01);
             old.iter_mut().zip(moves).for_each(|(weight, by)| *weight += by);
             let grid = privet_nn::grid(1.0);
-            let own = Share { clip: 1.0, share: 0.3, grid };
-            let moved = Share { clip: 0.1, share: 0.7, grid };
+            let own = ScaledClip { clip: 1.0, share: 0.3, grid };
+            let moved = ScaledClip { clip: 0.1, share: 0.7, grid };
             let batch = examples.all(&net);
             let gradient = net.clipped_share_exact(&new, &batch, own, &mut work).unwrap();
             let difference =
@@ -143,7 +143,7 @@ fn both_terms_at_once_are_the_sum_of_the_two() {
             let both = net.clipped_terms_exact(points, &batch, [own, moved], &mut work).unwrap();
             let apart = gradient.steps.iter().zip(&difference.steps).map(|(g, h)| g + h);
             assert_eq!(both.steps, apart.collect::<Vec<i64>>(), "{name}");
-            let coarser = Share { grid: 2.0 * grid, ..moved };
+            let coarser = ScaledClip { grid: 2.0 * grid, ..moved };
             assert!(net.clipped_terms_exact(points, &batch, [own, coarser], &mut work).is_err());
         }
     }
@@ -156,20 +156,20 @@ fn a_share_that_is_none_is_refused() {
     let (_, net) = every_kind().remove(0);
     let examples = Examples::new(&net, 2, 1, 1.0);
     let (weights, batch) = (net.initial(1), examples.all(&net));
-    let good = Share { clip: 1.0, share: 0.5, grid: privet_nn::grid(1.0) };
-    let asked = |share: Share| {
+    let good = ScaledClip { clip: 1.0, share: 0.5, grid: privet_nn::grid(1.0) };
+    let asked = |share: ScaledClip| {
         net.clipped_share_exact(&weights, &batch, share, &mut Workspace::new()).is_ok()
     };
     assert!(asked(good));
     for bad in [
-        Share { grid: good.grid * 1.5, ..good },
-        Share { grid: good.grid / 8.0, ..good },
-        Share { grid: 0.0, ..good },
-        Share { grid: -good.grid, ..good },
-        Share { share: 1.5, ..good },
-        Share { share: 0.0, ..good },
-        Share { share: f64::NAN, ..good },
-        Share { clip: f64::INFINITY, ..good },
+        ScaledClip { grid: good.grid * 1.5, ..good },
+        ScaledClip { grid: good.grid / 8.0, ..good },
+        ScaledClip { grid: 0.0, ..good },
+        ScaledClip { grid: -good.grid, ..good },
+        ScaledClip { share: 1.5, ..good },
+        ScaledClip { share: 0.0, ..good },
+        ScaledClip { share: f64::NAN, ..good },
+        ScaledClip { clip: f64::INFINITY, ..good },
     ] {
         assert!(!asked(bad), "{bad:?}");
     }

@@ -75,7 +75,7 @@ fn gradients_are_finite_differences() {
                 let along: f64 = direction
                     .iter()
                     .zip(&gradient[tensor.range.clone()])
-                    .map(|(&step, &slope)| f64::from(step) * slope)
+                    .map(|(&step, &derivative)| f64::from(step) * derivative)
                     .sum();
                 let scale = 1.0 / 2048.0 / (tensor.range.len() as f32).sqrt();
                 let mut at = |sign: f32| {
@@ -116,9 +116,9 @@ fn clipped_sums_are_sums_of_clipped_gradients() {
                     *total += factor * value;
                 }
             }
-            let found =
+            let actual =
                 net.clipped_sum(&weights, &examples.all(&net), clip, &mut work).unwrap().sum;
-            let gap = distance(&found, &expected);
+            let gap = distance(&actual, &expected);
             assert!(gap <= 3e-6 * 37.0 * clip.min(lengths[36]), "{name}, clip {clip}: {gap}");
             let exact =
                 net.clipped_sum_exact(&weights, &examples.all(&net), clip, &mut work).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::gradients::Examples;
 use crate::nets::{digits, linear, net};
-use privet_nn::{Input, Layer, Loss, Net, Share, Workspace};
+use privet_nn::{Input, Layer, Loss, Net, ScaledClip, Workspace};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -47,7 +47,7 @@ fn most(net: &Net, kind: &str, count: usize) -> isize {
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
     one.install(|| {
         let batch = examples.all(net);
-        let share = Share { clip: 1.0, share: 0.5, grid: privet_nn::grid(1.0) };
+        let share = ScaledClip { clip: 1.0, share: 0.5, grid: privet_nn::grid(1.0) };
         let before = HELD.get();
         MOST.set(before);
         let mut work = Workspace::new();

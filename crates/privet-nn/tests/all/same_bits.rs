@@ -40,10 +40,10 @@ fn an_exact_sum_is_the_sum_of_its_examples_alone() {
             rows.rotate_left(7);
             rows.reverse();
             let batch = Batch::chosen(&examples.inputs, examples.targets(&net, 0..count), &rows);
-            let found = with_threads(threads, || {
+            let actual = with_threads(threads, || {
                 net.clipped_sum_exact(&weights, &batch, 0.3, &mut Workspace::new()).unwrap()
             });
-            assert_eq!(found.steps, expected, "{name}, {threads} threads");
+            assert_eq!(actual.steps, expected, "{name}, {threads} threads");
         }
     }
 }

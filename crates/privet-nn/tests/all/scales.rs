@@ -4,7 +4,7 @@
 
 use crate::gradients::{Examples, length, singles};
 use crate::nets::{Numbers, conv, image, linear, net};
-use privet_nn::{Input, Layer, Loss, Net, Share, Workspace};
+use privet_nn::{Input, Layer, Loss, Net, ScaledClip, Workspace};
 
 /// Sizes of the weights below and above the trained layer in the middle.
 const PAIRS: [(f32, f32); 12] = [
@@ -80,7 +80,7 @@ fn frozen_weights_of_any_size_keep_the_clip() {
             let old = moved(&net, &new, seed + 40, step);
             let examples = Examples::new(&net, count, seed, 1.0);
             for clip in [1e-6, 0.1, 10.0] {
-                let share = Share { clip, share: 0.9, grid: privet_nn::grid(0.95 * clip) };
+                let share = ScaledClip { clip, share: 0.9, grid: privet_nn::grid(0.95 * clip) };
                 let most = share.share * clip / share.grid;
                 let mut expected = vec![0_i64; net.trainable()];
                 for index in 0..count {
@@ -123,21 +123,21 @@ fn what_is_beyond_f32_on_the_way_is_the_difference_all_the_same() {
         let new = scaled(&net, seed, (1e-33, 1e33));
         let old = moved(&net, &new, seed + 40, 1e-3);
         let examples = Examples::new(&net, 6, seed, 1.0);
-        let share = Share { clip: 0.1, share: 0.9, grid: privet_nn::grid(0.19) };
+        let share = ScaledClip { clip: 0.1, share: 0.9, grid: privet_nn::grid(0.19) };
         let pairs = singles(&net, &new, &examples).into_iter().zip(singles(&net, &old, &examples));
         for (index, (now, then)) in pairs.enumerate() {
             let wanted: Vec<f64> = now.iter().zip(then).map(|(x, y)| x - y).collect();
             let size = length(&wanted);
             let batch = examples.one(&net, index);
-            let found = net
+            let actual = net
                 .clipped_difference_share_exact(&new, &old, &batch, share, &mut Workspace::new())
                 .unwrap();
             let clipped = 0.9 * (share.clip / size).min(1.0);
             // Gradients for either sign of the output are 0: a softmax of 1e33 has derivative 0 where it
             // is right.
-            let slope = now.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
-            beyond += usize::from(slope > 1e30 && size > 0.0);
-            for (&steps, wanted) in found.steps.iter().zip(&wanted) {
+            let derivative = now.iter().fold(0.0_f64, |most, x| most.max(x.abs()));
+            beyond += usize::from(derivative > 1e30 && size > 0.0);
+            for (&steps, wanted) in actual.steps.iter().zip(&wanted) {
                 let gap = (steps as f64 * share.grid - clipped * wanted).abs();
                 // Rounding of subtracted `f32` gradients of equal size, and one grid step.
                 let room = 1e-3 * share.clip + 2.0 * share.grid;

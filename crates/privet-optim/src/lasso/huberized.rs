@@ -37,7 +37,7 @@ pub struct Huberized<'a> {
 
 /// An approximate minimiser.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct Minimiser {
     /// The point θ.
     pub theta: Vec<f64>,
     /// Upper bound on F(θ) − min F, up to rounding.
@@ -86,26 +86,26 @@ impl Huberized<'_> {
 
     /// Returns a point whose gap is at most `wanted`, or an error with the number of steps that were
     /// not enough.
-    pub fn minimise(&self, wanted: f64, limit: u32) -> Result<Found, SolveError> {
+    pub fn minimise(&self, target: f64, limit: u32) -> Result<Minimiser, SolveError> {
         WIDTH.check(self.width)?;
         WEIGHT.check(self.weight)?;
         let solver = Accelerated { smoothness: self.smoothness(), weight: self.weight };
         let mut slope = vec![0.0; self.columns];
-        let mut best = Found { theta: vec![0.0; self.columns], gap: f64::INFINITY, steps: 0 };
+        let mut best = Minimiser { theta: vec![0.0; self.columns], gap: f64::INFINITY, steps: 0 };
         let mut seen = |step: u64, theta: &[f64]| {
             // Computing the gap costs a pass, as a step does.
             if step.is_multiple_of(8) || step == u64::from(limit) {
                 self.gradient(theta, &mut slope);
                 let gap = gap(self.weight, &slope, theta);
                 if gap < best.gap {
-                    best = Found { theta: theta.to_vec(), gap, steps: step };
+                    best = Minimiser { theta: theta.to_vec(), gap, steps: step };
                 }
             }
-            best.gap > wanted
+            best.gap > target
         };
         let gradient = |at: &[f64], out: &mut [f64]| self.gradient(at, out);
         solver.descend(vec![0.0; self.columns], u64::from(limit), gradient, &mut seen);
-        if best.gap <= wanted { Ok(best) } else { Err(SolveError::NotCertified { limit }) }
+        if best.gap <= target { Ok(best) } else { Err(SolveError::NotCertified { limit }) }
     }
 }
 

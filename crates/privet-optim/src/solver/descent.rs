@@ -79,10 +79,10 @@ impl<'a> Counters<'a> {
         if self.evaluations >= LIMIT {
             return Err(SolveError::NotCertified { limit: LIMIT });
         }
-        let found = evaluate(problem, point, precise)?;
+        let evaluation = evaluate(problem, point, precise)?;
         self.evaluations += 1;
         if let Some(monitor) = self.options.monitor {
-            let gradient_norm = norm(&found.residual(problem.penalty).vector);
+            let gradient_norm = norm(&evaluation.residual(problem.penalty).vector);
             let progress = Progress {
                 iteration: self.evaluations,
                 gradient_norm,
@@ -93,7 +93,7 @@ impl<'a> Counters<'a> {
                 return Err(SolveError::Stopped);
             }
         }
-        Ok(found)
+        Ok(evaluation)
     }
 }
 

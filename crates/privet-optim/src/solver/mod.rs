@@ -20,17 +20,17 @@
 mod active;
 mod certificate;
 mod descent;
+mod external;
 mod lbfgs;
 mod model;
 mod newton;
 mod newton_cg;
-mod outside;
 mod penalty;
 mod point;
 mod proximal;
 
 pub use certificate::{Certified, Sizes};
-pub use outside::{Objective, OutsideOptimizer, minimise_with};
+pub use external::{Objective, OutsideOptimizer, minimise_with};
 pub use penalty::{BALL_RADIUS, GROUP_WEIGHT, L1_WEIGHT, L2_WEIGHT, Penalty, SIMPLEX_TOTAL};
 
 use crate::Loss;

@@ -119,10 +119,10 @@ proptest! {
         let mut expected = exact::squared_gradient(&x, &y, &theta, columns);
         add_scaled(&mut expected, ridge, &point);
         for precise in [false, true] {
-            let found = evaluate(&problem, Point::new(point.clone()), precise).unwrap();
+            let evaluation = evaluate(&problem, Point::new(point.clone()), precise).unwrap();
             // The reference is rounded to f64, and so is the double-double gradient here.
             let rounding = if precise { 2.3e-16 * norm(&expected) } else { 0.0 };
-            prop_assert!(gap(&found.gradient, &expected) <= found.error + rounding, "{precise}");
+            prop_assert!(gap(&evaluation.gradient, &expected) <= evaluation.error + rounding, "{precise}");
         }
     }
 
@@ -160,11 +160,11 @@ proptest! {
             .with_linear(&linear)
             .with_penalty(&penalty);
         let tolerance = 10f64.powf(fine);
-        let found = minimise(&problem, tolerance, &SolverOptions::default()).unwrap();
-        prop_assert!(found.gradient_norm_bound() <= tolerance);
+        let minimiser = minimise(&problem, tolerance, &SolverOptions::default()).unwrap();
+        prop_assert!(minimiser.gradient_norm_bound() <= tolerance);
         // No allowed point is lower than strong convexity implies: with ρ the certified subgradient at
         // θ′, F(z) ≥ F(θ′) − γ‖z − θ′‖ + (λ/2)‖z − θ′‖².
-        let theta = found.theta();
+        let theta = minimiser.theta();
         let total = |z: &[f64]| problem.value_and_gradient(z).unwrap().0 + penalty.value(z);
         let at = total(theta);
         let convexity = problem.ridge + penalty.convexity();
@@ -190,8 +190,8 @@ proptest! {
         let records = InMemory::new(&matrix, &labels).unwrap();
         let problem = Problem::new(&records, LOSSES[which], 10f64.powf(ridge)).with_linear(&linear);
         let options = SolverOptions { method, ..SolverOptions::default() };
-        let found = minimise(&problem, 1.0 / 400.0, &options).unwrap();
-        prop_assert!(found.gradient_norm_bound() <= 1.0 / 400.0);
+        let minimiser = minimise(&problem, 1.0 / 400.0, &options).unwrap();
+        prop_assert!(minimiser.gradient_norm_bound() <= 1.0 / 400.0);
     }
 }
 
@@ -205,10 +205,10 @@ fn fine_tolerances_are_met_in_double_double() {
         for method in [Method::Newton, Method::Lbfgs, Method::NewtonCg] {
             let options = SolverOptions { method, ..SolverOptions::default() };
             for tolerance in [4000.0 * 1e-13, 4000.0 * 1e-16, 1e-20] {
-                let found = minimise(&problem, tolerance, &options).unwrap();
-                println!("{loss:?} {method:?} {tolerance:e}: {} passes", found.evaluations());
-                assert!(found.precise() && found.gradient_norm_bound() <= tolerance);
-                let (theta, tail) = (found.theta().to_vec(), found.tail().to_vec());
+                let minimiser = minimise(&problem, tolerance, &options).unwrap();
+                println!("{loss:?} {method:?} {tolerance:e}: {} passes", minimiser.evaluations());
+                assert!(minimiser.precise() && minimiser.gradient_norm_bound() <= tolerance);
+                let (theta, tail) = (minimiser.theta().to_vec(), minimiser.tail().to_vec());
                 assert!(tail.iter().zip(&theta).all(|(l, h)| l.abs() <= 1.2e-16 * h.abs()));
                 // Evaluated again from scratch.
                 let again = evaluate(&problem, Point { theta, tail }, true).unwrap();
@@ -229,10 +229,10 @@ fn fine_tolerances_are_met_with_penalties() {
             let problem =
                 Problem::new(&records, loss, 0.7).with_linear(&linear).with_penalty(&penalty);
             for tolerance in [1e-10, 1e-13, 1e-18] {
-                let found = minimise(&problem, tolerance, &SolverOptions::default()).unwrap();
-                println!("{loss:?} {penalty:?} {tolerance:e}: {} passes", found.evaluations());
-                assert!(found.gradient_norm_bound() <= tolerance);
-                assert!(found.distance_bound() <= tolerance / 0.7 + 1e-15);
+                let minimiser = minimise(&problem, tolerance, &SolverOptions::default()).unwrap();
+                println!("{loss:?} {penalty:?} {tolerance:e}: {} passes", minimiser.evaluations());
+                assert!(minimiser.gradient_norm_bound() <= tolerance);
+                assert!(minimiser.distance_bound() <= tolerance / 0.7 + 1e-15);
             }
         }
     }
@@ -269,9 +269,10 @@ fn rounding_to_a_grid_uses_the_tail() {
     let (matrix, labels, linear) = table(5, 200, 4, false);
     let records = InMemory::new(&matrix, &labels).unwrap();
     let problem = Problem::new(&records, Loss::Logistic, 1.0).with_linear(&linear);
-    let found = minimise(&problem, 1e-22, &SolverOptions::default()).unwrap();
+    let minimiser = minimise(&problem, 1e-22, &SolverOptions::default()).unwrap();
     let step = 2f64.powi(-30);
-    for ((rounded, theta), tail) in found.round_to(step).iter().zip(found.theta()).zip(found.tail())
+    for ((rounded, theta), tail) in
+        minimiser.round_to(step).iter().zip(minimiser.theta()).zip(minimiser.tail())
     {
         assert_eq!((rounded / step).fract(), 0.0);
         let off = DoubleDouble::new(*theta, *tail) - DoubleDouble::from(*rounded);
@@ -289,9 +290,9 @@ fn degenerate_tables_are_solved() {
         let problem = Problem::new(&records, Loss::Logistic, 2.0).with_linear(&linear);
         for method in [Method::Auto, Method::Newton, Method::Lbfgs, Method::NewtonCg] {
             let options = SolverOptions { method, ..SolverOptions::default() };
-            let found = minimise(&problem, 1e-9, &options).unwrap();
+            let minimiser = minimise(&problem, 1e-9, &options).unwrap();
             if rows == 0 {
-                assert!(found.theta().iter().all(|t| (t + 1.5).abs() < 1e-9));
+                assert!(minimiser.theta().iter().all(|t| (t + 1.5).abs() < 1e-9));
             }
         }
     }
@@ -378,15 +379,15 @@ fn outside_answers_are_not_believed() {
     let records = InMemory::new(&matrix, &labels).unwrap();
     let problem = Problem::new(&records, Loss::Logistic, 0.5);
     for lie in [vec![], vec![f64::NAN; 4], vec![1e6; 4], vec![0.0; 4], vec![1e300; 4]] {
-        let found =
+        let minimiser =
             minimise_with(&problem, 1e-4, &SolverOptions::default(), &mut Liar(lie)).unwrap();
-        assert!(found.gradient_norm_bound() <= 1e-4);
+        assert!(minimiser.gradient_norm_bound() <= 1e-4);
     }
     let far = [1e308, -1e308, 1e308, 1e308];
     for penalty in [Penalty::None, Penalty::L1 { weight: 1.0 }, Penalty::Ball { radius: 1.0 }] {
         let options = SolverOptions { start: Some(&far), ..SolverOptions::default() };
-        let found = minimise(&problem.with_penalty(&penalty), 1e-4, &options).unwrap();
-        assert!(found.gradient_norm_bound() <= 1e-4);
+        let minimiser = minimise(&problem.with_penalty(&penalty), 1e-4, &options).unwrap();
+        assert!(minimiser.gradient_norm_bound() <= 1e-4);
     }
 }
 
@@ -437,12 +438,12 @@ impl Records for Repeated<'_> {
     fn look_at_grid(&mut self, radius: f64) {
         self.rows.look_at_grid(radius);
     }
-    fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError> {
-        self.rows.exact(question)
+    fn exact(&self, query: &Exact) -> Result<ExactAnswer, RecordsError> {
+        self.rows.exact(query)
     }
-    fn inner(&self, question: &Inner) -> Result<InnerAnswer, RecordsError> {
+    fn inner(&self, query: &Inner) -> Result<InnerAnswer, RecordsError> {
         let times = self.times as f64;
-        let mut answer = self.rows.inner(question)?;
+        let mut answer = self.rows.inner(query)?;
         match &mut answer {
             InnerAnswer::Gradient(sum) => {
                 sum.value *= times;

@@ -275,7 +275,7 @@ mod tests {
     use proptest::prelude::*;
 
     /// Two cells, a number that can be missing, one that cannot, the label, a share; the marker last.
-    fn question(products: bool) -> Described {
+    fn query(products: bool) -> Described {
         let number = |column, missing| Slot::Number { column, missing, bins: 4 };
         let slots = vec![
             Slot::Cells { first: 0, count: 2 },
@@ -287,9 +287,9 @@ mod tests {
         Described { marker: 5, rows: true, slots, products }
     }
 
-    fn units(question: &Described, matrix: &Matrix, labels: &[f64]) -> Vec<i128> {
+    fn units(query: &Described, matrix: &Matrix, labels: &[f64]) -> Vec<i128> {
         let records = InMemory::new(matrix, labels).unwrap();
-        records.sum(question).unwrap().into_units().unwrap()
+        records.sum(query).unwrap().into_units().unwrap()
     }
 
     #[test]
@@ -300,8 +300,8 @@ mod tests {
             [1.0, 1.0, 1.0, 0.0, 1.0, 0.0],
         ];
         let matrix = Matrix::Dense(DenseMatrix::new(rows.concat(), 3, 6));
-        let question = question(true);
-        let found = units(&question, &matrix, &[0.25, 1.0, -1.0]);
+        let query = query(true);
+        let found = units(&query, &matrix, &[0.25, 1.0, -1.0]);
         let found: Vec<f64> = found.iter().map(|k| *k as f64 * Described::UNIT).collect();
         let expected: Vec<f64> = [
             &[2.0][..],
@@ -315,7 +315,7 @@ mod tests {
         ]
         .concat();
         assert_eq!(found, expected);
-        assert_eq!(question.length(), expected.len());
+        assert_eq!(query.length(), expected.len());
     }
 
     fn any_rows() -> impl Strategy<Value = Vec<([f32; 6], f64)>> {
@@ -353,28 +353,28 @@ mod tests {
     proptest! {
         #[test]
         fn agrees_with_records_one_by_one(rows in any_rows(), products in any::<bool>()) {
-            let question = question(products);
+            let query = query(products);
             let (matrix, labels) = dense(&rows);
-            let whole = units(&question, &matrix, &labels);
-            let mut total = vec![0_i128; question.length()];
+            let whole = units(&query, &matrix, &labels);
+            let mut total = vec![0_i128; query.length()];
             for row in rows.iter().rev() {
                 let (matrix, labels) = dense(&[*row]);
-                let one = units(&question, &matrix, &labels);
+                let one = units(&query, &matrix, &labels);
                 total.iter_mut().zip(one).for_each(|(total, own)| *total += own);
             }
             prop_assert_eq!(&whole, &total);
-            prop_assert_eq!(&whole, &units(&question, &sparse(&rows), &labels));
+            prop_assert_eq!(&whole, &units(&query, &sparse(&rows), &labels));
         }
 
         /// For any content of a row, also far outside of an encoder's range.
         #[test]
         fn parts_are_as_they_are_said_to_be(rows in any_rows()) {
-            let question = question(true);
+            let query = query(true);
             for row in &rows {
                 let (matrix, labels) = dense(&[*row]);
-                let found = units(&question, &matrix, &labels);
+                let found = units(&query, &matrix, &labels);
                 let mut at = 0;
-                for part in question.parts() {
+                for part in query.parts() {
                     let one = i128::from(ONE);
                     match part {
                         Part::OneOf(count) => {

@@ -13,7 +13,7 @@
 //! its sums.
 
 use super::memory::{Norms, norms_of, off_grid};
-use super::question::Answering;
+use super::query::SumBackEnd;
 use super::table::other_target;
 use super::{
     Block, Exact, ExactAnswer, Inner, InnerAnswer, Labels, Records, RecordsError, Statistic, Table,
@@ -228,7 +228,7 @@ impl Table for OnDisk {
         true
     }
 
-    fn less(&self, centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
+    fn recentred(&self, centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
         Ok(Box::new(Moved { disk: self, centre: centre.clone() }))
     }
 }
@@ -347,7 +347,7 @@ impl Labelled<'_> {
     }
 }
 
-impl Answering for Labelled<'_> {
+impl SumBackEnd for Labelled<'_> {
     fn answer<S: Statistic>(&self, statistic: &S) -> Result<S::Sum, RecordsError> {
         let (rows, columns) = (self.rows(), self.columns());
         let grain = statistic.grain(columns);
@@ -408,12 +408,12 @@ impl Records for Labelled<'_> {
         self.grid = off.is_ok().then_some(unit);
     }
 
-    fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError> {
-        question.put(self)
+    fn exact(&self, query: &Exact) -> Result<ExactAnswer, RecordsError> {
+        query.put(self)
     }
 
-    fn inner(&self, question: &Inner) -> Result<InnerAnswer, RecordsError> {
-        question.put(self)
+    fn inner(&self, query: &Inner) -> Result<InnerAnswer, RecordsError> {
+        query.put(self)
     }
 }
 

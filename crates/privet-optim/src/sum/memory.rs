@@ -2,7 +2,7 @@
 //! [`super::pieces`] prescribes.
 
 use super::exact::ExactPlan;
-use super::question::Answering;
+use super::query::SumBackEnd;
 use super::{
     Block, Exact, ExactAnswer, Inner, InnerAnswer, Records, RecordsError, Statistic, pieces,
 };
@@ -181,7 +181,7 @@ impl Kernel for RowNorms<'_> {
     }
 }
 
-impl Answering for InMemory<'_> {
+impl SumBackEnd for InMemory<'_> {
     fn answer<S: Statistic>(&self, statistic: &S) -> Result<S::Sum, RecordsError> {
         let columns = self.features.columns();
         let whole = self.whole();
@@ -226,11 +226,11 @@ impl Records for InMemory<'_> {
         self.grid = (!off_grid(self.features, unit)).then_some(unit);
     }
 
-    fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError> {
-        question.put(self)
+    fn exact(&self, query: &Exact) -> Result<ExactAnswer, RecordsError> {
+        query.put(self)
     }
 
-    fn inner(&self, question: &Inner) -> Result<InnerAnswer, RecordsError> {
-        question.put(self)
+    fn inner(&self, query: &Inner) -> Result<InnerAnswer, RecordsError> {
+        query.put(self)
     }
 }

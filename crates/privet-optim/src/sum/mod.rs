@@ -15,41 +15,41 @@
 
 mod block;
 mod carried;
-mod carrying;
 mod curvature;
 mod described;
 mod disk;
-mod elsewhere;
 mod exact;
 mod gradient;
 mod gram;
 mod hessian;
-mod less;
 mod memory;
+mod message;
 mod occupied;
 pub mod pieces;
-mod question;
+mod query;
+mod recentring;
 mod remote;
+mod remote_query;
 mod softmax;
 mod table;
 
 pub use block::Block;
 pub use carried::Carried;
-pub use carrying::Question;
 pub use curvature::ExactCurvature;
 pub use described::{Described, Part, Slot};
 pub use disk::OnDisk;
-pub use elsewhere::{Asking, Kept, answered, merged, rows_at};
 pub(crate) use exact::exponent_above;
 pub use exact::{ExactGradient, ExactSum};
 pub use gradient::{Gradient, GradientSum, LossAndGradient, PreciseGradient, PreciseSum};
 pub use gram::ExactGram;
 pub use hessian::{Hessian, HessianDiagonal, HessianVector};
-pub use less::Less;
 pub use memory::InMemory;
+pub use message::RemoteQuery;
 pub use occupied::Occupied;
-pub use question::{Asked, Exact, ExactAnswer, Inner, InnerAnswer, Labels, Sums};
+pub use query::{Exact, ExactAnswer, Inner, InnerAnswer, Labels, Summable, Sums};
+pub use recentring::Recentring;
 pub use remote::{Elsewhere, Remote};
+pub use remote_query::{QueryKind, RemoteRows, answered, merged, rows_at};
 pub use softmax::SoftmaxGradient;
 pub use table::Table;
 
@@ -109,9 +109,9 @@ pub trait Records: Send + Sync {
     /// check again; a feature off the grid is left for them to find.
     fn look_at_grid(&mut self, radius: f64);
     /// A sum that is released.
-    fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError>;
+    fn exact(&self, query: &Exact) -> Result<ExactAnswer, RecordsError>;
     /// A sum within a solver, not released.
-    fn inner(&self, question: &Inner) -> Result<InnerAnswer, RecordsError>;
+    fn inner(&self, query: &Inner) -> Result<InnerAnswer, RecordsError>;
 }
 
 /// The reason records could not be summed or set up. Names places, never values.

@@ -1,16 +1,16 @@
 //! The back end of other machines: a table whose rows are summed where they are, never fetched.
 //!
-//! An implementation of [`Elsewhere`] sends a [`Question`] to the machines that keep the rows and
+//! An implementation of [`Elsewhere`] sends a [`RemoteQuery`] to the machines that keep the rows and
 //! returns the parts of the answer. Here they are merged: exact sums as they come, others in the order
 //! of their pieces, so that a model has the same bits as from memory. Each part is checked to answer
-//! this very query, and to be of its piece or its rows ([`Question`]). The rows of the parts of a sum
+//! this very query, and to be of its piece or its rows ([`RemoteQuery`]). The rows of the parts of a sum
 //! are checked by their number and by a sum of checksums of the rows (`block::print_of_rows`), so that
 //! an engine that counts some twice, or leaves some out, by accident is detected. Noise is drawn by the
 //! holder of this table, and nowhere else.
 
 use super::carried::Carried;
-use super::carrying::Question;
-use super::elsewhere::{Asking, Counted, Kept, Merging, answers, odd, unaccepted};
+use super::message::RemoteQuery;
+use super::remote_query::{Counted, Merging, QueryKind, RemoteRows, answers, odd, unaccepted};
 use super::{Exact, ExactAnswer, Inner, InnerAnswer, Labels, Records, RecordsError, Table, pieces};
 use crate::loss::Loss;
 use privet_data::Dataset;
@@ -22,15 +22,15 @@ use std::time::SystemTime;
 
 /// Machines that keep rows.
 pub trait Elsewhere: Send + Sync {
-    /// Returns the parts of the answer: for an [`Asking::Inner`] one for each piece, in their order;
-    /// for an [`Asking::Rows`] in the order of the rows.
-    fn ask(&self, question: &Question) -> Result<Vec<Vec<u8>>, RecordsError>;
+    /// Returns the parts of the answer: for an [`QueryKind::Inner`] one for each piece, in their order;
+    /// for an [`QueryKind::Rows`] in the order of the rows.
+    fn ask(&self, query: &RemoteQuery) -> Result<Vec<Vec<u8>>, RecordsError>;
 }
 
 /// A table on other machines; each row was checked there against the plan's admission rule.
 pub struct Remote<E> {
     elsewhere: E,
-    kept: Kept,
+    kept: RemoteRows,
     /// The number of the table in its queries, and the number of queries so far.
     number: u64,
     asked: AtomicU64,
@@ -45,17 +45,17 @@ impl<E> std::fmt::Debug for Remote<E> {
 impl<E: Elsewhere> Remote<E> {
     /// The table of rows with these facts. The machines that keep them must have checked each by the
     /// plan's own rule.
-    pub fn new(elsewhere: E, kept: Kept) -> Self {
+    pub fn new(elsewhere: E, kept: RemoteRows) -> Self {
         let number = RandomState::new().hash_one((std::process::id(), SystemTime::now()));
         Self { elsewhere, kept, number, asked: AtomicU64::new(0) }
     }
 
     /// Sends a query; returns it with the parts of the answer as they came.
-    fn ask(&self, asking: Asking) -> Result<(Question, Vec<Vec<u8>>), RecordsError> {
+    fn ask(&self, asking: QueryKind) -> Result<(RemoteQuery, Vec<Vec<u8>>), RecordsError> {
         let number = self.asked.fetch_add(1, Ordering::Relaxed);
-        let question = Question::new(self.number, number, asking)?;
-        let parts = self.elsewhere.ask(&question)?;
-        Ok((question, parts))
+        let query = RemoteQuery::new(self.number, number, asking)?;
+        let parts = self.elsewhere.ask(&query)?;
+        Ok((query, parts))
     }
 
     /// The machines that keep the rows.
@@ -129,8 +129,8 @@ impl<E: Elsewhere> Table for Remote<E> {
         if !places.is_sorted() || places.last().is_some_and(|last| *last >= self.kept.rows()) {
             return Err(RecordsError::BackEnd("no such row".into()));
         }
-        let (question, parts) = self.ask(Asking::Rows { places: places.to_vec() })?;
-        let found = question.all_opened(&parts)?;
+        let (query, parts) = self.ask(QueryKind::Rows { places: places.to_vec() })?;
+        let found = query.all_opened(&parts)?;
         let blocks: Vec<&[u8]> = found.iter().map(|(_, block)| *block).collect();
         let rows = block::from_bytes(&blocks).map_err(|_| odd())?;
         let fits = rows.rows() == places.len()
@@ -147,7 +147,7 @@ impl<E: Elsewhere> Table for Remote<E> {
         true
     }
 
-    fn less(&self, centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
+    fn recentred(&self, centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
         Ok(Box::new(self.view(Some(centre.clone()))))
     }
 
@@ -196,7 +196,7 @@ struct Labelled<'a, E> {
 }
 
 impl<E: Elsewhere> Labelled<'_, E> {
-    fn ask(&self, asking: Asking) -> Result<(Question, Vec<Vec<u8>>), RecordsError> {
+    fn ask(&self, asking: QueryKind) -> Result<(RemoteQuery, Vec<Vec<u8>>), RecordsError> {
         self.view.table.ask(asking)
     }
 }
@@ -227,32 +227,30 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
     }
 
     fn labels_accepted(&self, loss: Loss) -> bool {
-        let asking = Asking::Unaccepted { labels: self.labels.clone(), loss };
+        let asking = QueryKind::Unaccepted { labels: self.labels.clone(), loss };
         let refused =
-            self.ask(asking).and_then(|(question, parts)| unaccepted(&answers(&question, &parts)?));
+            self.ask(asking).and_then(|(query, parts)| unaccepted(&answers(&query, &parts)?));
         refused == Ok(0)
     }
 
     /// Each exact sum checks the grid itself, where the rows are.
     fn look_at_grid(&mut self, _radius: f64) {}
 
-    fn exact(&self, question: &Exact) -> Result<ExactAnswer, RecordsError> {
+    fn exact(&self, query: &Exact) -> Result<ExactAnswer, RecordsError> {
         let (labels, moved) = (self.labels.clone(), self.view.moved.clone());
-        let (asked, parts) =
-            self.ask(Asking::Exact { labels, moved, question: question.clone() })?;
+        let (asked, parts) = self.ask(QueryKind::Exact { labels, moved, query: query.clone() })?;
         let parts = answers(&asked, &parts)?;
         if Counted::of_all(&parts)? != self.view.table.kept.counted() {
             return Err(odd());
         }
-        question.put(&Merging { parts: &parts, columns: self.columns() })
+        query.put(&Merging { parts: &parts, columns: self.columns() })
     }
 
-    fn inner(&self, question: &Inner) -> Result<InnerAnswer, RecordsError> {
+    fn inner(&self, query: &Inner) -> Result<InnerAnswer, RecordsError> {
         let (labels, moved) = (self.labels.clone(), self.view.moved.clone());
         let (rows, columns) = (self.rows(), self.columns());
-        let count = pieces::pieces(rows, columns, question.bytes(columns));
-        let asking =
-            Asking::Inner { labels, moved, question: question.clone(), rows, pieces: count };
+        let count = pieces::pieces(rows, columns, query.bytes(columns));
+        let asking = QueryKind::Inner { labels, moved, query: query.clone(), rows, pieces: count };
         let (asked, parts) = self.ask(asking)?;
         let found = asked.all_opened(&parts)?;
         let as_cut = |(piece, (place, part)): (usize, &(usize, &[u8]))| {
@@ -266,6 +264,6 @@ impl<E: Elsewhere> Records for Labelled<'_, E> {
         {
             return Err(odd());
         }
-        question.put(&Merging { parts: &parts, columns })
+        query.put(&Merging { parts: &parts, columns })
     }
 }

@@ -36,13 +36,13 @@ pub trait Table: Send + Sync {
         false
     }
 
-    /// True if [`Table::less`] is implemented.
+    /// True if [`Table::recentred`] is implemented.
     fn offers_less(&self) -> bool {
         false
     }
 
     /// The same rows minus a public vector, with one more column ([`Centre::rows`]).
-    fn less(&self, _centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
+    fn recentred(&self, _centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
         Err(RecordsError::BackEnd("rows less a vector are not offered".into()))
     }
 
@@ -86,7 +86,7 @@ impl Table for Dataset {
         true
     }
 
-    fn less(&self, centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
+    fn recentred(&self, centre: &Centre) -> Result<Box<dyn Table + '_>, RecordsError> {
         Ok(Box::new(Dataset {
             features: centre.rows(&self.features),
             target: self.target.clone(),

@@ -70,9 +70,9 @@ proptest! {
         prop_assert!(close(&high, &gradient));
         prop_assert!(close(&[precise.absolute], &[sum.absolute]));
 
-        let found = records.sum(&Hessian { loss, theta: theta.clone(), stride: 1 }).unwrap();
+        let actual = records.sum(&Hessian { loss, theta: theta.clone(), stride: 1 }).unwrap();
         for j in 0..columns {
-            prop_assert!(close(&found[j * columns + j..(j + 1) * columns],
+            prop_assert!(close(&actual[j * columns + j..(j + 1) * columns],
                 &hessian[j * columns + j..(j + 1) * columns]));
         }
         let diagonal = records.sum(&HessianDiagonal { loss, theta: theta.clone() }).unwrap();
@@ -83,8 +83,8 @@ proptest! {
                 .map(|k| hessian[j.min(k) * columns + j.max(k)] * direction[k])
                 .sum())
             .collect();
-        let found = records.sum(&HessianVector { loss, theta, direction }).unwrap();
-        prop_assert!(close(&found, &product));
+        let actual = records.sum(&HessianVector { loss, theta, direction }).unwrap();
+        prop_assert!(close(&actual, &product));
         prop_assert_eq!(records.sum(&Count).unwrap(), rows as u64);
     }
 
@@ -163,15 +163,15 @@ fn the_radius_bounds_every_row() {
 
 #[test]
 fn questions_travel_as_text() {
-    let question = ExactGradient {
+    let query = ExactGradient {
         loss: Loss::HuberSvm { h: 0.1 },
         theta: vec![0.1, -2.0],
         radius: 1.0,
         slope: 1.0,
     };
-    let text = serde_json::to_string(&question).unwrap();
-    assert_eq!(serde_json::from_str::<ExactGradient>(&text).unwrap(), question);
-    let question = Gradient(LossAndGradient { loss: Loss::Logistic, theta: vec![1.0 / 3.0] });
-    let text = serde_json::to_string(&question).unwrap();
-    assert_eq!(serde_json::from_str::<Gradient>(&text).unwrap(), question);
+    let text = serde_json::to_string(&query).unwrap();
+    assert_eq!(serde_json::from_str::<ExactGradient>(&text).unwrap(), query);
+    let query = Gradient(LossAndGradient { loss: Loss::Logistic, theta: vec![1.0 / 3.0] });
+    let text = serde_json::to_string(&query).unwrap();
+    assert_eq!(serde_json::from_str::<Gradient>(&text).unwrap(), query);
 }

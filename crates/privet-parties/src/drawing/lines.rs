@@ -1,7 +1,7 @@
 //! Connections between servers: one to each for writing, one from each for reading.
 
 use crate::agreement::hex;
-use crate::doors::Seat;
+use crate::connection_limits::Seat;
 use crate::tls::{Connections, Inward, Stream};
 use privet_core::printable;
 use privet_joint::pipe;
@@ -95,7 +95,7 @@ pub(crate) enum Event {
 /// Reasons to stop using the connections.
 pub(super) enum Lost {
     /// A connection broke.
-    Line(String),
+    Transport(String),
     /// A server said that the run is over, or deviated from the protocol in a way that ends it.
     Told(String),
 }
@@ -110,7 +110,7 @@ pub(super) struct Met {
 
 /// State of reading from one server.
 #[derive(Default)]
-struct Ear {
+struct Reader {
     /// Number of its connection; 0 if there is none.
     connection: u64,
     said: VecDeque<(u8, Zeroizing<Vec<u8>>)>,
@@ -127,7 +127,7 @@ pub(super) struct Lines {
     connections: Connections,
     inbox: Sender<Event>,
     events: Receiver<Event>,
-    ears: Vec<Ear>,
+    ears: Vec<Reader>,
     mouths: Vec<Writer>,
     number: u64,
     pulse: Instant,
@@ -164,7 +164,7 @@ impl Lines {
         inbox: Sender<Event>,
         events: Receiver<Event>,
     ) -> Self {
-        let ears = names.iter().map(|_| Ear::default()).collect();
+        let ears = names.iter().map(|_| Reader::default()).collect();
         let mouths = names.iter().map(|_| Writer::default()).collect();
         let pulse = Instant::now();
         Self {
@@ -225,9 +225,9 @@ impl Lines {
                 let _ = stream.conn.complete_io(&mut stream.sock);
             }
         }
-        for ear in &mut self.ears {
-            ear.words = None;
-            ear.said.clear();
+        for reader in &mut self.ears {
+            reader.words = None;
+            reader.said.clear();
         }
     }
 
@@ -266,7 +266,7 @@ impl Lines {
             Event::Came(Came { place, stream, seat }) => {
                 self.number += 1;
                 let (number, inbox) = (self.number, self.inbox.clone());
-                self.ears[place] = Ear { connection: number, ..Ear::default() };
+                self.ears[place] = Reader { connection: number, ..Reader::default() };
                 std::thread::spawn(move || {
                     let _seat = seat;
                     let mut stream = stream;
@@ -285,7 +285,7 @@ impl Lines {
                 Ok(Some(place))
             }
             Event::Gone(place, number) if self.ears[place].connection == number => {
-                self.ears[place] = Ear::default();
+                self.ears[place] = Reader::default();
                 Ok(Some(place))
             }
             Event::Frame(place, number, kind, bytes) if self.ears[place].connection == number => {
@@ -308,18 +308,18 @@ impl Lines {
         }
         let name = &self.names[place];
         let odd = |_| Lost::Told(format!("server {name} sent something that is no message"));
-        let ear = &mut self.ears[place];
+        let reader = &mut self.ears[place];
         match serde_json::from_slice(&bytes).map_err(odd)? {
             Say::Pulse => {}
-            hello @ Say::Hello { .. } => ear.hello = Some(hello),
-            Say::Met { words } => ear.words = Some(words),
+            hello @ Say::Hello { .. } => reader.hello = Some(hello),
+            Say::Met { words } => reader.words = Some(words),
             Say::Ended { why } => {
                 return Err(Lost::Told(format!(
                     "server {name} ended the run: {}",
                     printable(why.trim_start_matches(&format!("server {name} ended the run: ")))
                 )));
             }
-            Say::Begin { .. } | Say::Have { .. } => ear.said.push_back((kind, bytes)),
+            Say::Begin { .. } | Say::Have { .. } => reader.said.push_back((kind, bytes)),
         }
         Ok(())
     }
@@ -400,8 +400,8 @@ impl Lines {
     /// Digest of every server's identifier in order; `None` until all were received.
     fn words(&self, own: &Say) -> Option<String> {
         let mut hash = Sha256::new();
-        for (place, ear) in self.ears.iter().enumerate() {
-            let hello = if place == self.place { Some(own) } else { ear.hello.as_ref() };
+        for (place, reader) in self.ears.iter().enumerate() {
+            let hello = if place == self.place { Some(own) } else { reader.hello.as_ref() };
             let Say::Hello { word, .. } = hello? else { return None };
             hash.update(word.len().to_le_bytes());
             hash.update(word);
@@ -413,7 +413,7 @@ impl Lines {
     fn whole(&self, changed: Option<usize>) -> Result<(), Lost> {
         match changed {
             Some(place) => {
-                Err(Lost::Line(format!("the line to server {} broke", self.name(place))))
+                Err(Lost::Transport(format!("the line to server {} broke", self.name(place))))
             }
             None => Ok(()),
         }
@@ -421,7 +421,7 @@ impl Lines {
 
     fn go_on(&mut self, over: &dyn Fn() -> bool) -> Result<(), Lost> {
         if over() {
-            return Err(Lost::Line("the run is over".into()));
+            return Err(Lost::Transport("the run is over".into()));
         }
         let changed = self.next()?;
         self.whole(changed)

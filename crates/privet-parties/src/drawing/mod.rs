@@ -44,7 +44,7 @@ const AFTERWARDS: Duration = Duration::from_secs(2);
 /// Reasons for the end of a meeting.
 enum Trouble {
     /// A connection broke: the servers meet again.
-    Line(String),
+    Transport(String),
     /// The run is over.
     End(String),
 }
@@ -52,7 +52,7 @@ enum Trouble {
 impl From<Lost> for Trouble {
     fn from(lost: Lost) -> Self {
         match lost {
-            Lost::Line(why) => Self::Line(why),
+            Lost::Transport(why) => Self::Transport(why),
             Lost::Told(why) => Self::End(why),
         }
     }
@@ -88,7 +88,7 @@ impl Drawer {
         tell: Arc<dyn Fn(&str) + Send + Sync>,
     ) -> Self {
         let place = server.agreement().server(server.name()).unwrap_or_default();
-        let names = server.agreement().servers.iter().map(|one| one.name.clone()).collect();
+        let names = server.agreement().servers.iter().map(|server| server.name.clone()).collect();
         let lines = Lines::new(place, names, connections, inbox, events);
         let drawings = server.drawings().unwrap_or_default();
         Self { server, engine, lines, drawings, place, tell }
@@ -101,7 +101,7 @@ impl Drawer {
         while !self.server.is_over() {
             match self.meeting(&mut since) {
                 Ok(()) => return,
-                Err(Trouble::Line(why)) => {
+                Err(Trouble::Transport(why)) => {
                     if !self.server.noise_is_ready() && told != why {
                         (self.tell)(&format!("noise: {why}; the servers meet again"));
                         told = why;
@@ -223,7 +223,7 @@ impl Drawer {
     /// Checks another server's first message; a mistake that its operator can correct is retried.
     fn check(&self, place: usize, hello: &Say) -> Result<(), Trouble> {
         let Say::Hello { agreement, protocol, clock, .. } = hello else {
-            return Err(Trouble::Line("a server did not greet".into()));
+            return Err(Trouble::Transport("a server did not greet".into()));
         };
         let (own, other) = (self.server.name(), self.lines.name(place));
         if *agreement != self.server.agreement().digest() {
@@ -232,14 +232,14 @@ impl Drawer {
             )));
         }
         if *protocol != pipe::PROTOCOL {
-            return Err(Trouble::Line(format!(
+            return Err(Trouble::Transport(format!(
                 "servers {own} and {other} draw noise by different protocols ({} and {protocol}): both need the same \
                  version of privet",
                 pipe::PROTOCOL
             )));
         }
         if clock.abs_diff(now()) > CLOCKS {
-            return Err(Trouble::Line(format!(
+            return Err(Trouble::Transport(format!(
                 "the clocks of servers {own} and {other} are {} s apart; at most {CLOCKS} are accepted: set them right",
                 clock.abs_diff(now())
             )));

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::authority::{self, Validity};
-use crate::message::{Ask, PROTOCOL, Reply};
+use crate::message::{PROTOCOL, PartyRequest, ServerReply};
 use crate::server::now;
 use crate::store::Store;
 use crate::{Folder, Names, PartiesError, SendTo, tls};
@@ -144,8 +144,8 @@ fn until(what: impl Fn() -> bool) {
 }
 
 /// Greets a server as the only party would over a connection.
-fn greeted(server: &Server) -> Reply {
-    let hello = Ask::Hello {
+fn greeted(server: &Server) -> ServerReply {
+    let hello = PartyRequest::Hello {
         protocol: PROTOCOL,
         agreement: server.agreement().digest(),
         schema: "s".into(),
@@ -157,21 +157,21 @@ fn greeted(server: &Server) -> Reply {
 }
 
 /// A server's opening to the only party, which states that server's commitment and none of the others'.
-fn opened(server: &Server, round: u64) -> (Reply, Vec<u128>) {
+fn opened(server: &Server, round: u64) -> (ServerReply, Vec<u128>) {
     let agreement = server.agreement();
     let mut commitments = vec!["0".repeat(64); agreement.servers.len()];
-    match server.answer(0, &Ask::Commitment { round }, &[]).0 {
-        Reply::Committed { digest } => {
+    match server.answer(0, &PartyRequest::Commitment { round }, &[]).0 {
+        ServerReply::Committed { digest } => {
             commitments[agreement.server(server.name()).unwrap()] = digest;
         }
         reply => return (reply, vec![]),
     }
-    server.answer(0, &Ask::Opening { round, commitments }, &[])
+    server.answer(0, &PartyRequest::Opening { round, commitments }, &[])
 }
 
-fn sent(server: &Server, round: u64, share: &[u128]) -> Reply {
+fn sent(server: &Server, round: u64, share: &[u128]) -> ServerReply {
     let leaf = crate::server::next_leaf(server).unwrap();
-    let ask = Ask::Share { round, leaf, heard: "nothing".into() };
+    let ask = PartyRequest::Share { round, leaf, heard: "nothing".into() };
     server.answer(0, &ask, share).0
 }
 
@@ -184,8 +184,8 @@ fn servers_draw_all_noise_before_anything_is_opened() {
         let engine = Arc::new(Toy::default());
         let (first, serving) = served(place.path(), 0, &engine);
         // One server alone draws nothing, and accepts no share.
-        assert!(matches!(greeted(&first), Reply::Drawing { done: 0, of: 3 }));
-        assert!(matches!(sent(&first, 0, &[1, 2]), Reply::Refused { .. }));
+        assert!(matches!(greeted(&first), ServerReply::Drawing { done: 0, of: 3 }));
+        assert!(matches!(sent(&first, 0, &[1, 2]), ServerReply::Refused { .. }));
         let mut all = vec![(first, serving)];
         all.extend((1..count).map(|server| served(place.path(), server, &engine)));
         until(|| all.iter().all(|(server, _)| server.noise_is_ready()));
@@ -194,13 +194,13 @@ fn servers_draw_all_noise_before_anything_is_opened() {
         for (round, drawing) in (0..3).zip(&drawings) {
             let mut sum = vec![0_u128; drawing.coordinates];
             for (server, _) in &all {
-                assert!(matches!(greeted(server), Reply::Welcome { .. }));
+                assert!(matches!(greeted(server), ServerReply::Welcome { .. }));
                 assert_eq!(
                     sent(server, round, &vec![1_u128 << 70; drawing.coordinates]),
-                    Reply::Taken
+                    ServerReply::Taken
                 );
                 let (reply, numbers) = opened(server, round);
-                assert!(matches!(reply, Reply::Opened { .. }), "{reply:?}");
+                assert!(matches!(reply, ServerReply::Opened { .. }), "{reply:?}");
                 sum.iter_mut().zip(&numbers).for_each(|(sum, part)| *sum = sum.wrapping_add(*part));
                 assert_eq!(opened(server, round), (reply, numbers));
                 let (draw, left) = server.store().unwrap().noise(round).unwrap().unwrap();
@@ -216,7 +216,7 @@ fn servers_draw_all_noise_before_anything_is_opened() {
             }
         }
         for (server, serving) in all {
-            assert_eq!(server.answer(0, &Ask::Done, &[]).0, Reply::Taken);
+            assert_eq!(server.answer(0, &PartyRequest::Done, &[]).0, ServerReply::Taken);
             serving.join().unwrap().unwrap();
         }
         let calls = engine.calls.lock().unwrap();
@@ -317,8 +317,8 @@ fn a_server_that_is_started_again_opens_what_it_opened() {
     let start = || folder.server(Box::new(|_| {})).unwrap();
     let first = {
         let server = start();
-        assert!(matches!(greeted(&server), Reply::Welcome { round: 0 }));
-        assert_eq!(sent(&server, 0, &[1, 2]), Reply::Taken);
+        assert!(matches!(greeted(&server), ServerReply::Welcome { round: 0 }));
+        assert_eq!(sent(&server, 0, &[1, 2]), ServerReply::Taken);
         opened(&server, 0)
     };
     assert_eq!(first.1, [101, 202]);
@@ -331,15 +331,19 @@ fn a_server_that_is_started_again_opens_what_it_opened() {
         // Another share for a round that was opened changes nothing.
         assert_eq!(
             server
-                .answer(0, &Ask::Share { round: 0, leaf: "x".into(), heard: "y".into() }, &[5, 5])
+                .answer(
+                    0,
+                    &PartyRequest::Share { round: 0, leaf: "x".into(), heard: "y".into() },
+                    &[5, 5]
+                )
                 .0,
-            Reply::Taken
+            ServerReply::Taken
         );
         assert_eq!(opened(&server, 0), first);
         // A share of noise that vanished during the run: nothing is opened.
         std::fs::remove_file(place.path().join("server-0/state/noise-0000001")).unwrap();
-        assert!(matches!(sent(&server, 1, &[1, 2]), Reply::Ended { .. }));
-        assert!(matches!(opened(&server, 1).0, Reply::Ended { .. }));
+        assert!(matches!(sent(&server, 1, &[1, 2]), ServerReply::Ended { .. }));
+        assert!(matches!(opened(&server, 1).0, ServerReply::Ended { .. }));
     }
     // Openings without the record that noise was drawn: the folder was assembled from parts.
     std::fs::remove_file(place.path().join("server-0/state/noise-ready")).unwrap();

@@ -1,11 +1,11 @@
 //! Greeting of a server by a party, and waiting until the servers have drawn their noise.
 
-use super::{Inner, Line, Party};
+use super::{Inner, Party, Transport};
 use crate::PartiesError;
-use crate::message::{Ask, PROTOCOL, Reply};
+use crate::message::{PROTOCOL, PartyRequest, ServerReply};
 use crate::server::now;
 use crate::waiting::Pauses;
-use privet_dp::gate::Rounds;
+use privet_dp::gate::PlannedDraws;
 use privet_dp::mechanism::joint::Drawing;
 use privet_dp::mechanism::shares::NoiseMode;
 use privet_joint::EACH;
@@ -23,11 +23,11 @@ impl Progress {
     }
 }
 
-impl<L: Line> Party<L> {
+impl<L: Transport> Party<L> {
     pub(super) fn greet(&self, inner: &mut Inner<L>, server: usize) -> Result<(), PartiesError> {
         let (mut pauses, mut drawing) = (Pauses::new(), Progress::new());
         let reply = loop {
-            let hello = Ask::Hello {
+            let hello = PartyRequest::Hello {
                 protocol: PROTOCOL,
                 agreement: self.agreement.digest(),
                 schema: self.schema.clone(),
@@ -37,7 +37,7 @@ impl<L: Line> Party<L> {
             };
             match self.asked(inner, server, &hello, &[])?.0 {
                 // The servers proceed by themselves, or end the run.
-                Reply::Drawing { done, of } => {
+                ServerReply::Drawing { done, of } => {
                     self.drawing(server, (done, of), &mut drawing)?;
                     pauses.pause();
                 }
@@ -45,13 +45,15 @@ impl<L: Line> Party<L> {
             }
         };
         match reply {
-            Reply::Welcome { round } if round < inner.opened => Err(PartiesError::Ended(format!(
-                "server {} has opened {round} rounds, and had opened {} before: it was brought back to an earlier \
+            ServerReply::Welcome { round } if round < inner.opened => {
+                Err(PartiesError::Ended(format!(
+                    "server {} has opened {round} rounds, and had opened {} before: it was brought back to an earlier \
                      state, and would open with other noise",
-                self.name(server),
-                inner.opened
-            ))),
-            Reply::Welcome { .. } => Ok(()),
+                    self.name(server),
+                    inner.opened
+                )))
+            }
+            ServerReply::Welcome { .. } => Ok(()),
             reply => Err(self.odd(server, &reply)),
         }
     }
@@ -80,7 +82,7 @@ impl<L: Line> Party<L> {
         if Instant::now() < progress.until {
             return Ok(());
         }
-        Err(PartiesError::Line(format!(
+        Err(PartiesError::Transport(format!(
             "server {} says for too long that noise is being drawn ({} of {of} rounds); nothing is spent yet: ask who runs \
              it, and start again",
             self.name(server),
@@ -91,7 +93,7 @@ impl<L: Line> Party<L> {
     /// The number of values of the round after `done`, 0 after the last; `None` if `done` exceeds the
     /// plan.
     fn drawn_after(&self, done: u64) -> Result<Option<u64>, PartiesError> {
-        let mut rounds = Rounds::of(&self.agreement.events()?);
+        let mut rounds = PlannedDraws::of(&self.agreement.events()?);
         for _ in 0..done {
             if !rounds.next().cloned().is_some_and(|leaf| rounds.go_on(&leaf)) {
                 return Ok(None);

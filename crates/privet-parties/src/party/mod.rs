@@ -35,15 +35,15 @@ mod witness;
 
 use crate::PartiesError;
 use crate::agreement::{Agreement, hex};
-use crate::commitment::Heard;
-use crate::message::{Ask, Reply, Standing};
+use crate::commitment::Transcript;
+use crate::message::{PartyRequest, ServerReply, Standing};
 use crate::signature::Signer;
-use crate::store::{Kept, Store};
+use crate::store::{Store, StoredShares};
 use crate::waiting::Pauses;
 use privet_core::printable;
 use privet_dp::account::Event;
-use privet_dp::gate::{GateError, Rounds};
-use privet_dp::mechanism::shares::Together;
+use privet_dp::gate::{GateError, PlannedDraws};
+use privet_dp::mechanism::shares::PartyChannel;
 use sha2::{Digest, Sha256};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -55,15 +55,15 @@ const TELLING: u64 = 5;
 const WORDS: usize = 1000;
 
 /// Transport of requests to servers.
-pub trait Line: Send {
+pub trait Transport: Send {
     /// Sends a request to the server of this index and returns its answer. An error may be temporary:
     /// the request is repeated.
     fn ask(
         &mut self,
         server: usize,
-        ask: &Ask,
+        ask: &PartyRequest,
         body: &[u128],
-    ) -> Result<(Reply, Vec<u128>), PartiesError>;
+    ) -> Result<(ServerReply, Vec<u128>), PartiesError>;
 
     /// True if the servers are in the same process.
     fn is_simulated(&self) -> bool {
@@ -72,18 +72,18 @@ pub trait Line: Send {
 }
 
 /// One party of an agreement.
-pub struct Party<L: Line> {
+pub struct Party<L: Transport> {
     agreement: Agreement,
     place: usize,
     schema: String,
     /// The number of rows of all parties, if it is public.
     public_rows: Option<u64>,
-    own: Own,
+    own: PartyState,
     inner: Mutex<Inner<L>>,
 }
 
 /// A party's own state and key.
-pub(crate) struct Own {
+pub(crate) struct PartyState {
     pub store: Option<Store>,
     /// Random identifier of its begun run ([`crate::table`]); without one it cannot take part.
     pub begun: Option<String>,
@@ -91,7 +91,7 @@ pub(crate) struct Own {
     pub signer: Option<Signer>,
 }
 
-impl Own {
+impl PartyState {
     pub fn none() -> Self {
         Self { store: None, begun: None, signer: None }
     }
@@ -101,15 +101,15 @@ struct Inner<L> {
     line: L,
     instance: String,
     /// Digest of every round opened so far.
-    heard: Heard,
-    rounds: Rounds,
+    heard: Transcript,
+    rounds: PlannedDraws,
     /// The last round for which shares were made.
-    kept: Option<Kept>,
+    kept: Option<StoredShares>,
     /// The number of rounds that every server is known to have opened.
     opened: u64,
 }
 
-impl<L: Line> Party<L> {
+impl<L: Transport> Party<L> {
     /// Creates the party of this name when all members are in one process: nothing on disk, and no key.
     /// `schema` is that of its own table, as text to compare.
     pub fn new(
@@ -118,7 +118,8 @@ impl<L: Line> Party<L> {
         schema: &str,
         line: L,
     ) -> Result<Self, PartiesError> {
-        let own = Own { begun: Some(format!("{name} in this process")), ..Own::none() };
+        let own =
+            PartyState { begun: Some(format!("{name} in this process")), ..PartyState::none() };
         Self::with(agreement, name, schema, own, line)
     }
 
@@ -126,10 +127,10 @@ impl<L: Line> Party<L> {
         agreement: Agreement,
         name: &str,
         schema: &str,
-        own: Own,
+        own: PartyState,
         line: L,
     ) -> Result<Self, PartiesError> {
-        let odd = || PartiesError::Asked(format!("'{name}' is no party of the agreement"));
+        let odd = || PartiesError::InvalidRequest(format!("'{name}' is no party of the agreement"));
         let place = agreement.party(name).ok_or_else(odd)?;
         let (instance, kept) = match &own.store {
             Some(store) => {
@@ -141,7 +142,7 @@ impl<L: Line> Party<L> {
         // Shares of a round are made once all before it were opened; after the end none are stored.
         let made = kept.as_ref().filter(|kept| !kept.shares.is_empty());
         let opened = made.map_or(0, |kept| kept.round);
-        let (heard, rounds) = (Heard::new(&agreement), Rounds::of(&agreement.events()?));
+        let (heard, rounds) = (Transcript::new(&agreement), PlannedDraws::of(&agreement.events()?));
         let inner = Mutex::new(Inner { line, instance, heard, rounds, kept, opened });
         let schema = hex(&Sha256::digest(schema));
         let public_rows = agreement.public_rows();
@@ -173,12 +174,12 @@ impl<L: Line> Party<L> {
         found: Result<T, PartiesError>,
     ) -> Result<T, PartiesError> {
         if let Err(PartiesError::Ended(why)) = &found {
-            let end = Ask::End { why: why.clone() };
+            let end = PartyRequest::End { why: why.clone() };
             for server in 0..self.agreement.servers.len() {
                 // An idle connection may be gone: tried once more. A server that cannot be reached runs
                 // out of patience by itself.
                 let told = inner.line.ask(server, &end, &[]);
-                if matches!(told, Err(PartiesError::Line(_))) {
+                if matches!(told, Err(PartiesError::Transport(_))) {
                     let _ = inner.line.ask(server, &end, &[]);
                 }
             }
@@ -191,9 +192,11 @@ impl<L: Line> Party<L> {
         let mut inner = self.lock();
         let mut all = Vec::new();
         for (place, station) in self.agreement.servers.iter().enumerate() {
-            let found = match inner.line.ask(place, &Ask::Status, &[]) {
-                Ok((Reply::Standing(standing), _)) => Ok(standing),
-                Ok(_) => Err(PartiesError::Line(format!("{} gave an odd answer", station.name))),
+            let found = match inner.line.ask(place, &PartyRequest::Status, &[]) {
+                Ok((ServerReply::Standing(standing), _)) => Ok(standing),
+                Ok(_) => {
+                    Err(PartiesError::Transport(format!("{} gave an odd answer", station.name)))
+                }
                 Err(error) => Err(error),
             };
             all.push((station.name.clone(), found));
@@ -208,8 +211,10 @@ impl<L: Line> Party<L> {
         let (began, mut pauses) = (Instant::now(), Pauses::new());
         for server in 0..self.agreement.servers.len() {
             // A server that is being restarted would wait for this party.
-            while matches!(inner.line.ask(server, &Ask::Done, &[]), Err(PartiesError::Line(_)))
-                && began.elapsed() < patience
+            while matches!(
+                inner.line.ask(server, &PartyRequest::Done, &[]),
+                Err(PartiesError::Transport(_))
+            ) && began.elapsed() < patience
             {
                 pauses.pause();
             }
@@ -234,27 +239,27 @@ impl<L: Line> Party<L> {
         &self,
         inner: &mut Inner<L>,
         server: usize,
-        ask: &Ask,
+        ask: &PartyRequest,
         body: &[u128],
-    ) -> Result<(Reply, Vec<u128>), PartiesError> {
+    ) -> Result<(ServerReply, Vec<u128>), PartiesError> {
         let (began, patience) = (Instant::now(), Duration::from_secs(self.agreement.patience));
         let mut pauses = Pauses::new();
         loop {
             match inner.line.ask(server, ask, body) {
                 Ok(answer) => return Ok(answer),
-                Err(PartiesError::Line(_)) if began.elapsed() < patience => pauses.pause(),
+                Err(PartiesError::Transport(_)) if began.elapsed() < patience => pauses.pause(),
                 Err(error) => return Err(error),
             }
         }
     }
 
-    fn odd(&self, server: usize, reply: &Reply) -> PartiesError {
+    fn odd(&self, server: usize, reply: &ServerReply) -> PartiesError {
         let name = self.name(server);
         match reply {
-            Reply::Refused { why } => {
+            ServerReply::Refused { why } => {
                 PartiesError::Refused(format!("server {name} refuses: {}", plain(why)))
             }
-            Reply::Ended { why } => {
+            ServerReply::Ended { why } => {
                 PartiesError::Ended(format!("server {name} ended the run: {}", plain(why)))
             }
             _ => PartiesError::Ended(format!("server {name} gave an odd answer")),
@@ -270,7 +275,7 @@ impl<L: Line> Party<L> {
     ) -> Result<Vec<Vec<u128>>, PartiesError> {
         let mut inner = self.lock();
         if self.own.begun.is_none() {
-            return Err(PartiesError::Asked(
+            return Err(PartiesError::InvalidRequest(
                 "a party takes part with a table: it was opened to look".into(),
             ));
         }
@@ -292,7 +297,7 @@ fn plain(words: &str) -> String {
     printable(words).chars().take(WORDS).collect()
 }
 
-impl<L: Line> Together for Party<L> {
+impl<L: Transport> PartyChannel for Party<L> {
     fn exchange(
         &self,
         round: u64,

@@ -1,18 +1,18 @@
 //! One round: shares out, commitments received and stored, openings checked against them.
 
-use super::{Inner, Line, Party, plain};
+use super::{Inner, Party, Transport, plain};
 use crate::PartiesError;
 use crate::commitment::{Commitment, is_digest, leaf};
-use crate::message::{Ask, Reply};
+use crate::message::{PartyRequest, ServerReply};
 use crate::plausible::plausible;
-use crate::store::Kept;
+use crate::store::StoredShares;
 use crate::waiting::{Pauses, until};
 use privet_dp::account::Event;
 use privet_dp::mechanism::shares::joined;
 use std::time::Instant;
 use zeroize::Zeroizing;
 
-impl<L: Line> Party<L> {
+impl<L: Transport> Party<L> {
     pub(super) fn opened(
         &self,
         inner: &mut Inner<L>,
@@ -25,7 +25,7 @@ impl<L: Line> Party<L> {
         let past = inner.kept.as_ref().is_some_and(|kept| round < kept.round);
         let again = inner.kept.as_ref().is_some_and(|kept| round == kept.round);
         if !past && !again {
-            let kept = Kept { round, shares: fresh };
+            let kept = StoredShares { round, shares: fresh };
             if let Some(store) = &self.own.store {
                 store.keep_shares(&kept)?;
             }
@@ -37,7 +37,7 @@ impl<L: Line> Party<L> {
         };
         let charged_as = leaf(charged);
         let heard = inner.heard.digest();
-        let share = Ask::Share { round, leaf: charged_as.clone(), heard };
+        let share = PartyRequest::Share { round, leaf: charged_as.clone(), heard };
         for (server, numbers) in shares.iter().enumerate() {
             self.sent(inner, server, &share, numbers)?;
         }
@@ -66,15 +66,15 @@ impl<L: Line> Party<L> {
         &self,
         inner: &mut Inner<L>,
         server: usize,
-        ask: &Ask,
+        ask: &PartyRequest,
         share: &[u128],
     ) -> Result<(), PartiesError> {
         match self.asked(inner, server, ask, share)?.0 {
-            Reply::Taken => Ok(()),
-            Reply::Refused { .. } => {
+            ServerReply::Taken => Ok(()),
+            ServerReply::Refused { .. } => {
                 self.greet(inner, server)?;
                 match self.asked(inner, server, ask, share)?.0 {
-                    Reply::Taken => Ok(()),
+                    ServerReply::Taken => Ok(()),
                     reply => Err(self.odd(server, &reply)),
                 }
             }
@@ -88,14 +88,14 @@ impl<L: Line> Party<L> {
         &self,
         inner: &mut Inner<L>,
         (round, past): (u64, bool),
-        share: &Ask,
+        share: &PartyRequest,
         shares: &[Zeroizing<Vec<u128>>],
     ) -> Result<Vec<String>, PartiesError> {
         let store = self.own.store.as_ref();
         let before = store.map(|store| store.commitments(round)).transpose()?.flatten();
         if past {
             return before.ok_or_else(|| {
-                PartiesError::Asked(format!(
+                PartiesError::InvalidRequest(format!(
                     "the party's folder lacks what servers committed themselves to in round {}: bring it back whole, or \
                      begin a new agreement",
                     round + 1
@@ -109,8 +109,11 @@ impl<L: Line> Party<L> {
                 Some(numbers) => party.sent(inner, server, share, numbers),
                 None => Ok(()),
             };
-            match self.awaited(inner, server, &Ask::Commitment { round }, until, waiting)?.0 {
-                Reply::Committed { digest } if is_digest(&digest) => all.push(digest),
+            match self
+                .awaited(inner, server, &PartyRequest::Commitment { round }, until, waiting)?
+                .0
+            {
+                ServerReply::Committed { digest } if is_digest(&digest) => all.push(digest),
                 reply => return Err(self.odd(server, &reply)),
             }
         }
@@ -139,11 +142,13 @@ impl<L: Line> Party<L> {
         commitments: &[String],
     ) -> Result<Vec<Vec<u128>>, PartiesError> {
         let (until, mut openings) = (until(self.agreement.patience), Vec::new());
-        let ask = Ask::Opening { round, commitments: commitments.to_vec() };
+        let ask = PartyRequest::Opening { round, commitments: commitments.to_vec() };
         let agreement = &self.agreement.digest();
         for (server, committed) in commitments.iter().enumerate() {
             let (reply, numbers) = self.awaited(inner, server, &ask, until, |_, _| Ok(()))?;
-            let Reply::Opened { nonce } = &reply else { return Err(self.odd(server, &reply)) };
+            let ServerReply::Opened { nonce } = &reply else {
+                return Err(self.odd(server, &reply));
+            };
             let opened = Commitment { agreement, round, leaf, server, nonce }.digest(&numbers);
             if opened != *committed {
                 return Err(PartiesError::Ended(format!(
@@ -164,20 +169,20 @@ impl<L: Line> Party<L> {
         &self,
         inner: &mut Inner<L>,
         server: usize,
-        ask: &Ask,
+        ask: &PartyRequest,
         until: Instant,
         meanwhile: impl Fn(&Self, &mut Inner<L>) -> Result<(), PartiesError>,
-    ) -> Result<(Reply, Vec<u128>), PartiesError> {
+    ) -> Result<(ServerReply, Vec<u128>), PartiesError> {
         let (mut pauses, own) = (Pauses::new(), &self.holder().name);
         loop {
             match self.asked(inner, server, ask, &[])? {
-                (Reply::Waiting { missing }, _) if Instant::now() < until => {
+                (ServerReply::Waiting { missing }, _) if Instant::now() < until => {
                     if missing.contains(own) {
                         meanwhile(self, inner)?;
                     }
                     pauses.pause();
                 }
-                (Reply::Waiting { missing }, _) => {
+                (ServerReply::Waiting { missing }, _) => {
                     return Err(PartiesError::Ended(format!(
                         "server {} waited too long for {}",
                         self.name(server),

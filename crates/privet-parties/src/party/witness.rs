@@ -1,13 +1,13 @@
 //! After the last round: every party's signature under the same digest, or no result.
 
-use super::{Inner, Line, Party};
+use super::{Inner, Party, Transport};
 use crate::PartiesError;
-use crate::message::{Ask, Reply};
+use crate::message::{PartyRequest, ServerReply};
 use crate::signature::{Signed, Witness};
 use crate::waiting::{Pauses, until};
 use std::time::Instant;
 
-impl<L: Line> Party<L> {
+impl<L: Transport> Party<L> {
     /// Signs the digest of everything received, and collects every party's signature under the same
     /// digest: without them there is no result. Any one server suffices to deliver them; this party's
     /// own goes to all.
@@ -24,14 +24,14 @@ impl<L: Line> Party<L> {
             let (mut ended, mut lost) = (None, None);
             for server in 0..self.agreement.servers.len() {
                 match self.brought(inner, server, (&own, until), &mut all)? {
-                    Some(error @ PartiesError::Line(_)) => lost = Some(error),
+                    Some(error @ PartiesError::Transport(_)) => lost = Some(error),
                     Some(error) => ended = Some(error),
                     None => {}
                 }
             }
             if all.iter().all(Option::is_some) {
                 let signatures = all.into_iter().flatten().collect();
-                let parties = parties.iter().map(|one| one.name.clone()).collect();
+                let parties = parties.iter().map(|party| party.name.clone()).collect();
                 let Some(store) = &self.own.store else { return Ok(()) };
                 return store.keep_witness(&Witness { parties, signatures });
             }
@@ -65,12 +65,12 @@ impl<L: Line> Party<L> {
     ) -> Result<Option<PartiesError>, PartiesError> {
         let mut from = 0;
         while from < all.len() {
-            let ask = Ask::Sign { signed: own.clone(), from: from as u64 };
+            let ask = PartyRequest::Sign { signed: own.clone(), from: from as u64 };
             let signatures = match inner.line.ask(server, &ask, &[]) {
-                Ok((Reply::Signatures { signatures }, _)) => signatures,
-                Ok((Reply::Waiting { .. }, _)) => return Ok(None),
+                Ok((ServerReply::Signatures { signatures }, _)) => signatures,
+                Ok((ServerReply::Waiting { .. }, _)) => return Ok(None),
                 Ok((reply, _)) => return Ok(Some(self.odd(server, &reply))),
-                Err(error @ PartiesError::Line(_)) => return Ok(Some(error)),
+                Err(error @ PartiesError::Transport(_)) => return Ok(Some(error)),
                 Err(error) => return Err(error),
             };
             let before = from;

@@ -3,7 +3,7 @@
 
 use super::state::{Joined, State};
 use super::{CLOCKS, Server, now, refused};
-use crate::message::{PROTOCOL, Reply};
+use crate::message::{PROTOCOL, ServerReply};
 
 impl Server {
     /// Records that a party joined, or returns the refusal.
@@ -13,7 +13,7 @@ impl Server {
         party: usize,
         (protocol, agreement, clock): (u32, &str, u64),
         mut joined: Joined,
-    ) -> Option<Reply> {
+    ) -> Option<ServerReply> {
         let name = &self.agreement.parties[party].name;
         let no = |why: String| Some(refused(&why));
         if protocol != PROTOCOL {
@@ -74,12 +74,12 @@ impl Server {
         None
     }
 
-    pub(super) fn welcome(&self, state: &State) -> Reply {
+    pub(super) fn welcome(&self, state: &State) -> ServerReply {
         match &state.together {
             Some(together) if !together.ready => {
-                Reply::Drawing { done: together.done, of: together.drawings.len() as u64 }
+                ServerReply::Drawing { done: together.done, of: together.drawings.len() as u64 }
             }
-            _ => Reply::Welcome { round: state.shown },
+            _ => ServerReply::Welcome { round: state.shown },
         }
     }
 }

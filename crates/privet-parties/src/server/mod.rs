@@ -23,12 +23,12 @@ mod witness;
 
 use crate::PartiesError;
 use crate::agreement::Agreement;
-use crate::message::{Ask, Reply, Standing};
+use crate::message::{PartyRequest, ServerReply, Standing};
 use crate::store::Store;
 use crate::waiting::HELD;
 use privet_core::printable;
 use privet_dp::mechanism::joint::Drawing;
-use privet_dp::mechanism::shares::Among;
+use privet_dp::mechanism::shares::Participants;
 use state::{Joined, State};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -45,7 +45,7 @@ type Tell = Box<dyn Fn(&str) + Send + Sync>;
 /// One server of an agreement.
 pub struct Server {
     agreement: Agreement,
-    among: Among,
+    among: Participants,
     digest: String,
     name: String,
     longest: usize,
@@ -69,7 +69,7 @@ impl Server {
         tell: Tell,
     ) -> Result<Self, PartiesError> {
         if agreement.server(name).is_none() {
-            return Err(PartiesError::Asked(format!(
+            return Err(PartiesError::InvalidRequest(format!(
                 "'{}' is no server of the agreement",
                 printable(name)
             )));
@@ -155,19 +155,24 @@ impl Server {
     }
 
     /// Answers a party, whose index was authenticated by the transport.
-    pub fn answer(&self, party: usize, ask: &Ask, body: &[u128]) -> (Reply, Vec<u128>) {
+    pub fn answer(
+        &self,
+        party: usize,
+        ask: &PartyRequest,
+        body: &[u128],
+    ) -> (ServerReply, Vec<u128>) {
         let Some(holder) = self.agreement.parties.get(party) else {
             return (refused("who asks is no party of the agreement"), vec![]);
         };
         let mut state = self.state();
-        if let Ask::Status = ask {
-            return (Reply::Standing(self.standing(&state)), vec![]);
+        if let PartyRequest::Status = ask {
+            return (ServerReply::Standing(self.standing(&state)), vec![]);
         }
         if let Some(why) = &state.ended {
-            return (Reply::Ended { why: why.clone() }, vec![]);
+            return (ServerReply::Ended { why: why.clone() }, vec![]);
         }
         match ask {
-            Ask::Hello { protocol, agreement, schema, instance, begun, clock } => {
+            PartyRequest::Hello { protocol, agreement, schema, instance, begun, clock } => {
                 let (instance, schema) = (instance.clone(), schema.clone());
                 let joined = Joined { instance, schema, begun: begun.clone() };
                 let said = (*protocol, agreement.as_str(), *clock);
@@ -177,7 +182,7 @@ impl Server {
                 let state = self.held(state, State::noise_is_ready);
                 (self.welcome(&state), vec![])
             }
-            Ask::Share { round, leaf, heard } => {
+            PartyRequest::Share { round, leaf, heard } => {
                 let begun = state.joined[party].as_ref().and_then(|joined| joined.begun.as_ref());
                 if begun.is_none() {
                     return (refused("a share came before a greeting"), vec![]);
@@ -187,27 +192,31 @@ impl Server {
                 }
                 (self.taken(&mut state, party, *round, (leaf, heard), body), vec![])
             }
-            Ask::Commitment { round } => (self.committed(state, *round), vec![]),
-            Ask::Opening { round, commitments } => self.opened(state, party, *round, commitments),
-            Ask::Sign { signed, from } => (self.signed(state, party, signed, *from), vec![]),
-            Ask::Done => {
+            PartyRequest::Commitment { round } => (self.committed(state, *round), vec![]),
+            PartyRequest::Opening { round, commitments } => {
+                self.opened(state, party, *round, commitments)
+            }
+            PartyRequest::Sign { signed, from } => {
+                (self.signed(state, party, signed, *from), vec![])
+            }
+            PartyRequest::Done => {
                 if state.is_open() {
                     (self.tell)(&format!("{} has its result", holder.name));
                     self.finished(&mut state, party);
                 }
-                (Reply::Taken, vec![])
+                (ServerReply::Taken, vec![])
             }
-            Ask::End { why } => {
+            PartyRequest::End { why } => {
                 // A result that all parties have signed is not withheld from the others, but this party
                 // is not waited for.
                 if state.is_witnessed() {
                     self.finished(&mut state, party);
-                    return (Reply::Taken, vec![]);
+                    return (ServerReply::Taken, vec![]);
                 }
                 let why: String = printable(why).chars().take(WORDS).collect();
                 (self.end(&mut state, format!("{} leaves it: {why}", holder.name)), vec![])
             }
-            Ask::Status => (Reply::Standing(self.standing(&state)), vec![]),
+            PartyRequest::Status => (ServerReply::Standing(self.standing(&state)), vec![]),
         }
     }
 
@@ -303,10 +312,10 @@ impl Server {
         }
     }
 
-    fn end(&self, state: &mut State, why: String) -> Reply {
+    fn end(&self, state: &mut State, why: String) -> ServerReply {
         // A result that all parties have signed is not withheld.
         if state.is_witnessed() {
-            return Reply::Refused { why };
+            return ServerReply::Refused { why };
         }
         (self.tell)(&format!("the run is ended: {why}"));
         if let Some(store) = &self.store {
@@ -315,12 +324,12 @@ impl Server {
         state.open = None;
         state.ended = Some(why.clone());
         self.changed.notify_all();
-        Reply::Ended { why }
+        ServerReply::Ended { why }
     }
 }
 
-fn refused(why: &str) -> Reply {
-    Reply::Refused { why: why.into() }
+fn refused(why: &str) -> ServerReply {
+    ServerReply::Refused { why: why.into() }
 }
 
 /// Time in seconds since 1970.

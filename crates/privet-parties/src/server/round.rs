@@ -5,11 +5,11 @@ use super::state::{Open, Opening, State};
 use super::{Server, refused};
 use crate::PartiesError;
 use crate::commitment::{Commitment, is_digest, leaf, nonce};
-use crate::message::Reply;
-use crate::same::Same;
+use crate::message::ServerReply;
+use crate::unanimous::Unanimous;
 use privet_dp::gate::GateError;
 use privet_dp::mechanism::joint::NoiseShare;
-use privet_dp::mechanism::shares::Adding;
+use privet_dp::mechanism::shares::ServerSum;
 use sha2::{Digest, Sha256};
 use std::sync::MutexGuard;
 use std::time::Instant;
@@ -23,12 +23,12 @@ impl Server {
         round: u64,
         (charged, heard): (&str, &str),
         share: &[u128],
-    ) -> Reply {
+    ) -> ServerReply {
         let name = self.agreement.parties[party].name.clone();
         let current = state.openings.len() as u64;
         if round < current {
             (self.tell)(&format!("{name} sent its share of round {} again: ignored", round + 1));
-            return Reply::Taken;
+            return ServerReply::Taken;
         }
         let open = round == current && state.shown == current;
         let Some(planned) = state.rounds.next().cloned().filter(|_| open) else {
@@ -41,19 +41,19 @@ impl Server {
             return self.end(state, format!("{name} goes by another plan in round {}", round + 1));
         }
         if state.open.is_none() {
-            let adding = match Adding::new(&planned, self.among) {
+            let adding = match ServerSum::new(&planned, self.among) {
                 Ok(adding) => adding,
                 Err(error) => return self.end(state, error.to_string()),
             };
             let shares = vec![None; self.agreement.parties.len()];
-            let heard = Same::among(self.agreement.parties.len());
+            let heard = Unanimous::among(self.agreement.parties.len());
             state.open = Some(Open { adding, shares, heard, since: Instant::now() });
         }
         let Some(open) = &mut state.open else { return refused("no round is open") };
         let digest = digest_of_share(share);
         if let Some(before) = open.shares[party] {
             if before == digest {
-                return Reply::Taken;
+                return ServerReply::Taken;
             }
             return self
                 .end(state, format!("{name} sent two different shares of round {}", round + 1));
@@ -76,18 +76,18 @@ impl Server {
         {
             return self.open_round(state, open, round);
         }
-        Reply::Taken
+        ServerReply::Taken
     }
 
     /// With every share received: adds noise, stores the opening, then commits to it.
-    fn open_round(&self, state: &mut State, open: Open, round: u64) -> Reply {
+    fn open_round(&self, state: &mut State, open: Open, round: u64) -> ServerReply {
         let failed = |what: &str, error: &dyn std::fmt::Display| {
             format!("{} could not {what} round {}: {error}", self.name, round + 1)
         };
         let Some(charged) = state.rounds.next().cloned() else {
             return refused("no round is open");
         };
-        let numbers = match self.noised(state, open.adding, round) {
+        let numbers = match self.noisy_sum(state, open.adding, round) {
             Ok(numbers) => numbers,
             Err(error) => return self.end(state, failed("open", &error)),
         };
@@ -111,21 +111,21 @@ impl Server {
             Commitment { agreement, round, leaf, server, nonce: &nonce }.digest(&numbers);
         state.rounds.go_on(&charged);
         state.openings.push(Opening { commitment, nonce, numbers });
-        state.told = Same::among(self.agreement.parties.len());
+        state.told = Unanimous::among(self.agreement.parties.len());
         state.since = Instant::now();
         self.changed.notify_all();
-        Reply::Taken
+        ServerReply::Taken
     }
 
     /// Adds noise to the sum: this server's own, or its share of the noise drawn together for this
     /// round.
-    fn noised(
+    fn noisy_sum(
         &self,
         state: &mut State,
-        adding: Adding,
+        adding: ServerSum,
         round: u64,
     ) -> Result<Vec<u128>, PartiesError> {
-        let odd = |error: GateError| PartiesError::Asked(error.to_string());
+        let odd = |error: GateError| PartiesError::InvalidRequest(error.to_string());
         let Some(together) = &mut state.together else {
             return adding.opening(state.source.as_mut()).map_err(odd);
         };
@@ -134,17 +134,17 @@ impl Server {
             None => together.held.remove(&round),
         };
         let share = share.filter(|share| together.ready && share.len() == adding.coordinates());
-        let missing = || PartiesError::Asked("its share of the noise is not there".into());
+        let missing = || PartiesError::InvalidRequest("its share of the noise is not there".into());
         adding.opening_with(NoiseShare::new(share.ok_or_else(missing)?)).map_err(odd)
     }
 
     /// Returns this server's commitment of a round, once every party's share is there.
-    pub(super) fn committed(&self, state: MutexGuard<'_, State>, round: u64) -> Reply {
+    pub(super) fn committed(&self, state: MutexGuard<'_, State>, round: u64) -> ServerReply {
         let state = self.held(state, |state| state.openings.len() as u64 > round);
         match (&state.ended, state.openings.get(round as usize)) {
-            (Some(why), _) => Reply::Ended { why: why.clone() },
-            (None, Some(there)) => Reply::Committed { digest: there.commitment.clone() },
-            (None, None) => Reply::Waiting { missing: self.missing(&state) },
+            (Some(why), _) => ServerReply::Ended { why: why.clone() },
+            (None, Some(there)) => ServerReply::Committed { digest: there.commitment.clone() },
+            (None, None) => ServerReply::Waiting { missing: self.missing(&state) },
         }
     }
 
@@ -155,7 +155,7 @@ impl Server {
         party: usize,
         round: u64,
         commitments: &[String],
-    ) -> (Reply, Vec<u128>) {
+    ) -> (ServerReply, Vec<u128>) {
         if round == state.shown
             && let Some(own) = state.openings.get(round as usize)
         {
@@ -166,11 +166,11 @@ impl Server {
         }
         let state = self.held(state, |state| state.shown > round);
         match (&state.ended, state.openings.get(round as usize)) {
-            (Some(why), _) => (Reply::Ended { why: why.clone() }, vec![]),
+            (Some(why), _) => (ServerReply::Ended { why: why.clone() }, vec![]),
             (None, Some(there)) if round < state.shown => {
-                (Reply::Opened { nonce: there.nonce.clone() }, there.numbers.clone())
+                (ServerReply::Opened { nonce: there.nonce.clone() }, there.numbers.clone())
             }
-            (None, _) => (Reply::Waiting { missing: self.missing(&state) }, vec![]),
+            (None, _) => (ServerReply::Waiting { missing: self.missing(&state) }, vec![]),
         }
     }
 
@@ -186,7 +186,7 @@ impl Server {
         let (name, round) = (&self.agreement.parties[party].name, state.shown);
         let server = self.agreement.server(&self.name).unwrap_or_default();
         let whole = commitments.len() == self.agreement.servers.len()
-            && commitments.iter().all(|one| is_digest(one))
+            && commitments.iter().all(|commitment| is_digest(commitment))
             && commitments[server] == own;
         if !whole {
             return Err(format!(

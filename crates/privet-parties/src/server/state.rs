@@ -3,13 +3,13 @@
 use crate::PartiesError;
 use crate::agreement::Agreement;
 use crate::commitment::{Commitment, leaf};
-use crate::same::Same;
 use crate::signature::Signed;
 use crate::store::Store;
+use crate::unanimous::Unanimous;
 use privet_dp::account::Event;
-use privet_dp::gate::Rounds;
+use privet_dp::gate::PlannedDraws;
 use privet_dp::mechanism::joint::Drawing;
-use privet_dp::mechanism::shares::{Adding, Among, NoiseMode};
+use privet_dp::mechanism::shares::{NoiseMode, Participants, ServerSum};
 use privet_dp::noise::{Source, SystemRandom};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -20,17 +20,17 @@ use zeroize::Zeroizing;
 const MOST_DRAWINGS: usize = 1 << 16;
 
 pub(super) struct State {
-    pub rounds: Rounds,
+    pub rounds: PlannedDraws,
     /// Openings committed to, by round.
     pub openings: Vec<Opening>,
     /// The number of rounds shown: all of `openings`, or all but the last.
     pub shown: u64,
     /// The parties' commitments for the round not yet shown.
-    pub told: Same<Vec<String>>,
+    pub told: Unanimous<Vec<String>>,
     pub open: Option<Open>,
     pub signed: Vec<Option<Signed>>,
     /// The digest that parties signed.
-    pub transcript: Same<String>,
+    pub transcript: Unanimous<String>,
     pub joined: Vec<Option<Joined>>,
     pub done: Vec<bool>,
     pub ended: Option<String>,
@@ -38,11 +38,11 @@ pub(super) struct State {
     pub since: Instant,
     pub source: Box<dyn Source>,
     /// Noise drawn together, round by round; `None` if each server draws its own.
-    pub together: Option<Together>,
+    pub together: Option<JointDrawing>,
 }
 
 /// Progress of the noise drawn together.
-pub(super) struct Together {
+pub(super) struct JointDrawing {
     pub drawings: Vec<Drawing>,
     /// The number of rounds drawn.
     pub done: u64,
@@ -69,16 +69,17 @@ pub(super) struct Opening {
 
 impl State {
     /// Creates the state before any request.
-    pub fn new(among: Among, events: &Event, parties: usize) -> Result<Self, PartiesError> {
-        let source = SystemRandom::new().map_err(|error| PartiesError::Line(error.to_string()))?;
+    pub fn new(among: Participants, events: &Event, parties: usize) -> Result<Self, PartiesError> {
+        let source =
+            SystemRandom::new().map_err(|error| PartiesError::Transport(error.to_string()))?;
         Ok(Self {
-            rounds: Rounds::of(events),
+            rounds: PlannedDraws::of(events),
             openings: Vec::new(),
             shown: 0,
-            told: Same::among(parties),
+            told: Unanimous::among(parties),
             open: None,
             signed: vec![None; parties],
-            transcript: Same::among(parties),
+            transcript: Unanimous::among(parties),
             joined: vec![None; parties],
             done: vec![false; parties],
             ended: None,
@@ -88,7 +89,7 @@ impl State {
                 NoiseMode::Shares => None,
                 NoiseMode::Joint => {
                     let (drawings, held) = (drawings(events)?, BTreeMap::new());
-                    Some(Together { drawings, done: 0, ready: false, held })
+                    Some(JointDrawing { drawings, done: 0, ready: false, held })
                 }
             },
         })
@@ -107,7 +108,7 @@ impl State {
         while let Some((nonce, numbers)) = store.opening(self.openings.len() as u64)? {
             let planned = self.rounds.next().cloned();
             let Some(charged) = planned.filter(|leaf| self.rounds.go_on(leaf)) else {
-                return Err(PartiesError::Asked(
+                return Err(PartiesError::InvalidRequest(
                     "the server's folder holds more rounds than are planned".into(),
                 ));
             };
@@ -119,7 +120,7 @@ impl State {
         }
         store.no_gaps(self.openings.len())?;
         if self.openings.len() as u64 - self.shown > 1 {
-            return Err(PartiesError::Asked(
+            return Err(PartiesError::InvalidRequest(
                 "the server's folder lacks what parties said of its commitments: bring it back whole, or begin a new \
                  agreement"
                     .into(),
@@ -128,8 +129,11 @@ impl State {
         for party in 0..parties {
             self.done[party] = store.done(party)?;
             if let Some(signed) = store.signature(party)? {
-                let odd =
-                    |_| PartiesError::Asked("signatures in the server's folder were edited".into());
+                let odd = |_| {
+                    PartiesError::InvalidRequest(
+                        "signatures in the server's folder were edited".into(),
+                    )
+                };
                 self.transcript.say(party, &signed.transcript).map_err(odd)?;
                 self.signed[party] = Some(signed);
             }
@@ -145,7 +149,7 @@ impl State {
         let opened = self.openings.len() as u64;
         together.ready = store.noise_is_ready()?.is_some();
         if opened > 0 && !together.ready {
-            return Err(PartiesError::Asked(
+            return Err(PartiesError::InvalidRequest(
                 "the server's folder holds openings, and not that its noise was drawn: bring it back whole, or \
                  begin a new agreement"
                     .into(),
@@ -158,7 +162,7 @@ impl State {
                 Some((_, share)) if share.len() == drawing.coordinates => {}
                 None if !together.ready => break,
                 _ => {
-                    return Err(PartiesError::Asked(format!(
+                    return Err(PartiesError::InvalidRequest(format!(
                         "the server's folder lacks its share of the noise of round {}: nothing can be opened; bring \
                          it back whole, or begin a new agreement",
                         round + 1
@@ -194,22 +198,23 @@ impl State {
 
 /// The round that is collecting shares.
 pub(super) struct Open {
-    pub adding: Adding,
+    pub adding: ServerSum,
     /// Digest of each party's share, once it is there.
     pub shares: Vec<Option<[u8; 32]>>,
     /// Digests of what parties received before.
-    pub heard: Same<String>,
+    pub heard: Unanimous<String>,
     pub since: Instant,
 }
 
 /// The noise to draw for every round of a plan, in order.
 fn drawings(events: &Event) -> Result<Vec<Drawing>, PartiesError> {
-    let (mut rounds, mut all) = (Rounds::of(events), Vec::new());
+    let (mut rounds, mut all) = (PlannedDraws::of(events), Vec::new());
     while let Some(leaf) = rounds.next().cloned() {
-        let drawing = Drawing::of(&leaf).map_err(|error| PartiesError::Asked(error.to_string()))?;
+        let drawing =
+            Drawing::of(&leaf).map_err(|error| PartiesError::InvalidRequest(error.to_string()))?;
         all.push(drawing);
         if all.len() > MOST_DRAWINGS || !rounds.go_on(&leaf) {
-            return Err(PartiesError::Asked(format!(
+            return Err(PartiesError::InvalidRequest(format!(
                 "noise that servers draw together is offered for up to {MOST_DRAWINGS} rounds"
             )));
         }

@@ -3,7 +3,7 @@
 use super::state::State;
 use super::{Server, refused};
 use crate::commitment::is_digest;
-use crate::message::Reply;
+use crate::message::ServerReply;
 use crate::signature::Signed;
 use std::sync::MutexGuard;
 
@@ -18,7 +18,7 @@ impl Server {
         party: usize,
         signed: &Signed,
         from: u64,
-    ) -> Reply {
+    ) -> ServerReply {
         if !state.is_open() {
             return refused("a signature came before the last round was open");
         }
@@ -27,10 +27,10 @@ impl Server {
         }
         let state = self.held(state, State::is_witnessed);
         if let Some(why) = &state.ended {
-            return Reply::Ended { why: why.clone() };
+            return ServerReply::Ended { why: why.clone() };
         }
         if !state.is_witnessed() {
-            return Reply::Waiting { missing: self.missing(&state) };
+            return ServerReply::Waiting { missing: self.missing(&state) };
         }
         let (mut signatures, mut bytes) = (Vec::new(), 0);
         for one in state.signed.iter().flatten().skip(from as usize) {
@@ -40,7 +40,7 @@ impl Server {
             }
             signatures.push(one.clone());
         }
-        Reply::Signatures { signatures }
+        ServerReply::Signatures { signatures }
     }
 
     /// Checks and stores a signature; an error ends the run.

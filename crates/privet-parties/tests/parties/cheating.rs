@@ -1,11 +1,12 @@
 //! A member that deviates from the agreement is named, and nothing more is opened.
 
 use crate::common::{SCHEMA, agreed};
-use privet_dp::gate::Rounds;
-use privet_dp::mechanism::shares::{Together, split};
+use privet_dp::gate::PlannedDraws;
+use privet_dp::mechanism::shares::{PartyChannel, split};
 use privet_dp::noise::SystemRandom;
 use privet_parties::{
-    Agreement, Ask, Commitment, Line, PROTOCOL, PartiesError, Party, Reply, Room, Server, Signed,
+    Agreement, Commitment, InProcessServers, PROTOCOL, PartiesError, Party, PartyRequest, Server,
+    ServerReply, Signed, Transport,
 };
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -17,8 +18,8 @@ fn server(agreement: &Agreement) -> Server {
     Server::new(agreement.clone(), "server-0", Box::new(|_| {})).unwrap()
 }
 
-fn hello(agreement: &Agreement) -> Ask {
-    Ask::Hello {
+fn hello(agreement: &Agreement) -> PartyRequest {
+    PartyRequest::Hello {
         protocol: PROTOCOL,
         agreement: agreement.digest(),
         schema: "s".into(),
@@ -30,20 +31,20 @@ fn hello(agreement: &Agreement) -> Ask {
 
 /// The first server's commitment, beside an arbitrary one of the second.
 fn commitments(server: &Server, round: u64) -> Vec<String> {
-    match server.answer(0, &Ask::Commitment { round }, &[]).0 {
-        Reply::Committed { digest } => vec![digest, "0".repeat(64)],
+    match server.answer(0, &PartyRequest::Commitment { round }, &[]).0 {
+        ServerReply::Committed { digest } => vec![digest, "0".repeat(64)],
         reply => panic!("{reply:?}"),
     }
 }
 
 /// A request for the opening by a party that received no commitments.
-fn opening(round: u64) -> Ask {
-    Ask::Opening { round, commitments: vec!["0".repeat(64); 2] }
+fn opening(round: u64) -> PartyRequest {
+    PartyRequest::Opening { round, commitments: vec!["0".repeat(64); 2] }
 }
 
 /// The charge of a round; of the last one if there is no such round.
 fn charged(agreement: &Agreement, round: u64) -> privet_dp::account::Event {
-    let mut rounds = Rounds::of(&agreement.events().unwrap());
+    let mut rounds = PlannedDraws::of(&agreement.events().unwrap());
     let mut next = rounds.next().unwrap().clone();
     for _ in 0..round.min(10) {
         assert!(rounds.go_on(&next));
@@ -58,13 +59,13 @@ fn leaf(agreement: &Agreement, round: u64) -> String {
     privet_parties::leaf(&charged(agreement, round))
 }
 
-fn share(agreement: &Agreement, round: u64) -> Ask {
-    Ask::Share { round, leaf: leaf(agreement, round), heard: "h".into() }
+fn share(agreement: &Agreement, round: u64) -> PartyRequest {
+    PartyRequest::Share { round, leaf: leaf(agreement, round), heard: "h".into() }
 }
 
-fn why(reply: &Reply) -> &str {
+fn why(reply: &ServerReply) -> &str {
     match reply {
-        Reply::Refused { why } | Reply::Ended { why } => why,
+        ServerReply::Refused { why } | ServerReply::Ended { why } => why,
         reply => panic!("{reply:?}"),
     }
 }
@@ -73,11 +74,12 @@ fn why(reply: &Reply) -> &str {
 fn greetings_that_do_not_agree_are_refused() {
     let (_, agreement) = agreed(60);
     let server = server(&agreement);
-    let said = |party: usize, ask: Ask| server.answer(party, &ask, &[]).0;
-    let Ask::Hello { agreement: digest, schema, instance, clock, .. } = hello(&agreement) else {
+    let said = |party: usize, ask: PartyRequest| server.answer(party, &ask, &[]).0;
+    let PartyRequest::Hello { agreement: digest, schema, instance, clock, .. } = hello(&agreement)
+    else {
         panic!()
     };
-    let with = |digest: &str, schema: &str, instance: &str, clock| Ask::Hello {
+    let with = |digest: &str, schema: &str, instance: &str, clock| PartyRequest::Hello {
         protocol: PROTOCOL,
         agreement: digest.into(),
         schema: schema.into(),
@@ -95,15 +97,15 @@ fn greetings_that_do_not_agree_are_refused() {
     assert!(why(&other).contains("clinic and server-0 hold different agreements"), "{other:?}");
     let late = said(0, with(&digest, &schema, &instance, clock - 1000));
     assert!(why(&late).contains("clocks of clinic and server-0 are"), "{late:?}");
-    assert_eq!(said(0, hello(&agreement)), Reply::Welcome { round: 0 });
-    assert_eq!(said(0, hello(&agreement)), Reply::Welcome { round: 0 }, "a restart");
+    assert_eq!(said(0, hello(&agreement)), ServerReply::Welcome { round: 0 });
+    assert_eq!(said(0, hello(&agreement)), ServerReply::Welcome { round: 0 }, "a restart");
     let twice = said(0, with(&digest, &schema, "elsewhere", clock));
     assert!(why(&twice).contains("clinic has joined before"), "{twice:?}");
     let odd = said(2, with(&digest, "another", &instance, clock));
     assert!(why(&odd).contains("the schemas of ward and clinic differ"), "{odd:?}");
     // None of this ends the run.
     assert!(server.ended().is_none());
-    assert!(matches!(server.answer(7, &Ask::Status, &[]).0, Reply::Refused { .. }));
+    assert!(matches!(server.answer(7, &PartyRequest::Status, &[]).0, ServerReply::Refused { .. }));
 }
 
 #[test]
@@ -111,14 +113,14 @@ fn a_share_that_is_none_ends_the_run_and_names_who_sent_it() {
     let (_, agreement) = agreed(60);
     let mut source = SystemRandom::new().unwrap();
     let good: Vec<u128> = split(&[1, 2, 3], 2, &mut source)[0].to_vec();
-    let odd: Vec<(&str, Ask, Vec<u128>)> = vec![
+    let odd: Vec<(&str, PartyRequest, Vec<u128>)> = vec![
         ("wrong length", share(&agreement, 0), vec![1, 2]),
         ("wrong length", share(&agreement, 0), vec![1; 4]),
         ("not open", share(&agreement, 1), good.clone()),
         ("not open", share(&agreement, u64::MAX - 1), good.clone()),
         (
             "another plan",
-            Ask::Share { round: 0, leaf: "x".into(), heard: "h".into() },
+            PartyRequest::Share { round: 0, leaf: "x".into(), heard: "h".into() },
             good.clone(),
         ),
     ];
@@ -131,7 +133,7 @@ fn a_share_that_is_none_ends_the_run_and_names_who_sent_it() {
         // No party gets anything from here on.
         server.answer(0, &hello(&agreement), &[]);
         let (reply, opened) = server.answer(0, &opening(0), &[]);
-        assert!(matches!(reply, Reply::Ended { .. }) && opened.is_empty());
+        assert!(matches!(reply, ServerReply::Ended { .. }) && opened.is_empty());
     }
 }
 
@@ -142,10 +144,17 @@ fn replays_and_second_thoughts() {
     (0..3).for_each(|party| drop(server.answer(party, &hello(&agreement), &[])));
     // A party that has not greeted is refused.
     let fresh = self::server(&agreement);
-    assert!(matches!(fresh.answer(0, &share(&agreement, 0), &[1, 2, 3]).0, Reply::Refused { .. }));
+    assert!(matches!(
+        fresh.answer(0, &share(&agreement, 0), &[1, 2, 3]).0,
+        ServerReply::Refused { .. }
+    ));
     let body = [5, 6, 7];
-    assert_eq!(server.answer(0, &share(&agreement, 0), &body).0, Reply::Taken);
-    assert_eq!(server.answer(0, &share(&agreement, 0), &body).0, Reply::Taken, "the same again");
+    assert_eq!(server.answer(0, &share(&agreement, 0), &body).0, ServerReply::Taken);
+    assert_eq!(
+        server.answer(0, &share(&agreement, 0), &body).0,
+        ServerReply::Taken,
+        "the same again"
+    );
     let (reply, _) = server.answer(0, &share(&agreement, 0), &[5, 6, 8]);
     assert!(why(&reply).contains("clinic sent two different shares"), "{reply:?}");
 }
@@ -156,7 +165,8 @@ fn parties_that_were_told_different_sums_are_named() {
     let server = server(&agreement);
     (0..3).for_each(|party| drop(server.answer(party, &hello(&agreement), &[])));
     server.answer(2, &share(&agreement, 0), &[1, 2, 3]);
-    let other = Ask::Share { round: 0, leaf: leaf(&agreement, 0), heard: "something else".into() };
+    let other =
+        PartyRequest::Share { round: 0, leaf: leaf(&agreement, 0), heard: "something else".into() };
     let (reply, _) = server.answer(0, &other, &[1, 2, 3]);
     assert!(why(&reply).contains("ward and clinic were told different sums"), "{reply:?}");
 }
@@ -169,17 +179,19 @@ fn nothing_is_opened_without_everyone() {
     let server = server(&agreement);
     (0..3).for_each(|party| drop(server.answer(party, &hello(&agreement), &[])));
     for party in [0, 2] {
-        assert_eq!(server.answer(party, &share(&agreement, 0), &[1, 2, 3]).0, Reply::Taken);
+        assert_eq!(server.answer(party, &share(&agreement, 0), &[1, 2, 3]).0, ServerReply::Taken);
     }
     let (reply, opened) = server.answer(0, &opening(0), &[]);
-    assert_eq!(reply, Reply::Waiting { missing: vec!["hospital".into()] });
+    assert_eq!(reply, ServerReply::Waiting { missing: vec!["hospital".into()] });
     assert!(opened.is_empty());
     std::thread::sleep(Duration::from_millis(1100));
     server.lose_patience();
     let (reply, opened) = server.answer(0, &opening(0), &[]);
     assert!(why(&reply).contains("waited 1 s for hospital"), "{reply:?}");
     assert!(opened.is_empty() && server.is_over());
-    let Reply::Standing(standing) = server.answer(0, &Ask::Status, &[]).0 else { panic!() };
+    let ServerReply::Standing(standing) = server.answer(0, &PartyRequest::Status, &[]).0 else {
+        panic!()
+    };
     assert!(standing.ended.is_some() && standing.opened == 0 && !standing.complete);
     assert_eq!(server.answer(1, &share(&agreement, 0), &[1, 2, 3]).1, Vec::<u128>::new());
 }
@@ -234,20 +246,22 @@ impl Liar {
     }
 }
 
-impl Line for Liar {
+impl Transport for Liar {
     fn ask(
         &mut self,
         server: usize,
-        ask: &Ask,
+        ask: &PartyRequest,
         _body: &[u128],
-    ) -> Result<(Reply, Vec<u128>), PartiesError> {
+    ) -> Result<(ServerReply, Vec<u128>), PartiesError> {
         Ok(match ask {
-            Ask::Hello { .. } => (Reply::Welcome { round: self.round }, vec![]),
-            Ask::Commitment { .. } => {
-                (Reply::Committed { digest: self.commitment(server) }, vec![])
+            PartyRequest::Hello { .. } => (ServerReply::Welcome { round: self.round }, vec![]),
+            PartyRequest::Commitment { .. } => {
+                (ServerReply::Committed { digest: self.commitment(server) }, vec![])
             }
-            Ask::Opening { .. } => (Reply::Opened { nonce: "n".into() }, vec![self.opens; 3]),
-            _ => (Reply::Taken, vec![]),
+            PartyRequest::Opening { .. } => {
+                (ServerReply::Opened { nonce: "n".into() }, vec![self.opens; 3])
+            }
+            _ => (ServerReply::Taken, vec![]),
         })
     }
 }
@@ -258,7 +272,7 @@ impl Line for Liar {
 fn openings_that_no_table_gives_and_servers_that_forget_are_noticed() {
     let (_, agreement) = agreed(60);
     let events = agreement.events().unwrap();
-    let leaf = Rounds::of(&events).next().unwrap().clone();
+    let leaf = PlannedDraws::of(&events).next().unwrap().clone();
     let mut source = SystemRandom::new().unwrap();
     let party = |opens| {
         let liar = Liar { agreement: agreement.clone(), opens, round: 0 };
@@ -280,20 +294,23 @@ fn openings_that_no_table_gives_and_servers_that_forget_are_noticed() {
 fn all_send(server: &Server, agreement: &Agreement, round: u64) {
     for party in 0..3 {
         server.answer(party, &hello(agreement), &[]);
-        assert_eq!(server.answer(party, &share(agreement, round), &[1, 2, 3]).0, Reply::Taken);
+        assert_eq!(
+            server.answer(party, &share(agreement, round), &[1, 2, 3]).0,
+            ServerReply::Taken
+        );
     }
 }
 
 /// Sends every party's commitments; returns the opening.
 fn all_say(server: &Server, round: u64) -> Vec<u128> {
-    let ask = Ask::Opening { round, commitments: commitments(server, round) };
+    let ask = PartyRequest::Opening { round, commitments: commitments(server, round) };
     let ask = &ask;
     std::thread::scope(|scope| {
         let say = |party| scope.spawn(move || server.answer(party, ask, &[]));
         let said: Vec<_> = (0..3).map(say).collect();
         let mut said = said.into_iter().map(|said| said.join().unwrap());
         let (reply, numbers) = said.next().unwrap();
-        assert!(matches!(reply, Reply::Opened { .. }), "{reply:?}");
+        assert!(matches!(reply, ServerReply::Opened { .. }), "{reply:?}");
         assert!(said.all(|other| other == (reply.clone(), numbers.clone())));
         numbers
     })
@@ -307,7 +324,7 @@ fn patience_runs_from_the_first_opening_to_the_last_signature() {
     let servers: [Server; 5] = std::array::from_fn(|_| server(&agreement));
     let [before, told, between, unsigned, after] = &servers;
     all_send(told, &agreement, 0);
-    told.answer(1, &Ask::Opening { round: 0, commitments: commitments(told, 0) }, &[]);
+    told.answer(1, &PartyRequest::Opening { round: 0, commitments: commitments(told, 0) }, &[]);
     all_send(between, &agreement, 0);
     all_say(between, 0);
     for server in [unsigned, after] {
@@ -317,11 +334,11 @@ fn patience_runs_from_the_first_opening_to_the_last_signature() {
         }
     }
     let signed = Signed { transcript: "0".repeat(64), ..Signed::default() };
-    let sign = Ask::Sign { signed, from: 0 };
+    let sign = PartyRequest::Sign { signed, from: 0 };
     let waits = unsigned.answer(2, &sign, &[]).0;
-    assert_eq!(waits, Reply::Waiting { missing: vec!["clinic".into(), "hospital".into()] });
+    assert_eq!(waits, ServerReply::Waiting { missing: vec!["clinic".into(), "hospital".into()] });
     let signatures = |party| match after.answer(party, &sign, &[]).0 {
-        Reply::Signatures { signatures } => signatures.len(),
+        ServerReply::Signatures { signatures } => signatures.len(),
         _ => 0,
     };
     assert_eq!([0, 1, 2].map(signatures), [0, 0, 3]);
@@ -337,15 +354,17 @@ fn patience_runs_from_the_first_opening_to_the_last_signature() {
         "{}",
         why(unsigned)
     );
-    let Reply::Standing(standing) = after.answer(0, &Ask::Status, &[]).0 else { panic!() };
+    let ServerReply::Standing(standing) = after.answer(0, &PartyRequest::Status, &[]).0 else {
+        panic!()
+    };
     assert!(standing.complete && standing.ended.is_none() && standing.missing.is_empty());
     // A party that leaves then, or sends nonsense, is not waited for, and the others keep their result.
-    let end = Ask::End { why: "a full disk".into() };
-    assert_eq!(after.answer(0, &end, &[]).0, Reply::Taken);
+    let end = PartyRequest::End { why: "a full disk".into() };
+    assert_eq!(after.answer(0, &end, &[]).0, ServerReply::Taken);
     after.end_run("nonsense");
-    assert!(matches!(after.answer(1, &opening(2), &[]).0, Reply::Opened { .. }));
+    assert!(matches!(after.answer(1, &opening(2), &[]).0, ServerReply::Opened { .. }));
     assert_eq!(signatures(1), 3);
-    (1..3).for_each(|party| drop(after.answer(party, &Ask::Done, &[])));
+    (1..3).for_each(|party| drop(after.answer(party, &PartyRequest::Done, &[])));
     assert!(after.is_over() && after.ended().is_none());
 }
 
@@ -354,7 +373,7 @@ fn patience_runs_from_the_first_opening_to_the_last_signature() {
 #[test]
 fn what_one_server_ends_is_ended_at_every_server() {
     let (_, agreement) = agreed(60);
-    let room = Room::new(&agreement).unwrap();
+    let room = InProcessServers::new(&agreement).unwrap();
     let clinic = Party::new(agreement.clone(), "clinic", SCHEMA, room.line(0)).unwrap();
     clinic.join().unwrap();
     let [first, second] = room.servers() else { panic!() };
@@ -370,14 +389,14 @@ fn what_one_server_ends_is_ended_at_every_server() {
     assert!(why.contains("clinic leaves it") && why.contains("hospital"), "{why}");
     // So is a party that comes only now, at whichever server it comes first.
     let (_, agreement) = agreed(60);
-    let room = Room::new(&agreement).unwrap();
+    let room = InProcessServers::new(&agreement).unwrap();
     room.servers()[1].end_run("for a test");
     let ward = Party::new(agreement, "ward", SCHEMA, room.line(2)).unwrap();
     assert!(ward.join().unwrap_err().to_string().contains("for a test"));
     assert!(room.servers()[0].ended().unwrap().contains("for a test"));
     // A server that merely refuses a second folder of one name goes on.
     let (_, agreement) = agreed(60);
-    let room = Room::new(&agreement).unwrap();
+    let room = InProcessServers::new(&agreement).unwrap();
     room.servers()[0].answer(0, &hello(&agreement), &[]);
     let twice = Party::new(agreement, "clinic", "s", room.line(0)).unwrap();
     assert!(twice.join().unwrap_err().to_string().contains("joined before"));
@@ -388,7 +407,7 @@ fn what_one_server_ends_is_ended_at_every_server() {
 #[test]
 fn a_sum_that_no_table_gives_ends_the_run_everywhere() {
     let (_, agreement) = agreed(60);
-    let room = Room::new(&agreement).unwrap();
+    let room = InProcessServers::new(&agreement).unwrap();
     std::thread::scope(|scope| {
         for (place, holder) in agreement.parties.iter().enumerate() {
             let (line, agreement) = (room.line(place), &agreement);
@@ -414,7 +433,7 @@ fn a_sum_that_no_table_gives_ends_the_run_everywhere() {
 fn words_of_a_party_are_cut_and_plain() {
     let (_, agreement) = agreed(60);
     let server = server(&agreement);
-    let end = Ask::End { why: format!("\u{1b}[1m{}", "long ".repeat(10_000)) };
+    let end = PartyRequest::End { why: format!("\u{1b}[1m{}", "long ".repeat(10_000)) };
     server.answer(0, &end, &[]);
     let why = server.ended().unwrap();
     assert!(why.len() < 1000 && !why.contains('\u{1b}') && why.contains("clinic"), "{why}");

@@ -2,13 +2,16 @@
 
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
-use privet_dp::gate::Rounds;
+use privet_dp::gate::PlannedDraws;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::linear::model::Model;
 use privet_learn::statistics::count::Count;
 use privet_learn::{Erm, LearnError, Method, Plan, Released, Request, Task, plan};
 use privet_optim::loss::Loss;
-use privet_parties::{Agreement, Ask, Line, Names, PartiesError, Party, Reply, Room, authority};
+use privet_parties::{
+    Agreement, InProcessServers, Names, PartiesError, Party, PartyRequest, ServerReply, Transport,
+    authority,
+};
 use std::sync::atomic::AtomicBool;
 
 pub const SCHEMA: &str = r#"
@@ -94,7 +97,7 @@ pub fn rows(table: &str) -> impl FnOnce(Each<'_>) -> Result<(), PartiesError> + 
 }
 
 /// Runs one party.
-pub fn take_part<T: Task, L: Line>(
+pub fn take_part<T: Task, L: Transport>(
     planned: &Plan<T>,
     table: &Dataset,
     party: &Party<L>,
@@ -116,7 +119,7 @@ pub fn all_with<T: Task>(
     agreement: &Agreement,
     tables: &[Dataset],
 ) -> Vec<Released<T>> {
-    let room = Room::new(agreement).unwrap();
+    let room = InProcessServers::new(agreement).unwrap();
     let released = std::thread::scope(|scope| {
         let runs: Vec<_> = tables
             .iter()
@@ -174,22 +177,23 @@ pub fn counting(names: &Names) -> Plan<Count> {
 
 /// SHA-256 of the first round's charge, as parties state it.
 pub fn first_leaf(agreement: &Agreement) -> String {
-    privet_parties::leaf(Rounds::of(&agreement.events().unwrap()).next().unwrap())
+    privet_parties::leaf(PlannedDraws::of(&agreement.events().unwrap()).next().unwrap())
 }
 
 /// A transport implemented by a function.
 pub struct Through<F>(pub F);
 
-impl<F> Line for Through<F>
+impl<F> Transport for Through<F>
 where
-    F: FnMut(usize, &Ask, &[u128]) -> Result<(Reply, Vec<u128>), PartiesError> + Send,
+    F: FnMut(usize, &PartyRequest, &[u128]) -> Result<(ServerReply, Vec<u128>), PartiesError>
+        + Send,
 {
     fn ask(
         &mut self,
         server: usize,
-        ask: &Ask,
+        ask: &PartyRequest,
         body: &[u128],
-    ) -> Result<(Reply, Vec<u128>), PartiesError> {
+    ) -> Result<(ServerReply, Vec<u128>), PartiesError> {
         (self.0)(server, ask, body)
     }
 }

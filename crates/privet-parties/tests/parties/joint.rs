@@ -4,7 +4,7 @@ use crate::common::{all_together, names, request, schema, verified};
 use privet_core::Budget;
 use privet_dp::account::{self, Cost, Event};
 use privet_dp::mechanism::joint;
-use privet_dp::mechanism::shares::{Among, NoiseMode};
+use privet_dp::mechanism::shares::{NoiseMode, Participants};
 use privet_learn::statistics::count::Count;
 use privet_learn::{LearnError, Plan, Request, Task, plan};
 use privet_optim::loss::Loss;
@@ -12,7 +12,7 @@ use privet_parties::{Agreement, authority};
 
 fn together<T: Task>(request: Request<T>) -> Request<T> {
     let among = request.among.unwrap();
-    request.shared(Among { noise: NoiseMode::Joint, ..among })
+    request.shared(Participants { noise: NoiseMode::Joint, ..among })
 }
 
 /// The same events as for one trusted server.
@@ -169,14 +169,15 @@ fn agreements_where_every_server_draws_its_own_are_as_they_were() {
 #[test]
 fn what_is_not_offered_together_is_refused() {
     let names = names(2);
-    let among = |servers, honest| Among { parties: 3, servers, honest, noise: NoiseMode::Joint };
-    let asked = request("gd", Loss::Logistic, &names, 1);
+    let among =
+        |servers, honest| Participants { parties: 3, servers, honest, noise: NoiseMode::Joint };
+    let request = request("gd", Loss::Logistic, &names, 1);
     for (among, word) in [(among(5, 1), "servers"), (among(3, 2), "honest")] {
-        let refused = plan(&asked.clone().shared(among)).unwrap_err().to_string();
+        let refused = plan(&request.clone().shared(among)).unwrap_err().to_string();
         assert!(refused.contains(word), "{refused}");
     }
     // A δ too small for the rounds.
-    let tiny = together(asked).within(Budget::new(1.0, 1e-10).unwrap());
+    let tiny = together(request).within(Budget::new(1.0, 1e-10).unwrap());
     let refused = plan(&tiny).unwrap_err().to_string();
     assert!(refused.contains("draw together") && refused.contains("larger delta"), "{refused}");
 }

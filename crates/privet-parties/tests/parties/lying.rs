@@ -8,12 +8,12 @@ use privet_learn::Released;
 use privet_learn::statistics::count::Count;
 use privet_parties::authority::{self, Validity};
 use privet_parties::{
-    Agreement, Ask, Commitment, Folder, PROTOCOL, PartiesError, Party, Reply, Room, Server, Signed,
-    Witness,
+    Agreement, Commitment, Folder, InProcessServers, PROTOCOL, PartiesError, Party, PartyRequest,
+    Server, ServerReply, Signed, Witness,
 };
 use std::sync::{Arc, Mutex};
 
-type Answer = Result<(Reply, Vec<u128>), PartiesError>;
+type Answer = Result<(ServerReply, Vec<u128>), PartiesError>;
 type Outcome = Result<Released<Count>, String>;
 
 /// A server that adds up without noise; it commits to the sum and a number for each party, opens the sum
@@ -40,7 +40,7 @@ impl Liar {
         Self { agreement, place, commits, opens, passes: |other, _| other.clone(), heard }
     }
 
-    fn answer(&self, party: usize, ask: &Ask, body: &[u128]) -> (Reply, Vec<u128>) {
+    fn answer(&self, party: usize, ask: &PartyRequest, body: &[u128]) -> (ServerReply, Vec<u128>) {
         let mut heard = self.heard.lock().unwrap();
         let shares: Vec<_> = heard.shares.iter().flatten().cloned().collect();
         let sum = |more: u128| -> Vec<u128> {
@@ -51,38 +51,39 @@ impl Liar {
         };
         let (agreement, leaf) = (&self.agreement.digest(), &first_leaf(&self.agreement));
         let of = Commitment { agreement, round: 0, leaf, server: self.place, nonce: "n" };
-        let waiting = Reply::Waiting { missing: vec![] };
+        let waiting = ServerReply::Waiting { missing: vec![] };
         let reply = match ask {
-            Ask::Hello { .. } => Reply::Welcome { round: 0 },
-            Ask::Share { .. } => {
+            PartyRequest::Hello { .. } => ServerReply::Welcome { round: 0 },
+            PartyRequest::Share { .. } => {
                 heard.shares[party] = Some(body.to_vec());
-                Reply::Taken
+                ServerReply::Taken
             }
-            Ask::Commitment { .. } if shares.len() < 3 => waiting,
-            Ask::Commitment { .. } => {
-                Reply::Committed { digest: of.digest(&sum(self.commits[party])) }
+            PartyRequest::Commitment { .. } if shares.len() < 3 => waiting,
+            PartyRequest::Commitment { .. } => {
+                ServerReply::Committed { digest: of.digest(&sum(self.commits[party])) }
             }
-            Ask::Opening { .. } => {
-                return (Reply::Opened { nonce: "n".into() }, sum(self.opens[party]));
+            PartyRequest::Opening { .. } => {
+                return (ServerReply::Opened { nonce: "n".into() }, sum(self.opens[party]));
             }
-            Ask::Sign { signed: own, .. } => {
+            PartyRequest::Sign { signed: own, .. } => {
                 heard.signed[party] = Some(own.clone());
                 let there: Vec<_> = heard.signed.iter().flatten().cloned().collect();
                 match there.len() {
-                    3 => Reply::Signatures {
+                    3 => ServerReply::Signatures {
                         signatures: there.iter().map(|other| (self.passes)(other, own)).collect(),
                     },
                     _ => waiting,
                 }
             }
-            _ => Reply::Taken,
+            _ => ServerReply::Taken,
         };
         (reply, vec![])
     }
 }
 
 /// Answers a party's request as the server of this index would.
-type Answering = Arc<dyn Fn(usize, &Ask, &[u128]) -> (Reply, Vec<u128>) + Send + Sync>;
+type Answering =
+    Arc<dyn Fn(usize, &PartyRequest, &[u128]) -> (ServerReply, Vec<u128>) + Send + Sync>;
 
 fn honest(server: &Arc<Server>) -> Answering {
     let server = Arc::clone(server);
@@ -111,9 +112,10 @@ fn all(place: &tempfile::TempDir, servers: &[Answering; 2]) -> Vec<Outcome> {
         let run = |(party, name): (usize, &'static str)| {
             let (planned, table) = (&planned, &tables[party]);
             scope.spawn(move || {
-                let line = Through(move |server: usize, ask: &Ask, body: &[u128]| -> Answer {
-                    Ok(servers[server](party, ask, body))
-                });
+                let line =
+                    Through(move |server: usize, ask: &PartyRequest, body: &[u128]| -> Answer {
+                        Ok(servers[server](party, ask, body))
+                    });
                 let folder = Folder::open(&place.path().join(name)).unwrap();
                 let party = folder.begin::<_, PartiesError>(SCHEMA, line, rows(name)).unwrap();
                 party.join().map_err(|error| error.to_string())?;
@@ -133,7 +135,8 @@ fn server(agreement: &Agreement, place: usize) -> Arc<Server> {
 
 /// No party accepts a result, and one error contains these words.
 fn none_accepts(outcomes: &[Outcome], words: &str) {
-    let whys: Vec<_> = outcomes.iter().map(|one| one.as_ref().map(drop).unwrap_err()).collect();
+    let whys: Vec<_> =
+        outcomes.iter().map(|outcome| outcome.as_ref().map(drop).unwrap_err()).collect();
     assert!(whys.iter().any(|why| why.contains(words)), "{whys:?}");
 }
 
@@ -209,17 +212,17 @@ fn where_all_servers_lie_alike_signatures_tell() {
 /// parties have the same result, and all signatures in their folders.
 #[test]
 fn one_server_that_passes_signatures_on_is_enough() {
-    let replies: [Option<Reply>; 3] = [
+    let replies: [Option<ServerReply>; 3] = [
         None,
-        Some(Reply::Waiting { missing: vec![] }),
-        Some(Reply::Signatures { signatures: vec![Signed::default(); 3] }),
+        Some(ServerReply::Waiting { missing: vec![] }),
+        Some(ServerReply::Signatures { signatures: vec![Signed::default(); 3] }),
     ];
     for withheld in replies {
         let (place, agreement) = laid_out(30);
         let [first, second] = [0, 1].map(|place| server(&agreement, place));
         let keeps = honest(&first);
         let keeps: Answering = Arc::new(move |party, ask, body| match (ask, &withheld) {
-            (Ask::Sign { .. }, Some(reply)) => (reply.clone(), vec![]),
+            (PartyRequest::Sign { .. }, Some(reply)) => (reply.clone(), vec![]),
             _ => keeps(party, ask, body),
         });
         let outcomes = all(&place, &[keeps, honest(&second)]);
@@ -239,8 +242,8 @@ fn one_server_that_passes_signatures_on_is_enough() {
     }
 }
 
-fn hello(agreement: &Agreement) -> Ask {
-    Ask::Hello {
+fn hello(agreement: &Agreement) -> PartyRequest {
+    PartyRequest::Hello {
         protocol: PROTOCOL,
         agreement: agreement.digest(),
         schema: "s".into(),
@@ -257,29 +260,33 @@ fn nothing_is_shown_before_all_parties_have_said_the_same_commitments() {
     let (_, agreement) = laid_out(30);
     let server = server(&agreement, 0);
     (0..3).for_each(|party| drop(server.answer(party, &hello(&agreement), &[])));
-    let share = Ask::Share { round: 0, leaf: first_leaf(&agreement), heard: "h".into() };
+    let share = PartyRequest::Share { round: 0, leaf: first_leaf(&agreement), heard: "h".into() };
     for party in 0..3 {
-        let asked = server.answer(party, &Ask::Commitment { round: 0 }, &[]);
-        assert!(matches!(asked.0, Reply::Waiting { .. }), "committed without all shares");
-        assert_eq!(server.answer(party, &share, &[1, 2]).0, Reply::Taken);
+        let asked = server.answer(party, &PartyRequest::Commitment { round: 0 }, &[]);
+        assert!(matches!(asked.0, ServerReply::Waiting { .. }), "committed without all shares");
+        assert_eq!(server.answer(party, &share, &[1, 2]).0, ServerReply::Taken);
     }
-    let (Reply::Committed { digest }, _) = server.answer(1, &Ask::Commitment { round: 0 }, &[])
+    let (ServerReply::Committed { digest }, _) =
+        server.answer(1, &PartyRequest::Commitment { round: 0 }, &[])
     else {
         panic!()
     };
-    let said = |other: &str| Ask::Opening {
+    let said = |other: &str| PartyRequest::Opening {
         round: 0,
         commitments: vec![digest.clone(), other.repeat(64)],
     };
     for _ in 0..2 {
         for party in [1, 2] {
             let (reply, numbers) = server.answer(party, &said("a"), &[]);
-            assert!(matches!(reply, Reply::Waiting { .. }) && numbers.is_empty(), "{reply:?}");
+            assert!(
+                matches!(reply, ServerReply::Waiting { .. }) && numbers.is_empty(),
+                "{reply:?}"
+            );
         }
     }
     // A commitment swapped after the honest party received another: the run ends, and nothing was sent.
     let (reply, numbers) = server.answer(0, &said("b"), &[]);
-    assert!(matches!(reply, Reply::Ended { .. }) && numbers.is_empty());
+    assert!(matches!(reply, ServerReply::Ended { .. }) && numbers.is_empty());
     assert!(server.ended().unwrap().contains("hospital and clinic were told different"));
     // A server also refuses a false claim about its own commitment.
     let (_, agreement) = laid_out(30);
@@ -289,7 +296,7 @@ fn nothing_is_shown_before_all_parties_have_said_the_same_commitments() {
         server.answer(party, &share, &[1, 2]);
     });
     let (reply, _) = server.answer(0, &said("a"), &[]);
-    let Reply::Ended { why } = reply else { panic!("{reply:?}") };
+    let ServerReply::Ended { why } = reply else { panic!("{reply:?}") };
     assert!(why.contains("clinic says that server-0 committed itself to something else"), "{why}");
 }
 
@@ -302,9 +309,9 @@ fn a_signature_that_is_not_the_partys_own_is_refused_by_an_honest_server() {
     let answering = servers.each_ref().map(|server| {
         let (server, stolen) = (honest(server), Arc::clone(&stolen));
         let answering: Answering = Arc::new(move |party, ask, body| match ask {
-            Ask::Sign { signed, from } if party < 2 => {
+            PartyRequest::Sign { signed, from } if party < 2 => {
                 let before = stolen.lock().unwrap().get_or_insert(signed.clone()).clone();
-                server(party, &Ask::Sign { signed: before, from: *from }, body)
+                server(party, &PartyRequest::Sign { signed: before, from: *from }, body)
             }
             _ => server(party, ask, body),
         });
@@ -327,17 +334,18 @@ fn a_server_compares_what_parties_sign_and_finds_it_again() {
         let server = started();
         for party in 0..3 {
             server.answer(party, &hello(&agreement), &[]);
-            let share = Ask::Share { round: 0, leaf: leaf.clone(), heard: heard.clone() };
-            assert_eq!(server.answer(party, &share, &[1, 2]).0, Reply::Taken);
+            let share = PartyRequest::Share { round: 0, leaf: leaf.clone(), heard: heard.clone() };
+            assert_eq!(server.answer(party, &share, &[1, 2]).0, ServerReply::Taken);
         }
-        let (Reply::Committed { digest }, _) = server.answer(0, &Ask::Commitment { round: 0 }, &[])
+        let (ServerReply::Committed { digest }, _) =
+            server.answer(0, &PartyRequest::Commitment { round: 0 }, &[])
         else {
             panic!()
         };
-        let said = Ask::Opening { round: 0, commitments: vec![digest, "a".repeat(64)] };
+        let said = PartyRequest::Opening { round: 0, commitments: vec![digest, "a".repeat(64)] };
         // Before all rounds are opened there is nothing to sign.
-        let early = Ask::Sign { signed: Signed::default(), from: 0 };
-        assert!(matches!(server.answer(0, &early, &[]).0, Reply::Refused { .. }));
+        let early = PartyRequest::Sign { signed: Signed::default(), from: 0 };
+        assert!(matches!(server.answer(0, &early, &[]).0, ServerReply::Refused { .. }));
         (0..3).for_each(|party| drop(server.answer(party, &said, &[])));
     }
     let signed = |party: usize, transcript: &str| {
@@ -345,20 +353,20 @@ fn a_server_compares_what_parties_sign_and_finds_it_again() {
         folder.sign(&transcript.repeat(64)).unwrap()
     };
     let answered = |server: &Server, party, transcript| {
-        let ask = Ask::Sign { signed: signed(party, transcript), from: 0 };
+        let ask = PartyRequest::Sign { signed: signed(party, transcript), from: 0 };
         server.answer(party, &ask, &[]).0
     };
-    assert!(matches!(answered(&started(), 0, "a"), Reply::Waiting { .. }));
-    assert!(matches!(answered(&started(), 1, "a"), Reply::Waiting { .. }));
+    assert!(matches!(answered(&started(), 0, "a"), ServerReply::Waiting { .. }));
+    assert!(matches!(answered(&started(), 1, "a"), ServerReply::Waiting { .. }));
     // Signing the same digest again is accepted, though the signature has other bits.
-    assert!(matches!(answered(&started(), 1, "a"), Reply::Waiting { .. }));
+    assert!(matches!(answered(&started(), 1, "a"), ServerReply::Waiting { .. }));
     let copy = place.path().join("copy");
     for entry in std::fs::read_dir(place.path().join("server-0/state")).unwrap() {
         let entry = entry.unwrap();
         std::fs::create_dir_all(&copy).unwrap();
         std::fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
     }
-    let Reply::Ended { why } = answered(&started(), 2, "b") else { panic!() };
+    let ServerReply::Ended { why } = answered(&started(), 2, "b") else { panic!() };
     assert!(why.contains("clinic and ward signed that they heard different things"), "{why}");
     let back = || {
         let state = place.path().join("server-0/state");
@@ -370,10 +378,10 @@ fn a_server_compares_what_parties_sign_and_finds_it_again() {
         }
     };
     back();
-    let Reply::Ended { why } = answered(&started(), 1, "b") else { panic!() };
+    let ServerReply::Ended { why } = answered(&started(), 1, "b") else { panic!() };
     assert!(why.contains("hospital signed twice, and not the same"), "{why}");
     back();
-    let Reply::Signatures { signatures } = answered(&started(), 2, "a") else { panic!() };
+    let ServerReply::Signatures { signatures } = answered(&started(), 2, "a") else { panic!() };
     assert!((0..3).all(|party| signatures[party].is_of(&agreement, party)));
 }
 
@@ -383,22 +391,23 @@ fn digests_are_compared_in_one_process_too() {
     let names = names(2);
     let planned = counting(&names);
     let agreement = authority::without_certificates((&planned, &schema()), &names, 30).unwrap();
-    let room = Room::new(&agreement).unwrap();
+    let room = InProcessServers::new(&agreement).unwrap();
     let tables = tables(&planned);
     std::thread::scope(|scope| {
         for (place, table) in tables.iter().enumerate() {
             let (agreement, planned, room) = (&agreement, &planned, room.clone());
             scope.spawn(move || {
-                use privet_parties::Line;
+                use privet_parties::Transport;
                 let mut line = room.line(place);
-                let line = Through(move |server: usize, ask: &Ask, body: &[u128]| match ask {
-                    Ask::Sign { signed, from } if place == 2 => {
-                        let transcript = signed.transcript.chars().rev().collect();
-                        let signed = Signed { transcript, ..signed.clone() };
-                        line.ask(server, &Ask::Sign { signed, from: *from }, body)
-                    }
-                    _ => line.ask(server, ask, body),
-                });
+                let line =
+                    Through(move |server: usize, ask: &PartyRequest, body: &[u128]| match ask {
+                        PartyRequest::Sign { signed, from } if place == 2 => {
+                            let transcript = signed.transcript.chars().rev().collect();
+                            let signed = Signed { transcript, ..signed.clone() };
+                            line.ask(server, &PartyRequest::Sign { signed, from: *from }, body)
+                        }
+                        _ => line.ask(server, ask, body),
+                    });
                 let name = &agreement.parties[place].name;
                 let party = Party::new(agreement.clone(), name, SCHEMA, line).unwrap();
                 party.join().unwrap();

@@ -2,9 +2,9 @@
 
 mod cheating;
 mod common;
-mod crowd;
 mod joint;
 mod lying;
+mod many_parties;
 mod network;
 mod phases;
 mod restart;

@@ -5,7 +5,7 @@ use privet_learn::plan;
 use privet_optim::loss::Loss;
 use privet_parties::authority::{self, Validity};
 use privet_parties::tls::{self, Connections};
-use privet_parties::{Ask, Folder, Line, Names, PartiesError, Reply};
+use privet_parties::{Folder, Names, PartiesError, PartyRequest, ServerReply, Transport};
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
 use std::path::Path;
@@ -135,13 +135,13 @@ struct Mortal {
     left: usize,
 }
 
-impl Line for Mortal {
+impl Transport for Mortal {
     fn ask(
         &mut self,
         server: usize,
-        ask: &Ask,
+        ask: &PartyRequest,
         body: &[u128],
-    ) -> Result<(Reply, Vec<u128>), PartiesError> {
+    ) -> Result<(ServerReply, Vec<u128>), PartiesError> {
         let killed = || PartiesError::Ended("killed".into());
         self.left = self.left.checked_sub(1).ok_or_else(killed)?;
         self.inner.ask(server, ask, body)
@@ -216,7 +216,7 @@ fn a_share_that_is_too_long_ends_the_run_over_the_line() {
     let mut clinic = Connections::new(&folder("clinic")).unwrap();
     let mut asked = (0..100).map(|_| {
         std::thread::sleep(std::time::Duration::from_millis(50));
-        let share = Ask::Share { round: 0, leaf: String::new(), heard: String::new() };
+        let share = PartyRequest::Share { round: 0, leaf: String::new(), heard: String::new() };
         clinic.ask(0, &share, &[1; 5000])
     });
     // Once the server listens: the connection is closed on a message that is too long.

@@ -5,7 +5,7 @@ use crate::common::{SCHEMA, Through, counting, names, rows, schema, tables, take
 use privet_learn::Released;
 use privet_learn::statistics::count::Count;
 use privet_parties::authority::{self, Validity};
-use privet_parties::{Ask, Folder, PartiesError, Reply, Server};
+use privet_parties::{Folder, PartiesError, PartyRequest, Server, ServerReply};
 use std::collections::HashSet;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -30,11 +30,11 @@ impl Servers {
         Self { place, there: Mutex::new(there), commitments: Mutex::default() }
     }
 
-    fn answer(&self, server: usize, party: usize, ask: &Ask, body: &[u128]) -> Answer {
+    fn answer(&self, server: usize, party: usize, ask: &PartyRequest, body: &[u128]) -> Answer {
         let there = self.there.lock().unwrap()[server].clone();
-        let Some(there) = there else { return Err(PartiesError::Line("away".into())) };
+        let Some(there) = there else { return Err(PartiesError::Transport("away".into())) };
         let (reply, numbers) = there.answer(party, ask, body);
-        if let Reply::Committed { digest } = &reply {
+        if let ServerReply::Committed { digest } = &reply {
             self.commitments.lock().unwrap().insert((server, digest.clone()));
         }
         Ok((reply, numbers))
@@ -54,7 +54,7 @@ impl Servers {
     fn run(
         &self,
         party: usize,
-        line: impl FnMut(usize, &Ask, &[u128]) -> Answer + Send,
+        line: impl FnMut(usize, &PartyRequest, &[u128]) -> Answer + Send,
     ) -> Result<Released<Count>, String> {
         let planned = counting(&names(2));
         let table = &tables(&planned)[party];
@@ -77,7 +77,7 @@ impl Servers {
     }
 }
 
-type Answer = Result<(Reply, Vec<u128>), PartiesError>;
+type Answer = Result<(ServerReply, Vec<u128>), PartiesError>;
 
 fn started(place: &Path, server: usize) -> Arc<Server> {
     let folder = Folder::open(&place.join(format!("server-{server}"))).unwrap();
@@ -85,15 +85,15 @@ fn started(place: &Path, server: usize) -> Arc<Server> {
 }
 
 /// Phase of a request.
-fn phase(ask: &Ask) -> &'static str {
+fn phase(ask: &PartyRequest) -> &'static str {
     match ask {
-        Ask::Hello { .. } => "hello",
-        Ask::Share { .. } => "share",
-        Ask::Commitment { .. } => "commitment",
-        Ask::Opening { .. } => "opening",
-        Ask::Sign { .. } => "signature",
-        Ask::Done => "done",
-        Ask::End { .. } | Ask::Status => "other",
+        PartyRequest::Hello { .. } => "hello",
+        PartyRequest::Share { .. } => "share",
+        PartyRequest::Commitment { .. } => "commitment",
+        PartyRequest::Opening { .. } => "opening",
+        PartyRequest::Sign { .. } => "signature",
+        PartyRequest::Done => "done",
+        PartyRequest::End { .. } | PartyRequest::Status => "other",
     }
 }
 
@@ -109,7 +109,7 @@ fn a_server_that_is_killed_in_any_phase_goes_on() {
                 let run = |party: usize| {
                     let (servers, strikes) = (&servers, &strikes);
                     scope.spawn(move || {
-                        let line = |server: usize, ask: &Ask, body: &[u128]| {
+                        let line = |server: usize, ask: &PartyRequest, body: &[u128]| {
                             let struck = server == 1 && phase(ask) == at && {
                                 let mut left = strikes.lock().unwrap();
                                 let now = *left == 1;
@@ -122,7 +122,7 @@ fn a_server_that_is_killed_in_any_phase_goes_on() {
                             let answer = servers.answer(server, party, ask, body);
                             if struck && heard {
                                 servers.restart(server);
-                                return Err(PartiesError::Line("broken".into()));
+                                return Err(PartiesError::Transport("broken".into()));
                             }
                             answer
                         };
@@ -149,14 +149,14 @@ fn a_party_that_is_killed_after_any_question_goes_on() {
             let others: Vec<_> = (1..3)
                 .map(|party| {
                     let servers = &servers;
-                    let line = move |server: usize, ask: &Ask, body: &[u128]| {
+                    let line = move |server: usize, ask: &PartyRequest, body: &[u128]| {
                         servers.answer(server, party, ask, body)
                     };
                     scope.spawn(move || servers.run(party, line).unwrap())
                 })
                 .collect();
             let mut left = last;
-            let dying = |server: usize, ask: &Ask, body: &[u128]| {
+            let dying = |server: usize, ask: &PartyRequest, body: &[u128]| {
                 if left == 0 {
                     return Err(PartiesError::Ended("killed".into()));
                 }
@@ -166,8 +166,9 @@ fn a_party_that_is_killed_after_any_question_goes_on() {
             };
             let first = servers.run(0, dying);
             through = first.is_ok() && phases == "done";
-            let line =
-                |server: usize, ask: &Ask, body: &[u128]| servers.answer(server, 0, ask, body);
+            let line = |server: usize, ask: &PartyRequest, body: &[u128]| {
+                servers.answer(server, 0, ask, body)
+            };
             let mut counts = vec![servers.run(0, line).unwrap()];
             counts.extend(first);
             counts.extend(others.into_iter().map(|other| other.join().unwrap()));
@@ -191,8 +192,8 @@ fn a_server_that_commits_itself_twice_is_found_out_after_a_restart() {
         for party in 0..3 {
             let servers = &servers;
             scope.spawn(move || {
-                let line = |server: usize, ask: &Ask, body: &[u128]| match ask {
-                    Ask::Opening { .. } | Ask::End { .. } => Err(killed()),
+                let line = |server: usize, ask: &PartyRequest, body: &[u128]| match ask {
+                    PartyRequest::Opening { .. } | PartyRequest::End { .. } => Err(killed()),
                     _ => servers.answer(server, party, ask, body),
                 };
                 servers.run(party, line).unwrap_err();
@@ -207,7 +208,7 @@ fn a_server_that_commits_itself_twice_is_found_out_after_a_restart() {
         let run = |party: usize| {
             let servers = &servers;
             scope.spawn(move || {
-                let line = |server: usize, ask: &Ask, body: &[u128]| {
+                let line = |server: usize, ask: &PartyRequest, body: &[u128]| {
                     servers.answer(server, party, ask, body)
                 };
                 servers.run(party, line).unwrap_err()
@@ -236,7 +237,8 @@ fn copied(from: &Path, to: &Path) {
 fn a_copied_folder_goes_on_with_its_own_table_alone() {
     let servers = Servers::new();
     let folder = |name: &str| Folder::open(&servers.place.path().join(name)).unwrap();
-    let to_servers = |server: usize, ask: &Ask, body: &[u128]| servers.answer(server, 0, ask, body);
+    let to_servers =
+        |server: usize, ask: &PartyRequest, body: &[u128]| servers.answer(server, 0, ask, body);
     let begin = |name: &str, table: &str| {
         folder(name).begin::<_, PartiesError>(SCHEMA, Through(to_servers), rows(table))
     };
@@ -250,7 +252,7 @@ fn a_copied_folder_goes_on_with_its_own_table_alone() {
     copied(&servers.place.path().join("clinic"), &servers.place.path().join("late"));
     for name in ["clinic", "late"] {
         for other in ["one\ntwo\nthree", "two\none", "onetwo", ""] {
-            let silent = |_: usize, _: &Ask, _: &[u128]| panic!("it spoke");
+            let silent = |_: usize, _: &PartyRequest, _: &[u128]| panic!("it spoke");
             let refused =
                 folder(name).begin::<_, PartiesError>(SCHEMA, Through(silent), rows(other));
             assert!(matches!(refused.map(drop), Err(PartiesError::OtherTable)), "{name}: {other}");
@@ -261,7 +263,7 @@ fn a_copied_folder_goes_on_with_its_own_table_alone() {
     let kept = servers.place.path().join("clinic/state/table.json");
     let text: serde_json::Value = serde_json::from_slice(&std::fs::read(&kept).unwrap()).unwrap();
     let said: Mutex<String> = Mutex::default();
-    let listening = |server: usize, ask: &Ask, body: &[u128]| {
+    let listening = |server: usize, ask: &PartyRequest, body: &[u128]| {
         said.lock().unwrap().push_str(&serde_json::to_string(ask).unwrap());
         servers.answer(server, 0, ask, body)
     };

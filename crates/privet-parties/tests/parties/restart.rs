@@ -4,7 +4,9 @@ use crate::common::{SCHEMA, names, request, rows, schema, tables, take_part, ver
 use privet_learn::plan;
 use privet_optim::loss::Loss;
 use privet_parties::authority::{self, Validity};
-use privet_parties::{Ask, Folder, Line, PROTOCOL, PartiesError, Reply, Server};
+use privet_parties::{
+    Folder, PROTOCOL, PartiesError, PartyRequest, Server, ServerReply, Transport,
+};
 use std::sync::{Arc, Mutex};
 
 /// An answer with numbers: server, round and numbers.
@@ -21,21 +23,21 @@ struct Switchboard {
     seen: Arc<Mutex<Vec<Seen>>>,
 }
 
-impl Line for Switchboard {
+impl Transport for Switchboard {
     fn ask(
         &mut self,
         server: usize,
-        ask: &Ask,
+        ask: &PartyRequest,
         body: &[u128],
-    ) -> Result<(Reply, Vec<u128>), PartiesError> {
+    ) -> Result<(ServerReply, Vec<u128>), PartiesError> {
         {
             let mut left = self.left.lock().unwrap();
             *left = left.checked_sub(1).ok_or_else(|| PartiesError::Ended("killed".into()))?;
         }
         let there = self.servers.lock().unwrap()[server].clone();
-        let Some(there) = there else { return Err(PartiesError::Line("away".into())) };
+        let Some(there) = there else { return Err(PartiesError::Transport("away".into())) };
         let (reply, numbers) = there.answer(self.party, ask, body);
-        if let (Ask::Opening { round, .. }, Reply::Opened { .. }) = (ask, &reply) {
+        if let (PartyRequest::Opening { round, .. }, ServerReply::Opened { .. }) = (ask, &reply) {
             self.seen.lock().unwrap().push((server, *round, numbers.clone()));
         }
         Ok((reply, numbers))
@@ -129,7 +131,7 @@ fn a_server_that_is_started_again_knows_who_joined() {
     let agreement = authority::found(place.path(), made, &names, 30, Validity::days(1)).unwrap();
     let folder = Folder::open(&place.path().join("server-0")).unwrap();
     let clock = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
-    let hello = |instance: &str, begun: Option<&str>| Ask::Hello {
+    let hello = |instance: &str, begun: Option<&str>| PartyRequest::Hello {
         protocol: PROTOCOL,
         agreement: agreement.digest(),
         schema: "s".into(),
@@ -141,15 +143,15 @@ fn a_server_that_is_started_again_knows_who_joined() {
         let server = folder.server(Box::new(|_| {})).unwrap();
         server.answer(0, &hello(instance, begun), &[]).0
     };
-    let welcome = Reply::Welcome { round: 0 };
+    let welcome = ServerReply::Welcome { round: 0 };
     assert_eq!(greeted("one", None), welcome);
     assert_eq!(greeted("one", None), welcome);
-    assert!(matches!(greeted("two", None), Reply::Refused { .. }));
+    assert!(matches!(greeted("two", None), ServerReply::Refused { .. }));
     // Of two copies that had joined and not begun, the first that begins is accepted; checks remain
     // allowed.
     assert_eq!(greeted("one", Some("first")), welcome);
     assert_eq!(greeted("one", Some("first")), welcome);
-    let Reply::Refused { why } = greeted("one", Some("second")) else { panic!() };
+    let ServerReply::Refused { why } = greeted("one", Some("second")) else { panic!() };
     assert!(why.contains("clinic has begun before, from another copy of its folder"), "{why}");
     assert_eq!(greeted("one", None), welcome);
 }

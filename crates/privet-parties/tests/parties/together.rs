@@ -8,7 +8,7 @@ use crate::common::{
 use privet_core::{Budget, Neighbours};
 use privet_data::ratings::{self, Layout, RatingFacts};
 use privet_data::read::ReadOptions;
-use privet_dp::mechanism::shares::Among;
+use privet_dp::mechanism::shares::Participants;
 use privet_dp::noise::{FixedSeed, SystemRandom};
 use privet_learn::ratings::{Complete, Factors};
 use privet_learn::statistics::count::Count;
@@ -16,7 +16,7 @@ use privet_learn::{LearnError, plan};
 use privet_optim::loss::Loss;
 use privet_optim::solver::{Problem, SolverOptions, minimise};
 use privet_optim::sum::InMemory;
-use privet_parties::{Party, Room, authority};
+use privet_parties::{InProcessServers, Party, authority};
 use std::sync::atomic::AtomicBool;
 
 #[test]
@@ -40,7 +40,7 @@ fn every_sum_based_learner_runs_unchanged() {
         assert!(verified(first), "{method}");
         assert_eq!(
             first.request().among,
-            Some(Among { parties: 3, servers, honest, noise: Default::default() })
+            Some(Participants { parties: 3, servers, honest, noise: Default::default() })
         );
         let notes = first.certificate().notes.join(" ");
         assert!(notes.contains("among 3 parties and"), "{notes}");
@@ -62,7 +62,7 @@ fn counts_are_added_up_too_and_say_how_wide_their_noise_is() {
     let agreement = authority::without_certificates((&planned, &schema()), &names, 60).unwrap();
     let counts = all_together(&planned, &agreement);
     assert!(verified(&counts[0]));
-    let found = counts[0].artefact();
+    let actual = counts[0].artefact();
     let truth: usize = tables(&planned)
         .iter()
         .map(|table| {
@@ -71,17 +71,17 @@ fn counts_are_added_up_too_and_say_how_wide_their_noise_is() {
         })
         .sum();
     // Twenty standard deviations.
-    assert!((found.cells[1].count - truth as f64).abs() < 20.0 * found.noise, "{found:?}");
+    assert!((actual.cells[1].count - truth as f64).abs() < 20.0 * actual.noise, "{actual:?}");
     let scale = planned.request().noise[0];
-    assert!((found.noise / scale - 2_f64.sqrt()).abs() < 1e-9, "two draws");
+    assert!((actual.noise / scale - 2_f64.sqrt()).abs() < 1e-9, "two draws");
 }
 
 #[test]
 fn the_noise_that_is_charged_does_not_depend_on_the_number_of_parties() {
     let names = names(2);
-    let asked = request("ssp", Loss::SQUARED, &names, 1);
-    let alone = plan(&privet_learn::Request { among: None, ..asked.clone() }).unwrap();
-    let planned = plan(&asked).unwrap();
+    let request = request("ssp", Loss::SQUARED, &names, 1);
+    let alone = plan(&privet_learn::Request { among: None, ..request.clone() }).unwrap();
+    let planned = plan(&request).unwrap();
     assert_eq!(alone.events(), planned.events());
     let ridge = |planned: &privet_learn::Plan| planned.settings().get("ridge").unwrap();
     assert!(
@@ -121,7 +121,7 @@ fn what_is_not_proved_among_parties_is_refused() {
     let alone =
         plan(&privet_learn::Request { among: None, ..request("gd", Loss::Logistic, &names, 1) });
     let mut servers = SystemRandom::new().unwrap();
-    let among = Among { parties: 3, servers: 2, honest: 1, noise: Default::default() };
+    let among = Participants { parties: 3, servers: 2, honest: 1, noise: Default::default() };
     let together = privet_dp::mechanism::shares::InProcess::new(among, &mut servers);
     let ran =
         alone.unwrap().run_among(table, &together, &mut source, &AtomicBool::new(false), None);
@@ -133,8 +133,8 @@ fn what_is_not_proved_among_parties_is_refused() {
 #[test]
 fn output_averages_the_parties_own_minimisers() {
     let names = names(2);
-    let asked = request("output", Loss::Logistic, &names, 1).with("ridge", "40").unwrap();
-    let planned = plan(&asked.within(Budget::new(1e5, 1e-6).unwrap())).unwrap();
+    let request = request("output", Loss::Logistic, &names, 1).with("ridge", "40").unwrap();
+    let planned = plan(&request.within(Budget::new(1e5, 1e-6).unwrap())).unwrap();
     let agreement = authority::without_certificates((&planned, &schema()), &names, 60).unwrap();
     let model = all_together(&planned, &agreement).remove(0);
     let (all, mut mean) = (ROWS.iter().sum::<usize>() as f64, vec![0.0; 3]);
@@ -159,7 +159,7 @@ fn output_averages_the_parties_own_minimisers() {
 #[test]
 fn another_number_of_rows_than_was_declared_is_refused() {
     let (planned, agreement) = agreed(60);
-    let room = Room::new(&agreement).unwrap();
+    let room = InProcessServers::new(&agreement).unwrap();
     let table = &tables(&planned)[1];
     let fewer = table.select(&(1..table.rows()).collect::<Vec<_>>());
     let party = Party::new(agreement.clone(), "hospital", SCHEMA, room.line(1)).unwrap();

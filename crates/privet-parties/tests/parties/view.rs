@@ -8,12 +8,15 @@
 //! detected.
 
 use crate::common::{SCHEMA, names, request, schema};
-use privet_dp::gate::Rounds;
-use privet_dp::mechanism::shares::{Together, split};
+use privet_dp::gate::PlannedDraws;
+use privet_dp::mechanism::shares::{PartyChannel, split};
 use privet_dp::noise::{Source, SystemRandom};
 use privet_learn::plan;
 use privet_optim::loss::Loss;
-use privet_parties::{Agreement, Ask, Line, PartiesError, Party, Reply, Room, Signed, authority};
+use privet_parties::{
+    Agreement, InProcessServers, PartiesError, Party, PartyRequest, ServerReply, Signed, Transport,
+    authority,
+};
 use std::sync::{Arc, Mutex};
 use zeroize::Zeroizing;
 
@@ -29,21 +32,27 @@ struct Recorded<L> {
     heard: Arc<Mutex<[Vec<Heard>; 2]>>,
 }
 
-impl<L: Line> Line for Recorded<L> {
+impl<L: Transport> Transport for Recorded<L> {
     fn ask(
         &mut self,
         server: usize,
-        ask: &Ask,
+        ask: &PartyRequest,
         body: &[u128],
-    ) -> Result<(Reply, Vec<u128>), PartiesError> {
+    ) -> Result<(ServerReply, Vec<u128>), PartiesError> {
         let known = match ask.clone() {
-            Ask::Hello { protocol, agreement, schema, instance, begun, .. } => {
-                Ask::Hello { protocol, agreement, schema, instance, begun, clock: 0 }
+            PartyRequest::Hello { protocol, agreement, schema, instance, begun, .. } => {
+                PartyRequest::Hello { protocol, agreement, schema, instance, begun, clock: 0 }
             }
-            Ask::Share { round, leaf, .. } => Ask::Share { round, leaf, heard: String::new() },
+            PartyRequest::Share { round, leaf, .. } => {
+                PartyRequest::Share { round, leaf, heard: String::new() }
+            }
             // The servers' own commitments, and a digest known to every member.
-            Ask::Opening { round, .. } => Ask::Opening { round, commitments: vec![] },
-            Ask::Sign { from, .. } => Ask::Sign { signed: Signed::default(), from },
+            PartyRequest::Opening { round, .. } => {
+                PartyRequest::Opening { round, commitments: vec![] }
+            }
+            PartyRequest::Sign { from, .. } => {
+                PartyRequest::Sign { signed: Signed::default(), from }
+            }
             ask => ask,
         };
         let said = (serde_json::to_string(&known).unwrap(), body.to_vec());
@@ -87,7 +96,7 @@ fn again(values: &[i128], _source: &mut dyn Source) -> Vec<Zeroizing<Vec<u128>>>
 
 /// Both servers' views of each party, for this sum of the clinic.
 fn heard(agreement: &Agreement, clinic: [i128; 3], sharing: Sharing) -> Vec<[Vec<Heard>; 2]> {
-    let room = Room::new(agreement).unwrap();
+    let room = InProcessServers::new(agreement).unwrap();
     std::thread::scope(|scope| {
         let run = |(place, holder): (usize, &privet_parties::Holder)| {
             let (line, name) = (room.line(place), holder.name.clone());
@@ -98,7 +107,7 @@ fn heard(agreement: &Agreement, clinic: [i128; 3], sharing: Sharing) -> Vec<[Vec
                 party.join().unwrap();
                 let mut source = SystemRandom::new().unwrap();
                 let values = if place == 0 { clinic } else { [7, -7, 1 << 40] };
-                let mut rounds = Rounds::of(&agreement.events().unwrap());
+                let mut rounds = PlannedDraws::of(&agreement.events().unwrap());
                 for round in 0..ROUNDS {
                     let leaf = rounds.next().unwrap().clone();
                     party.exchange(round, &leaf, sharing(&values, &mut source)).unwrap();
@@ -177,8 +186,8 @@ fn a_server_cannot_tell_two_worlds_apart() {
 fn sharing_that_leaks_is_seen() {
     let agreement = agreed_on();
     for (name, sharing) in [("narrow", narrow as Sharing), ("short", short), ("again", again)] {
-        let found = heard(&agreement, [5, 6, 7], sharing);
-        let worst = (0..2).map(|server| seen(&found[0][server])).max().unwrap();
+        let actual = heard(&agreement, [5, 6, 7], sharing);
+        let worst = (0..2).map(|server| seen(&actual[0][server])).max().unwrap();
         assert!(worst >= 8, "{name}: {worst}");
     }
 }

@@ -1,14 +1,16 @@
 //! Servers that keep a party waiting: it gives up by itself, and sends few requests meanwhile.
 
 use crate::common::{SCHEMA, Through, agreed, counting, first_leaf, names, request, schema};
-use privet_dp::gate::Rounds;
-use privet_dp::mechanism::shares::{Among, NoiseMode, Together, split};
+use privet_dp::gate::PlannedDraws;
+use privet_dp::mechanism::shares::{NoiseMode, Participants, PartyChannel, split};
 use privet_dp::noise::SystemRandom;
 use privet_learn::plan;
 use privet_optim::loss::Loss;
 use privet_parties::authority::{self, Validity};
 use privet_parties::tls::Connections;
-use privet_parties::{Agreement, Ask, Commitment, Folder, PartiesError, Party, Reply};
+use privet_parties::{
+    Agreement, Commitment, Folder, PartiesError, Party, PartyRequest, ServerReply,
+};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::sync::Arc;
@@ -21,23 +23,23 @@ const LET_GO: usize = 2000;
 const FEW: usize = 60;
 
 /// The answer to a request, by server and number of the request.
-type Answers<'a> = &'a (dyn Fn(usize, usize, &Ask) -> Reply + Sync);
+type Answers<'a> = &'a (dyn Fn(usize, usize, &PartyRequest) -> ServerReply + Sync);
 
 /// The number of a party's requests until it gives up, and its reason.
 fn held(agreement: &Agreement, answers: Answers<'_>) -> (usize, String) {
     let asked = AtomicUsize::new(0);
-    let line = Through(|server: usize, ask: &Ask, _: &[u128]| {
+    let line = Through(|server: usize, ask: &PartyRequest, _: &[u128]| {
         let before = asked.fetch_add(1, Ordering::Relaxed);
         if before > LET_GO {
             return Err(PartiesError::Ended("held".into()));
         }
-        let numbers = if matches!(ask, Ask::Opening { .. }) { vec![1; 2] } else { vec![] };
+        let numbers = if matches!(ask, PartyRequest::Opening { .. }) { vec![1; 2] } else { vec![] };
         Ok((answers(server, before, ask), numbers))
     });
     let party = Party::new(agreement.clone(), "clinic", SCHEMA, line).unwrap();
     let why = party.join().map_err(|error| error.to_string()).and_then(|()| {
         let events = agreement.events().unwrap();
-        let leaf = Rounds::of(&events).next().unwrap().clone();
+        let leaf = PlannedDraws::of(&events).next().unwrap().clone();
         let shares = split(&[1, 2], 2, &mut SystemRandom::new().unwrap());
         party.exchange(0, &leaf, shares).map(drop).map_err(|error| error.to_string())
     });
@@ -51,14 +53,14 @@ fn counted() -> Agreement {
 }
 
 /// Follows the protocol towards one party, apart from the requests answered otherwise.
-fn answered(agreement: &Agreement, server: usize, ask: &Ask) -> Reply {
+fn answered(agreement: &Agreement, server: usize, ask: &PartyRequest) -> ServerReply {
     let (digest, leaf) = (&agreement.digest(), &first_leaf(agreement));
     let of = Commitment { agreement: digest, round: 0, leaf, server, nonce: "n" };
     match ask {
-        Ask::Hello { .. } => Reply::Welcome { round: 0 },
-        Ask::Commitment { .. } => Reply::Committed { digest: of.digest(&[1, 1]) },
-        Ask::Opening { .. } => Reply::Opened { nonce: "n".into() },
-        _ => Reply::Taken,
+        PartyRequest::Hello { .. } => ServerReply::Welcome { round: 0 },
+        PartyRequest::Commitment { .. } => ServerReply::Committed { digest: of.digest(&[1, 1]) },
+        PartyRequest::Opening { .. } => ServerReply::Opened { nonce: "n".into() },
+        _ => ServerReply::Taken,
     }
 }
 
@@ -67,12 +69,12 @@ fn answered(agreement: &Agreement, server: usize, ask: &Ask) -> Reply {
 fn a_server_that_says_wait_at_once_is_asked_seldom_and_not_for_ever() {
     let agreement = counted();
     for missing in ["ward", "clinic"] {
-        let wait = || Reply::Waiting { missing: vec![missing.into()] };
+        let wait = || ServerReply::Waiting { missing: vec![missing.into()] };
         let at = |place: &'static str| {
             held(&agreement, &|server, _, ask| match (ask, place) {
-                (Ask::Commitment { .. }, "commitment")
-                | (Ask::Opening { .. }, "opening")
-                | (Ask::Sign { .. }, "signature") => wait(),
+                (PartyRequest::Commitment { .. }, "commitment")
+                | (PartyRequest::Opening { .. }, "opening")
+                | (PartyRequest::Sign { .. }, "signature") => wait(),
                 _ => answered(&agreement, server, ask),
             })
         };
@@ -92,7 +94,7 @@ fn a_server_that_says_wait_at_once_is_asked_seldom_and_not_for_ever() {
 fn a_server_that_refuses_what_it_asks_for_is_left() {
     let agreement = counted();
     let (asked, why) = held(&agreement, &|server, _, ask| match ask {
-        Ask::Share { .. } => Reply::Refused { why: "greet me".into() },
+        PartyRequest::Share { .. } => ServerReply::Refused { why: "greet me".into() },
         _ => answered(&agreement, server, ask),
     });
     assert!(asked < FEW && why.contains("server-0 refuses: greet me"), "{asked}: {why}");
@@ -103,23 +105,30 @@ fn a_server_that_refuses_what_it_asks_for_is_left() {
 #[test]
 fn a_server_that_draws_for_ever_is_left() {
     let (_, alone) = agreed(1);
-    let (asked, why) = held(&alone, &|_, _, _| Reply::Drawing { done: 0, of: 3 });
-    assert!(asked < FEW && why.contains("odd answer"), "{asked}: {why}");
+    let (requests, why) = held(&alone, &|_, _, _| ServerReply::Drawing { done: 0, of: 3 });
+    assert!(requests < FEW && why.contains("odd answer"), "{requests}: {why}");
     let names = names(2);
-    let among = Among { noise: NoiseMode::Joint, ..authority::among(&names, 1).unwrap() };
-    let asked = request("gd", Loss::Logistic, &names, 1).with("steps", "3").unwrap().shared(among);
-    let planned = plan(&asked).unwrap();
+    let among = Participants { noise: NoiseMode::Joint, ..authority::among(&names, 1).unwrap() };
+    let request =
+        request("gd", Loss::Logistic, &names, 1).with("steps", "3").unwrap().shared(among);
+    let planned = plan(&request).unwrap();
     let joint = authority::without_certificates((&planned, &schema()), &names, 1).unwrap();
-    let (asked, why) = held(&joint, &|_, _, _| Reply::Drawing { done: 0, of: 3 });
-    assert!(asked < FEW && why.contains("noise is being drawn (0 of 3 rounds)"), "{asked}: {why}");
+    let (request, why) = held(&joint, &|_, _, _| ServerReply::Drawing { done: 0, of: 3 });
+    assert!(
+        request < FEW && why.contains("noise is being drawn (0 of 3 rounds)"),
+        "{request}: {why}"
+    );
     assert!(why.contains("nothing is spent"), "{why}");
     // Falling progress, and more rounds than planned.
-    let falls =
-        |_, before: usize, _: &Ask| Reply::Drawing { done: 2 - before.min(2) as u64, of: 3 };
-    let (asked, why) = held(&joint, &falls);
-    assert!(asked < FEW && why.contains("noise is being drawn"), "{asked}: {why}");
-    let (asked, why) = held(&joint, &|_, before, _| Reply::Drawing { done: before as u64, of: 3 });
-    assert!(asked < FEW && why.contains("odd answer"), "{asked}: {why}");
+    let falls = |_, before: usize, _: &PartyRequest| ServerReply::Drawing {
+        done: 2 - before.min(2) as u64,
+        of: 3,
+    };
+    let (request, why) = held(&joint, &falls);
+    assert!(request < FEW && why.contains("noise is being drawn"), "{request}: {why}");
+    let (request, why) =
+        held(&joint, &|_, before, _| ServerReply::Drawing { done: before as u64, of: 3 });
+    assert!(request < FEW && why.contains("odd answer"), "{request}: {why}");
 }
 
 /// A reply that comes byte by byte, each within the limit of a read: the whole reply has a limit.

@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::output::{self, json_number, number};
 use crate::progress::Meter;
 use crate::spending::{open, per_cent, who};
-use crate::{say, words};
+use crate::{say, sentences};
 use clap::Args;
 use privet_core::printable;
 use privet_dp::account::filter::Law;
@@ -112,11 +112,11 @@ impl Show {
             text.push_str(&format!("{}\n", printable(name)));
             text.push_str(&format!(
                 "  limit    {} for {}\n           kept by the filter {}\n",
-                words::budget(limit.epsilon, limit.delta),
+                sentences::budget(limit.epsilon, limit.delta),
                 limit.relation(),
                 filter(limit)
             ));
-            if let Some(whose) = words::whose(limit.filter.unit, &account.whose) {
+            if let Some(whose) = sentences::whose(limit.filter.unit, &account.whose) {
                 text.push_str(&format!("  unit     {whose}\n"));
             }
             let releases = if account.releases == 1 { "release" } else { "releases" };
@@ -172,9 +172,9 @@ impl History {
         }
         let wanted = |dataset: &str| self.dataset.as_deref().is_none_or(|name| name == dataset);
         let held = || books.held().values().filter(|held| wanted(&held.dataset));
-        let share = |held: &privet_ledger::Held| match held.state {
+        let share = |held: &privet_ledger::Reservation| match held.state {
             State::Void => 0.0,
-            _ if held.charged == privet_ledger::entry::Charged::Whole => 1.0,
+            _ if held.charged == privet_ledger::entry::PriceBasis::Whole => 1.0,
             _ => books
                 .accounts()
                 .get(&held.dataset)
@@ -207,7 +207,7 @@ impl History {
                 per_cent(share(held)),
             ]);
             let who = format!("{} by {}: {}", held.dataset, held.who, held.purpose);
-            below.push(words::wrapped(who.trim_end_matches(": "), "       "));
+            below.push(sentences::wrapped(who.trim_end_matches(": "), "       "));
         }
         let table = output::table(&rows);
         let mut lines = table.lines();
@@ -278,7 +278,7 @@ impl Verify {
                 head.sequence, head.hash
             );
             for (name, account) in ledger.books().accounts() {
-                if let Some(whose) = words::whose(account.limit.filter.unit, &account.whose) {
+                if let Some(whose) = sentences::whose(account.limit.filter.unit, &account.whose) {
                     text.push_str(&format!("{}: {whose}\n", printable(name)));
                 }
             }

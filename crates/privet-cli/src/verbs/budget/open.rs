@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::output;
+use crate::sentences;
 use crate::settings::{column, within};
 use crate::spending::{address, beside, connect, name_of, print_of, who};
-use crate::words;
 use clap::Args;
 use privet_core::{Budget, DELTA, EPSILON, Neighbours, Relation, Spelling, Unit, Whose, printable};
 use privet_data::Schema;
@@ -193,17 +193,17 @@ impl Open {
         }
         let kept = format!(
             "{name}: at most {} for {}, kept by the filter {}",
-            words::budget(account.limit.epsilon, account.limit.delta),
+            sentences::budget(account.limit.epsilon, account.limit.delta),
             account.limit.relation(),
             super::look::filter(&account.limit),
         );
-        let kept = match words::whose(account.limit.filter.unit, &account.whose) {
+        let kept = match sentences::whose(account.limit.filter.unit, &account.whose) {
             Some(whose) => format!("{kept}; {whose}"),
             None => kept,
         };
         output::report(&format!(
             "{}ledger: {}{}\n",
-            words::wrapped(&kept, ""),
+            sentences::wrapped(&kept, ""),
             printable(&path.display().to_string()),
             if address(&path).is_some() {
                 ""

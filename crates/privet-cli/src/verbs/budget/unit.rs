@@ -4,7 +4,7 @@ use super::Which;
 use crate::failure::Failure;
 use crate::settings::column;
 use crate::spending::{open, who};
-use crate::{output, words};
+use crate::{output, sentences};
 use clap::Args;
 use privet_core::{Spelling, Whose, printable};
 use privet_dp::gate::Certificate;
@@ -49,15 +49,16 @@ impl UnitOf {
         let unchecked = compared(&mut ledger, &self.dataset, &whose)?;
         let note = Note { who: who(), purpose: String::new() };
         ledger.state_unit(&self.dataset, &whose, &note)?;
-        let said = format!("{}: a user is {whose}, as {} says", printable(&self.dataset), note.who);
-        let mut text = words::wrapped(&said, "");
+        let message =
+            format!("{}: a user is {whose}, as {} says", printable(&self.dataset), note.who);
+        let mut text = sentences::wrapped(&message, "");
         for (releases, why) in [
             (unchecked.own, "no certificate that says it is in the ledger"),
             (unchecked.taken_in, "taken in from other ledgers, which did not say it"),
         ] {
             if releases > 0 {
-                let said = format!("releases for which nothing shows it: {releases} ({why})");
-                text.push_str(&words::wrapped(&said, ""));
+                let message = format!("releases for which nothing shows it: {releases} ({why})");
+                text.push_str(&sentences::wrapped(&message, ""));
             }
         }
         output::report(&text)
@@ -88,7 +89,7 @@ fn compared(ledger: &mut Ledger, dataset: &str, whose: &Whose) -> Result<Uncheck
             return Err(LedgerError::OtherUnit {
                 name: dataset.into(),
                 whose: stated,
-                asked: whose.clone(),
+                requested: whose.clone(),
             }
             .into());
         }

@@ -10,7 +10,7 @@ use privet_dp::continual::StateKey;
 use privet_dp::gate::{GateError, Journal};
 use privet_learn::pay::spend_whole;
 use privet_learn::streams::Streamed;
-use privet_learn::streams::live::{Aside, Live};
+use privet_learn::streams::live::{Live, SuspendedStream};
 use privet_learn::{LearnError, Plan, Request};
 use std::io::{BufReader, Read, Write};
 use std::ops::Range;
@@ -51,10 +51,10 @@ impl Streaming {
                         [("horizon", self.horizon.is_some()), ("batch", self.batch.is_some())];
                     self.head.not_again(path, &[again, &own].concat())?;
                     self.releasing.place_beside(&self.inputs())?;
-                    let aside: Aside<T> = read_state(path)?;
-                    let rows = self.rows(&aside.request().schema)?;
-                    self.releasing.paid_before(None, aside.entered())?;
-                    (aside, rows)
+                    let suspended: SuspendedStream<T> = read_state(path)?;
+                    let rows = self.rows(&suspended.request().schema)?;
+                    self.releasing.paid_before(None, suspended.entered())?;
+                    (suspended, rows)
                 } else {
                     self.begin(path, &planned()?, key.as_ref())?
                 };
@@ -102,7 +102,7 @@ impl Streaming {
         path: &Path,
         plan: &Plan<T>,
         key: Option<&StateKey>,
-    ) -> Result<(Aside<T>, Rows), Failure> {
+    ) -> Result<(SuspendedStream<T>, Rows), Failure> {
         Live::can_be_put_aside(plan)?;
         output::fresh("--state", path)?;
         let place = self.releasing.place_beside(&self.inputs())?;
@@ -115,20 +115,20 @@ impl Streaming {
         // Nothing was drawn, and nothing is reserved in it.
         let plan = paid.inspect_err(|_| drop(std::fs::remove_file(output::journal_of(path))))?;
         let (live, first) = Live::begin_kept(&plan, source.as_mut(), &mut journal)?;
-        let aside = live.suspend(key)?;
-        write_state(path, &aside)?;
+        let suspended = live.suspend(key)?;
+        write_state(path, &suspended)?;
         self.releasing.keep_beside(place, first)?;
-        Ok((aside, rows))
+        Ok((suspended, rows))
     }
 
     fn go_on<T: Streamed>(
         &self,
         path: &Path,
-        (aside, mut rows): (Aside<T>, Rows),
+        (suspended, mut rows): (SuspendedStream<T>, Rows),
         key: Option<&StateKey>,
         lines: &mut impl Lines<T>,
     ) -> Result<(), Failure> {
-        let batch = batch_of(aside.request())?;
+        let batch = batch_of(suspended.request())?;
         let mut source = self.releasing.source()?;
         let mut journal = Journal::open(&output::journal_of(path))
             .map_err(|error| LearnError::from(GateError::from(error)))?
@@ -136,8 +136,8 @@ impl Streaming {
         let mut out = std::io::BufWriter::new(std::io::stdout().lock());
         // Resumed once a call and suspended at its end: the number of slots alone may determine where
         // sums are cut, never the length of the lines that hold the records.
-        let kept = |next: &Aside<T>| write_state(path, next);
-        let mut live = aside.resume(key, source.as_mut(), &mut journal, kept)?;
+        let kept = |next: &SuspendedStream<T>| write_state(path, next);
+        let mut live = suspended.resume(key, source.as_mut(), &mut journal, kept)?;
         let (plan, mut beyond) = (live.plan().clone(), false);
         let steps = T::pace(plan.facts()).1;
         if let Some(values) = live.taken_up_with() {
@@ -214,15 +214,15 @@ fn finished(left: u32, beyond: bool) {
     }
 }
 
-fn read_state<T: Streamed>(path: &Path) -> Result<Aside<T>, Failure> {
+fn read_state<T: Streamed>(path: &Path) -> Result<SuspendedStream<T>, Failure> {
     let shown = path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| Failure::file(&shown, &error))?;
     let refused =
         |why: String| Failure::input(format!("{shown}: not a state of such a stream: {why}"));
-    Aside::read(&bytes).map_err(refused)
+    SuspendedStream::read(&bytes).map_err(refused)
 }
 
-fn write_state<T: Streamed>(path: &Path, aside: &Aside<T>) -> Result<(), LearnError> {
-    let text = serde_json::to_vec(aside).map_err(|_| GateError::Malformed)?;
+fn write_state<T: Streamed>(path: &Path, suspended: &SuspendedStream<T>) -> Result<(), LearnError> {
+    let text = serde_json::to_vec(suspended).map_err(|_| GateError::Malformed)?;
     Ok(Destination::open(path, Existing::Own)?.write(&text)?)
 }

@@ -43,7 +43,8 @@ impl Join {
         let own = own_schema(&folder, self.schema.as_deref())?;
         let party = folder.party(&own, Connections::new(&folder)?)?;
         agree(&party, &own)?;
-        let names: Vec<_> = party.agreement().servers.iter().map(|one| one.name.as_str()).collect();
+        let names: Vec<_> =
+            party.agreement().servers.iter().map(|server| server.name.as_str()).collect();
         output::report(&format!(
             "{} and {} agree: {}\n",
             party.holder().name,

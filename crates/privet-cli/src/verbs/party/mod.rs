@@ -6,7 +6,7 @@ mod serve;
 mod train;
 
 use crate::failure::Failure;
-use crate::{say, words};
+use crate::{say, sentences};
 use clap::{Args, Subcommand};
 use privet_core::printable;
 use privet_data::schema::ColumnKind;
@@ -82,7 +82,8 @@ impl Member {
 
 /// Prints the cost of a plan and its conditions on standard error, before anything is sent.
 fn tell<T: Task>(planned: &Plan<T>) {
-    let claim = planned.guarantee().map(|claim| format!("planned: {}.", words::guarantee(claim)));
+    let claim =
+        planned.guarantee().map(|claim| format!("planned: {}.", sentences::guarantee(claim)));
     let schema = planned.schema();
     let named: Vec<_> =
         schema.columns().iter().filter(|one| one.kind != ColumnKind::Ignore).collect();
@@ -95,10 +96,13 @@ fn tell<T: Task>(planned: &Plan<T>) {
         (None, count) => format!("{count} columns"),
     };
     let target = printable(&schema.target().column);
-    say!("{}", words::wrapped(&format!("what is read: {columns}, and {target}"), "").trim_end());
+    say!(
+        "{}",
+        sentences::wrapped(&format!("what is read: {columns}, and {target}"), "").trim_end()
+    );
     let notes = planned.notes().iter().map(|note| format!("note: {note}"));
     for line in claim.into_iter().chain(notes) {
-        say!("{}", words::wrapped(&line, "").trim_end());
+        say!("{}", sentences::wrapped(&line, "").trim_end());
     }
 }
 

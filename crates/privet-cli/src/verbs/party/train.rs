@@ -145,7 +145,7 @@ impl Train {
     /// Refuses a number of rows other than the declared one, where that number is public.
     fn check_rows(&self, folder: &Folder, rows: Option<usize>) -> Result<(), Failure> {
         let name = &folder.settings().name;
-        let holder = folder.agreement().parties.iter().find(|one| one.name == *name);
+        let holder = folder.agreement().parties.iter().find(|party| party.name == *name);
         match (rows, holder) {
             (Some(rows), Some(holder)) if rows as u64 != holder.rows => {
                 Err(Failure::input(format!(

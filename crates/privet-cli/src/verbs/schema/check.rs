@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output::{self, number};
 use crate::progress::Meter;
-use crate::words;
+use crate::sentences;
 use clap::Args;
 use privet_data::read::{ReadOptions, TableProblem, problems, read};
 use privet_data::schema::Invalid;
@@ -90,7 +90,7 @@ impl Check {
                 }
             }
             for line in data.report.to_string().lines() {
-                text.push_str(&words::wrapped(line, "  "));
+                text.push_str(&sentences::wrapped(line, "  "));
             }
         }
         output::report(&text)
@@ -163,5 +163,5 @@ fn describe(schema: &PublicSchema, encoding: &Encoding) -> String {
         ("columns", columns),
     ];
     // A long text continues below, with the same indent.
-    lines.iter().map(|(name, told)| words::beside(&format!("  {name:<10}"), told)).collect()
+    lines.iter().map(|(name, told)| sentences::beside(&format!("  {name:<10}"), told)).collect()
 }

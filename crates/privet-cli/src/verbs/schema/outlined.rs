@@ -7,15 +7,15 @@ use crate::order::{Table, Unsettled};
 use crate::output;
 use crate::progress::Meter;
 use crate::spending::BudgetFlags;
-use crate::{say, words};
+use crate::{say, sentences};
 use clap::Args;
 use privet_core::{Neighbours, Relation, Unit, printable};
 use privet_data::read::{Header, KeyCap, Sought, held_keys};
 use privet_data::schema::{Draft, Invalid, Origin, UnitDraft};
 use privet_data::write::Destination;
 use privet_dp::noise::{Source, SystemRandom};
-use privet_learn::bought::price;
 use privet_learn::file::{self, Seal, from_json};
+use privet_learn::private_estimates::price;
 use privet_learn::statistics::outline::{Outline, Suggested, Suggestion, holding, suggested};
 use privet_learn::{Plan, Released, plan};
 use serde::Serialize;
@@ -143,7 +143,7 @@ impl Looking {
         let released: Released<Outline> =
             from_json(text.as_bytes(), Seal::Required).map_err(Failure::input)?;
         let paid = price(&released)?;
-        let price = words::budget(paid.epsilon, paid.delta);
+        let price = sentences::budget(paid.epsilon, paid.delta);
         #[derive(Serialize)]
         struct Stated {
             origin: Origin,

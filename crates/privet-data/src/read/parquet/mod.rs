@@ -7,16 +7,16 @@
 //! column of one row group holds at most [`LARGEST_CHUNK`](open::LARGEST_CHUNK) bytes, by the file's
 //! own statement, and the texts of a row [`LONGEST_RECORD`](super::lines::LONGEST_RECORD).
 
+mod canonical;
 mod cells;
 mod columns;
 mod nesting;
 mod open;
-mod raw;
 mod rows;
 mod times;
 mod unit;
 
-pub(super) use raw::raw_rows;
+pub(super) use canonical::raw_rows;
 
 use self::open::{check_nesting, damaged, open, opened, refused};
 use super::{collect::Collector, fence::fenced, here, open::Input};

@@ -7,7 +7,7 @@
 //! version 18 on. Sums are computed in another order than privet's: outputs agree to about six digits.
 
 use super::super::protobuf::{self, Element, Message};
-use super::super::{Chances, Factor, Outcome, refuse};
+use super::super::{Factor, Outcome, Probabilities, refuse};
 use super::{Graph, names_are_free};
 use crate::error::LearnError;
 use crate::networks::{Network, TrainedNetwork};
@@ -133,8 +133,8 @@ pub fn network(model: &TrainedNetwork) -> Result<Vec<u8>, LearnError> {
         }
         TargetKind::Classes(names) => {
             let chances = match request.task.net.loss {
-                Loss::Logistic => Chances::Sigmoid,
-                _ => Chances::Softmax,
+                Loss::Logistic => Probabilities::Sigmoid,
+                _ => Probabilities::Softmax,
             };
             Outcome::Classes { names: names.clone(), chances: Some(chances) }
         }

@@ -14,10 +14,10 @@ mod literals;
 mod terms;
 
 use self::literals::{ident, literal, number, of_table};
-use super::{Chances, Factor, Outcome, Scorer, refuse};
+use super::{Factor, Outcome, Probabilities, Scorer, refuse};
 use crate::error::LearnError;
 use crate::linear::model::Model;
-use privet_data::encode::{Curve, Own, RecipePair, RecipeRule};
+use privet_data::encode::{Curve, OwnEntry, RecipePair, RecipeRule};
 
 /// Upper limit on the characters of a query: databases accept no longer ones.
 pub const LARGEST_QUERY: usize = 1_000_000;
@@ -87,17 +87,17 @@ fn curves(scorer: &Scorer) -> Vec<(usize, Curve)> {
         }
     };
     for (place, column) in scorer.recipe.columns.iter().enumerate() {
-        if let RecipeRule::Number { own, bends, .. } = &column.rule {
-            if let Some(Own::Share(curve, ..)) = own {
+        if let RecipeRule::Number { own, piecewise, .. } = &column.rule {
+            if let Some(OwnEntry::Share(curve, ..)) = own {
                 need(place, *curve);
             }
-            bends.iter().for_each(|bends| need(place, bends.curve));
+            piecewise.iter().for_each(|piecewise| need(place, piecewise.curve));
         }
     }
     for pair in &scorer.recipe.pairs {
         match pair {
-            RecipePair::Bends { columns, bends } => {
-                (0..2).for_each(|side| need(columns[side], bends[side].curve));
+            RecipePair::PiecewiseLinear { columns, piecewise } => {
+                (0..2).for_each(|side| need(columns[side], piecewise[side].curve));
             }
             RecipePair::Slopes { columns, curve, .. } => need(columns[1], *curve),
         }
@@ -107,7 +107,7 @@ fn curves(scorer: &Scorer) -> Vec<(usize, Curve)> {
 
 /// Term of a column in a sum: its product with a vector, or its squares.
 #[derive(Clone, Copy)]
-enum Asked<'a> {
+enum Summand<'a> {
     Product(&'a [f64]),
     Squares,
 }
@@ -146,15 +146,15 @@ impl Query<'_> {
             .iter()
             .enumerate()
             .map(|(problem, weights)| {
-                format!("{} AS privet_s{problem}", self.all(Asked::Product(weights)))
+                format!("{} AS privet_s{problem}", self.all(Summand::Product(weights)))
             })
             .collect();
-        sums.push(format!("{} AS privet_q", self.all(Asked::Squares)));
+        sums.push(format!("{} AS privet_q", self.all(Summand::Squares)));
         let mut numbers: Vec<String> =
             (0..scorer.weights.len()).map(|problem| format!("privet_s{problem}")).collect();
         numbers.push("privet_q".into());
         if let Some(centre) = &scorer.centre {
-            sums.push(format!("{} AS privet_a", self.all(Asked::Product(&centre.mean))));
+            sums.push(format!("{} AS privet_a", self.all(Summand::Product(&centre.mean))));
             numbers.push("privet_a".into());
         }
         let factor = match scorer.factor {
@@ -257,8 +257,8 @@ impl Query<'_> {
                     literal(&names[0])
                 )];
                 let chance = match chances {
-                    Some(Chances::Sigmoid) => Some(format!("1e0 / (1e0 + EXP(-{s}))")),
-                    Some(Chances::Clipped(slope)) => {
+                    Some(Probabilities::Sigmoid) => Some(format!("1e0 / (1e0 + EXP(-{s}))")),
+                    Some(Probabilities::Clipped(slope)) => {
                         let wrong =
                             format!("1e0 / (1e0 + {} * (1e0 + EXP(ABS({s}))))", number(*slope));
                         let even = number(0.5 - f64::EPSILON);

@@ -1,8 +1,10 @@
 //! Terms of each column, pair and the constant in a sum, as SQL expressions.
 
 use super::literals::{literal, number, of_table, sum};
-use super::{Asked, Query};
-use privet_data::encode::{Bends, Curve, Own, RecipeColumn, RecipeMissing, RecipePair, RecipeRule};
+use super::{Query, Summand};
+use privet_data::encode::{
+    Curve, OwnEntry, PiecewiseLinear, RecipeColumn, RecipeMissing, RecipePair, RecipeRule,
+};
 
 impl Query<'_> {
     /// Name of the position t of a column along a curve.
@@ -111,25 +113,30 @@ impl Query<'_> {
     }
 
     /// Term of piecewise linear functions.
-    fn bends(&self, column: usize, bends: &Bends, asked: Asked<'_>) -> String {
-        let t = self.t(column, bends.curve);
-        match asked {
-            Asked::Squares => Self::squared_lines(&t, &bends.points, &bends.heights),
-            Asked::Product(vector) => {
-                let weights = &vector[bends.start as usize..];
+    fn piecewise(
+        &self,
+        column: usize,
+        piecewise: &PiecewiseLinear,
+        summand: Summand<'_>,
+    ) -> String {
+        let t = self.t(column, piecewise.curve);
+        match summand {
+            Summand::Squares => Self::squared_lines(&t, &piecewise.points, &piecewise.heights),
+            Summand::Product(vector) => {
+                let weights = &vector[piecewise.start as usize..];
                 let dot =
                     |heights: &Vec<f64>| heights.iter().zip(weights).map(|(h, w)| h * w).sum();
-                let values: Vec<f64> = bends.heights.iter().map(dot).collect();
-                Self::lines(&t, &bends.points, &values)
+                let values: Vec<f64> = piecewise.heights.iter().map(dot).collect();
+                Self::lines(&t, &piecewise.points, &values)
             }
         }
     }
 
-    fn column(&self, place: usize, column: &RecipeColumn, asked: Asked<'_>) -> String {
+    fn column(&self, place: usize, column: &RecipeColumn, summand: Summand<'_>) -> String {
         let start = column.start as usize;
-        let at = |place: u32| match asked {
-            Asked::Product(vector) => vector[start + place as usize],
-            Asked::Squares => 1.0,
+        let at = |place: u32| match summand {
+            Summand::Product(vector) => vector[start + place as usize],
+            Summand::Squares => 1.0,
         };
         match &column.rule {
             RecipeRule::Category { texts, other } => {
@@ -153,23 +160,25 @@ impl Query<'_> {
                 // NULL stays NULL, where a row is refused.
                 format!("CASE {code}{listed} WHEN -1 THEN {} END", number(0.0))
             }
-            RecipeRule::Number { low, own, bends, .. } => {
+            RecipeRule::Number { low, own, piecewise, .. } => {
                 let mut terms = Vec::new();
                 if let Some(own) = own {
                     let x = match own {
-                        Own::AsItIs => format!("privet_v{place}"),
-                        Own::Log => format!("LN({} + privet_v{place})", number(1.0 - low)),
-                        Own::Share(curve, slope, offset) => {
+                        OwnEntry::AsItIs => format!("privet_v{place}"),
+                        OwnEntry::Log => format!("LN({} + privet_v{place})", number(1.0 - low)),
+                        OwnEntry::Share(curve, slope, offset) => {
                             let t = self.t(place, *curve);
                             format!("({} * {t} + {})", number(*slope), number(*offset))
                         }
                     };
-                    terms.push(match asked {
-                        Asked::Product(vector) => format!("{} * {x}", number(vector[start])),
-                        Asked::Squares => format!("{x} * {x}"),
+                    terms.push(match summand {
+                        Summand::Product(vector) => format!("{} * {x}", number(vector[start])),
+                        Summand::Squares => format!("{x} * {x}"),
                     });
                 }
-                terms.extend(bends.iter().map(|bends| self.bends(place, bends, asked)));
+                terms.extend(
+                    piecewise.iter().map(|piecewise| self.piecewise(place, piecewise, summand)),
+                );
                 let instead = match column.missing {
                     RecipeMissing::Place(place) => Some(number(at(place))),
                     RecipeMissing::Nothing => Some(number(0.0)),
@@ -188,16 +197,17 @@ impl Query<'_> {
         }
     }
 
-    fn pair(&self, pair: &RecipePair, asked: Asked<'_>) -> String {
+    fn pair(&self, pair: &RecipePair, summand: Summand<'_>) -> String {
         let text = match pair {
-            RecipePair::Bends { columns: [a, b], bends } => {
-                let (left, right) = (&bends[0], &bends[1]);
-                match asked {
-                    Asked::Squares => {
-                        let (x, y) = (self.bends(*a, left, asked), self.bends(*b, right, asked));
+            RecipePair::PiecewiseLinear { columns: [a, b], piecewise } => {
+                let (left, right) = (&piecewise[0], &piecewise[1]);
+                match summand {
+                    Summand::Squares => {
+                        let (x, y) =
+                            (self.piecewise(*a, left, summand), self.piecewise(*b, right, summand));
                         format!("({x}) * ({y})")
                     }
-                    Asked::Product(vector) => {
+                    Summand::Product(vector) => {
                         let (t, u) = (self.t(*a, left.curve), self.t(*b, right.curve));
                         let (rows, columns) = (left.heights[0].len(), right.heights[0].len());
                         let row = |i: usize| {
@@ -221,14 +231,14 @@ impl Query<'_> {
                     self.t(*b, *curve),
                     number(-weight)
                 );
-                match asked {
-                    Asked::Squares => {
+                match summand {
+                    Summand::Squares => {
                         format!(
                             "CASE WHEN privet_c{a} >= 0 THEN {slope} * {slope} ELSE {} END",
                             number(0.0)
                         )
                     }
-                    Asked::Product(vector) => {
+                    Summand::Product(vector) => {
                         let weights = self.places(*a);
                         let listed: String = (0..weights)
                             .map(|k| {
@@ -242,7 +252,8 @@ impl Query<'_> {
             }
         };
         // If one of the two is missing and encoded as 0, so is the pair.
-        let (RecipePair::Bends { columns, .. } | RecipePair::Slopes { columns, .. }) = pair;
+        let (RecipePair::PiecewiseLinear { columns, .. } | RecipePair::Slopes { columns, .. }) =
+            pair;
         let silent = |at: &&usize| {
             let column = &self.scorer.recipe.columns[**at];
             matches!(column.rule, RecipeRule::Number { .. })
@@ -271,15 +282,15 @@ impl Query<'_> {
     }
 
     /// A sum over all columns, pairs and the constant.
-    pub(super) fn all(&self, asked: Asked<'_>) -> String {
+    pub(super) fn all(&self, summand: Summand<'_>) -> String {
         let recipe = &self.scorer.recipe;
         let columns = recipe.columns.iter().enumerate();
         let mut terms: Vec<String> =
-            columns.map(|(place, column)| self.column(place, column, asked)).collect();
-        terms.extend(recipe.pairs.iter().map(|pair| self.pair(pair, asked)));
-        terms.extend(recipe.constant.map(|(at, value)| match asked {
-            Asked::Product(vector) => number(value * vector[at as usize]),
-            Asked::Squares => number(value * value),
+            columns.map(|(place, column)| self.column(place, column, summand)).collect();
+        terms.extend(recipe.pairs.iter().map(|pair| self.pair(pair, summand)));
+        terms.extend(recipe.constant.map(|(at, value)| match summand {
+            Summand::Product(vector) => number(value * vector[at as usize]),
+            Summand::Squares => number(value * value),
         }));
         sum(&terms)
     }

@@ -192,9 +192,9 @@ fn without_common(weights: &LinearWeights) -> LinearWeights {
     let (rows, count) = (&weights.weights, weights.weights.len() as f64);
     let mean = |at: usize| rows.iter().map(|row| row[at]).sum::<f64>() / count;
     let means: Vec<f64> = (0..rows[0].len()).map(mean).collect();
-    let less =
+    let recentring =
         |row: &Vec<f64>| row.iter().zip(&means).map(|(weight, mean)| weight - mean).collect();
-    LinearWeights::of(rows.iter().map(less).collect())
+    LinearWeights::of(rows.iter().map(recentring).collect())
 }
 
 /// The largest weight of an encoded column, over the problems.

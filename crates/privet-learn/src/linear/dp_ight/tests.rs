@@ -56,18 +56,18 @@ fn sums_of_both_stages_move_within_what_is_charged() {
                             .collect();
                         let slope = separate_slope(facts);
                         let full = Gradient::of(facts, false, slope).at(&theta).unit;
-                        let asked = Gradient::of(facts, false, slope * 2_f64.powi(-h));
-                        let questions = Questions { unit: full, ..asked.at(&theta) };
-                        let found = worlds.map(|data| {
-                            let sums = asked.records(data).unwrap().sums(&questions).unwrap();
+                        let query = Gradient::of(facts, false, slope * 2_f64.powi(-h));
+                        let questions = Queries { unit: full, ..query.at(&theta) };
+                        let actual = worlds.map(|data| {
+                            let sums = query.records(data).unwrap().sums(&questions).unwrap();
                             sums.counts
                                 .iter()
                                 .map(|count| *count as f64 * sums.unit)
                                 .collect::<Vec<f64>>()
                         });
-                        let moved = found[0]
+                        let moved = actual[0]
                             .iter()
-                            .zip(&found[1])
+                            .zip(&actual[1])
                             .map(|(a, b)| (a - b).powi(2))
                             .sum::<f64>()
                             .sqrt();

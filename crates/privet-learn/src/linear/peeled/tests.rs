@@ -64,13 +64,13 @@ fn scores_move_within_what_is_charged() {
                     let coordinates = columns.len() * rising.facts.problems as usize;
                     let theta: Vec<f64> =
                         (0..coordinates).map(|_| source.below(2001) as f64 / 500.0 - 2.0).collect();
-                    let found = [&one, &two].map(|data| {
+                    let actual = [&one, &two].map(|data| {
                         let grid = GridMatrix::new(&data.features, terms.features).unwrap();
                         let part = narrow.table(data, &columns);
                         let slopes = rising.slopes(&rising.facts, &part, &theta, &terms).unwrap();
                         scores(&grid, &slopes, &others(COLUMNS, &columns))
                     });
-                    let moved = found[0].iter().zip(&found[1]).map(|(a, b)| a.abs_diff(*b));
+                    let moved = actual[0].iter().zip(&actual[1]).map(|(a, b)| a.abs_diff(*b));
                     let share = moved.max().unwrap() as f64 / terms.sensitivity as f64;
                     assert!(share <= 1.0, "{target} {neighbours} {most} {seed}: {share}");
                     nearest = nearest.max(share);

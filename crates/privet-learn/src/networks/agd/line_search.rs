@@ -6,7 +6,7 @@
 
 use super::super::tensors::{Layout, Tensors};
 use super::super::update::Penalty;
-use super::books::{Books, Prices};
+use super::budget::{Books, Prices};
 use crate::linear::keep_within;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub(super) struct Start {
 /// A query of the records.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) enum Question {
+pub(super) enum Query {
     /// The sum of clipped gradients at all these weights.
     Gradient { at: Vec<f32>, price: f64 },
     /// The length along a direction with the least clipped loss, a public handicap added to each.
@@ -89,7 +89,7 @@ pub(super) fn moved(from: &[f64], along: &[f64], length: f64) -> Vec<f64> {
 
 impl Walk for Descent {
     type Start = Start;
-    type Question = Question;
+    type Query = Query;
     type Answer = Vec<f64>;
     type Artefact = Tensors;
 
@@ -109,7 +109,7 @@ impl Walk for Descent {
         }
     }
 
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, Tensors> {
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, Tensors> {
         match (self.waiting, answer) {
             (Waiting::Begin, _) => self.measure(self.books.fresh()),
             (Waiting::Gradient(price), Some(sum)) => {
@@ -143,12 +143,12 @@ impl Descent {
     }
 
     /// Queries a gradient if there is room for it; otherwise ends.
-    fn measure(&mut self, room: Option<(f64, Books)>) -> Next<Question, Tensors> {
+    fn measure(&mut self, room: Option<(f64, Books)>) -> Next<Query, Tensors> {
         let at = self.all(&self.point);
         match room {
             Some((price, books)) => {
                 (self.books, self.waiting) = (books, Waiting::Gradient(price));
-                Next::Ask(Question::Gradient { at, price })
+                Next::Ask(Query::Gradient { at, price })
             }
             None => {
                 self.waiting = Waiting::End;
@@ -157,7 +157,7 @@ impl Descent {
         }
     }
 
-    fn choose(&mut self) -> Next<Question, Tensors> {
+    fn choose(&mut self) -> Next<Query, Tensors> {
         let (rows, penalty) = (self.start.rows, self.start.penalty);
         let slope = |(sum, x): (&f64, &f64)| sum / rows + penalty.slope(*x);
         self.along = self.gradient.iter().zip(&self.point).map(slope).collect();
@@ -173,7 +173,7 @@ impl Descent {
         let handicaps = lengths.iter().map(handicap).collect();
         self.waiting = Waiting::Choice;
         let (from, along) = (self.point.clone(), self.along.clone());
-        Next::Ask(Question::Choice { from, along, lengths, handicaps })
+        Next::Ask(Query::Choice { from, along, lengths, handicaps })
     }
 
     /// Evenly spaced from 0 to the longest.
@@ -219,9 +219,9 @@ mod tests {
         })
     }
 
-    fn price(next: &Next<Question, Tensors>) -> f64 {
+    fn price(next: &Next<Query, Tensors>) -> f64 {
         match next {
-            Next::Ask(Question::Gradient { price, at }) if at[1] == 7.0 => *price,
+            Next::Ask(Query::Gradient { price, at }) if at[1] == 7.0 => *price,
             other => panic!("{other:?}"),
         }
     }
@@ -233,7 +233,7 @@ mod tests {
         let mut walk = descent();
         let first = price(&walk.next(None));
         assert!((first - 0.8).abs() < 1e-6);
-        let Next::Ask(Question::Choice { from, along, lengths, handicaps }) =
+        let Next::Ask(Query::Choice { from, along, lengths, handicaps }) =
             walk.next(Some(vec![-40.0]))
         else {
             panic!("no choice")
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(handicaps[0], 18);
         let text = serde_json::to_string(&walk).unwrap();
         let mut walk: Descent = serde_json::from_str(&text).unwrap();
-        let Next::Ask(Question::Gradient { at, .. }) = walk.next(Some(vec![2.0])) else {
+        let Next::Ask(Query::Gradient { at, .. }) = walk.next(Some(vec![2.0])) else {
             panic!("no gradient")
         };
         assert_eq!(at, [4.0, 7.0]);

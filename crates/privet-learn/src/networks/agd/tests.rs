@@ -2,7 +2,7 @@
 
 use super::super::tests::{NET, any_record, any_weights, facts, request, rows, table, with};
 use super::super::{Examples, Network};
-use super::books::{Books, Prices};
+use super::budget::{Books, Prices};
 use super::*;
 use crate::release::file::{Seal, from_json, to_json};
 use crate::{Plan, Released, Request, plan, verify};
@@ -20,7 +20,7 @@ fn adaptive(steps: u32, rho: f64, coordinates: usize) -> Adaptive {
     let (neighbours, unit) = (Neighbours::ReplaceOne, Unit::Record);
     let limit = Law::Concentrated { rho };
     Adaptive {
-        begins: Begins::of(&facts()),
+        begins: InitialWeights::of(&facts()),
         scale: (0.5 / rho).sqrt(),
         limit: Filter { neighbours, unit, limit, distance: 1e-15, leak: 0.0 },
         prices: Prices::divided(rho, steps),
@@ -235,9 +235,9 @@ fn scale(number: &mut Value, by: f64) {
 /// With a large budget it learns, and a fixed seed gives the same twice.
 #[test]
 fn it_learns_where_there_is_room() {
-    let asked = request("dp-agd", NET, 2000, Neighbours::ReplaceOne);
-    let asked = asked.within(Budget::new(8.0, 1e-6).unwrap());
-    let planned = plan(&with(asked, &[("steps", "40"), ("longest", "1")])).unwrap();
+    let request = request("dp-agd", NET, 2000, Neighbours::ReplaceOne);
+    let request = request.within(Budget::new(8.0, 1e-6).unwrap());
+    let planned = plan(&with(request, &[("steps", "40"), ("longest", "1")])).unwrap();
     let (data, stop) = (table(&rows(2000)), AtomicBool::new(false));
     let run = |seed| planned.run(&data, &mut FixedSeed::new(seed), &stop).unwrap();
     assert_eq!(run(3).into_parts().0, run(3).into_parts().0);

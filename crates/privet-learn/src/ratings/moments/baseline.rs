@@ -31,7 +31,7 @@ pub(in crate::ratings) const INFO: Info = Info {
     source: "this project",
     guarantee: NONE,
     settings: NonPrivate::SETTINGS,
-    noised: "nothing",
+    noisy: "nothing",
     private: false,
     covers: Covers::ALL,
     more: (),

@@ -1,6 +1,6 @@
 //! The public walk of `moments`: the model of the items after each noisy answer.
 
-use super::question::Question;
+use super::query::Query;
 use super::{COUNT_WEIGHT, OFFSET_WEIGHT, Sizes};
 use crate::ratings::factors::Factors;
 use crate::ratings::local::{LocalState, solve};
@@ -25,13 +25,13 @@ pub struct GlobalState {
 }
 
 /// One user's fit; it stays with that user.
-pub(crate) struct Own {
+pub(crate) struct FittedUser {
     weights: Vec<f64>,
     /// Number of features.
     features: usize,
 }
 
-impl Own {
+impl FittedUser {
     /// Weights a₀, a₁ and a₂ of 1, offset and popularity.
     pub(crate) fn fixed(&self) -> [f64; FIXED] {
         [self.weights[0], self.weights[1], self.weights[2]]
@@ -84,7 +84,7 @@ impl GlobalState {
     }
 
     /// Fits a user by ridge regression on their own ratings.
-    pub(crate) fn fitted(&self, user: &LocalState) -> Own {
+    pub(crate) fn fitted(&self, user: &LocalState) -> FittedUser {
         let features = self.features.first().map_or(0, Vec::len);
         let size = FIXED + features + self.rank();
         let (mut gram, mut right) = (vec![0.0; size * size], vec![0.0; size]);
@@ -106,17 +106,17 @@ impl GlobalState {
                 _ => RESIDUAL_VARIANCE,
             })
             .collect();
-        Own { weights: solve(gram, &ridge, right), features }
+        FittedUser { weights: solve(gram, &ridge, right), features }
     }
 
     /// Scaled prediction for an item.
-    pub(crate) fn place(&self, item: usize, own: &Own) -> f64 {
+    pub(crate) fn place(&self, item: usize, own: &FittedUser) -> f64 {
         let fitted: f64 = self.columns(item).zip(&own.weights).map(|(x, w)| x * w).sum();
         self.offsets[item] + fitted
     }
 
     /// Residuals: scaled ratings minus predictions, item by item.
-    pub(crate) fn residuals(&self, user: &LocalState, own: &Own) -> Vec<f64> {
+    pub(crate) fn residuals(&self, user: &LocalState, own: &FittedUser) -> Vec<f64> {
         user.ratings().map(|(item, place)| place - self.place(item, own)).collect()
     }
 
@@ -176,7 +176,7 @@ pub(crate) struct Learning {
 
 impl Walk for Learning {
     type Start = Sizes;
-    type Question = Question;
+    type Query = Query;
     type Answer = Vec<f64>;
     type Artefact = Factors;
 
@@ -185,7 +185,7 @@ impl Walk for Learning {
         Self { sizes, state, counts: none.clone(), variance: none, core: Vec::new(), answered: 0 }
     }
 
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, Factors> {
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, Factors> {
         let before_rounds = if self.sizes.rank > 0 { 2 } else { 1 };
         if let Some(answer) = answer {
             match self.answered {
@@ -197,12 +197,12 @@ impl Walk for Learning {
         }
         let spread = self.sizes.spread;
         Next::Ask(match self.answered {
-            0 => Question::Offsets { items: self.sizes.items, spread },
+            0 => Query::Offsets { items: self.sizes.items, spread },
             1 if before_rounds == 2 => {
-                Question::Core { state: self.state.clone(), core: self.core.clone() }
+                Query::Core { state: self.state.clone(), core: self.core.clone() }
             }
             done if done < before_rounds + self.sizes.rounds => {
-                Question::Round { state: self.state.clone(), spread }
+                Query::Round { state: self.state.clone(), spread }
             }
             _ => return Next::Release(Factors::Moments(self.state.clone())),
         })

@@ -57,14 +57,14 @@
 
 pub(super) mod baseline;
 mod learning;
-mod question;
+mod query;
 
 pub use baseline::NonPrivate;
 pub(super) use baseline::started;
 pub use learning::GlobalState;
 pub(super) use learning::{FirstLook, LARGEST, features_fit};
 
-use super::asking::Asking;
+use super::execution::MethodPlan;
 use super::factors::Factors;
 use super::learners::{Decision, RATINGS, Settling, USERS};
 use super::shape::Shape;
@@ -76,8 +76,8 @@ use privet_core::{Neighbours, Range, Relation};
 use privet_dp::account::Event;
 use privet_dp::gate::GateError;
 use privet_dp::mechanism::Gaussian;
-use question::Question;
-pub(super) use question::{offsets, weight};
+use query::Query;
+pub(super) use query::{offsets, weight};
 use serde::{Deserialize, Serialize};
 
 settings! {
@@ -112,7 +112,7 @@ pub(super) const INFO: Info = Info {
     source: "this project",
     guarantee: USERS,
     settings: Moments::SETTINGS,
-    noised: "sums over users of residuals, and products of them",
+    noisy: "sums over users of residuals, and products of them",
     private: true,
     covers: RATINGS,
     more: (),
@@ -196,7 +196,7 @@ impl Sizes {
         self.noise().map(|noise| noise * self.widening)
     }
 
-    fn noised(&self, place: usize) -> Gaussian {
+    fn gaussian(&self, place: usize) -> Gaussian {
         let shifts = [self.offsets_shift(), self.core_shift(), self.round_shift()];
         Gaussian {
             neighbours: self.relation.neighbours,
@@ -277,23 +277,23 @@ pub(super) fn plan(
     Ok(Decision::new(sizes(first), settling, super::learners::Method::Moments(settled)))
 }
 
-impl Asking for Sizes {
-    type Question = Question;
+impl MethodPlan for Sizes {
+    type Query = Query;
     type Walk = Learning;
 
     fn events(&self) -> Result<Event, GateError> {
-        let rounds = Box::new(self.noised(2).event()?);
+        let rounds = Box::new(self.gaussian(2).event()?);
         let rounds = Event::Repeat { count: self.rounds, event: rounds };
-        let mut all = vec![self.noised(0).event()?];
+        let mut all = vec![self.gaussian(0).event()?];
         if self.rank > 0 {
-            all.push(self.noised(1).event()?);
+            all.push(self.gaussian(1).event()?);
         }
         all.push(rounds);
         Ok(Event::All(all))
     }
 
-    fn mechanism(&self, question: &Question) -> Gaussian {
-        self.noised(question.place())
+    fn mechanism(&self, query: &Query) -> Gaussian {
+        self.gaussian(query.place())
     }
 
     fn shown(&self) -> Shown {
@@ -319,8 +319,8 @@ impl Asking for Sizes {
 }
 
 /// The offsets query, for methods that begin with it.
-pub(super) fn offsets_question(items: usize, spread: f64) -> impl super::local::Question {
-    Question::Offsets { items, spread }
+pub(super) fn offsets_question(items: usize, spread: f64) -> impl super::local::Query {
+    Query::Offsets { items, spread }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Norms of users' contributions, at random and at the extremes, under both relations.
 
-use super::question::Question;
+use super::query::Query;
 use super::*;
 use crate::ratings::local::{LocalState, told};
 use privet_core::Unit;
@@ -52,13 +52,13 @@ fn state(rank: usize) -> impl Strategy<Value = GlobalState> {
     )
 }
 
-fn questions(known: GlobalState, plain: GlobalState) -> [(Question, usize, usize); 4] {
+fn questions(known: GlobalState, plain: GlobalState) -> [(Query, usize, usize); 4] {
     let core = (0..20).map(|place| (place * 7 % 60) as u32).collect();
     [
-        (Question::Offsets { items: ITEMS, spread: 12.0 }, 0, 0),
-        (Question::Core { state: plain.clone(), core }, 1, 3),
-        (Question::Round { state: known, spread: 12.0 }, 2, 3),
-        (Question::Round { state: plain, spread: 12.0 }, 2, 0),
+        (Query::Offsets { items: ITEMS, spread: 12.0 }, 0, 0),
+        (Query::Core { state: plain.clone(), core }, 1, 3),
+        (Query::Round { state: known, spread: 12.0 }, 2, 3),
+        (Query::Round { state: plain, spread: 12.0 }, 2, 0),
     ]
 }
 
@@ -105,22 +105,22 @@ fn the_bounds_are_tight() {
         vectors: vec![vec![]; 60],
         features: vec![],
     };
-    let offsets = Question::Offsets { items: ITEMS, spread: 12.0 };
+    let offsets = Query::Offsets { items: ITEMS, spread: 12.0 };
     let alone = sizes(Neighbours::AddRemove, 0);
-    let norm = |question: &Question, user: &LocalState| {
+    let norm = |question: &Query, user: &LocalState| {
         let told = told(question, user);
         distance(&told, &vec![0.0; told.len()])
     };
     let reached = norm(&offsets, &all(1.0));
     assert!(reached > 0.999 * alone.offsets_shift(), "{reached}");
-    let round = Question::Round { state: flat.clone(), spread: 12.0 };
+    let round = Query::Round { state: flat.clone(), spread: 12.0 };
     let moved = distance(&told(&round, &all(1.0)), &told(&round, &all(-1.0)));
     let replaced = sizes(Neighbours::ReplaceOne, 0);
     assert!(moved > 0.999 * replaced.round_shift(), "{moved}");
     let counts = distance(&told(&offsets, &half(0))[60..], &told(&offsets, &half(1))[60..]);
     assert!(counts > 0.999 * COUNT_WEIGHT * (2.0_f64 * 12.0).sqrt(), "{counts}");
     // Below the diagonal: (1 − 1/n)/2 of the squared Frobenius norm.
-    let core = Question::Core { state: flat, core: (0..20).collect() };
+    let core = Query::Core { state: flat, core: (0..20).collect() };
     let reached = norm(&core, &all(1.0));
     let least = (1.0 - 1.0 / 20.0_f64).sqrt() * 0.999;
     assert!(reached > least * alone.core_shift() && reached <= alone.core_shift(), "{reached}");

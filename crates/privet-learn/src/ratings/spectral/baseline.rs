@@ -1,7 +1,7 @@
 //! Frank–Wolfe and projected descent without noise, on ratings minus the items' offsets and the users'
 //! means.
 
-use super::directions::Following;
+use super::directions::DirectionSearch;
 use super::methods::{NUCLEAR, RANK, RATE, ROUNDS, most_whole};
 use super::procedure::{Sizes, Way};
 use crate::LearnError;
@@ -81,7 +81,7 @@ impl Baseline<Complete> for Plain {
         monitor: &dyn Monitor,
     ) -> Result<Factors, LearnError> {
         let offsets = first_look(shape, table)?.state.offsets;
-        walked(Following::begin(Sizes { offsets, ..self.0.clone() }), table, monitor)
+        walked(DirectionSearch::begin(Sizes { offsets, ..self.0.clone() }), table, monitor)
     }
 }
 
@@ -95,7 +95,7 @@ pub(in crate::ratings) mod plain_frank_wolfe {
         source: "Jaggi and Sulovský 2010 (Thakkar's thesis, Algorithm 12), steps 2/(t + 1)",
         guarantee: NONE,
         settings: PlainFrankWolfe::SETTINGS,
-        noised: "nothing",
+        noisy: "nothing",
         private: false,
         covers: Covers::ALL,
         more: (),
@@ -130,7 +130,7 @@ pub(in crate::ratings) mod plain_pgd {
         source: "Cai, Candès and Shen 2010 (Thakkar's thesis, Algorithm 16)",
         guarantee: NONE,
         settings: PlainPgd::SETTINGS,
-        noised: "nothing",
+        noisy: "nothing",
         private: false,
         covers: Covers::ALL,
         more: (),

@@ -3,14 +3,14 @@
 use super::eigen::{Triangle, orthonormal, unit};
 use super::path::{Descent, Direction, Path, Projection, Subspace};
 use super::procedure::{Sizes, Way};
-use super::question::{Question, Residuals};
+use super::query::{Query, Residuals};
 use crate::ratings::factors::Factors;
 use privet_dp::gate::{Next, Walk};
 use serde::{Deserialize, Serialize};
 
 /// Directions so far, and the current vector of Oja's rule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Following {
+pub(crate) struct DirectionSearch {
     sizes: Sizes,
     path: Path,
     steps: Vec<Projection>,
@@ -18,9 +18,9 @@ pub(crate) struct Following {
     taken: u32,
 }
 
-impl Walk for Following {
+impl Walk for DirectionSearch {
     type Start = Sizes;
-    type Question = Question;
+    type Query = Query;
     type Answer = Vec<f64>;
     type Artefact = Factors;
 
@@ -30,10 +30,10 @@ impl Walk for Following {
         Self { vector: start(sizes.items), sizes, path, steps: Vec::new(), taken: 0 }
     }
 
-    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Question, Factors> {
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, Factors> {
         let (items, noise) = (self.sizes.items, self.sizes.noise);
         match (self.sizes.way, answer) {
-            (Way::Svd { .. }, None) => Next::Ask(Question::Covariance {
+            (Way::Svd { .. }, None) => Next::Ask(Query::Covariance {
                 residuals: Residuals::Rows { clip: self.sizes.clip },
                 items,
             }),
@@ -53,7 +53,7 @@ impl Walk for Following {
                     Descent { clip, rate, items, steps, offsets: self.sizes.offsets.clone() };
                 if self.steps.len() < self.sizes.rounds as usize {
                     let residuals = Residuals::Descent(descent);
-                    Next::Ask(Question::Covariance { residuals, items })
+                    Next::Ask(Query::Covariance { residuals, items })
                 } else {
                     Next::Release(Factors::Descent(descent))
                 }
@@ -66,7 +66,7 @@ impl Walk for Following {
                     let size = (value.max(0.0) + edge(items, noise)).sqrt();
                     self.path.directions.push(Direction { size, vector });
                 }
-                self.asked_or_done(|residuals| Question::Covariance { residuals, items })
+                self.asked_or_done(|residuals| Query::Covariance { residuals, items })
             }
             (Way::Oja { steps }, answer) => {
                 if let Some(answer) = answer {
@@ -74,21 +74,18 @@ impl Walk for Following {
                 }
                 let (taken, vector) = (self.taken, self.vector.clone());
                 self.asked_or_done(|residuals| match taken < steps {
-                    true => Question::Power { residuals, vector },
-                    false => Question::Energy { residuals, vector },
+                    true => Query::Power { residuals, vector },
+                    false => Query::Energy { residuals, vector },
                 })
             }
         }
     }
 }
 
-impl Following {
-    fn asked_or_done(
-        &self,
-        question: impl FnOnce(Residuals) -> Question,
-    ) -> Next<Question, Factors> {
+impl DirectionSearch {
+    fn asked_or_done(&self, query: impl FnOnce(Residuals) -> Query) -> Next<Query, Factors> {
         if self.path.directions.len() < self.sizes.rounds as usize {
-            Next::Ask(question(Residuals::Path(self.path.clone())))
+            Next::Ask(query(Residuals::Path(self.path.clone())))
         } else {
             Next::Release(Factors::Directions(self.path.clone()))
         }

@@ -3,7 +3,7 @@
 use super::procedure::{Sizes, Way};
 use crate::LearnError;
 use crate::ratings::Shape;
-use crate::ratings::asking::Asking;
+use crate::ratings::execution::MethodPlan;
 use crate::ratings::learners::{Decision, Method, RATINGS, Settling, USERS};
 use crate::release::registry::Info;
 use crate::release::settings::{SettingInfo, settings};
@@ -130,7 +130,7 @@ pub(in crate::ratings) mod frank_wolfe {
         source: "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 13), constants put right",
         guarantee: USERS,
         settings: FrankWolfe::SETTINGS,
-        noised: "the covariance of residuals over the items",
+        noisy: "the covariance of residuals over the items",
         private: true,
         covers: RATINGS,
         more: (),
@@ -168,7 +168,7 @@ pub(in crate::ratings) mod oja {
         source: "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 14), constants put right",
         guarantee: USERS,
         settings: Oja::SETTINGS,
-        noised: "products of the covariance with a vector",
+        noisy: "products of the covariance with a vector",
         private: true,
         covers: RATINGS,
         more: (),
@@ -207,7 +207,7 @@ pub(in crate::ratings) mod pgd {
         source: "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 16), constants and sign put right",
         guarantee: USERS,
         settings: Pgd::SETTINGS,
-        noised: "the covariance of rows over the items",
+        noisy: "the covariance of rows over the items",
         private: true,
         covers: RATINGS,
         more: (),
@@ -254,7 +254,7 @@ pub(in crate::ratings) mod svd {
         source: "Jain, Thakkar and Thakurta 2018 (Thakkar's thesis, Algorithm 15), constants put right",
         guarantee: USERS,
         settings: Svd::SETTINGS,
-        noised: "the covariance of rows over the items",
+        noisy: "the covariance of rows over the items",
         private: true,
         covers: RATINGS,
         more: (),

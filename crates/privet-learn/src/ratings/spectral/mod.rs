@@ -53,7 +53,7 @@ mod eigen;
 mod methods;
 mod path;
 mod procedure;
-mod question;
+mod query;
 
 pub use baseline::{PlainFrankWolfe, PlainPgd};
 pub(super) use baseline::{plain_frank_wolfe, plain_pgd};
@@ -63,6 +63,6 @@ pub(super) use methods::{frank_wolfe, oja, pgd, svd};
 pub use path::{Descent, Direction, Path, Projection, Subspace};
 
 #[cfg(test)]
-pub(super) use question::Question;
+pub(super) use query::Query;
 #[cfg(test)]
 mod tests;

@@ -1,9 +1,9 @@
 //! Settled sizes of a plan: norm bounds, noise, and costs of its queries.
 
-use super::directions::Following;
+use super::directions::DirectionSearch;
 use super::path::Subspace;
-use super::question::Question;
-use crate::ratings::asking::Asking;
+use super::query::Query;
+use crate::ratings::execution::MethodPlan;
 use crate::ratings::factors::Factors;
 use crate::release::rounding::near;
 use crate::release::settings::Shown;
@@ -58,16 +58,16 @@ impl Sizes {
         radius * radius * factor * (1.0 + 8.0 * f64::EPSILON)
     }
 
-    fn noised(&self, question: Asked) -> Gaussian {
-        let coordinates = match question {
-            Asked::Covariance => self.items * (self.items + 1) / 2,
-            Asked::Power => self.items,
-            Asked::Energy => 1,
+    fn gaussian(&self, query: QueryKind) -> Gaussian {
+        let coordinates = match query {
+            QueryKind::Covariance => self.items * (self.items + 1) / 2,
+            QueryKind::Power => self.items,
+            QueryKind::Energy => 1,
         };
         Gaussian {
             neighbours: self.relation.neighbours,
             unit: self.relation.unit,
-            sensitivity: self.shift(question == Asked::Covariance),
+            sensitivity: self.shift(query == QueryKind::Covariance),
             noise_scale: self.noise,
             coordinates,
         }
@@ -85,41 +85,42 @@ impl Sizes {
 
 /// Kind of a query.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Asked {
+enum QueryKind {
     Covariance,
     Power,
     Energy,
 }
 
-impl Question {
-    fn asked(&self) -> Asked {
+impl Query {
+    fn asked(&self) -> QueryKind {
         match self {
-            Self::Covariance { .. } => Asked::Covariance,
-            Self::Power { .. } => Asked::Power,
-            Self::Energy { .. } => Asked::Energy,
+            Self::Covariance { .. } => QueryKind::Covariance,
+            Self::Power { .. } => QueryKind::Power,
+            Self::Energy { .. } => QueryKind::Energy,
         }
     }
 }
 
-impl Asking for Sizes {
-    type Question = Question;
-    type Walk = Following;
+impl MethodPlan for Sizes {
+    type Query = Query;
+    type Walk = DirectionSearch;
 
     fn events(&self) -> Result<Event, GateError> {
-        let event = |question| self.noised(question).event();
+        let event = |question| self.gaussian(question).event();
         let rounds = |event| Event::Repeat { count: self.rounds, event: Box::new(event) };
         Ok(match self.way {
-            Way::Svd { .. } => event(Asked::Covariance)?,
-            Way::FrankWolfe | Way::Pgd { .. } => rounds(event(Asked::Covariance)?),
+            Way::Svd { .. } => event(QueryKind::Covariance)?,
+            Way::FrankWolfe | Way::Pgd { .. } => rounds(event(QueryKind::Covariance)?),
             Way::Oja { steps } => {
-                let power = Event::Repeat { count: steps, event: Box::new(event(Asked::Power)?) };
-                rounds(Event::All(vec![power, event(Asked::Energy)?]))
+                let power =
+                    Event::Repeat { count: steps, event: Box::new(event(QueryKind::Power)?) };
+                rounds(Event::All(vec![power, event(QueryKind::Energy)?]))
             }
         })
     }
 
-    fn mechanism(&self, question: &Question) -> Gaussian {
-        self.noised(question.asked())
+    fn mechanism(&self, query: &Query) -> Gaussian {
+        self.gaussian(query.asked())
     }
 
     fn shown(&self) -> Shown {

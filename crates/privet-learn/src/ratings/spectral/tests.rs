@@ -1,7 +1,7 @@
 //! Norms of users' contributions, at random and at the extremes, under both relations.
 
 use super::path::{Descent, Direction, Path, Projection};
-use super::question::{Question, Residuals};
+use super::query::{Query, Residuals};
 use crate::ratings::local::{LocalState, told};
 use privet_core::Neighbours;
 use proptest::prelude::*;
@@ -32,13 +32,13 @@ fn distance(a: &[f64], b: &[f64]) -> f64 {
 }
 
 /// Sensitivity that the plan charges for a query of radius R: R² times the covariance's factor, or 1.
-fn charged(question: &Question, neighbours: Neighbours) -> f64 {
-    let (residuals, factor) = match question {
-        Question::Covariance { residuals, .. } => match neighbours {
+fn charged(query: &Query, neighbours: Neighbours) -> f64 {
+    let (residuals, factor) = match query {
+        Query::Covariance { residuals, .. } => match neighbours {
             Neighbours::AddRemove => (residuals, 1.125_f64.sqrt()),
             Neighbours::ReplaceOne | Neighbours::ReplaceLabel => (residuals, 1.5),
         },
-        Question::Power { residuals, .. } | Question::Energy { residuals, .. } => (residuals, 1.0),
+        Query::Power { residuals, .. } | Query::Energy { residuals, .. } => (residuals, 1.0),
     };
     residuals.radius().powi(2) * factor
 }
@@ -64,9 +64,9 @@ proptest! {
         ] {
             let vector = v.vector.clone();
             for question in [
-                Question::Covariance { residuals: residuals.clone(), items: ITEMS },
-                Question::Power { residuals: residuals.clone(), vector: vector.clone() },
-                Question::Energy { residuals: residuals.clone(), vector },
+                Query::Covariance { residuals: residuals.clone(), items: ITEMS },
+                Query::Power { residuals: residuals.clone(), vector: vector.clone() },
+                Query::Energy { residuals: residuals.clone(), vector },
             ] {
                 let (mine, hers) = (told(&question, &one), told(&question, &other));
                 let nothing = vec![0.0; mine.len()];
@@ -90,8 +90,8 @@ fn the_printed_sensitivity_of_the_covariance_is_exceeded_under_replacement() {
         let places = (0..10).map(|item| if item % 2 == 0 { 2.0 } else { -2.0 }).collect();
         LocalState::from_parts(items, places)
     };
-    let question = Question::Covariance { residuals: Residuals::Rows { clip: CLIP }, items: ITEMS };
-    let [one, two] = [half(false), half(true)].map(|user| told(&question, &user));
+    let query = Query::Covariance { residuals: Residuals::Rows { clip: CLIP }, items: ITEMS };
+    let [one, two] = [half(false), half(true)].map(|user| told(&query, &user));
     // Without the weights: the Frobenius norm of the difference.
     let mut square = 0.0;
     let mut place = 0;
@@ -104,7 +104,7 @@ fn the_printed_sensitivity_of_the_covariance_is_exceeded_under_replacement() {
     }
     let printed = CLIP * CLIP;
     assert!(square.sqrt() > 1.41 * printed && square.sqrt() < 1.4143 * printed);
-    let tight = distance(&one, &two) / charged(&question, Neighbours::ReplaceOne);
+    let tight = distance(&one, &two) / charged(&query, Neighbours::ReplaceOne);
     assert!(tight > 0.98 && tight <= 1.0, "{tight}");
 }
 
@@ -119,8 +119,8 @@ fn the_largest_eigenvalues_are_found() {
         basis.iter().zip(values).map(|(v, value)| value * v[i] * v[j]).sum()
     };
     let entries = (0..size).flat_map(|i| (0..=i).map(move |j| (i, j))).map(|(i, j)| entry(i, j));
-    let found = super::eigen::Triangle::new(entries.collect(), size).largest(2, 8.0);
-    for ((value, vector), (truth, known)) in found.iter().zip(values.iter().zip(&basis)) {
+    let actual = super::eigen::Triangle::new(entries.collect(), size).largest(2, 8.0);
+    for ((value, vector), (truth, known)) in actual.iter().zip(values.iter().zip(&basis)) {
         assert!((value - truth).abs() < 1e-6, "{value}");
         let along: f64 = vector.iter().zip(known).map(|(a, b)| a * b).sum();
         assert!((along.abs() - 1.0).abs() < 1e-6, "{along}");

@@ -36,7 +36,7 @@ pub(in crate::statistics) struct Moments {
 }
 
 impl Sum {
-    pub fn noised(value: f64) -> Self {
+    pub fn noisy(value: f64) -> Self {
         Self { value, noises: 1.0 }
     }
 
@@ -44,7 +44,7 @@ impl Sum {
         Self { value, noises: 0.0 }
     }
 
-    pub fn less(self, other: Self) -> Self {
+    pub fn minus(self, other: Self) -> Self {
         Self { value: self.value - other.value, noises: self.noises + other.noises }
     }
 }
@@ -232,7 +232,7 @@ mod tests {
             let products = n * (r * f64::sqrt(a * b) + m * k);
             let mut held = [0; 3];
             for _ in 0..4000 {
-                let count = Sum::noised(exact[0] + draw());
+                let count = Sum::noisy(exact[0] + draw());
                 let first = Moments { count, sum: exact[1] + draw(), squares: exact[2] + draw() };
                 let second = Moments { count, sum: exact[3] + draw(), squares: exact[4] + draw() };
                 let found = [
@@ -254,7 +254,7 @@ mod tests {
     #[test]
     fn next_to_nobody_is_no_knowledge() {
         let noise = Noise { law: Law::Gaussian, scale: 30.0 };
-        let few = Moments { count: Sum::noised(-4.0), sum: 12.0, squares: 3.0 };
+        let few = Moments { count: Sum::noisy(-4.0), sum: 12.0, squares: 3.0 };
         let mean = noise.mean(&few);
         assert_eq!((mean.value, mean.low, mean.high), (0.0, -1.0, 1.0));
         let all = noise.correlation(&few, &few, 5.0);

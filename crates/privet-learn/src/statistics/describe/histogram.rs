@@ -4,13 +4,13 @@ use super::estimate::Noise;
 use super::summary::Quantile;
 
 /// The Euclidean projection onto counts ≥ 0 with the same total; all 0 if the total is not above 0.
-pub(in crate::statistics) fn consistent(noised: &[f64]) -> Vec<f64> {
-    let total: f64 = noised.iter().sum();
+pub(in crate::statistics) fn consistent(noisy: &[f64]) -> Vec<f64> {
+    let total: f64 = noisy.iter().sum();
     if total <= 0.0 {
-        return vec![0.0; noised.len()];
+        return vec![0.0; noisy.len()];
     }
     // Projection onto a simplex: the same amount is taken from each, and the result is cut at 0.
-    let mut sorted = noised.to_vec();
+    let mut sorted = noisy.to_vec();
     sorted.sort_by(|a, b| b.total_cmp(a));
     let (mut sum, mut taken) = (0.0, 0.0);
     for (place, value) in sorted.iter().enumerate() {
@@ -20,7 +20,7 @@ pub(in crate::statistics) fn consistent(noised: &[f64]) -> Vec<f64> {
             taken = candidate;
         }
     }
-    noised.iter().map(|value| (value - taken).max(0.0)).collect()
+    noisy.iter().map(|value| (value - taken).max(0.0)).collect()
 }
 
 /// A quantile of a number in `low..=high` whose noisy histogram has bins of equal width.
@@ -32,17 +32,17 @@ pub(in crate::statistics) fn consistent(noised: &[f64]) -> Vec<f64> {
 /// position within a bin is not estimated.
 pub(in crate::statistics) fn quantile(
     level: f64,
-    noised: &[f64],
+    noisy: &[f64],
     counts: &[f64],
     (low, high): (f64, f64),
     noise: Noise,
 ) -> Quantile {
-    let bins = noised.len();
+    let bins = noisy.len();
     let edge = |place: usize| low + (high - low) * place as f64 / bins as f64;
-    let all: f64 = noised.iter().sum();
+    let all: f64 = noisy.iter().sum();
     let excess: Vec<(f64, f64)> = (0..bins)
         .map(|last| {
-            let below: f64 = noised[..=last].iter().sum();
+            let below: f64 = noisy[..=last].iter().sum();
             let (left, right) = ((last + 1) as f64, (bins - last - 1) as f64);
             let noises = (1.0 - level).powi(2) * left + level.powi(2) * right;
             (below - level * all, noise.margin(noises))
@@ -83,19 +83,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn consistent_counts_are_counts(noised in prop::collection::vec(-50.0..200.0_f64, 1..40)) {
-            let counts = consistent(&noised);
-            let (total, kept) = (noised.iter().sum::<f64>(), counts.iter().sum::<f64>());
+        fn consistent_counts_are_counts(noisy in prop::collection::vec(-50.0..200.0_f64, 1..40)) {
+            let counts = consistent(&noisy);
+            let (total, kept) = (noisy.iter().sum::<f64>(), counts.iter().sum::<f64>());
             prop_assert!(counts.iter().all(|count| *count >= 0.0));
             prop_assert!((kept - total.max(0.0)).abs() < 1e-6 * (1.0 + total.abs()), "{} {}", kept, total);
         }
 
         /// Each quantile lies in its interval.
         #[test]
-        fn quantiles_rise(noised in prop::collection::vec(-50.0..200.0_f64, 2..40), scale in 0.1..100.0_f64) {
-            let counts = consistent(&noised);
+        fn quantiles_rise(noisy in prop::collection::vec(-50.0..200.0_f64, 2..40), scale in 0.1..100.0_f64) {
+            let counts = consistent(&noisy);
             let noise = Noise { law: Law::Gaussian, scale };
-            let at = |level| quantile(level, &noised, &counts, (-3.0, 7.0), noise);
+            let at = |level| quantile(level, &noisy, &counts, (-3.0, 7.0), noise);
             let all: Vec<Quantile> = (1..20).map(|level| at(f64::from(level) / 20.0)).collect();
             for one in &all {
                 prop_assert!(-3.0 <= one.low && one.low <= one.value && one.value <= one.high && one.high <= 7.0);

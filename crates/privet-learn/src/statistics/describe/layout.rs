@@ -24,7 +24,7 @@ pub struct Layout {
     /// Bins of each histogram.
     pub bins: u32,
     /// The sums to compute.
-    pub question: Described,
+    pub query: Described,
     /// The encoding of the records' targets.
     pub labels: Labels,
 }
@@ -96,10 +96,10 @@ impl Layout {
         let relation = request.relation();
         let counted = relation.count_is_public() && schema.invalid() == Invalid::Refuse;
         let marker = Encoding::new(schema).width() - 1;
-        let mut question = Described { marker, rows: !counted, slots, products: false };
-        let numbers = question.numbers();
-        question.products = correlations.unwrap_or((2..=CORRELATED).contains(&numbers));
-        if question.products && numbers < 2 {
+        let mut query = Described { marker, rows: !counted, slots, products: false };
+        let numbers = query.numbers();
+        query.products = correlations.unwrap_or((2..=CORRELATED).contains(&numbers));
+        if query.products && numbers < 2 {
             return Err(LearnError::NotCovered {
                 what: format!(
                     "correlations were asked for, and {numbers} of the columns are numbers"
@@ -107,9 +107,9 @@ impl Layout {
                 instead: "leave out the correlations, or describe at least two numbers",
             });
         }
-        if question.length() > LARGEST {
+        if query.length() > LARGEST {
             return Err(LearnError::NotCovered {
-                what: format!("{} sums would be released at once", question.length()),
+                what: format!("{} sums would be released at once", query.length()),
                 instead: "describe fewer columns, with fewer bins, or leave out the correlations",
             });
         }
@@ -123,7 +123,7 @@ impl Layout {
             relation,
             columns: found,
             bins,
-            question,
+            query,
             labels,
         })
     }
@@ -135,12 +135,12 @@ impl Layout {
 
     /// The ℓ1 sensitivity Δ₁: see `sums`.
     pub fn absolute_shift(&self) -> f64 {
-        sums::absolute_shift(&self.question, self.relation)
+        sums::absolute_shift(&self.query, self.relation)
     }
 
     /// The ℓ2 sensitivity Δ₂: see `sums`.
     pub fn shift(&self) -> f64 {
-        sums::shift(&self.question, self.relation)
+        sums::shift(&self.query, self.relation)
     }
 }
 
@@ -209,7 +209,7 @@ mod tests {
         let layout = Layout::of(&request).unwrap();
         let names = Encoding::new(&request.schema).column_names();
         assert_eq!(layout.encoded_columns, names.len());
-        for (column, slot) in layout.columns.iter().zip(&layout.question.slots) {
+        for (column, slot) in layout.columns.iter().zip(&layout.query.slots) {
             match (slot, &column.holds) {
                 (Slot::Cells { first, count }, Holds::Cells(cells)) => {
                     assert_eq!(*count, cells.len());

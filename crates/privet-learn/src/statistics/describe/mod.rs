@@ -39,7 +39,7 @@ use crate::{LearnError, Request};
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::Schema;
 use privet_dp::account::Event;
-use privet_dp::gate::{Arithmetic, Noised, Session};
+use privet_dp::gate::{Arithmetic, Noisy, Session};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
@@ -116,12 +116,12 @@ impl Task for Describe {
     }
 
     fn plan(request: &Request<Self>, layout: &Layout) -> Result<Planned<Self>, LearnError> {
-        let sums = Summing::planned(request, &layout.question, &layout.labels, "descriptions")?;
+        let sums = Summing::planned(request, &layout.query, &layout.labels, "descriptions")?;
         let describing = Describing { layout: layout.clone(), sums };
         let settled = Self {
             columns: Some(layout.names()),
             bins: Some(layout.bins),
-            correlations: Some(layout.question.products),
+            correlations: Some(layout.query.products),
         };
         Ok(Planned {
             work: Work::Private(Arc::new(describing)),
@@ -138,12 +138,12 @@ impl Task for Describe {
 
     fn fits(request: &Request<Self>, found: &Description) -> Result<(), String> {
         let layout = Self::facts(request).map_err(|error| error.to_string())?;
-        let fits = found.sums.len() == layout.question.length()
+        let fits = found.sums.len() == layout.query.length()
             && found.sums.iter().all(|sum| sum.is_finite());
         if fits { Ok(()) } else { Err("its sums do not fit its schema".into()) }
     }
 
-    fn noised(&self) -> &'static str {
+    fn noise_on(&self) -> &'static str {
         "all sums that it is made of"
     }
 
@@ -186,7 +186,7 @@ impl Procedure<Describe> for Describing {
         table: &dyn Table,
         session: &mut Session<'_>,
         _monitor: &dyn Monitor,
-    ) -> Result<Noised<Description>, LearnError> {
+    ) -> Result<Noisy<Description>, LearnError> {
         Ok(self.sums.of(table, session)?.map(|sums| Description { sums }))
     }
 }

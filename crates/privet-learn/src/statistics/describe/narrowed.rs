@@ -1,7 +1,7 @@
-//! A schema made narrower by a description of the table, which was paid for ([`crate::bought`]).
+//! A schema made narrower by a description of the table, which was paid for ([`crate::private_estimates`]).
 
 use super::{Describe, Kind, Summary};
-use crate::release::bought::price;
+use crate::release::private_estimates::price;
 use crate::{LearnError, Released};
 use privet_data::Schema;
 use privet_data::schema::{ColumnDraft, ColumnType, Draft, Origin, UnknownDraft};

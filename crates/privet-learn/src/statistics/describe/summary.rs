@@ -147,25 +147,25 @@ impl<'a> Reading<'a> {
 
     fn summary(mut self) -> Summary {
         let layout = self.layout;
-        let rows = match layout.question.rows {
-            true => Sum::noised(self.take(1)[0]),
+        let rows = match layout.query.rows {
+            true => Sum::noisy(self.take(1)[0]),
             false => Sum::known(layout.rows as f64),
         };
         let mut moments = Vec::new();
         let mut columns = Vec::new();
-        for (field, slot) in layout.columns.iter().zip(&layout.question.slots) {
+        for (field, slot) in layout.columns.iter().zip(&layout.query.slots) {
             let sums = self.take(slot.entries());
             columns.push(self.column(field, slot, sums, rows, &mut moments));
         }
-        let whole = self.take(layout.question.of_whole_records());
+        let whole = self.take(layout.query.of_whole_records());
         if let Some((count, own)) = whole.split_first() {
-            let count = Sum::noised(*count);
+            let count = Sum::noisy(*count);
             moments = own
                 .chunks_exact(2)
                 .map(|two| Moments { count, sum: two[0], squares: two[1] })
                 .collect();
         }
-        let correlations = match layout.question.products {
+        let correlations = match layout.query.products {
             true => self.correlations(&moments),
             false => Vec::new(),
         };
@@ -184,8 +184,8 @@ impl<'a> Reading<'a> {
         let kind = match (&field.holds, slot) {
             (Holds::Number { low, high, missing }, Slot::Number { bins, .. }) => {
                 let (histogram, rest) = sums.split_at(*bins);
-                let absent = missing.then(|| Sum::noised(rest[0]));
-                let count = absent.map_or(rows, |absent| rows.less(absent));
+                let absent = missing.then(|| Sum::noisy(rest[0]));
+                let count = absent.map_or(rows, |absent| rows.minus(absent));
                 let own = &rest[usize::from(*missing)..];
                 let of = Moments { count, sum: own[0], squares: own[1] };
                 moments.push(of);
@@ -205,7 +205,7 @@ impl<'a> Reading<'a> {
 
     fn number(
         &self,
-        noised: &[f64],
+        noisy: &[f64],
         moments: &Moments,
         absent: Option<Sum>,
         (low, high): (f64, f64),
@@ -215,8 +215,8 @@ impl<'a> Reading<'a> {
         let back = |z: f64| (middle + half * z).clamp(low, high);
         let mean = noise.mean(moments);
         let deviation = noise.spread(moments);
-        let counts = consistent(noised);
-        let edge = |place: usize| low + (high - low) * place as f64 / noised.len() as f64;
+        let counts = consistent(noisy);
+        let edge = |place: usize| low + (high - low) * place as f64 / noisy.len() as f64;
         let bin = |(place, count): (usize, &f64)| Bin {
             from: edge(place),
             to: edge(place + 1),
@@ -232,9 +232,9 @@ impl<'a> Reading<'a> {
                 high: half * deviation.high,
             },
             quantiles: QUANTILES
-                .map(|level| quantile(level, noised, &counts, (low, high), noise))
+                .map(|level| quantile(level, noisy, &counts, (low, high), noise))
                 .into(),
-            histogram: noised.iter().enumerate().map(bin).collect(),
+            histogram: noisy.iter().enumerate().map(bin).collect(),
         }
     }
 

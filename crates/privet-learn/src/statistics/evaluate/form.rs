@@ -27,7 +27,7 @@ const DIGEST: usize = 64;
 /// The kind of a model's output for a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Says {
+pub enum OutputKind {
     /// A class.
     Classes,
     /// One of two classes, and a score that ranks records.
@@ -46,7 +46,7 @@ pub struct Form {
     /// Neighbours and unit.
     pub relation: Relation,
     /// The kind of the model's output.
-    pub says: Says,
+    pub says: OutputKind,
     /// The classes; empty if the target is a number.
     pub classes: Vec<String>,
     /// The bounds of a numeric target.
@@ -54,12 +54,12 @@ pub struct Form {
     /// The probability above which the second class is predicted.
     pub threshold: Option<f64>,
     /// The sums to compute.
-    pub question: Described,
+    pub query: Described,
     /// The encoding of the records' targets: not used, since judgements contain them.
     pub labels: Labels,
 }
 
-impl Says {
+impl OutputKind {
     /// The output of a linear model.
     pub fn of_model(model: &Model) -> Self {
         match (model.request().schema.classes(), model.loss()) {
@@ -105,9 +105,11 @@ impl Form {
             TargetKind::Classes(_) => None,
         };
         let fits = match says {
-            Says::Number => bounds.is_some(),
-            Says::Scores => classes.len() == 2,
-            Says::Classes | Says::Probabilities => (2..=CLASSES).contains(&classes.len()),
+            OutputKind::Number => bounds.is_some(),
+            OutputKind::Scores => classes.len() == 2,
+            OutputKind::Classes | OutputKind::Probabilities => {
+                (2..=CLASSES).contains(&classes.len())
+            }
         };
         if !fits {
             return Err(LearnError::NotCovered {
@@ -118,7 +120,7 @@ impl Form {
         }
         if let Some(threshold) = threshold {
             THRESHOLD.check(*threshold)?;
-            if *says != Says::Probabilities || classes.len() != 2 {
+            if *says != OutputKind::Probabilities || classes.len() != 2 {
                 return Err(LearnError::NotCovered {
                     what: "a threshold is for models that give two classes their probabilities"
                         .into(),
@@ -135,15 +137,19 @@ impl Form {
             classes,
             bounds,
             threshold: *threshold,
-            question: Described { marker: 0, rows: !counted, slots: Vec::new(), products: false },
+            query: Described { marker: 0, rows: !counted, slots: Vec::new(), products: false },
             labels: Labels::Same,
         };
-        (form.question.slots, form.question.marker) = form.slots();
+        (form.query.slots, form.query.marker) = form.slots();
         Ok(form)
     }
 
     /// The form of an exact, non-private evaluation: records are counted one by one.
-    pub fn exact(schema: &Schema, says: Says, threshold: Option<f64>) -> Result<Self, LearnError> {
+    pub fn exact(
+        schema: &Schema,
+        says: OutputKind,
+        threshold: Option<f64>,
+    ) -> Result<Self, LearnError> {
         let model = "0".repeat(DIGEST);
         let task = Evaluate { model, says, threshold, declared_public: false };
         let neighbours = privet_core::Neighbours::AddRemove;
@@ -159,13 +165,13 @@ impl Form {
             *at += count;
         };
         let shares = match self.says {
-            Says::Number => 4,
+            OutputKind::Number => 4,
             says => {
                 cells(self.classes.len() * self.classes.len(), &mut at);
-                if says != Says::Classes {
+                if says != OutputKind::Classes {
                     cells(2 * BINS, &mut at);
                 }
-                if says == Says::Probabilities { 2 } else { 0 }
+                if says == OutputKind::Probabilities { 2 } else { 0 }
             }
         };
         slots.extend((at..at + shares).map(|column| Slot::Share { column }));
@@ -174,17 +180,17 @@ impl Form {
 
     /// The number of columns of the table of judgements.
     pub fn columns(&self) -> usize {
-        self.question.marker + 1
+        self.query.marker + 1
     }
 
     /// The ℓ1 sensitivity Δ₁ of all sums: see `sums`.
     pub fn absolute_shift(&self) -> f64 {
-        sums::absolute_shift(&self.question, self.relation)
+        sums::absolute_shift(&self.query, self.relation)
     }
 
     /// The ℓ2 sensitivity Δ₂ of all sums: see `sums`.
     pub fn shift(&self) -> f64 {
-        sums::shift(&self.question, self.relation)
+        sums::shift(&self.query, self.relation)
     }
 }
 

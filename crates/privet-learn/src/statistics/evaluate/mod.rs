@@ -1,7 +1,7 @@
 //! Evaluation of a public model on private records, in one noisy release.
 //!
 //! **Theorem.** The model is public, so that its output for a record, and whether that is right, is a
-//! function of that record alone ([`Judged`]): a table of records becomes a table of such judgements row
+//! function of that record alone ([`Judgements`]): a table of records becomes a table of such judgements row
 //! by row, and neighbours become neighbours. A record adds to a vector of sums
 //! - *for classes* 1 to the cell of (its class, the class predicted); if the model scores, 1 to the cell
 //!   of (its class, the bin of its score), or for more than two classes of (right or wrong, the bin of
@@ -11,7 +11,7 @@
 //!   e the error of the prediction, which is clamped to the bounds.
 //!
 //! The sensitivity of those sums, and their noise: `sums`. Everything shown is a function of the noisy
-//! sums, the schema and the model file alone ([`Worth`]), including the number of rows if that is
+//! sums, the schema and the model file alone ([`Metrics`]), including the number of rows if that is
 //! private and the warnings.
 //!
 //! **Conditions.** The model was released before, and paid for, or made from public data: the cost of
@@ -23,15 +23,15 @@
 //! `tests/all/evaluate.rs`.
 
 mod form;
-mod judged;
+mod judgements;
+mod metrics;
 pub mod report;
 mod threshold;
-mod worth;
 
-pub use form::{BINS, Form, Says};
-pub use judged::Judged;
+pub use form::{BINS, Form, OutputKind};
+pub use judgements::Judgements;
+pub use metrics::{Calibrated, ClassMetrics, Measures, Metrics, NumberMetrics, OneClass};
 pub use threshold::{THRESHOLD, threshold_by_cost};
-pub use worth::{Calibrated, ClassWorth, Measures, NumberWorth, OneClass, Worth};
 
 use super::sums::Summing;
 use crate::release::admit;
@@ -43,7 +43,7 @@ use crate::{LearnError, Request};
 use privet_core::{Budget, Neighbours};
 use privet_data::Schema;
 use privet_dp::account::{Event, Guarantee};
-use privet_dp::gate::{Arithmetic, Noised, Session, Version};
+use privet_dp::gate::{Arithmetic, Noisy, Session, Version};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
@@ -56,7 +56,7 @@ pub struct Evaluate {
     /// The digest of the model's file, in its certificate.
     pub model: String,
     /// The kind of the model's output for a record.
-    pub says: Says,
+    pub says: OutputKind,
     /// The probability above which the second of two classes is predicted; the model's own rule unless
     /// given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -99,7 +99,7 @@ const DECLARED_PUBLIC: Condition = Condition::new(
      it was learnt from the same records without privacy, nothing is promised",
 );
 
-/// Noisy sums of judgements; [`Worth::of`] interprets them.
+/// Noisy sums of judgements; [`Metrics::of`] interprets them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Evaluation {
@@ -151,7 +151,7 @@ impl Task for Evaluate {
     }
 
     fn plan(request: &Request<Self>, form: &Form) -> Result<Planned<Self>, LearnError> {
-        let sums = Summing::planned(request, &form.question, &form.labels, "evaluations")?;
+        let sums = Summing::planned(request, &form.query, &form.labels, "evaluations")?;
         Ok(Planned {
             work: Work::Private(Arc::new(Evaluating { sums })),
             settled: request.task.clone(),
@@ -164,14 +164,14 @@ impl Task for Evaluate {
         admit::shape(form.relation, form.rows, form.columns(), table, |_| Ok(()))
     }
 
-    fn fits(request: &Request<Self>, found: &Evaluation) -> Result<(), String> {
+    fn fits(request: &Request<Self>, evaluation: &Evaluation) -> Result<(), String> {
         let form = Self::facts(request).map_err(|error| error.to_string())?;
-        let fits = found.sums.len() == form.question.length()
-            && found.sums.iter().all(|sum| sum.is_finite());
+        let fits = evaluation.sums.len() == form.query.length()
+            && evaluation.sums.iter().all(|sum| sum.is_finite());
         if fits { Ok(()) } else { Err("its sums do not fit its schema".into()) }
     }
 
-    fn noised(&self) -> &'static str {
+    fn noise_on(&self) -> &'static str {
         "all sums that it is made of"
     }
 
@@ -195,8 +195,8 @@ impl Procedure<Evaluate> for Evaluating {
         Shown::of([("sum_noise", self.sums.deviation()), ("sums", self.sums.sums() as f64)])
     }
 
-    fn refuses(&self, found: &Evaluation) -> Option<&'static str> {
-        self.sums.off_grid(&found.sums).then_some("a sum is off the grid of the noise")
+    fn refuses(&self, evaluation: &Evaluation) -> Option<&'static str> {
+        self.sums.off_grid(&evaluation.sums).then_some("a sum is off the grid of the noise")
     }
 
     fn run(
@@ -205,7 +205,7 @@ impl Procedure<Evaluate> for Evaluating {
         table: &dyn Table,
         session: &mut Session<'_>,
         _monitor: &dyn Monitor,
-    ) -> Result<Noised<Evaluation>, LearnError> {
+    ) -> Result<Noisy<Evaluation>, LearnError> {
         Ok(self.sums.of(table, session)?.map(|sums| Evaluation { sums }))
     }
 }

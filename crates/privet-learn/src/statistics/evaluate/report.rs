@@ -1,6 +1,6 @@
 //! What a model is worth, for people and as JSON.
 
-use super::{ClassWorth, Evaluate, Measures, NumberWorth, Worth};
+use super::{ClassMetrics, Evaluate, Measures, Metrics, NumberMetrics};
 use crate::release::family::Family;
 use crate::release::released::Released;
 use crate::release::report::{Part, Report, Section, cut, number};
@@ -13,15 +13,15 @@ impl Family for Evaluate {
     const NOUN: &'static str = "evaluation";
     const ENCODED: bool = false;
 
-    fn report(found: &Released<Self>) -> Report {
-        let worth = Worth::of(found.request(), found.artefact());
-        let told = worth.as_ref().map_or(Value::Null, as_json);
+    fn report(released: &Released<Self>) -> Report {
+        let metrics = Metrics::of(released.request(), released.artefact());
+        let told = metrics.as_ref().map_or(Value::Null, as_json);
         Report::new(
             format!(
                 "What the model of digest {}… is worth on labelled records.",
-                found.request().task.model.get(..12).unwrap_or_default()
+                released.request().task.model.get(..12).unwrap_or_default()
             ),
-            vec![Section::new("Worth", worth.as_ref().map_or(Vec::new(), parts))],
+            vec![Section::new("Worth", metrics.as_ref().map_or(Vec::new(), parts))],
             told.clone(),
         )
         .showing("worth", &told)
@@ -36,11 +36,11 @@ const NAME: usize = 12;
 const GAIN: f64 = 0.01;
 
 /// As JSON: without noise a number, with it the number and its interval.
-pub fn as_json(worth: &Worth) -> Value {
-    let mut shown = serde_json::to_value(worth).unwrap_or_default();
-    if !worth.private {
+pub fn as_json(metrics: &Metrics) -> Value {
+    let mut shown = serde_json::to_value(metrics).unwrap_or_default();
+    if !metrics.private {
         bare(&mut shown);
-        shown["rows"] = Value::from(worth.rows.value as u64);
+        shown["rows"] = Value::from(metrics.rows.value as u64);
     }
     shown
 }
@@ -58,20 +58,20 @@ fn bare(value: &mut Value) {
 }
 
 /// For people, in 80 columns.
-pub fn parts(worth: &Worth) -> Vec<Part> {
-    let rows = match worth.rows.low == worth.rows.high {
-        true => format!("{} rows", worth.rows.value),
+pub fn parts(metrics: &Metrics) -> Vec<Part> {
+    let rows = match metrics.rows.low == metrics.rows.high {
+        true => format!("{} rows", metrics.rows.value),
         false => {
-            format!("{} rows ({})", number(worth.rows.value.round()), interval(&worth.rows, 0))
+            format!("{} rows ({})", number(metrics.rows.value.round()), interval(&metrics.rows, 0))
         }
     };
     let mut parts = vec![Part::Lines(format!("On {rows}\n"))];
-    parts.extend(match &worth.measures {
-        Measures::Classes(own) => of_classes(own, worth.private),
-        Measures::Number(own) => vec![Part::Lines(of_number(own, worth.private))],
+    parts.extend(match &metrics.measures {
+        Measures::Classes(own) => of_classes(own, metrics.private),
+        Measures::Number(own) => vec![Part::Lines(of_number(own, metrics.private))],
     });
-    let note = match worth.private {
-        true => match &worth.measures {
+    let note = match metrics.private {
+        true => match &metrics.measures {
             Measures::Number(_) => {
                 "In brackets: where the number lies without the noise, in 95 of 100 releases\n(R²: in at least 90).\n"
             }
@@ -137,7 +137,7 @@ fn aligned(rows: &[Vec<String>]) -> String {
     text
 }
 
-fn of_number(own: &NumberWorth, private: bool) -> String {
+fn of_number(own: &NumberMetrics, private: bool) -> String {
     let beside = format!("always saying the mean: {}", number(own.rmse_of_mean.value));
     let mut rows = vec![
         line("root mean square error (rmse)", &own.rmse, private, &beside),
@@ -155,7 +155,7 @@ fn of_number(own: &NumberWorth, private: bool) -> String {
     text
 }
 
-fn of_classes(own: &ClassWorth, private: bool) -> Vec<Part> {
+fn of_classes(own: &ClassMetrics, private: bool) -> Vec<Part> {
     let class = |name: &str| cut(name, 20);
     let largest =
         format!("always saying {}: {:.4}", class(&own.majority_class), own.majority.value);
@@ -179,7 +179,7 @@ fn of_classes(own: &ClassWorth, private: bool) -> Vec<Part> {
     parts
 }
 
-fn warnings(own: &ClassWorth, private: bool) -> String {
+fn warnings(own: &ClassMetrics, private: bool) -> String {
     let mut text = String::new();
     for name in &own.never_predicted {
         let name = printable(name);
@@ -200,7 +200,7 @@ fn warnings(own: &ClassWorth, private: bool) -> String {
     text
 }
 
-fn confusion(own: &ClassWorth, private: bool) -> Vec<Part> {
+fn confusion(own: &ClassMetrics, private: bool) -> Vec<Part> {
     if own.classes.len() > SHOWN {
         return vec![Part::Lines(format!(
             "  (the confusion of {} classes is in --json{})\n",
@@ -230,7 +230,7 @@ fn confusion(own: &ClassWorth, private: bool) -> Vec<Part> {
     vec![Part::Lines("\n".into()), Part::Table(rows), Part::Lines(margin)]
 }
 
-fn calibration(own: &ClassWorth, private: bool) -> Vec<Part> {
+fn calibration(own: &ClassMetrics, private: bool) -> Vec<Part> {
     if own.calibration.is_empty() {
         return Vec::new();
     }

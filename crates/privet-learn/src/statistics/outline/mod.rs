@@ -54,7 +54,7 @@ use privet_data::schema::{
     ClipDraft, ColumnDraft, Draft, FileDraft, FileFacts, Norm, TargetDraft, UnitDraft,
 };
 use privet_dp::account::{Event, gaussian};
-use privet_dp::gate::{Arithmetic, GateError, Noised, Private, Session};
+use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian, StableHistogram};
 use privet_optim::solver::Monitor;
 use privet_optim::sum::{Labels, Records, RecordsError, Table};
@@ -180,16 +180,17 @@ impl Task for Outline {
     type Artefact = Outlined;
 
     fn facts(request: &Request<Self>) -> Result<OutlineFacts, LearnError> {
-        let asked = |name, what: &str| Err(LearnError::Asked { name, what: what.into() });
+        let invalid =
+            |name, what: &str| Err(LearnError::InvalidRequest { name, what: what.into() });
         let names: BTreeSet<&String> = request.task.columns.iter().collect();
         if names.is_empty() || names.len() < request.task.columns.len() {
-            return asked(
+            return invalid(
                 "columns",
                 "are none, or one stands there twice; some names are accepted, each once",
             );
         }
         if request.task.texts.iter().any(|name| !names.contains(name)) {
-            return asked(
+            return invalid(
                 "texts",
                 "name a column that is not outlined; some of the columns are accepted",
             );
@@ -197,12 +198,12 @@ impl Task for Outline {
         let relation = request.relation();
         let (records, most_keys) = (relation.unit.records(), request.task.most_keys);
         if most_keys == Some(0) {
-            return asked("most_keys", "is 0; at least 1 is accepted");
+            return invalid("most_keys", "is 0; at least 1 is accepted");
         }
         let keys_a_column = records.min(most_keys.unwrap_or(records));
         let columns = u32::try_from(names.len()).unwrap_or(u32::MAX);
         if columns.checked_mul(keys_a_column.max(KINDS as u32)).is_none() {
-            return asked("columns", "times keys of a unit are too many; fewer are accepted");
+            return invalid("columns", "times keys of a unit are too many; fewer are accepted");
         }
         let kinds = most_keys.is_some();
         Ok(OutlineFacts { relation, rows: request.rows, columns, keys_a_column, kinds })
@@ -263,7 +264,7 @@ impl Task for Outline {
         }
     }
 
-    fn noised(&self) -> &'static str {
+    fn noise_on(&self) -> &'static str {
         "the number of units that hold a key"
     }
 
@@ -360,8 +361,8 @@ impl Procedure<Outline> for Outlining {
         _table: &dyn Table,
         session: &mut Session<'_>,
         _monitor: &dyn Monitor,
-    ) -> Result<Noised<Outlined>, LearnError> {
-        let held = self.held.as_ref().ok_or_else(|| LearnError::Asked {
+    ) -> Result<Noisy<Outlined>, LearnError> {
+        let held = self.held.as_ref().ok_or_else(|| LearnError::InvalidRequest {
             name: "keys",
             what: "are missing: hand over what the table holds before the plan is carried out"
                 .into(),

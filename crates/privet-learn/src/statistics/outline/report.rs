@@ -11,21 +11,21 @@ impl Family for Outline {
     const VERB: &'static str = "schema";
     const NOUN: &'static str = "outline";
 
-    fn report(found: &Released<Self>) -> Report {
+    fn report(released: &Released<Self>) -> Report {
         Report::new(
             format!(
                 "What enough people hold in {} columns of a table: numbers by bins, dates by years, texts.",
-                found.request().task.columns.len()
+                released.request().task.columns.len()
             ),
-            vec![Section::new("Columns", [Part::Table(outlined(found))])],
+            vec![Section::new("Columns", [Part::Table(outlined(released))])],
             json!({}),
         )
     }
 }
 
 /// What each column seems to hold.
-fn outlined(found: &Released<Outline>) -> Vec<Vec<String>> {
-    suggested(found)
+fn outlined(released: &Released<Outline>) -> Vec<Vec<String>> {
+    suggested(released)
         .into_iter()
         .map(|column| {
             let what = match &column.what {
