@@ -28,6 +28,9 @@
 //! **any other verb**: a file in `privet-cli`'s `verbs/` and a variant of `Command` in `cli.rs`; in
 //! Python an estimator or a function over a file in `python/src`.
 
+/// The model that a release of any family may be or hold.
+pub(crate) use crate::linear::model::Model as LinearModel;
+
 use crate::linear::Erm;
 use crate::linear::model::Model;
 use crate::neighbours::Nearby;

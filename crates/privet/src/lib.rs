@@ -53,7 +53,9 @@
 //! let words = [("epsilon", "1"), ("delta", "1e-6"), ("bins", "10")];
 //! let description = privet::release::<Describe>(folder.join("visits.csv"), &schema, &words)?;
 //! assert_eq!(description.certificate().guarantee.map(|claim| claim.epsilon), Some(1.0));
-//! assert!(privet::verify(&description).valid);
+//! let file = privet::learn::file::to_json(&description, None)?;
+//! let read = privet::learn::file::from_json::<Describe>(file.as_bytes(), privet::Seal::Required)?;
+//! assert!(privet::verify(&read).valid);
 //! # std::fs::remove_dir_all(&folder)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -2,7 +2,7 @@
 //! release. Whatever shows releases (the command, its pages, Python) asks it here.
 
 use crate::LearnError;
-use crate::linear::model::Model;
+use crate::families::LinearModel;
 use crate::release::registry::Registered;
 use crate::release::released::Released;
 use crate::release::report::Report;
@@ -30,7 +30,7 @@ pub trait Family: Task {
     fn report(released: &Released<Self>) -> Report;
 
     /// The linear model that a release is or holds.
-    fn model(_released: &Released<Self>) -> Option<Model> {
+    fn model(_released: &Released<Self>) -> Option<LinearModel> {
         None
     }
 }

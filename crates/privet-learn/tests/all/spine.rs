@@ -30,14 +30,14 @@ fn folders() -> Vec<String> {
     folders.map(|path| path.file_name().unwrap().to_string_lossy().into_owned()).collect()
 }
 
-/// The types in the list of families: `Variant(Type);`.
+/// The types in the list of families: `Variant(Type);` or `Variant(Type), offered;`.
 fn types() -> Vec<String> {
     let text = read(&source().join("families.rs"));
-    let (_, list) = text.split_once("\nfamilies! {\n").expect("the list of families");
+    let (_, list) = text.split_once("\nfamilies! { $\n").expect("the list of families");
     let lines = list.lines().take_while(|line| *line != "}").map(str::trim);
     let types = lines.filter(|line| !line.starts_with("//")).filter_map(|line| {
         let (_, rest) = line.split_once('(')?;
-        Some(rest.strip_suffix(");")?.to_string())
+        Some(rest.split_once(')')?.0.to_string())
     });
     types.collect()
 }
