@@ -23,8 +23,6 @@ mod common;
 mod coverage;
 mod forge;
 mod golden;
-#[path = "../toys/mean.rs"]
-mod mean;
 mod reference;
 mod refuse;
 mod stop;
@@ -32,8 +30,10 @@ mod storage;
 mod subject;
 mod verify;
 
+use privet_learn::{Offered, Visit};
+
 /// A test for each check: of every model, every table of counts, every selection of columns, every
-/// method for ratings, streams and answers.
+/// method for ratings, streams and answers; and of every family that is offered, by its declaration alone.
 macro_rules! every_task {
     ($($(#[$doc:meta])* $name:ident: $check:path;)*) => {$(
         $(#[$doc])*
@@ -51,6 +51,13 @@ macro_rules! every_task {
             subject::ANSWERS.iter().for_each($check);
             subject::NETWORKS.iter().for_each($check);
             subject::TUNINGS.iter().for_each($check);
+            struct Declared;
+            impl Visit for Declared {
+                fn family<F: Offered>(&mut self) {
+                    subject::declared::<F>().iter().for_each($check);
+                }
+            }
+            subject::each_declared(&mut Declared);
         }
     )*};
 }

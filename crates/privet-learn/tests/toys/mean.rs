@@ -124,7 +124,10 @@ impl Procedure<Mean> for Adding {
             for row in 0..rows.features.rows() {
                 let entry = match &rows.features {
                     Matrix::Dense(dense) => dense.row(row)[0],
-                    Matrix::Csr(csr) => csr.row(row).1.first().copied().unwrap_or(0.0),
+                    Matrix::Csr(csr) => match csr.row(row) {
+                        ([0, ..], [entry, ..]) => *entry,
+                        _ => 0.0,
+                    },
                 };
                 count += (f64::from(entry).clamp(0.0, 1.0) / UNIT) as i128;
             }
