@@ -136,7 +136,7 @@ impl Column {
                     Failure::value(format!("column \"{name}\" has a text that is not Unicode"))
                 })?;
                 let spelling = spelling.unwrap_or(TRUTHS[0]);
-                let entries = entries.into_iter().map(|entry| entry.read(spelling, &listed));
+                let entries = entries.into_iter().map(|entry| entry.read(spelling, listed));
                 Values::Entries(vector(&values)?, entries.collect())
             }
             other => return Err(Failure::value(format!("'{other}' is not a kind of column"))),

@@ -142,6 +142,6 @@ pub(crate) fn foreign(connection: &Connection) -> Sql<Option<String>> {
         format!("{} '{}'", privet_core::printable(kind), privet_core::printable(name))
     };
     let more = found.iter().find(|one| !ours.contains(one));
-    let fewer = ours.iter().find(|one| !found.contains(our));
+    let fewer = ours.iter().find(|one| !found.contains(one));
     Ok(more.or(fewer).map(named))
 }

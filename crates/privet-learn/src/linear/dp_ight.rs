@@ -9,7 +9,7 @@
 //! *Proof.* Step for step that of [`super::gd`]: at a given point a sum over records of terms of norm at
 //! most G; a step's query depends on noisy answers alone; thresholding, step sizes and averaging are
 //! post-processing of them. The rows of the second stage are functions of a record and of the answers,
-//! of norm at most R′ (`narrow.rs`). A product of Gaussian pairs is one of the root of the sum of
+//! of norm at most R′ (`chosen_columns.rs`). A product of Gaussian pairs is one of the root of the sum of
 //! squares (Dong, Roth & Su 2022, Corollary 2). ∎
 //!
 //! *Derivatives clipped to S/2^h.* Such a sum has a 2^h-th of the norm: it is answered in units 2^h as
