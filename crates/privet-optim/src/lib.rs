@@ -9,7 +9,7 @@
 //! - [`lasso`]: ℓ1-penalised fits within a box, in a number of steps known beforehand.
 //! - [`passes`]: minibatch descent over rows in a given order, with a bound on its rounding.
 //! - [`vertex`]: scores of single columns along a path, updated at the cost of the entries that change.
-//! - [`raised`]: a quadratic with raised eigenvalues in a ball, with a proved distance to its
+//! - [`approximate`]: a quadratic with approximate eigenvalues in a ball, with a proved distance to its
 //!   minimiser.
 //! - [`solver`]: minimisers, each of which ends in a proof that the tolerance is met.
 //! - [`spectrum`]: symmetric matrices by their eigenvalues.

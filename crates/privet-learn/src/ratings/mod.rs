@@ -7,7 +7,7 @@
 //! | [`moments`] | offsets and factors of items from a few noisy sums, the default |
 //! | `als`, `baseline` | baselines without privacy |
 //! | [`spectral`] | Frank–Wolfe, Oja, projected descent and a subspace, after Thakkar's thesis |
-//! | [`rivals`] | alternating least squares, and a subspace after cleansing |
+//! | [`alternatives`] | alternating least squares, and a subspace after cleansing |
 //! | `asking` | the common execution of methods: queries to users, answered as noisy sums |
 //! | `choice` | a private choice of the most rated items |
 //! | [`joint`] | predictions for each user, each with a certificate |
