@@ -8,7 +8,7 @@
 //! | `als`, `baseline` | baselines without privacy |
 //! | [`spectral`] | Frank–Wolfe, Oja, projected descent and a subspace, after Thakkar's thesis |
 //! | [`alternatives`] | alternating least squares, and a subspace after cleansing |
-//! | `asking` | the common execution of methods: queries to users, answered as noisy sums |
+//! | `execution` | the common execution of methods: queries to users, answered as noisy sums |
 //! | `choice` | a private choice of the most rated items |
 //! | [`joint`] | predictions for each user, each with a certificate |
 //! | [`factors`] | the release, and a user's predictions from it and their own ratings |
