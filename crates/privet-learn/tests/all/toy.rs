@@ -33,7 +33,7 @@ fn released(source: &mut dyn Source) -> Released<Mean> {
 
 #[test]
 fn a_new_family_goes_the_one_way() {
-    let mean = released(&mut FixedSeed::new(1)).artefact().sum / 1000.0;
+    let mean = released(&mut FixedSeed::new(1)).artefact().sum() / 1000.0;
     assert!((mean - 0.495).abs() < 0.02, "{mean}");
 
     let released = released(&mut SystemRandom::new().unwrap());
@@ -46,7 +46,7 @@ fn a_new_family_goes_the_one_way() {
         (&json!("sum"), &json!("mean"))
     );
     let lies: [&dyn Fn(&mut Value); 3] = [
-        &|file| file["body"]["sum"] = json!(0.1),
+        &|file| file["body"]["sums"] = json!([0.1]),
         &|file| file["certificate"]["request"]["noise"][0] = json!(0.5),
         &|file| file["certificate"]["guarantee"]["epsilon"] = json!(0.5),
     ];

@@ -23,6 +23,8 @@ mod common;
 mod coverage;
 mod forge;
 mod golden;
+#[path = "../toys/mean.rs"]
+mod mean;
 mod reference;
 mod refuse;
 mod stop;

@@ -2,7 +2,7 @@
 //! and attack are those of every other family; with this file beside the others and a line in `families.rs` it has a verb,
 //! help, a plan and reports besides (`scripts/toy.sh`).
 
-use privet_core::Budget;
+use privet_core::{Budget, Relation};
 use privet_data::matrix::Matrix;
 use privet_data::{Encoding, Schema};
 use privet_dp::account::Event;
@@ -11,7 +11,7 @@ use privet_dp::mechanism::{ExactCounts, Laplace};
 use privet_learn::report::{Part, Report, Section, number};
 use privet_learn::{
     Allowance, Artefact, Budgeted, Family, LearnError, NoLearner, Offered, Planned, Procedure,
-    Released, Request, SettingInfo, Shown, Task, Work,
+    ROWS, Released, Request, SettingInfo, Shown, Task, Work,
 };
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::sync::Arc;
 
-/// What entries are truncated to: sums of such are exact.
+/// Entries are truncated to multiples of it, so that their sums are exact.
 pub const UNIT: f64 = 1.0 / 1_048_576.0;
 
 /// The mean of the first column, a number scaled to [0, 1].
@@ -31,17 +31,33 @@ pub const UNIT: f64 = 1.0 / 1_048_576.0;
 #[serde(deny_unknown_fields)]
 pub struct Mean {}
 
-/// The noised sum.
+/// The noisy sum.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Sum {
-    /// In units of the column's bounds.
-    pub sum: f64,
+    /// One number, in units of the column's bounds.
+    pub sums: Vec<f64>,
+}
+
+impl Sum {
+    /// The sum itself.
+    pub fn sum(&self) -> f64 {
+        self.sums.first().copied().unwrap_or(0.0)
+    }
+}
+
+/// The public facts that the plan reads.
+#[derive(Debug, Clone)]
+pub struct Shape {
+    columns: usize,
+    rows: u64,
+    relation: Relation,
 }
 
 impl Artefact for Sum {
     const KIND: &'static str = "sum";
     fn numbers(&self) -> Vec<f64> {
-        vec![self.sum]
+        self.sums.clone()
     }
 }
 
@@ -50,17 +66,19 @@ pub struct Adding(Laplace);
 
 impl Task for Mean {
     const NAME: &'static str = "mean";
-    type Facts = usize;
+    type Facts = Shape;
     type Artefact = Sum;
 
-    fn facts(request: &Request<Self>) -> Result<usize, LearnError> {
-        Ok(Encoding::new(&request.schema).width())
+    fn facts(request: &Request<Self>) -> Result<Shape, LearnError> {
+        ROWS.check(request.rows as f64)?;
+        let columns = Encoding::new(&request.schema).width();
+        Ok(Shape { columns, rows: request.rows, relation: request.relation() })
     }
 
-    fn plan(request: &Request<Self>, _columns: &usize) -> Result<Planned<Self>, LearnError> {
+    fn plan(request: &Request<Self>, shape: &Shape) -> Result<Planned<Self>, LearnError> {
         let none = || LearnError::NoBudget { what: "a mean".into() };
         let allowance = Allowance::new(request.budget.ok_or_else(none)?, &request.noise);
-        let relation = request.relation();
+        let relation = shape.relation;
         let law = |noise_scale| Laplace {
             neighbours: relation.neighbours,
             unit: relation.unit,
@@ -80,13 +98,18 @@ impl Task for Mean {
         })
     }
 
-    fn admit(columns: &usize, table: &dyn Table) -> Result<(), LearnError> {
-        let fits = table.columns() == *columns;
+    fn admit(shape: &Shape, table: &dyn Table) -> Result<(), LearnError> {
+        let (declared, found) = (shape.rows, table.rows() as u64);
+        if shape.relation.count_is_public() && declared != found {
+            return Err(LearnError::RowCount { declared, found });
+        }
+        let fits = table.columns() == shape.columns;
         if fits { Ok(()) } else { Err(LearnError::DataShape("another number of columns")) }
     }
 
     fn fits(_request: &Request<Self>, found: &Sum) -> Result<(), String> {
-        if found.sum.is_finite() { Ok(()) } else { Err("its sum is no number".into()) }
+        let one = matches!(found.sums[..], [sum] if sum.is_finite());
+        if one { Ok(()) } else { Err("its sum is not one number".into()) }
     }
 
     fn noise_on(&self) -> &'static str {
@@ -108,13 +131,13 @@ impl Procedure<Mean> for Adding {
     }
 
     fn refuses(&self, found: &Sum) -> Option<&'static str> {
-        let off = (found.sum / UNIT).fract() != 0.0;
+        let off = (found.sum() / UNIT).fract() != 0.0;
         off.then_some("the sum is off the grid of the noise")
     }
 
     fn run(
         &self,
-        _columns: &usize,
+        _shape: &Shape,
         table: &dyn Table,
         session: &mut Session<'_>,
         _monitor: &dyn Monitor,
@@ -135,7 +158,7 @@ impl Procedure<Mean> for Adding {
         })?;
         let sum = Private::new(ExactCounts { unit: UNIT, counts: vec![count] });
         let noisy = self.0.run_units(sum, session)?;
-        Ok(noisy.map(|sums| Sum { sum: sums.first().copied().unwrap_or(0.0) }))
+        Ok(noisy.map(|sums| Sum { sums }))
     }
 }
 
@@ -144,7 +167,7 @@ impl Family for Mean {
     const NOUN: &'static str = "mean";
 
     fn report(released: &Released<Self>) -> Report {
-        let mean = released.artefact().sum / released.request().rows as f64;
+        let mean = released.artefact().sum() / released.request().rows as f64;
         let line = format!("  {}\n", number(mean));
         Report::new(
             "The mean of the first column, as a share of its bounds.",
