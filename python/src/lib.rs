@@ -110,15 +110,5 @@ mod _privet {
     #[pymodule_export]
     use super::vote::plan_labels;
     #[pymodule_export]
-    use super::watched::{hold_signals, let_signals_go};
-
-    /// Looks NumPy's table of functions up now: an interrupt in the middle of that, at the first array, would panic.
-    #[pymodule_init]
-    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
-        let array = numpy::PyArray1::<f64>::zeros(module.py(), 1, false);
-        let borrowed = numpy::PyArrayMethods::try_readonly(&array);
-        borrowed
-            .map(drop)
-            .map_err(|error| pyo3::exceptions::PyRuntimeError::new_err(error.to_string()))
-    }
+    use super::watched::{find_numpy, hold_signals, let_signals_go};
 }

@@ -69,6 +69,15 @@ thread_local! {
     static HELD: RefCell<Option<Option<PyErr>>> = const { RefCell::new(None) };
 }
 
+/// Looks NumPy's table of functions up, before anything is spent: an exception of a signal in the middle of that, at the
+/// first array, would panic.
+#[pyfunction]
+pub fn find_numpy(py: Python<'_>) -> Outcome<()> {
+    let array = numpy::PyArray1::<f64>::zeros(py, 1, false);
+    let borrowed = numpy::PyArrayMethods::try_readonly(&array);
+    borrowed.map(drop).map_err(Failure::value)
+}
+
 /// From now on the exception of a signal waits if a release was finished; returns true if it did so
 /// before.
 #[pyfunction]

@@ -37,6 +37,6 @@ pub use release::{
     Concern, Condition, Cover, Covers, DOUBTFUL_SCHEMAS, Fact, Family, Finding, GAMMA, Here, Info,
     Needs, NoLearner, Note, Offered, Planned, Procedure, PublicFacts, Queries, RIDGE, ROWS,
     Registered, SPLIT, STEPS, SchemaConcern, SettingInfo, Shown, SumNoise, Task, UNSIGNED,
-    Unchecked, Verdict, Visit, Work, admit_piece, declaration, file, order, pay, plan,
+    Unchecked, Verdict, Visit, Work, admit_piece, admit_shape, declaration, file, order, pay, plan,
     private_estimates, report, verify, weight_noise, whose_of,
 };

@@ -12,6 +12,8 @@ from typing import TypeVar
 
 from privet import _privet
 
+_privet.find_numpy()
+
 Release = TypeVar("Release")
 
 

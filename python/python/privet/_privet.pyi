@@ -39,6 +39,7 @@ __all__ = [
     "command_line",
     "evaluate_exactly",
     "evaluate_privately",
+    "find_numpy",
     "hold_signals",
     "learn_ratings",
     "let_signals_go",
@@ -69,7 +70,7 @@ class PrivacyError(ValueError):
 
 NOTE_CLASSES: Final[str]
 """
-What a certificate says where classes were taken from y.
+The note of a certificate whose classes were taken from y.
 """
 
 __version__: Final[str]
@@ -85,12 +86,12 @@ class Ledger:
         """
     def add(self, /, name: str, *, epsilon: SupportsFloat | SupportsIndex, delta: SupportsFloat | SupportsIndex, neighbours: str, max_records: SupportsIndex | None, unit: str | None, filter: str | None, order: SupportsFloat | SupportsIndex | None, who: str, purpose: str) -> None:
         """
-        Opens a data set that is known by its name.
+        Opens an account for a data set known by its name.
         """
     @staticmethod
     def check_unit(name: str) -> None:
         """
-        Refuses what is no name of a column that says whose a record is.
+        Refuses a text that cannot be the name of a unit column.
         """
     def history(self, /) -> str:
         """
@@ -98,18 +99,18 @@ class Ledger:
         """
     def quote(self, /, name: str, events: str, fits: SupportsIndex, whose: str, unit: str | None) -> tuple[float, bool]:
         """
-        The share of the limit that so many releases of these events cost, and whether they fit. `whose` is who a unit
-        is as the plan says it, `unit` what identifiers are that come without a name.
+        The share of the limit that `fits` releases of these events cost, and whether they fit. `whose`
+        is the plan's definition of a unit, `unit` the meaning of identifiers without a name.
         """
     def show(self, /) -> str:
         """
-        What was spent on each data set and what is left, as JSON.
+        The budget spent and left on each data set, as JSON.
         """
 
 @final
 class OnlineStream:
     """
-    A stream under way. Its un-noised half lives on a thread of its own, and nowhere else.
+    A running stream. Its state without noise lives on a thread of its own, and nowhere else.
     """
     def __new__(cls, /, schema: Schema, horizon: SupportsIndex, *, epsilon: SupportsFloat | SupportsIndex | None, delta: SupportsFloat | SupportsIndex | None, neighbours: str, method: str, settings: SupportsGetItem[int, tuple[str, str]], batch: SupportsIndex, seed: SupportsIndex | None, prior_fits: SupportsGetItem[int, str] = ...) -> OnlineStream:
         """
@@ -118,7 +119,7 @@ class OnlineStream:
     @property
     def batch(self, /) -> int:
         """
-        Records that make a step.
+        Number of records in a step.
         """
     def released(self, /) -> Released | None:
         """
@@ -126,11 +127,12 @@ class OnlineStream:
         """
     def scores(self, /, features: Any) -> numpy.typing.NDArray[numpy.float64]:
         """
-        ⟨x, θ⟩ of the newest model for each row; of several classes all rows of the first, then all of the second, …
+        The score ⟨x, θ⟩ of the newest model for each row; with several classes all rows of the first,
+        then all of the second, …
         """
     def take(self, /, features: Any, labels: Any) -> tuple[int, int]:
         """
-        Takes steps from rows: how many rows were taken, and how many steps are left.
+        Takes steps on rows: returns the number of rows taken, and of steps left.
         """
     @property
     def weights(self, /) -> list[float]:
@@ -146,47 +148,48 @@ class Plan:
     @staticmethod
     def of(request: str) -> Plan:
         """
-        Makes the plan of a request as certificates carry it, of whatever family: JSON with its `task`, `schema`, `rows`,
-        `budget`, `neighbours`, and the words of the family.
+        Makes the plan of a request of any family, as certificates carry it: JSON with its `task`,
+        `schema`, `rows`, `budget`, `neighbours`, and the family's own fields.
         """
     def run(self, /, features: Any, labels: Any, units: Any | None, seed: SupportsIndex | None, paid: tuple[Ledger, str, str, str, bool, str | None] | None = None, *, public: Any | None = None, teach: Any | None = None) -> Released:
         """
-        Carries it out: one release. Votes are on `public` rows, of teachers that `teach` trains where they are not built in.
+        Runs it: one release. Votes label `public` rows, by teachers that `teach` trains where they are
+        not built in.
         """
     def run_elsewhere(self, /, encode: Any, ask: Any, seed: SupportsIndex | None, paid: tuple[Ledger, str, str, str, bool, str | None] | None = None) -> Released:
         """
-        Carries it out on rows that other machines keep.
+        Runs it on rows kept by other machines.
         """
     def run_on(self, /, records: Records, seed: SupportsIndex | None, paid: tuple[Ledger, str, str, str, bool, str | None] | None = None) -> Released:
         """
-        The same on records that were read before.
+        Runs it on records that were read before.
         """
     def schema(self, /) -> Schema:
         """
-        The schema by which it has rows encoded.
+        The schema by which rows are encoded for it.
         """
     def spread(self, /, public: Any, codes: SupportsGetItem[int, SupportsIndex]) -> numpy.typing.NDArray[numpy.int32]:
         """
-        Labels of public rows, numbers of classes or −1, spread among those rows that resemble one another.
+        Spreads labels of public rows, class numbers or −1, among rows that resemble one another.
         """
     @property
     def task(self, /) -> str:
         """
-        The word for its family.
+        The name of the family.
         """
     def to_json(self, /, base_rate: SupportsFloat | SupportsIndex | None = None) -> str:
         """
-        What was decided, as JSON, of linear models with what is expected for this share of the commonest class.
+        The decisions, as JSON; for linear models with the forecast at this share of the commonest class.
         """
     def told(self, /) -> str:
         """
-        What workers that keep rows are told of it.
+        The description of the plan for workers that keep rows.
         """
 
 @final
 class Records:
     """
-    Records with target and unit, read under a schema; nothing of them can be seen but how many there are.
+    Records with target and unit, read under a schema; only their number can be read from Python.
     """
     def __new__(cls, /, given: Any, schema: Schema, allow_empty: bool, any_storage: bool = True) -> Records:
         """
@@ -195,19 +198,19 @@ class Records:
     @property
     def rows(self, /) -> int:
         """
-        How many there are; for whoever may know it.
+        The number of records; private where neighbours add or remove records.
         """
 
 @final
 class Released:
     """
-    What was released, of any family, with its certificate. Holds nothing else of the records.
+    A release of any family, with its certificate. Holds nothing else about the records.
     """
     def __reduce__(self, /) -> tuple[Any, tuple[Any]]: ...
     @property
     def after(self, /) -> list[int]:
         """
-        After which steps something was kept.
+        The steps after which a value was released.
         """
     @property
     def by(self, /) -> str:
@@ -217,7 +220,7 @@ class Released:
     @property
     def candidate(self, /) -> int | None:
         """
-        Which candidate was best, counted from 0; `None` where no trial was made.
+        The index of the best candidate; `None` where no trial was made.
         """
     @property
     def cells(self, /) -> list[tuple[str, float]]:
@@ -226,11 +229,11 @@ class Released:
         """
     def centre(self, /) -> numpy.typing.NDArray[numpy.float64] | None:
         """
-        What is taken from every encoded row before it is weighed, if anything is.
+        The centre, subtracted from every encoded row, if there is one.
         """
     def certainty(self, /) -> str:
         """
-        Each weight with what the noise of privacy may have done to it, as JSON.
+        Each weight with the possible effect of the noise of privacy, as JSON.
         """
     def certificate(self, /) -> str:
         """
@@ -238,12 +241,12 @@ class Released:
         """
     def claim(self, /) -> str:
         """
-        What the certificate claims, as JSON: all of it but the request and the proof of its origin.
+        The claim of the certificate, as JSON: all of it but the request and the proof of its origin.
         """
     @property
     def codes(self, /) -> Incomplete:
         """
-        The number of the class of each public row, −1 where it has none.
+        The class index of each public row, −1 without a label.
         """
     def column_names(self, /) -> list[str]:
         """
@@ -252,7 +255,7 @@ class Released:
     @property
     def columns(self, /) -> list[int] | None:
         """
-        Places of the chosen encoded columns; `None` where no answer was stable enough.
+        Indices of the chosen encoded columns; `None` where no answer was stable enough.
         """
     @staticmethod
     def from_bytes(bytes: bytes, *, sealed: bool = True) -> Released:
@@ -267,7 +270,7 @@ class Released:
     @property
     def law(self, /) -> str | None:
         """
-        The law of the noise of counts.
+        The noise distribution of counts.
         """
     @staticmethod
     def load(path: str | PathLike[str], *, sealed: bool = True) -> Released:
@@ -277,16 +280,16 @@ class Released:
     @property
     def margin(self, /) -> float:
         """
-        How far a count is from the truth at most, in 95 of 100 cases.
+        Half width of a 95 % interval of a count.
         """
     def model(self, /) -> Released | None:
         """
-        The best trial's model, to predict with; it is saved and verified as part of this alone.
+        The best trial's model, for prediction; it is saved and verified only as part of this release.
         """
     @property
     def names(self, /) -> list[str] | None:
         """
-        Their names.
+        Names of the chosen columns.
         """
     @property
     def noise(self, /) -> float:
@@ -295,11 +298,11 @@ class Released:
         """
     def numbers(self, /) -> list[float]:
         """
-        All its noised numbers.
+        All its noisy numbers.
         """
     def page(self, /) -> str:
         """
-        The same as a page of HTML.
+        The shape functions as a page of HTML.
         """
     def plan(self, /) -> str:
         """
@@ -307,11 +310,11 @@ class Released:
         """
     def predict(self, /, given: SupportsGetItem[int, tuple[str, SupportsFloat | SupportsIndex]]) -> list[float]:
         """
-        What one user is predicted to say of every item, in the order of the list.
+        The predicted ratings of one user for every item, in the order of the list.
         """
     def predict_codes(self, /, features: Any) -> numpy.typing.NDArray[numpy.uint32]:
         """
-        The most likely class of each row, by its place among the classes.
+        The index of the most likely class of each row.
         """
     def predict_numbers(self, /, features: Any) -> numpy.typing.NDArray[numpy.float64]:
         """
@@ -319,7 +322,7 @@ class Released:
         """
     def predictions(self, /) -> numpy.typing.NDArray[Any]:
         """
-        The class of each question by its place in the schema, or its number.
+        The class index of each query, or its number.
         """
     def probabilities(self, /, features: Any) -> numpy.typing.NDArray[numpy.float64] | None:
         """
@@ -331,45 +334,45 @@ class Released:
         """
     def request(self, /) -> str:
         """
-        What was asked for, as JSON.
+        The request as JSON.
         """
     def rows(self, /, features: Any) -> numpy.typing.NDArray[numpy.float64]:
         """
-        Rows as the weights meet them: encoded, and centred where the model has a centre.
+        The rows that the weights multiply: encoded, and centred where the model has a centre.
         """
     def save(self, /, path: str | PathLike[str], overwrite: bool) -> None:
         """
-        Writes its file, whole or not at all, readable by its owner alone. It was paid for: if it cannot be
-        put there it is put elsewhere, and the exception says where.
+        Writes its file, whole or not at all, readable by its owner alone. Its budget is spent: if it
+        cannot be written there it is written elsewhere, and the exception names the path.
         """
     def schema(self, /) -> Schema:
         """
-        The schema that was asked for.
+        The schema of the request.
         """
     def scores(self, /, features: Any) -> numpy.typing.NDArray[numpy.float64]:
         """
-        ⟨x, θ⟩ for each row and problem.
+        The score ⟨x, θ⟩ of each row and problem.
         """
     def shapes(self, /) -> str:
         """
-        What it says of each column, as JSON.
+        The shape function of each column, as JSON.
         """
     def summary(self, /) -> str:
         """
-        What a description says of the table, as JSON.
+        The summary in a description, as JSON.
         """
     @property
     def task(self, /) -> str:
         """
-        The word for its family.
+        The name of the family.
         """
     def tensors(self, /) -> list[tuple[str, list[int], numpy.typing.NDArray[numpy.float32]]]:
         """
-        The noised weights of a network: name, shape and numbers of each tensor.
+        The noisy weights of a network: name, shape and numbers of each tensor.
         """
     def threshold_for_share(self, /, share: SupportsFloat | SupportsIndex) -> tuple[float, float, float]:
         """
-        The threshold above which a share of the records lies, with its interval.
+        The threshold exceeded by a fraction of the records, with its interval.
         """
     def to_bytes(self, /) -> bytes:
         """
@@ -389,21 +392,21 @@ class Released:
         """
     def to_sql(self, /, table: str, id: str | None) -> str:
         """
-        As one query of SQL.
+        As one SQL query.
         """
     @property
     def values(self, /) -> list[list[float]]:
         """
-        The numbers of each: weights, or a count a category.
+        The released values of each step: weights, or a count per category.
         """
     def verify(self, /) -> str:
         """
-        Checks it without data: the verdict as JSON.
+        Verifies it without data: returns the verdict as JSON.
         """
     @property
     def votes(self, /) -> Incomplete:
         """
-        Noised votes: a row for each question, a column for each class or end.
+        Noisy votes: a row for each query, a column for each class or end.
         """
     def weights(self, /) -> numpy.typing.NDArray[numpy.float64]:
         """
@@ -411,7 +414,7 @@ class Released:
         """
     def worth(self, /) -> str:
         """
-        What an evaluation says of the model, as JSON.
+        The metrics in an evaluation, as JSON.
         """
 
 @final
@@ -433,7 +436,7 @@ class Schema:
     def classes(self, /) -> list[str] | None: ...
     def counting(self, /, by: str) -> Schema:
         """
-        The schema under which records are counted by a column.
+        The schema for counting records by a column.
         """
     def encode(self, /, features: Any) -> numpy.typing.NDArray[numpy.float32]:
         """
@@ -457,22 +460,22 @@ class Schema:
     @property
     def is_additive(self, /) -> bool:
         """
-        Whether a score is a sum over columns for every row, whatever its length.
+        True if a score is a sum over columns for every row, whatever its norm.
         """
     @property
     def is_total(self, /) -> bool:
         """
-        Whether no record can make the reading of a table fail.
+        True if no record can make reading a table fail.
         """
     @property
     def labels(self, /) -> tuple[list[tuple[str, int]], int | None]:
         """
-        Further labels with the place of their class, and the place of all that are not listed.
+        Further labels with their class index, and the class index of unlisted labels.
         """
     def lines(self, /) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]] | None:
         """
-        Slope and offset of each encoded column but the constant one as a line of its feature; `None`
-        where some are none.
+        Slope and offset of each encoded column but the constant one, as a linear function of its
+        feature; `None` where some are not linear.
         """
     @staticmethod
     def load(path: str | PathLike[str]) -> Schema:
@@ -482,29 +485,28 @@ class Schema:
     @property
     def network_inputs(self, /) -> int:
         """
-        How many numbers a network sees of a row: all encoded columns but the constant one.
+        The number of inputs of a network: all encoded columns but the constant one.
         """
     @property
     def number_features(self, /) -> int | None:
         """
-        How many features a table without names has: numbers read by position; `None` where there are
-        others.
+        The number of features of a table without names, read by position; `None` where there are other
+        columns.
         """
     @staticmethod
     def of_numbers(json: str, names: SupportsGetItem[int, str], low: SupportsGetItem[int, SupportsFloat | SupportsIndex], high: SupportsGetItem[int, SupportsFloat | SupportsIndex], symmetric: bool) -> Schema:
         """
-        From JSON without columns, and a column of numbers for each name; checked.
+        From JSON without columns, with a column of numbers for each name; checked.
         """
     @property
     def radius(self, /) -> float:
         """
-        The length of the longest row.
+        Upper bound on the Euclidean norm of a row.
         """
     @property
     def score_factor(self, /) -> float:
         """
-        What encoded entries are multiplied by where scores are sums over columns (`rows = "fill"`); 1
-        elsewhere.
+        The factor on encoded entries where scores are sums over columns (`rows = "fill"`); 1 elsewhere.
         """
     @property
     def target(self, /) -> str: ...
@@ -512,13 +514,13 @@ class Schema:
     def target_bounds(self, /) -> tuple[float, float] | None: ...
     def to_json(self, /) -> str:
         """
-        The one form of equal schemas.
+        The normal form, the same for equal schemas.
         """
     def to_toml(self, /) -> str: ...
     @property
     def unit(self, /) -> str | None:
         """
-        The column that says whose a row is.
+        The column of unit identifiers.
         """
 
 def account_bracket(json: str, epsilon: SupportsFloat | SupportsIndex) -> tuple[float, float]:
@@ -534,7 +536,7 @@ def account_calibrate(event_for: Any, epsilon: SupportsFloat | SupportsIndex, de
 
 def account_check(json: str) -> None:
     """
-    Refuses an event that no bound is known for.
+    Refuses an event for which no bound is known.
     """
 
 def account_delta(json: str, epsilon: SupportsFloat | SupportsIndex) -> float:
@@ -549,84 +551,93 @@ def account_epsilon(json: str, delta: SupportsFloat | SupportsIndex) -> float:
 
 def account_trade_off(json: str, alphas: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> list[float]:
     """
-    The least second error of an attacker, for each first error.
+    The least type II error of an attacker at each type I error.
     """
 
 def audit_counts(law: str, epsilon: SupportsFloat | SupportsIndex, delta: SupportsFloat | SupportsIndex, neighbours: str, max_records: SupportsIndex | None, runs: SupportsIndex, confidence: SupportsFloat | SupportsIndex, seed: SupportsIndex) -> str:
     """
-    Many runs of counts on built-in neighbours.
+    Audits counts by many runs on built-in neighbouring tables.
     """
 
 def audit_learner(method: str, settings: SupportsGetItem[int, tuple[str, str]], epsilon: SupportsFloat | SupportsIndex, delta: SupportsFloat | SupportsIndex, neighbours: str, rows: SupportsIndex | None, runs: SupportsIndex, confidence: SupportsFloat | SupportsIndex, seed: SupportsIndex) -> str:
     """
-    Many runs of a learner on built-in neighbours.
+    Audits a learner by many runs on built-in neighbouring tables.
     """
 
 def audit_membership(model: Released, features: Any, labels: Any, others: tuple[Any, Any] | None, seed: SupportsIndex) -> str:
     """
-    Who was a model trained on? `others` are rows that it was not trained on, with their labels.
+    Infers membership in a model's training data. `others` are rows that it was not trained on, with
+    their labels.
     """
 
 def audit_one_run(method: str, settings: SupportsGetItem[int, tuple[str, str]], epsilon: SupportsFloat | SupportsIndex, delta: SupportsFloat | SupportsIndex, neighbours: str, canaries: SupportsIndex, confidence: SupportsFloat | SupportsIndex, seed: SupportsIndex) -> str:
     """
-    One run of a learner with many canaries.
+    Audits a learner by one run with many canaries.
     """
 
 def cluster_answer(question: str, piece: SupportsIndex, bytes: SupportsGetItem[int, bytes | bytearray]) -> bytes:
     """
-    The answer for the rows of these blocks, which are one piece.
+    Answers a query from these blocks, which are one piece.
     """
 
 def cluster_cut(bytes: bytes, ranges: SupportsGetItem[int, tuple[SupportsIndex, SupportsIndex]]) -> list[bytes]:
     """
-    Some ranges of a block's rows, each a block.
+    Cuts ranges of rows out of a block, each a block of its own.
     """
 
 def cluster_encode(columns: list, told: str) -> tuple[bytes, int, int, str]:
     """
-    Encodes, clips and admits the rows of some columns by a plan's request: the bytes that are kept, how many
-    rows they are, their checksum, and what is known of them as JSON. All rows of a unit must be among them.
+    Encodes, clips and checks the rows of some columns by a plan's request: returns the bytes to keep,
+    the number of rows, their checksum, and their public facts as JSON. All rows of a unit must be among
+    them.
     """
 
 def cluster_merge(question: str, columns: SupportsIndex, parts: SupportsGetItem[int, bytes | bytearray]) -> bytes:
     """
-    Several answers to a question whose sums are exact, as one.
+    Merges several answers to a query whose sums are exact.
     """
 
 def cluster_print(bytes: bytes) -> tuple[int, int]:
     """
-    How many rows a block has, and its checksum.
+    The number of rows of a block, and its checksum.
     """
 
 def cluster_rows(question: str, first: SupportsIndex, bytes: bytes) -> bytes:
     """
-    Those of the rows that a question names that are in this block, of which the first is at `first`.
+    The rows that a query names and this block holds; `first` is the index of the block's first row.
     """
 
 def cluster_units(unit: Any, schema: Schema) -> list[int]:
     """
-    A number for whose each row is: equal for the rows of one unit. A row of nobody has 0.
+    A number for the unit of each row, equal for rows of one unit; 0 for a row without a unit.
     """
 
 def command_line(arguments: SupportsGetItem[int, str]) -> int:
     """
-    Runs the command line; the first argument is the program's name. It is a program of one process: its threads are not
-    taken along by a fork.
+    Runs the command line; the first argument is the program's name. It must run in the process that
+    first called it: a fork does not copy its threads.
     """
 
 def evaluate_exactly(model: Released, features: Any, labels: Any, threshold: SupportsFloat | SupportsIndex | None) -> str:
     """
-    Without noise, as JSON: not private.
+    Evaluates a model without noise, as JSON: not private.
     """
 
 def evaluate_privately(model: Released, features: Any, labels: Any, units: Any | None, rows: SupportsIndex, *, epsilon: SupportsFloat | SupportsIndex, delta: SupportsFloat | SupportsIndex | None, neighbours: str, threshold: SupportsFloat | SupportsIndex | None, declared_public: bool, seed: SupportsIndex | None, paid: tuple[Ledger, str, str, str, bool, str | None] | None) -> Released:
     """
-    In one noised release, paid for by a ledger where one is given.
+    Evaluates a model in one noisy release, paid for by a ledger where one is given.
+    """
+
+def find_numpy() -> None:
+    """
+    Looks NumPy's table of functions up, before anything is spent: an exception of a signal in the middle of that, at the
+    first array, would panic.
     """
 
 def hold_signals() -> bool:
     """
-    From here on the exception of a signal waits where a release was finished; whether it did before.
+    From now on the exception of a signal waits if a release was finished; returns true if it did so
+    before.
     """
 
 def learn_ratings(users: SupportsGetItem[int, SupportsGetItem[int, tuple[str, SupportsFloat | SupportsIndex]]], items: SupportsGetItem[int, str], bounds: tuple[SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex], most: SupportsIndex, n_users: SupportsIndex, *, unit: str | None, epsilon: SupportsFloat | SupportsIndex, delta: SupportsFloat | SupportsIndex, neighbours: str, invalid: str, method: str, settings: SupportsGetItem[int, tuple[str, str]], seed: SupportsIndex | None, paid: tuple[Ledger, str, str, str, bool, str | None] | None = None) -> Released:
@@ -636,7 +647,7 @@ def learn_ratings(users: SupportsGetItem[int, SupportsGetItem[int, tuple[str, Su
 
 def let_signals_go() -> BaseException | None:
     """
-    The end of that: the exception that waited, if one did.
+    Ends `hold_signals`; returns the exception that waited, if any.
     """
 
 def load(path: str | PathLike[str], *, sealed: bool = True) -> Released:
@@ -646,27 +657,27 @@ def load(path: str | PathLike[str], *, sealed: bool = True) -> Released:
 
 def noise_discrete_gaussian(sigma: SupportsFloat | SupportsIndex, count: SupportsIndex, seed: SupportsIndex | None) -> numpy.typing.NDArray[numpy.int64]:
     """
-    P(k) ∝ e^(−k²/2σ²).
+    Draws from the discrete Gaussian distribution, P(k) ∝ e^(−k²/2σ²).
     """
 
 def noise_discrete_laplace(scale: SupportsFloat | SupportsIndex, count: SupportsIndex, seed: SupportsIndex | None) -> numpy.typing.NDArray[numpy.int64]:
     """
-    P(k) ∝ e^(−|k|/scale).
+    Draws from the discrete Laplace distribution, P(k) ∝ e^(−|k|/scale).
     """
 
 def noise_exponential_choice(scores: numpy.typing.NDArray[numpy.int64], rate: SupportsFloat | SupportsIndex, seed: SupportsIndex | None) -> int:
     """
-    A place among integer scores with probability ∝ e^(rate·score), exactly.
+    Draws an index of integer scores with probability ∝ e^(rate·score), exactly.
     """
 
 def noise_gaussian(scale: SupportsFloat | SupportsIndex, count: SupportsIndex, seed: SupportsIndex | None) -> tuple[numpy.typing.NDArray[numpy.float64], float]:
     """
-    A discrete Gaussian on a fine grid; also returns the grid's step.
+    Draws from a discrete Gaussian on a fine grid; also returns the grid's step.
     """
 
 def noise_l2_laplace(scale: SupportsFloat | SupportsIndex, dimension: SupportsIndex, seed: SupportsIndex | None) -> numpy.typing.NDArray[numpy.float64]:
     """
-    One vector, density ∝ e^(−‖b‖/scale).
+    Draws one vector with density ∝ e^(−‖b‖/scale).
     """
 
 def offered() -> str:
@@ -676,7 +687,7 @@ def offered() -> str:
 
 def plan_answers(schema: Schema, questions: Any, rows: SupportsIndex, *, epsilon: SupportsFloat | SupportsIndex, delta: SupportsFloat | SupportsIndex | None, neighbours: str, within: SupportsFloat | SupportsIndex | None, votes: SupportsIndex | None, notes: SupportsGetItem[int, str], prior_fits: SupportsGetItem[int, str] = ...) -> Plan:
     """
-    Makes the plan of answers from public facts and questions.
+    Makes the plan of answers from public facts and queries.
     """
 
 def plan_counts(schema: Schema, by: str, rows: SupportsIndex, *, epsilon: SupportsFloat | SupportsIndex, delta: SupportsFloat | SupportsIndex, neighbours: str, law: str | None) -> Plan:
@@ -691,8 +702,8 @@ def plan_description(schema: Schema, rows: SupportsIndex, *, columns: SupportsGe
 
 def plan_labels(schema: Schema, queries: SupportsIndex, rows: SupportsIndex, *, epsilon: SupportsFloat | SupportsIndex, delta: SupportsFloat | SupportsIndex | None, neighbours: str, teachers: SupportsIndex | None, teacher: str | None, what: str, teach: SupportsGetItem[int, tuple[str, str]], aggregator: str, settings: SupportsGetItem[int, tuple[str, str]], ask: SupportsIndex | None, choose: SupportsIndex | None, public: Any | None, notes: SupportsGetItem[int, str], prior_fits: SupportsGetItem[int, str] = ...) -> Plan:
     """
-    Makes the plan of labels from public facts: `queries` public rows, or these. A teacher that is not built in is told in
-    words.
+    Makes the plan of labels from public facts: `queries` public rows, or these. A teacher that is not
+    built in is described in words.
     """
 
 def plan_linear(schema: Schema, rows: SupportsIndex, *, epsilon: SupportsFloat | SupportsIndex | None, delta: SupportsFloat | SupportsIndex | None, neighbours: str, loss: str, width: SupportsFloat | SupportsIndex, quantile: SupportsFloat | SupportsIndex, rate_at_zero: SupportsFloat | SupportsIndex | None, method: str, settings: SupportsGetItem[int, tuple[str, str]], calibration: str, notes: SupportsGetItem[int, str], public: Any | None = None, prior_fits: SupportsGetItem[int, str] = ...) -> Plan:
@@ -702,8 +713,8 @@ def plan_linear(schema: Schema, rows: SupportsIndex, *, epsilon: SupportsFloat |
 
 def plan_network(schema: Schema, net: str, rows: SupportsIndex, *, epsilon: SupportsFloat | SupportsIndex | None, delta: SupportsFloat | SupportsIndex | None, neighbours: str, method: str, settings: SupportsGetItem[int, tuple[str, str]], seed: SupportsIndex, weights: Released | None, scale: SupportsFloat | SupportsIndex | None, shift: SupportsFloat | SupportsIndex | None, notes: SupportsGetItem[int, str], prior_fits: SupportsGetItem[int, str] = ...) -> Plan:
     """
-    Makes the plan of a training from public facts; `net` is the description as JSON, `weights` a public network to begin
-    from.
+    Makes the plan of a training from public facts; `net` is the description as JSON, `weights` a public
+    network to start from.
     """
 
 def plan_offered(verb: str, schema: Schema, rows: SupportsIndex, *, epsilon: SupportsFloat | SupportsIndex, delta: SupportsFloat | SupportsIndex | None, neighbours: str, words: SupportsGetItem[int, tuple[str, str]], method: str | None, settings: SupportsGetItem[int, tuple[str, str]], prior_fits: SupportsGetItem[int, str] = ...) -> Plan:
@@ -723,5 +734,5 @@ def plan_tuning(schema: Schema, rows: SupportsIndex, candidates: SupportsGetItem
 
 def threshold_by_cost(missed: SupportsFloat | SupportsIndex, false_alarm: SupportsFloat | SupportsIndex) -> float:
     """
-    The threshold that follows from what errors cost.
+    The threshold that follows from the costs of the two errors.
     """

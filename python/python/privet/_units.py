@@ -69,7 +69,7 @@ def _called(groups: Any) -> Any:
 
 def _is_of(name: Any, unit: str) -> bool:
     """Whether a column of this name is the unit's."""
-    return str(name).strip() == unit.strip() or as_name(name) == unit.strip()
+    return unit.strip() in (str(name).strip(), _written(name))
 
 
 def as_name(name: Any) -> str | None:
@@ -78,11 +78,15 @@ def as_name(name: Any) -> str | None:
     refused."""
     if name is None or isinstance(name, (int, np.integer)):
         return None
-    parts = name if isinstance(name, tuple) else (name,)
-    text = ".".join(str(part).strip() for part in parts).strip()
+    text = _written(name)
     if text.startswith(PLACEHOLDER):
         raise ValueError("the groups have a name in brackets, which is privet's own way to name what has no name; rename them")
     return text or None
+
+
+def _written(name: Any) -> str:
+    parts = name if isinstance(name, tuple) else (name,)
+    return ".".join(str(part).strip() for part in parts).strip()
 
 
 def groups_column(unit: str, groups: Any, *, total: bool = False) -> _tables.Column:

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 /// Checks the assumptions of every theorem: the number of rows where it is public, the number of
 /// columns, one target per row, and no unit above its cap. `also` checks the further assumptions of the
 /// family on each piece of the table.
-pub(crate) fn shape(
+pub fn shape(
     relation: Relation,
     rows: u64,
     columns: usize,

@@ -40,6 +40,7 @@ pub(crate) mod void;
 pub(crate) mod watch;
 pub mod weight_noise;
 
+pub use admit::shape as admit_shape;
 pub use allowance::Allowance;
 pub use answers::{Answers, Here, Queries, SumNoise};
 pub use conditions::CLASSES_FROM_RECORDS;

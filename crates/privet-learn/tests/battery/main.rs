@@ -23,8 +23,6 @@ mod common;
 mod coverage;
 mod forge;
 mod golden;
-#[path = "../toys/mean.rs"]
-mod mean;
 mod reference;
 mod refuse;
 mod stop;

@@ -1,7 +1,6 @@
 //! Subjects of the battery: requests with their plans, tables and releases.
 
 use crate::common::{Case, RELATIONS};
-use crate::mean::Mean;
 use privet_core::{Budget, Neighbours};
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
 use privet_data::{Dataset, Schema, read};
@@ -88,7 +87,6 @@ pub fn declared<F: Offered>() -> Vec<Subject<F>> {
 /// Visits every family that is offered.
 pub fn each_declared(visitor: &mut impl Visit) {
     each_offered(visitor);
-    visitor.family::<Mean>();
 }
 
 /// A kind of table: its name and its case.

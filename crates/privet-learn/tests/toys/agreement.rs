@@ -66,6 +66,7 @@ pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Agreement) -> Result<Decisi
         });
     }
     let weight = options.weight.unwrap_or(1);
+    WEIGHT.check(f64::from(weight))?;
     let sides = if facts.neighbours == Neighbours::AddRemove { 1 } else { 2 };
     let choice = Choice {
         neighbours: facts.neighbours,

@@ -54,7 +54,6 @@ fn a_line_makes_a_method_of_a_file() {
     let written = serde_json::json!({ "name": "agreement", "weight": 3 });
     assert_eq!(serde_json::to_value(heavier).unwrap(), written);
     assert_eq!(serde_json::from_value::<Selector>(written).unwrap(), heavier);
-    assert!(matches!(toy.with("weight", "0"), Err(LearnError::Setting(_))), "below its range");
     assert!(matches!(toy.with("height", "1"), Err(LearnError::NotASetting { .. })));
 }
 
@@ -78,11 +77,14 @@ fn a_line_makes_a_plan_of_a_file() {
     };
     let toy = Selector::default();
     assert!(matches!(toy.planned(&wanted(2)), Err(LearnError::NotCovered { .. })));
+    let below = toy.with("weight", "0").unwrap();
+    assert!(matches!(below.planned(&wanted(1)), Err(LearnError::Setting(_))), "below its range");
     let Decision { procedure, settled, notes } = toy.planned(&wanted(1)).unwrap();
     assert_eq!((settled, notes.len()), (toy.with("weight", "1").unwrap(), 0));
     let data = read::csv_bytes(format!("a,b,y\n{text}").as_bytes(), &request.schema).unwrap();
     let mut source = FixedSeed::new(1);
-    let mut session = Session::start(procedure.event().unwrap(), &mut source);
+    let mut session =
+        Session::start_walking(procedure.event().unwrap(), procedure.walk().unwrap(), &mut source);
     let found = procedure.run(&facts, &data, &mut session, &AtomicBool::new(false));
-    assert!(found.is_ok(), "what the plan charges is what it draws");
+    assert!(found.is_ok(), "{:?}", found.err());
 }

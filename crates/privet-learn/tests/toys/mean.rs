@@ -11,7 +11,7 @@ use privet_dp::mechanism::{ExactCounts, Laplace};
 use privet_learn::report::{Part, Report, Section, number};
 use privet_learn::{
     Allowance, Artefact, Budgeted, Family, LearnError, NoLearner, Offered, Planned, Procedure,
-    ROWS, Released, Request, SettingInfo, Shown, Task, Work,
+    ROWS, Released, Request, SettingInfo, Shown, Task, Work, admit_shape,
 };
 use privet_optim::solver::Monitor;
 use privet_optim::sum::Table;
@@ -99,12 +99,7 @@ impl Task for Mean {
     }
 
     fn admit(shape: &Shape, table: &dyn Table) -> Result<(), LearnError> {
-        let (declared, found) = (shape.rows, table.rows() as u64);
-        if shape.relation.count_is_public() && declared != found {
-            return Err(LearnError::RowCount { declared, found });
-        }
-        let fits = table.columns() == shape.columns;
-        if fits { Ok(()) } else { Err(LearnError::DataShape("another number of columns")) }
+        admit_shape(shape.relation, shape.rows, shape.columns, table, |_| Ok(()))
     }
 
     fn fits(_request: &Request<Self>, found: &Sum) -> Result<(), String> {
