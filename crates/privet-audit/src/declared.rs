@@ -1,9 +1,11 @@
-//! Audit of whatever is offered, by its declaration alone: every method that a family lists, on neighbouring tables that are
-//! built in. A family or a method that is added has its audit with nothing written here.
+//! Audit of whatever is offered, by its declaration alone: every method that a family lists, on
+//! neighbouring tables that are built in. A family or a method that is added has its audit with nothing
+//! written here.
 //!
-//! Two columns and a target: the others' records are alike or in balance, and one record stands at one corner of the bounds
-//! and then at another (replace-one), or is added (add-remove). A pilot with few runs finds the pair that tells most. Such
-//! pairs are general: what must be sharp has a module of its own.
+//! Two columns and a target: the others' records are alike or in balance, and one record stands at one
+//! corner of the bounds and then at another (replace-one), or is added (add-remove). A pilot with few
+//! runs finds the pair that tells most. Such pairs are general: what must be sharp has a module of its
+//! own.
 
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding, RUNS};

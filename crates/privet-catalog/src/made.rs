@@ -1,4 +1,5 @@
-//! Generated tables of many shapes ([`GeneratedTable`]): `made-0001` to `made-9999`, the number being the seed.
+//! Generated tables of many shapes ([`GeneratedTable`]): `made-0001` to `made-9999`, the number being
+//! the seed.
 
 use super::{
     CatalogError, Entry, Lines, Task,

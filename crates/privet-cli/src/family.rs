@@ -1,6 +1,7 @@
-//! One verb for every family that is offered, made of its declaration: its flags are those of the head, `--method` where there
-//! are several, the family's own words and those of every release; it is planned, paid for, carried out and written in the
-//! one order. A family that `privet_learn` lists as offered has a verb with nothing written here.
+//! One verb for every family that is offered, made of its declaration: its flags are those of the head,
+//! `--method` where there are several, the family's own words and those of every release; it is
+//! planned, paid for, carried out and written in the one order. A family that `privet_learn` lists as
+//! offered has a verb with nothing written here.
 
 use crate::failure::Failure;
 use crate::head::{Given, HeadArguments, Shape, USUAL, with_head};

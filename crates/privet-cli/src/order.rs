@@ -1,5 +1,5 @@
-//! The order of every release ([`privet_learn::order`]) as the command has it: a table is a file, progress is told, and a place
-//! for the release is found before anything is reserved.
+//! The order of every release ([`privet_learn::order`]) as the command has it: a table is a file,
+//! progress is told, and a place for the release is found before anything is reserved.
 //!
 //! Tested by `every_verb_keeps_to_the_order`.
 
@@ -87,8 +87,8 @@ impl Countable for Table<'_> {
 }
 
 impl BudgetFlags {
-    /// Count, plan, reserve. `place` finds where the release will go, once nothing more can be refused without a look at
-    /// the table.
+    /// Count, plan, reserve. `place` finds where the release will go, once nothing more can be refused
+    /// without a look at the table.
     pub fn reserve<'a, T: Task, P>(
         &self,
         table: Table<'a>,
@@ -118,7 +118,8 @@ impl Releasing {
         self.budget().reserve(table, doing, plan, || self.place(inputs))
     }
 
-    /// The same for what was paid for whole before, `entered` in a ledger or in none: nothing more is reserved.
+    /// The same for what was paid for whole before, `entered` in a ledger or in none: nothing more is
+    /// reserved.
     pub fn go_on<'a, T: Task>(
         &self,
         table: Table<'a>,
@@ -133,7 +134,8 @@ impl Releasing {
         Ok((place, draft.paid_before(paid)?))
     }
 
-    /// The table of a stream that goes on: nothing more is paid, and it is read and recognised in the same order.
+    /// The table of a stream that goes on: nothing more is paid, and it is read and recognised in the
+    /// same order.
     pub fn read_again<T: Task>(
         &self,
         path: &Path,

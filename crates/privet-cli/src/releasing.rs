@@ -156,7 +156,8 @@ impl Releasing {
         }
     }
 
-    /// Who pays: a ledger, where one is given or lies beside the data. `doing` says what is done, in a word or two.
+    /// Who pays: a ledger, where one is given or lies beside the data. `doing` says what is done, in a
+    /// word or two.
     pub fn spending(&self, data: Option<&Path>, doing: &str) -> Result<Spending, Failure> {
         self.budget.spending(data, doing, self.seed.is_some())
     }

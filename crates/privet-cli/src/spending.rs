@@ -331,7 +331,8 @@ fn look_at(address: &str) -> Result<Ledger, Failure> {
     connect(address)
 }
 
-/// The ledger that lies beside a table: in its folder, where the table is one, so that it is the same for the files in it.
+/// The ledger that lies beside a table: in its folder, where the table is one, so that it is the same
+/// for the files in it.
 pub fn beside(data: &Path) -> PathBuf {
     if data.is_dir() { data.join(BESIDE) } else { data.with_file_name(BESIDE) }
 }

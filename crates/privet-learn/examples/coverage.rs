@@ -4,9 +4,9 @@
 //! cargo run --release -p privet-learn --example coverage -- amp,gd,centred-gd 4000 4,20,50 2 100
 //! ```
 //!
-//! Methods, rows, columns, ε, releases of each table. A line a cell: method, generator, columns, how many of them hardly vary, ε, share of all intervals that
-//! hold, share of the column where it is the least, how wide intervals are beside
-//! those that cost nothing, and beside what would do.
+//! Methods, rows, columns, ε, releases of each table. A line a cell: method, generator, columns, how
+//! many of them hardly vary, ε, share of all intervals that hold, share of the column where it is the
+//! least, how wide intervals are beside those that cost nothing, and beside what would do.
 #![allow(dead_code, reason = "tests use the rest")]
 
 #[path = "../tests/common/covered.rs"]

@@ -1,14 +1,16 @@
-//! Generated tables over a grid of rows, columns, ε, base rates and signals: what plans predict, beside what is found.
+//! Generated tables over a grid of rows, columns, ε, base rates and signals: what plans predict, beside
+//! what is found.
 //!
 //! ```text
 //! cargo run --release -p privet-learn --example forecast -- 2 gd,amp,output 300,3000 3,20 0.1,1 0.5,0.8 0.5,0.9 4
 //! ```
 //!
-//! Classes (1: a number), methods, rows, columns, ε, base rates, signals, runs, then `pure` for δ = 0, and `seed=N` for tables of other seeds than those that
-//! constants were fitted on (1, 2, …). A line a cell: method, rows, columns,
-//! ε, base rate, signal, worth without privacy and with it (accuracy or R², the mean of the runs), share lost, and share
-//! predicted; last, for each method, in how many cells the two are within a factor of two of one another (or one below a twentieth and the other below
-//! a tenth), of those where the model without privacy gains two points or more.
+//! Classes (1: a number), methods, rows, columns, ε, base rates, signals, runs, then `pure` for δ = 0,
+//! and `seed=N` for tables of other seeds than those that constants were fitted on (1, 2, …). A line a
+//! cell: method, rows, columns, ε, base rate, signal, worth without privacy and with it (accuracy or
+//! R², the mean of the runs), share lost, and share predicted; last, for each method, in how many cells
+//! the two are within a factor of two of one another (or one below a twentieth and the other below a
+//! tenth), of those where the model without privacy gains two points or more.
 #![allow(dead_code, reason = "tests use the rest")]
 
 #[path = "../tests/common/generated.rs"]

@@ -8,8 +8,8 @@
 //! data in the room. [`Plan::run`] executes exactly that. [`mod@file`] writes what was released and its
 //! certificate together, and [`verify`] checks them without the data.
 //!
-//! That path is the same for every release (`release/`). Beside it stand families only, a folder each, named for what
-//! is looked for; `families.rs` lists them and says how to add one.
+//! That path is the same for every release (`release/`). Beside it stand families only, a folder each,
+//! named for what is looked for; `families.rs` lists them and says how to add one.
 #![forbid(unsafe_code)]
 
 mod error;

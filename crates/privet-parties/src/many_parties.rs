@@ -3,8 +3,9 @@
 //! Each party's exact sum is split and added up server by server ([`split`]), as over a network; its
 //! rows are as they are or less a public vector (`centred-gd`). The servers' noise follows in the
 //! session ([`privet_dp::mechanism::shares::InProcess`]). Rows in memory are not offered, so that no
-//! learner can bypass the shares. Compared with a network, each party has no process, connection or disk
-//! of its own. `output`, whose parties minimise locally, is not simulated here but in a [`crate::InProcessServers`].
+//! learner can bypass the shares. Compared with a network, each party has no process, connection or
+//! disk of its own. `output`, whose parties minimise locally, is not simulated here but in a
+//! [`crate::InProcessServers`].
 
 use privet_data::Dataset;
 use privet_data::centre::Centre;

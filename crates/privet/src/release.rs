@@ -1,4 +1,5 @@
-//! A release of a file, in the one order of every release ([`privet_learn::order`]): of any family that is offered.
+//! A release of a file, in the one order of every release ([`privet_learn::order`]): of any family that
+//! is offered.
 
 use crate::simple::Error;
 use privet_core::{DELTA, EPSILON, Neighbours, Relation};
@@ -14,12 +15,13 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-/// Makes one release of a file of records, of whichever family: `words` are names and values as on the command line,
-/// without dashes. `epsilon` is needed; `delta`, `neighbours`, `rows`, `method`, the words of the family and the settings of
-/// the method may be given.
+/// Makes one release of a file of records, of whichever family: `words` are names and values as on the
+/// command line, without dashes. `epsilon` is needed; `delta`, `neighbours`, `rows`, `method`, the
+/// words of the family and the settings of the method may be given.
 ///
-/// Whatever public facts refuse is refused before the file is opened. No ledger pays for it, not even one that lies
-/// beside the file: to pay from one, take the same steps ([`privet_learn::order`]) with a payer.
+/// Whatever public facts refuse is refused before the file is opened. No ledger pays for it, not even
+/// one that lies beside the file: to pay from one, take the same steps ([`privet_learn::order`]) with a
+/// payer.
 pub fn release<F: Offered>(
     records: impl AsRef<Path>,
     schema: &Schema,

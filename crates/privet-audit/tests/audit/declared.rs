@@ -1,7 +1,7 @@
 //! Whatever is offered, by its declaration alone, and a family that is not listed: the toy.
 //!
-//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the true claims, fewer than a hundred,
-//! with probability below 10⁻⁸.
+//! The seeds are fixed. At a confidence of 1 − 10⁻¹⁰ another seed would refute one of the true claims,
+//! fewer than a hundred, with probability below 10⁻⁸.
 
 use crate::mean::Mean;
 use privet_audit::AuditError;

@@ -69,8 +69,8 @@ pub struct Audit {
         conflicts_with_all = ["method", "complete", "model", "rows", "one_run", "set", "neighbours"]
     )]
     online: Option<Of>,
-    /// What a verb releases, of those that are made of their families' declarations, with the default method or another:
-    /// describe, select:exponential
+    /// What a verb releases, of those that are made of their families' declarations, with the default
+    /// method or another: describe, select:exponential
     #[arg(
         long, value_name = "VERB[:METHOD]", value_parser = offered,
         conflicts_with_all = ["method", "complete", "online", "model", "rows", "one_run", "set"]

@@ -45,8 +45,8 @@ pub enum Arithmetic {
     Real,
 }
 
-/// A condition under which a claim holds. Sentences may be worded better by a later version; code and parameters
-/// stay.
+/// A condition under which a claim holds. Sentences may be worded better by a later version; code and
+/// parameters stay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Condition {

@@ -2,9 +2,9 @@
 //!
 //! **Theorem** (after Kifer, Smith & Thakurta 2012; Thakurta 2013, Algorithm 6.2). Stage one is a
 //! selector of [`crate::selection`], which is charged in full, so that stage two may depend on the
-//! chosen columns: a fit (`second_stage.rs`) on rows of these columns clipped anew to R′ (`chosen_columns.rs`),
-//! whose events depend on **how many** columns there are, never on which. Both are composed by the
-//! accountant as one list, which holds for any adaptive choice.
+//! chosen columns: a fit (`second_stage.rs`) on rows of these columns clipped anew to R′
+//! (`chosen_columns.rs`), whose events depend on **how many** columns there are, never on which. Both
+//! are composed by the accountant as one list, which holds for any adaptive choice.
 //!
 //! *No answer.* If a selector finds none stable enough, the first s columns are fitted: a fixed default,
 //! which the certificate states. (The thesis says FAIL, after the budget is spent.)

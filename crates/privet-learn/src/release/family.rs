@@ -1,5 +1,6 @@
-//! What a family of releases says of itself: the verb that releases it, what its file is called, and what is reported of a
-//! release. Whatever shows releases (the command, its pages, Python) asks it here.
+//! What a family of releases says of itself: the verb that releases it, what its file is called, and
+//! what is reported of a release. Whatever shows releases (the command, its pages, Python) asks it
+//! here.
 
 use crate::LearnError;
 use crate::families::LinearModel;
@@ -35,7 +36,8 @@ pub trait Family: Task {
     }
 }
 
-/// A family that is released in one piece of one table. Its verb is made of what is declared here: flags, help, plan, run.
+/// A family that is released in one piece of one table. Its verb is made of what is declared here:
+/// flags, help, plan, run.
 pub trait Offered: Family {
     /// What it does, in a line of help.
     const ABOUT: &'static str;
@@ -47,7 +49,8 @@ pub trait Offered: Family {
     const OF_EPSILON: &'static str = "";
     /// What is said of its δ, after the limits: what else is accepted, and what is taken where none is given.
     const OF_DELTA: &'static str = "; 0 asks for pure ε [default: 1/N², N the number of rows]";
-    /// The methods that stand as `method` in a request, the default one first; [`NoLearner`](crate::NoLearner) where there is one way.
+    /// The methods that stand as `method` in a request, the default one first;
+    /// [`NoLearner`](crate::NoLearner) where there is one way.
     type Learner: Registered + Default;
     /// What else is asked of it: fields of the request, by name.
     const WORDS: &'static [SettingInfo];
@@ -80,7 +83,8 @@ pub trait Offered: Family {
     }
 }
 
-/// What a family declares, as JSON: its verb, its help, its words and its methods. Python makes its class of it.
+/// What a family declares, as JSON: its verb, its help, its words and its methods. Python makes its
+/// class of it.
 pub fn declaration<F: Offered>() -> Value {
     let word = |word: &SettingInfo| {
         json!({

@@ -1,6 +1,7 @@
 //! The order of every release, whoever asks for it and whoever pays.
 //!
-//! 1. **count** the records by their boundaries, without decoding a cell; only where their number is public and undeclared
+//! 1. **count** the records by their boundaries, without decoding a cell; only where their number is
+//!    public and undeclared
 //! 2. **plan** from public facts; every refusal that public facts decide is made here
 //! 3. **reserve** the price, durably; it counts as spent until it is settled or void
 //! 4. **read** and encode the records; a bad record ends the release here, and voids the reservation
@@ -75,8 +76,8 @@ pub struct Draft<T: Task, I, F> {
 }
 
 impl<T: Task, I: Countable, F: Fn(u64) -> Result<Plan<T>, I::Error>> Draft<T, I, F> {
-    /// Plans where rows are declared. Where they are not, returns the refusal that is the same for some, hardly any and
-    /// very many rows, which is the refusal for every number of them.
+    /// Plans where rows are declared. Where they are not, returns the refusal that is the same for
+    /// some, hardly any and very many rows, which is the refusal for every number of them.
     pub fn new(inputs: I, plan: F) -> Result<Self, I::Error>
     where
         I::Error: Display,
@@ -107,7 +108,8 @@ impl<T: Task, I: Countable, F: Fn(u64) -> Result<Plan<T>, I::Error>> Draft<T, I,
         Reserved::new(plan, inputs, payer, origin)
     }
 
-    /// The same for a price that was paid whole before, by the stream that is resumed: the payer only recognises the table.
+    /// The same for a price that was paid whole before, by the stream that is resumed: the payer only
+    /// recognises the table.
     pub fn paid_before<P: Payer<Error = I::Error>>(
         self,
         payer: P,

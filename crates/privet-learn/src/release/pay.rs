@@ -1,7 +1,8 @@
 //! Paying for a release: reserving its price, recognising the table that pays, and closing the entry.
 //!
 //! A [`Purse`] is the gate's view of a budget: it sees one session's draws. A [`Payer`] is the view of
-//! [`super::order`]: it also reserves before the table is read, and refuses a table that is not the data set that pays.
+//! [`super::order`]: it also reserves before the table is read, and refuses a table that is not the
+//! data set that pays.
 
 use crate::LearnError;
 use crate::release::plan::Plan;
@@ -29,7 +30,8 @@ pub struct Price<'a> {
 /// Calls its argument with each row of a table, in the one encoding by which tables are recognised.
 pub type RawRows<'a, E> = &'a mut dyn FnMut(&mut dyn FnMut(&[u8])) -> Result<(), E>;
 
-/// Pays for one release. Dropped before the first draw, its reservation must be void; from the first draw on, spent.
+/// Pays for one release. Dropped before the first draw, its reservation must be void; from the first
+/// draw on, spent.
 pub trait Payer {
     /// Its errors.
     type Error: From<LearnError>;
@@ -39,8 +41,8 @@ pub trait Payer {
     /// The purse of the session; `None` if nothing is paid.
     fn purse(&mut self) -> Option<&mut dyn Purse>;
 
-    /// Reserves the price, durably. Called before a record is read; a second call must state the same price. Never called
-    /// without a purse.
+    /// Reserves the price, durably. Called before a record is read; a second call must state the same
+    /// price. Never called without a purse.
     fn reserve(&mut self, price: &Price<'_>) -> Result<(), Self::Error>;
 
     /// The print of a table; `None`, without a call of `rows`, if tables are known by their names alone.
@@ -50,10 +52,12 @@ pub trait Payer {
     /// Must refuse a table that is not the data set that pays.
     fn recognise(&mut self, print: Self::Print) -> Result<(), Self::Error>;
 
-    /// Spends the whole reservation at once, for sessions that are suspended and resumed. Returns the entry, if any.
+    /// Spends the whole reservation at once, for sessions that are suspended and resumed. Returns the
+    /// entry, if any.
     fn spend_whole(self, spend: &Spend) -> Result<Option<LedgerEntry>, Self::Error>;
 
-    /// Closes the entry of a release that was stored. If it fails the release stays valid, and its entry counts as spent.
+    /// Closes the entry of a release that was stored. If it fails the release stays valid, and its
+    /// entry counts as spent.
     fn close(&mut self) -> Result<(), Self::Error>;
 }
 
@@ -127,8 +131,8 @@ pub(crate) fn reserve<T: Task, P: Payer>(
     payer.reserve(&price(plan, origin)?)
 }
 
-/// Spends the whole price of a plan before its first record, for a stream: its draws are made by several processes under a
-/// journal of its own. The plan's certificates then name the entry.
+/// Spends the whole price of a plan before its first record, for a stream: its draws are made by
+/// several processes under a journal of its own. The plan's certificates then name the entry.
 pub fn spend_whole<T: Task, P: Payer>(plan: Plan<T>, mut payer: P) -> Result<Plan<T>, P::Error> {
     if payer.purse().is_none() {
         return Ok(plan);

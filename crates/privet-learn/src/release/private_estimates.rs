@@ -4,11 +4,11 @@
 //! to them. `privet describe` releases quantiles and counts within the wide bounds under (ε₁, δ₁), and
 //! `privet schema new --epsilon` the contents of undeclared columns. Bounds computed from that release
 //! alone are post-processing: the narrower schema may be public at no further cost. A learner under it
-//! at (ε₂, δ₂) takes that public schema as given, whatever it is, so that both together are
-//! (ε₁ + ε₂, δ₁ + δ₂) differentially private: basic composition, which lets the second depend on the first (Dwork &
-//! Roth 2014, Theorem 3.16 and Appendix B), if both have the same neighbours and unit. A plan is refused
-//! where they have not, or where the events that the schema carries do not prove its stated cost; its
-//! notes state schema, release and total apart.
+//! at (ε₂, δ₂) takes that public schema as given, whatever it is, so that both together are (ε₁ + ε₂,
+//! δ₁ + δ₂) differentially private: basic composition, which lets the second depend on the first (Dwork
+//! & Roth 2014, Theorem 3.16 and Appendix B), if both have the same neighbours and unit. A plan is
+//! refused where they have not, or where the events that the schema carries do not prove its stated
+//! cost; its notes state schema, release and total apart.
 //!
 //! The total is about the same records. Nothing here checks that both releases were made from them. A
 //! file made under such a schema contains its bounds, so whoever sees the file sees the description's

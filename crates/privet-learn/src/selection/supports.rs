@@ -11,9 +11,9 @@
 //! *Proof.* For every φ in the ball ½‖y − Xφ‖² ≥ ⟨r, y − Xφ⟩ − ½‖r‖², and ⟨r, Xφ⟩ ≤ B‖Xᵀr‖. ∎ With θ the
 //! fit of P it is near q(P) if the remaining columns have little correlation with the residual.
 //!
-//! A part is a range of ranks ([`super::noisy_answer::unranked`]) with the same first columns; their number is
-//! its depth. A part is divided by its next column; sets one column longer than the prefix are all
-//! fitted.
+//! A part is a range of ranks ([`super::noisy_answer::unranked`]) with the same first columns; their
+//! number is its depth. A part is divided by its next column; sets one column longer than the prefix
+//! are all fitted.
 
 use super::exponential::Fits;
 use super::noisy_answer::{sets, unranked};

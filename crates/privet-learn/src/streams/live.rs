@@ -5,13 +5,13 @@
 //! stream. After the last step nothing more is released.
 //!
 //! **Suspending.** Where a [`Journal`] commits draws, a stream can be suspended ([`Live::suspend`]) and
-//! resumed by another process ([`SuspendedStream::resume`]). Its releases are in the written state; its secret
-//! state is included sealed under a key, or left out, and then sums begin anew from there, with more
-//! noise ([`privet_dp::continual::Running::begin_anew`]). Steps that a process lost count as made: their
-//! slots are skipped, and no second answer is drawn for any of them. A state is used once. **Where** a
-//! stream is suspended must not depend on records, only on numbers of slots: neighbouring streams must
-//! be cut at the same slot, or else the terms of other records before the cut would distinguish them.
-//! This is the caller's responsibility.
+//! resumed by another process ([`SuspendedStream::resume`]). Its releases are in the written state; its
+//! secret state is included sealed under a key, or left out, and then sums begin anew from there, with
+//! more noise ([`privet_dp::continual::Running::begin_anew`]). Steps that a process lost count as made:
+//! their slots are skipped, and no second answer is drawn for any of them. A state is used once. **Where**
+//! a stream is suspended must not depend on records, only on numbers of slots: neighbouring streams
+//! must be cut at the same slot, or else the terms of other records before the cut would distinguish
+//! them. This is the caller's responsibility.
 
 use super::learners::SecretState;
 use super::stream_walk::StreamWalk;

@@ -95,7 +95,8 @@ fn conditions_of_earlier_versions_are_known_in_their_words() {
     assert!(!conditions(&forged).0);
 }
 
-/// A file states its conditions by code and in words; words alone, codes alone, and codes of no plan are refused.
+/// A file states its conditions by code and in words; words alone, codes alone, and codes of no plan
+/// are refused.
 #[test]
 fn conditions_are_stated_by_code_and_in_words() {
     let case = Case::of("gd").rows(200);

@@ -1,4 +1,5 @@
-//! The path that every release goes through names no family: who adds one adds a folder and a line in `families.rs`.
+//! The path that every release goes through names no family: who adds one adds a folder and a line in
+//! `families.rs`.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -49,8 +49,9 @@ pub fn wanted(name: &str) -> bool {
     std::env::var("LEARNER").map_or(true, named)
 }
 
-/// Requests that are made of nothing but a family's declaration: every method that it lists, the words that it needs at a value
-/// that they accept, under both relations, with δ as it is left out and δ > 0. So whatever is offered is in the battery.
+/// Requests that are made of nothing but a family's declaration: every method that it lists, the words
+/// that it needs at a value that they accept, under both relations, with δ as it is left out and δ > 0.
+/// So whatever is offered is in the battery.
 pub fn declared<F: Offered>() -> Vec<Subject<F>> {
     let schema = Schema::from_toml(CHOSEN).unwrap();
     let data = read::csv_bytes(choosable(ROWS).as_bytes(), &schema).unwrap();

@@ -1,10 +1,11 @@
-//! A selector in one file: the column whose sign agrees with the target's in most records. With this file beside the others
-//! and a line in `learners.rs` it is a `--method` of the command and of Python (`scripts/toy.sh`).
+//! A selector in one file: the column whose sign agrees with the target's in most records. With this
+//! file beside the others and a line in `learners.rs` it is a `--method` of the command and of Python
+//! (`scripts/toy.sh`).
 //!
-//! **Theorem.** A record adds 0 or 1 to the score of every column. So between neighbours all scores move within an interval
-//! of length k·w (add-remove: all the same way) or 2k·w (replace-one), k the records of a unit and w the weight; the
-//! exponential mechanism over columns has bounded range rate times that ([`privet_dp::mechanism::Choice`]). Scores are
-//! integers: finite arithmetic.
+//! **Theorem.** A record adds 0 or 1 to the score of every column. So between neighbours all scores
+//! move within an interval of length k·w (add-remove: all the same way) or 2k·w (replace-one), k the
+//! records of a unit and w the weight; the exponential mechanism over columns has bounded range rate
+//! times that ([`privet_dp::mechanism::Choice`]). Scores are integers: finite arithmetic.
 
 use super::{
     Decision, NoisyAnswer, PlanInput, Select, SelectionSizes, Selector, SingleQuery, Support, open,

@@ -1,5 +1,5 @@
-//! A list of selectors that holds the toy, and what a list makes of its lines. `scripts/toy.sh` has the same in the command, the
-//! docs and Python.
+//! A list of selectors that holds the toy, and what a list makes of its lines. `scripts/toy.sh` has the
+//! same in the command, the docs and Python.
 
 use super::{
     NoisyAnswer, Note, PlanInput, Select, SelectionSizes, SingleQuery, Support, correlation, open,

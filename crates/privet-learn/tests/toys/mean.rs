@@ -1,6 +1,7 @@
-//! A family of releases in one file: the private mean of one column. Request, plan, session, certificate, file, verification
-//! and attack are those of every other family; with this file beside the others and a line in `families.rs` it has a verb,
-//! help, a plan and reports besides (`scripts/toy.sh`).
+//! A family of releases in one file: the private mean of one column. Request, plan, session,
+//! certificate, file, verification and attack are those of every other family; with this file beside
+//! the others and a line in `families.rs` it has a verb, help, a plan and reports besides
+//! (`scripts/toy.sh`).
 
 use privet_core::{Budget, Relation};
 use privet_data::matrix::Matrix;

@@ -9,9 +9,10 @@ use privet_data::schema::{ColumnDraft, ColumnType, Draft, Origin, UnknownDraft};
 /// How far beyond the outer quantiles bounds go, of the distance between those.
 const ROOM: f64 = 0.25;
 
-/// A schema whose bounds are those that a description suggests: of a number, the outer quantiles with a quarter of their
-/// distance beyond, within the bounds declared; of a category with a place for others, those whose noised count is
-/// above what noise alone may be. A function of the release and of public facts.
+/// A schema whose bounds are those that a description suggests: of a number, the outer quantiles with a
+/// quarter of their distance beyond, within the bounds declared; of a category with a place for others,
+/// those whose noised count is above what noise alone may be. A function of the release and of public
+/// facts.
 pub fn narrowed(schema: &Schema, description: &Released<Describe>) -> Result<Schema, LearnError> {
     let refused = |what: &str| {
         LearnError::Schema(format!("the description cannot narrow this schema: {what}"))
