@@ -28,7 +28,8 @@ pub fn advanced(parts: &[(f64, f64)], slack: f64) -> (f64, f64) {
     (basic(parts).0.min((mean + spread) * up), (delta * up).min(1.0))
 }
 
-/// The smallest slack δ′ at which advanced composition of pure parts (ε, count) reaches ε′ = e.
+/// A slack δ′ at which advanced composition of pure parts (ε, count) is at most e: an upper bound on the
+/// smallest one.
 pub(super) fn advanced_delta(parts: impl Iterator<Item = (f64, u64)>, e: f64) -> f64 {
     let (mean, squares) = moments(parts);
     let room = e - mean * (1.0 + 1e-12);

@@ -218,7 +218,7 @@ pub struct ServerSum {
 
 impl std::fmt::Debug for ServerSum {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Adding({} coordinates, withheld)", self.sum.len())
+        write!(f, "ServerSum({} coordinates, withheld)", self.sum.len())
     }
 }
 

@@ -82,7 +82,7 @@ pub enum NoiseError {
     #[error("no candidates to choose from: at least one is needed")]
     NoCandidates,
     /// A choice among more candidates than are accepted.
-    #[error("{candidates} candidates to choose from: at most 4294967295 are accepted")]
+    #[error("{candidates} candidates to choose from: fewer are accepted")]
     TooManyCandidates {
         /// The number of candidates.
         candidates: usize,

@@ -84,7 +84,7 @@ impl Huberized<'_> {
         (longest * sums.into_iter().fold(0.0, f64::max)).max(f64::MIN_POSITIVE) * (1.0 + 1e-9)
     }
 
-    /// Returns a point whose gap is at most `wanted`, or an error with the number of steps that were
+    /// Returns a point whose gap is at most `target`, or an error with the number of steps that were
     /// not enough.
     pub fn minimise(&self, target: f64, limit: u32) -> Result<Minimiser, SolveError> {
         WIDTH.check(self.width)?;

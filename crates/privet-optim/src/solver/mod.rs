@@ -10,7 +10,7 @@
 //! - `newton`, `lbfgs`, `newton_cg`: computation of directions.
 //! - `penalty`: ℓ1, elastic net, groups, box, ball and simplex: proximal maps, smallest subgradients.
 //! - `proximal`: the loop with a penalty; `model`, `active`: its Newton steps.
-//! - `outside`: any other optimiser; its answer is checked and polished.
+//! - `external`: any other optimiser; its answer is checked and polished.
 //!
 //! F is λ-strongly convex with λ > 0, so the tolerance can always be met; [`minimise`] refuses
 //! tolerances finer than double-double arithmetic resolves. That refusal depends on the records (their
