@@ -59,6 +59,7 @@ pub(super) struct Hats {
     /// Knots, rising, in [0, 1].
     knots: Vec<f64>,
     cyclic: bool,
+    even: bool,
     pub(super) weight: f64,
 }
 
@@ -79,7 +80,13 @@ impl Hats {
                 (0..count).map(|place| place as f64 / steps as f64).collect()
             }
         };
-        Self { coordinate, low, high, knots, cyclic: facts.cyclic, weight: facts.weight }
+        let even = facts.knots == Knots::Even;
+        Self { coordinate, low, high, knots, cyclic: facts.cyclic, even, weight: facts.weight }
+    }
+
+    /// True if the knots are evenly spaced from bound to bound, and the weight is 1.
+    pub(super) fn is_even(&self) -> bool {
+        !self.cyclic && self.weight == 1.0 && self.even
     }
 
     pub(super) fn count(&self) -> u32 {

@@ -16,6 +16,7 @@
 mod column;
 mod fourier;
 mod hats;
+mod levels;
 mod lookup;
 mod numbers;
 mod one_row;
@@ -26,6 +27,7 @@ mod recipe;
 mod row;
 
 pub use column::{Cell, UnknownIn};
+pub use levels::Levels;
 pub use numbers::{EncodedNumbers, NumberRows, NumbersError};
 pub use parts::{Axis, AxisKind, Level, Part};
 pub use recipe::{

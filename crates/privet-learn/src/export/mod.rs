@@ -19,7 +19,6 @@ pub use onnx::{network, onnx};
 pub use sql::{LARGEST_QUERY, sql};
 
 use crate::error::LearnError;
-use crate::linear::gd::LOGISTIC_SLOPE;
 use crate::linear::learners::Scores;
 use crate::linear::model::Model;
 use privet_data::centre::Centre;
@@ -64,8 +63,10 @@ impl Factor {
     }
 }
 
-/// Centre that is subtracted from rows.
+/// Centre that is subtracted from rows, or the length that scores are divided by: ‖x − m‖², or ⟨x, q⟩.
 struct Centred {
+    /// True if ‖x‖² is a part of the squared length, as it is with a centre.
+    of_own: bool,
     /// Centre, m.
     mean: Vec<f64>,
     /// Squared norm of the centre, ‖m‖².
@@ -126,6 +127,7 @@ impl Scorer {
         let centre = weights.centre.as_ref().map(|mean| {
             let centre = Centre::new(mean, encoding.l2_radius());
             Centred {
+                of_own: true,
                 squares: centre.mean().iter().map(|x| x * x).sum(),
                 along: centre.along(&weights.weights),
                 radius: encoding.l2_radius(),
@@ -133,6 +135,16 @@ impl Scorer {
                 mean: centre.mean().to_vec(),
             }
         });
+        // ⟨x, q⟩ is −2⟨x, m⟩ with m = −q/2, without ‖x‖² and ‖m‖².
+        let divided = weights.length.as_ref().map(|length| Centred {
+            of_own: false,
+            squares: 0.0,
+            along: vec![0.0; weights.weights.len()],
+            radius: 1.0,
+            shortest: length.least,
+            mean: length.squares.iter().map(|x| -x / 2.0).collect(),
+        });
+        let centre = centre.or(divided);
         let factor = match centre.is_some() && schema.clip().rows == Rows::Fill {
             true => Factor::To(schema.clip().radius),
             false => Factor::of(&recipe)?,
@@ -151,7 +163,7 @@ impl Scorer {
                         Scores::Separate => Probabilities::Sigmoid,
                         Scores::ClippedJoint if weights.weights.len() > 1 => Probabilities::Softmax,
                         Scores::Clipped | Scores::ClippedJoint => {
-                            Probabilities::Clipped(LOGISTIC_SLOPE)
+                            Probabilities::Clipped(model.method().logistic_slope())
                         }
                     });
                 Outcome::Classes { names: names.clone(), chances }

@@ -368,9 +368,14 @@ impl Graph {
             let own = self.node_with("Gather", &[&products, &mine], &axis);
             let along = self.node_with("Gather", &[&products, &last], &axis);
             let square = self.node("Mul", &[&factor, &factor]);
-            let length = self.node("Mul", &[&squares, &square]);
-            let twice = self.times(&along, 2.0);
-            let length = self.node("Sub", &[&length, &twice]);
+            let twice = self.times(&along, -2.0);
+            let length = match centre.of_own {
+                true => {
+                    let own = self.node("Mul", &[&squares, &square]);
+                    self.node("Add", &[&own, &twice])
+                }
+                false => twice,
+            };
             let length = self.plus(&length, centre.squares);
             let least = self.number(centre.shortest * centre.shortest);
             let length = self.node("Max", &[&length, &least]);

@@ -21,11 +21,14 @@
 //!    steps to choose.
 //! 4. **Centred.** [`crate::linear::centred_gd`] in place of gd if δ > 0: for images of several classes
 //!    with the logistic loss, since their rows all have much the same direction; and for tables of
-//!    classes from **e = 1,000** on (and three times the columns, fewer columns than half the rows),
+//!    classes from **e = 450** on (and three times the columns, fewer columns than half the rows),
 //!    with a constant 1 and rows that are not scaled up before they are centred. Columns that are mostly
 //!    one value then take nothing of a row's norm. Not with `scores = sum`.
-//!
-//! 5. **Few passes.** Beyond 2²⁰ rows [`crate::linear::amp`] in place of gd or centred-gd, for one
+//! 5. **Placed.** [`crate::linear::placed_gd`] in place of centred-gd for two classes and the logistic
+//!    loss, if numbers are open and all other columns are categories: knots are then placed where
+//!    records are. From the same e on, and from **12 rows a feature** on, features of placed knots
+//!    included; not where pairs of rule 1 apply, among parties, or with bought intervals.
+//! 6. **Few passes.** Beyond 2²⁰ rows [`crate::linear::amp`] in place of gd or centred-gd, for one
 //!    linear problem of at most 512 columns and δ > 0, if its predicted excess risk is no larger, or
 //!    below 0.03: noise is then so small beside the losses that the number of passes decides, and amp
 //!    takes some ten instead of 80 to 300. gd lacks steps there: from some 10⁵ of its time on it would
@@ -50,9 +53,10 @@ use crate::linear::amp::Amp;
 use crate::linear::centred_gd::CentredGd;
 use crate::linear::curvature::{INTERVALS_SETTING, Intervals};
 use crate::linear::facts::Facts;
+use crate::linear::features::{GRID, Layout};
 use crate::linear::gd::Gd;
 use crate::linear::learners::{LearnerFacts, Method, Scores};
-use crate::linear::{gd, predicted};
+use crate::linear::{gd, placed_gd, predicted};
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers, NOT_PRINTED};
 use crate::release::registry::Info;
@@ -61,7 +65,7 @@ use crate::release::settings::settings;
 use crate::{LearnError, Request};
 use privet_core::Relation;
 use privet_data::Schema;
-use privet_data::encode::Encoding;
+use privet_data::encode::{Encoding, Levels};
 use privet_data::schema::{Rows, Unfolding};
 use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
@@ -117,7 +121,9 @@ const HATS_FROM: f64 = 100.0;
 /// norm.
 const CONSTANT: f64 = 0.5;
 /// The e from which centring pays, and as a multiple of the columns.
-const CENTRED_FROM: (f64, f64) = (1000.0, 3.0);
+const CENTRED_FROM: (f64, f64) = (450.0, 3.0);
+/// The least rows of each feature, for knots to be placed: a copy of every number makes a table wider.
+const PLACED_ROWS: f64 = 12.0;
 /// The constant column of centred rows, which have no other.
 const CENTRED_CONSTANT: f64 = 1.0;
 /// The e from which pairs of numbers pay.
@@ -131,7 +137,7 @@ const LARGE: (u64, usize, f64) = (1 << 20, 512, 0.03);
 const PAIR_HATS: (f64, f64) = (3.0, 8.0);
 
 /// The effective size e of a table.
-fn worth(rows: u64, epsilon: f64, relation: Relation, classes: usize) -> f64 {
+pub(super) fn worth(rows: u64, epsilon: f64, relation: Relation, classes: usize) -> f64 {
     let beyond = classes.saturating_sub(1).max(1) as f64;
     2.0 * rows as f64 * epsilon / (relation.records() * beyond)
 }
@@ -140,6 +146,45 @@ fn worth(rows: u64, epsilon: f64, relation: Relation, classes: usize) -> f64 {
 fn centred_pays(rows: u64, columns: usize, worth: f64) -> bool {
     let (columns, (from, times)) = (columns as f64, CENTRED_FROM);
     2.0 * columns < rows as f64 && worth >= from.max(times * columns)
+}
+
+/// The schema with every open number at levels, for [`crate::linear::placed_gd`].
+pub(crate) fn levels(schema: &Schema) -> Schema {
+    let bias = CENTRED_CONSTANT;
+    schema.unfolded(&Unfolding { hats: GRID, pair_hats: 0, bias, rows: Rows::Clip, whole: true })
+}
+
+/// True if knots are placed for a table of these levels: enough rows for its features, of which it has
+/// some at placed knots.
+fn placing_pays(rows: u64, levels: &[Levels], worth: f64) -> bool {
+    let Some(layout) = Layout::of(levels, placed_gd::knots(worth), CENTRED_CONSTANT) else {
+        return false;
+    };
+    let features = layout.features() as f64;
+    let (from, times) = CENTRED_FROM;
+    let enough = rows as f64 >= PLACED_ROWS * features && worth >= from.max(times * features);
+    layout.numbers() > 0 && enough
+}
+
+/// The schema of a table whose knots are placed, if they are.
+fn placed(request: &Request, worth: f64) -> Option<Schema> {
+    let classes = request.schema.classes().map_or(0, <[_]>::len);
+    let options = match request.task.method {
+        Method::Auto(options) => options,
+        _ => return None,
+    };
+    let covered = classes == 2
+        && request.task.loss == Loss::Logistic
+        && request.among.is_none()
+        && options.scores != Some(Scoring::Sum)
+        && options.intervals != Some(Intervals::Bought);
+    if !covered || request.schema.open_count() == 0 {
+        return None;
+    }
+    let schema = levels(&request.schema);
+    let encoding = Encoding::new(&schema);
+    let levels = encoding.levels().filter(|_| encoding.is_whole())?;
+    placing_pays(request.rows, &levels, worth).then_some(schema)
 }
 
 /// The schema with every open choice decided.
@@ -156,14 +201,18 @@ pub(crate) fn encoding(request: &Request) -> Schema {
     let relation = Relation::new(request.neighbours, schema.unit());
     let (epsilon, classes) =
         (request.budget.map_or(0.0, |budget| budget.epsilon()), schema.classes());
+    let whole_worth = worth(request.rows, epsilon, relation, 2);
     let worth = worth(request.rows, epsilon, relation, classes.map_or(0, <[_]>::len));
     let numbers = schema.open_count();
+    let paired = worth >= PAIRS_FROM && (2..=PAIRED).contains(&numbers);
+    if !paired && let Some(schema) = placed(request, worth) {
+        return schema;
+    }
     let wanted = worth.powf(1.0 / 6.0).round().clamp(HATS.0, HATS.1);
     let hats = match wanted as u32 {
         hats if worth < HATS_FROM || f64::from(hats) * numbers as f64 > worth => 0,
         hats => hats,
     };
-    let paired = worth >= PAIRS_FROM && (2..=PAIRED).contains(&numbers);
     let pair_hats = match paired {
         true => worth.powf(1.0 / 7.0).round().clamp(PAIR_HATS.0, PAIR_HATS.1) as u32,
         false => 0,
@@ -173,7 +222,7 @@ pub(crate) fn encoding(request: &Request) -> Schema {
     let sum = matches!(request.task.method, Method::Auto(Auto { scores: Some(Scoring::Sum), .. }));
     if !request.task.loss.needs_classes()
         || sum
-        || !centred_pays(request.rows, Encoding::new(&filled).width(), worth)
+        || !centred_pays(request.rows, Encoding::new(&filled).width(), whole_worth)
     {
         return filled;
     }
@@ -189,7 +238,7 @@ fn wide(facts: &Facts) -> bool {
     2.0 * columns >= facts.rows as f64 && 2.0 * facts.entries >= columns
 }
 
-/// Rule 5, if it applies: `excess` is the predicted excess risk of the learner of rules 3 and 4.
+/// Rule 6, if it applies: `excess` is the predicted excess risk of the learner of rules 3 and 4.
 fn few_passes(
     facts: &Facts,
     budget: &Allowance<'_>,
@@ -215,8 +264,7 @@ pub(crate) fn plan(
     calibration: Calibration,
     options: &Auto,
 ) -> Result<Decision, LearnError> {
-    let classes = if facts.problems > 1 { facts.problems as usize } else { 2 };
-    let worth = worth(facts.rows, budget.epsilon(), facts.relation(), classes);
+    let worth = worth(facts.rows, budget.epsilon(), facts.relation(), 2);
     let pays = facts.whole && centred_pays(facts.rows, facts.columns, worth);
     let table = pays && facts.loss.needs_classes() && options.scores != Some(Scoring::Sum);
     let intervals = options.intervals;
@@ -227,6 +275,11 @@ pub(crate) fn plan(
         false if table => centred,
         false => Method::Gd(Gd { intervals, ..Default::default() }),
     };
+    let sum = options.scores == Some(Scoring::Sum) || intervals == Some(Intervals::Bought);
+    let covered = !budget.is_pure() && facts.problems == 1 && facts.loss == Loss::Logistic && !sum;
+    if covered && !facts.shared && placing_pays(facts.rows, &facts.levels, worth) {
+        return Method::PlacedGd(Default::default()).plan(facts, budget, calibration);
+    }
     let dense = first.plan(facts, budget, calibration)?;
     if matches!(facts.loss, Loss::Squared { .. }) {
         return Method::Ssp(Default::default()).plan(facts, budget, calibration).or(Ok(dense));

@@ -135,17 +135,17 @@ const DEFAULT_SHARE: f64 = 0.03;
 const DEFAULT_SLOPE: f64 = 0.4;
 /// Largest number of steps of the rule, for tables of so many columns: of very many, as pairs of numbers
 /// make them, some are so rare that no step size makes up for steps.
-fn most(columns: usize) -> f64 {
+pub(super) fn most(columns: usize) -> f64 {
     80.0 + (0.22 * (columns as f64 - 500.0)).clamp(0.0, gd::MOST - 80.0)
 }
 /// The largest step size of a column, as a multiple of η.
-const FASTEST: f64 = 10.0;
+pub(super) const FASTEST: f64 = 10.0;
 /// The part of the largest variance added to each column's, which limits a rare column's step size.
 const RARE: f64 = 0.01;
 /// Upper bound on the increase of the sum of all variances by step sizes, as far as the mean shows them:
 /// short of 4/3, since a descent has ¾ of the largest stable step size. It proves nothing: columns may
 /// vary less than their bound, and several together.
-const SLACK: f64 = 1.3;
+pub(super) const SLACK: f64 = 1.3;
 /// The rule's B·R, for images.
 const EXPECTED_NORM: f64 = 45.0;
 
@@ -552,34 +552,55 @@ impl Walk for Stages {
 }
 
 impl Start {
-    /// The step sizes of the columns by the rule of the module, as multiples of η; empty if all are 1.
     fn rates(&self, mean: &[f64]) -> Vec<f64> {
-        if self.fastest <= 1.0 || self.ranges.len() != mean.len() {
-            return Vec::new();
-        }
-        let spread = |((low, high), m): (&(f64, f64), &f64)| ((high - m) * (m - low)).max(0.0);
-        let mut spreads: Vec<f64> = self.ranges.iter().zip(mean).map(spread).collect();
-        if self.bias
-            && let (Some(own), Some((low, high))) = (spreads.last_mut(), self.ranges.last())
-        {
-            *own = (low * low).max(high * high);
-        }
-        let (widest, all) =
-            spreads.iter().fold((0.0_f64, 0.0), |(most, sum), q| (most.max(*q), sum + q));
-        if !(widest > 0.0 && all.is_finite()) {
-            return Vec::new();
-        }
-        let rate = |q: &f64| ((1.0 + RARE) / (q / widest + RARE)).sqrt().min(self.fastest);
-        let rates: Vec<f64> = spreads.iter().map(rate).collect();
-        let together: f64 = rates.iter().zip(&spreads).map(|(rate, q)| rate * q).sum();
-        let kept = (SLACK * all / together).min(1.0);
-        rates.iter().map(|rate| rate * kept).collect()
+        rates(&self.ranges, mean, self.bias, self.fastest)
     }
 
-    /// The mean m from a noisy −Σx: shrunk by the known scale of its noise, within R, and without the
-    /// constant column.
     fn mean(&self, sum: &[f64]) -> Vec<f64> {
-        let mut mean: Vec<f64> = sum.iter().map(|x| -x / self.rows).collect();
+        let Self { rows, radius, noise_scale, bias, .. } = *self;
+        Shrunk { rows, radius, noise_scale, bias }.mean(sum.iter().map(|x| -x))
+    }
+}
+
+/// The step sizes of the columns by the rule of the module, as multiples of η; empty if all are 1.
+pub(super) fn rates(ranges: &[(f64, f64)], mean: &[f64], bias: bool, fastest: f64) -> Vec<f64> {
+    if fastest <= 1.0 || ranges.len() != mean.len() {
+        return Vec::new();
+    }
+    let spread = |((low, high), m): (&(f64, f64), &f64)| ((high - m) * (m - low)).max(0.0);
+    let mut spreads: Vec<f64> = ranges.iter().zip(mean).map(spread).collect();
+    if bias && let (Some(own), Some((low, high))) = (spreads.last_mut(), ranges.last()) {
+        *own = (low * low).max(high * high);
+    }
+    let (widest, all) =
+        spreads.iter().fold((0.0_f64, 0.0), |(most, sum), q| (most.max(*q), sum + q));
+    if !(widest > 0.0 && all.is_finite()) {
+        return Vec::new();
+    }
+    let rate = |q: &f64| ((1.0 + RARE) / (q / widest + RARE)).sqrt().min(fastest);
+    let rates: Vec<f64> = spreads.iter().map(rate).collect();
+    let together: f64 = rates.iter().zip(&spreads).map(|(rate, q)| rate * q).sum();
+    let kept = (SLACK * all / together).min(1.0);
+    rates.iter().map(|rate| rate * kept).collect()
+}
+
+/// What a noisy sum of rows is made a mean with: public numbers.
+pub(super) struct Shrunk {
+    /// The declared number of rows n.
+    pub rows: f64,
+    /// The norm R of rows.
+    pub radius: f64,
+    /// The noise scale of the sum.
+    pub noise_scale: f64,
+    /// True if the last column is the constant one.
+    pub bias: bool,
+}
+
+impl Shrunk {
+    /// The mean m from a noisy Σx: shrunk by the known scale of its noise, within R, and without the
+    /// constant column.
+    pub(super) fn mean(&self, sum: impl Iterator<Item = f64>) -> Vec<f64> {
+        let mut mean: Vec<f64> = sum.map(|x| x / self.rows).collect();
         if self.bias
             && let Some(constant) = mean.last_mut()
         {

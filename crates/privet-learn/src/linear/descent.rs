@@ -92,6 +92,14 @@ impl Descent {
         self.rates = rates;
     }
 
+    /// Moves the point to begin at, before the first answer; a point of another length is left out.
+    pub(super) fn start_at(&mut self, point: Vec<f64>) {
+        if self.heard == 0 && point.len() == self.point.len() {
+            self.point = point;
+            keep_within(&mut self.point, self.schedule.ball);
+        }
+    }
+
     fn step(&mut self, answer: &[f64]) {
         let Schedule { rate, momentum, ridge, ball, .. } = self.schedule;
         let shrink = 1.0 / (1.0 + rate * ridge);

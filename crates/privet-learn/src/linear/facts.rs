@@ -3,7 +3,7 @@
 use crate::release::request::ROWS;
 use crate::{LearnError, Request};
 use privet_core::{Neighbours, Relation, Unit};
-use privet_data::encode::Encoding;
+use privet_data::encode::{Encoding, Levels};
 use privet_data::schema::{Norm, TargetKind};
 use privet_dp::account::{Event, LossShape, Sign};
 use privet_optim::loss::Loss;
@@ -49,6 +49,9 @@ pub struct Facts {
     /// The range of each entry of a row, where rows are whole and have columns ([`Encoding::ranges`]);
     /// else empty.
     pub ranges: Vec<(f64, f64)>,
+    /// The levels of its columns, where rows are whole and all columns are levels ([`Encoding::levels`]);
+    /// else empty.
+    pub levels: Vec<Levels>,
     /// The factor of the released noise over the noise charged: 1, or √(k/t) among parties whose servers
     /// each draw their own ([`privet_dp::mechanism::shares`]).
     pub widening: f64,
@@ -133,6 +136,10 @@ impl Facts {
             whole: encoding.is_whole(),
             ranges: match encoding.is_whole() && encoding.features() == 0 {
                 true => encoding.ranges(),
+                false => Vec::new(),
+            },
+            levels: match encoding.is_whole() {
+                true => encoding.levels().unwrap_or_default(),
                 false => Vec::new(),
             },
             widening: request.among.map_or(1.0, |among| among.widening()),

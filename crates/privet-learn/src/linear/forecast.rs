@@ -67,9 +67,10 @@ const SIGNAL: f64 = 0.8;
 type Fitted = (&'static str, f64, f64, f64);
 
 /// Constants for classes.
-const CLASSES: [Fitted; 13] = [
+const CLASSES: [Fitted; 14] = [
     ("gd", 6.65, 0.875, 0.8),
     ("centred-gd", 6.65, 0.875, 0.8),
+    ("placed-gd", 6.65, 0.875, 0.8),
     ("sgd", 5.7, 0.75, 0.7),
     ("amp", 10.3, 0.75, 1.0),
     ("objective", 10.3, 0.75, 1.0),

@@ -66,6 +66,8 @@ registry! {
     Gd(linear::gd::Gd) = linear::gd::INFO, linear::gd::plan;
     /// The same on rows less their noisy mean.
     CentredGd(linear::centred_gd::CentredGd) = linear::centred_gd::INFO, linear::centred_gd::plan;
+    /// The same with knots where records are.
+    PlacedGd(linear::placed_gd::PlacedGd) = linear::placed_gd::INFO, linear::placed_gd::plan;
     /// Noisy gradient descent on a random sample of the records at each step.
     Sgd(linear::sgd::Sgd) = linear::sgd::INFO, linear::sgd::plan;
     /// Permutation descent, noise on the result.
@@ -102,6 +104,14 @@ impl Method {
         let requested = RequestFacts { relation, pure: allowance.is_pure(), calibration, problems };
         self.info().covers.check(self.name(), requested)?;
         self.dispatched(facts, allowance, calibration)
+    }
+
+    /// The bound S to which it clips the derivatives of the logistic loss, of those that clip them.
+    pub(crate) fn logistic_slope(&self) -> f64 {
+        match self {
+            Self::PlacedGd(_) => linear::placed_gd::SLOPE,
+            _ => linear::gd::LOGISTIC_SLOPE,
+        }
     }
 
     /// True if it estimates the curvature privately, for intervals of its weights.

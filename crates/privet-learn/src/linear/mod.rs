@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`gd`] | noisy gradient descent, `--method gd` |
 //! | [`centred_gd`] | the same on rows less their noisy mean, `--method centred-gd` |
+//! | [`placed_gd`] | the same with knots where records are, `--method placed-gd` |
 //! | [`sgd`] | the same on a random sample of the records at each step, `--method sgd` |
 //! | [`psgd`] | permutation descent, noise on the result, `--method psgd` |
 //! | [`psgd_strong`] | the same with a ridge, `--method psgd-strong` |
@@ -52,6 +53,7 @@ mod distillation;
 pub mod dp_ight;
 pub mod dpsl_kt;
 pub(crate) mod facts;
+mod features;
 pub mod forecast;
 pub mod frank_wolfe;
 mod gain;
@@ -66,6 +68,8 @@ mod party_share;
 mod peeled;
 pub mod penalty;
 pub mod permutation;
+pub mod placed_gd;
+mod placement;
 pub(crate) mod predicted;
 pub(crate) mod problems;
 pub mod psgd;
@@ -151,6 +155,7 @@ impl Task for Erm {
     fn encoding(request: &Request) -> Schema {
         match request.task.method {
             Method::Auto(_) => auto::encoding(request),
+            Method::PlacedGd(_) => auto::levels(&request.schema),
             _ => request.schema.linear(),
         }
     }
@@ -203,7 +208,10 @@ impl Task for Erm {
             _ => 1,
         };
         let centred = matches!(request.task.method, Method::CentredGd(_));
+        let placed = matches!(request.task.method, Method::PlacedGd(_));
         let fits = found.weights.len() == problems
+            && found.length.is_some() == placed
+            && found.length.iter().all(|length| length.fits(encoding.width()))
             && found.centre.is_some() == centred
             && found.centre.iter().all(|mean| mean.len() == encoding.width())
             && found.centre.iter().flatten().all(|x| x.is_finite())

@@ -32,6 +32,38 @@ pub struct LinearWeights {
     /// noisy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
+    /// The length that every row's score is divided by ([`crate::linear::placed_gd`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub length: Option<RowLength>,
+}
+
+/// The length of a row, which divides its score: max(√max(⟨x, q⟩, 0), `least`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowLength {
+    /// The knots placed for each number, on its grid of [`crate::linear::placed_gd`].
+    pub knots: Vec<Vec<u16>>,
+    /// The vector q of squared lengths, an entry per encoded column.
+    pub squares: Vec<f64>,
+    /// The least length.
+    pub least: f64,
+}
+
+impl RowLength {
+    /// True if it is of so many columns, and of finite numbers.
+    fn fits_numbers(&self, columns: usize) -> bool {
+        self.squares.len() == columns && self.squares.iter().all(|x| x.is_finite())
+    }
+
+    /// True if it can divide the scores of rows of so many columns.
+    pub(crate) fn fits(&self, columns: usize) -> bool {
+        self.fits_numbers(columns) && self.least > 0.0 && self.least.is_finite()
+    }
+
+    /// The length of a row, from ⟨x, q⟩.
+    pub(crate) fn of(&self, square: f64) -> f64 {
+        square.max(0.0).sqrt().max(self.least)
+    }
 }
 
 /// The effect of noise on the weights: for `ssp`, M is the noisy, filtered inverse of Σxxᵀ that the
@@ -78,7 +110,7 @@ pub type Model = Released<Erm>;
 impl LinearWeights {
     /// Weights without centre and spread, a row per problem.
     pub fn of(weights: Vec<Vec<f64>>) -> Self {
-        Self { weights, centre: None, spread: None }
+        Self { weights, centre: None, spread: None, length: None }
     }
 }
 
@@ -86,7 +118,8 @@ impl Artefact for LinearWeights {
     const KIND: &'static str = "linear";
 
     fn numbers(&self) -> Vec<f64> {
-        self.weights.iter().chain(&self.centre).flatten().copied().collect()
+        let length = self.length.iter().map(|length| &length.squares);
+        self.weights.iter().chain(&self.centre).chain(length).flatten().copied().collect()
     }
 }
 
@@ -174,9 +207,11 @@ impl Model {
             }
             return scores;
         }
+        let length = self.weights().length.as_ref();
         for row in 0..features.rows() {
+            let divisor = length.map_or(1.0, |length| length.of(dot(features, row, &length.squares)));
             for weights in &self.weights().weights {
-                scores.push(dot(features, row, weights));
+                scores.push(dot(features, row, weights) / divisor);
             }
         }
         scores
@@ -185,10 +220,13 @@ impl Model {
     /// The rows whose products with the weights are the scores, entries innermost.
     pub fn scored_rows(&self, features: &Matrix) -> Vec<f64> {
         let Some(mean) = self.weights().centre.as_ref() else {
-            return (0..features.rows())
-                .flat_map(|row| features.dense_row(row))
-                .map(f64::from)
-                .collect();
+            let length = self.weights().length.as_ref();
+            let row = |row: usize| {
+                let divisor =
+                    length.map_or(1.0, |length| length.of(dot(features, row, &length.squares)));
+                features.dense_row(row).into_iter().map(move |x| f64::from(x) / divisor)
+            };
+            return (0..features.rows()).flat_map(row).collect();
         };
         let schema = &self.request().schema;
         let filled = (schema.clip().rows == Rows::Fill).then(|| filled(features, schema.clip()));
@@ -234,11 +272,12 @@ impl Model {
         }
         let (scores, problems) = (self.scores(features), self.weights().weights.len());
         let kind = self.request().scores();
+        let slope = self.method().logistic_slope();
         let (jointly, slopes_clipped) = (kind == Scores::ClippedJoint, kind != Scores::Separate);
         let sigmoid = |score: f64| 1.0 / (1.0 + (-score).exp());
         // e^z = p/(S(1 − p)) − 1 for p > ½ ([`crate::linear::gd`]), so that 1 − p = 1/(1 + S(1 + e^z)).
         let clipped = |score: f64| {
-            let odds = crate::linear::gd::LOGISTIC_SLOPE * (1.0 + score.abs().exp());
+            let odds = slope * (1.0 + score.abs().exp());
             // Where clipping leaves ½ on both sides, the predicted class is still the likelier one.
             let even = if score == 0.0 { 0.5 } else { 0.5 - f64::EPSILON };
             let wrong = (1.0 / (1.0 + odds)).min(even);
@@ -270,6 +309,7 @@ impl Model {
 pub(crate) struct RowScores<'a> {
     weights: &'a [Vec<f64>],
     centre: Option<(Centre, Vec<f64>)>,
+    length: Option<&'a RowLength>,
 }
 
 impl<'a> RowScores<'a> {
@@ -280,14 +320,18 @@ impl<'a> RowScores<'a> {
             let taken = centre.along(&model.weights);
             (centre, taken)
         });
-        Self { weights: &model.weights, centre }
+        Self { weights: &model.weights, centre, length: model.length.as_ref() }
     }
 
     /// A score for each problem.
     pub(crate) fn of(&self, features: &Matrix, row: usize) -> Vec<f64> {
         match &self.centre {
             Some((centre, taken)) => centre.scores(&features.entries(row), self.weights, taken),
-            None => self.weights.iter().map(|weights| dot(features, row, weights)).collect(),
+            None => {
+                let divisor =
+                    self.length.map_or(1.0, |length| length.of(dot(features, row, &length.squares)));
+                self.weights.iter().map(|weights| dot(features, row, weights) / divisor).collect()
+            }
         }
     }
 }

@@ -7,7 +7,7 @@
 use crate::LearnError;
 use privet_dp::gate::{GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{ExactCounts, Gaussian, Laplace};
-use privet_optim::sum::{Exact, ExactAnswer, Recentring, Records};
+use privet_optim::sum::{Exact, ExactAnswer, LinearImage, Recentring, Records};
 
 /// The noise on a sum; its sensitivity must be that of all queries together.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,12 +28,14 @@ pub struct Queries {
     pub unit: f64,
     /// Subtracted from each answer before the noise.
     pub recentring: Option<Recentring>,
+    /// The image of the answers that is noised in their place, where they are not recentred.
+    pub image: Option<LinearImage>,
 }
 
 impl Queries {
     /// With nothing subtracted from the answers.
     pub fn of(each: Vec<Exact>, unit: f64) -> Self {
-        Self { each, unit, recentring: None }
+        Self { each, unit, recentring: None, image: None }
     }
 }
 
@@ -62,6 +64,10 @@ impl Here<'_> {
         for (records, query) in self.0.iter().zip(&questions.each) {
             let ExactAnswer::Units(sum) = records.exact(query).ok()? else { return None };
             counts.extend(sum.into_units()?);
+        }
+        if let Some(image) = &questions.image {
+            let unit = questions.unit / 2_f64.powi(image.bits as i32);
+            return Some(ExactCounts { counts: image.of(&counts)?, unit });
         }
         let Some(recentring) = &questions.recentring else {
             return Some(ExactCounts { counts, unit: questions.unit });

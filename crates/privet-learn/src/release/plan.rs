@@ -482,6 +482,15 @@ impl<T: Task> Plan<T> {
         own.or_else(|| Some(vec![self.weight_noise()?; columns]))
     }
 
+    /// Upper bound on the standard deviation of the noise in a weighted sum of this release's numbers, by
+    /// their indices, where they share their noise; `None` where [`Self::weight_noises`] says it.
+    pub fn sum_noise(&self, found: &T::Artefact, sum: &[(u32, f64)]) -> Option<f64> {
+        match &self.work {
+            Work::Private(procedure) => procedure.sum_noise(&self.facts, found, sum),
+            Work::Plain(_) => None,
+        }
+    }
+
     /// The distribution of the noise in each released weight; `None` where nothing is known.
     pub fn weight_laws(&self, found: &T::Artefact) -> Option<WeightNoise> {
         match &self.work {

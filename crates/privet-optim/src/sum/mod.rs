@@ -11,7 +11,7 @@
 //! and merges two partial sums. Floating-point sums count the roundings between any term and the result
 //! ([`GradientSum::depth`]), for any order that a back end uses, so that a certificate can bound their
 //! error. Sums that are released must not depend on the order at all: [`ExactGradient`],
-//! [`SoftmaxGradient`], [`ExactGram`], [`ExactCurvature`], [`Described`].
+//! [`SoftmaxGradient`], [`ExactGram`], [`ExactCurvature`], [`LevelGradient`], [`Described`].
 
 mod block;
 mod carried;
@@ -22,6 +22,7 @@ mod exact;
 mod gradient;
 mod gram;
 mod hessian;
+mod levels;
 mod memory;
 mod message;
 mod occupied;
@@ -43,6 +44,7 @@ pub use exact::{ExactGradient, ExactSum};
 pub use gradient::{Gradient, GradientSum, LossAndGradient, PreciseGradient, PreciseSum};
 pub use gram::ExactGram;
 pub use hessian::{Hessian, HessianDiagonal, HessianVector};
+pub use levels::{LevelCounts, LevelGradient, LevelRows, LinearImage, Run, Runs, STRETCH};
 pub use memory::InMemory;
 pub use message::RemoteQuery;
 pub use occupied::Occupied;

@@ -8,7 +8,8 @@
 
 use super::{
     Carried, Count, Described, ExactCurvature, ExactGradient, ExactGram, ExactSum, Gradient,
-    GradientSum, Hessian, HessianDiagonal, HessianVector, LossAndGradient, Occupied,
+    GradientSum, Hessian, HessianDiagonal, HessianVector, LevelCounts, LevelGradient,
+    LossAndGradient, Occupied,
     PreciseGradient, PreciseSum, Records, RecordsError, SoftmaxGradient, Statistic,
 };
 use privet_data::Target;
@@ -164,6 +165,10 @@ questions! {
     Curvature(ExactCurvature) => Units;
     /// The number of records in each cell.
     Occupied(Occupied) => Units;
+    /// The number of records at each level.
+    LevelCounts(LevelCounts) => Units;
+    /// Gradient over rows of levels.
+    LevelGradient(LevelGradient) => Units;
     /// The description of a table.
     Described(Described) => Units;
     /// The number of records.

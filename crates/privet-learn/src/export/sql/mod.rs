@@ -202,10 +202,9 @@ impl Query<'_> {
         let score = |problem: usize| match &scorer.centre {
             None => format!("privet_f * privet_s{problem} AS privet_score{problem}"),
             Some(centre) => {
-                let square = format!(
-                    "(privet_f * privet_f * privet_q - 2e0 * privet_f * privet_a + {})",
-                    number(centre.squares)
-                );
+                let own = if centre.of_own { "privet_f * privet_f * privet_q - " } else { "-" };
+                let square =
+                    format!("({own}2e0 * privet_f * privet_a + {})", number(centre.squares));
                 let own =
                     format!("(privet_f * privet_s{problem} - {})", number(centre.along[problem]));
                 format!(

@@ -33,6 +33,11 @@ impl Functional {
         self.0.iter().map(|(at, value)| value * weights[*at as usize]).sum()
     }
 
+    /// Its columns with their coefficients.
+    pub(super) fn entries(&self) -> Vec<(u32, f64)> {
+        self.0.iter().map(|(at, value)| (*at, *value)).collect()
+    }
+
     /// The Euclidean norm of its coefficients, each times the entry of its column.
     pub(super) fn length(&self, columns: &[f64]) -> f64 {
         self.0.iter().map(|(at, value)| (value * columns[*at as usize]).powi(2)).sum::<f64>().sqrt()

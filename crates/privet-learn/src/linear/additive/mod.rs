@@ -120,8 +120,11 @@ impl Model {
     pub fn shapes(&self) -> Shapes {
         let columns = Encoding::new(&self.request().schema).width();
         let plan = crate::plan(self.request()).ok();
-        let noise = plan.and_then(|plan| plan.weight_noises(self.weights(), columns));
-        Shapes::of(self.request(), self.weights(), noise.as_deref())
+        let each = plan.as_ref().and_then(|plan| plan.weight_noises(self.weights(), columns));
+        Shapes::under(self.request(), self.weights(), &|sum| {
+            let shared = plan.as_ref().and_then(|plan| plan.sum_noise(self.weights(), &sum.entries()));
+            shared.or_else(|| Some(sum.length(each.as_deref()?)))
+        })
     }
 }
 
@@ -130,6 +133,15 @@ impl Shapes {
     /// standard deviation of the noise in the weights of each column, as [`crate::Plan::weight_noises`]
     /// does.
     pub fn of(request: &Request<Erm>, weights: &LinearWeights, noise: Option<&[f64]>) -> Self {
+        Self::under(request, weights, &|sum| Some(sum.length(noise?)))
+    }
+
+    /// The same with a bound on the noise in any weighted sum of the weights of a problem.
+    fn under(
+        request: &Request<Erm>,
+        weights: &LinearWeights,
+        noise: &dyn Fn(&Functional) -> Option<f64>,
+    ) -> Self {
         let encoding = Encoding::new(&request.schema);
         let classes = match request.schema.classes() {
             Some([_, second]) => vec![second.clone()],
@@ -150,7 +162,9 @@ impl Shapes {
         let centre = weights.centre.as_ref();
         // For rows clipped or filled before they are centred, and for numbers, not even the sign of the
         // sum is that of the score.
-        let divided = centre.is_some() && encoding.is_whole() && !classes.is_empty();
+        let divided = (centre.is_some() || weights.length.is_some())
+            && encoding.is_whole()
+            && !classes.is_empty();
         let unexplained = encoding.of_no_column() > 0 || (centre.is_some() && !divided);
         let (mut constant, functionals) = centred(&encoding, &parts);
         if let Some(centre) = centre {
@@ -162,7 +176,7 @@ impl Shapes {
         // A difference from the mean of K has 1 − 1/K of the variance.
         let apart = if relative { (1.0 - 1.0 / own.len() as f64).sqrt() } else { 1.0 };
         let values = |of: &Functional| own.iter().map(|row| unit * of.at(row)).collect();
-        let noise_of = |of: &Functional| noise.map(|noise| apart * unit * of.length(noise));
+        let noise_of = |of: &Functional| Some(apart * unit * noise(of)?);
         let shape = |(part, all): (Part, Vec<Functional>)| {
             let effect = |row: &Vec<f64>| all.iter().map(|of| unit * of.at(row)).collect();
             Shape {
@@ -175,7 +189,7 @@ impl Shapes {
         Self {
             scale,
             classes,
-            exact: encoding.is_additive() && left_out == 0 && centre.is_none(),
+            exact: encoding.is_additive() && left_out == 0 && !divided && centre.is_none(),
             relative,
             intercept: intercept.into_iter().map(|value| value + shift).collect(),
             intercept_noise: noise_of(&constant),

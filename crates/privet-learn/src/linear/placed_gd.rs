@@ -1,0 +1,616 @@
+//! `placed-gd`: knots where records are, then [`super::centred_gd`] on features at them, over rows of
+//! levels.
+//!
+//! Evenly spaced knots miss a skewed number: most records lie between two of them. Here a histogram of
+//! every number is bought, knots are placed where it is dense ([`super::placement`]), and a number enters
+//! as itself, as hats at even knots and as hats at placed ones ([`super::features`]). Rows are levels: a
+//! number at the nearest of [`GRID`] even knots, a category at its value, so that a pass over a row is a
+//! look-up and an integer addition a column ([`privet_optim::sum::LevelGradient`]).
+//!
+//! **Theorem.** Let a unit own at most k records; let a row's features F (a function of its codes) have
+//! norm at most R under every placement of knots. Four stages release, each a sum over records under
+//! Gaussian noise: (1) counts of all p numbers' bins and blocks, (2) ΣF, (3) the records of both classes,
+//! (4) T gradients of the loss over z = s·(F − m), ‖z‖ ≤ R, multipliers clipped to S, m any function of
+//! stages 1 and 2. Together they have the curve of a Gaussian mechanism of multiplier
+//! **√(Δ₁²/σ₁² + Δ₂²/σ₂² + Δ₃²/σ₃² + T·Δ₄²/σ₄²)**, with
+//!
+//! | | Δ₁ | Δ₂ | Δ₃ | Δ₄ |
+//! |---|---|---|---|---|
+//! | add/remove | k√(2p) | kR | k | kSR |
+//! | replace-one | 2k√(2p) | 2kR | k√2 | 2kSR |
+//!
+//! *Proof.* (1) A record is in at most one bin and one block of each number: its part has norm at most
+//! √(2p). (2) By the features' bound, with the placed knots fixed by stage 1. (3) A record is in at most
+//! one class; k records moved from one class to the other change both counts by k. (4) Given the
+//! stages before, features, m and scale are fixed functions of a row's codes, with ‖z‖ ≤ R by the claim
+//! of [`LevelGradient`], whose condition holds since each feature is a function of one run and a multiple
+//! of 2⁻²⁰, so that ‖F − m‖² is the sum of its `lengths` and `centre`, exact in f64. Between neighbours each
+//! sum loses at most k terms and gains at most k others (replace-one), or one of the two. Adaptive
+//! composition keeps products of dominating pairs, as in [`super::gd`]. Denominators are the *declared*
+//! n and noisy counts, never the number of rows. ∎
+//!
+//! *In finite arithmetic.* All four are sums of integers, mapped linearly in integers
+//! ([`privet_optim::sum::LinearImage`]): no rounding but each record's own truncation toward 0, before
+//! the noise's grid, which is charged.
+//!
+//! **Settings.** [`SHARES`] of μ² go to the histogram, the mean and the classes, the rest to the descent.
+//! `knots` K, e^⅙ from 3 to 12 unless given, e as in [`super::auto`]. S = ½, the logistic loss's own slope
+//! at score 0. The mean is shrunk as that of [`super::centred_gd`]; it shows variances too, for step
+//! sizes. The descent's length is [`super::gd`]'s rule for the features' number and norm, with at most 80
+//! steps up to 500 features, and it starts at the intercept of the noisy base rate p: with slopes
+//! clipped to S the constant score u of the larger class has e^u = p/(S(1 − p)) − 1.
+//!
+//! **Model.** A score is s·(⟨F, θ⟩ − ⟨m, θ⟩). ⟨F, θ⟩ and ‖F − m‖² are tables over levels, piecewise linear
+//! between the knots of [`GRID`]: they are released as weights of encoded columns ([`LinearWeights`]) and
+//! as the row's length ([`RowLength`]), with the placed knots, so that a raw cell's score needs no level.
+//!
+//! - Two classes, the logistic loss, and columns that are levels; δ = 0 is refused.
+//! - Tested by `tests/all/placed_gd.rs`.
+
+use super::Decision;
+use super::centred_gd::{self, Shrunk};
+use super::descent::{self, Descent, Schedule};
+use super::features::{Features, GRID, Layout};
+use super::gd::{self, BALL};
+use super::placement::{self, BLOCKS};
+use super::predicted;
+use crate::LearnError;
+use crate::linear::facts::Facts;
+use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
+use crate::linear::model::{LinearWeights, RowLength};
+use crate::linear::problems;
+use crate::release::admit;
+use crate::release::allowance::Allowance;
+use crate::release::answers::{Answers, Here, Queries, SumNoise};
+use crate::release::ask::ask_by_steps;
+use crate::release::covers::{Cover, Covers, NOT_PRINTED};
+use crate::release::registry::{FINITE, Info};
+use crate::release::request::{Calibration, RIDGE, STEPS};
+use crate::release::settings::{Shown, settings};
+use crate::release::task::Procedure;
+use crate::release::watch::StepWatch;
+use crate::release::weight_noise::{Confidence, NORMAL, WeightNoise};
+use privet_core::Range;
+use privet_dp::account::{self, Event};
+use privet_dp::gate::{Arithmetic, GateError, Next, Noisy, Session, Walk};
+use privet_dp::mechanism::Gaussian;
+use privet_optim::loss::Loss;
+use privet_optim::solver::Monitor;
+use privet_optim::sum::{Exact, Labels, LevelCounts, LevelGradient, LevelRows, Occupied, STRETCH, Table};
+use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+use std::sync::Arc;
+
+/// Limits on the number of knots.
+pub const KNOTS: Range = Range::from("knots", 3.0, 32.0);
+
+/// The registry entry.
+pub const INFO: Info<LearnerFacts> = Info {
+    name: "placed-gd",
+    summary: "buys a histogram of every number, places knots where records are, then gradient descent as \
+              centred-gd on piecewise-linear functions with those knots",
+    source: "docs/learners.md; accounting of Dong et al. 2022",
+    guarantee: FINITE,
+    settings: PlacedGd::SETTINGS,
+    noisy: "counts of every number's bins, the sum of all rows, the sizes of both classes, and the sum of all gradients at \
+            each step",
+    private: true,
+    covers: Covers {
+        printed: Cover::unprinted(NOT_PRINTED),
+        pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
+        ..Covers::ALL
+    },
+    more: LearnerFacts { scores: Scores::Clipped, any_storage: true },
+};
+
+settings! {
+    /// Settings of `placed-gd`.
+    #[derive(Copy)]
+    pub struct PlacedGd {
+        steps: u32 [STEPS] "noised steps; chosen from public facts unless given";
+        knots: u32 [KNOTS] "knots of each number, even ones and as many placed ones; chosen from public facts unless given";
+        /// λ of the sum form; none unless given.
+        ridge: f64 = RIDGE_SETTING.meaning("strength of λ/2·‖θ‖² beside the sum of losses; none unless given");
+    }
+}
+
+/// The shares of μ² for the histogram, the mean and the classes.
+const SHARES: [f64; 3] = [0.04, 0.03, 0.01];
+/// The bound S to which derivatives are clipped.
+pub(crate) const SLOPE: f64 = 0.5;
+
+/// The rule's K for a table of effective size e.
+pub(crate) fn knots(worth: f64) -> u32 {
+    worth.powf(1.0 / 6.0).round().clamp(3.0, 12.0) as u32
+}
+
+/// The layout of a table's levels; `None` if its columns are not all levels, or no constant.
+pub(crate) fn layout(facts: &Facts, hats: u32) -> Option<Layout> {
+    let constant = facts.ranges.last().map_or(0.0, |(low, high)| low + high);
+    Layout::of(&facts.levels, hats, constant).filter(|_| constant != 0.0)
+}
+
+/// The facts of a table of features.
+fn of_features(facts: &Facts, layout: &Layout) -> Facts {
+    Facts { columns: layout.features(), radius: layout.radius(), ..facts.clone() }
+}
+
+/// Decides everything from public facts.
+pub(crate) fn plan(
+    facts: &Facts,
+    budget: &Allowance<'_>,
+    _calibration: Calibration,
+    options: &PlacedGd,
+) -> Result<Decision, LearnError> {
+    let refused = |what: &str, instead| Err(LearnError::NotCovered { what: what.into(), instead });
+    if facts.problems > 1 || facts.loss != Loss::Logistic {
+        return refused(
+            "method placed-gd is for two classes and the logistic loss",
+            "leave out the loss, or take method centred-gd",
+        );
+    }
+    if facts.shared {
+        return refused("method placed-gd among several parties", "take method centred-gd");
+    }
+    let worth = super::auto::worth(facts.rows, budget.epsilon(), facts.relation(), 2);
+    let hats = match options.knots {
+        Some(knots) => KNOTS.check(f64::from(knots))? as u32,
+        None => knots(worth),
+    };
+    let Some(layout) = layout(facts, hats) else {
+        return refused(
+            "method placed-gd needs numbers whose basis is left open, and no pairs, waves or sparse features",
+            "leave out basis, scale and pairs in the schema, or take method centred-gd",
+        );
+    };
+    let steps = options.steps.map(|steps| STEPS.check(f64::from(steps)).map(|_| steps)).transpose()?;
+    let ridge = options.ridge.map(|ridge| RIDGE.check(ridge)).transpose()?.unwrap_or(0.0);
+    let (relation, rows) = (facts.relation(), facts.rows as f64);
+    // The factor covers the rounding of these few operations.
+    let above = layout.radius() * (1.0 + 16.0 * f64::EPSILON);
+    let numbers = layout.numbers();
+    let sensitivities = [
+        relation.shift((2.0 * numbers as f64).sqrt()),
+        relation.shift(above),
+        f64::from(relation.unit.records()) * relation.sides().sqrt() * (1.0 + 16.0 * f64::EPSILON),
+        relation.shift(SLOPE * above),
+    ];
+    let one = 1.0 / account::gaussian::mu(budget.epsilon(), budget.delta());
+    let shares = if numbers == 0 { [0.0, SHARES[1], SHARES[2]] } else { SHARES };
+    let left = 1.0 - shares.iter().sum::<f64>();
+    let own = of_features(facts, &layout);
+    let noise = sensitivities[3] * one * facts.widening / (rows * left.sqrt());
+    let (pace, short) = gd::short_pace(&own, noise, steps, centred_gd::most(own.columns));
+    let gaussian = |sensitivity, noise_scale, coordinates| Gaussian {
+        neighbours: facts.neighbours,
+        unit: facts.unit,
+        sensitivity,
+        noise_scale,
+        coordinates,
+    };
+    let cells = numbers * (GRID as usize + BLOCKS);
+    // Noise scales for a whole multiplier of `one`, which `scale` multiplies.
+    let stages = |scale: f64| {
+        let of = |stage: usize, share: f64| sensitivities[stage] * one / share.sqrt() * scale;
+        let step = of(3, left / f64::from(pace.steps));
+        Placing {
+            histogram: (numbers > 0).then(|| gaussian(sensitivities[0], of(0, shares[0]), cells)),
+            mean: gaussian(sensitivities[1], of(1, shares[1]), own.columns),
+            classes: gaussian(sensitivities[2], of(2, shares[2]), 2),
+            step: gaussian(sensitivities[3], step, own.columns),
+            layout: layout.clone(),
+            rows,
+            weights: facts.weights.clone(),
+            columns: facts.columns,
+            fastest: (short * short).clamp(1.0, centred_gd::FASTEST),
+            schedule: Schedule {
+                steps: pace.steps,
+                rate: pace.rate / rows,
+                momentum: pace.momentum,
+                ridge,
+                averaged: pace.averaged,
+                ball: BALL / layout.radius(),
+            },
+        }
+    };
+    let scale = budget.least(1.0, |scale| stages(scale).event())?;
+    Ok(Decision {
+        procedure: Arc::new(stages(scale)),
+        settled: Method::PlacedGd(PlacedGd {
+            steps: Some(pace.steps),
+            knots: Some(hats),
+            ridge: options.ridge,
+        }),
+        arithmetic: Arithmetic::Finite,
+        notes: vec![],
+    })
+}
+
+/// The procedure: a histogram, a mean, two counts, then a descent.
+#[derive(Debug, Clone)]
+struct Placing {
+    /// The mechanism on the counts of bins and blocks, if there are numbers.
+    histogram: Option<Gaussian>,
+    /// The mechanism on the sum of all rows' features.
+    mean: Gaussian,
+    /// The mechanism on the sizes of both classes.
+    classes: Gaussian,
+    /// The mechanism on each gradient.
+    step: Gaussian,
+    layout: Layout,
+    /// The declared number of rows n.
+    rows: f64,
+    /// The weights of the classes; empty if both are 1.
+    weights: Vec<f64>,
+    /// The number of encoded columns.
+    columns: usize,
+    /// The largest step size of a feature, as a multiple of η.
+    fastest: f64,
+    schedule: Schedule,
+}
+
+impl Placing {
+    fn event(&self) -> Result<Event, GateError> {
+        let steps =
+            Event::Repeat { count: self.schedule.steps, event: Box::new(self.step.event()?) };
+        let mut stages = Vec::new();
+        if let Some(histogram) = &self.histogram {
+            stages.push(histogram.event()?);
+        }
+        stages.extend([self.mean.event()?, self.classes.event()?, steps]);
+        Ok(Event::All(stages))
+    }
+
+    /// The public numbers that the walk starts from.
+    fn start(&self) -> Start {
+        Start {
+            descent: descent::Start { schedule: self.schedule, coordinates: self.step.coordinates },
+            layout: self.layout.clone(),
+            columns: self.columns,
+            rows: self.rows,
+            weights: self.weights.clone(),
+            histogram_noise: self.histogram.as_ref().map(|histogram| histogram.noise_scale),
+            mean_noise: self.mean.noise_scale,
+            fastest: self.fastest,
+        }
+    }
+
+    /// The noise of the released mean of a descent, per feature, to first order.
+    fn feature_noise(&self, facts: &Facts) -> Option<f64> {
+        let own = of_features(facts, &self.layout);
+        let slack = if self.fastest > 1.0 { centred_gd::SLACK } else { 1.0 };
+        let curvature = facts.rows as f64 * gd::shape(&own).0 * slack;
+        let stable = self.schedule.is_stable(curvature);
+        stable.then(|| self.schedule.gain() * self.step.noise_scale * self.fastest.sqrt())
+    }
+
+    /// The features behind a model's weights.
+    fn features(&self, found: &LinearWeights) -> Option<Features> {
+        Some(self.layout.map(&found.length.as_ref()?.knots))
+    }
+}
+
+impl Procedure<super::Erm> for Placing {
+    fn event(&self) -> Result<Event, LearnError> {
+        Ok(Self::event(self)?)
+    }
+
+    fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
+        let length = found.length.as_ref()?;
+        let hats = self.layout.hats as usize;
+        let rises = |knots: &Vec<u16>| {
+            knots.len() == hats
+                && knots.first() == Some(&0)
+                && knots.last() == Some(&(GRID as u16 - 1))
+                && knots.windows(2).all(|pair| pair[0] < pair[1])
+        };
+        if length.knots.len() != self.layout.numbers() || !length.knots.iter().all(rises) {
+            return Some("its knots are none that a run could have placed");
+        }
+        None
+    }
+
+    fn settings(&self) -> Shown {
+        let shown = Shown::of([
+            ("ridge", self.schedule.ridge),
+            ("sum_noise", self.mean.noise_scale),
+            ("class_noise", self.classes.noise_scale),
+            ("gradient_noise", self.step.noise_scale),
+            ("steps", f64::from(self.schedule.steps)),
+            ("knots", f64::from(self.layout.hats)),
+        ]);
+        shown.and("bin_noise", self.histogram.as_ref().map(|histogram| histogram.noise_scale))
+    }
+
+    fn predicted_excess(&self, facts: &Facts) -> Option<f64> {
+        let own = of_features(facts, &self.layout);
+        let (rows, steps) = (facts.rows as f64, self.schedule.steps);
+        let Schedule { rate, momentum, averaged, .. } = self.schedule;
+        let noise = self.step.noise_scale / (rows * f64::from(steps).sqrt());
+        let time = rate * rows * gd::reach(steps, momentum, averaged);
+        Some(predicted::descent(&own, noise, time, gd::shape(&own).1))
+    }
+
+    /// Of a sum of weights: the features behind it, each under the same noise, to first order and given
+    /// the knots and the mean.
+    fn sum_noise(&self, facts: &Facts, found: &LinearWeights, sum: &[(u32, f64)]) -> Option<f64> {
+        let noise = self.feature_noise(facts)? * self.layout.radius();
+        let behind = self.features(found)?.behind(sum);
+        Some(noise * behind.iter().map(|x| x * x).sum::<f64>().sqrt())
+    }
+
+    fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightNoise> {
+        let each = (0..facts.columns as u32).map(|column| self.sum_noise(facts, found, &[(column, 1.0)]));
+        let deviations = vec![each.collect::<Option<Vec<f64>>>()?];
+        Some(WeightNoise { deviations, beyond: NORMAL, confidence: Confidence::FirstOrder })
+    }
+
+    fn walk(&self) -> Option<serde_json::Value> {
+        serde_json::to_value(self.start()).ok()
+    }
+
+    fn run(
+        &self,
+        facts: &Facts,
+        table: &dyn Table,
+        session: &mut Session<'_>,
+        monitor: &dyn Monitor,
+    ) -> Result<Noisy<LinearWeights>, LearnError> {
+        let runs = self.layout.runs();
+        let labels = problems::problem(facts, 0);
+        let mut inner = admit::records(table, &labels)?;
+        inner.look_at_grid(facts.radius);
+        let records = match table.in_memory() {
+            Some(data) => {
+                let own = problems::labels(facts, data, 0)?;
+                let unfit = |_| LearnError::DataShape("the levels are not those of the plan");
+                let levels = LevelRows::new(&data.features, own, runs.clone(), inner);
+                Box::new(levels.map_err(unfit)?)
+            }
+            None => inner,
+        };
+        let levels = Here(vec![records]);
+        let classes = Here(vec![admit::records(table, &Labels::Joint { classes: 2 })?]);
+        let counts = |image| {
+            let query = Exact::LevelCounts(LevelCounts { runs: runs.clone() });
+            Queries { image: Some(image), ..Queries::of(vec![query], 1.0) }
+        };
+        let of = |gaussian: &Gaussian| SumNoise::Gaussian(gaussian.clone());
+        // The features and the lengths of the descent, once they are known.
+        let mapped = RefCell::new(None);
+        let watch = StepWatch::new(monitor);
+        ask_by_steps::<Stages>(session, &watch, |query, session| match query {
+            Query::Histogram => {
+                let histogram = self.histogram.as_ref().ok_or(GateError::NotAsPlanned)?;
+                let cells = self.layout.cells(placement::block, BLOCKS);
+                levels.answer(&counts(cells), &of(histogram), session)
+            }
+            Query::Sum { knots } => {
+                let image = self.layout.map(knots).image(None);
+                levels.answer(&counts(image), &of(&self.mean), session)
+            }
+            Query::Classes => {
+                let marker = facts.columns - 1;
+                let query = Exact::Occupied(Occupied::Classes { count: 2, marker });
+                classes.answer(&Queries::of(vec![query], 1.0), &of(&self.classes), session)
+            }
+            Query::Gradient { knots, mean, theta } => {
+                let mut mapped = mapped.borrow_mut();
+                let (features, lengths, image) = mapped.get_or_insert_with(|| {
+                    let features = self.layout.map(knots);
+                    let (lengths, image) = (features.lengths(mean), features.image(Some(mean)));
+                    (features, lengths, image)
+                });
+                let along = |(m, t): (&f64, &f64)| m * t;
+                let statistic = LevelGradient {
+                    runs: runs.clone(),
+                    loss: facts.loss,
+                    scores: features.scores(theta),
+                    taken: mean.iter().zip(theta).map(along).sum(),
+                    lengths: lengths.clone(),
+                    centre: squares(mean),
+                    reach: self.layout.radius(),
+                    slope: SLOPE,
+                };
+                let unit = statistic.unit();
+                let query = Queries::of(vec![Exact::LevelGradient(statistic)], unit);
+                levels.answer(&Queries { image: Some(image.clone()), ..query }, &of(&self.step), session)
+            }
+        })
+    }
+}
+
+/// The public numbers that all stages start from.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Start {
+    descent: descent::Start,
+    layout: Layout,
+    columns: usize,
+    rows: f64,
+    weights: Vec<f64>,
+    /// The noise scale of the counts of bins and blocks, if there are numbers.
+    histogram_noise: Option<f64>,
+    /// The noise scale of the sum of all rows' features.
+    mean_noise: f64,
+    /// The largest step size of a feature, as a multiple of η.
+    fastest: f64,
+}
+
+/// The state of all stages: what each released, once it has, and the descent.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Stages {
+    start: Start,
+    /// The noisy density of each number, once it is known.
+    densities: Option<Vec<Vec<f64>>>,
+    knots: Vec<Vec<u16>>,
+    mean: Option<Vec<f64>>,
+    /// True once the classes were counted.
+    counted: bool,
+    descent: Descent,
+}
+
+/// The walk's queries.
+#[derive(Debug, Clone, Serialize)]
+enum Query {
+    /// Counts of every number's bins and blocks.
+    Histogram,
+    /// The sum of all rows' features at these knots.
+    Sum { knots: Vec<Vec<u16>> },
+    /// The number of records of each class.
+    Classes,
+    /// The gradient at θ over features less the mean.
+    Gradient { knots: Vec<Vec<u16>>, mean: Vec<f64>, theta: Vec<f64> },
+}
+
+impl Walk for Stages {
+    type Start = Start;
+    type Query = Query;
+    type Answer = Vec<f64>;
+    type Artefact = LinearWeights;
+
+    fn begin(start: Start) -> Self {
+        let descent = Descent::begin(start.descent);
+        let densities = start.histogram_noise.is_none().then(Vec::new);
+        Self { start, densities, knots: Vec::new(), mean: None, counted: false, descent }
+    }
+
+    fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, LinearWeights> {
+        let mut answer = answer;
+        if self.densities.is_none() {
+            let Some(counts) = answer.take() else { return Next::Ask(Query::Histogram) };
+            let densities = self.start.densities(&counts);
+            let hats = self.start.layout.hats as usize;
+            let place = |density: &Vec<f64>| placement::place(density, hats, self.start.rows);
+            self.knots = densities.iter().map(place).collect();
+            self.densities = Some(densities);
+        }
+        if self.mean.is_none() {
+            let Some(sum) = answer.take() else {
+                return Next::Ask(Query::Sum { knots: self.knots.clone() });
+            };
+            self.mean = Some(self.start.mean(&sum));
+        }
+        let mean = self.mean.clone().unwrap_or_default();
+        if !self.counted {
+            let Some(sizes) = answer.take() else { return Next::Ask(Query::Classes) };
+            self.counted = true;
+            self.begin_at(&mean, &sizes);
+        }
+        match self.descent.next(answer) {
+            Next::Ask(theta) => Next::Ask(Query::Gradient { knots: self.knots.clone(), mean, theta }),
+            Next::Release(theta) => Next::Release(self.release(&mean, &theta)),
+            Next::End => Next::End,
+        }
+    }
+}
+
+impl Stages {
+    /// Sets the descent's step sizes, and its start at the intercept of the noisy sizes of the classes.
+    fn begin_at(&mut self, mean: &[f64], sizes: &[f64]) {
+        let start = &self.start;
+        let ranges = start.layout.ranges();
+        self.descent.at_rates(centred_gd::rates(&ranges, mean, true, start.fastest));
+        let mut point = vec![0.0; mean.len()];
+        let features = start.layout.map(&self.knots);
+        let densities = self.densities.as_deref().unwrap_or_default();
+        let scale = start.typical_scale(&features, mean, densities);
+        if let Some(constant) = point.last_mut() {
+            *constant = intercept(sizes, &start.weights) / (scale * start.layout.constant);
+        }
+        self.descent.start_at(point);
+    }
+
+    /// The model: tables over the levels, as weights of the encoded columns.
+    fn release(&self, mean: &[f64], theta: &[f64]) -> LinearWeights {
+        let (start, features) = (&self.start, self.start.layout.map(&self.knots));
+        let radius = start.layout.radius();
+        let along: f64 = mean.iter().zip(theta).map(|(m, t)| m * t).sum();
+        let scores: Vec<f64> = features.scores(theta).iter().map(|score| score * radius).collect();
+        let mut weights = features.at_columns(&scores, start.columns);
+        if let Some(constant) = weights.last_mut() {
+            *constant = *constant / start.layout.constant - along * radius / start.layout.constant;
+        }
+        let square = radius * radius;
+        let lengths: Vec<f64> = features.lengths(mean).iter().map(|length| length / square).collect();
+        let mut lengths = features.at_columns(&lengths, start.columns);
+        if let Some(constant) = lengths.last_mut() {
+            *constant = (*constant + squares(mean) / square) / start.layout.constant;
+        }
+        let length = Some(RowLength { knots: self.knots.clone(), squares: lengths, least: 1.0 / STRETCH });
+        LinearWeights { length, ..LinearWeights::of(vec![weights]) }
+    }
+}
+
+impl Start {
+    /// The density of each number from the noisy counts of its bins and blocks.
+    fn densities(&self, counts: &[f64]) -> Vec<Vec<f64>> {
+        let (bins, noise) = (GRID as usize, self.histogram_noise.unwrap_or(0.0));
+        let own = counts.chunks(bins + BLOCKS).take(self.layout.numbers());
+        own.map(|own| {
+            let (fine, coarse) = own.split_at(bins.min(own.len()));
+            placement::density(fine, coarse, noise)
+        })
+        .collect()
+    }
+
+    /// The mean m from the noisy ΣF, on the features' grid.
+    fn mean(&self, sum: &[f64]) -> Vec<f64> {
+        let shrunk = Shrunk {
+            rows: self.rows,
+            radius: self.layout.radius(),
+            noise_scale: self.mean_noise,
+            bias: true,
+        };
+        Features::on_grid(&shrunk.mean(sum.iter().copied()))
+    }
+
+    /// The scale of a typical row: ℛ over the root mean square of ‖F − m‖, from the noisy densities.
+    fn typical_scale(&self, features: &Features, mean: &[f64], densities: &[Vec<f64>]) -> f64 {
+        let lengths = features.lengths(mean);
+        let (starts, _) = self.layout.runs().starts();
+        let mut densities = densities.iter();
+        let mut square = squares(mean);
+        for ((_, count, knots), start) in self.layout.runs.iter().zip(starts) {
+            let codes = &lengths[start as usize + 1..=(start + count) as usize];
+            let density = if *knots > 0 { densities.next() } else { None };
+            let all: f64 = density.map_or(0.0, |density| density.iter().sum());
+            square += match density {
+                Some(density) if all > 0.0 => {
+                    density.iter().zip(codes).map(|(f, length)| f / all * length).sum::<f64>()
+                }
+                // 1 − 2mⱼ of a level of share mⱼ.
+                None if *knots == 0 => {
+                    let share = |length: &f64| (1.0 - length) / 2.0;
+                    let all: f64 = codes.iter().map(share).map(|m| m.clamp(0.0, 1.0)).sum();
+                    let mean: f64 =
+                        codes.iter().map(|length| share(length).clamp(0.0, 1.0) * length).sum();
+                    if all > 0.0 { mean / all } else { 1.0 }
+                }
+                _ => codes.iter().sum::<f64>() / codes.len().max(1) as f64,
+            };
+        }
+        let radius = self.layout.radius();
+        let length = square.clamp((radius / STRETCH).powi(2), 4.0 * radius * radius).sqrt();
+        radius / length
+    }
+}
+
+/// The score of a table of nothing but noisy class sizes.
+fn intercept(sizes: &[f64], weights: &[f64]) -> f64 {
+    let of = |class: usize| {
+        let weight = weights.get(class).copied().unwrap_or(1.0);
+        sizes.get(class).copied().filter(|size| size.is_finite()).unwrap_or(0.0).max(1.0) * weight
+    };
+    let (first, second) = (of(0), of(1));
+    let share = (first.max(second) / (first + second)).clamp(0.5, 0.999);
+    let score = (share / (SLOPE * (1.0 - share)) - 1.0).ln().max(0.0);
+    if second >= first { score } else { -score }
+}
+
+fn squares(vector: &[f64]) -> f64 {
+    vector.iter().map(|x| x * x).sum()
+}
+
+#[cfg(test)]
+mod tests;
