@@ -553,7 +553,10 @@ impl Walk for Stages {
 
 impl Start {
     fn rates(&self, mean: &[f64]) -> Vec<f64> {
-        rates(&self.ranges, mean, self.bias, self.fastest)
+        if self.ranges.len() != mean.len() {
+            return Vec::new();
+        }
+        rates(&spreads(&self.ranges, mean, self.bias), self.fastest)
     }
 
     fn mean(&self, sum: &[f64]) -> Vec<f64> {
@@ -562,24 +565,27 @@ impl Start {
     }
 }
 
-/// The step sizes of the columns by the rule of the module, as multiples of η; empty if all are 1.
-pub(super) fn rates(ranges: &[(f64, f64)], mean: &[f64], bias: bool, fastest: f64) -> Vec<f64> {
-    if fastest <= 1.0 || ranges.len() != mean.len() {
-        return Vec::new();
-    }
+/// Bounds on the variances of columns with these ranges and means; the constant one's square.
+pub(super) fn spreads(ranges: &[(f64, f64)], mean: &[f64], bias: bool) -> Vec<f64> {
     let spread = |((low, high), m): (&(f64, f64), &f64)| ((high - m) * (m - low)).max(0.0);
     let mut spreads: Vec<f64> = ranges.iter().zip(mean).map(spread).collect();
     if bias && let (Some(own), Some((low, high))) = (spreads.last_mut(), ranges.last()) {
         *own = (low * low).max(high * high);
     }
+    spreads
+}
+
+/// The step sizes of columns of these variances by the rule of the module, as multiples of η; empty if all
+/// are 1.
+pub(super) fn rates(spreads: &[f64], fastest: f64) -> Vec<f64> {
     let (widest, all) =
         spreads.iter().fold((0.0_f64, 0.0), |(most, sum), q| (most.max(*q), sum + q));
-    if !(widest > 0.0 && all.is_finite()) {
+    if fastest <= 1.0 || !(widest > 0.0 && all.is_finite()) {
         return Vec::new();
     }
     let rate = |q: &f64| ((1.0 + RARE) / (q / widest + RARE)).sqrt().min(fastest);
     let rates: Vec<f64> = spreads.iter().map(rate).collect();
-    let together: f64 = rates.iter().zip(&spreads).map(|(rate, q)| rate * q).sum();
+    let together: f64 = rates.iter().zip(spreads).map(|(rate, q)| rate * q).sum();
     let kept = (SLACK * all / together).min(1.0);
     rates.iter().map(|rate| rate * kept).collect()
 }

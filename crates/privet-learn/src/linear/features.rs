@@ -162,6 +162,11 @@ impl Features {
         self.of_codes.iter().map(score).collect()
     }
 
+    /// The features of a place in the runs' tables that are not 0.
+    pub fn at_code(&self, place: usize) -> impl Iterator<Item = (usize, f64)> {
+        self.of_codes[place].iter().map(|(at, units)| (*at as usize, *units as f64 * UNIT))
+    }
+
     /// A vector on the features' grid, truncated toward 0.
     pub fn on_grid(vector: &[f64]) -> Vec<f64> {
         vector.iter().map(|x| units(*x) as f64 * UNIT).collect()

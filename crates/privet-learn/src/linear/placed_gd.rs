@@ -334,7 +334,7 @@ impl Procedure<super::Erm> for Placing {
     /// Of a sum of weights: the features behind it, each under the same noise, to first order and given
     /// the knots and the mean.
     fn sum_noise(&self, facts: &Facts, found: &LinearWeights, sum: &[(u32, f64)]) -> Option<f64> {
-        let noise = self.feature_noise(facts)? * self.layout.radius();
+        let noise = self.feature_noise(facts)?;
         let behind = self.features(found)?.behind(sum);
         Some(noise * behind.iter().map(|x| x * x).sum::<f64>().sqrt())
     }
@@ -509,11 +509,11 @@ impl Stages {
     /// Sets the descent's step sizes, and its start at the intercept of the noisy sizes of the classes.
     fn begin_at(&mut self, mean: &[f64], sizes: &[f64]) {
         let start = &self.start;
-        let ranges = start.layout.ranges();
-        self.descent.at_rates(centred_gd::rates(&ranges, mean, true, start.fastest));
-        let mut point = vec![0.0; mean.len()];
         let features = start.layout.map(&self.knots);
         let densities = self.densities.as_deref().unwrap_or_default();
+        let spreads = start.spreads(&features, mean, densities);
+        self.descent.at_rates(centred_gd::rates(&spreads, start.fastest));
+        let mut point = vec![0.0; mean.len()];
         let scale = start.typical_scale(&features, mean, densities);
         if let Some(constant) = point.last_mut() {
             *constant = intercept(sizes, &start.weights) / (scale * start.layout.constant);
@@ -526,10 +526,9 @@ impl Stages {
         let (start, features) = (&self.start, self.start.layout.map(&self.knots));
         let radius = start.layout.radius();
         let along: f64 = mean.iter().zip(theta).map(|(m, t)| m * t).sum();
-        let scores: Vec<f64> = features.scores(theta).iter().map(|score| score * radius).collect();
-        let mut weights = features.at_columns(&scores, start.columns);
+        let mut weights = features.at_columns(&features.scores(theta), start.columns);
         if let Some(constant) = weights.last_mut() {
-            *constant = *constant / start.layout.constant - along * radius / start.layout.constant;
+            *constant = (*constant - along) / start.layout.constant;
         }
         let square = radius * radius;
         let lengths: Vec<f64> = features.lengths(mean).iter().map(|length| length / square).collect();
@@ -563,6 +562,30 @@ impl Start {
             bias: true,
         };
         Features::on_grid(&shrunk.mean(sum.iter().copied()))
+    }
+
+    /// The variance of each feature: of a number's from its noisy density, where there is one; at most the
+    /// bound of its range and mean.
+    fn spreads(&self, features: &Features, mean: &[f64], densities: &[Vec<f64>]) -> Vec<f64> {
+        let mut spreads = centred_gd::spreads(&self.layout.ranges(), mean, true);
+        let mut densities = densities.iter();
+        let (starts, _) = self.layout.runs().starts();
+        for ((.., knots), start) in self.layout.runs.iter().zip(starts) {
+            let density = if *knots > 0 { densities.next() } else { None };
+            let all: f64 = density.map_or(0.0, |density| density.iter().sum());
+            let Some(density) = density.filter(|_| all >= self.rows / 2.0) else { continue };
+            let mut moments = std::collections::BTreeMap::<usize, (f64, f64)>::new();
+            for (bin, f) in density.iter().enumerate() {
+                for (at, x) in features.at_code(start as usize + 1 + bin) {
+                    let moment = moments.entry(at).or_default();
+                    *moment = (moment.0 + f / all * x, moment.1 + f / all * x * x);
+                }
+            }
+            for (at, (first, second)) in moments {
+                spreads[at] = (second - first * first).clamp(0.0, spreads[at].max(0.0));
+            }
+        }
+        spreads
     }
 
     /// The scale of a typical row: ℛ over the root mean square of ‖F − m‖, from the noisy densities.
