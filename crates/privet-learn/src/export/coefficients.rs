@@ -23,7 +23,7 @@ pub fn coefficients(model: &Model) -> Result<String, LearnError> {
         }),
     }
     let beside = released.centre.as_ref().map(|centre| (",centre", centre));
-    let beside = beside.or(released.length.as_ref().map(|length| (",squared length", &length.squares)));
+    let beside = beside.or(released.length().map(|length| (",squared length", &length.squares)));
     text.push_str(beside.map_or("", |(name, _)| name));
     text.push('\n');
     for (place, name) in encoding.column_names().into_iter().enumerate() {

@@ -67,6 +67,8 @@ impl Factor {
 struct Centred {
     /// True if ‖x‖² is a part of the squared length, as it is with a centre.
     of_own: bool,
+    /// Added to every score.
+    added: f64,
     /// Centre, m.
     mean: Vec<f64>,
     /// Squared norm of the centre, ‖m‖².
@@ -128,6 +130,7 @@ impl Scorer {
             let centre = Centre::new(mean, encoding.l2_radius());
             Centred {
                 of_own: true,
+                added: 0.0,
                 squares: centre.mean().iter().map(|x| x * x).sum(),
                 along: centre.along(&weights.weights),
                 radius: encoding.l2_radius(),
@@ -136,8 +139,9 @@ impl Scorer {
             }
         });
         // ⟨x, q⟩ is −2⟨x, m⟩ with m = −q/2, without ‖x‖² and ‖m‖².
-        let divided = weights.length.as_ref().map(|length| Centred {
+        let divided = weights.length().map(|length| Centred {
             of_own: false,
+            added: length.added,
             squares: 0.0,
             along: vec![0.0; weights.weights.len()],
             radius: 1.0,

@@ -385,6 +385,7 @@ impl Graph {
             let taken = self.doubles(&[1, problems], &centre.along);
             let own = self.node("Sub", &[&own, &taken]);
             let own = self.node("Mul", &[&own, &stretch]);
+            let own = if centre.added == 0.0 { own } else { self.plus(&own, centre.added) };
             let zero = self.number(0.0);
             let empty = self.node("Equal", &[&squares, &zero]);
             scores = self.zero_where(&empty, &own);

@@ -24,10 +24,10 @@
 //!    classes from **e = 450** on (and three times the columns, fewer columns than half the rows),
 //!    with a constant 1 and rows that are not scaled up before they are centred. Columns that are mostly
 //!    one value then take nothing of a row's norm. Not with `scores = sum`.
-//! 5. **Placed.** [`crate::linear::placed_gd`] in place of centred-gd for two classes and the logistic
+//! 5. **Placed.** [`crate::linear::placed_gd`] in place of gd or centred-gd for two classes and the logistic
 //!    loss, if numbers are open and all other columns are categories: knots are then placed where
-//!    records are. From the same e on, and from **12 rows a feature** on, features of placed knots
-//!    included; not where pairs of rule 1 apply, among parties, or with bought intervals.
+//!    records are, **e^⅕** a number (3 to 12). From **e = 1,000** on, with 12 rows and 6 of e for each of its
+//!    features; not where pairs of rule 1 apply, among parties, or with bought intervals.
 //! 6. **Few passes.** Beyond 2²⁰ rows [`crate::linear::amp`] in place of gd or centred-gd, for one
 //!    linear problem of at most 512 columns and δ > 0, if its predicted excess risk is no larger, or
 //!    below 0.03: noise is then so small beside the losses that the number of passes decides, and amp
@@ -53,19 +53,20 @@ use crate::linear::amp::Amp;
 use crate::linear::centred_gd::CentredGd;
 use crate::linear::curvature::{INTERVALS_SETTING, Intervals};
 use crate::linear::facts::Facts;
-use crate::linear::features::{GRID, Layout};
+use crate::linear::features::GRID;
 use crate::linear::gd::Gd;
 use crate::linear::learners::{LearnerFacts, Method, Scores};
-use crate::linear::{gd, placed_gd, predicted};
+use crate::linear::placed_gd::{self, PlacedGd};
+use crate::linear::{gd, predicted};
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers, NOT_PRINTED};
 use crate::release::registry::Info;
 use crate::release::request::Calibration;
-use crate::release::settings::settings;
+use crate::release::settings::{SettingInfo, settings};
 use crate::{LearnError, Request};
 use privet_core::Relation;
 use privet_data::Schema;
-use privet_data::encode::{Encoding, Levels};
+use privet_data::encode::Encoding;
 use privet_data::schema::{Rows, Unfolding};
 use privet_optim::loss::Loss;
 use serde::{Deserialize, Serialize};
@@ -94,14 +95,20 @@ settings! {
     /// Settings of `auto`.
     #[derive(Copy)]
     pub struct Auto {
-        scores: Scoring ["sum or best"]
-            "sum: every score is a sum over columns, so that shape functions say all; best, unless \
-             given: what ranks best";
+        /// The kind of scores: best, unless given.
+        scores: Scoring = SCORES_SETTING;
         /// The source of intervals of the weights, for a learner that has that setting: bounds unless
         /// given.
         intervals: Intervals = INTERVALS_SETTING;
     }
 }
+
+/// The setting of the kind of scores.
+pub(super) const SCORES_SETTING: SettingInfo = SettingInfo::words(
+    "scores",
+    "sum or best",
+    "sum: every score is a sum over columns, so that shape functions say all; best, unless given: what ranks best",
+);
 
 /// The kind of scores that a model should have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -122,8 +129,6 @@ const HATS_FROM: f64 = 100.0;
 const CONSTANT: f64 = 0.5;
 /// The e from which centring pays, and as a multiple of the columns.
 const CENTRED_FROM: (f64, f64) = (450.0, 3.0);
-/// The least rows of each feature, for knots to be placed: a copy of every number makes a table wider.
-const PLACED_ROWS: f64 = 12.0;
 /// The constant column of centred rows, which have no other.
 const CENTRED_CONSTANT: f64 = 1.0;
 /// The e from which pairs of numbers pay.
@@ -154,18 +159,6 @@ pub(crate) fn levels(schema: &Schema) -> Schema {
     schema.unfolded(&Unfolding { hats: GRID, pair_hats: 0, bias, rows: Rows::Clip, whole: true })
 }
 
-/// True if knots are placed for a table of these levels: enough rows for its features, of which it has
-/// some at placed knots.
-fn placing_pays(rows: u64, levels: &[Levels], worth: f64) -> bool {
-    let Some(layout) = Layout::of(levels, placed_gd::knots(worth), CENTRED_CONSTANT) else {
-        return false;
-    };
-    let features = layout.features() as f64;
-    let (from, times) = CENTRED_FROM;
-    let enough = rows as f64 >= PLACED_ROWS * features && worth >= from.max(times * features);
-    layout.numbers() > 0 && enough
-}
-
 /// The schema of a table whose knots are placed, if they are.
 fn placed(request: &Request, worth: f64) -> Option<Schema> {
     let classes = request.schema.classes().map_or(0, <[_]>::len);
@@ -176,7 +169,6 @@ fn placed(request: &Request, worth: f64) -> Option<Schema> {
     let covered = classes == 2
         && request.task.loss == Loss::Logistic
         && request.among.is_none()
-        && options.scores != Some(Scoring::Sum)
         && options.intervals != Some(Intervals::Bought);
     if !covered || request.schema.open_count() == 0 {
         return None;
@@ -184,7 +176,7 @@ fn placed(request: &Request, worth: f64) -> Option<Schema> {
     let schema = levels(&request.schema);
     let encoding = Encoding::new(&schema);
     let levels = encoding.levels().filter(|_| encoding.is_whole())?;
-    placing_pays(request.rows, &levels, worth).then_some(schema)
+    placed_gd::knots(&levels, request.rows, worth).map(|_| schema)
 }
 
 /// The schema with every open choice decided.
@@ -275,10 +267,11 @@ pub(crate) fn plan(
         false if table => centred,
         false => Method::Gd(Gd { intervals, ..Default::default() }),
     };
-    let sum = options.scores == Some(Scoring::Sum) || intervals == Some(Intervals::Bought);
-    let covered = !budget.is_pure() && facts.problems == 1 && facts.loss == Loss::Logistic && !sum;
-    if covered && !facts.shared && placing_pays(facts.rows, &facts.levels, worth) {
-        return Method::PlacedGd(Default::default()).plan(facts, budget, calibration);
+    let covered = !budget.is_pure() && facts.problems == 1 && facts.loss == Loss::Logistic;
+    let alone = !facts.shared && intervals != Some(Intervals::Bought);
+    if covered && alone && placed_gd::knots(&facts.levels, facts.rows, worth).is_some() {
+        let placed = PlacedGd { scores: options.scores, ..Default::default() };
+        return Method::PlacedGd(placed).plan(facts, budget, calibration);
     }
     let dense = first.plan(facts, budget, calibration)?;
     if matches!(facts.loss, Loss::Squared { .. }) {

@@ -1,9 +1,10 @@
-//! Features of a row of levels: for each number itself, hats at even knots and hats at placed ones; for
-//! each category its indicators.
+//! Features of a row of levels: for each number its place between its bounds and its place among placed
+//! knots, hats at even knots and hats at placed ones; for each category its indicators.
 //!
-//! Every feature is a function of one run's code ([`privet_optim::sum::Runs`]), a multiple of 2⁻²⁰, and
-//! the hats of one set of knots are not negative and add up to at most 1: so the features of a number
-//! have a squared norm of at most 3, those of any other run of at most 1.
+//! Every feature is a function of one run's code ([`privet_optim::sum::Runs`]), a multiple of 2⁻²⁰. The
+//! two places are within ±1, and the hats of either kind are not negative and add up to at most 1: so the
+//! features of a number have a squared norm of at most 4, those of any other run of at most 1. The
+//! constant column is no feature.
 
 use privet_data::encode::Levels;
 use privet_optim::sum::{LinearImage, Run, Runs};
@@ -18,16 +19,14 @@ const BITS: u32 = 20;
 /// The unit of features.
 const UNIT: f64 = 1.0 / (1_u64 << BITS) as f64;
 
-/// The runs of a table, and the number of hats that each number has in either set: public.
+/// The runs of a table, and the number of hats of either kind of each number: public.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Layout {
     /// First column, columns, and for a number its knots.
     pub runs: Vec<(u32, u32, u32)>,
-    /// Hats of each set.
+    /// Hats of each number, of either kind.
     pub hats: u32,
-    /// The constant column's value.
-    pub constant: f64,
 }
 
 /// The features of each code.
@@ -43,13 +42,18 @@ pub(crate) struct Features {
 
 impl Layout {
     /// The layout of these levels; `None` if a number has other knots than [`GRID`].
-    pub fn of(levels: &[Levels], hats: u32, constant: f64) -> Option<Self> {
+    pub fn of(levels: &[Levels], hats: u32) -> Option<Self> {
         let fits = |level: &Levels| level.knots == 0 || level.knots == GRID;
         let runs = levels.iter().map(|level| (level.first, level.count, level.knots)).collect();
-        (!levels.is_empty() && levels.iter().all(fits)).then_some(Self { runs, hats, constant })
+        (!levels.is_empty() && levels.iter().all(fits)).then_some(Self { runs, hats })
     }
 
-    /// How many numbers there are.
+    /// The runs of all columns but the constant one.
+    fn columns(&self) -> &[(u32, u32, u32)] {
+        self.runs.split_last().map_or(&[], |(_, columns)| columns)
+    }
+
+    /// The number of numbers.
     pub fn numbers(&self) -> usize {
         self.runs.iter().filter(|(.., knots)| *knots > 0).count()
     }
@@ -58,16 +62,16 @@ impl Layout {
     pub fn features(&self) -> usize {
         let of = |(_, count, knots): &(u32, u32, u32)| match knots {
             0 => *count as usize,
-            _ => 1 + 2 * self.hats as usize + (count - knots) as usize,
+            _ => 2 + 2 * self.hats as usize + (count - knots) as usize,
         };
-        self.runs.iter().map(of).sum()
+        self.columns().iter().map(of).sum()
     }
 
     /// Upper bound on the norm of a row's features.
     pub fn radius(&self) -> f64 {
         let numbers = self.numbers() as f64;
-        let others = self.runs.len() as f64 - 1.0 - numbers;
-        (3.0 * numbers + others + self.constant * self.constant).sqrt() * (1.0 + 1e-9)
+        let others = self.columns().len() as f64 - numbers;
+        (4.0 * numbers + others).max(1.0).sqrt() * (1.0 + 1e-9)
     }
 
     /// The runs as they are asked for; the constant column, the last one, marks a record as present.
@@ -79,15 +83,13 @@ impl Layout {
     /// The range of each feature.
     pub fn ranges(&self) -> Vec<(f64, f64)> {
         let mut ranges = Vec::with_capacity(self.features());
-        for (_, count, knots) in &self.runs {
+        for (_, count, knots) in self.columns() {
             if *knots > 0 {
-                ranges.push((-1.0, 1.0));
+                ranges.extend([(-1.0, 1.0); 2]);
             }
             let hats = if *knots > 0 { 2 * self.hats } else { 0 };
             ranges.extend((0..hats + count - knots).map(|_| (0.0, 1.0)));
         }
-        ranges.pop();
-        ranges.push((self.constant.min(0.0), self.constant.max(0.0)));
         ranges
     }
 
@@ -95,12 +97,17 @@ impl Layout {
     pub fn cells(&self, block: impl Fn(usize, usize) -> usize, blocks: usize) -> LinearImage {
         let (starts, _) = self.runs().starts();
         let mut rows = Vec::new();
-        for ((_, _, knots), start) in self.runs.iter().zip(starts).filter(|((.., knots), _)| *knots > 0) {
+        for ((_, _, knots), start) in
+            self.runs.iter().zip(starts).filter(|((.., knots), _)| *knots > 0)
+        {
             let bins = *knots as usize;
             let code = |bin: usize| start + 1 + bin as u32;
             rows.extend((0..bins).map(|bin| vec![(code(bin), 1)]));
-            let own = |at: usize| (0..bins).filter(|bin| block(*bin, bins) == at).collect::<Vec<_>>();
-            rows.extend((0..blocks).map(|at| own(at).into_iter().map(|bin| (code(bin), 1)).collect()));
+            let own =
+                |at: usize| (0..bins).filter(|bin| block(*bin, bins) == at).collect::<Vec<_>>();
+            rows.extend(
+                (0..blocks).map(|at| own(at).into_iter().map(|bin| (code(bin), 1)).collect()),
+            );
         }
         LinearImage { rows, bits: 0 }
     }
@@ -109,6 +116,7 @@ impl Layout {
     pub fn map(&self, placed: &[Vec<u16>]) -> Features {
         let mut placed = placed.iter();
         let (mut of_codes, mut columns, mut next) = (Vec::new(), Vec::new(), 0_u32);
+        let total = self.runs().codes();
         for (first, count, knots) in &self.runs {
             of_codes.push(Vec::new());
             columns.push(None);
@@ -117,24 +125,28 @@ impl Layout {
                 let even = super::placement::even(*knots as usize, self.hats as usize);
                 let own = placed.next().unwrap_or(&even);
                 for bin in 0..*knots {
-                    let t = 2.0 * f64::from(bin) / f64::from(knots - 1) - 1.0;
-                    let mut features = vec![(next, units(t))];
-                    for (set, knots) in [&even, own].into_iter().enumerate() {
-                        let first = next + 1 + set as u32 * self.hats;
-                        features.extend(hats(knots, bin as u16).map(|(at, x)| (first + at, units(x))));
+                    let place = |at: f64, last: u32| 2.0 * at / f64::from(last) - 1.0;
+                    let among = hats(own, bin as u16).map(|(at, x)| f64::from(at) * x).sum();
+                    let mut features = vec![
+                        (next, units(place(f64::from(bin), knots - 1))),
+                        (next + 1, units(place(among, self.hats - 1))),
+                    ];
+                    for (kind, knots) in [&even, own].into_iter().enumerate() {
+                        let first = next + 2 + kind as u32 * self.hats;
+                        let hats = hats(knots, bin as u16);
+                        features.extend(hats.map(|(at, x)| (first + at, units(x))));
                     }
                     features.retain(|(_, units)| *units != 0);
                     of_codes.push(features);
                 }
-                next += 1 + 2 * self.hats;
+                next += 2 + 2 * self.hats;
             }
+            // The constant column, the last run, has no feature.
             for _ in *knots..*count {
-                of_codes.push(vec![(next, units(1.0))]);
-                next += 1;
+                let constant = columns.len() == total;
+                of_codes.push(if constant { Vec::new() } else { vec![(next, units(1.0))] });
+                next += u32::from(!constant);
             }
-        }
-        if let Some(last) = of_codes.last_mut() {
-            *last = vec![(next - 1, units(self.constant))];
         }
         Features { of_codes, columns, count: next as usize }
     }
@@ -184,20 +196,25 @@ impl Features {
         self.of_codes.iter().map(length).collect()
     }
 
-    /// The image of a sum over codes whose last entry is that of all rows: the sum of the features less
-    /// m times the last entry.
-    pub fn image(&self, mean: Option<&[f64]>) -> LinearImage {
+    /// The image of counts: the sum of the features.
+    pub fn sums(&self) -> LinearImage {
         let mut rows = vec![Vec::new(); self.count];
         for (code, features) in self.of_codes.iter().enumerate() {
             for (at, units) in features {
                 rows[*at as usize].push((code as u32, *units));
             }
         }
-        if let Some(mean) = mean {
-            let last = self.of_codes.len() as u32;
-            rows.iter_mut().zip(mean).for_each(|(row, m)| row.push((last, -units(*m))));
-        }
         LinearImage { rows, bits: BITS }
+    }
+
+    /// The image of a gradient's sum: that of the features less m times the sum of all multipliers, then
+    /// that of the constant, `beside` times the sum of those that are not scaled.
+    pub fn gradients(&self, mean: &[f64], beside: f64) -> LinearImage {
+        let LinearImage { mut rows, bits } = self.sums();
+        let all = self.of_codes.len() as u32;
+        rows.iter_mut().zip(mean).for_each(|(row, m)| row.push((all, -units(*m))));
+        rows.push(vec![(all + 1, units(beside))]);
+        LinearImage { rows, bits }
     }
 
     /// A number for each encoded column, of one for each code; 0 for columns of no code.
@@ -221,7 +238,9 @@ impl Features {
             .collect();
         let mut all = vec![0.0; self.count];
         for (column, factor) in columns {
-            for (at, units) in places.get(column).map(|place| &self.of_codes[*place]).into_iter().flatten() {
+            for (at, units) in
+                places.get(column).map(|place| &self.of_codes[*place]).into_iter().flatten()
+            {
                 all[*at as usize] += factor * *units as f64 * UNIT;
             }
         }
@@ -236,8 +255,9 @@ mod tests {
 
     fn layout() -> Layout {
         let level = |first, count, knots| Levels { first, count, knots };
-        let levels = [level(1, 242, GRID), level(243, 3, 0), level(247, 241, GRID), level(488, 1, 0)];
-        Layout::of(&levels, 5, 1.0).unwrap()
+        let levels =
+            [level(1, 242, GRID), level(243, 3, 0), level(247, 241, GRID), level(488, 1, 0)];
+        Layout::of(&levels, 5).unwrap()
     }
 
     proptest! {
@@ -278,7 +298,7 @@ mod tests {
 
     #[test]
     fn other_knots_have_no_layout() {
-        assert_eq!(Layout::of(&[Levels { first: 1, count: 8, knots: 8 }], 5, 1.0), None);
+        assert_eq!(Layout::of(&[Levels { first: 1, count: 8, knots: 8 }], 5), None);
     }
 
     #[test]
@@ -287,7 +307,7 @@ mod tests {
         let features = layout.map(&[vec![0, 10, 20, 30, 240], vec![0, 60, 120, 180, 240]]);
         let theta: Vec<f64> = (0..features.count).map(|at| at as f64).collect();
         let weights = features.at_columns(&features.scores(&theta), 489);
-        let sum = [(6, 2.0), (250, -1.0), (488, 3.0)];
+        let sum = [(6, 2.0), (250, -1.0), (244, 3.0)];
         let direct: f64 = sum.iter().map(|(at, a)| a * weights[*at as usize]).sum();
         let behind = features.behind(&sum);
         let own: f64 = behind.iter().zip(&theta).map(|(a, b)| a * b).sum();

@@ -210,8 +210,8 @@ impl Task for Erm {
         let centred = matches!(request.task.method, Method::CentredGd(_));
         let placed = matches!(request.task.method, Method::PlacedGd(_));
         let fits = found.weights.len() == problems
-            && found.length.is_some() == placed
-            && found.length.iter().all(|length| length.fits(encoding.width()))
+            && found.placed.is_some() == placed
+            && found.placed.iter().all(|placed| placed.fits(encoding.width()))
             && found.centre.is_some() == centred
             && found.centre.iter().all(|mean| mean.len() == encoding.width())
             && found.centre.iter().flatten().all(|x| x.is_finite())

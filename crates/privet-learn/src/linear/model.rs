@@ -32,34 +32,56 @@ pub struct LinearWeights {
     /// noisy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
-    /// The length that every row's score is divided by ([`crate::linear::placed_gd`]).
+    /// The features behind the weights, where these are tables over levels
+    /// ([`crate::linear::placed_gd`]).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub placed: Option<Placed>,
+}
+
+/// The features behind weights that are tables over levels ([`crate::linear::placed_gd`]).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Placed {
+    /// The knots placed for each number, on the grid of its levels.
+    pub knots: Vec<Vec<u16>>,
+    /// The noisy mean of the features.
+    pub mean: Vec<f64>,
+    /// The factor of every feature's coefficient in the weights.
+    pub scale: f64,
+    /// The length that every row's score is divided by; `None` if a score is a sum over columns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub length: Option<RowLength>,
 }
 
-/// The length of a row, which divides its score: max(√max(⟨x, q⟩, 0), `least`).
+impl Placed {
+    /// True if it can belong to a model of so many encoded columns.
+    pub(crate) fn fits(&self, columns: usize) -> bool {
+        let finite = |all: &[f64]| all.iter().all(|x| x.is_finite());
+        finite(&self.mean)
+            && self.scale.is_finite()
+            && self.scale > 0.0
+            && self.length.iter().all(|length| {
+                length.squares.len() == columns
+                    && finite(&length.squares)
+                    && finite(&[length.least, length.added])
+                    && length.least > 0.0
+            })
+    }
+}
+
+/// The length of a row, max(√max(⟨x, q⟩, 0), `least`), which divides ⟨x, θ⟩ before `added` is added.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RowLength {
-    /// The knots placed for each number, on its grid of [`crate::linear::placed_gd`].
-    pub knots: Vec<Vec<u16>>,
     /// The vector q of squared lengths, an entry per encoded column.
     pub squares: Vec<f64>,
     /// The least length.
     pub least: f64,
+    /// The constant part of every score.
+    pub added: f64,
 }
 
 impl RowLength {
-    /// True if it is of so many columns, and of finite numbers.
-    fn fits_numbers(&self, columns: usize) -> bool {
-        self.squares.len() == columns && self.squares.iter().all(|x| x.is_finite())
-    }
-
-    /// True if it can divide the scores of rows of so many columns.
-    pub(crate) fn fits(&self, columns: usize) -> bool {
-        self.fits_numbers(columns) && self.least > 0.0 && self.least.is_finite()
-    }
-
     /// The length of a row, from ⟨x, q⟩.
     pub(crate) fn of(&self, square: f64) -> f64 {
         square.max(0.0).sqrt().max(self.least)
@@ -108,9 +130,14 @@ impl Spread {
 pub type Model = Released<Erm>;
 
 impl LinearWeights {
+    /// The length that divides every row's score, if there is one.
+    pub fn length(&self) -> Option<&RowLength> {
+        self.placed.as_ref()?.length.as_ref()
+    }
+
     /// Weights without centre and spread, a row per problem.
     pub fn of(weights: Vec<Vec<f64>>) -> Self {
-        Self { weights, centre: None, spread: None, length: None }
+        Self { weights, centre: None, spread: None, placed: None }
     }
 }
 
@@ -118,8 +145,18 @@ impl Artefact for LinearWeights {
     const KIND: &'static str = "linear";
 
     fn numbers(&self) -> Vec<f64> {
-        let length = self.length.iter().map(|length| &length.squares);
-        self.weights.iter().chain(&self.centre).chain(length).flatten().copied().collect()
+        let placed = self.placed.iter();
+        let mean = placed.clone().map(|placed| &placed.mean);
+        let length =
+            placed.filter_map(|placed| placed.length.as_ref()).map(|length| &length.squares);
+        self.weights
+            .iter()
+            .chain(&self.centre)
+            .chain(mean)
+            .chain(length)
+            .flatten()
+            .copied()
+            .collect()
     }
 }
 
@@ -207,20 +244,15 @@ impl Model {
             }
             return scores;
         }
-        let length = self.weights().length.as_ref();
-        for row in 0..features.rows() {
-            let divisor = length.map_or(1.0, |length| length.of(dot(features, row, &length.squares)));
-            for weights in &self.weights().weights {
-                scores.push(dot(features, row, weights) / divisor);
-            }
-        }
+        let rows = RowScores::new(self.weights(), radius());
+        (0..features.rows()).for_each(|row| scores.extend(rows.of(features, row)));
         scores
     }
 
     /// The rows whose products with the weights are the scores, entries innermost.
     pub fn scored_rows(&self, features: &Matrix) -> Vec<f64> {
         let Some(mean) = self.weights().centre.as_ref() else {
-            let length = self.weights().length.as_ref();
+            let length = self.weights().length();
             let row = |row: usize| {
                 let divisor =
                     length.map_or(1.0, |length| length.of(dot(features, row, &length.squares)));
@@ -320,7 +352,7 @@ impl<'a> RowScores<'a> {
             let taken = centre.along(&model.weights);
             (centre, taken)
         });
-        Self { weights: &model.weights, centre, length: model.length.as_ref() }
+        Self { weights: &model.weights, centre, length: model.length() }
     }
 
     /// A score for each problem.
@@ -328,9 +360,11 @@ impl<'a> RowScores<'a> {
         match &self.centre {
             Some((centre, taken)) => centre.scores(&features.entries(row), self.weights, taken),
             None => {
-                let divisor =
-                    self.length.map_or(1.0, |length| length.of(dot(features, row, &length.squares)));
-                self.weights.iter().map(|weights| dot(features, row, weights) / divisor).collect()
+                let (divisor, added) = self.length.map_or((1.0, 0.0), |length| {
+                    (length.of(dot(features, row, &length.squares)), length.added)
+                });
+                let score = |weights: &Vec<f64>| dot(features, row, weights) / divisor + added;
+                self.weights.iter().map(score).collect()
             }
         }
     }

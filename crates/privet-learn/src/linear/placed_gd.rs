@@ -3,21 +3,21 @@
 //!
 //! Evenly spaced knots miss a skewed number: most records lie between two of them. Here a histogram of
 //! every number is bought, knots are placed where it is dense ([`super::placement`]), and a number enters
-//! as itself, as hats at even knots and as hats at placed ones ([`super::features`]). Rows are levels: a
-//! number at the nearest of [`GRID`] even knots, a category at its value, so that a pass over a row is a
-//! look-up and an integer addition a column ([`privet_optim::sum::LevelGradient`]).
+//! as itself, as its place among the knots, and as hats at even and at placed ones ([`super::features`]). Rows are levels: a number at the nearest of
+//! [`GRID`] even knots, a category at its value, so that a pass over a row is a look-up and an integer
+//! addition a column ([`privet_optim::sum::LevelGradient`]).
 //!
 //! **Theorem.** Let a unit own at most k records; let a row's features F (a function of its codes) have
 //! norm at most R under every placement of knots. Four stages release, each a sum over records under
 //! Gaussian noise: (1) counts of all p numbers' bins and blocks, (2) ΣF, (3) the records of both classes,
-//! (4) T gradients of the loss over z = s·(F − m), ‖z‖ ≤ R, multipliers clipped to S, m any function of
-//! stages 1 and 2. Together they have the curve of a Gaussian mechanism of multiplier
+//! (4) T gradients of the loss over (z, b), z = s·(F − m), ‖z‖ ≤ R, b the constant, multipliers clipped to S,
+//! m any function of stages 1 and 2. Together they have the curve of a Gaussian mechanism of multiplier
 //! **√(Δ₁²/σ₁² + Δ₂²/σ₂² + Δ₃²/σ₃² + T·Δ₄²/σ₄²)**, with
 //!
 //! | | Δ₁ | Δ₂ | Δ₃ | Δ₄ |
 //! |---|---|---|---|---|
-//! | add/remove | k√(2p) | kR | k | kSR |
-//! | replace-one | 2k√(2p) | 2kR | k√2 | 2kSR |
+//! | add/remove | k√(2p) | kR | k | kS√(R² + b²) |
+//! | replace-one | 2k√(2p) | 2kR | k√2 | 2kS√(R² + b²) |
 //!
 //! *Proof.* (1) A record is in at most one bin and one block of each number: its part has norm at most
 //! √(2p). (2) By the features' bound, with the placed knots fixed by stage 1. (3) A record is in at most
@@ -33,19 +33,29 @@
 //! ([`privet_optim::sum::LinearImage`]): no rounding but each record's own truncation toward 0, before
 //! the noise's grid, which is charged.
 //!
-//! **Settings.** [`SHARES`] of μ² go to the histogram, the mean and the classes, the rest to the descent.
-//! `knots` K, e^⅙ from 3 to 12 unless given, e as in [`super::auto`]. S = ½, the logistic loss's own slope
-//! at score 0. The mean is shrunk as that of [`super::centred_gd`]; it shows variances too, for step
-//! sizes. The descent's length is [`super::gd`]'s rule for the features' number and norm, with at most 80
-//! steps up to 500 features, and it starts at the intercept of the noisy base rate p: with slopes
-//! clipped to S the constant score u of the larger class has e^u = p/(S(1 − p)) − 1.
+//! **Settings.** [`SHARES`] of μ² go to the histogram, the mean and the classes (these from e = 2,000 on),
+//! the rest to the descent.
 //!
-//! **Model.** A score is s·(⟨F, θ⟩ − ⟨m, θ⟩). ⟨F, θ⟩ and ‖F − m‖² are tables over levels, piecewise linear
-//! between the knots of [`GRID`]: they are released as weights of encoded columns ([`LinearWeights`]) and
-//! as the row's length ([`RowLength`]), with the placed knots, so that a raw cell's score needs no level.
+//! - `knots` K: e^⅕ from 3 to 12 unless given, e as in [`super::auto`], and fewer where there would be
+//!   less than 12 rows, or 6 of e, for each feature.
+//! - S = ½, the logistic loss's own slope at score 0; b = R/5. The constant is not scaled with the row:
+//!   an intercept that is costs unbalanced tables up to .8 points of AUC.
+//! - The mean is shrunk as that of [`super::centred_gd`]. Variances, for step sizes, are those of the noisy
+//!   density.
+//! - The descent's length is [`super::gd`]'s rule for the features' number and norm, with at most 80 steps
+//!   up to 500 features. It starts at the intercept of the noisy base rate p: with slopes clipped to S the
+//!   constant score u of the larger class has e^u = p/(S(1 − p)) − 1.
+//! - `scores`: best, unless given: s·⟨F − m, θ⟩ + bθ₀ with the row's own s. With sum, s is one number for
+//!   all rows, that of a typical one, and every score is a sum over columns.
+//!
+//! Constants were chosen on ten public tables (`docs/tuning-log.md`).
+//!
+//! **Model.** ⟨F, θ⟩ and ‖F − m‖² are tables over levels, piecewise linear between the knots of [`GRID`]:
+//! they are released as weights of encoded columns ([`LinearWeights`]) and as the row's length
+//! ([`RowLength`]), beside knots and mean ([`Placed`]), so that a raw cell's score needs no level.
 //!
 //! - Two classes, the logistic loss, and columns that are levels; δ = 0 is refused.
-//! - Tested by `tests/all/placed_gd.rs`.
+//! - Tested by `linear/placed_gd/tests.rs`.
 
 use super::Decision;
 use super::centred_gd::{self, Shrunk};
@@ -55,9 +65,10 @@ use super::gd::{self, BALL};
 use super::placement::{self, BLOCKS};
 use super::predicted;
 use crate::LearnError;
+use crate::linear::auto::{self, SCORES_SETTING, Scoring};
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
-use crate::linear::model::{LinearWeights, RowLength};
+use crate::linear::model::{LinearWeights, Placed, RowLength};
 use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
@@ -71,12 +82,15 @@ use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use crate::release::weight_noise::{Confidence, NORMAL, WeightNoise};
 use privet_core::Range;
+use privet_data::encode::Levels;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Next, Noisy, Session, Walk};
 use privet_dp::mechanism::Gaussian;
 use privet_optim::loss::Loss;
 use privet_optim::solver::Monitor;
-use privet_optim::sum::{Exact, Labels, LevelCounts, LevelGradient, LevelRows, Occupied, STRETCH, Table};
+use privet_optim::sum::{
+    Exact, Labels, LevelCounts, LevelGradient, LevelRows, Occupied, STRETCH, Table,
+};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -109,6 +123,8 @@ settings! {
     pub struct PlacedGd {
         steps: u32 [STEPS] "noised steps; chosen from public facts unless given";
         knots: u32 [KNOTS] "knots of each number, even ones and as many placed ones; chosen from public facts unless given";
+        /// The kind of scores: best, unless given.
+        scores: Scoring = SCORES_SETTING;
         /// λ of the sum form; none unless given.
         ridge: f64 = RIDGE_SETTING.meaning("strength of λ/2·‖θ‖² beside the sum of losses; none unless given");
     }
@@ -119,20 +135,39 @@ const SHARES: [f64; 3] = [0.04, 0.03, 0.01];
 /// The bound S to which derivatives are clipped.
 pub(crate) const SLOPE: f64 = 0.5;
 
-/// The rule's K for a table of effective size e.
-pub(crate) fn knots(worth: f64) -> u32 {
-    worth.powf(1.0 / 6.0).round().clamp(3.0, 12.0) as u32
-}
+/// The constant's share b/R of a row's norm.
+const BESIDE: f64 = 0.2;
+/// Least and largest K of the rule.
+const FEWEST: u32 = 3;
+const MOST: u32 = 12;
+/// The least rows of each feature, and its least share of e.
+const ROWS: f64 = 12.0;
+const WORTH: f64 = 6.0;
+/// The e from which placing knots pays, and from which the classes' sizes are worth their price: the start
+/// that they give also takes from the rarer class's first steps.
+const PLACED_FROM: f64 = 1000.0;
+const COUNTED_FROM: f64 = 2000.0;
 
-/// The layout of a table's levels; `None` if its columns are not all levels, or no constant.
-pub(crate) fn layout(facts: &Facts, hats: u32) -> Option<Layout> {
-    let constant = facts.ranges.last().map_or(0.0, |(low, high)| low + high);
-    Layout::of(&facts.levels, hats, constant).filter(|_| constant != 0.0)
+/// The rule's K for a table of these levels and effective size; `None` where placing knots does not pay.
+pub(crate) fn knots(levels: &[Levels], rows: u64, worth: f64) -> Option<u32> {
+    let most = worth.powf(0.2).round().clamp(f64::from(FEWEST), f64::from(MOST)) as u32;
+    let fits = |knots: &u32| {
+        let Some(layout) = Layout::of(levels, *knots) else { return false };
+        let features = layout.features() as f64;
+        layout.numbers() > 0 && rows as f64 >= ROWS * features && worth >= WORTH * features
+    };
+    (FEWEST..=most).rev().find(fits).filter(|_| worth >= PLACED_FROM)
 }
 
 /// The facts of a table of features.
 fn of_features(facts: &Facts, layout: &Layout) -> Facts {
-    Facts { columns: layout.features(), radius: layout.radius(), ..facts.clone() }
+    let radius = layout.radius() * (1.0 + BESIDE * BESIDE).sqrt();
+    Facts { columns: layout.features() + 1, radius, ..facts.clone() }
+}
+
+/// The constant b beside a row of norm R, on the features' grid.
+fn beside(layout: &Layout) -> f64 {
+    Features::on_grid(&[BESIDE * layout.radius()])[0]
 }
 
 /// Decides everything from public facts.
@@ -152,18 +187,19 @@ pub(crate) fn plan(
     if facts.shared {
         return refused("method placed-gd among several parties", "take method centred-gd");
     }
-    let worth = super::auto::worth(facts.rows, budget.epsilon(), facts.relation(), 2);
+    let worth = auto::worth(facts.rows, budget.epsilon(), facts.relation(), 2);
     let hats = match options.knots {
         Some(knots) => KNOTS.check(f64::from(knots))? as u32,
-        None => knots(worth),
+        None => knots(&facts.levels, facts.rows, worth).unwrap_or(FEWEST),
     };
-    let Some(layout) = layout(facts, hats) else {
+    let Some(layout) = Layout::of(&facts.levels, hats) else {
         return refused(
             "method placed-gd needs numbers whose basis is left open, and no pairs, waves or sparse features",
             "leave out basis, scale and pairs in the schema, or take method centred-gd",
         );
     };
-    let steps = options.steps.map(|steps| STEPS.check(f64::from(steps)).map(|_| steps)).transpose()?;
+    let steps =
+        options.steps.map(|steps| STEPS.check(f64::from(steps)).map(|_| steps)).transpose()?;
     let ridge = options.ridge.map(|ridge| RIDGE.check(ridge)).transpose()?.unwrap_or(0.0);
     let (relation, rows) = (facts.relation(), facts.rows as f64);
     // The factor covers the rounding of these few operations.
@@ -173,10 +209,12 @@ pub(crate) fn plan(
         relation.shift((2.0 * numbers as f64).sqrt()),
         relation.shift(above),
         f64::from(relation.unit.records()) * relation.sides().sqrt() * (1.0 + 16.0 * f64::EPSILON),
-        relation.shift(SLOPE * above),
+        relation.shift(SLOPE * above * (1.0 + BESIDE * BESIDE).sqrt()),
     ];
     let one = 1.0 / account::gaussian::mu(budget.epsilon(), budget.delta());
-    let shares = if numbers == 0 { [0.0, SHARES[1], SHARES[2]] } else { SHARES };
+    let bought = [numbers > 0, true, worth >= COUNTED_FROM];
+    let mut shares = SHARES;
+    shares.iter_mut().zip(bought).for_each(|(share, bought)| *share *= f64::from(u8::from(bought)));
     let left = 1.0 - shares.iter().sum::<f64>();
     let own = of_features(facts, &layout);
     let noise = sensitivities[3] * one * facts.widening / (rows * left.sqrt());
@@ -194,11 +232,12 @@ pub(crate) fn plan(
         let of = |stage: usize, share: f64| sensitivities[stage] * one / share.sqrt() * scale;
         let step = of(3, left / f64::from(pace.steps));
         Placing {
-            histogram: (numbers > 0).then(|| gaussian(sensitivities[0], of(0, shares[0]), cells)),
-            mean: gaussian(sensitivities[1], of(1, shares[1]), own.columns),
-            classes: gaussian(sensitivities[2], of(2, shares[2]), 2),
+            histogram: bought[0].then(|| gaussian(sensitivities[0], of(0, shares[0]), cells)),
+            mean: gaussian(sensitivities[1], of(1, shares[1]), layout.features()),
+            classes: bought[2].then(|| gaussian(sensitivities[2], of(2, shares[2]), 2)),
             step: gaussian(sensitivities[3], step, own.columns),
             layout: layout.clone(),
+            additive: options.scores == Some(Scoring::Sum),
             rows,
             weights: facts.weights.clone(),
             columns: facts.columns,
@@ -219,6 +258,7 @@ pub(crate) fn plan(
         settled: Method::PlacedGd(PlacedGd {
             steps: Some(pace.steps),
             knots: Some(hats),
+            scores: options.scores,
             ridge: options.ridge,
         }),
         arithmetic: Arithmetic::Finite,
@@ -233,11 +273,13 @@ struct Placing {
     histogram: Option<Gaussian>,
     /// The mechanism on the sum of all rows' features.
     mean: Gaussian,
-    /// The mechanism on the sizes of both classes.
-    classes: Gaussian,
+    /// The mechanism on the sizes of both classes, if they are bought.
+    classes: Option<Gaussian>,
     /// The mechanism on each gradient.
     step: Gaussian,
     layout: Layout,
+    /// True if all rows have one scale in the model.
+    additive: bool,
     /// The declared number of rows n.
     rows: f64,
     /// The weights of the classes; empty if both are 1.
@@ -257,7 +299,11 @@ impl Placing {
         if let Some(histogram) = &self.histogram {
             stages.push(histogram.event()?);
         }
-        stages.extend([self.mean.event()?, self.classes.event()?, steps]);
+        stages.push(self.mean.event()?);
+        if let Some(classes) = &self.classes {
+            stages.push(classes.event()?);
+        }
+        stages.push(steps);
         Ok(Event::All(stages))
     }
 
@@ -271,6 +317,8 @@ impl Placing {
             weights: self.weights.clone(),
             histogram_noise: self.histogram.as_ref().map(|histogram| histogram.noise_scale),
             mean_noise: self.mean.noise_scale,
+            counted: self.classes.is_some(),
+            additive: self.additive,
             fastest: self.fastest,
         }
     }
@@ -286,7 +334,7 @@ impl Placing {
 
     /// The features behind a model's weights.
     fn features(&self, found: &LinearWeights) -> Option<Features> {
-        Some(self.layout.map(&found.length.as_ref()?.knots))
+        Some(self.layout.map(&found.placed.as_ref()?.knots))
     }
 }
 
@@ -296,7 +344,7 @@ impl Procedure<super::Erm> for Placing {
     }
 
     fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {
-        let length = found.length.as_ref()?;
+        let placed = found.placed.as_ref()?;
         let hats = self.layout.hats as usize;
         let rises = |knots: &Vec<u16>| {
             knots.len() == hats
@@ -304,8 +352,11 @@ impl Procedure<super::Erm> for Placing {
                 && knots.last() == Some(&(GRID as u16 - 1))
                 && knots.windows(2).all(|pair| pair[0] < pair[1])
         };
-        if length.knots.len() != self.layout.numbers() || !length.knots.iter().all(rises) {
+        if placed.knots.len() != self.layout.numbers() || !placed.knots.iter().all(rises) {
             return Some("its knots are none that a run could have placed");
+        }
+        if placed.mean.len() != self.layout.features() || placed.length.is_some() == self.additive {
+            return Some("its mean or length is not that of its features");
         }
         None
     }
@@ -314,11 +365,12 @@ impl Procedure<super::Erm> for Placing {
         let shown = Shown::of([
             ("ridge", self.schedule.ridge),
             ("sum_noise", self.mean.noise_scale),
-            ("class_noise", self.classes.noise_scale),
             ("gradient_noise", self.step.noise_scale),
             ("steps", f64::from(self.schedule.steps)),
             ("knots", f64::from(self.layout.hats)),
         ]);
+        let shown =
+            shown.and("class_noise", self.classes.as_ref().map(|classes| classes.noise_scale));
         shown.and("bin_noise", self.histogram.as_ref().map(|histogram| histogram.noise_scale))
     }
 
@@ -334,13 +386,22 @@ impl Procedure<super::Erm> for Placing {
     /// Of a sum of weights: the features behind it, each under the same noise, to first order and given
     /// the knots and the mean.
     fn sum_noise(&self, facts: &Facts, found: &LinearWeights, sum: &[(u32, f64)]) -> Option<f64> {
-        let noise = self.feature_noise(facts)?;
-        let behind = self.features(found)?.behind(sum);
-        Some(noise * behind.iter().map(|x| x * x).sum::<f64>().sqrt())
+        let (noise, placed) = (self.feature_noise(facts)?, found.placed.as_ref()?);
+        let mut behind = self.features(found)?.behind(sum);
+        let last = facts.columns as u32 - 1;
+        let constant: f64 =
+            sum.iter().filter(|(at, _)| *at == last).map(|(_, factor)| factor).sum();
+        behind
+            .iter_mut()
+            .zip(&placed.mean)
+            .for_each(|(x, m)| *x = placed.scale * (*x - constant * m));
+        let own = if self.additive { constant * beside(&self.layout) } else { 0.0 };
+        Some(noise * (squares(&behind) + own * own).sqrt())
     }
 
     fn weight_laws(&self, facts: &Facts, found: &LinearWeights) -> Option<WeightNoise> {
-        let each = (0..facts.columns as u32).map(|column| self.sum_noise(facts, found, &[(column, 1.0)]));
+        let each =
+            (0..facts.columns as u32).map(|column| self.sum_noise(facts, found, &[(column, 1.0)]));
         let deviations = vec![each.collect::<Option<Vec<f64>>>()?];
         Some(WeightNoise { deviations, beyond: NORMAL, confidence: Confidence::FirstOrder })
     }
@@ -386,20 +447,22 @@ impl Procedure<super::Erm> for Placing {
                 levels.answer(&counts(cells), &of(histogram), session)
             }
             Query::Sum { knots } => {
-                let image = self.layout.map(knots).image(None);
+                let image = self.layout.map(knots).sums();
                 levels.answer(&counts(image), &of(&self.mean), session)
             }
             Query::Classes => {
+                let noise = self.classes.as_ref().ok_or(GateError::NotAsPlanned)?;
                 let marker = facts.columns - 1;
                 let query = Exact::Occupied(Occupied::Classes { count: 2, marker });
-                classes.answer(&Queries::of(vec![query], 1.0), &of(&self.classes), session)
+                classes.answer(&Queries::of(vec![query], 1.0), &of(noise), session)
             }
             Query::Gradient { knots, mean, theta } => {
                 let mut mapped = mapped.borrow_mut();
-                let (features, lengths, image) = mapped.get_or_insert_with(|| {
+                let (lengths, features, image) = mapped.get_or_insert_with(|| {
                     let features = self.layout.map(knots);
-                    let (lengths, image) = (features.lengths(mean), features.image(Some(mean)));
-                    (features, lengths, image)
+                    let image = features.gradients(mean, beside(&self.layout));
+                    let lengths = features.lengths(mean);
+                    (lengths, features, image)
                 });
                 let along = |(m, t): (&f64, &f64)| m * t;
                 let statistic = LevelGradient {
@@ -407,6 +470,7 @@ impl Procedure<super::Erm> for Placing {
                     loss: facts.loss,
                     scores: features.scores(theta),
                     taken: mean.iter().zip(theta).map(along).sum(),
+                    constant: beside(&self.layout) * theta.last().copied().unwrap_or(0.0),
                     lengths: lengths.clone(),
                     centre: squares(mean),
                     reach: self.layout.radius(),
@@ -414,7 +478,11 @@ impl Procedure<super::Erm> for Placing {
                 };
                 let unit = statistic.unit();
                 let query = Queries::of(vec![Exact::LevelGradient(statistic)], unit);
-                levels.answer(&Queries { image: Some(image.clone()), ..query }, &of(&self.step), session)
+                levels.answer(
+                    &Queries { image: Some(image.clone()), ..query },
+                    &of(&self.step),
+                    session,
+                )
             }
         })
     }
@@ -433,6 +501,10 @@ struct Start {
     histogram_noise: Option<f64>,
     /// The noise scale of the sum of all rows' features.
     mean_noise: f64,
+    /// True if the sizes of the classes are bought.
+    counted: bool,
+    /// True if all rows have one scale in the model.
+    additive: bool,
     /// The largest step size of a feature, as a multiple of η.
     fastest: f64,
 }
@@ -445,8 +517,10 @@ struct Stages {
     densities: Option<Vec<Vec<f64>>>,
     knots: Vec<Vec<u16>>,
     mean: Option<Vec<f64>>,
-    /// True once the classes were counted.
-    counted: bool,
+    /// True once the descent has its start and step sizes.
+    begun: bool,
+    /// The scale of a typical row.
+    scale: f64,
     descent: Descent,
 }
 
@@ -472,7 +546,7 @@ impl Walk for Stages {
     fn begin(start: Start) -> Self {
         let descent = Descent::begin(start.descent);
         let densities = start.histogram_noise.is_none().then(Vec::new);
-        Self { start, densities, knots: Vec::new(), mean: None, counted: false, descent }
+        Self { start, densities, knots: Vec::new(), mean: None, begun: false, scale: 1.0, descent }
     }
 
     fn next(&mut self, answer: Option<Vec<f64>>) -> Next<Query, LinearWeights> {
@@ -492,13 +566,18 @@ impl Walk for Stages {
             self.mean = Some(self.start.mean(&sum));
         }
         let mean = self.mean.clone().unwrap_or_default();
-        if !self.counted {
-            let Some(sizes) = answer.take() else { return Next::Ask(Query::Classes) };
-            self.counted = true;
-            self.begin_at(&mean, &sizes);
+        if !self.begun {
+            let sizes = match (self.start.counted, answer.take()) {
+                (true, None) => return Next::Ask(Query::Classes),
+                (_, sizes) => sizes,
+            };
+            self.begun = true;
+            self.begin_at(&mean, sizes.as_deref());
         }
         match self.descent.next(answer) {
-            Next::Ask(theta) => Next::Ask(Query::Gradient { knots: self.knots.clone(), mean, theta }),
+            Next::Ask(theta) => {
+                Next::Ask(Query::Gradient { knots: self.knots.clone(), mean, theta })
+            }
             Next::Release(theta) => Next::Release(self.release(&mean, &theta)),
             Next::End => Next::End,
         }
@@ -507,16 +586,20 @@ impl Walk for Stages {
 
 impl Stages {
     /// Sets the descent's step sizes, and its start at the intercept of the noisy sizes of the classes.
-    fn begin_at(&mut self, mean: &[f64], sizes: &[f64]) {
+    fn begin_at(&mut self, mean: &[f64], sizes: Option<&[f64]>) {
         let start = &self.start;
         let features = start.layout.map(&self.knots);
         let densities = self.densities.as_deref().unwrap_or_default();
-        let spreads = start.spreads(&features, mean, densities);
+        let mut spreads = start.spreads(&features, mean, densities);
+        let (radius, all) = (start.layout.radius(), spreads.iter().sum::<f64>());
+        let length = all.clamp((radius / STRETCH).powi(2), 4.0 * radius * radius).sqrt();
+        self.scale = radius / length;
+        let beside = beside(&start.layout);
+        spreads.push((beside / self.scale).powi(2));
         self.descent.at_rates(centred_gd::rates(&spreads, start.fastest));
-        let mut point = vec![0.0; mean.len()];
-        let scale = start.typical_scale(&features, mean, densities);
-        if let Some(constant) = point.last_mut() {
-            *constant = intercept(sizes, &start.weights) / (scale * start.layout.constant);
+        let mut point = vec![0.0; spreads.len()];
+        if let (Some(constant), Some(sizes)) = (point.last_mut(), sizes) {
+            *constant = intercept(sizes, &start.weights) / beside;
         }
         self.descent.start_at(point);
     }
@@ -524,20 +607,31 @@ impl Stages {
     /// The model: tables over the levels, as weights of the encoded columns.
     fn release(&self, mean: &[f64], theta: &[f64]) -> LinearWeights {
         let (start, features) = (&self.start, self.start.layout.map(&self.knots));
-        let radius = start.layout.radius();
         let along: f64 = mean.iter().zip(theta).map(|(m, t)| m * t).sum();
-        let mut weights = features.at_columns(&features.scores(theta), start.columns);
+        let own = beside(&start.layout) * theta.last().copied().unwrap_or(0.0);
+        let scale = if start.additive { self.scale } else { 1.0 };
+        let scores: Vec<f64> = features.scores(theta).iter().map(|score| score * scale).collect();
+        let mut weights = features.at_columns(&scores, start.columns);
         if let Some(constant) = weights.last_mut() {
-            *constant = (*constant - along) / start.layout.constant;
+            *constant = if start.additive { own - scale * along } else { -along };
         }
-        let square = radius * radius;
-        let lengths: Vec<f64> = features.lengths(mean).iter().map(|length| length / square).collect();
-        let mut lengths = features.at_columns(&lengths, start.columns);
-        if let Some(constant) = lengths.last_mut() {
-            *constant = (*constant + squares(mean) / square) / start.layout.constant;
-        }
-        let length = Some(RowLength { knots: self.knots.clone(), squares: lengths, least: 1.0 / STRETCH });
-        LinearWeights { length, ..LinearWeights::of(vec![weights]) }
+        let square = start.layout.radius().powi(2);
+        let length = || {
+            let lengths: Vec<f64> =
+                features.lengths(mean).iter().map(|length| length / square).collect();
+            let mut lengths = features.at_columns(&lengths, start.columns);
+            if let Some(constant) = lengths.last_mut() {
+                *constant = squares(mean) / square;
+            }
+            RowLength { squares: lengths, least: 1.0 / STRETCH, added: own }
+        };
+        let placed = Placed {
+            knots: self.knots.clone(),
+            mean: mean.to_vec(),
+            scale,
+            length: (!start.additive).then(length),
+        };
+        LinearWeights { placed: Some(placed), ..LinearWeights::of(vec![weights]) }
     }
 }
 
@@ -559,7 +653,7 @@ impl Start {
             rows: self.rows,
             radius: self.layout.radius(),
             noise_scale: self.mean_noise,
-            bias: true,
+            bias: false,
         };
         Features::on_grid(&shrunk.mean(sum.iter().copied()))
     }
@@ -567,7 +661,7 @@ impl Start {
     /// The variance of each feature: of a number's from its noisy density, where there is one; at most the
     /// bound of its range and mean.
     fn spreads(&self, features: &Features, mean: &[f64], densities: &[Vec<f64>]) -> Vec<f64> {
-        let mut spreads = centred_gd::spreads(&self.layout.ranges(), mean, true);
+        let mut spreads = centred_gd::spreads(&self.layout.ranges(), mean, false);
         let mut densities = densities.iter();
         let (starts, _) = self.layout.runs().starts();
         for ((.., knots), start) in self.layout.runs.iter().zip(starts) {
@@ -586,36 +680,6 @@ impl Start {
             }
         }
         spreads
-    }
-
-    /// The scale of a typical row: ℛ over the root mean square of ‖F − m‖, from the noisy densities.
-    fn typical_scale(&self, features: &Features, mean: &[f64], densities: &[Vec<f64>]) -> f64 {
-        let lengths = features.lengths(mean);
-        let (starts, _) = self.layout.runs().starts();
-        let mut densities = densities.iter();
-        let mut square = squares(mean);
-        for ((_, count, knots), start) in self.layout.runs.iter().zip(starts) {
-            let codes = &lengths[start as usize + 1..=(start + count) as usize];
-            let density = if *knots > 0 { densities.next() } else { None };
-            let all: f64 = density.map_or(0.0, |density| density.iter().sum());
-            square += match density {
-                Some(density) if all > 0.0 => {
-                    density.iter().zip(codes).map(|(f, length)| f / all * length).sum::<f64>()
-                }
-                // 1 − 2mⱼ of a level of share mⱼ.
-                None if *knots == 0 => {
-                    let share = |length: &f64| (1.0 - length) / 2.0;
-                    let all: f64 = codes.iter().map(share).map(|m| m.clamp(0.0, 1.0)).sum();
-                    let mean: f64 =
-                        codes.iter().map(|length| share(length).clamp(0.0, 1.0) * length).sum();
-                    if all > 0.0 { mean / all } else { 1.0 }
-                }
-                _ => codes.iter().sum::<f64>() / codes.len().max(1) as f64,
-            };
-        }
-        let radius = self.layout.radius();
-        let length = square.clamp((radius / STRETCH).powi(2), 4.0 * radius * radius).sqrt();
-        radius / length
     }
 }
 

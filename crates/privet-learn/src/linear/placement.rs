@@ -2,9 +2,9 @@
 //!
 //! A piecewise-linear fit to n points of density f errs least where its knots are even in f^⅖ or so; the
 //! cube root is flatter, so that tails keep knots. The density is read off one noisy histogram of two
-//! levels ([`BLOCKS`] coarse blocks and the fine bins within them): a fine bin counts if it stands out of
-//! its noise ([`CLEAR`] deviations), what is left of its block is spread over the block's other bins if it
-//! stands out, and nothing else is seen. A [`EVEN`]th of the knots' measure is even, and all of it where
+//! levels ([`BLOCKS`] coarse blocks and the fine bins within them). A count is seen if it stands out of
+//! its noise by [`CLEAR`] deviations. A block that is seen holds its count: in proportion to those of its
+//! bins that are seen, or evenly if these are less than half of it. A [`EVEN`]th of the knots' measure is even, and all of it where
 //! most records drowned. All of it is post-processing of noisy counts.
 
 /// Coarse blocks of a number's bins.
@@ -27,9 +27,12 @@ pub(crate) fn density(fine: &[f64], coarse: &[f64], noise: f64) -> Vec<f64> {
     let mut found: Vec<f64> = fine.iter().map(|count| clear(*count)).collect();
     for (at, total) in coarse.iter().enumerate() {
         let own: Vec<usize> = (0..bins).filter(|bin| block(*bin, bins) == at).collect();
-        let (seen, dark): (Vec<usize>, Vec<usize>) = own.iter().partition(|bin| found[**bin] > 0.0);
-        let left = clear(total - seen.iter().map(|bin| found[*bin]).sum::<f64>());
-        dark.iter().for_each(|bin| found[*bin] = left / dark.len() as f64);
+        let (total, seen) = (clear(*total), own.iter().map(|bin| found[*bin]).sum::<f64>());
+        let spread = total / own.len().max(1) as f64;
+        for bin in own {
+            found[bin] =
+                if 2.0 * seen < total { spread } else { found[bin] * total / seen.max(1.0) };
+        }
     }
     found
 }
@@ -128,9 +131,10 @@ mod tests {
         let own: Vec<usize> = (0..241).filter(|bin| block(*bin, 241) == 3).collect();
         assert!(own.iter().all(|bin| (found[*bin] - 900.0 / own.len() as f64).abs() < 1e-9));
         assert!((found.iter().sum::<f64>() - 900.0).abs() < 1e-6);
-        // A clear bin keeps its count.
+        // Bins that are seen share their block's count.
         let mut fine = vec![10.0; 241];
         fine[own[0]] = 800.0;
-        assert_eq!(density(&fine, &coarse, 30.0)[own[0]], 800.0);
+        assert!((density(&fine, &coarse, 30.0)[own[0]] - 900.0).abs() < 1e-9);
+        assert!(density(&fine, &[0.0; BLOCKS], 30.0).iter().all(|f| *f == 0.0), "a block not seen");
     }
 }

@@ -141,7 +141,12 @@ pub trait Procedure<T: Task>: Debug + Send + Sync {
 
     /// Upper bound on the standard deviation of the noise in a weighted sum of this artefact's numbers,
     /// for those whose numbers share their noise; `None`: by [`Self::weight_noises`].
-    fn sum_noise(&self, _facts: &T::Facts, _artefact: &T::Artefact, _sum: &[(u32, f64)]) -> Option<f64> {
+    fn sum_noise(
+        &self,
+        _facts: &T::Facts,
+        _artefact: &T::Artefact,
+        _sum: &[(u32, f64)],
+    ) -> Option<f64> {
         None
     }
 

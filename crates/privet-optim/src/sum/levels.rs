@@ -11,11 +11,12 @@
 //!
 //! **Claim.** Let Σᵣ `lengths`(cᵣ) + `centre` be ‖F(c) − m‖² up to 2⁻³⁰ℛ² for every row of codes. Then
 //! [`LevelGradient`]'s sum is the same for any order of rows, threads, storage and sharding, and under
-//! the image that maps code c to f(c) and the last entry to −m, one record's contribution has norm at
-//! most S·ℛ.
+//! the image that maps code c to f(c), the last entry but one to −m, and the last one to a coordinate of its
+//! own, times b, one record's contribution has norm at most S·√(ℛ² + b²).
 //!
-//! *Proof.* A record adds q to the entries of its codes and to the last one, so its image is
-//! q·(F(c) − m), with q = trunc(s·ℓ′/u)·u, |ℓ′| ≤ S: |q| ≤ s·S(1 + 2⁻⁵²). Where L ≥ ℛ/8,
+//! *Proof.* A record adds q to the entries of its codes and to the last but one, and p to the last, so its
+//! image is (q·(F(c) − m), b·p), with q = trunc(s·ℓ′/u)·u and p = trunc(ℓ′/u)·u, |ℓ′| ≤ S: |p| ≤ S and
+//! |q| ≤ s·S(1 + 2⁻⁵²). Where L ≥ ℛ/8,
 //! ‖F − m‖² ≤ L² + 2⁻³⁰ℛ² ≤ L²(1 + 2⁻²⁴), so that s·‖F − m‖ ≤ ℛ(1 − 2⁻²⁰)(1 + 2⁻²⁵); where L < ℛ/8,
 //! ‖F − m‖² ≤ ℛ²/64 + 2⁻³⁰ℛ² alike. The factor 1 − 2⁻²⁰ covers the roundings of s and of the product.
 //! Margins are added in the order of the runs, so that they depend on the row's codes alone; ℓ′ is
@@ -96,7 +97,14 @@ impl Runs {
     }
 
     /// Writes a row's codes into `codes`.
-    fn place(&self, of: &[u32], block: &Block<'_>, row: usize, best: &mut [f64], codes: &mut [u16]) {
+    fn place(
+        &self,
+        of: &[u32],
+        block: &Block<'_>,
+        row: usize,
+        best: &mut [f64],
+        codes: &mut [u16],
+    ) {
         best.fill(0.0);
         codes.fill(0);
         block.for_entries(row, |column, x| {
@@ -128,7 +136,7 @@ pub struct LevelCounts {
     pub runs: Runs,
 }
 
-/// The exact sums of q·1[code] for each code, and of q: see the module's documentation.
+/// The exact sums of q·1[code] for each code, of q, and of p: see the module's documentation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LevelGradient {
@@ -138,8 +146,10 @@ pub struct LevelGradient {
     pub loss: Loss,
     /// The score of each code: ⟨f(c), θ⟩.
     pub scores: Vec<f64>,
-    /// ⟨m, θ⟩, subtracted from every row's score.
+    /// ⟨m, θ⟩, subtracted from every row's score before it is scaled.
     pub taken: f64,
+    /// Added to every row's scaled score: b times the constant's coefficient.
+    pub constant: f64,
     /// The part of each code in ‖F(c) − m‖².
     pub lengths: Vec<f64>,
     /// The part of every row: ‖m‖².
@@ -197,7 +207,7 @@ struct CodedPass<'a, C> {
     rows: Coded<'a, C>,
     starts: &'a [u32],
     statistic: &'a LevelGradient,
-    /// Sums of q in units, one for each code, and of all.
+    /// Sums of q in units, one for each code, and of all; then of p.
     sums: &'a mut [i64],
 }
 
@@ -206,11 +216,11 @@ impl<C: Copy + Into<u32>> Kernel for CodedPass<'_, C> {
 
     #[inline(always)]
     fn run<const F: bool>(self) {
-        let LevelGradient { loss, slope, scores, taken, .. } = self.statistic;
+        let LevelGradient { loss, slope, scores, taken, constant, .. } = self.statistic;
         let per_unit = 1.0 / self.statistic.unit();
         let width = self.starts.len().max(1);
         let (mut margins, mut multipliers) = ([0.0; PART], [0.0; PART]);
-        let (last, sums) = self.sums.split_last_mut().expect("the sum of q is last");
+        let (sums, both) = self.sums.split_at_mut(self.sums.len().saturating_sub(2));
         let labels = self.rows.labels;
         for first in (0..labels.len()).step_by(PART) {
             let rows = first..labels.len().min(first + PART);
@@ -223,14 +233,17 @@ impl<C: Copy + Into<u32>> Kernel for CodedPass<'_, C> {
                     let code: u32 = (*code).into();
                     sum + scores[(start + code) as usize]
                 });
-                *margin = f64::from(*scale) * (sum - taken);
+                *margin = f64::from(*scale) * (sum - taken) + constant;
             }
             loss.derivatives::<false>(margins, &labels[rows], multipliers);
             for ((row, scale), m) in codes.chunks_exact(width).zip(scales).zip(&*multipliers) {
                 // Not `clamp`, which would let a NaN pass and corrupt the terms of other records.
                 let clipped = m.max(-slope).min(*slope);
                 let units = (clipped * f64::from(*scale) * per_unit).trunc() as i64;
-                *last += units;
+                both[0] += units;
+                if *scale > 0.0 {
+                    both[1] += (clipped * per_unit).trunc() as i64;
+                }
                 for (code, start) in row.iter().zip(self.starts) {
                     let code: u32 = (*code).into();
                     sums[(start + code) as usize] += units;
@@ -308,10 +321,10 @@ impl Statistic for LevelGradient {
         self.slope * self.reach
     }
     fn zero(&self, _columns: usize) -> ExactSum {
-        ExactSum::zero(self.runs.codes() + 1)
+        ExactSum::zero(self.runs.codes() + 2)
     }
     fn bytes(&self, _columns: usize) -> usize {
-        24 * self.runs.codes() + 88
+        24 * self.runs.codes() + 112
     }
 
     /// The sum is of integers.
@@ -326,7 +339,7 @@ impl Statistic for LevelGradient {
         if !fits {
             return;
         }
-        let (mut sums, mut scales) = (vec![0_i64; total + 1], [0.0_f32; PART]);
+        let (mut sums, mut scales) = (vec![0_i64; total + 2], [0.0_f32; PART]);
         coded(&self.runs, block, |rows, codes| {
             let scales = &mut scales[..rows.rows()];
             scale(&self.runs, &starts, self.scaling(), codes, scales);
@@ -470,7 +483,7 @@ impl<'a> LevelRows<'a> {
     ) -> ExactSum {
         let ((starts, total), width) = (self.runs.starts(), self.runs.runs.len());
         let scales = self.scales(statistic);
-        let zero = || vec![0_i64; total + 1];
+        let zero = || vec![0_i64; total + 2];
         let add = |mut sums: Vec<i64>, piece: usize| {
             let rows = piece * PIECE..self.labels.len().min((piece + 1) * PIECE);
             let rows = Coded {
@@ -644,6 +657,7 @@ mod tests {
             loss: Loss::Logistic,
             scores: lone.iter().map(|f| dot(f, &theta)).collect(),
             taken: dot(&centre, &theta),
+            constant: 0.3,
             lengths: lone.iter().map(|f| dot(f, f) - 2.0 * dot(f, &centre)).collect(),
             centre: dot(&centre, &centre),
             reach: 1.5,
@@ -701,11 +715,13 @@ mod tests {
             let (csr, image) = (Matrix::Csr(csr), image(&mapped));
             let unit = mapped.statistic.unit() / 1024.0;
             for row in 0..60 {
+                let constant = |sum: &ExactSum| *sum.units().unwrap().last().unwrap() as f64 * unit * 1024.0;
                 let mut one = mapped.statistic.zero(csr.columns());
                 mapped.statistic.add(Block::new(&csr, row, &labels[row..=row]), &mut one);
                 let of = image.of(one.units().unwrap()).unwrap();
                 let norm = of.iter().map(|x| (*x as f64 * unit).powi(2)).sum::<f64>().sqrt();
                 prop_assert!(norm <= mapped.statistic.bound(1.0), "{norm}");
+                prop_assert!(constant(&one).abs() <= mapped.statistic.slope);
             }
         }
 
@@ -715,7 +731,7 @@ mod tests {
             let (csr, runs, labels) = rows(&mut random, 400, 7);
             let mapped = mapped(&mut random, &runs);
             let LevelGradient { loss, reach, slope, .. } = mapped.statistic;
-            let mut expected = [0.0; 2];
+            let (mut expected, mut constant) = ([0.0; 2], 0.0);
             for (row, label) in labels.iter().enumerate() {
                 let (places, entries) = csr.row(row);
                 if places.is_empty() {
@@ -727,7 +743,9 @@ mod tests {
                 let z = [f[0] - mapped.centre[0], f[1] - mapped.centre[1]];
                 let length = z[0].hypot(z[1]).max(reach / STRETCH);
                 let score = mapped.statistic.scores[best.0 as usize] - mapped.statistic.taken;
-                let slope = loss.derivative(reach / length * score, *label).clamp(-slope, slope);
+                let margin = reach / length * score + mapped.statistic.constant;
+                let slope = loss.derivative(margin, *label).clamp(-slope, slope);
+                constant += slope;
                 expected = [0, 1].map(|at| expected[at] + slope * reach / length * z[at]);
             }
             let csr = Matrix::Csr(csr);
@@ -737,6 +755,8 @@ mod tests {
                 let found = *found as f64 * mapped.statistic.unit() / 1024.0;
                 prop_assert!((found - expected).abs() < 1e-2, "{found} {expected}");
             }
+            let last = *sum.units().unwrap().last().unwrap() as f64 * mapped.statistic.unit();
+            prop_assert!((last - constant).abs() < 1e-2, "{last} {constant}");
         }
     }
 

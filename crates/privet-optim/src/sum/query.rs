@@ -9,8 +9,8 @@
 use super::{
     Carried, Count, Described, ExactCurvature, ExactGradient, ExactGram, ExactSum, Gradient,
     GradientSum, Hessian, HessianDiagonal, HessianVector, LevelCounts, LevelGradient,
-    LossAndGradient, Occupied,
-    PreciseGradient, PreciseSum, Records, RecordsError, SoftmaxGradient, Statistic,
+    LossAndGradient, Occupied, PreciseGradient, PreciseSum, Records, RecordsError, SoftmaxGradient,
+    Statistic,
 };
 use privet_data::Target;
 use serde::{Deserialize, Serialize};

@@ -207,9 +207,13 @@ impl Query<'_> {
                     format!("({own}2e0 * privet_f * privet_a + {})", number(centre.squares));
                 let own =
                     format!("(privet_f * privet_s{problem} - {})", number(centre.along[problem]));
+                let added = match centre.added {
+                    0.0 => String::new(),
+                    added => format!(" + {}", number(added)),
+                };
                 format!(
-                    "CASE WHEN privet_q = {} THEN {} WHEN {square} > {} THEN {own} * {} / SQRT({square}) \
-                     WHEN privet_q IS NOT NULL THEN {own} * {} END AS privet_score{problem}",
+                    "CASE WHEN privet_q = {} THEN {} WHEN {square} > {} THEN {own} * {} / SQRT({square}){added} \
+                     WHEN privet_q IS NOT NULL THEN {own} * {}{added} END AS privet_score{problem}",
                     number(0.0),
                     number(0.0),
                     number(centre.shortest * centre.shortest),

@@ -122,7 +122,8 @@ impl Model {
         let plan = crate::plan(self.request()).ok();
         let each = plan.as_ref().and_then(|plan| plan.weight_noises(self.weights(), columns));
         Shapes::under(self.request(), self.weights(), &|sum| {
-            let shared = plan.as_ref().and_then(|plan| plan.sum_noise(self.weights(), &sum.entries()));
+            let shared =
+                plan.as_ref().and_then(|plan| plan.sum_noise(self.weights(), &sum.entries()));
             shared.or_else(|| Some(sum.length(each.as_deref()?)))
         })
     }
@@ -162,7 +163,7 @@ impl Shapes {
         let centre = weights.centre.as_ref();
         // For rows clipped or filled before they are centred, and for numbers, not even the sign of the
         // sum is that of the score.
-        let divided = (centre.is_some() || weights.length.is_some())
+        let divided = (centre.is_some() || weights.length().is_some())
             && encoding.is_whole()
             && !classes.is_empty();
         let unexplained = encoding.of_no_column() > 0 || (centre.is_some() && !divided);

@@ -101,7 +101,7 @@ proptest! {
         let neighbours = if exchanged { Neighbours::ReplaceOne } else { Neighbours::AddRemove };
         let unit = Unit::User { max_records: records as u32 };
         let facts = Facts { unit, ..Facts::of(&settled(&request(1000, neighbours))).unwrap() };
-        let layout = layout(&facts, 4).unwrap();
+        let layout = Layout::of(&facts.levels, 4).unwrap();
         let with = [&rows[..], &own[..records]].concat();
         let without = if exchanged { [&rows[..], &others[..records]].concat() } else { rows };
         let (with, without) = (table(&with), table(&without));
@@ -113,7 +113,7 @@ proptest! {
         let cells = moved(&counts, 1.0, &layout.cells(placement::block, BLOCKS));
         prop_assert!(cells <= shift(2.0), "{cells}");
         let features = layout.map(&[knots.0, knots.1]);
-        let sum = moved(&counts, 1.0, &features.image(None));
+        let sum = moved(&counts, 1.0, &features.sums());
         prop_assert!(sum <= shift(layout.radius()), "{sum}");
         let mut state = seed;
         let mut next = || {
@@ -122,7 +122,7 @@ proptest! {
         };
         let mean: Vec<f64> = match near {
             // A mean on a row makes that row's direction a matter of its last bits.
-            true => image_of(&with, &counts, 1.0, &features.image(None)).iter().map(|x| x / with.rows() as f64).collect(),
+            true => image_of(&with, &counts, 1.0, &features.sums()).iter().map(|x| x / with.rows() as f64).collect(),
             false => (0..features.count).map(|_| next()).collect(),
         };
         let mean = Features::on_grid(&mean);
@@ -132,14 +132,15 @@ proptest! {
             loss: Loss::Logistic,
             scores: features.scores(&theta),
             taken: mean.iter().zip(&theta).map(|(m, t)| m * t).sum(),
+            constant: size * next(),
             lengths: features.lengths(&mean),
             centre: squares(&mean),
             reach: layout.radius(),
             slope: SLOPE,
         };
-        let (unit, image) = (gradient.unit(), features.image(Some(&mean)));
+        let (unit, image) = (gradient.unit(), features.gradients(&mean, beside(&layout)));
         let step = moved(&Exact::LevelGradient(gradient), unit, &image);
-        prop_assert!(step <= shift(SLOPE * layout.radius()), "{step}");
+        prop_assert!(step <= shift(SLOPE * of_features(&facts, &layout).radius), "{step}");
     }
 }
 
@@ -157,21 +158,31 @@ fn planned(rows: u64, neighbours: Neighbours) -> Plan {
 #[test]
 fn a_record_can_move_a_step_by_nearly_its_bound() {
     let facts = Facts::of(&settled(&request(2, Neighbours::ReplaceOne))).unwrap();
-    let layout = layout(&facts, 4).unwrap();
+    let layout = Layout::of(&facts.levels, 4).unwrap();
     let features = layout.map(&[placement::even(241, 4), placement::even(241, 4)]);
+    let mean = vec![0.0; features.count];
     let gradient = LevelGradient {
         runs: layout.runs(),
         loss: Loss::Logistic,
         scores: features.scores(&vec![0.0; features.count]),
         taken: 0.0,
+        constant: 0.0,
         lengths: features.lengths(&vec![0.0; features.count]),
         centre: 0.0,
         reach: layout.radius(),
         slope: SLOPE,
     };
-    let (unit, image) = (gradient.unit(), features.image(None));
-    let of = |yes: bool| image_of(&table(&[(0.0, Some(0.0), 0, yes)]), &Exact::LevelGradient(gradient.clone()), unit, &image);
-    let moved = distance(&of(true), &of(false)) / facts.relation().shift(SLOPE * layout.radius());
+    let (unit, image) = (gradient.unit(), features.gradients(&mean, beside(&layout)));
+    let of = |yes: bool| {
+        image_of(
+            &table(&[(0.0, Some(0.0), 0, yes)]),
+            &Exact::LevelGradient(gradient.clone()),
+            unit,
+            &image,
+        )
+    };
+    let moved = distance(&of(true), &of(false))
+        / facts.relation().shift(SLOPE * of_features(&facts, &layout).radius);
     assert!((0.99..=1.0).contains(&moved), "{moved}");
 }
 
@@ -183,9 +194,9 @@ fn all_stages_together_are_the_gaussian_floor() {
         let Some(Event::All(stages)) = planned.events() else { panic!("four stages") };
         assert_eq!(stages.len(), 4);
         let square = |event: &Event| match event {
-            Event::Use { cost: account::Cost::Gaussian { noise_scale, sensitivity, .. }, .. } => {
-                (sensitivity / noise_scale).powi(2)
-            }
+            Event::Use {
+                cost: account::Cost::Gaussian { noise_scale, sensitivity, .. }, ..
+            } => (sensitivity / noise_scale).powi(2),
             _ => panic!("a Gaussian"),
         };
         let shares: Vec<f64> = stages
@@ -253,11 +264,28 @@ fn it_sees_what_even_knots_do_not() {
     let request = request(6000, Neighbours::AddRemove);
     let planned = plan(&request).unwrap();
     let found = model(&planned, &training);
-    let length = found.length.clone().unwrap();
-    assert!(length.knots[0].iter().filter(|knot| **knot <= 15).count() >= 3, "{:?}", length.knots);
+    let knots = found.placed.clone().unwrap().knots;
+    assert!(knots[0].iter().filter(|knot| **knot <= 15).count() >= 3, "{knots:?}");
     let codes = table(&test);
     let model = crate::linear::model::RowScores::new(&found, 1.0);
     let right = |row: usize| (model.of(&codes.features, row)[0] > 0.0) == test[row].3;
+    let share = (0..test.len()).filter(|row| right(*row)).count() as f64 / test.len() as f64;
+    assert!(share > 0.85, "{share}");
+}
+
+/// With scores = sum the model is a plain linear one, and ranks nearly as well.
+#[test]
+fn scores_can_be_sums() {
+    let (training, test) = (table(&skewed(6000, 1)), skewed(4000, 2));
+    let request = request(6000, Neighbours::AddRemove).with("scores", "sum").unwrap();
+    let found = model(&plan(&request).unwrap(), &training);
+    assert!(found.length().is_none());
+    let (codes, weights) = (table(&test), &found.weights[0]);
+    let right = |row: usize| {
+        let entries = codes.features.entries(row);
+        let score: f64 = entries.iter().map(|(at, x)| f64::from(*x) * weights[*at as usize]).sum();
+        (score > 0.0) == test[row].3
+    };
     let share = (0..test.len()).filter(|row| right(*row)).count() as f64 / test.len() as f64;
     assert!(share > 0.85, "{share}");
 }
