@@ -261,6 +261,12 @@ pub(crate) const SINGLE: Cover = Cover::No {
     instead: "leave the unit out of the schema if each user has one record in the stream",
 };
 
+/// Refusal of several classes by a method for one linear problem.
+const ONE_TARGET: Cover = Cover::No {
+    why: "learns two classes or a number",
+    instead: "name two classes in the schema, or give method ftrl",
+};
+
 /// What a certificate of a stream cannot tell.
 const FED_FROM_PYTHON: Finding = Finding {
     name: "DOUBT-2",
