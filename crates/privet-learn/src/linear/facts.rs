@@ -80,6 +80,11 @@ impl Facts {
             Some(_) => Loss::Logistic,
             None => Loss::SQUARED,
         };
+        Self::with_loss(request, loss)
+    }
+
+    /// The same with this loss.
+    pub(crate) fn with_loss<T: Task>(request: &Request<T>, loss: Loss) -> Result<Self, LearnError> {
         // The learner does not matter: facts are those of rows and target.
         let task = Erm { loss, method: Method::Auto(Default::default()) };
         Self::of(&Request::new(request.schema.clone(), request.rows, request.neighbours, task))
