@@ -5,8 +5,7 @@ use crate::linear::model::Model;
 use privet_data::Encoding;
 use std::fmt::Write;
 
-/// Every encoded column with its weights, and its entry of the centre, or of the squared
-/// length that divides scores, if the model has one. Weights are
+/// Every encoded column with its weights, and its entry of the centre if the model has one. Weights are
 /// those of encoded, bounded columns: see `privet schema check` for the encoding of a column.
 pub fn coefficients(model: &Model) -> Result<String, LearnError> {
     let encoding = Encoding::new(&model.request().schema);
@@ -22,15 +21,12 @@ pub fn coefficients(model: &Model) -> Result<String, LearnError> {
             let _ = write!(text, ",{}", cell(&format!("weight for {class}")));
         }),
     }
-    let beside = released.centre.as_ref().map(|centre| (",centre", centre));
-    let beside = beside.or(released.length().map(|length| (",squared length", &length.squares)));
-    text.push_str(beside.map_or("", |(name, _)| name));
-    text.push('\n');
+    text.push_str(if released.centre.is_some() { ",centre\n" } else { "\n" });
     for (place, name) in encoding.column_names().into_iter().enumerate() {
         text.push_str(&cell(&name));
-        let beside = beside.iter().map(|(_, vector)| vector.get(place));
+        let centre = released.centre.iter().map(|centre| centre.get(place));
         let weights = released.weights.iter().map(|weights| weights.get(place));
-        for value in weights.chain(beside) {
+        for value in weights.chain(centre) {
             let _ = write!(text, ",{}", value.copied().unwrap_or(0.0));
         }
         text.push('\n');

@@ -63,12 +63,8 @@ impl Factor {
     }
 }
 
-/// Centre that is subtracted from rows, or the length that scores are divided by: ‖x − m‖², or ⟨x, q⟩.
+/// Centre that is subtracted from rows.
 struct Centred {
-    /// True if ‖x‖² is a part of the squared length, as it is with a centre.
-    of_own: bool,
-    /// Added to every score.
-    added: f64,
     /// Centre, m.
     mean: Vec<f64>,
     /// Squared norm of the centre, ‖m‖².
@@ -129,8 +125,6 @@ impl Scorer {
         let centre = weights.centre.as_ref().map(|mean| {
             let centre = Centre::new(mean, encoding.l2_radius());
             Centred {
-                of_own: true,
-                added: 0.0,
                 squares: centre.mean().iter().map(|x| x * x).sum(),
                 along: centre.along(&weights.weights),
                 radius: encoding.l2_radius(),
@@ -138,17 +132,6 @@ impl Scorer {
                 mean: centre.mean().to_vec(),
             }
         });
-        // ⟨x, q⟩ is −2⟨x, m⟩ with m = −q/2, without ‖x‖² and ‖m‖².
-        let divided = weights.length().map(|length| Centred {
-            of_own: false,
-            added: length.added,
-            squares: 0.0,
-            along: vec![0.0; weights.weights.len()],
-            radius: 1.0,
-            shortest: length.least,
-            mean: length.squares.iter().map(|x| -x / 2.0).collect(),
-        });
-        let centre = centre.or(divided);
         let factor = match centre.is_some() && schema.clip().rows == Rows::Fill {
             true => Factor::To(schema.clip().radius),
             false => Factor::of(&recipe)?,

@@ -368,14 +368,9 @@ impl Graph {
             let own = self.node_with("Gather", &[&products, &mine], &axis);
             let along = self.node_with("Gather", &[&products, &last], &axis);
             let square = self.node("Mul", &[&factor, &factor]);
-            let twice = self.times(&along, -2.0);
-            let length = match centre.of_own {
-                true => {
-                    let own = self.node("Mul", &[&squares, &square]);
-                    self.node("Add", &[&own, &twice])
-                }
-                false => twice,
-            };
+            let length = self.node("Mul", &[&squares, &square]);
+            let twice = self.times(&along, 2.0);
+            let length = self.node("Sub", &[&length, &twice]);
             let length = self.plus(&length, centre.squares);
             let least = self.number(centre.shortest * centre.shortest);
             let length = self.node("Max", &[&length, &least]);
@@ -385,7 +380,6 @@ impl Graph {
             let taken = self.doubles(&[1, problems], &centre.along);
             let own = self.node("Sub", &[&own, &taken]);
             let own = self.node("Mul", &[&own, &stretch]);
-            let own = if centre.added == 0.0 { own } else { self.plus(&own, centre.added) };
             let zero = self.number(0.0);
             let empty = self.node("Equal", &[&squares, &zero]);
             scores = self.zero_where(&empty, &own);

@@ -56,13 +56,12 @@ use crate::linear::facts::Facts;
 use crate::linear::features::GRID;
 use crate::linear::gd::Gd;
 use crate::linear::learners::{LearnerFacts, Method, Scores};
-use crate::linear::placed_gd::{self, PlacedGd};
-use crate::linear::{gd, predicted};
+use crate::linear::{gd, placed_gd, predicted};
 use crate::release::allowance::Allowance;
 use crate::release::covers::{Cover, Covers, NOT_PRINTED};
 use crate::release::registry::Info;
 use crate::release::request::Calibration;
-use crate::release::settings::{SettingInfo, settings};
+use crate::release::settings::settings;
 use crate::{LearnError, Request};
 use privet_core::Relation;
 use privet_data::Schema;
@@ -95,20 +94,14 @@ settings! {
     /// Settings of `auto`.
     #[derive(Copy)]
     pub struct Auto {
-        /// The kind of scores: best, unless given.
-        scores: Scoring = SCORES_SETTING;
+        scores: Scoring ["sum or best"]
+            "sum: every score is a sum over columns, so that shape functions say all; best, unless \
+             given: what ranks best";
         /// The source of intervals of the weights, for a learner that has that setting: bounds unless
         /// given.
         intervals: Intervals = INTERVALS_SETTING;
     }
 }
-
-/// The setting of the kind of scores.
-pub(super) const SCORES_SETTING: SettingInfo = SettingInfo::words(
-    "scores",
-    "sum or best",
-    "sum: every score is a sum over columns, so that shape functions say all; best, unless given: what ranks best",
-);
 
 /// The kind of scores that a model should have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -270,8 +263,7 @@ pub(crate) fn plan(
     let covered = !budget.is_pure() && facts.problems == 1 && facts.loss == Loss::Logistic;
     let alone = !facts.shared && intervals != Some(Intervals::Bought);
     if covered && alone && placed_gd::knots(&facts.levels, facts.rows, worth).is_some() {
-        let placed = PlacedGd { scores: options.scores, ..Default::default() };
-        return Method::PlacedGd(placed).plan(facts, budget, calibration);
+        return Method::PlacedGd(Default::default()).plan(facts, budget, calibration);
     }
     let dense = first.plan(facts, budget, calibration)?;
     if matches!(facts.loss, Loss::Squared { .. }) {

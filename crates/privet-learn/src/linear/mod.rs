@@ -97,7 +97,7 @@ mod warm_start;
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::Method;
-use crate::linear::model::{LinearWeights, Spread};
+use crate::linear::model::{LinearWeights, Placed, Spread};
 use crate::release::allowance::Allowance;
 use crate::release::note::{Condition, Note};
 use crate::release::plan::no_budget;
@@ -213,7 +213,7 @@ impl Task for Erm {
         let placed = matches!(request.task.method, Method::PlacedGd(_));
         let fits = found.weights.len() == problems
             && found.placed.is_some() == placed
-            && found.placed.iter().all(|placed| placed.fits(encoding.width()))
+            && found.placed.iter().all(Placed::is_finite)
             && found.centre.is_some() == centred
             && found.centre.iter().all(|mean| mean.len() == encoding.width())
             && found.centre.iter().flatten().all(|x| x.is_finite())

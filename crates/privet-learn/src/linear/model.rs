@@ -48,43 +48,12 @@ pub struct Placed {
     pub mean: Vec<f64>,
     /// The factor of every feature's coefficient in the weights.
     pub scale: f64,
-    /// The length that every row's score is divided by; `None` if a score is a sum over columns.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub length: Option<RowLength>,
 }
 
 impl Placed {
-    /// True if it can belong to a model of so many encoded columns.
-    pub(crate) fn fits(&self, columns: usize) -> bool {
-        let finite = |all: &[f64]| all.iter().all(|x| x.is_finite());
-        finite(&self.mean)
-            && self.scale.is_finite()
-            && self.scale > 0.0
-            && self.length.iter().all(|length| {
-                length.squares.len() == columns
-                    && finite(&length.squares)
-                    && finite(&[length.least, length.added])
-                    && length.least > 0.0
-            })
-    }
-}
-
-/// The length of a row, max(√max(⟨x, q⟩, 0), `least`), which divides ⟨x, θ⟩ before `added` is added.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RowLength {
-    /// The vector q of squared lengths, an entry per encoded column.
-    pub squares: Vec<f64>,
-    /// The least length.
-    pub least: f64,
-    /// The constant part of every score.
-    pub added: f64,
-}
-
-impl RowLength {
-    /// The length of a row, from ⟨x, q⟩.
-    pub(crate) fn of(&self, square: f64) -> f64 {
-        square.max(0.0).sqrt().max(self.least)
+    /// True if its numbers can be those of a model.
+    pub(crate) fn is_finite(&self) -> bool {
+        self.mean.iter().all(|x| x.is_finite()) && self.scale.is_finite() && self.scale > 0.0
     }
 }
 
@@ -130,11 +99,6 @@ impl Spread {
 pub type Model = Released<Erm>;
 
 impl LinearWeights {
-    /// The length that divides every row's score, if there is one.
-    pub fn length(&self) -> Option<&RowLength> {
-        self.placed.as_ref()?.length.as_ref()
-    }
-
     /// Weights without centre and spread, a row per problem.
     pub fn of(weights: Vec<Vec<f64>>) -> Self {
         Self { weights, centre: None, spread: None, placed: None }
@@ -145,18 +109,8 @@ impl Artefact for LinearWeights {
     const KIND: &'static str = "linear";
 
     fn numbers(&self) -> Vec<f64> {
-        let placed = self.placed.iter();
-        let mean = placed.clone().map(|placed| &placed.mean);
-        let length =
-            placed.filter_map(|placed| placed.length.as_ref()).map(|length| &length.squares);
-        self.weights
-            .iter()
-            .chain(&self.centre)
-            .chain(mean)
-            .chain(length)
-            .flatten()
-            .copied()
-            .collect()
+        let mean = self.placed.iter().map(|placed| &placed.mean);
+        self.weights.iter().chain(&self.centre).chain(mean).flatten().copied().collect()
     }
 }
 
@@ -244,21 +198,21 @@ impl Model {
             }
             return scores;
         }
-        let rows = RowScores::new(self.weights(), radius());
-        (0..features.rows()).for_each(|row| scores.extend(rows.of(features, row)));
+        for row in 0..features.rows() {
+            for weights in &self.weights().weights {
+                scores.push(dot(features, row, weights));
+            }
+        }
         scores
     }
 
     /// The rows whose products with the weights are the scores, entries innermost.
     pub fn scored_rows(&self, features: &Matrix) -> Vec<f64> {
         let Some(mean) = self.weights().centre.as_ref() else {
-            let length = self.weights().length();
-            let row = |row: usize| {
-                let divisor =
-                    length.map_or(1.0, |length| length.of(dot(features, row, &length.squares)));
-                features.dense_row(row).into_iter().map(move |x| f64::from(x) / divisor)
-            };
-            return (0..features.rows()).flat_map(row).collect();
+            return (0..features.rows())
+                .flat_map(|row| features.dense_row(row))
+                .map(f64::from)
+                .collect();
         };
         let schema = &self.request().schema;
         let filled = (schema.clip().rows == Rows::Fill).then(|| filled(features, schema.clip()));
@@ -341,7 +295,6 @@ impl Model {
 pub(crate) struct RowScores<'a> {
     weights: &'a [Vec<f64>],
     centre: Option<(Centre, Vec<f64>)>,
-    length: Option<&'a RowLength>,
 }
 
 impl<'a> RowScores<'a> {
@@ -352,20 +305,14 @@ impl<'a> RowScores<'a> {
             let taken = centre.along(&model.weights);
             (centre, taken)
         });
-        Self { weights: &model.weights, centre, length: model.length() }
+        Self { weights: &model.weights, centre }
     }
 
     /// A score for each problem.
     pub(crate) fn of(&self, features: &Matrix, row: usize) -> Vec<f64> {
         match &self.centre {
             Some((centre, taken)) => centre.scores(&features.entries(row), self.weights, taken),
-            None => {
-                let (divisor, added) = self.length.map_or((1.0, 0.0), |length| {
-                    (length.of(dot(features, row, &length.squares)), length.added)
-                });
-                let score = |weights: &Vec<f64>| dot(features, row, weights) / divisor + added;
-                self.weights.iter().map(score).collect()
-            }
+            None => self.weights.iter().map(|weights| dot(features, row, weights)).collect(),
         }
     }
 }

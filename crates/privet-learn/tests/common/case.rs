@@ -1,9 +1,9 @@
 //! A request on the small table, with defaults for every choice that a test does not care for.
 
 use super::accuracy;
-use super::tables::{schema, table};
+use super::tables::{csv, levelled, schema};
 use privet_core::{Budget, Neighbours};
-use privet_data::{Dataset, Schema};
+use privet_data::{Dataset, Schema, read};
 use privet_dp::gate::Release;
 use privet_dp::noise::{FixedSeed, Source, SystemRandom};
 use privet_learn::file::{Seal, from_json, to_json};
@@ -47,18 +47,24 @@ impl Case {
         let budget = Some(budget).filter(|_| method.is_private());
         let task = Erm { loss, method };
         let request = Request::new(schema(2, None), 4000, Neighbours::ReplaceOne, task);
-        Request { budget, ..request }.into()
+        Self::from(Request { budget, ..request }).classes(2)
+    }
+
+    /// The small schema, as the method needs it.
+    fn own_schema(&self, classes: u32, users: Option<u32>) -> Schema {
+        let schema = schema(classes, users);
+        if self.task.method.name() == "placed-gd" { levelled(schema) } else { schema }
     }
 
     /// Sets the number of classes of the target; 1 is a number.
     pub fn classes(self, classes: u32) -> Self {
-        let schema = schema(classes, self.users);
+        let schema = self.own_schema(classes, self.users);
         Self { classes, ..self }.schema(schema)
     }
 
     /// Sets units of at most `most` rows.
     pub fn users(self, most: u32) -> Self {
-        let schema = schema(self.classes, Some(most));
+        let schema = self.own_schema(self.classes, Some(most));
         Self { users: Some(most), ..self }.schema(schema)
     }
 
@@ -126,7 +132,9 @@ impl Case {
 
     /// A table with `rows` rows.
     pub fn table(&self, rows: usize, seed: u64) -> Dataset {
-        table(rows, self.classes, self.users, seed)
+        let text = csv(rows, self.classes, self.users, seed);
+        let schema = self.own_schema(self.classes, self.users);
+        read::csv_bytes(text.as_bytes(), &schema).unwrap()
     }
 
     pub fn plan(&self) -> Plan {

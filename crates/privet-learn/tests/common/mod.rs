@@ -9,7 +9,9 @@ mod tables;
 
 pub use case::Case;
 pub use machines::remote_rows;
-pub use tables::{Change, csv, data, off_grid, on_disk, sparse, table, uniform, with_values};
+pub use tables::{
+    Change, csv, data, levelled, off_grid, on_disk, sparse, table, uniform, with_values,
+};
 
 use privet_core::Neighbours;
 use privet_data::{Dataset, Schema, Target};

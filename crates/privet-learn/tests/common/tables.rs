@@ -22,6 +22,19 @@ pub fn schema(classes: u32, users: Option<u32>) -> Schema {
     Schema::from_toml(&text).unwrap()
 }
 
+/// The same with numbers at levels, as `placed-gd` needs them.
+pub fn levelled(schema: Schema) -> Schema {
+    let mut document: serde_json::Value = serde_json::to_value(schema).unwrap();
+    document["clip"]["radius"] = 3.into();
+    document["storage"] = "dense".into();
+    for column in document["columns"].as_array_mut().unwrap() {
+        if column["type"] == "number" {
+            column["basis"] = serde_json::json!({ "hats": 241 });
+        }
+    }
+    serde_json::from_value(document).unwrap()
+}
+
 /// Rows whose label is mostly the sign of 2a − b; with three classes, "perhaps" where b is large; as a
 /// number, half of 2a − b with noise.
 pub fn data(rows: usize, classes: u32, seed: u64) -> Dataset {

@@ -202,18 +202,15 @@ impl Query<'_> {
         let score = |problem: usize| match &scorer.centre {
             None => format!("privet_f * privet_s{problem} AS privet_score{problem}"),
             Some(centre) => {
-                let own = if centre.of_own { "privet_f * privet_f * privet_q - " } else { "-" };
-                let square =
-                    format!("({own}2e0 * privet_f * privet_a + {})", number(centre.squares));
+                let square = format!(
+                    "(privet_f * privet_f * privet_q - 2e0 * privet_f * privet_a + {})",
+                    number(centre.squares)
+                );
                 let own =
                     format!("(privet_f * privet_s{problem} - {})", number(centre.along[problem]));
-                let added = match centre.added {
-                    0.0 => String::new(),
-                    added => format!(" + {}", number(added)),
-                };
                 format!(
-                    "CASE WHEN privet_q = {} THEN {} WHEN {square} > {} THEN {own} * {} / SQRT({square}){added} \
-                     WHEN privet_q IS NOT NULL THEN {own} * {}{added} END AS privet_score{problem}",
+                    "CASE WHEN privet_q = {} THEN {} WHEN {square} > {} THEN {own} * {} / SQRT({square}) \
+                     WHEN privet_q IS NOT NULL THEN {own} * {} END AS privet_score{problem}",
                     number(0.0),
                     number(0.0),
                     number(centre.shortest * centre.shortest),

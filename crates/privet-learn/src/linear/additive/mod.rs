@@ -163,9 +163,7 @@ impl Shapes {
         let centre = weights.centre.as_ref();
         // For rows clipped or filled before they are centred, and for numbers, not even the sign of the
         // sum is that of the score.
-        let divided = (centre.is_some() || weights.length().is_some())
-            && encoding.is_whole()
-            && !classes.is_empty();
+        let divided = centre.is_some() && encoding.is_whole() && !classes.is_empty();
         let unexplained = encoding.of_no_column() > 0 || (centre.is_some() && !divided);
         let (mut constant, functionals) = centred(&encoding, &parts);
         if let Some(centre) = centre {
@@ -190,7 +188,7 @@ impl Shapes {
         Self {
             scale,
             classes,
-            exact: encoding.is_additive() && left_out == 0 && !divided && centre.is_none(),
+            exact: encoding.is_additive() && left_out == 0 && centre.is_none(),
             relative,
             intercept: intercept.into_iter().map(|value| value + shift).collect(),
             intercept_noise: noise_of(&constant),

@@ -273,23 +273,6 @@ fn it_sees_what_even_knots_do_not() {
     assert!(share > 0.85, "{share}");
 }
 
-/// With scores = sum the model is a plain linear one, and ranks nearly as well.
-#[test]
-fn scores_can_be_sums() {
-    let (training, test) = (table(&skewed(6000, 1)), skewed(4000, 2));
-    let request = request(6000, Neighbours::AddRemove).with("scores", "sum").unwrap();
-    let found = model(&plan(&request).unwrap(), &training);
-    assert!(found.length().is_none());
-    let (codes, weights) = (table(&test), &found.weights[0]);
-    let right = |row: usize| {
-        let entries = codes.features.entries(row);
-        let score: f64 = entries.iter().map(|(at, x)| f64::from(*x) * weights[*at as usize]).sum();
-        (score > 0.0) == test[row].3
-    };
-    let share = (0..test.len()).filter(|row| right(*row)).count() as f64 / test.len() as f64;
-    assert!(share > 0.85, "{share}");
-}
-
 #[test]
 fn the_intercept_is_that_of_clipped_slopes() {
     assert_eq!(intercept(&[50.0, 50.0], &[]), 0.0);
