@@ -1,19 +1,19 @@
 //! Audit functions of every kind of setting, written once: against its own claim, or that of another
 //! budget.
 //!
-//! A kind has a `Setting` with a `budget`, and a function `judged` that builds the target and its claim;
-//! the attack is the same for all.
+//! A kind has a `Setting` with a `budget`, and a function `attack_setting` that builds the target and its
+//! claim; the attack is the same for all.
 
 use crate::AuditError;
 use crate::attack::Finding;
 use crate::claim::Claim;
-use crate::planned::claimed;
+use crate::planned_target::claim_of_plan;
 use crate::runs::Target;
 use privet_core::Budget;
 use privet_learn::{Plan, Task};
 
 /// Attacks a target and judges a claim.
-pub(crate) type Judge<'a> = &'a dyn Fn(&dyn Target, &Claim) -> Result<Finding, AuditError>;
+pub(crate) type AttackTarget<'a> = &'a dyn Fn(&dyn Target, &Claim) -> Result<Finding, AuditError>;
 
 /// Defines `audit` and `audit_against` for the `Setting` of a module.
 macro_rules! audited {
@@ -22,7 +22,7 @@ macro_rules! audited {
         pub fn audit(
             setting: &$setting,
             options: &crate::attack::AttackOptions,
-            watch: &dyn crate::runs::Watch,
+            watch: &dyn crate::runs::AttackWatch,
         ) -> Result<crate::attack::Finding, crate::AuditError> {
             audit_against(setting, setting.budget, options, watch)
         }
@@ -33,9 +33,9 @@ macro_rules! audited {
             setting: &$setting,
             stated: privet_core::Budget,
             options: &crate::attack::AttackOptions,
-            watch: &dyn crate::runs::Watch,
+            watch: &dyn crate::runs::AttackWatch,
         ) -> Result<crate::attack::Finding, crate::AuditError> {
-            judged(setting, stated, &|target, claim| {
+            attack_setting(setting, stated, &|target, claim| {
                 crate::attack::audit(target, claim, options, watch)
             })
         }
@@ -49,7 +49,7 @@ pub(crate) fn plan_and_claim<T: Task>(
     budget: Budget,
     stated: Budget,
 ) -> Result<(Plan<T>, Claim), AuditError> {
-    let claim = claimed(&planned(stated)?)?;
+    let claim = claim_of_plan(&planned(stated)?)?;
     let claim = claim.ok_or(AuditError::NothingClaimed { method: T::NAME })?;
     Ok((planned(budget)?, claim))
 }

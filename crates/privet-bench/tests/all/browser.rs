@@ -7,7 +7,7 @@
 use crate::chromium::{LISTEN, browser, framed, measured, ran};
 use crate::fixture::{EPSILONS, HOSTILE, races, suite, text};
 use privet_bench::report::html::POLICY;
-use privet_bench::report::{Format, Results, written};
+use privet_bench::report::{Format, Results, write_report};
 use std::collections::BTreeMap;
 use std::path::Path;
 

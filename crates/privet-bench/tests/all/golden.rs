@@ -4,7 +4,7 @@
 
 use crate::fixture::{HOSTILE, cell, head, races, run, suite, text};
 use privet_bench::line::{Line, Race};
-use privet_bench::report::{Format, Results, written};
+use privet_bench::report::{Format, Results, write_report};
 use privet_core::Neighbours;
 use privet_learn::Calibration;
 use serde_json::json;

@@ -1,7 +1,7 @@
 //! Peers in a suite, with interpreters that are missing, or only imitations.
 
 use privet_bench::line::{Line, Run};
-use privet_bench::suite::{Filter, Onlooker, Outcome, RunOptions, parse, run};
+use privet_bench::suite::{Filter, Outcome, RunObserver, RunOptions, parse, run};
 use privet_core::Neighbours;
 use std::fs;
 use std::path::Path;

@@ -3,7 +3,7 @@
 use privet_bench::check::{Verdict, check};
 use privet_bench::error::BenchError;
 use privet_bench::line::{Line, Run};
-use privet_bench::suite::{Filter, Onlooker, RunOptions, Suite, parse, run};
+use privet_bench::suite::{Filter, RunObserver, RunOptions, Suite, parse, run};
 use privet_data::ratings::{Layout, RatingFacts, schema};
 use std::fmt::Write as _;
 use std::path::Path;

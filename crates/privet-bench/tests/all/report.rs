@@ -4,7 +4,7 @@ use crate::fixture::{EPSILONS, HOSTILE, cell, head, races, run, suite, text};
 use privet_bench::line::{Line, Refused, Run, Stage};
 use privet_bench::report::aggregate::{groups, standard_error, summaries};
 use privet_bench::report::race::slope;
-use privet_bench::report::{Format, ReportError, Results, report, written};
+use privet_bench::report::{Format, ReportError, Results, report, write_report};
 use privet_core::Neighbours;
 use privet_learn::Calibration;
 use std::path::Path;

@@ -36,7 +36,7 @@ impl Schema {
     /// values, or a target of classes.
     pub fn counting(&self, column: &str) -> Checked<Self> {
         let accepted = || {
-            let names = self.columns.iter().filter(|column| listed(&column.kind).is_some());
+            let names = self.columns.iter().filter(|column| as_listed(&column.kind).is_some());
             let target = self.classes().map(|_| self.target.column.as_str());
             let names = names.map(|column| column.name.as_str()).chain(target);
             format!("a column of declared categories: {}", names.collect::<Vec<_>>().join(", "))
@@ -45,7 +45,7 @@ impl Schema {
         if !by_target {
             match self.columns.iter().find(|known| known.name == column) {
                 None => return refuse(column, "the schema has no such column", accepted()),
-                Some(found) if listed(&found.kind).is_none() => {
+                Some(found) if as_listed(&found.kind).is_none() => {
                     return refuse(column, "its categories are not declared", accepted());
                 }
                 Some(_) => {}
@@ -55,7 +55,7 @@ impl Schema {
         for other in &mut columns {
             if other.name != column && other.kind.width() > 0 {
                 *other = Column { kind: ColumnKind::Ignore, invalid: None, ..other.clone() };
-            } else if let Some(kind) = listed(&other.kind) {
+            } else if let Some(kind) = as_listed(&other.kind) {
                 other.kind = kind;
             }
         }
@@ -81,7 +81,7 @@ impl Schema {
 }
 
 /// The kind as a listed category, if it is one or binary.
-fn listed(kind: &ColumnKind) -> Option<ColumnKind> {
+fn as_listed(kind: &ColumnKind) -> Option<ColumnKind> {
     match kind {
         ColumnKind::Category { categories: Categories::Listed(_), .. } => Some(kind.clone()),
         ColumnKind::Binary { values, missing } => Some(ColumnKind::Category {

@@ -37,16 +37,16 @@ use super::examples::Examples;
 use super::initial_weights::InitialWeights;
 use super::learners::Method;
 use super::options::{CLIP_DIFFERENCE, FIRST_BATCH, N0, SMOOTHNESS, Settings, Sums};
-use super::sampled::{FLOAT_SUMS, accountable, draw, on_grid};
+use super::sampled::{FLOAT_SUMS, check_accountable, draw, on_grid};
 use super::schedule::{Sizes, sizes};
 use super::tensors::Tensors;
-use super::trainer::{Decision, Trainer, Worker, places, train};
+use super::trainer::{Decision, Trainer, Worker, record_indices, train};
 use super::update::{Query, Rule, Schedule};
 use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::linear::sgd;
 use crate::release::allowance::Allowance;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_data::matrix::Matrix;
@@ -113,7 +113,7 @@ pub(crate) fn plan(
     budget: &Allowance<'_>,
     method: &Method,
 ) -> Result<Decision, LearnError> {
-    accountable(budget, method)?;
+    check_accountable(budget, method)?;
     let mut settled = Settings::default();
     let mut sizes = sizes(facts, method, &mut settled)?;
     let recursion = recursion(method, &mut sizes, &mut settled)?;
@@ -140,7 +140,7 @@ pub(crate) fn plan(
     let unsampled = facts.table.relation().shift(sizes.clip) * f64::from(sizes.steps).sqrt() / mu;
     // σ₀ is calibrated; the other scale follows.
     let floor = (FLOOR * unsampled).max(sgd::LEAST_MULTIPLIER * sizes.clip);
-    let scale = budget.least(floor, event)?;
+    let scale = budget.least_scale(floor, event)?;
     let procedure = Recursive {
         begins: InitialWeights::of(facts),
         noises: noises(scale),
@@ -234,8 +234,8 @@ impl Procedure<Network> for Recursive {
         self.begins.refuses(found)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("weights", self.begins.net.trainable() as f64),
             ("steps", f64::from(self.schedule.steps)),
             ("first_batch", self.recursion.first_batch as f64),
@@ -292,7 +292,7 @@ impl Trainer for Recursive {
             if !watch.step() {
                 return None;
             }
-            let rows = places(sample);
+            let rows = record_indices(sample);
             let sum = match self.sums {
                 Sums::Exact => self.exact_sum(examples, query, &rows),
                 Sums::Float => on_grid(&self.float_sum(examples, query, &rows)?, noise.noise_scale),

@@ -79,6 +79,6 @@ pub(super) fn train(
 }
 
 /// Indices of records as a network has them; a table has fewer than 2³² rows ([`Examples::of`]).
-pub(super) fn places(sample: &[usize]) -> Zeroizing<Vec<u32>> {
+pub(super) fn record_indices(sample: &[usize]) -> Zeroizing<Vec<u32>> {
     Zeroizing::new(sample.iter().map(|place| *place as u32).collect())
 }

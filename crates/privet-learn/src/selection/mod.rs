@@ -32,8 +32,8 @@ mod squares;
 pub mod subsample;
 mod supports;
 
-pub(crate) use election::elected;
 pub use election::stable_distance;
+pub(crate) use election::winner_of;
 pub use learners::{SELECTORS, Selector};
 pub(crate) use noisy_answer::{NoisyAnswer, SelectionSizes};
 
@@ -48,7 +48,7 @@ use crate::release::allowance::Allowance;
 use crate::release::note::Note;
 use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
-use crate::release::task::{Artefact, Planned, Procedure, Task, Work};
+use crate::release::task::{Artefact, FamilyPlan, Procedure, Task, Work};
 use crate::{LearnError, Method, Request};
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::encode::Encoding;
@@ -152,7 +152,7 @@ impl Task for Select {
         Facts::of(&of_rows)
     }
 
-    fn plan(request: &Request<Self>, facts: &Facts) -> Result<Planned<Self>, LearnError> {
+    fn plan(request: &Request<Self>, facts: &Facts) -> Result<FamilyPlan<Self>, LearnError> {
         let Self { size, method } = &request.task;
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         SIZE.check(f64::from(*size))?;
@@ -170,7 +170,7 @@ impl Task for Select {
             calibration: request.calibration,
             size: *size,
         })?;
-        Ok(Planned {
+        Ok(FamilyPlan {
             work: Work::Private(decision.procedure),
             settled: Self { size: *size, method: decision.settled },
             arithmetic: Arithmetic::Finite,
@@ -210,6 +210,6 @@ impl Select {
         (epsilon, delta): (f64, Option<f64>),
     ) -> Result<Request<Self>, LearnError> {
         let budget = Budget::new(epsilon, delta.unwrap_or_else(|| Budget::usual_delta(rows)))?;
-        Ok(Request::new(schema.clone(), rows, neighbours, self).within(budget))
+        Ok(Request::new(schema.clone(), rows, neighbours, self).with_budget(budget))
     }
 }

@@ -6,11 +6,11 @@
 
 use super::learners::{Decision, STREAM};
 use super::wrapper::{Base, Wrapped, ball};
-use super::{ADDED, SINGLE};
 use super::{Horizon, Method};
+use super::{NO_ADD_REMOVE, NO_USERS};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs};
+use crate::release::covers::{Coverage, MethodCoverage, TableAccess};
 use crate::release::registry::Info;
 use crate::release::request::Calibration;
 use crate::release::settings::settings;
@@ -30,16 +30,16 @@ pub const INFO: Info = Info {
     settings: Implicit::SETTINGS,
     noisy: "every point of the descent",
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta above 0, far below one over the horizon"),
-        several: Cover::No {
+    covers: MethodCoverage {
+        pure: Coverage::gaussian("give a delta above 0, far below one over the horizon"),
+        several: Coverage::No {
             why: "learns two classes or a number",
             instead: "name two classes in the schema, or give method ftrl",
         },
-        needs: Needs::Memory,
-        private_count: ADDED,
-        users: SINGLE,
-        ..Covers::ALL
+        needs: TableAccess::Memory,
+        private_count: NO_ADD_REMOVE,
+        users: NO_USERS,
+        ..MethodCoverage::ALL
     },
     more: (),
 };
@@ -63,6 +63,7 @@ pub(super) fn plan(
 ) -> Result<Decision, LearnError> {
     let ball = ball(horizon, allowance, options.ridge, options.ball)?;
     let settled = Implicit { ridge: Some(ball.ridge), ball: Some(ball.radius) };
-    let (learner, notes) = Wrapped::planned(Base::Implicit, ball, horizon, allowance, calibration)?;
+    let (learner, notes) =
+        Wrapped::plan_noise(Base::Implicit, ball, horizon, allowance, calibration)?;
     Ok(Decision { notes, ..Decision::new(learner, Method::Implicit(settled)) })
 }
