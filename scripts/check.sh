@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs the named stages of `make test` in order and prints the minutes each one took.
-# All stages share one profile (dev) and one target folder; the first failure ends the run.
+# All stages share one profile (dev), one target folder and one set of features (same_build.sh); the first failure ends the run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,6 +14,7 @@ stage_fmt() {
 # The command a second time as the Python package has it: without the catalog of public sets. Kernels for a device are compiled, which
 # takes no toolkit of it.
 stage_lint() {
+    scripts/same_build.sh
     "$CARGO" clippy --locked --workspace --all-targets -- -D warnings
     "$CARGO" clippy --locked -p privet-nn --features gpu --all-targets -- -D warnings
     "$CARGO" clippy --locked -p privet-cli --no-default-features --features parquet --all-targets -- -D warnings
@@ -26,21 +27,19 @@ stage_doc() {
 # Unit, property, statistical, golden-vector and end-to-end tests, and the replay of the fuzz corpus.
 # The Python extension has no test program of its own: it is tested from Python.
 stage_test() {
-    "$CARGO" test --locked --workspace --exclude privet-python --lib --bins --tests --examples
+    "$CARGO" test --locked --workspace --tests --examples
     scripts/ledger-kill.sh 60
     scripts/parties.sh
     scripts/walk.sh
 }
 
-# Compile-fail tests of the gate included. The same packages as above: with others, dependencies would have
-# other features, and every crate would be built a second time.
+# Compile-fail tests of the gate included.
 stage_doctest() {
-    "$CARGO" test --locked --workspace --exclude privet-python --doc
+    "$CARGO" test --locked --workspace --doc
 }
 
-# The same packages again.
 stage_fuzz-replay() {
-    "$CARGO" test --locked --workspace --exclude privet-python --test replay --test mutate
+    "$CARGO" test --locked --workspace --test replay --test mutate
 }
 
 # The wheel, built with the profile of every other stage into .venv; then whether the types of the extension are those that
@@ -57,7 +56,7 @@ print(f"{len(sys.argv) - 1} Python scripts parse")
 PY
     scripts/venv.sh python/requirements-test.txt
     rm -rf "$wheels"
-    .venv/bin/maturin build --quiet --profile dev --manifest-path python/Cargo.toml --out "$wheels"
+    .venv/bin/maturin build --quiet --profile dev --features as-tested --manifest-path python/Cargo.toml --out "$wheels"
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheels"/privet-*.whl
     scripts/stub.sh --check
     .venv/bin/stubtest privet._privet

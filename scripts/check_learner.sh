@@ -27,11 +27,11 @@ for name in ${LEARNER//,/ }; do
     echo "$name: $(echo $found)"
 done
 
-# One crate alone: the unit tests of no other are built. Its dependencies have features of their own then, so that the first
-# run of a tree builds them.
+# One crate alone: the unit tests of no other are built. The extension stands beside it for its features alone
+# (same_build.sh), so that `make test` and this share every crate below.
 run() {
     local start=$SECONDS
-    "$cargo" test --quiet --locked -p privet-learn "$@" || exit
+    "$cargo" test --quiet --locked -p privet-learn -p privet-python --features privet-python/as-tested "$@" || exit
     echo "-- $((SECONDS - start)) s: $*"
 }
 run --lib --test battery --no-run

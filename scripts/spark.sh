@@ -11,7 +11,7 @@ scripts/venv.sh python/requirements-test.txt python/requirements-spark.txt
 python="$PWD/.venv/bin/python"
 if [ "${PRIVET_WHEEL:-}" = rebuild ] || ! compgen -G "target/wheels/privet-*.whl" >/dev/null; then
     rm -rf target/wheels
-    .venv/bin/maturin build --quiet --profile dev --manifest-path python/Cargo.toml --out target/wheels
+    .venv/bin/maturin build --quiet --profile dev --features as-tested --manifest-path python/Cargo.toml --out target/wheels
 fi
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall target/wheels/privet-*.whl
 

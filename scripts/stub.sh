@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 
 out="$(mktemp -d)"
 trap 'rm -rf "$out"' EXIT
-maturin=(--quiet --profile dev --manifest-path python/Cargo.toml --out)
+maturin=(--quiet --profile dev --features as-tested --manifest-path python/Cargo.toml --out)
 if [ "${1:-}" != --check ]; then
     .venv/bin/maturin build "${maturin[@]}" "$out"
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$out"/privet-*.whl

@@ -59,7 +59,7 @@ step() {
 }
 
 # All crates are named, as in `make test`: of fewer, dependencies would have other features and be built again.
-all=(--quiet --locked --workspace --exclude privet-python)
+all=(--quiet --locked --workspace)
 "$cargo" build "${all[@]}" --bin privet --test battery --test audit
 privet=$copy/target/debug/privet
 step "the command and the tests are built"
@@ -136,7 +136,7 @@ if [ ! -x "$venv/bin/maturin" ]; then
     echo "toy: SKIPPED: Python: no $venv/bin/maturin ('make stub' makes .venv)"
     exit
 fi
-PATH=$venv/bin:$PATH "$venv/bin/maturin" build --quiet --profile dev --manifest-path python/Cargo.toml --out "$work/wheels"
+PATH=$venv/bin:$PATH "$venv/bin/maturin" build --quiet --profile dev --features as-tested --manifest-path python/Cargo.toml --out "$work/wheels"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-deps --target "$work/site" "$work"/wheels/privet-*.whl
 export PYTHONPATH=$work/site
 cd "$work"
