@@ -124,7 +124,7 @@ fn repeated(count: u32, event: Event) -> Event {
     Event::Repeat { count, event: Box::new(event) }
 }
 
-/// A line about a Gaussian release with multiplier μ: exact.
+/// A line about a Gaussian release of parameter μ: exact.
 fn exact(formula: &'static str, settings: String, claimed: (f64, f64), mu: f64) -> Line {
     let truth = Some(gaussian::epsilon(claimed.1, mu));
     Line { formula, settings, claimed, least: truth, most: truth }

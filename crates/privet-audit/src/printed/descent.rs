@@ -134,7 +134,7 @@ pub fn permutation_worst(batch: u64, passes: u64, rate: f64, h: f64) -> f64 {
     (1..=batch).map(moved).fold(0.0, f64::max)
 }
 
-/// √(2·ln(2/δ))/ε, the multiplier of Algorithms 2 and 3.
+/// √(2·ln(2/δ))/ε, the printed σ/Δ of Algorithms 2 and 3.
 pub fn printed_noise_scale(epsilon: f64, delta: f64) -> f64 {
     libm::sqrt(2.0 * libm::log(2.0 / delta)) / epsilon
 }

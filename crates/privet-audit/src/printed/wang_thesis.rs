@@ -26,7 +26,7 @@ pub fn printed_rho(epsilon: f64, delta: f64) -> f64 {
     (libm::sqrt(ln + epsilon) - libm::sqrt(ln)).powi(2)
 }
 
-/// The multiplier μ of the printed DP-IGHT that claims (ε, δ).
+/// μ of the printed DP-IGHT that claims (ε, δ).
 pub fn hard_thresholding_mu(epsilon: f64, delta: f64) -> f64 {
     2.0 * libm::sqrt(printed_rho(epsilon, delta))
 }
