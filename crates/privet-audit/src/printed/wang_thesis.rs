@@ -1,4 +1,4 @@
-//! DP-IGHT and MPC output perturbation of Wang (PhD thesis), chapters 2 and 6.
+//! DP-IGHT, MPC perturbation and DP-LSSGD of Wang (PhD thesis), chapters 2, 5 and 6.
 //!
 //! **DP-IGHT.** Theorem 2.5.2 claims ρ-zCDP for T full-gradient steps with σ² = TG²/(n²ρ). The
 //! replace-one sensitivity of the mean gradient is 2G/n, attained by linear losses ±G; then the T steps

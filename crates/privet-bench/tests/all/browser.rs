@@ -59,7 +59,7 @@ fn the_page_is_right_in_a_browser() {
         .iter()
         .map(|lines| Results::parse(text(lines).as_bytes(), Path::new("results.jsonl")).unwrap())
         .collect();
-    let page = written(&results, Format::Html).unwrap();
+    let page = write_report(&results, Format::Html).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let plain = folder.path().join("page.html");
     std::fs::write(&plain, &page).unwrap();

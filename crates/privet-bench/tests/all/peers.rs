@@ -36,7 +36,7 @@ peer = "diffprivlib"
 
 struct Silent;
 
-impl Onlooker for Silent {
+impl RunObserver for Silent {
     fn say(&self, _: &str) {}
     fn progress(&self, _: u64, _: u64, _: f64) {}
     fn writing(&self, write: &mut dyn FnMut()) {

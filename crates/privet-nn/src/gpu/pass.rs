@@ -3,7 +3,7 @@
 use super::GpuError;
 use super::device::Device;
 use crate::batch::{Batch, Targets};
-use crate::layer::{Op, Rule};
+use crate::layer::{NormMethod, Op};
 use crate::net::Net;
 use crate::sum::{ClippedSum, check_clip};
 use cudarc::driver::CudaSlice;
@@ -66,9 +66,9 @@ impl Device {
         let mut each = 0;
         for op in &mut ops {
             if let Op::Conv(conv) = op {
-                conv.rule = Rule::Formed;
+                conv.rule = NormMethod::Formed;
             }
-            op.keep(&mut each);
+            op.assign_offsets(&mut each);
         }
         let seen = |op: &Op| match op {
             Op::Conv(conv) => conv.window.places() * conv.window.patch(),
