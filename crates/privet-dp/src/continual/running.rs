@@ -49,7 +49,7 @@ impl Running {
     }
 
     /// The number of steps so far.
-    pub fn steps(&self) -> u32 {
+    pub fn steps_done(&self) -> u32 {
         self.heard
     }
 

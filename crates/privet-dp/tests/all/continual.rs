@@ -277,7 +277,7 @@ fn lost_steps_are_passed_over() {
     assert!(rows.is_some() && stream.steps_taken() == 30);
     let mut running = Running::new(&factor, 40, 1).unwrap();
     (0..10).for_each(|_| running.pass_over().unwrap());
-    assert_eq!(running.steps(), 10);
+    assert_eq!(running.steps_done(), 10);
     assert!(Running::new(&Factor::Tree, 4, 1).unwrap().pass_over().is_err());
 }
 

@@ -258,7 +258,7 @@ impl SingleQuery for Testing {
         let scaled = ScaledMoments::new(&data.features, &labels, open, grid, size)
             .ok_or(LearnError::DataShape("there are 2^32 rows or more"))?;
         let searched = scaled.search_stable_set(&self.steps, || watch.goes_on());
-        let searched = searched.map_err(|Ended| LearnError::Solve(SolveError::Stopped))?;
+        let searched = searched.map_err(|Stopped| LearnError::Solve(SolveError::Stopped))?;
         let otherwise: Vec<u32> = (0..size as u32).collect();
         let found = searched.map(|(set, distance)| (set, self.integer_distance(distance)));
         let (answer, distance) = found.unwrap_or((otherwise, 0));

@@ -132,7 +132,7 @@ impl ChosenRows {
     }
 
     /// Indices of the queried rows, and their answers.
-    pub fn into_answers(&self) -> (Vec<u64>, Vec<Option<u32>>) {
+    pub fn answers_so_far(&self) -> (Vec<u64>, Vec<Option<u32>>) {
         (self.places.clone(), self.heard.clone())
     }
 }
@@ -235,7 +235,7 @@ mod tests {
             all.extend(places);
         }
         assert_eq!(all, (0..7).collect::<Vec<_>>());
-        assert_eq!(choosing.into_answers().1, vec![None; 7]);
+        assert_eq!(choosing.answers_so_far().1, vec![None; 7]);
     }
 
     #[test]

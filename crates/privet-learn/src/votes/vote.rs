@@ -266,7 +266,7 @@ impl Walk for VoteWalk {
             return match choosing.next() {
                 Some(places) => Next::Ask(Batch { asked, places: Some(places) }),
                 None => {
-                    let (places, named) = choosing.into_answers();
+                    let (places, named) = choosing.answers_so_far();
                     Next::Release(Labels {
                         first: 0,
                         labels: class_codes(&named),
