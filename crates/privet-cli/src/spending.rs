@@ -71,7 +71,8 @@ impl BudgetFlags {
                 path.display()
             )));
         };
-        let mut spending = self.from_ledger(&path, data, "a stream that goes on", repeatable)?;
+        let mut spending =
+            self.paid_from_ledger(&path, data, "a stream that goes on", repeatable)?;
         if let Some(paying) = &mut spending.paying {
             let asked = paying.request().dataset.clone();
             let found = paying.ledger().find(entered).map_err(|error| match error {
@@ -109,7 +110,7 @@ impl BudgetFlags {
         repeatable: bool,
     ) -> Result<Spending, Failure> {
         let Some(path) = self.path(data)? else { return self.without_ledger() };
-        let mut spending = self.from_ledger(&path, data, doing, repeatable)?;
+        let mut spending = self.paid_from_ledger(&path, data, doing, repeatable)?;
         if let Some(paying) = &mut spending.paying {
             let name = privet_core::printable(&paying.request().dataset).into_owned();
             say!("paying from {} for '{name}'", path.display());
@@ -134,7 +135,7 @@ impl BudgetFlags {
     }
 
     /// From the ledger of this path, for a data set that it has.
-    fn from_ledger(
+    fn paid_from_ledger(
         &self,
         path: &Path,
         data: Option<&Path>,
