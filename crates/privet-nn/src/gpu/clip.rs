@@ -62,7 +62,7 @@ impl Trainer<'_> {
         if self.each > 0 {
             rows("wipe", self.formed(0), self.each)?;
         }
-        for place in self.ops.iter().flat_map(Op::formed) {
+        for place in self.ops.iter().flat_map(Op::multiplied_tensors) {
             self.weighted(place.kept, place.start, place.length, count, &self.factors)?;
         }
         for (index, linear) in &layers {
