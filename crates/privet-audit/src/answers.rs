@@ -108,14 +108,10 @@ impl Setting {
 
 audited!(Setting);
 
-fn attack_setting(
-    setting: &Setting,
-    stated: Budget,
-    judge: AttackTarget<'_>,
-) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| setting.make_plan(budget), setting.budget, stated)?;
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| setting.planned(budget), setting.budget, stated)?;
     let schema = &plan.request().schema;
     let own = setting.classes_of_unit();
     let worlds = [setting.table(schema, own[0])?, setting.table(schema, own[1])?];
-    judge(&PlannedTarget::on_tables(&plan, worlds, setting.direction()), &claim)
+    judge.attack(&Planned::on(&plan, worlds, setting.direction()), &claim)
 }

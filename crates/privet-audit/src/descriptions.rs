@@ -45,14 +45,9 @@ fn pair<'a>(
 
 audited!(Setting);
 
-fn attack_setting(
-    setting: &Setting,
-    stated: Budget,
-    judge: AttackTarget<'_>,
-) -> Result<Finding, AuditError> {
-    let (plan, claim) =
-        plan_and_claim(|budget| make_plan(setting, budget), setting.budget, stated)?;
-    judge(&pair(setting, &plan)?, &claim)
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| planned(setting, budget), setting.budget, stated)?;
+    judge.attack(&pair(setting, &plan)?, &claim)
 }
 
 #[cfg(test)]

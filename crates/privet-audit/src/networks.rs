@@ -171,12 +171,8 @@ fn method_of_few_steps(name: &str) -> Result<Method, AuditError> {
 
 audited!(Setting);
 
-fn attack_setting(
-    setting: &Setting,
-    stated: Budget,
-    judge: AttackTarget<'_>,
-) -> Result<Finding, AuditError> {
-    let plan = |budget| setting.make_plan(budget, 1, OTHER_RECORDS + 1);
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
+    let plan = |budget| setting.planned(budget, 1, OTHERS + 1);
     let (planned, claim) = plan_and_claim(plan, setting.budget, stated)?;
     let schema = &planned.request().schema;
     let with = |last: Option<bool>| {
@@ -198,7 +194,7 @@ fn attack_setting(
         method: &setting.method,
         planned: PlannedTarget::on_tables(&planned, worlds, direction),
     };
-    judge(&undone, &claim)
+    judge.attack(&undone, &claim)
 }
 
 /// A training whose released weights are mapped back to the noisy sums that they were made of, as far as

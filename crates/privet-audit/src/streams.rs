@@ -328,11 +328,7 @@ fn points_apart(slope: f64, of: ReleaseKind) -> Vec<f64> {
 
 audited!(Setting);
 
-fn attack_setting(
-    setting: &Setting,
-    stated: Budget,
-    judge: AttackTarget<'_>,
-) -> Result<Finding, AuditError> {
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
     let of = setting.of;
     let (slots, changed, _) = of.shape();
     let mut g = vec![0.0; slots as usize];
@@ -345,8 +341,8 @@ fn attack_setting(
         let column = apply_factor(&factor, &g);
         let direction = column.iter().flat_map(|c| [*c, -*c]).collect::<Vec<f64>>();
         let undone = Inverted::Sums { factor, stiffness: 1.0, coordinates: 2 };
-        let inner = PlannedTarget::on_tables(&plan, worlds, direction.clone());
-        return judge(&StreamPair { inner, undone, direction }, &claim);
+        let inner = Planned::on(&plan, worlds, direction.clone());
+        return judge.attack(&Seen { inner, undone, direction }, &claim);
     }
     let (plan, claim) = plan_and_claim(|budget| models(of, budget), setting.budget, stated)?;
     let worlds = [table(plan.schema(), of, "1,yes")?, table(plan.schema(), of, "1,no")?];
@@ -367,8 +363,8 @@ fn attack_setting(
             (Inverted::Points { ahead }, direction)
         }
     };
-    let inner = PlannedTarget::on_tables(&plan, worlds, direction.clone());
-    judge(&StreamPair { inner, undone, direction }, &claim)
+    let inner = Planned::on(&plan, worlds, direction.clone());
+    judge.attack(&Seen { inner, undone, direction }, &claim)
 }
 
 #[cfg(test)]

@@ -93,12 +93,8 @@ impl Target for TuningPair<'_> {
 
 audited!(Setting);
 
-fn attack_setting(
-    setting: &Setting,
-    stated: Budget,
-    judge: AttackTarget<'_>,
-) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| setting.make_plan(budget), setting.budget, stated)?;
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| setting.planned(budget), setting.budget, stated)?;
     let worlds = setting.worlds(plan.schema())?;
-    judge(&TuningPair(PlannedTarget::on_tables(&plan, worlds, vec![1.0])), &claim)
+    judge.attack(&Pair(Planned::on(&plan, worlds, vec![1.0])), &claim)
 }

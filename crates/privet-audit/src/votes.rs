@@ -283,11 +283,7 @@ impl Target for VotePair {
 
 audited!(Setting);
 
-fn attack_setting(
-    setting: &Setting,
-    stated: Budget,
-    judge: AttackTarget<'_>,
-) -> Result<Finding, AuditError> {
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
     let Shape { teachers, against } = setting.shape()?;
     let planned = |budget| setting.make_plan(budget, teachers);
     let (plan, claim) = plan_and_claim(planned, setting.budget, stated)?;
@@ -295,8 +291,8 @@ fn attack_setting(
     let replaced = setting.neighbours != Neighbours::AddRemove;
     let worlds = [table(rows - usize::from(!replaced), false)?, table(rows, true)?];
     let questions: Matrix = table(setting.questions as usize, false)?.features;
-    let plan = with_rows_and_teachers(plan, &questions, Some(Arc::new(Voters { against })))?;
-    judge(&VotePair { plan, worlds, stop: AtomicBool::new(false) }, &claim)
+    let plan = taught(plan, &questions, Some(Arc::new(Voters { against })))?;
+    judge.attack(&Voted { plan, worlds, stop: AtomicBool::new(false) }, &claim)
 }
 
 #[cfg(test)]

@@ -69,8 +69,7 @@ use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, LocalRecords, Queries, SumNoise};
 use crate::release::ask::ask;
-use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED};
-use crate::release::registry::{FINITE_ARITHMETIC, Info};
+use crate::release::registry::{FINITE, Info};
 use crate::release::request::{Calibration, RIDGE, STEPS};
 use crate::release::settings::{PlanNumbers, settings};
 use crate::release::support::Support;
@@ -105,11 +104,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: CentredGd::SETTINGS,
     noisy: "the sum of all rows, and the sum of all gradients at each step",
     private: true,
-    covers: MethodCoverage {
-        printed: Coverage::unprinted(NOT_PRINTED),
-        pure: Coverage::gaussian("give a delta above 0, or method amp, objective or output"),
-        ..MethodCoverage::ALL
-    },
+    covers: gd::COVERS,
     more: LearnerFacts { scores: Scores::ClippedJoint, any_storage: true },
 };
 

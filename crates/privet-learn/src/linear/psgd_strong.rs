@@ -25,17 +25,14 @@
 //! - Tested by `tests/all/permutation.rs`.
 
 use super::Decision;
-use super::permutation::{
-    PermutationWalk, Rates, check_table, checked_batch, checked_passes, printed_factor,
-};
-use super::psgd::{BATCH_SETTING, PASSES_SETTING};
+use super::permutation::{Rates, Walk, admitted, checked_batch, checked_passes, printed_factor};
+use super::psgd::{self, BATCH_SETTING, PASSES_SETTING};
 use super::ridge as rule;
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Coverage, MethodCoverage, TableAccess};
-use crate::release::registry::{FINITE_ARITHMETIC, Info};
+use crate::release::registry::{FINITE, Info};
 use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::settings;
 use privet_dp::account;
@@ -52,11 +49,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: PsgdStrong::SETTINGS,
     noisy: "the weights that the last pass ends at",
     private: true,
-    covers: MethodCoverage {
-        pure: Coverage::gaussian("give a delta above 0, or method amp, objective or output"),
-        needs: TableAccess::Memory,
-        ..MethodCoverage::ALL
-    },
+    covers: psgd::COVERS,
     more: LearnerFacts { scores: Scores::Clipped, any_storage: true },
 };
 

@@ -29,6 +29,7 @@
 use super::gradients::StreamRecords;
 use super::learners::{Decision, Learner, SecretState};
 use super::stream_walk::{Rule, StreamWalk};
+use super::{ADDED, ONE_TARGET, SINGLE};
 use super::{Horizon, Method, Online, Stream};
 use super::{NO_ADD_REMOVE, NO_USERS};
 use crate::LearnError;
@@ -63,16 +64,13 @@ pub const INFO: Info = Info {
     settings: Experts::SETTINGS,
     noisy: "the choice of a column by what it has cost so far",
     private: true,
-    covers: MethodCoverage {
-        printed: Coverage::unprinted(NOT_PRINTED),
-        several: Coverage::No {
-            why: "learns two classes or a number",
-            instead: "name two classes in the schema, or give method ftrl",
-        },
-        needs: TableAccess::Memory,
-        private_count: NO_ADD_REMOVE,
-        users: NO_USERS,
-        ..MethodCoverage::ALL
+    covers: Covers {
+        printed: Cover::unprinted(NOT_PRINTED),
+        several: ONE_TARGET,
+        needs: Needs::Memory,
+        private_count: ADDED,
+        users: SINGLE,
+        ..Covers::ALL
     },
     more: (),
 };

@@ -27,12 +27,11 @@
 use super::base::{Ball, Entries, into_ball};
 use super::implicit::{self, BALL, RIDGE};
 use super::learners::{Decision, STREAM};
-use super::wrapper::{Base, Wrapped, ball};
+use super::wrapper::{Base, OVER_A_BALL, Wrapped, ball};
 use super::{Horizon, Method};
 use super::{NO_ADD_REMOVE, NO_USERS};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Coverage, MethodCoverage, TableAccess};
 use crate::release::registry::Info;
 use crate::release::request::Calibration;
 use crate::release::settings::settings;
@@ -55,17 +54,7 @@ pub const INFO: Info = Info {
     settings: Leader::SETTINGS,
     noisy: "every minimum",
     private: true,
-    covers: MethodCoverage {
-        pure: Coverage::gaussian("give a delta above 0, far below one over the horizon"),
-        several: Coverage::No {
-            why: "learns two classes or a number",
-            instead: "name two classes in the schema, or give method ftrl",
-        },
-        needs: TableAccess::Memory,
-        private_count: NO_ADD_REMOVE,
-        users: NO_USERS,
-        ..MethodCoverage::ALL
-    },
+    covers: OVER_A_BALL,
     more: (),
 };
 

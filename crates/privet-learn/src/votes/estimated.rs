@@ -14,14 +14,12 @@
 //! of its noise, and if there is none, the T with the largest limit.
 
 use super::aggregate::{
-    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, NamedClasses, PRINTED_DISTANCE,
-    PlanInput, STABLE, UnderWay,
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PlanInput, STABLE, UnderWay,
 };
 use super::ballots::{Ballots, winner};
 use super::sparse_vector::{CUTOFF, LOST_QUERY_PROBABILITY, sizes, stable_for};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Coverage, MethodCoverage, TableAccess};
 use crate::release::note::{Condition, Note};
 use crate::release::registry::Info;
 use crate::release::settings::{PlanNumbers, settings};
@@ -48,12 +46,7 @@ pub const INFO: Info<AggregatorFacts> = Info {
     settings: Estimated::SETTINGS,
     noisy: "how often teachers dissent, and how many would have to change before another class wins",
     private: true,
-    covers: MethodCoverage {
-        pure: STABLE,
-        needs: TableAccess::Memory,
-        printed: Coverage::unprinted(PRINTED_DISTANCE),
-        ..MethodCoverage::ALL
-    },
+    covers: STABLE,
     more: AggregatorFacts { streams: false, rounds: false },
 };
 
