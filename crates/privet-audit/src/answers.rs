@@ -9,7 +9,7 @@
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{AttackTarget, audited, plan_and_claim};
+use crate::audited::{TargetAttack, audited, plan_and_claim};
 use crate::planned_target::PlannedTarget;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
@@ -108,10 +108,14 @@ impl Setting {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| setting.planned(budget), setting.budget, stated)?;
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| setting.make_plan(budget), setting.budget, stated)?;
     let schema = &plan.request().schema;
     let own = setting.classes_of_unit();
     let worlds = [setting.table(schema, own[0])?, setting.table(schema, own[1])?];
-    judge.attack(&Planned::on(&plan, worlds, setting.direction()), &claim)
+    judge.attack(&PlannedTarget::on_tables(&plan, worlds, setting.direction()), &claim)
 }

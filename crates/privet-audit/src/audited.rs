@@ -7,18 +7,18 @@
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding};
 use crate::claim::Claim;
-use crate::planned::claimed;
-use crate::runs::{Target, Watch};
+use crate::planned_target::claim_of_plan;
+use crate::runs::{AttackWatch, Target};
 use privet_core::Budget;
 use privet_learn::{Plan, Task};
 
 /// An attack that is to be made on a target.
-pub(crate) struct Judge<'a> {
+pub(crate) struct TargetAttack<'a> {
     pub options: &'a AttackOptions,
-    pub watch: &'a dyn Watch,
+    pub watch: &'a dyn AttackWatch,
 }
 
-impl Judge<'_> {
+impl TargetAttack<'_> {
     /// Attacks a target and judges a claim.
     pub fn attack(&self, target: &dyn Target, claim: &Claim) -> Result<Finding, AuditError> {
         attack::audit(target, claim, self.options, self.watch)
@@ -45,7 +45,7 @@ macro_rules! audited {
             options: &crate::attack::AttackOptions,
             watch: &dyn crate::runs::AttackWatch,
         ) -> Result<crate::attack::Finding, crate::AuditError> {
-            judged(setting, stated, &crate::audited::Judge { options, watch })
+            attack_setting(setting, stated, &crate::audited::TargetAttack { options, watch })
         }
     };
 }

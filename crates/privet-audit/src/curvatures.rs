@@ -10,7 +10,7 @@
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{Judge, audited};
+use crate::audited::{TargetAttack, audited};
 use crate::claim::Claim;
 use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
@@ -125,9 +125,13 @@ impl Target for Lengths {
 audited!(Setting);
 
 /// Against the claim that the curvature's own event would have.
-fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
-    let plan = setting.planned(setting.budget)?;
-    let claim = own_claim(&setting.planned(stated)?)?;
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    let plan = setting.make_plan(setting.budget)?;
+    let claim = own_claim(&setting.make_plan(stated)?)?;
     let worlds = setting.worlds(plan.schema())?;
     judge.attack(&Lengths { plan, worlds, stop: AtomicBool::new(false) }, &claim)
 }

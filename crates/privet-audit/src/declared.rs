@@ -9,7 +9,7 @@
 
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding, RUNS};
-use crate::audited::{Judge, audited};
+use crate::audited::{TargetAttack, audited};
 use crate::claim::Claim;
 use crate::planned_target::claim_of_plan;
 use crate::runs::{self, AttackWatch, Neighbour, Target};
@@ -179,21 +179,25 @@ impl<F: OfferedFamily> Target for Either<'_, F> {
 audited!(Setting);
 
 /// An error if no plan covers the setting.
-fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
-    struct Found<'a> {
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    struct FamilyAudit<'a> {
         setting: &'a Setting,
-        with: (Budget, &'a Judge<'a>),
+        with: (Budget, &'a TargetAttack<'a>),
         finding: Option<Result<Finding, AuditError>>,
     }
-    impl FamilyVisitor for DeclaredPair<'_> {
+    impl FamilyVisitor for FamilyAudit<'_> {
         fn family<F: OfferedFamily>(&mut self) {
             if F::VERB == self.setting.verb {
-                let (stated, Judge { options, watch }) = self.with;
+                let (stated, TargetAttack { options, watch }) = self.with;
                 self.finding = Some(of_family::<F>(self.setting, stated, options, *watch));
             }
         }
     }
-    let mut found = Found { setting, with: (stated, judge), finding: None };
+    let mut found = FamilyAudit { setting, with: (stated, judge), finding: None };
     each_offered(&mut found);
     let unknown =
         || AuditError::NoTable { method: setting.verb, reason: "it is not offered".into() };

@@ -10,7 +10,7 @@ pub use crate::sums::Setting;
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{AttackTarget, audited, plan_and_claim};
+use crate::audited::{TargetAttack, audited, plan_and_claim};
 use crate::sums::{SumsPair, exact_sums};
 use privet_core::Budget;
 use privet_data::Dataset;
@@ -45,8 +45,13 @@ fn pair<'a>(
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| planned(setting, budget), setting.budget, stated)?;
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    let (plan, claim) =
+        plan_and_claim(|budget| make_plan(setting, budget), setting.budget, stated)?;
     judge.attack(&pair(setting, &plan)?, &claim)
 }
 

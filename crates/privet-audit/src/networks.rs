@@ -18,7 +18,7 @@
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{AttackTarget, audited, plan_and_claim};
+use crate::audited::{TargetAttack, audited, plan_and_claim};
 use crate::claim::CONFIDENCE;
 use crate::one_run::{CANARIES, OneRun, epsilon_lower};
 use crate::pairs::{self, Row};
@@ -171,8 +171,12 @@ fn method_of_few_steps(name: &str) -> Result<Method, AuditError> {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
-    let plan = |budget| setting.planned(budget, 1, OTHERS + 1);
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    let plan = |budget| setting.make_plan(budget, 1, OTHER_RECORDS + 1);
     let (planned, claim) = plan_and_claim(plan, setting.budget, stated)?;
     let schema = &planned.request().schema;
     let with = |last: Option<bool>| {

@@ -9,7 +9,7 @@
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{Judge, audited, plan_and_claim};
+use crate::audited::{TargetAttack, audited, plan_and_claim};
 use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
 use privet_data::read::{CellKey, HeldKeys};
@@ -182,8 +182,12 @@ impl Target for Outlines {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| setting.planned(budget), setting.budget, stated)?;
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| setting.make_plan(budget), setting.budget, stated)?;
     judge.attack(&Outlines::of(setting, &plan)?, &claim)
 }
 

@@ -9,7 +9,7 @@ pub mod output;
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{AttackTarget, audited};
+use crate::audited::{TargetAttack, audited};
 use crate::claim::Claim;
 use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours, Unit};
@@ -57,7 +57,11 @@ impl Setting {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
     judge.attack(&Coalition::new(setting)?, &Claim::stated_gaussian(stated))
 }
 

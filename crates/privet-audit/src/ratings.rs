@@ -7,8 +7,8 @@
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{Judge, audited, plan_and_claim};
-use crate::planned::Planned;
+use crate::audited::{TargetAttack, audited, plan_and_claim};
+use crate::planned_target::PlannedTarget;
 use privet_core::{Budget, Neighbours};
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
 use privet_data::{Dataset, Schema};
@@ -109,9 +109,13 @@ fn direction(
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| setting.planned(budget), setting.budget, stated)?;
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| setting.make_plan(budget), setting.budget, stated)?;
     let worlds = setting.tables(&plan.request().schema)?;
     let direction = direction(&plan, &worlds, judge.options.seed)?;
-    judge.attack(&Planned::on(&plan, worlds, direction), &claim)
+    judge.attack(&PlannedTarget::on_tables(&plan, worlds, direction), &claim)
 }

@@ -11,7 +11,7 @@
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{AttackTarget, audited, plan_and_claim};
+use crate::audited::{TargetAttack, audited, plan_and_claim};
 use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
@@ -192,7 +192,11 @@ impl Target for ChoicePair<'_> {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
     let (others, first, second) = setting.rows()?;
     let with = |row: Option<Row>| others.iter().copied().chain(row).collect::<Vec<Row>>();
     let (one, two) = (with(first), with(Some(second)));
@@ -200,5 +204,5 @@ fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Findin
     let (plan, claim) = plan_and_claim(planned, setting.budget, stated)?;
     let schema = setting.schema()?;
     let worlds = [table(&one, &schema)?, table(&two, &schema)?];
-    judge.attack(&Chosen { plan: &plan, worlds, stop: AtomicBool::new(false) }, &claim)
+    judge.attack(&ChoicePair { plan: &plan, worlds, stop: AtomicBool::new(false) }, &claim)
 }

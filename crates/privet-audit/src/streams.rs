@@ -17,7 +17,7 @@
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{AttackTarget, audited, plan_and_claim};
+use crate::audited::{TargetAttack, audited, plan_and_claim};
 use crate::planned_target::PlannedTarget;
 use crate::runs::{Neighbour, Target};
 use privet_core::Budget;
@@ -328,7 +328,11 @@ fn points_apart(slope: f64, of: ReleaseKind) -> Vec<f64> {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
     let of = setting.of;
     let (slots, changed, _) = of.shape();
     let mut g = vec![0.0; slots as usize];
@@ -341,8 +345,8 @@ fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Findin
         let column = apply_factor(&factor, &g);
         let direction = column.iter().flat_map(|c| [*c, -*c]).collect::<Vec<f64>>();
         let undone = Inverted::Sums { factor, stiffness: 1.0, coordinates: 2 };
-        let inner = Planned::on(&plan, worlds, direction.clone());
-        return judge.attack(&Seen { inner, undone, direction }, &claim);
+        let inner = PlannedTarget::on_tables(&plan, worlds, direction.clone());
+        return judge.attack(&StreamPair { inner, undone, direction }, &claim);
     }
     let (plan, claim) = plan_and_claim(|budget| models(of, budget), setting.budget, stated)?;
     let worlds = [table(plan.schema(), of, "1,yes")?, table(plan.schema(), of, "1,no")?];
@@ -363,8 +367,8 @@ fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Findin
             (Inverted::Points { ahead }, direction)
         }
     };
-    let inner = Planned::on(&plan, worlds, direction.clone());
-    judge.attack(&Seen { inner, undone, direction }, &claim)
+    let inner = PlannedTarget::on_tables(&plan, worlds, direction.clone());
+    judge.attack(&StreamPair { inner, undone, direction }, &claim)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{AttackTarget, audited, plan_and_claim};
+use crate::audited::{TargetAttack, audited, plan_and_claim};
 use crate::planned_target::PlannedTarget;
 use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
@@ -93,8 +93,12 @@ impl Target for TuningPair<'_> {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
-    let (plan, claim) = plan_and_claim(|budget| setting.planned(budget), setting.budget, stated)?;
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| setting.make_plan(budget), setting.budget, stated)?;
     let worlds = setting.worlds(plan.schema())?;
-    judge.attack(&Pair(Planned::on(&plan, worlds, vec![1.0])), &claim)
+    judge.attack(&TuningPair(PlannedTarget::on_tables(&plan, worlds, vec![1.0])), &claim)
 }

@@ -23,7 +23,7 @@
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{AttackTarget, audited, plan_and_claim};
+use crate::audited::{TargetAttack, audited, plan_and_claim};
 use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours, Unit};
 use privet_data::matrix::Matrix;
@@ -283,7 +283,11 @@ impl Target for VotePair {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
     let Shape { teachers, against } = setting.shape()?;
     let planned = |budget| setting.make_plan(budget, teachers);
     let (plan, claim) = plan_and_claim(planned, setting.budget, stated)?;
@@ -291,8 +295,8 @@ fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Findin
     let replaced = setting.neighbours != Neighbours::AddRemove;
     let worlds = [table(rows - usize::from(!replaced), false)?, table(rows, true)?];
     let questions: Matrix = table(setting.questions as usize, false)?.features;
-    let plan = taught(plan, &questions, Some(Arc::new(Voters { against })))?;
-    judge.attack(&Voted { plan, worlds, stop: AtomicBool::new(false) }, &claim)
+    let plan = with_rows_and_teachers(plan, &questions, Some(Arc::new(Voters { against })))?;
+    judge.attack(&VotePair { plan, worlds, stop: AtomicBool::new(false) }, &claim)
 }
 
 #[cfg(test)]

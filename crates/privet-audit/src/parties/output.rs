@@ -8,7 +8,7 @@
 use super::Coalition;
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{AttackTarget, audited};
+use crate::audited::{TargetAttack, audited};
 use crate::claim::Claim;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
@@ -62,7 +62,11 @@ impl Setting {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
     judge.attack(&coalition(setting)?, &Claim::stated_gaussian(stated))
 }
 

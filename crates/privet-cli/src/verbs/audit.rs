@@ -275,16 +275,16 @@ impl Audit {
             drop(meter);
             return self.print_finding(found.refuted, as_json(&found)?, || once_in_words(&found));
         }
-        let meter = Shown(Meter::bar("auditing"));
+        let meter = ShownProgress(Meter::bar("auditing"));
         let report = learner::audit(&setting, &self.options(), &meter)?;
         drop(meter);
         self.print_finding(report.finding.refuted, as_json(&report)?, || in_words(&report))
     }
 
     /// Attacks all releases of a stream.
-    fn stream(&self, of: Of) -> Result<(), Failure> {
+    fn stream(&self, of: ReleaseKind) -> Result<(), Failure> {
         let budget = self.budget()?;
-        let meter = Shown(Meter::bar("auditing"));
+        let meter = ShownProgress(Meter::bar("auditing"));
         let found = streams::audit(&streams::Setting { of, budget }, &self.options(), &meter)?;
         drop(meter);
         self.print_finding(found.refuted, as_json(&found)?, || {
@@ -298,14 +298,14 @@ impl Audit {
     }
 
     /// Attacks what a verb releases.
-    fn declared(&self, (verb, method): Named) -> Result<(), Failure> {
+    fn declared(&self, (verb, method): VerbAndMethod) -> Result<(), Failure> {
         let setting = declared::Setting {
             verb,
             method,
             budget: self.budget()?,
             neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),
         };
-        let meter = Shown(Meter::bar("auditing"));
+        let meter = ShownProgress(Meter::bar("auditing"));
         let found = declared::audit(&setting, &self.options(), &meter)?;
         drop(meter);
         self.print_finding(found.refuted, as_json(&found)?, || {
@@ -320,7 +320,7 @@ impl Audit {
     }
 
     /// Attacks a method of completing ratings.
-    fn completed(&self, method: &Completion) -> Result<(), Failure> {
+    fn attack_completion(&self, method: &Completion) -> Result<(), Failure> {
         let budget = self.budget()?;
         let method = self
             .set
@@ -331,7 +331,7 @@ impl Audit {
             budget,
             neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),
         };
-        let meter = Shown(Meter::bar("auditing"));
+        let meter = ShownProgress(Meter::bar("auditing"));
         let found = ratings::audit(&setting, &self.options(), &meter)?;
         drop(meter);
         self.print_finding(found.refuted, as_json(&found)?, || {
@@ -436,7 +436,7 @@ fn claimed_and_found(found: &Finding) -> String {
         number(found.delta),
         number(found.epsilon_lower),
         found.confidence,
-        reach(found),
+        refutation_words(found),
         verdict(found.refuted)
     )
 }

@@ -69,7 +69,7 @@ use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, LocalRecords, Queries, SumNoise};
 use crate::release::ask::ask;
-use crate::release::registry::{FINITE, Info};
+use crate::release::registry::{FINITE_ARITHMETIC, Info};
 use crate::release::request::{Calibration, RIDGE, STEPS};
 use crate::release::settings::{PlanNumbers, settings};
 use crate::release::support::Support;

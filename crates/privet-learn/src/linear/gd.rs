@@ -93,10 +93,10 @@ use privet_optim::sum::{Exact, ExactGradient, Labels, SoftmaxGradient, Table};
 use std::sync::Arc;
 
 /// Cases that descent on all records covers, on centred rows too.
-pub(super) const COVERS: Covers = Covers {
-    printed: Cover::unprinted(NOT_PRINTED),
-    pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
-    ..Covers::ALL
+pub(super) const COVERS: MethodCoverage = MethodCoverage {
+    printed: Coverage::unprinted(NOT_PRINTED),
+    pure: Coverage::gaussian("give a delta above 0, or method amp, objective or output"),
+    ..MethodCoverage::ALL
 };
 
 /// The registry entry.

@@ -57,10 +57,10 @@ pub(super) const BATCH_SETTING: SettingInfo =
         .with_limit("at most the number of rows");
 
 /// Cases that both learners of this theorem cover.
-pub(super) const COVERS: Covers = Covers {
-    pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
-    needs: Needs::Memory,
-    ..Covers::ALL
+pub(super) const COVERS: MethodCoverage = MethodCoverage {
+    pure: Coverage::gaussian("give a delta above 0, or method amp, objective or output"),
+    needs: TableAccess::Memory,
+    ..MethodCoverage::ALL
 };
 
 /// The registry entry.

@@ -25,14 +25,16 @@
 //! - Tested by `tests/all/permutation.rs`.
 
 use super::Decision;
-use super::permutation::{Rates, Walk, admitted, checked_batch, checked_passes, printed_factor};
+use super::permutation::{
+    PermutationWalk, Rates, check_table, checked_batch, checked_passes, printed_factor,
+};
 use super::psgd::{self, BATCH_SETTING, PASSES_SETTING};
 use super::ridge as rule;
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::release::allowance::Allowance;
-use crate::release::registry::{FINITE, Info};
+use crate::release::registry::{FINITE_ARITHMETIC, Info};
 use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::settings;
 use privet_dp::account;

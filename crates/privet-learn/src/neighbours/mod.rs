@@ -51,7 +51,7 @@ use crate::release::allowance::Allowance;
 use crate::release::note::{Condition, Note};
 use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
-use crate::release::task::{Artefact, Planned, Task, Work};
+use crate::release::task::{Artefact, FamilyPlan, Task, Work};
 use crate::{LearnError, Request};
 use answer_plan::AnswerPlan;
 use privet_core::{Budget, Neighbours, Range, Unit};

@@ -52,7 +52,7 @@ impl InitialWeights {
 
     /// Takes the weights of a public file ([`Self::from`]); `None` if the plan names no file.
     pub fn begun(&self, rows: &Matrix) -> Option<Result<Self, LearnError>> {
-        matches!(self.begin, Begin::File(_)).then(|| self.from(rows))
+        matches!(self.begin, InitialSource::File(_)).then(|| self.from(rows))
     }
 
     /// Takes the weights of a public file, in one row; refuses weights other than those that the plan

@@ -63,7 +63,7 @@ use crate::linear::request::RequestOptions;
 use crate::release::allowance::Allowance;
 use crate::release::covers::RequestFacts;
 use crate::release::plan::no_budget;
-use crate::release::task::{Planned, Task, Work};
+use crate::release::task::{FamilyPlan, Task, Work};
 use crate::{LearnError, Request};
 use privet_core::{Budget, Range};
 use privet_data::Schema;

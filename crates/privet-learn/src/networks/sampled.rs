@@ -44,13 +44,13 @@ use super::initial_weights::InitialWeights;
 use super::learners::{Method, RowAccess};
 use super::options::{Settings, Sums};
 use super::schedule::{Sizes, sizes};
-use super::trainer::{Decision, Trainer, Worker, places};
+use super::trainer::{Decision, Trainer, Worker, record_indices};
 use super::update::{Query, Schedule};
 use crate::LearnError;
 use crate::linear::sgd::{self, Sampling};
 use crate::release::allowance::Allowance;
 use crate::release::note::Condition;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::watch::StepWatch;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
@@ -222,8 +222,8 @@ impl Trainer for Sampled {
         Ok(Event::Repeat { count: self.schedule.steps, event })
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("weights", self.begins.net.trainable() as f64),
             ("steps", f64::from(self.schedule.steps)),
             ("batch", self.batch as f64),

@@ -40,12 +40,12 @@ use super::learners::Method;
 use super::options::{CLIP_DIFFERENCE, FIRST_BATCH, N0, SMOOTHNESS, Settings, Sums};
 use super::sampled::{FLOAT_SUMS, check_accountable, draw, on_grid};
 use super::schedule::{Sizes, sizes};
-use super::trainer::{Decision, Trainer, Worker, places};
+use super::trainer::{Decision, Trainer, Worker, record_indices};
 use super::update::{Query, Rule, Schedule};
 use crate::LearnError;
 use crate::linear::sgd;
 use crate::release::allowance::Allowance;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::watch::StepWatch;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
@@ -225,8 +225,8 @@ impl Trainer for Recursive {
         Ok(event(&self.noises, self.schedule.steps)?)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("weights", self.begins.net.trainable() as f64),
             ("steps", f64::from(self.schedule.steps)),
             ("first_batch", self.recursion.first_batch as f64),

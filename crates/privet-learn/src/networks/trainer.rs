@@ -9,7 +9,7 @@ use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::release::ask::ask;
 use crate::release::note::Note;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_data::matrix::Matrix;
@@ -53,7 +53,7 @@ pub(crate) trait Trainer: Debug + Send + Sync {
     fn event(&self) -> Result<Event, LearnError>;
 
     /// The main numbers of the plan, for people.
-    fn settings(&self) -> Shown;
+    fn settings(&self) -> PlanNumbers;
 
     /// Network and initial weights.
     fn begins(&self) -> &InitialWeights;
@@ -83,7 +83,7 @@ impl Procedure<Network> for Stepwise {
         self.0.event()
     }
 
-    fn settings(&self) -> Shown {
+    fn settings(&self) -> PlanNumbers {
         self.0.settings()
     }
 

@@ -35,7 +35,7 @@ use crate::release::admit;
 use crate::release::allowance::{Allowance, scales};
 use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED, TableAccess};
 use crate::release::registry::Info;
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
@@ -271,7 +271,7 @@ impl AssociationChoices {
     }
 }
 
-impl SingleQuery for Choosing {
+impl SingleQuery for AssociationChoices {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.selection.event()?)
     }

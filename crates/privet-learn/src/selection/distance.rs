@@ -27,14 +27,14 @@ use super::marginal::{self, Marginals};
 use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 use crate::release::note::Condition;
 
-use super::election::{counted, elected};
+use super::election::{count_ballots, winner_of};
 use super::{Decision, PlanInput, Selector, SingleQuery};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::admit;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
-use crate::release::registry::{FINITE, Info};
-use crate::release::settings::{Shown, settings};
+use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED, TableAccess};
+use crate::release::registry::{FINITE_ARITHMETIC, Info};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
@@ -89,14 +89,14 @@ settings! {
 }
 
 /// Cases covered where an unstable answer may be released: not pure ε.
-pub(super) const UNSTABLE: Covers = Covers {
-    pure: Cover::No {
+pub(super) const UNSTABLE: MethodCoverage = MethodCoverage {
+    pure: Coverage::No {
         why: "releases what is not stable with probability delta, and delta is 0",
         instead: "give a delta above 0, or method correlation or exponential",
     },
-    needs: Needs::Memory,
-    printed: Cover::unprinted(NOT_PRINTED),
-    ..Covers::ALL
+    needs: TableAccess::Memory,
+    printed: Coverage::unprinted(NOT_PRINTED),
+    ..MethodCoverage::ALL
 };
 
 /// Fraction of δ for the threshold: all but the accountant's possible rounding.
@@ -229,7 +229,7 @@ impl StableElection {
     }
 }
 
-impl SingleQuery for Electing {
+impl SingleQuery for StableElection {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.test.event()?)
     }

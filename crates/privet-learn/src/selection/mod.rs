@@ -48,8 +48,8 @@ use crate::release::allowance::Allowance;
 use crate::release::note::Note;
 use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
-use crate::release::settings::Shown;
-use crate::release::task::{Artefact, Planned, Task, Work};
+use crate::release::settings::PlanNumbers;
+use crate::release::task::{Artefact, FamilyPlan, Task, Work};
 use crate::{LearnError, Request};
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::encode::Encoding;
@@ -106,7 +106,7 @@ pub(crate) trait SingleQuery: Debug + Send + Sync {
     fn event(&self) -> Result<Event, LearnError>;
 
     /// The main numbers of the plan, for people.
-    fn settings(&self) -> Shown;
+    fn settings(&self) -> PlanNumbers;
 
     /// The reason why the query cannot have led to this set; `None` if none is known.
     fn refuses(&self, _found: &Support) -> Option<&'static str> {
@@ -179,7 +179,7 @@ impl Task for Select {
             calibration: request.calibration,
             size: *size,
         })?;
-        Ok(Planned {
+        Ok(FamilyPlan {
             work: Work::Private(Arc::new(Selecting(decision.procedure))),
             settled: Self { size: *size, method: decision.settled },
             arithmetic: Arithmetic::Finite,

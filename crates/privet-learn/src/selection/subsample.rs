@@ -31,14 +31,14 @@ use super::distance::{NO_ANSWER_NOTE, UNSTABLE, lead_needed, test};
 use super::marginal::{self, Marginals};
 use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 
-use super::election::{counted, elected};
+use super::election::{count_ballots, winner_of};
 use super::{Decision, PlanInput, Selector, SingleQuery};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::admit;
 use crate::release::note::Note;
-use crate::release::registry::{FINITE, Info};
-use crate::release::settings::{Shown, settings};
+use crate::release::registry::{FINITE_ARITHMETIC, Info};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
@@ -142,7 +142,7 @@ impl PartVotes {
     }
 }
 
-impl SingleQuery for Voting {
+impl SingleQuery for PartVotes {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.test.event()?)
     }

@@ -29,9 +29,8 @@
 use super::gradients::StreamRecords;
 use super::learners::{Decision, Learner, SecretState};
 use super::stream_walk::{Rule, StreamWalk};
-use super::{ADDED, ONE_TARGET, SINGLE};
 use super::{Horizon, Method, Online, Stream};
-use super::{NO_ADD_REMOVE, NO_USERS};
+use super::{NO_ADD_REMOVE, NO_USERS, ONE_TARGET};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::{CLIP, usual_range};
@@ -64,13 +63,13 @@ pub const INFO: Info = Info {
     settings: Experts::SETTINGS,
     noisy: "the choice of a column by what it has cost so far",
     private: true,
-    covers: Covers {
-        printed: Cover::unprinted(NOT_PRINTED),
+    covers: MethodCoverage {
+        printed: Coverage::unprinted(NOT_PRINTED),
         several: ONE_TARGET,
-        needs: Needs::Memory,
-        private_count: ADDED,
-        users: SINGLE,
-        ..Covers::ALL
+        needs: TableAccess::Memory,
+        private_count: NO_ADD_REMOVE,
+        users: NO_USERS,
+        ..MethodCoverage::ALL
     },
     more: (),
 };

@@ -254,7 +254,7 @@ pub(crate) const NO_USERS: Coverage = Coverage::No {
 };
 
 /// Refusal of several classes by a method for one linear problem.
-const ONE_TARGET: Cover = Cover::No {
+const ONE_TARGET: Coverage = Coverage::No {
     why: "learns two classes or a number",
     instead: "name two classes in the schema, or give method ftrl",
 };

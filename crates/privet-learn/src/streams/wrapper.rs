@@ -21,10 +21,10 @@ use super::gradients::StreamRecords;
 use super::leader::{self, PastRecords};
 use super::learners::{Learner, SecretState};
 use super::stream_walk::{Rule, StreamWalk};
-use super::{ADDED, Horizon, ONE_TARGET, Online, SINGLE, Stream};
+use super::{Horizon, NO_ADD_REMOVE, NO_USERS, ONE_TARGET, Online, Stream};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs};
+use crate::release::covers::{Coverage, MethodCoverage, TableAccess};
 use crate::release::note::{Condition, Note};
 use crate::release::request::Calibration;
 use crate::release::settings::PlanNumbers;
@@ -53,13 +53,13 @@ pub(super) enum Base {
 }
 
 /// Cases that every learner over a ball covers.
-pub(super) const OVER_A_BALL: Covers = Covers {
-    pure: Cover::gaussian("give a delta above 0, far below one over the horizon"),
+pub(super) const OVER_A_BALL: MethodCoverage = MethodCoverage {
+    pure: Coverage::gaussian("give a delta above 0, far below one over the horizon"),
     several: ONE_TARGET,
-    needs: Needs::Memory,
-    private_count: ADDED,
-    users: SINGLE,
-    ..Covers::ALL
+    needs: TableAccess::Memory,
+    private_count: NO_ADD_REMOVE,
+    users: NO_USERS,
+    ..MethodCoverage::ALL
 };
 
 /// Note on printed constants.

@@ -8,7 +8,7 @@ use super::{estimated, gnmax, sparse_vector};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs, RequestFacts};
+use crate::release::covers::{Coverage, MethodCoverage, RequestFacts, TableAccess};
 use crate::release::note::Note;
 use crate::release::registry::registry;
 use crate::release::request::Calibration;
@@ -32,14 +32,14 @@ pub struct AggregatorFacts {
 pub(super) const PRINTED_DISTANCE: &str = "has a printed distance that is not private";
 
 /// Cases covered where a stable answer is released without noise: not pure ε.
-pub(super) const STABLE: Covers = Covers {
-    pure: Cover::No {
+pub(super) const STABLE: MethodCoverage = MethodCoverage {
+    pure: Coverage::No {
         why: "releases an answer because it is stable, which needs a delta above 0",
         instead: "give a delta, for example 1e-6",
     },
-    needs: Needs::Memory,
-    printed: Cover::unprinted(PRINTED_DISTANCE),
-    ..Covers::ALL
+    needs: TableAccess::Memory,
+    printed: Coverage::unprinted(PRINTED_DISTANCE),
+    ..MethodCoverage::ALL
 };
 
 /// Guarantee of a private aggregator.

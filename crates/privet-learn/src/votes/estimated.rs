@@ -14,7 +14,8 @@
 //! of its noise, and if there is none, the T with the largest limit.
 
 use super::aggregate::{
-    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PlanInput, STABLE, UnderWay,
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, NamedClasses, PlanInput, STABLE,
+    UnderWay,
 };
 use super::ballots::{Ballots, winner};
 use super::sparse_vector::{CUTOFF, LOST_QUERY_PROBABILITY, sizes, stable_for};

@@ -55,11 +55,11 @@ const SOURCE: &str = "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 
 const NOISY_ANSWER: &str = "how many teachers vote for each class";
 
 /// Cases that pluralities under Gaussian noise cover.
-const COVERS: Covers = Covers {
-    pure: Cover::gaussian("give a delta, for example 1e-6"),
-    needs: Needs::Memory,
-    printed: Cover::unprinted(PRINTED_DISTANCE),
-    ..Covers::ALL
+const COVERS: MethodCoverage = MethodCoverage {
+    pure: Coverage::gaussian("give a delta, for example 1e-6"),
+    needs: TableAccess::Memory,
+    printed: Coverage::unprinted(PRINTED_DISTANCE),
+    ..MethodCoverage::ALL
 };
 
 /// Registry entry of `gnmax`.

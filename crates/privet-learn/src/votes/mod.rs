@@ -54,7 +54,7 @@ use crate::linear::facts::Facts;
 use crate::linear::problems;
 use crate::release::allowance::Allowance;
 use crate::release::plan::no_budget;
-use crate::release::task::{Artefact, Planned, Task, Work};
+use crate::release::task::{Artefact, FamilyPlan, Task, Work};
 use crate::{LearnError, Request};
 use aggregate::PlanInput;
 use privet_core::{Budget, Neighbours, Range};

@@ -25,7 +25,8 @@
 //! the noise then allows: the notes say that few answers may be released.
 
 use super::aggregate::{
-    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PlanInput, STABLE, UnderWay,
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, NamedClasses, PlanInput, STABLE,
+    UnderWay,
 };
 use super::ballots::{Ballots, winner};
 use crate::LearnError;

@@ -16,7 +16,7 @@ use crate::linear::problems;
 use crate::release::admit;
 use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED, TableAccess};
 use crate::release::registry::Info;
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use privet_core::{Neighbours, Range};
 use privet_data::Dataset;
 use privet_data::matrix::Matrix;

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::registry::{Registered, registry};
+use crate::release::registry::{RegisteredMethod, registry};
 use crate::release::task::Procedure;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Schema, read};

@@ -119,7 +119,7 @@ pub(super) fn most_whole(rank: u32, shape: &Shape) -> Result<(), LearnError> {
 /// Open sizes of a method that goes in rounds: what is given of clip, nuclear norm and rounds, or the
 /// rule.
 fn in_rounds(
-    way: Way,
+    way: SpectralMethod,
     shape: &Shape,
     given: (Option<f64>, Option<f64>, Option<u32>),
 ) -> Result<Sizes, LearnError> {
@@ -156,8 +156,9 @@ pub(in crate::ratings) mod frank_wolfe {
         settling: &Settling<'_>,
         own: &FrankWolfe,
     ) -> Result<Decision, LearnError> {
-        let open = in_rounds(Way::FrankWolfe, shape, (own.clip, own.nuclear, own.rounds))?;
-        decided(open, settling, |sizes| {
+        let open =
+            in_rounds(SpectralMethod::FrankWolfe, shape, (own.clip, own.nuclear, own.rounds))?;
+        calibrate_sizes(open, settling, |sizes| {
             let (rounds, nuclear) = (Some(sizes.rounds), Some(sizes.nuclear));
             Method::FrankWolfe(FrankWolfe { rounds, nuclear, clip: Some(sizes.clip) })
         })
@@ -186,8 +187,9 @@ pub(in crate::ratings) mod oja {
         own: &Oja,
     ) -> Result<Decision, LearnError> {
         let steps = STEPS.check(f64::from(own.steps.unwrap_or(5)))? as u32;
-        let open = in_rounds(Way::Oja { steps }, shape, (own.clip, own.nuclear, own.rounds))?;
-        decided(open, settling, |sizes| {
+        let open =
+            in_rounds(SpectralMethod::Oja { steps }, shape, (own.clip, own.nuclear, own.rounds))?;
+        calibrate_sizes(open, settling, |sizes| {
             let (rounds, nuclear) = (Some(sizes.rounds), Some(sizes.nuclear));
             Method::Oja(Oja { rounds, steps: Some(steps), nuclear, clip: Some(sizes.clip) })
         })
@@ -220,11 +222,11 @@ pub(in crate::ratings) mod pgd {
         let rate = RATE.check(own.rate.unwrap_or(0.5))?;
         most_whole(rank, shape)?;
         let open = in_rounds(
-            Way::Pgd { rank: rank as usize, rate },
+            SpectralMethod::Pgd { rank: rank as usize, rate },
             shape,
             (own.clip, own.nuclear, own.rounds),
         )?;
-        decided(open, settling, |sizes| {
+        calibrate_sizes(open, settling, |sizes| {
             Method::Pgd(Pgd {
                 rounds: Some(sizes.rounds),
                 rank: Some(rank),
