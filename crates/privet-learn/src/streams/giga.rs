@@ -8,7 +8,6 @@ use super::implicit::{self, Implicit};
 use super::learners::{Decision, STREAM};
 use super::wrapper::{Base, OVER_A_BALL, Wrapped, ball};
 use super::{Horizon, Method};
-use super::{NO_ADD_REMOVE, NO_USERS};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
 use crate::release::note::Note;

@@ -29,7 +29,6 @@ use super::implicit::{self, BALL, RIDGE};
 use super::learners::{Decision, STREAM};
 use super::wrapper::{Base, OVER_A_BALL, Wrapped, ball};
 use super::{Horizon, Method};
-use super::{NO_ADD_REMOVE, NO_USERS};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
 use crate::release::registry::Info;
