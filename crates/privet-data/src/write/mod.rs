@@ -8,7 +8,7 @@
 //! | a device, a pipe, an open descriptor under `/proc` | written to in place |
 //! | a block device | as a file, except that it is written to in place |
 //! | a folder | refused |
-//! | a ledger, key, journal or state (`precious`) | refused, unless resumed: [`Existing::Own`] |
+//! | a ledger, key, journal or state (`protected`) | refused, unless resumed: [`Existing::Own`] |
 //!
 //! [`Destination::open`] decides all of this before any work is done; a pipe waits there for its
 //! reader. Files are written under another name in the same folder, forced to disk, and renamed; unless

@@ -1,7 +1,7 @@
 //! Sums of label times entry, per column, over all records or some: exact integers.
 //!
 //! sumⱼ = Σᵢ mᵢkᵢⱼ, mᵢ the derivative of the loss at θ = 0 (a label), kᵢⱼ an entry clamped and truncated
-//! toward 0, both as integer multiples of a unit ([`Terms`]). A record's term is at most M·K in absolute
+//! toward 0, both as integer multiples of a unit ([`ScoreTerms`]). A record's term is at most M·K in absolute
 //! value, whatever the other records are.
 
 use super::open;
