@@ -10,7 +10,7 @@
 
 use crate::AuditError;
 use crate::attack::Finding;
-use crate::audited::{Judge, audited};
+use crate::audited::{TargetAttack, audited};
 use crate::claim::Claim;
 use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
@@ -33,7 +33,7 @@ pub struct Setting {
 }
 
 /// The number of other records, at half of the bound.
-const OTHERS: usize = 40;
+const OTHER_RECORDS: usize = 40;
 /// Row count declared under add-remove, where the true one is private: no curvature found is then above
 /// the one that noise and step size are planned for.
 const DECLARED: u64 = 200;
@@ -58,7 +58,7 @@ impl Setting {
     }
 
     /// The plan, as a caller of the learner gets it.
-    fn planned(&self, budget: Budget) -> Result<Plan, AuditError> {
+    fn make_plan(&self, budget: Budget) -> Result<Plan, AuditError> {
         let schema =
             Schema::from_toml(SCHEMA).map_err(|error| AuditError::Table(error.to_string()))?;
         let method = self.method.parse::<Method>()?.with("intervals", "bought")?;
@@ -68,15 +68,15 @@ impl Setting {
         };
         let rows = match self.neighbours {
             Neighbours::AddRemove => DECLARED,
-            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => OTHERS as u64 + 1,
+            Neighbours::ReplaceOne | Neighbours::ReplaceLabel => OTHER_RECORDS as u64 + 1,
         };
         let task = Erm { loss: Loss::SQUARED, method };
-        Ok(plan(&Request::new(schema, rows, self.neighbours, task).within(budget))?)
+        Ok(plan(&Request::new(schema, rows, self.neighbours, task).with_budget(budget))?)
     }
 
     /// The two neighbouring tables.
     fn worlds(&self, schema: &Schema) -> Result<[Dataset; 2], AuditError> {
-        let others = format!("a,y\n{}", "0.5,0\n".repeat(OTHERS));
+        let others = format!("a,y\n{}", "0.5,0\n".repeat(OTHER_RECORDS));
         let own = match self.neighbours {
             Neighbours::ReplaceOne | Neighbours::ReplaceLabel => ["0,0\n", "1,0\n"],
             Neighbours::AddRemove => ["", "1,0\n"],
@@ -125,9 +125,13 @@ impl Target for Lengths {
 audited!(Setting);
 
 /// Against the claim that the curvature's own event would have.
-fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
-    let plan = setting.planned(setting.budget)?;
-    let claim = own_claim(&setting.planned(stated)?)?;
+fn attack_setting(
+    setting: &Setting,
+    stated: Budget,
+    judge: &TargetAttack<'_>,
+) -> Result<Finding, AuditError> {
+    let plan = setting.make_plan(setting.budget)?;
+    let claim = own_claim(&setting.make_plan(stated)?)?;
     let worlds = setting.worlds(plan.schema())?;
     judge.attack(&Lengths { plan, worlds, stop: AtomicBool::new(false) }, &claim)
 }

@@ -2,7 +2,7 @@
 
 use crate::books::{Books, Reservation, State};
 use crate::{Ledger, LedgerError};
-use privet_core::Whose;
+use privet_core::UnitDefinition;
 use serde_json::{Value, json};
 
 /// Format name of exports.
@@ -20,7 +20,7 @@ pub fn accounts(books: &Books) -> Vec<Value> {
             "whose": account.whose,
             "filter": account.limit.kind(),
             "share_spent": account.share(),
-            "epsilon_spent": finite(account.proved()),
+            "epsilon_spent": finite(account.proved_epsilon()),
             "releases": account.releases,
         })
     });
@@ -54,7 +54,7 @@ pub fn as_csv(ledger: &Ledger) -> String {
         "entry,when,who,dataset,state,doing,purpose,epsilon,delta,share_of_limit,certificate_sha256,unit\n",
     );
     let books = ledger.books();
-    for held in books.held().values() {
+    for held in books.reservations().values() {
         let account = books.accounts().get(&held.dataset);
         let share = account.map_or(0.0, |account| held.price.share(&account.limit.exact()));
         // The unit is stated by the release, or of the data set afterwards.
@@ -64,7 +64,7 @@ pub fn as_csv(ledger: &Ledger) -> String {
     text
 }
 
-fn line(held: &Reservation, share: f64, whose: &Whose) -> String {
+fn line(held: &Reservation, share: f64, whose: &UnitDefinition) -> String {
     let claim = |of: fn(&privet_dp::account::Guarantee) -> f64| {
         held.claim.as_ref().map_or(String::new(), |claim| of(claim).to_string())
     };

@@ -65,7 +65,7 @@ pub use entry::Note;
 pub use error::LedgerError;
 pub use exact::Exact;
 pub use export::{accounts, as_csv, as_json};
-pub use ledger::{Checked, Known, Ledger, Quote};
+pub use ledger::{Checked, KnownDataset, Ledger, PriceQuote};
 pub use limit::{Kind, Limit};
 pub use merge::Merged;
 pub use session_purse::{BudgetRequest, SessionPurse};

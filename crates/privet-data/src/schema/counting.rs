@@ -25,7 +25,7 @@ impl Schema {
     /// values, or a target of classes.
     pub fn counting(&self, column: &str) -> Checked<Self> {
         let accepted = || {
-            let names = self.columns.iter().filter(|column| listed(&column.kind).is_some());
+            let names = self.columns.iter().filter(|column| as_listed(&column.kind).is_some());
             let target = self.classes().map(|_| self.target.column.as_str());
             let names = names.map(|column| column.name.as_str()).chain(target);
             format!("a column of declared categories: {}", names.collect::<Vec<_>>().join(", "))
@@ -34,7 +34,7 @@ impl Schema {
         if !by_target {
             match self.columns.iter().find(|known| known.name == column) {
                 None => return refuse(column, "the schema has no such column", accepted()),
-                Some(found) if listed(&found.kind).is_none() => {
+                Some(found) if as_listed(&found.kind).is_none() => {
                     return refuse(column, "its categories are not declared", accepted());
                 }
                 Some(_) => {}
@@ -44,7 +44,7 @@ impl Schema {
         for other in &mut columns {
             if other.name != column && other.kind.width() > 0 {
                 *other = Column { kind: ColumnKind::Ignore, invalid: None, ..other.clone() };
-            } else if let Some(kind) = listed(&other.kind) {
+            } else if let Some(kind) = as_listed(&other.kind) {
                 other.kind = kind;
             }
         }
@@ -74,7 +74,7 @@ impl Schema {
 }
 
 /// The kind as a listed category, if it is one or binary.
-fn listed(kind: &ColumnKind) -> Option<ColumnKind> {
+fn as_listed(kind: &ColumnKind) -> Option<ColumnKind> {
     match kind {
         ColumnKind::Category { categories: Categories::Listed(_), .. } => Some(kind.clone()),
         ColumnKind::Binary { values, missing } => Some(ColumnKind::Category {

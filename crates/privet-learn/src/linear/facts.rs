@@ -62,7 +62,7 @@ pub struct Facts {
 }
 
 /// Largest number of rows for which `f64` proves γ = 1/n of the sum form.
-const LARGE: u64 = 1 << 20;
+const MOST_PROVED_ROWS: u64 = 1 << 20;
 /// The tolerance γ that a pass in `f64` proves, per row and per LR.
 const PROVED: f64 = 1.0 / (1_u64 << 38) as f64;
 
@@ -188,7 +188,7 @@ impl Facts {
     /// The tolerance γ of the sum form that a pass in `f64` proves with a margin, beyond 2²⁰ rows; 0 up
     /// to them, where 1/n is coarse enough.
     pub(crate) fn provable_tolerance(&self) -> f64 {
-        self.gradient_bound() * self.rows.saturating_sub(LARGE) as f64 * PROVED
+        self.gradient_bound() * self.rows.saturating_sub(MOST_PROVED_ROWS) as f64 * PROVED
     }
 
     /// The event of solving every problem once.

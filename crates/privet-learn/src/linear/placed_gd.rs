@@ -1,7 +1,7 @@
 //! `placed-gd`: knots where records are, then [`super::centred_gd`] on features at them, over rows of
 //! levels.
 //!
-//! Evenly spaced knots miss a skewed number: most records lie between two of them. Here a histogram of
+//! Evenly spaced knots miss a skewed number: most records lie between two of them. LocalRecords a histogram of
 //! every number is bought, knots are placed where it is dense ([`super::placement`]), and a number enters
 //! as itself, as its place among the knots, and as hats at even and at placed ones ([`super::features`]). Rows are levels: a number at the nearest of
 //! [`GRID`] even knots, a category at its value, so that a pass over a row is a look-up and an integer
@@ -62,7 +62,7 @@ use super::Decision;
 use super::centred_gd::{self, Shrunk};
 use super::descent::{self, Descent, Schedule};
 use super::features::{Features, GRID, Layout};
-use super::gd::{self, BALL};
+use super::gd::{self, BALL_TIMES_RADIUS};
 use super::placement::{self, BLOCKS};
 use super::predicted;
 use crate::LearnError;
@@ -73,12 +73,11 @@ use crate::linear::model::{LinearWeights, Placed};
 use crate::linear::problems;
 use crate::release::admit;
 use crate::release::allowance::Allowance;
-use crate::release::answers::{Answers, Here, Queries, SumNoise};
+use crate::release::answers::{Answers, LocalRecords, Queries, SumNoise};
 use crate::release::ask::ask_by_steps;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED};
-use crate::release::registry::{FINITE, Info};
+use crate::release::registry::{FINITE_ARITHMETIC, Info};
 use crate::release::request::{Calibration, RIDGE, STEPS};
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use crate::release::weight_noise::{Confidence, NORMAL, WeightNoise};
@@ -105,16 +104,12 @@ pub const INFO: Info<LearnerFacts> = Info {
     summary: "buys a histogram of every number, places knots where records are, then gradient descent as \
               centred-gd on piecewise-linear functions with those knots",
     source: "docs/learners.md; accounting of Dong et al. 2022",
-    guarantee: FINITE,
+    guarantee: FINITE_ARITHMETIC,
     settings: PlacedGd::SETTINGS,
     noisy: "counts of every number's bins, the sum of all rows, the sizes of both classes, and the sum of all gradients at \
             each step",
     private: true,
-    covers: Covers {
-        printed: Cover::unprinted(NOT_PRINTED),
-        pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
-        ..Covers::ALL
-    },
+    covers: gd::COVERS,
     more: LearnerFacts { scores: Scores::Clipped, any_storage: true },
 };
 
@@ -186,7 +181,7 @@ pub(crate) fn plan(
     if facts.shared {
         return refused("method placed-gd among several parties", "take method centred-gd");
     }
-    let worth = auto::worth(facts.rows, budget.epsilon(), facts.relation(), 2);
+    let worth = auto::effective_size(facts.rows, budget.epsilon(), facts.relation(), 2);
     let hats = match options.knots {
         Some(knots) => KNOTS.check(f64::from(knots))? as u32,
         None => knots(&facts.levels, facts.rows, worth).unwrap_or(FEWEST),
@@ -217,7 +212,7 @@ pub(crate) fn plan(
     let left = 1.0 - shares.iter().sum::<f64>();
     let own = of_features(facts, &layout);
     let noise = sensitivities[3] * one * facts.widening / (rows * left.sqrt());
-    let (pace, short) = gd::short_pace(&own, noise, steps, centred_gd::most(own.columns));
+    let (pace, short) = gd::short_pace(&own, noise, steps, centred_gd::most_steps(own.columns));
     let gaussian = |sensitivity, noise_scale, coordinates| Gaussian {
         neighbours: facts.neighbours,
         unit: facts.unit,
@@ -247,11 +242,11 @@ pub(crate) fn plan(
                 momentum: pace.momentum,
                 ridge,
                 averaged: pace.averaged,
-                ball: BALL / layout.radius(),
+                ball: BALL_TIMES_RADIUS / layout.radius(),
             },
         }
     };
-    let scale = budget.least(1.0, |scale| stages(scale).event())?;
+    let scale = budget.least_scale(1.0, |scale| stages(scale).event())?;
     Ok(Decision {
         procedure: Arc::new(stages(scale)),
         settled: Method::PlacedGd(PlacedGd {
@@ -324,7 +319,7 @@ impl Placing {
     /// The noise of the released mean of a descent, per feature, to first order.
     fn feature_noise(&self, facts: &Facts) -> Option<f64> {
         let own = of_features(facts, &self.layout);
-        let slack = if self.fastest > 1.0 { centred_gd::SLACK } else { 1.0 };
+        let slack = if self.fastest > 1.0 { centred_gd::VARIANCE_SLACK } else { 1.0 };
         let curvature = facts.rows as f64 * gd::shape(&own).0 * slack;
         let stable = self.schedule.is_stable(curvature);
         stable.then(|| self.schedule.gain() * self.step.noise_scale * self.fastest.sqrt())
@@ -359,8 +354,8 @@ impl Procedure<super::Erm> for Placing {
         None
     }
 
-    fn settings(&self) -> Shown {
-        let shown = Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        let shown = PlanNumbers::of([
             ("ridge", self.schedule.ridge),
             ("sum_noise", self.mean.noise_scale),
             ("gradient_noise", self.step.noise_scale),
@@ -377,7 +372,7 @@ impl Procedure<super::Erm> for Placing {
         let (rows, steps) = (facts.rows as f64, self.schedule.steps);
         let Schedule { rate, momentum, averaged, .. } = self.schedule;
         let noise = self.step.noise_scale / (rows * f64::from(steps).sqrt());
-        let time = rate * rows * gd::reach(steps, momentum, averaged);
+        let time = rate * rows * gd::averaged_reach(steps, momentum, averaged);
         Some(predicted::descent(&own, noise, time, gd::shape(&own).1))
     }
 
@@ -429,8 +424,8 @@ impl Procedure<super::Erm> for Placing {
             }
             None => inner,
         };
-        let levels = Here(vec![records]);
-        let classes = Here(vec![admit::records(table, &Labels::Joint { classes: 2 })?]);
+        let levels = LocalRecords(vec![records]);
+        let classes = LocalRecords(vec![admit::records(table, &Labels::Joint { classes: 2 })?]);
         let counts = |image| {
             let query = Exact::LevelCounts(LevelCounts { runs: runs.clone() });
             Queries { image: Some(image), ..Queries::of(vec![query], 1.0) }

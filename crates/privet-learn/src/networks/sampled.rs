@@ -44,13 +44,13 @@ use super::initial_weights::InitialWeights;
 use super::learners::{Method, RowAccess};
 use super::options::{Settings, Sums};
 use super::schedule::{Sizes, sizes};
-use super::trainer::{Decision, Trainer, Worker, places};
+use super::trainer::{Decision, Trainer, Worker, record_indices};
 use super::update::{Query, Schedule};
 use crate::LearnError;
 use crate::linear::sgd::{self, Sampling};
 use crate::release::allowance::Allowance;
 use crate::release::note::Condition;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::watch::StepWatch;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
@@ -69,13 +69,13 @@ pub(super) const FLOAT_SUMS: Condition = Condition::new(
 const FLOOR: f64 = 1e-3;
 
 /// Refuses samples that would take long to account for.
-pub(super) fn accountable(budget: &Allowance<'_>, method: &Method) -> Result<(), LearnError> {
+pub(super) fn check_accountable(budget: &Allowance<'_>, method: &Method) -> Result<(), LearnError> {
     if method.info().more.asks == RowAccess::All {
         return Ok(());
     }
     let instead =
         ["give a smaller budget, or method dp-gd", "give a larger delta, or method dp-gd"];
-    sgd::accountable(budget, method.info().name, instead)
+    sgd::check_accountable(budget, method.info().name, instead)
 }
 
 /// Sampler of a batch.
@@ -123,7 +123,7 @@ pub(crate) fn plan(
     budget: &Allowance<'_>,
     method: &Method,
 ) -> Result<Decision, LearnError> {
-    accountable(budget, method)?;
+    check_accountable(budget, method)?;
     let (info, mut settled) = (method.info(), Settings::default());
     let Sizes { steps, batch, clip, schedule } = sizes(facts, method, &mut settled)?;
     let sums = method.settings().sums.unwrap_or_default();
@@ -166,7 +166,7 @@ pub(crate) fn plan(
         None => unsampled,
         Some(_) => (FLOOR * unsampled).max(sgd::LEAST_MULTIPLIER * clip),
     };
-    let scale = budget.least(floor, event)?;
+    let scale = budget.least_scale(floor, event)?;
     let sampled = Sampled {
         begins: InitialWeights::of(facts),
         noise: noise(scale),
@@ -222,8 +222,8 @@ impl Trainer for Sampled {
         Ok(Event::Repeat { count: self.schedule.steps, event })
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("weights", self.begins.net.trainable() as f64),
             ("steps", f64::from(self.schedule.steps)),
             ("batch", self.batch as f64),
@@ -258,7 +258,9 @@ impl Trainer for Sampled {
         };
         match &self.noise {
             Noise::Sampled(sampled) => {
-                sampled.run(Private::new(examples.rows()), session, |sample| ask(&places(sample)))
+                sampled.run(Private::new(examples.rows()), session, |sample| {
+                    ask(&record_indices(sample))
+                })
             }
             Noise::All(gaussian) => {
                 let everyone: Vec<u32> = (0..examples.rows() as u32).collect();

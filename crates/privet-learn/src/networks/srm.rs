@@ -38,14 +38,14 @@ use super::examples::Examples;
 use super::initial_weights::InitialWeights;
 use super::learners::Method;
 use super::options::{CLIP_DIFFERENCE, FIRST_BATCH, N0, SMOOTHNESS, Settings, Sums};
-use super::sampled::{FLOAT_SUMS, accountable, draw, on_grid};
+use super::sampled::{FLOAT_SUMS, check_accountable, draw, on_grid};
 use super::schedule::{Sizes, sizes};
-use super::trainer::{Decision, Trainer, Worker, places};
+use super::trainer::{Decision, Trainer, Worker, record_indices};
 use super::update::{Query, Rule, Schedule};
 use crate::LearnError;
 use crate::linear::sgd;
 use crate::release::allowance::Allowance;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::watch::StepWatch;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
@@ -108,7 +108,7 @@ pub(crate) fn plan(
     budget: &Allowance<'_>,
     method: &Method,
 ) -> Result<Decision, LearnError> {
-    accountable(budget, method)?;
+    check_accountable(budget, method)?;
     let mut settled = Settings::default();
     let mut sizes = sizes(facts, method, &mut settled)?;
     let recursion = recursion(method, &mut sizes, &mut settled)?;
@@ -135,7 +135,7 @@ pub(crate) fn plan(
     let unsampled = facts.table.relation().shift(sizes.clip) * f64::from(sizes.steps).sqrt() / mu;
     // σ₀ is calibrated; the other scale follows.
     let floor = (FLOOR * unsampled).max(sgd::LEAST_MULTIPLIER * sizes.clip);
-    let scale = budget.least(floor, event)?;
+    let scale = budget.least_scale(floor, event)?;
     let procedure = Recursive {
         begins: InitialWeights::of(facts),
         noises: noises(scale),
@@ -225,8 +225,8 @@ impl Trainer for Recursive {
         Ok(event(&self.noises, self.schedule.steps)?)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([
             ("weights", self.begins.net.trainable() as f64),
             ("steps", f64::from(self.schedule.steps)),
             ("first_batch", self.recursion.first_batch as f64),
@@ -264,7 +264,7 @@ impl Trainer for Recursive {
             if !watch.step() {
                 return None;
             }
-            let rows = places(sample);
+            let rows = record_indices(sample);
             let sum = match self.sums {
                 Sums::Exact => self.exact_sum(examples, query, &rows),
                 Sums::Float => on_grid(&self.float_sum(examples, query, &rows)?, noise.noise_scale),

@@ -9,7 +9,7 @@ use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::release::ask::ask;
 use crate::release::note::Note;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_data::matrix::Matrix;
@@ -53,7 +53,7 @@ pub(crate) trait Trainer: Debug + Send + Sync {
     fn event(&self) -> Result<Event, LearnError>;
 
     /// The main numbers of the plan, for people.
-    fn settings(&self) -> Shown;
+    fn settings(&self) -> PlanNumbers;
 
     /// Network and initial weights.
     fn begins(&self) -> &InitialWeights;
@@ -83,7 +83,7 @@ impl Procedure<Network> for Stepwise {
         self.0.event()
     }
 
-    fn settings(&self) -> Shown {
+    fn settings(&self) -> PlanNumbers {
         self.0.settings()
     }
 
@@ -120,6 +120,6 @@ impl Procedure<Network> for Stepwise {
 }
 
 /// Indices of records as a network has them; a table has fewer than 2³² rows ([`Examples::of`]).
-pub(super) fn places(sample: &[usize]) -> Zeroizing<Vec<u32>> {
+pub(super) fn record_indices(sample: &[usize]) -> Zeroizing<Vec<u32>> {
     Zeroizing::new(sample.iter().map(|place| *place as u32).collect())
 }

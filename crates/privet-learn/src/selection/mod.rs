@@ -32,8 +32,8 @@ mod squares;
 pub mod subsample;
 mod supports;
 
-pub(crate) use election::elected;
 pub use election::stable_distance;
+pub(crate) use election::winner_of;
 pub use learners::{SELECTORS, Selector};
 use noisy_answer::Selecting;
 pub(crate) use noisy_answer::{NoisyAnswer, SelectionSizes};
@@ -48,8 +48,8 @@ use crate::release::allowance::Allowance;
 use crate::release::note::Note;
 use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
-use crate::release::settings::Shown;
-use crate::release::task::{Artefact, Planned, Task, Work};
+use crate::release::settings::PlanNumbers;
+use crate::release::task::{Artefact, FamilyPlan, Task, Work};
 use crate::{LearnError, Request};
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::encode::Encoding;
@@ -106,7 +106,7 @@ pub(crate) trait SingleQuery: Debug + Send + Sync {
     fn event(&self) -> Result<Event, LearnError>;
 
     /// The main numbers of the plan, for people.
-    fn settings(&self) -> Shown;
+    fn settings(&self) -> PlanNumbers;
 
     /// The reason why the query cannot have led to this set; `None` if none is known.
     fn refuses(&self, _found: &Support) -> Option<&'static str> {
@@ -161,7 +161,7 @@ impl Task for Select {
         Facts::of_rows(request)
     }
 
-    fn plan(request: &Request<Self>, facts: &Facts) -> Result<Planned<Self>, LearnError> {
+    fn plan(request: &Request<Self>, facts: &Facts) -> Result<FamilyPlan<Self>, LearnError> {
         let Self { size, method } = &request.task;
         let budget = request.budget.ok_or_else(|| no_budget(request))?;
         SIZE.check(f64::from(*size))?;
@@ -179,7 +179,7 @@ impl Task for Select {
             calibration: request.calibration,
             size: *size,
         })?;
-        Ok(Planned {
+        Ok(FamilyPlan {
             work: Work::Private(Arc::new(Selecting(decision.procedure))),
             settled: Self { size: *size, method: decision.settled },
             arithmetic: Arithmetic::Finite,
@@ -219,6 +219,6 @@ impl Select {
         (epsilon, delta): (f64, Option<f64>),
     ) -> Result<Request<Self>, LearnError> {
         let budget = Budget::new(epsilon, delta.unwrap_or_else(|| Budget::usual_delta(rows)))?;
-        Ok(Request::new(schema.clone(), rows, neighbours, self).within(budget))
+        Ok(Request::new(schema.clone(), rows, neighbours, self).with_budget(budget))
     }
 }

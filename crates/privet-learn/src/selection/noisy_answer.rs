@@ -4,7 +4,7 @@ use super::{Select, SingleQuery, Support, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::ask::ask;
-use crate::release::settings::Shown;
+use crate::release::settings::PlanNumbers;
 use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_dp::account::Event;
@@ -109,7 +109,7 @@ impl Procedure<Select> for Selecting {
         self.0.event()
     }
 
-    fn settings(&self) -> Shown {
+    fn settings(&self) -> PlanNumbers {
         self.0.settings()
     }
 

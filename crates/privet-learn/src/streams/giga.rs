@@ -40,7 +40,7 @@ pub(super) fn plan(
     let ball = ball(horizon, allowance, options.ridge, options.ball)?;
     let settled = Giga { ridge: Some(ball.ridge), ball: Some(ball.radius) };
     let (learner, mut notes) =
-        Wrapped::planned(Base::Gradient, ball, horizon, allowance, calibration)?;
+        Wrapped::plan_noise(Base::Gradient, ball, horizon, allowance, calibration)?;
     if learner.first > f64::from(horizon.steps) {
         notes.push(Note::expectation(format!(
             "with this ridge no gradient is taken before step {}, beyond the horizon: every model is noise",

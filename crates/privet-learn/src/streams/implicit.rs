@@ -51,6 +51,7 @@ pub(super) fn plan(
 ) -> Result<Decision, LearnError> {
     let ball = ball(horizon, allowance, options.ridge, options.ball)?;
     let settled = Implicit { ridge: Some(ball.ridge), ball: Some(ball.radius) };
-    let (learner, notes) = Wrapped::planned(Base::Implicit, ball, horizon, allowance, calibration)?;
+    let (learner, notes) =
+        Wrapped::plan_noise(Base::Implicit, ball, horizon, allowance, calibration)?;
     Ok(Decision { notes, ..Decision::new(learner, Method::Implicit(settled)) })
 }

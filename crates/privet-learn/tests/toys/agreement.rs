@@ -14,9 +14,9 @@ use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
 use crate::release::admit;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
+use crate::release::covers::{Coverage, MethodCoverage, NOT_PRINTED, TableAccess};
 use crate::release::registry::Info;
-use crate::release::settings::{Shown, settings};
+use crate::release::settings::{PlanNumbers, settings};
 use privet_core::{Neighbours, Range};
 use privet_data::Dataset;
 use privet_data::matrix::Matrix;
@@ -39,11 +39,11 @@ pub const INFO: Info = Info {
     settings: Agreement::SETTINGS,
     noisy: "the choice of a column by its agreement",
     private: true,
-    covers: Covers {
-        several: Cover::one_problem("give two classes as target, or method correlation"),
-        needs: Needs::Memory,
-        printed: Cover::unprinted(NOT_PRINTED),
-        ..Covers::ALL
+    covers: MethodCoverage {
+        several: Coverage::one_problem("give two classes as target, or method correlation"),
+        needs: TableAccess::Memory,
+        printed: Coverage::unprinted(NOT_PRINTED),
+        ..MethodCoverage::ALL
     },
     more: (),
 };
@@ -76,7 +76,7 @@ pub(crate) fn plan(wanted: &PlanInput<'_>, options: &Agreement) -> Result<Decisi
         candidates: open(facts),
     };
     let floor = 0.25 / wanted.budget.epsilon();
-    let scale = wanted.budget.least(floor, |scale| choice.with_range(1.0 / scale).event())?;
+    let scale = wanted.budget.least_scale(floor, |scale| choice.with_range(1.0 / scale).event())?;
     let choice = choice.with_range(1.0 / scale);
     Ok(Decision {
         procedure: Arc::new(Agreeing { choice, weight, naming: SelectionSizes::of(facts, 1) }),
@@ -98,8 +98,8 @@ impl SingleQuery for Agreeing {
         Ok(self.choice.event()?)
     }
 
-    fn settings(&self) -> Shown {
-        Shown::of([("weight", f64::from(self.weight)), ("rate", self.choice.rate)])
+    fn settings(&self) -> PlanNumbers {
+        PlanNumbers::of([("weight", f64::from(self.weight)), ("rate", self.choice.rate)])
     }
 
     fn refuses(&self, found: &Support) -> Option<&'static str> {

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::registry::{Registered, registry};
+use crate::release::registry::{RegisteredMethod, registry};
 use crate::release::task::Procedure;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Schema, read};
@@ -46,7 +46,7 @@ fn a_line_makes_a_method_of_a_file() {
     assert_eq!(Selector::accepted(), "agreement, other");
     let toy: Selector = "agreement".parse().unwrap();
     assert_eq!((toy, toy.to_string().as_str()), (Selector::default(), "agreement"));
-    assert!(toy.is_private() && toy.has("weight") && Selector::named("correlation").is_none());
+    assert!(toy.is_private() && toy.has("weight") && Selector::by_name("correlation").is_none());
     assert!(correlation::INFO.name != toy.name());
     let [weight] = toy.info().settings else { panic!("one setting") };
     assert_eq!((weight.name, weight.value_name()), ("weight", "N"));

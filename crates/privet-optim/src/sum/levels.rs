@@ -27,7 +27,7 @@
 //! - Tested by `bytes_rows_and_shards_agree`, `no_record_exceeds_its_bound`, `agrees_with_plain_sums`.
 
 use super::exact::{ExactSum, exponent_above};
-use super::gradient::PART;
+use super::gradient::ROWS_PER_PART;
 use super::{Block, Exact, ExactAnswer, Inner, InnerAnswer, Records, RecordsError, Statistic};
 use crate::kernel::{Kernel, dispatch};
 use crate::loss::Loss;
@@ -219,11 +219,11 @@ impl<C: Copy + Into<u32>> Kernel for CodedPass<'_, C> {
         let LevelGradient { loss, slope, scores, taken, constant, .. } = self.statistic;
         let per_unit = 1.0 / self.statistic.unit();
         let width = self.starts.len().max(1);
-        let (mut margins, mut multipliers) = ([0.0; PART], [0.0; PART]);
+        let (mut margins, mut multipliers) = ([0.0; ROWS_PER_PART], [0.0; ROWS_PER_PART]);
         let (sums, both) = self.sums.split_at_mut(self.sums.len().saturating_sub(2));
         let labels = self.rows.labels;
-        for first in (0..labels.len()).step_by(PART) {
-            let rows = first..labels.len().min(first + PART);
+        for first in (0..labels.len()).step_by(ROWS_PER_PART) {
+            let rows = first..labels.len().min(first + ROWS_PER_PART);
             let margins = &mut margins[..rows.len()];
             let multipliers = &mut multipliers[..rows.len()];
             let codes = &self.rows.codes[rows.start * width..rows.end * width];
@@ -298,14 +298,14 @@ fn count<C: Copy + Into<u32>>(row: &[C], starts: &[u32], counts: &mut [i64]) {
     }
 }
 
-/// Passes the rows of a block to `see` with their codes, at most [`PART`] at a time.
+/// Passes the rows of a block to `see` with their codes, at most [`ROWS_PER_PART`] at a time.
 fn coded(runs: &Runs, block: Block<'_>, mut see: impl FnMut(Block<'_>, &[u16])) {
     if runs.check(block.columns()).is_err() {
         return;
     }
     let (of, width) = (runs.of_columns(block.columns()), runs.runs.len());
-    let (mut codes, mut best) = (vec![0_u16; PART * width], vec![0.0; width]);
-    for part in block.parts(PART) {
+    let (mut codes, mut best) = (vec![0_u16; ROWS_PER_PART * width], vec![0.0; width]);
+    for part in block.parts(ROWS_PER_PART) {
         for (row, codes) in codes.chunks_exact_mut(width).enumerate().take(part.rows()) {
             runs.place(&of, &part, row, &mut best, codes);
         }
@@ -339,7 +339,7 @@ impl Statistic for LevelGradient {
         if !fits {
             return;
         }
-        let (mut sums, mut scales) = (vec![0_i64; total + 2], [0.0_f32; PART]);
+        let (mut sums, mut scales) = (vec![0_i64; total + 2], [0.0_f32; ROWS_PER_PART]);
         coded(&self.runs, block, |rows, codes| {
             let scales = &mut scales[..rows.rows()];
             scale(&self.runs, &starts, self.scaling(), codes, scales);

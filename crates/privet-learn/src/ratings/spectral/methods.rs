@@ -1,6 +1,6 @@
 //! The four methods: their settings and default rules.
 
-use super::procedure::{Sizes, Way};
+use super::procedure::{Sizes, SpectralMethod};
 use crate::LearnError;
 use crate::ratings::Shape;
 use crate::ratings::execution::MethodPlan;
@@ -27,7 +27,7 @@ const MOST_WHOLE: usize = 2048;
 const MOST_ITEMS: usize = 16_384;
 
 const ROUNDS_INFO: SettingInfo =
-    SettingInfo::whole(ROUNDS, "directions, one a round; 10 unless given");
+    SettingInfo::integer(ROUNDS, "directions, one a round; 10 unless given");
 const NUCLEAR_INFO: SettingInfo = SettingInfo::number(
     NUCLEAR,
     "bound on the nuclear norm, in quarters of the bounds' distance; √(users × items)/4 unless given",
@@ -76,22 +76,22 @@ settings! {
 }
 
 /// Calibrates the noise of open sizes.
-fn decided(
+fn calibrate_sizes(
     open: Sizes,
     settling: &Settling<'_>,
     settled: impl FnOnce(&Sizes) -> Method,
 ) -> Result<Decision, LearnError> {
-    if !matches!(open.way, Way::Oja { .. }) && open.items > MOST_ITEMS {
+    if !matches!(open.way, SpectralMethod::Oja { .. }) && open.items > MOST_ITEMS {
         return Err(LearnError::NotCovered {
             what: format!("the covariance of {} items takes too much memory", open.items),
             instead: "list at most 16384 items, or take method oja or moments",
         });
     }
     let mu = settling.multiplier();
-    let covariance = !matches!(open.way, Way::Oja { .. });
+    let covariance = !matches!(open.way, SpectralMethod::Oja { .. });
     let floor = open.shift(covariance) * open.releases().sqrt() / mu;
     let at = |noise| Sizes { noise, ..open.clone() };
-    let noise = settling.least(floor, |noise| at(noise).events())?;
+    let noise = settling.least_noise(floor, |noise| at(noise).events())?;
     let settled = settled(&open);
     Ok(Decision::new(at(noise), settling, settled))
 }
@@ -119,7 +119,7 @@ pub(super) fn most_whole(rank: u32, shape: &Shape) -> Result<(), LearnError> {
 /// Open sizes of a method that goes in rounds: what is given of clip, nuclear norm and rounds, or the
 /// rule.
 fn in_rounds(
-    way: Way,
+    way: SpectralMethod,
     shape: &Shape,
     given: (Option<f64>, Option<f64>, Option<u32>),
 ) -> Result<Sizes, LearnError> {
@@ -156,8 +156,9 @@ pub(in crate::ratings) mod frank_wolfe {
         settling: &Settling<'_>,
         own: &FrankWolfe,
     ) -> Result<Decision, LearnError> {
-        let open = in_rounds(Way::FrankWolfe, shape, (own.clip, own.nuclear, own.rounds))?;
-        decided(open, settling, |sizes| {
+        let open =
+            in_rounds(SpectralMethod::FrankWolfe, shape, (own.clip, own.nuclear, own.rounds))?;
+        calibrate_sizes(open, settling, |sizes| {
             let (rounds, nuclear) = (Some(sizes.rounds), Some(sizes.nuclear));
             Method::FrankWolfe(FrankWolfe { rounds, nuclear, clip: Some(sizes.clip) })
         })
@@ -186,8 +187,9 @@ pub(in crate::ratings) mod oja {
         own: &Oja,
     ) -> Result<Decision, LearnError> {
         let steps = STEPS.check(f64::from(own.steps.unwrap_or(5)))? as u32;
-        let open = in_rounds(Way::Oja { steps }, shape, (own.clip, own.nuclear, own.rounds))?;
-        decided(open, settling, |sizes| {
+        let open =
+            in_rounds(SpectralMethod::Oja { steps }, shape, (own.clip, own.nuclear, own.rounds))?;
+        calibrate_sizes(open, settling, |sizes| {
             let (rounds, nuclear) = (Some(sizes.rounds), Some(sizes.nuclear));
             Method::Oja(Oja { rounds, steps: Some(steps), nuclear, clip: Some(sizes.clip) })
         })
@@ -220,11 +222,11 @@ pub(in crate::ratings) mod pgd {
         let rate = RATE.check(own.rate.unwrap_or(0.5))?;
         most_whole(rank, shape)?;
         let open = in_rounds(
-            Way::Pgd { rank: rank as usize, rate },
+            SpectralMethod::Pgd { rank: rank as usize, rate },
             shape,
             (own.clip, own.nuclear, own.rounds),
         )?;
-        decided(open, settling, |sizes| {
+        calibrate_sizes(open, settling, |sizes| {
             Method::Pgd(Pgd {
                 rounds: Some(sizes.rounds),
                 rank: Some(rank),
@@ -265,7 +267,7 @@ pub(in crate::ratings) mod svd {
             });
         }
         let open = Sizes {
-            way: Way::Svd { rank: rank as usize },
+            way: SpectralMethod::Svd { rank: rank as usize },
             items: shape.items,
             relation: shape.relation,
             clip: clip(own.clip, shape)?,
@@ -274,7 +276,7 @@ pub(in crate::ratings) mod svd {
             noise: 1.0,
             offsets: Vec::new(),
         };
-        decided(open, settling, |sizes| {
+        calibrate_sizes(open, settling, |sizes| {
             Method::Svd(Svd { rank: Some(rank), clip: Some(sizes.clip) })
         })
     }
