@@ -388,6 +388,18 @@ impl<T: Task> Plan<T> {
         self.guarantee.as_ref()
     }
 
+    /// With the claim of a certificate that is the plan's up to rounding, and the notes that state it.
+    pub(in crate::release) fn claiming(mut self, claim: Guarantee) -> Self {
+        let stating = private_estimates::total(&self.request.schema, &claim);
+        if let Some(stating) = stating {
+            let is_same = |note: &&mut Note| private_estimates::is_total(note);
+            if let Some(note) = self.notes.iter_mut().find(is_same) {
+                *note = stating;
+            }
+        }
+        Self { guarantee: Some(claim), ..self }
+    }
+
     /// The arithmetic for which the guarantee is proved.
     pub fn arithmetic(&self) -> Arithmetic {
         self.arithmetic

@@ -2,6 +2,8 @@
 //! words of the file's maker; and unchecked statements.
 
 use crate::common::Case;
+use privet_data::Schema;
+use privet_dp::account::{Cost, Event};
 use privet_dp::gate::{Version, seal};
 use privet_dp::noise::SystemRandom;
 use privet_learn::file::{Seal, from_json, load, to_json};
@@ -135,4 +137,53 @@ fn conditions_are_stated_by_code_and_in_words() {
         certificate.as_object_mut().unwrap().remove("conditions");
     };
     assert_eq!(refused(&uncoded), "");
+}
+
+/// Under printed constants the claim is what an accountant proves, which another platform or version
+/// computes to other last digits: the note of the total is that of the file's own claim.
+#[test]
+fn a_total_is_of_the_claim_that_the_file_states() {
+    let case = Case::of("amp").rows(200).printed();
+    let (neighbours, unit) = (case.neighbours, case.schema.unit());
+    let cost = Cost::Approximate { epsilon: 1.0, delta: 1e-6 };
+    let events = serde_json::to_string(&Event::Use { neighbours, unit, cost }).unwrap();
+    let paid = format!(
+        "[origin.paid]\nepsilon = 1.0\ndelta = 2e-6\nneighbours = \"{neighbours}\"\nunit = {{ kind = \"record\" }}\n\
+         certificate = \"{}\"\nevents = '{events}'\n",
+        "0".repeat(64)
+    );
+    let bought = format!("{}\n{paid}", case.schema.to_toml());
+    let case = case.schema(Schema::from_toml(&bought).unwrap());
+    let document = document(&case.plan(), &case);
+    let own = document["certificate"]["guarantee"]["epsilon"].as_f64().unwrap();
+    // The claim and its note, in other last digits.
+    let claiming = |claimed: f64, noted: f64| {
+        let total: f64 = format!("{:.11e}", 1.0 + noted).parse().unwrap();
+        let mut document = document.clone();
+        let certificate = &mut document["certificate"];
+        certificate["guarantee"]["epsilon"] = json!(claimed);
+        let conditions = certificate["conditions"].as_array_mut().unwrap();
+        let bought = conditions.iter_mut().find(|own| own["code"] == "schema-estimated-privately");
+        let parameters = &mut bought.unwrap()["parameters"];
+        let before =
+            ["own_epsilon", "epsilon"].map(|name| parameters[name].as_str().unwrap().to_string());
+        parameters["own_epsilon"] = json!(noted.to_string());
+        parameters["epsilon"] = json!(total.to_string());
+        for note in certificate["notes"].as_array_mut().unwrap() {
+            let text = note.as_str().unwrap();
+            let text = text.replace(&format!("ε = {},", before[0]), &format!("ε = {noted},"));
+            *note = json!(text.replace(&format!("ε = {},", before[1]), &format!("ε = {total},")));
+        }
+        verdict(document)
+    };
+    for claimed in [own, (own * 1e6).ceil() / 1e6] {
+        let verdict = claiming(claimed, claimed);
+        assert!(verdict.valid, "{claimed}: {:?}", verdict.checks);
+        assert_eq!(verdict.guarantee.unwrap().epsilon, claimed);
+        let told = format!("this release ε = {claimed},");
+        assert!(verdict.notes.iter().any(|note| note.contains(&told)), "{:?}", verdict.notes);
+        assert!(verdict.stated.is_empty(), "{:?}", verdict.stated);
+        // A note of another claim is none of this file.
+        assert!(!claiming(claimed, claimed * 0.999_999_9).valid);
+    }
 }
