@@ -518,8 +518,8 @@ impl<T: Task> Plan<T> {
         run::run(self, table, source, monitor, None, None)
     }
 
-    /// Executes the plan and pays: everything is reserved with the purse before the data are read, and
-    /// spent from the first draw on.
+    /// Executes the plan and pays: everything is reserved with the purse once the data are admitted, if
+    /// it was not before they were read ([`crate::order`]), and spent from the first draw on.
     pub fn run_with(
         &self,
         table: &dyn Table,
