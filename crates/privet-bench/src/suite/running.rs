@@ -2,7 +2,7 @@
 
 use super::ahead::Ahead;
 use super::cells::{Group, Known, Place, groups};
-use super::estimate::{Measured, model, words};
+use super::estimate::{Measured, counted, model, words};
 use super::file::{Source, Suite};
 use super::grid::Clip;
 use super::journal::Journal;
@@ -90,13 +90,13 @@ impl<'a> Running<'a> {
         }
         let ahead = running.ahead.total(&running.measured);
         watch.say(&format!(
-            "{}: {} models on {} data sets, {} of them to screen; about {} on {} cores{}",
+            "{}: {} on {}, {} of them to screen; about {} on {}{}",
             suite.name,
-            ahead.models(),
-            running.sizes.len(),
+            counted(ahead.models(), "model"),
+            counted(running.sizes.len() as u64, "data set"),
             ahead.screening,
             words(ahead.seconds / options.threads as f64),
-            options.threads,
+            counted(options.threads as u64, "core"),
             if past.lines.is_empty() { " (rough until the first are timed)" } else { "" },
         ));
         Ok(running)
