@@ -57,6 +57,10 @@ const ROUNDING: f64 = 1.0 / 512.0;
 /// Upper limit on the number of columns whose second moments are held.
 const WIDEST: usize = 2_048;
 
+/// The reason for refusing classes, of which there may be two or more.
+const FOR_NUMBERS: &str = "is for a target that is a number";
+const OF_CLASSES: &str = "give a number as target, or method correlation, distance or subsample";
+
 /// Registry entry of `lasso-stability`.
 pub const INFO: Info = Info {
     name: "lasso-stability",
@@ -71,6 +75,7 @@ pub const INFO: Info = Info {
         pure: UNSTABLE,
         needs: Needs::Memory,
         printed: Cover::unprinted(NOT_PRINTED),
+        several: Cover::No { why: FOR_NUMBERS, instead: OF_CLASSES },
         ..Covers::ALL
     },
     more: (),
@@ -101,10 +106,7 @@ pub(crate) fn plan(
     let facts = input.facts;
     let refused = |what: String, instead| Err(LearnError::NotCovered { what, instead });
     if facts.loss.needs_classes() {
-        return refused(
-            "the LASSO is for a target that is a number".into(),
-            "give a number as target, or method correlation, distance or subsample",
-        );
+        return refused(format!("method {} {FOR_NUMBERS}", INFO.name), OF_CLASSES);
     }
     let size = input.size as usize;
     if size > LARGEST_SIZE || open(facts) > WIDEST || facts.rows > 1 << 21 {
