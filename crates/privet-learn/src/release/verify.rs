@@ -121,7 +121,7 @@ pub fn verify<T: Task>(model: &Released<T>) -> Verdict {
     let Notes { missing, written, stated } = Notes::of(model, again.as_ref().ok());
     let later = certificate.version().filter(|version| *version > Version::this());
     check(CONDITIONS, states_all(again.is_ok(), &missing, later));
-    check("no such certificate was found wanting", not_void(model));
+    check("it is on no list of void certificates", not_void(model));
 
     let valid = checks.iter().all(|check| check.holds);
     let guarantee = recomputed.and_then(Result::ok).flatten().filter(|_| valid);
