@@ -100,22 +100,7 @@ impl Ledger {
     fn show(&self, py: Python<'_>) -> Outcome<String> {
         let mut ledger = self.held(py)?;
         ledger.catch_up()?;
-        let finite = |value: f64| value.is_finite().then_some(value);
-        let accounts = ledger.books().accounts().iter().map(|(name, account)| {
-            json!({
-                "dataset": name,
-                "epsilon": account.limit.epsilon,
-                "delta": account.limit.delta,
-                "neighbours": account.limit.filter.neighbours,
-                "unit": account.limit.filter.unit,
-                "whose": account.whose,
-                "filter": account.limit.kind(),
-                "share_spent": account.share(),
-                "epsilon_spent": finite(account.proved()),
-                "releases": account.releases,
-            })
-        });
-        Ok(json!(accounts.collect::<Vec<_>>()).to_string())
+        Ok(json!(privet_ledger::accounts(ledger.books())).to_string())
     }
 
     /// Refuses a text that cannot be the name of a unit column.

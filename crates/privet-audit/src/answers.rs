@@ -108,10 +108,10 @@ impl Setting {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
     let (plan, claim) = plan_and_claim(|budget| setting.planned(budget), setting.budget, stated)?;
     let schema = &plan.request().schema;
     let own = setting.own();
     let worlds = [setting.table(schema, own[0])?, setting.table(schema, own[1])?];
-    judge(&Planned::on(&plan, worlds, setting.direction()), &claim)
+    judge.attack(&Planned::on(&plan, worlds, setting.direction()), &claim)
 }

@@ -5,15 +5,25 @@
 //! the attack is the same for all.
 
 use crate::AuditError;
-use crate::attack::Finding;
+use crate::attack::{self, AttackOptions, Finding};
 use crate::claim::Claim;
 use crate::planned::claimed;
-use crate::runs::Target;
+use crate::runs::{Target, Watch};
 use privet_core::Budget;
 use privet_learn::{Plan, Task};
 
-/// Attacks a target and judges a claim.
-pub(crate) type Judge<'a> = &'a dyn Fn(&dyn Target, &Claim) -> Result<Finding, AuditError>;
+/// An attack that is to be made on a target.
+pub(crate) struct Judge<'a> {
+    pub options: &'a AttackOptions,
+    pub watch: &'a dyn Watch,
+}
+
+impl Judge<'_> {
+    /// Attacks a target and judges a claim.
+    pub fn attack(&self, target: &dyn Target, claim: &Claim) -> Result<Finding, AuditError> {
+        attack::audit(target, claim, self.options, self.watch)
+    }
+}
 
 /// Defines `audit` and `audit_against` for the `Setting` of a module.
 macro_rules! audited {
@@ -35,9 +45,7 @@ macro_rules! audited {
             options: &crate::attack::AttackOptions,
             watch: &dyn crate::runs::Watch,
         ) -> Result<crate::attack::Finding, crate::AuditError> {
-            judged(setting, stated, &|target, claim| {
-                crate::attack::audit(target, claim, options, watch)
-            })
+            judged(setting, stated, &crate::audited::Judge { options, watch })
         }
     };
 }

@@ -9,9 +9,10 @@
 //! is at the edge or at 0, which moves it by 1/√2 of the sensitivity.
 
 use crate::AuditError;
-use crate::attack::{self, AttackOptions, Finding};
+use crate::attack::Finding;
+use crate::audited::{Judge, audited};
 use crate::claim::Claim;
-use crate::runs::{Neighbour, Target, Watch};
+use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
 use privet_data::{Dataset, Schema, read};
 use privet_dp::account::{self, Event};
@@ -121,24 +122,12 @@ impl Target for Lengths {
     }
 }
 
-/// Audits the curvature that a learner releases.
-pub fn audit(
-    setting: &Setting,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(setting, setting.budget, options, watch)
-}
+audited!(Setting);
 
-/// Audits it against the claim that its event would have with another budget.
-pub fn audit_against(
-    setting: &Setting,
-    stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
+/// Against the claim that the curvature's own event would have.
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
     let plan = setting.planned(setting.budget)?;
     let claim = own_claim(&setting.planned(stated)?)?;
     let worlds = setting.worlds(plan.schema())?;
-    attack::audit(&Lengths { plan, worlds, stop: AtomicBool::new(false) }, &claim, options, watch)
+    judge.attack(&Lengths { plan, worlds, stop: AtomicBool::new(false) }, &claim)
 }

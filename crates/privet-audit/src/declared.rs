@@ -9,6 +9,7 @@
 
 use crate::AuditError;
 use crate::attack::{self, AttackOptions, Finding, RUNS};
+use crate::audited::{Judge, audited};
 use crate::claim::Claim;
 use crate::planned::claimed;
 use crate::runs::{self, Neighbour, Target, Watch};
@@ -174,36 +175,24 @@ impl<F: Offered> Target for Either<'_, F> {
     }
 }
 
-/// Audits a setting against its own certificate; an error if no plan covers it.
-pub fn audit(
-    setting: &Setting,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(setting, setting.budget, options, watch)
-}
+audited!(Setting);
 
-/// Audits a setting against the certificate of another budget.
-pub fn audit_against(
-    setting: &Setting,
-    stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
+/// An error if no plan covers the setting.
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
     struct Found<'a> {
         setting: &'a Setting,
-        with: (Budget, &'a AttackOptions, &'a dyn Watch),
+        with: (Budget, &'a Judge<'a>),
         finding: Option<Result<Finding, AuditError>>,
     }
     impl Visit for Found<'_> {
         fn family<F: Offered>(&mut self) {
             if F::VERB == self.setting.verb {
-                let (stated, options, watch) = self.with;
-                self.finding = Some(of_family::<F>(self.setting, stated, options, watch));
+                let (stated, Judge { options, watch }) = self.with;
+                self.finding = Some(of_family::<F>(self.setting, stated, options, *watch));
             }
         }
     }
-    let mut found = Found { setting, with: (stated, options, watch), finding: None };
+    let mut found = Found { setting, with: (stated, judge), finding: None };
     each_offered(&mut found);
     let unknown =
         || AuditError::NoTable { method: setting.verb, reason: "it is not offered".into() };

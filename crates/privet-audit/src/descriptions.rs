@@ -45,9 +45,9 @@ fn pair<'a>(
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
     let (plan, claim) = plan_and_claim(|budget| planned(setting, budget), setting.budget, stated)?;
-    judge(&pair(setting, &plan)?, &claim)
+    judge.attack(&pair(setting, &plan)?, &claim)
 }
 
 #[cfg(test)]

@@ -171,7 +171,7 @@ fn short(name: &str) -> Result<Method, AuditError> {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
     let plan = |budget| setting.planned(budget, 1, OTHERS + 1);
     let (planned, claim) = plan_and_claim(plan, setting.budget, stated)?;
     let schema = &planned.request().schema;
@@ -194,7 +194,7 @@ fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding
         method: &setting.method,
         planned: Planned::on(&planned, worlds, direction),
     };
-    judge(&undone, &claim)
+    judge.attack(&undone, &claim)
 }
 
 /// A training whose released weights are mapped back to the noisy sums that they were made of, as far as

@@ -8,9 +8,9 @@
 //! taken as given here (`privet_data`, `one_unit_moves_as_many_counts_as_it_may_hold`).
 
 use crate::AuditError;
-use crate::attack::{self, AttackOptions, Finding};
-use crate::planned::claimed;
-use crate::runs::{Neighbour, Target, Watch};
+use crate::attack::Finding;
+use crate::audited::{Judge, audited, plan_and_claim};
+use crate::runs::{Neighbour, Target};
 use privet_core::{Budget, Neighbours};
 use privet_data::read::{CellKey, HeldKeys};
 use privet_data::schema::{FileFacts, UnitDraft};
@@ -179,26 +179,11 @@ impl Target for Outlines {
     }
 }
 
-/// Audits an outline.
-pub fn audit(
-    setting: &Setting,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(setting, setting.budget, options, watch)
-}
+audited!(Setting);
 
-/// Audits it against the certificate of another budget.
-pub fn audit_against(
-    setting: &Setting,
-    stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    let plan = setting.planned(setting.budget)?;
-    let claim = claimed(&setting.planned(stated)?)?;
-    let claim = claim.ok_or(AuditError::NothingClaimed { method: "outline" })?;
-    attack::audit(&Outlines::of(setting, &plan)?, &claim, options, watch)
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| setting.planned(budget), setting.budget, stated)?;
+    judge.attack(&Outlines::of(setting, &plan)?, &claim)
 }
 
 #[cfg(test)]

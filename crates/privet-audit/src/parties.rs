@@ -57,8 +57,8 @@ impl Setting {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    judge(&Coalition::new(setting)?, &Claim::stated_gaussian(stated))
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
+    judge.attack(&Coalition::new(setting)?, &Claim::stated_gaussian(stated))
 }
 
 /// One round, from the coalition's view.

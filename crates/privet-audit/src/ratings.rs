@@ -6,9 +6,9 @@
 //! absent. The target is the numbers of the file, computed from all noisy answers.
 
 use crate::AuditError;
-use crate::attack::{self, AttackOptions, Finding};
-use crate::planned::{Planned, claimed};
-use crate::runs::Watch;
+use crate::attack::Finding;
+use crate::audited::{Judge, audited, plan_and_claim};
+use crate::planned::Planned;
 use privet_core::{Budget, Neighbours};
 use privet_data::ratings::{self, Layout, OwnRatings, Rated, RatingFacts};
 use privet_data::{Dataset, Schema};
@@ -107,26 +107,11 @@ fn direction(
     Ok(second.iter().zip(&first).map(|(b, a)| b - a).collect())
 }
 
-/// Audits completed ratings.
-pub fn audit(
-    setting: &Setting,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    audit_against(setting, setting.budget, options, watch)
-}
+audited!(Setting);
 
-/// Audits them against the certificate of another budget.
-pub fn audit_against(
-    setting: &Setting,
-    stated: Budget,
-    options: &AttackOptions,
-    watch: &dyn Watch,
-) -> Result<Finding, AuditError> {
-    let plan = setting.planned(setting.budget)?;
-    let claim = claimed(&setting.planned(stated)?)?;
-    let claim = claim.ok_or(AuditError::NothingClaimed { method: "complete" })?;
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
+    let (plan, claim) = plan_and_claim(|budget| setting.planned(budget), setting.budget, stated)?;
     let worlds = setting.tables(&plan.request().schema)?;
-    let direction = direction(&plan, &worlds, options.seed)?;
-    attack::audit(&Planned::on(&plan, worlds, direction), &claim, options, watch)
+    let direction = direction(&plan, &worlds, judge.options.seed)?;
+    judge.attack(&Planned::on(&plan, worlds, direction), &claim)
 }

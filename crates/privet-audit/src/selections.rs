@@ -192,7 +192,7 @@ impl Target for Chosen<'_> {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
     let (others, first, second) = setting.rows()?;
     let with = |row: Option<Row>| others.iter().copied().chain(row).collect::<Vec<Row>>();
     let (one, two) = (with(first), with(Some(second)));
@@ -200,5 +200,5 @@ fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding
     let (plan, claim) = plan_and_claim(planned, setting.budget, stated)?;
     let schema = setting.schema()?;
     let worlds = [table(&one, &schema)?, table(&two, &schema)?];
-    judge(&Chosen { plan: &plan, worlds, stop: AtomicBool::new(false) }, &claim)
+    judge.attack(&Chosen { plan: &plan, worlds, stop: AtomicBool::new(false) }, &claim)
 }

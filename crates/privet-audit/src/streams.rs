@@ -328,7 +328,7 @@ fn points_apart(slope: f64, of: Of) -> Vec<f64> {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
     let of = setting.of;
     let (slots, changed, _) = of.shape();
     let mut g = vec![0.0; slots as usize];
@@ -342,7 +342,7 @@ fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding
         let direction = column.iter().flat_map(|c| [*c, -*c]).collect::<Vec<f64>>();
         let undone = Inverted::Sums { factor, stiffness: 1.0, coordinates: 2 };
         let inner = Planned::on(&plan, worlds, direction.clone());
-        return judge(&Seen { inner, undone, direction }, &claim);
+        return judge.attack(&Seen { inner, undone, direction }, &claim);
     }
     let (plan, claim) = plan_and_claim(|budget| models(of, budget), setting.budget, stated)?;
     let worlds = [table(plan.schema(), of, "1,yes")?, table(plan.schema(), of, "1,no")?];
@@ -364,7 +364,7 @@ fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding
         }
     };
     let inner = Planned::on(&plan, worlds, direction.clone());
-    judge(&Seen { inner, undone, direction }, &claim)
+    judge.attack(&Seen { inner, undone, direction }, &claim)
 }
 
 #[cfg(test)]

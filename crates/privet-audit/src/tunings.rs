@@ -93,8 +93,8 @@ impl Target for Pair<'_> {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
     let (plan, claim) = plan_and_claim(|budget| setting.planned(budget), setting.budget, stated)?;
     let worlds = setting.worlds(plan.schema())?;
-    judge(&Pair(Planned::on(&plan, worlds, vec![1.0])), &claim)
+    judge.attack(&Pair(Planned::on(&plan, worlds, vec![1.0])), &claim)
 }

@@ -281,7 +281,7 @@ impl Target for Voted {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
     let Shape { teachers, against } = setting.shape()?;
     let planned = |budget| setting.planned(budget, teachers);
     let (plan, claim) = plan_and_claim(planned, setting.budget, stated)?;
@@ -290,7 +290,7 @@ fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding
     let worlds = [table(rows - usize::from(!replaced), false)?, table(rows, true)?];
     let questions: Matrix = table(setting.questions as usize, false)?.features;
     let plan = taught(plan, &questions, Some(Arc::new(Voters { against })))?;
-    judge(&Voted { plan, worlds, stop: AtomicBool::new(false) }, &claim)
+    judge.attack(&Voted { plan, worlds, stop: AtomicBool::new(false) }, &claim)
 }
 
 #[cfg(test)]

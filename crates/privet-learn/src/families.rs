@@ -74,6 +74,13 @@ macro_rules! families {
             None
         }
 
+        /// The verbs of families that protect labels alone, as the command has them.
+        pub(crate) fn label_verbs() -> String {
+            let mut verbs = Vec::new();
+            $(verbs.extend(<$task as Task>::LABELS.then_some(<$task as Family>::VERB));)*
+            verbs.iter().map(|verb| format!("`privet {verb}`")).collect::<Vec<_>>().join(", ")
+        }
+
         impl Finding {
             /// Certificates of any family that `verify` refuses.
             pub fn void() -> Vec<Self> {

@@ -1,6 +1,6 @@
 //! Exports: entries and certificates' hashes, never the fingerprints of tables.
 
-use crate::books::{Reservation, State};
+use crate::books::{Books, Reservation, State};
 use crate::{Ledger, LedgerError};
 use privet_core::Whose;
 use serde_json::{Value, json};
@@ -8,15 +8,8 @@ use serde_json::{Value, json};
 /// Format name of exports.
 const FORMAT: &str = "privet-ledger-export-1";
 
-/// Every entry with its hash, and the state of every data set.
-pub fn as_json(ledger: &mut Ledger) -> Result<Value, LedgerError> {
-    let entries = ledger.entries()?;
-    let entries = entries.into_iter().map(|stored| {
-        // The text itself, byte for byte: its hash is of these bytes.
-        json!({ "hash": stored.hash, "text": stored.text })
-    });
-    let entries: Vec<Value> = entries.collect();
-    let books = ledger.books();
+/// The state of every data set: its limit, and what is spent of it.
+pub fn accounts(books: &Books) -> Vec<Value> {
     let accounts = books.accounts().iter().map(|(name, account)| {
         json!({
             "dataset": name,
@@ -31,10 +24,22 @@ pub fn as_json(ledger: &mut Ledger) -> Result<Value, LedgerError> {
             "releases": account.releases,
         })
     });
+    accounts.collect()
+}
+
+/// Every entry with its hash, and the state of every data set.
+pub fn as_json(ledger: &mut Ledger) -> Result<Value, LedgerError> {
+    let entries = ledger.entries()?;
+    let entries = entries.into_iter().map(|stored| {
+        // The text itself, byte for byte: its hash is of these bytes.
+        json!({ "hash": stored.hash, "text": stored.text })
+    });
+    let entries: Vec<Value> = entries.collect();
+    let books = ledger.books();
     Ok(json!({
         "format": FORMAT,
         "head": books.head(),
-        "datasets": accounts.collect::<Vec<_>>(),
+        "datasets": accounts(books),
         "entries": entries,
     }))
 }

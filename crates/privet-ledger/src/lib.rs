@@ -64,7 +64,7 @@ pub use books::{Account, Books, Reservation, State};
 pub use entry::Note;
 pub use error::LedgerError;
 pub use exact::Exact;
-pub use export::{as_csv, as_json};
+pub use export::{accounts, as_csv, as_json};
 pub use ledger::{Checked, Known, Ledger, Quote};
 pub use limit::{Kind, Limit};
 pub use merge::Merged;

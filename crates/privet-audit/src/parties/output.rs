@@ -62,8 +62,8 @@ impl Setting {
 
 audited!(Setting);
 
-fn judged(setting: &Setting, stated: Budget, judge: Judge<'_>) -> Result<Finding, AuditError> {
-    judge(&coalition(setting)?, &Claim::stated_gaussian(stated))
+fn judged(setting: &Setting, stated: Budget, judge: &Judge<'_>) -> Result<Finding, AuditError> {
+    judge.attack(&coalition(setting)?, &Claim::stated_gaussian(stated))
 }
 
 /// Records a party's shared values, and opens them without noise.

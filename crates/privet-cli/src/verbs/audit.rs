@@ -239,17 +239,31 @@ impl Audit {
         }
     }
 
-    fn learner(&self, method: &Method) -> Result<(), Failure> {
+    /// The budget that is to be claimed.
+    fn budget(&self) -> Result<Budget, Failure> {
         let epsilon = self.epsilon.ok_or_else(|| {
             Failure::input(format!("--epsilon is missing: what is to be claimed, {EPSILON}"))
         })?;
+        Ok(Budget::new(epsilon, self.delta.unwrap_or(1e-5))?)
+    }
+
+    fn options(&self) -> AttackOptions {
+        AttackOptions {
+            runs: self.runs.unwrap_or(AttackOptions::default().runs),
+            confidence: self.confidence,
+            seed: self.seed,
+        }
+    }
+
+    fn learner(&self, method: &Method) -> Result<(), Failure> {
+        let budget = self.budget()?;
         let method = self
             .set
             .iter()
             .try_fold(method.clone(), |method, (name, value)| method.with(name, value))?;
         let setting = Setting {
             method,
-            budget: Budget::new(epsilon, self.delta.unwrap_or(1e-5))?,
+            budget,
             neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),
             rows: self.rows.unwrap_or(learner::ROWS),
             calibration: Calibration::Sound,
@@ -261,121 +275,72 @@ impl Audit {
             drop(meter);
             return self.told(found.refuted, as_json(&found)?, || once_in_words(&found));
         }
-        let options = AttackOptions {
-            runs: self.runs.unwrap_or(AttackOptions::default().runs),
-            confidence: self.confidence,
-            seed: self.seed,
-        };
         let meter = Shown(Meter::bar("auditing"));
-        let report = learner::audit(&setting, &options, &meter)?;
+        let report = learner::audit(&setting, &self.options(), &meter)?;
         drop(meter);
         self.told(report.finding.refuted, as_json(&report)?, || in_words(&report))
     }
 
     /// Attacks all releases of a stream.
     fn stream(&self, of: Of) -> Result<(), Failure> {
-        let epsilon = self.epsilon.ok_or_else(|| {
-            Failure::input(format!("--epsilon is missing: what is to be claimed, {EPSILON}"))
-        })?;
-        let budget = Budget::new(epsilon, self.delta.unwrap_or(1e-5))?;
-        let options = AttackOptions {
-            runs: self.runs.unwrap_or(AttackOptions::default().runs),
-            confidence: self.confidence,
-            seed: self.seed,
-        };
+        let budget = self.budget()?;
         let meter = Shown(Meter::bar("auditing"));
-        let found = streams::audit(&streams::Setting { of, budget }, &options, &meter)?;
+        let found = streams::audit(&streams::Setting { of, budget }, &self.options(), &meter)?;
         drop(meter);
         self.told(found.refuted, as_json(&found)?, || {
             format!(
-                "the stream {}, all its releases together, one slot replaced, {} runs on each\n\
-                 claimed: ε = {}, δ = {}\n\
-                 found:   ε ≥ {} at confidence {}\n{}{}",
+                "the stream {}, all its releases together, one slot replaced, {} runs on each\n{}",
                 of.name(),
                 found.runs,
-                number(found.epsilon_claimed),
-                number(found.delta),
-                number(found.epsilon_lower),
-                found.confidence,
-                reach(&found),
-                verdict(found.refuted)
+                claimed_and_found(&found)
             )
         })
     }
 
     /// Attacks what a verb releases.
     fn declared(&self, (verb, method): Named) -> Result<(), Failure> {
-        let epsilon = self.epsilon.ok_or_else(|| {
-            Failure::input(format!("--epsilon is missing: what is to be claimed, {EPSILON}"))
-        })?;
         let setting = declared::Setting {
             verb,
             method,
-            budget: Budget::new(epsilon, self.delta.unwrap_or(1e-5))?,
+            budget: self.budget()?,
             neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),
         };
-        let options = AttackOptions {
-            runs: self.runs.unwrap_or(AttackOptions::default().runs),
-            confidence: self.confidence,
-            seed: self.seed,
-        };
         let meter = Shown(Meter::bar("auditing"));
-        let found = declared::audit(&setting, &options, &meter)?;
+        let found = declared::audit(&setting, &self.options(), &meter)?;
         drop(meter);
         self.told(found.refuted, as_json(&found)?, || {
             format!(
-                "{}, {} neighbours, {} runs on each of two tables\n\
-                 claimed: ε = {}, δ = {}\n\
-                 found:   ε ≥ {} at confidence {}\n{}{}",
+                "{}, {} neighbours, {} runs on each of two tables\n{}",
                 setting.name(),
                 setting.neighbours,
                 found.runs,
-                number(found.epsilon_claimed),
-                number(found.delta),
-                number(found.epsilon_lower),
-                found.confidence,
-                reach(&found),
-                verdict(found.refuted)
+                claimed_and_found(&found)
             )
         })
     }
 
     /// Attacks a method of completing ratings.
     fn completed(&self, method: &Completion) -> Result<(), Failure> {
-        let epsilon = self.epsilon.ok_or_else(|| {
-            Failure::input(format!("--epsilon is missing: what is to be claimed, {EPSILON}"))
-        })?;
+        let budget = self.budget()?;
         let method = self
             .set
             .iter()
             .try_fold(method.clone(), |method, (name, value)| method.with(name, value))?;
         let setting = ratings::Setting {
             method,
-            budget: Budget::new(epsilon, self.delta.unwrap_or(1e-5))?,
+            budget,
             neighbours: self.neighbours.unwrap_or(Neighbours::ReplaceOne),
         };
-        let options = AttackOptions {
-            runs: self.runs.unwrap_or(AttackOptions::default().runs),
-            confidence: self.confidence,
-            seed: self.seed,
-        };
         let meter = Shown(Meter::bar("auditing"));
-        let found = ratings::audit(&setting, &options, &meter)?;
+        let found = ratings::audit(&setting, &self.options(), &meter)?;
         drop(meter);
         self.told(found.refuted, as_json(&found)?, || {
             format!(
-                "ratings completed by {}, {} neighbours, a planted user, {} runs on each\n\
-                 claimed: ε = {}, δ = {}\n\
-                 found:   ε ≥ {} at confidence {}\n{}{}",
+                "ratings completed by {}, {} neighbours, a planted user, {} runs on each\n{}",
                 setting.method,
                 setting.neighbours,
                 found.runs,
-                number(found.epsilon_claimed),
-                number(found.delta),
-                number(found.epsilon_lower),
-                found.confidence,
-                reach(&found),
-                verdict(found.refuted)
+                claimed_and_found(&found)
             )
         })
     }
@@ -453,6 +418,20 @@ fn in_words(report: &learner::Report) -> String {
         report.loss,
         report.pair,
         found.runs,
+        number(found.epsilon_claimed),
+        number(found.delta),
+        number(found.epsilon_lower),
+        found.confidence,
+        reach(found),
+        verdict(found.refuted)
+    )
+}
+
+/// What was claimed and what was found, a line each, and the verdict.
+fn claimed_and_found(found: &Finding) -> String {
+    format!(
+        "claimed: ε = {}, δ = {}\n\
+         found:   ε ≥ {} at confidence {}\n{}{}",
         number(found.epsilon_claimed),
         number(found.delta),
         number(found.epsilon_lower),

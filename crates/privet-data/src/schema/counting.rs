@@ -18,18 +18,7 @@ impl Schema {
             Invalid::StandIn => Invalid::Drop,
             other => other,
         };
-        Self {
-            clip: ClipFacts { norm: Norm::Linf, radius: 1.0, rows: Rows::Clip },
-            bias: Some(1.0),
-            open_bias: false,
-            pairs: Vec::new(),
-            fourier: None,
-            image: None,
-            invalid,
-            storage: None,
-            columns: columns.collect(),
-            ..self.clone()
-        }
+        Self { image: None, invalid, ..self.unclipped(columns.collect()) }
     }
 
     /// The schema under which records are counted by `column`: one of declared categories, of two
@@ -59,13 +48,18 @@ impl Schema {
                 other.kind = kind;
             }
         }
+        Ok(Self { image: None, ..self.unclipped(columns) })
+    }
+
+    /// These columns of it, in rows of numbers up to 1 that are neither clipped nor paired.
+    pub(super) fn unclipped(&self, columns: Vec<Column>) -> Self {
         let invalid = match self.invalid {
             Invalid::StandIn if columns.iter().all(|column| column.invalid.is_none()) => {
                 Invalid::Drop
             }
             other => other,
         };
-        Ok(Self {
+        Self {
             clip: ClipFacts { norm: Norm::Linf, radius: 1.0, rows: Rows::Clip },
             bias: Some(1.0),
             open_bias: false,
@@ -73,10 +67,9 @@ impl Schema {
             fourier: None,
             invalid,
             storage: None,
-            image: None,
             columns,
             ..self.clone()
-        })
+        }
     }
 }
 

@@ -54,24 +54,8 @@ impl Schema {
                 None => {}
             }
         }
-        let invalid = match self.invalid {
-            Invalid::StandIn if columns.iter().all(|column| column.invalid.is_none()) => {
-                Invalid::Drop
-            }
-            other => other,
-        };
-        Ok(Self {
-            clip: ClipFacts { norm: Norm::Linf, radius: 1.0, rows: Rows::Clip },
-            bias: Some(1.0),
-            open_bias: false,
-            pairs: Vec::new(),
-            fourier: None,
-            invalid,
-            storage: None,
-            target: TargetFacts { weights: None, ..self.target.clone() },
-            columns,
-            ..self.clone()
-        })
+        let target = TargetFacts { weights: None, ..self.target.clone() };
+        Ok(Self { target, ..self.unclipped(columns) })
     }
 }
 

@@ -69,7 +69,6 @@ use crate::release::admit;
 use crate::release::allowance::Allowance;
 use crate::release::answers::{Answers, Here, Queries, SumNoise};
 use crate::release::ask::ask;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED};
 use crate::release::registry::{FINITE, Info};
 use crate::release::request::{Calibration, RIDGE, STEPS};
 use crate::release::settings::{Shown, settings};
@@ -105,11 +104,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: CentredGd::SETTINGS,
     noisy: "the sum of all rows, and the sum of all gradients at each step",
     private: true,
-    covers: Covers {
-        printed: Cover::unprinted(NOT_PRINTED),
-        pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
-        ..Covers::ALL
-    },
+    covers: gd::COVERS,
     more: LearnerFacts { scores: Scores::ClippedJoint, any_storage: true },
 };
 

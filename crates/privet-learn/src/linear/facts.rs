@@ -1,6 +1,8 @@
 //! Public facts of a request, which every rule may read.
 
+use crate::linear::{Erm, Method};
 use crate::release::request::ROWS;
+use crate::release::task::Task;
 use crate::{LearnError, Request};
 use privet_core::{Neighbours, Relation, Unit};
 use privet_data::encode::Encoding;
@@ -72,6 +74,22 @@ fn bounds_fit(request: &Request) -> bool {
 }
 
 impl Facts {
+    /// Facts of the rows and the target alone, for a family that fits no linear model.
+    pub(crate) fn of_rows<T: Task>(request: &Request<T>) -> Result<Self, LearnError> {
+        let loss = match request.schema.classes() {
+            Some(_) => Loss::Logistic,
+            None => Loss::SQUARED,
+        };
+        Self::with_loss(request, loss)
+    }
+
+    /// The same with this loss.
+    pub(crate) fn with_loss<T: Task>(request: &Request<T>, loss: Loss) -> Result<Self, LearnError> {
+        // The learner does not matter: facts are those of rows and target.
+        let task = Erm { loss, method: Method::Auto(Default::default()) };
+        Self::of(&Request::new(request.schema.clone(), request.rows, request.neighbours, task))
+    }
+
     /// Derives the facts of a request, and refuses a loss that does not fit the target.
     pub fn of(request: &Request) -> Result<Self, LearnError> {
         ROWS.check(request.rows as f64)?;
@@ -168,9 +186,14 @@ impl Facts {
 
     /// The event of solving every problem once.
     pub fn repeated(&self, event: Event) -> Event {
-        match self.problems {
-            1 => event,
-            count => Event::Repeat { count, event: Box::new(event) },
-        }
+        repeated(self.problems, event)
+    }
+}
+
+/// The event of solving this many problems, each once.
+pub(super) fn repeated(problems: u32, event: Event) -> Event {
+    match problems {
+        1 => event,
+        count => Event::Repeat { count, event: Box::new(event) },
     }
 }

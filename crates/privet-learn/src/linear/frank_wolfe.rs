@@ -49,7 +49,7 @@
 use super::Decision;
 use super::{calibrated, evenly_split, predicted};
 use crate::LearnError;
-use crate::linear::facts::Facts;
+use crate::linear::facts::{Facts, repeated};
 use crate::linear::learners::{LearnerFacts, Method, Scores as ClassScores};
 use crate::linear::model::LinearWeights;
 use crate::linear::problems;
@@ -376,11 +376,7 @@ impl Choosing {
 
 impl Procedure<super::Erm> for Choosing {
     fn event(&self) -> Result<Event, LearnError> {
-        let event = self.selection.event()?;
-        Ok(match self.problems {
-            1 => event,
-            count => Event::Repeat { count, event: Box::new(event) },
-        })
+        Ok(repeated(self.problems, self.selection.event()?))
     }
 
     fn refuses(&self, found: &LinearWeights) -> Option<&'static str> {

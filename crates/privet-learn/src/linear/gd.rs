@@ -91,6 +91,13 @@ use privet_optim::solver::Monitor;
 use privet_optim::sum::{Exact, ExactGradient, Labels, SoftmaxGradient, Table};
 use std::sync::Arc;
 
+/// Cases that descent on all records covers, on centred rows too.
+pub(super) const COVERS: Covers = Covers {
+    printed: Cover::unprinted(NOT_PRINTED),
+    pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
+    ..Covers::ALL
+};
+
 /// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "gd",
@@ -101,11 +108,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: Gd::SETTINGS,
     noisy: "the sum of all gradients, at each step",
     private: true,
-    covers: Covers {
-        printed: Cover::unprinted(NOT_PRINTED),
-        pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
-        ..Covers::ALL
-    },
+    covers: COVERS,
     more: LearnerFacts { scores: Scores::ClippedJoint, any_storage: true },
 };
 

@@ -143,6 +143,8 @@ pub type Released<T = Erm> = crate::release::released::Released<T>;
 
 impl Task for Erm {
     const NAME: &'static str = "erm";
+    const AMONG_PARTIES: &'static str = "give a delta above 0 and method auto, gd, centred-gd, ssp or \
+                                         output: they release nothing but sums under Gaussian noise";
     const VOID: &'static [Concern<Self>] = void::VOID;
     const DOUBTFUL: &'static [Concern<Self>] = void::DOUBTFUL;
     type Facts = Facts;

@@ -56,6 +56,13 @@ pub(super) const BATCH_SETTING: SettingInfo =
     SettingInfo::whole(BATCH, "rows of a batch; chosen from public facts unless given")
         .also("at most the number of rows");
 
+/// Cases that both learners of this theorem cover.
+pub(super) const COVERS: Covers = Covers {
+    pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
+    needs: Needs::Memory,
+    ..Covers::ALL
+};
+
 /// The registry entry.
 pub const INFO: Info<LearnerFacts> = Info {
     name: "psgd",
@@ -66,11 +73,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: Psgd::SETTINGS,
     noisy: "the weights that the last pass ends at",
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
-        needs: Needs::Memory,
-        ..Covers::ALL
-    },
+    covers: COVERS,
     more: LearnerFacts { scores: Scores::Clipped, any_storage: true },
 };
 

@@ -26,13 +26,12 @@
 
 use super::Decision;
 use super::permutation::{Rates, Walk, admitted, checked_batch, checked_passes, printed_factor};
-use super::psgd::{BATCH_SETTING, PASSES_SETTING};
+use super::psgd::{self, BATCH_SETTING, PASSES_SETTING};
 use super::ridge as rule;
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::learners::{LearnerFacts, Method, RIDGE_SETTING, Scores};
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs};
 use crate::release::registry::{FINITE, Info};
 use crate::release::request::{Calibration, RIDGE};
 use crate::release::settings::settings;
@@ -50,11 +49,7 @@ pub const INFO: Info<LearnerFacts> = Info {
     settings: PsgdStrong::SETTINGS,
     noisy: "the weights that the last pass ends at",
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta above 0, or method amp, objective or output"),
-        needs: Needs::Memory,
-        ..Covers::ALL
-    },
+    covers: psgd::COVERS,
     more: LearnerFacts { scores: Scores::Clipped, any_storage: true },
 };
 

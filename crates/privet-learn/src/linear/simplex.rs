@@ -39,7 +39,7 @@ use super::Decision;
 use super::calibrated;
 use super::frank_wolfe::{CLIP, RADIUS, slope};
 use crate::LearnError;
-use crate::linear::facts::Facts;
+use crate::linear::facts::{Facts, repeated};
 use crate::linear::learners::{LearnerFacts, Method, Scores as ClassScores};
 use crate::linear::model::LinearWeights;
 use crate::linear::problems;
@@ -303,11 +303,7 @@ impl Drawing {
 
 impl Procedure<super::Erm> for Drawing {
     fn event(&self) -> Result<Event, LearnError> {
-        let event = self.selection.event()?;
-        Ok(match self.problems {
-            1 => event,
-            count => Event::Repeat { count, event: Box::new(event) },
-        })
+        Ok(repeated(self.problems, self.selection.event()?))
     }
 
     /// The noise follows from λ, which the request states.

@@ -45,7 +45,6 @@ mod report;
 mod rule;
 pub mod stream;
 
-use crate::linear::Erm;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
 use crate::release::allowance::Allowance;
@@ -53,13 +52,12 @@ use crate::release::note::{Condition, Note};
 use crate::release::plan::no_budget;
 use crate::release::request::Calibration;
 use crate::release::task::{Artefact, Planned, Task, Work};
-use crate::{LearnError, Method, Request};
+use crate::{LearnError, Request};
 use answer_plan::AnswerPlan;
 use privet_core::{Budget, Neighbours, Range, Unit};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
 use privet_dp::gate::Arithmetic;
-use privet_optim::loss::Loss;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -195,14 +193,7 @@ impl Task for Nearby {
     type Artefact = NoisyVotes;
 
     fn facts(request: &Request<Self>) -> Result<Facts, LearnError> {
-        let loss = match request.schema.classes() {
-            Some(_) => Loss::Logistic,
-            None => Loss::SQUARED,
-        };
-        // The method does not matter: only facts of rows and target are used.
-        let task = Erm { loss, method: Method::Auto(Default::default()) };
-        let of_rows = Request::new(request.schema.clone(), request.rows, request.neighbours, task);
-        Facts::of(&of_rows)
+        Facts::of_rows(request)
     }
 
     fn plan(request: &Request<Self>, facts: &Facts) -> Result<Planned<Self>, LearnError> {

@@ -328,10 +328,8 @@ impl Procedure<Network> for Adaptive {
         &self,
         rows: &Matrix,
     ) -> Option<Result<Arc<dyn Procedure<Network>>, LearnError>> {
-        self.begins.awaits_file().then(|| {
-            let begins = self.begins.from(rows)?;
-            Ok(Arc::new(Self { begins, ..self.clone() }) as Arc<dyn Procedure<Network>>)
-        })
+        let begun = self.begins.begun(rows)?;
+        Some(begun.map(|begins| Arc::new(Self { begins, ..self.clone() }) as Arc<_>))
     }
 
     fn run(

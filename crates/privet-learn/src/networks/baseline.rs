@@ -79,10 +79,8 @@ impl Baseline<Network> for Plain {
     }
 
     fn with_public(&self, rows: &Matrix) -> Option<Result<Arc<dyn Baseline<Network>>, LearnError>> {
-        self.begins.awaits_file().then(|| {
-            let begins = self.begins.from(rows)?;
-            Ok(Arc::new(Self { begins, ..self.clone() }) as Arc<dyn Baseline<Network>>)
-        })
+        let begun = self.begins.begun(rows)?;
+        Some(begun.map(|begins| Arc::new(Self { begins, ..self.clone() }) as Arc<_>))
     }
 
     fn run(

@@ -96,7 +96,7 @@ fn trainer(plan: &Plan<Network>, weights: Option<&[f32]>) -> Result<Arc<dyn Trai
     let Begin::File(_) = plan.facts().begin else { return Ok(trainer) };
     let weights = weights.unwrap_or_default();
     let row = Matrix::Dense(DenseMatrix::new(weights.to_vec(), 1, weights.len()));
-    trainer.begun_from(&row)
+    Ok(trainer.with_weights(trainer.begins().from(&row)?))
 }
 
 /// A training about to begin: all checks have passed, and its journal exists. If dropped, nothing was
@@ -169,7 +169,7 @@ impl Checkpointed {
             let why = "it or its journal is there already: go on with it, or name another";
             return Err(refused(path, why));
         }
-        let start = trainer.walk().ok_or(GateError::Malformed)?;
+        let start = trainer.begins().walk(trainer.schedule()).ok_or(GateError::Malformed)?;
         let journal = Some(Journal::create(&journal).map_err(GateError::from)?);
         Ok(Ready { path: path.into(), trainer, start, journal })
     }

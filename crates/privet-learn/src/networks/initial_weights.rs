@@ -50,9 +50,9 @@ impl InitialWeights {
         serde_json::to_value(Start { schedule, weights, layout, running }).ok()
     }
 
-    /// True if the weights come from a file.
-    pub fn awaits_file(&self) -> bool {
-        matches!(self.begin, Begin::File(_))
+    /// Takes the weights of a public file ([`Self::from`]); `None` if the plan names no file.
+    pub fn begun(&self, rows: &Matrix) -> Option<Result<Self, LearnError>> {
+        matches!(self.begin, Begin::File(_)).then(|| self.from(rows))
     }
 
     /// Takes the weights of a public file, in one row; refuses weights other than those that the plan

@@ -105,64 +105,33 @@ const fn setting(name: &str) -> SettingInfo {
     of([name])[0]
 }
 
-const SGD: &[SettingInfo] = &of([
-    "steps",
-    "batch",
-    "rate",
-    "clip",
-    "momentum",
-    "sampling",
-    "sums",
-    "decay",
-    "averaged",
-    "weight_decay",
-    "nonconvex",
-]);
-const ADAM: &[SettingInfo] = &of([
-    "steps",
-    "batch",
-    "rate",
-    "clip",
-    "beta1",
-    "beta2",
-    "sampling",
-    "sums",
-    "decay",
-    "averaged",
-    "weight_decay",
-    "nonconvex",
-]);
-const SMOOTHED_SGD: &[SettingInfo] = &of([
-    "steps",
-    "batch",
-    "rate",
-    "clip",
-    "momentum",
-    "smoothing",
-    "smoothed",
-    "sampling",
-    "sums",
-    "decay",
-    "averaged",
-    "weight_decay",
-    "nonconvex",
-]);
-const SMOOTHED_ADAM: &[SettingInfo] = &of([
-    "steps",
-    "batch",
-    "rate",
-    "clip",
-    "beta1",
-    "beta2",
-    "smoothing",
-    "smoothed",
-    "sampling",
-    "sums",
-    "decay",
-    "averaged",
-    "weight_decay",
-    "nonconvex",
-]);
+/// Lists of settings one after the other; N is the number of all of them.
+const fn joined<const N: usize>(lists: &[&[SettingInfo]]) -> [SettingInfo; N] {
+    let mut all = [Settings::SETTINGS[0]; N];
+    let (mut list, mut place) = (0, 0);
+    while list < lists.len() {
+        let mut at = 0;
+        while at < lists[list].len() {
+            all[place] = lists[list][at];
+            (at, place) = (at + 1, place + 1);
+        }
+        list += 1;
+    }
+    assert!(place == N);
+    all
+}
+
+const SAMPLE: &[SettingInfo] = &of(["steps", "batch", "rate", "clip"]);
+const MOMENTS: &[SettingInfo] = &of(["beta1", "beta2"]);
+const SMOOTHING: &[SettingInfo] = &of(["smoothing", "smoothed"]);
+const SUMS: &[SettingInfo] = &of(["sampling", "sums"]);
+const END: &[SettingInfo] = &of(["decay", "averaged", "weight_decay", "nonconvex"]);
+
+const SGD: &[SettingInfo] = &joined::<11>(&[SAMPLE, &[setting("momentum")], SUMS, END]);
+const ADAM: &[SettingInfo] = &joined::<12>(&[SAMPLE, MOMENTS, SUMS, END]);
+const SMOOTHED_SGD: &[SettingInfo] =
+    &joined::<13>(&[SAMPLE, &[setting("momentum")], SMOOTHING, SUMS, END]);
+const SMOOTHED_ADAM: &[SettingInfo] = &joined::<14>(&[SAMPLE, MOMENTS, SMOOTHING, SUMS, END]);
 const SRM: &[SettingInfo] = &of([
     "steps",
     "batch",

@@ -64,14 +64,12 @@ use crate::release::allowance::Allowance;
 use crate::release::covers::RequestFacts;
 use crate::release::plan::no_budget;
 use crate::release::task::{Planned, Task, Work};
-use crate::streams::table_facts;
 use crate::{LearnError, Request};
 use privet_core::{Budget, Range};
 use privet_data::Schema;
 use privet_data::encode::Encoding;
 use privet_dp::gate::Arithmetic;
 use privet_nn::{Description, Net};
-use privet_optim::loss::Loss;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -266,11 +264,7 @@ impl Task for Network {
 
     fn facts(request: &Request<Self>) -> Result<NetFacts, LearnError> {
         let encoding = Encoding::new(&request.schema);
-        let loss = match encoding.classes() {
-            Some(_) => Loss::Logistic,
-            None => Loss::SQUARED,
-        };
-        let table = table_facts(request, loss)?;
+        let table = Facts::of_rows(request)?;
         if !table.weights.is_empty() {
             return Err(LearnError::NotCovered {
                 what: "class weights are not carried into a network's loss".into(),

@@ -38,29 +38,24 @@
 //! - Tested by `networks/tests.rs`: the sensitivity on random and extreme neighbours, the events against
 //!   the sampler, and the bits of exact sums.
 
+use super::NetFacts;
 use super::examples::Examples;
 use super::initial_weights::InitialWeights;
 use super::learners::{Method, RowAccess};
 use super::options::{Settings, Sums};
 use super::schedule::{Sizes, sizes};
-use super::tensors::Tensors;
-use super::trainer::{Decision, Trainer, Worker, places, train};
+use super::trainer::{Decision, Trainer, Worker, places};
 use super::update::{Query, Schedule};
-use super::{NetFacts, Network};
 use crate::LearnError;
 use crate::linear::sgd::{self, Sampling};
 use crate::release::allowance::Allowance;
 use crate::release::note::Condition;
 use crate::release::settings::Shown;
-use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
-use privet_data::matrix::Matrix;
 use privet_dp::account::{self, Event};
 use privet_dp::gate::{Arithmetic, GateError, Noisy, Private, Session};
 use privet_dp::mechanism::{Draw, ExactCounts, Gaussian, SampledGaussian};
 use privet_dp::noise::GridGaussian;
-use privet_optim::solver::Monitor;
-use privet_optim::sum::Table;
 use std::sync::Arc;
 
 /// Note on sums in floating point.
@@ -221,14 +216,10 @@ impl Sampled {
     }
 }
 
-impl Procedure<Network> for Sampled {
+impl Trainer for Sampled {
     fn event(&self) -> Result<Event, LearnError> {
         let event = Box::new(self.noise.event()?);
         Ok(Event::Repeat { count: self.schedule.steps, event })
-    }
-
-    fn refuses(&self, found: &Tensors) -> Option<&'static str> {
-        self.begins.refuses(found)
     }
 
     fn settings(&self) -> Shown {
@@ -242,35 +233,16 @@ impl Procedure<Network> for Sampled {
         ])
     }
 
-    fn walk(&self) -> Option<serde_json::Value> {
-        self.begins.walk(&self.schedule)
-    }
-
-    fn with_public(
-        &self,
-        rows: &Matrix,
-    ) -> Option<Result<Arc<dyn Procedure<Network>>, LearnError>> {
-        self.begins.awaits_file().then(|| Ok(self.begun_from(rows)? as Arc<dyn Procedure<Network>>))
-    }
-
-    fn run(
-        &self,
-        facts: &NetFacts,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noisy<Tensors>, LearnError> {
-        train(self, facts, table, session, monitor)
-    }
-}
-
-impl Trainer for Sampled {
     fn begins(&self) -> &InitialWeights {
         &self.begins
     }
 
-    fn begun_from(&self, row: &Matrix) -> Result<Arc<dyn Trainer>, LearnError> {
-        Ok(Arc::new(Self { begins: self.begins.from(row)?, ..self.clone() }))
+    fn schedule(&self) -> &Schedule {
+        &self.schedule
+    }
+
+    fn with_weights(&self, begins: InitialWeights) -> Arc<dyn Trainer> {
+        Arc::new(Self { begins, ..self.clone() })
     }
 
     fn answer(

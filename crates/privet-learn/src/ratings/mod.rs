@@ -118,6 +118,8 @@ impl Task for Complete {
     const NAME: &'static str = "complete";
     const OWN_COLUMN: Option<&'static str> = Some("user");
     const AT_ONE_PARTY: Option<Condition> = Some(AT_ONE_PARTY);
+    const AMONG_PARTIES: &'static str = "give a delta above 0 and method moments: it releases \
+                                         nothing but sums under Gaussian noise";
     type Facts = Shape;
     type Artefact = Factors;
 

@@ -94,7 +94,7 @@ impl<'a> Allowance<'a> {
                         "epsilon = {epsilon}: e to its power is more than can be accounted for"
                     ),
                     instead: "give an epsilon up to 600 (above 20 or so it promises next to nothing), \
-                              or method non-private",
+                              or a method without privacy",
                 }
             }
             error => error.into(),

@@ -1,6 +1,7 @@
 //! Plan before data: from public facts to everything that decides the guarantee.
 
 use crate::LearnError;
+use crate::families::label_verbs;
 use crate::release::allowance::scales;
 use crate::release::note::{Condition, Note};
 use crate::release::private_estimates;
@@ -58,8 +59,10 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     };
     if request.neighbours == Neighbours::ReplaceLabel && !T::LABELS {
         return Err(LearnError::NotCovered {
-            what: "protecting labels alone (replace-label) is offered for votes (`privet vote`)"
-                .into(),
+            what: format!(
+                "protecting labels alone (replace-label) is offered by {}",
+                label_verbs()
+            ),
             instead: "give neighbours replace-one or add-remove, which protect whole records",
         });
     }
@@ -92,7 +95,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
         Work::Plain(_) if request.among.is_some() => {
             return Err(LearnError::NotCovered {
                 what: "a method without privacy cannot be carried out among parties".into(),
-                instead: "give a private method: auto, gd, centred-gd, ssp or output; of ratings moments",
+                instead: T::AMONG_PARTIES,
             });
         }
         Work::Plain(_) => {
@@ -113,8 +116,7 @@ pub fn plan<T: Task>(request: &Request<T>) -> Result<Plan<T>, LearnError> {
     if request.among.is_some() && !procedure.among_parties() {
         return Err(LearnError::NotCovered {
             what: format!("{} cannot be carried out among parties", planned.settled.summary()),
-            instead: "give a delta above 0 and method auto, gd, centred-gd, ssp or output, of ratings moments, or \
-                      count: they release nothing but sums under Gaussian noise",
+            instead: T::AMONG_PARTIES,
         });
     }
     let events = all_charged(procedure.event()?, noise);
@@ -220,7 +222,7 @@ fn beside_joint_noise<T: Task>(
                      half of it may go there",
                     budget.delta()
                 ),
-                instead: "give a larger delta, a method of fewer rounds (ssp, output, or steps), or noise shares",
+                instead: "give a larger delta, a method or settings of fewer rounds, or noise shares",
             });
         }
         reserved = needed;
@@ -438,7 +440,7 @@ impl<T: Task> Plan<T> {
         };
         self.work = work.ok_or_else(|| LearnError::NotCovered {
             what: format!("{} has no use for public rows", self.request.task.summary()),
-            instead: "leave them out, or give method dpsl-kt with public_rows and public_norm",
+            instead: "leave them out, or give a method whose settings declare public rows",
         })??;
         Ok(self)
     }

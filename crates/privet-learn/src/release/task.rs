@@ -38,6 +38,9 @@ pub trait Task:
     /// The condition on a person's records where several parties hold records and a unit is a person:
     /// one party holds all of hers. `None`: a plan with a unit is not made for several parties.
     const AT_ONE_PARTY: Option<Condition> = None;
+    /// What to give instead of a request that several parties cannot carry out.
+    const AMONG_PARTIES: &'static str = "leave the parties out: they can do no more than \
+                                         add up sums under Gaussian noise";
     /// Certificates of it that `verify` refuses: unreliable, though as their version wrote them. Each
     /// entry must have its line in `SECURITY.md`.
     const VOID: &'static [Concern<Self>] = &[];

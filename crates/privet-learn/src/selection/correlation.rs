@@ -26,7 +26,7 @@
 
 use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 
-use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support, kendall, marginal, open};
+use super::{Decision, PlanInput, Selector, SingleQuery, Support, kendall, marginal, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::{CLIP, usual_range};
@@ -36,7 +36,6 @@ use crate::release::allowance::{Allowance, scales};
 use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::release::registry::Info;
 use crate::release::settings::{Shown, settings};
-use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
@@ -268,7 +267,7 @@ impl Choosing {
     }
 }
 
-impl Procedure<Select> for Choosing {
+impl SingleQuery for Choosing {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.selection.event()?)
     }
@@ -281,25 +280,12 @@ impl Procedure<Select> for Choosing {
         found.columns.is_none().then_some("such a choice always names columns")
     }
 
-    fn walk(&self) -> Option<serde_json::Value> {
-        self.sizes.start()
-    }
-
-    fn run(
-        &self,
-        facts: &Facts,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noisy<Support>, LearnError> {
-        let data = admit::in_memory(table, INFO.name, "single columns")?;
-        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
-    }
-}
-
-impl SingleQuery for Choosing {
     fn sizes(&self) -> SelectionSizes {
         self.sizes
+    }
+
+    fn rows<'a>(&self, table: &'a dyn Table) -> Result<&'a Dataset, LearnError> {
+        admit::in_memory(table, INFO.name, "single columns")
     }
 
     fn ask(

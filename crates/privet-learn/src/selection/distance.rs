@@ -28,14 +28,13 @@ use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 use crate::release::note::Condition;
 
 use super::election::{counted, elected};
-use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support};
+use super::{Decision, PlanInput, Selector, SingleQuery};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::admit;
 use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::release::registry::{FINITE, Info};
 use crate::release::settings::{Shown, settings};
-use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
@@ -61,12 +60,7 @@ pub const INFO: Info = Info {
     settings: Distance::SETTINGS,
     noisy: "the distance to another answer",
     private: true,
-    covers: Covers {
-        pure: UNSTABLE,
-        needs: Needs::Memory,
-        printed: Cover::unprinted(NOT_PRINTED),
-        ..Covers::ALL
-    },
+    covers: UNSTABLE,
     more: (),
 };
 
@@ -94,10 +88,15 @@ settings! {
     }
 }
 
-/// Reason for refusing pure ε where an unstable answer may be released.
-pub(super) const UNSTABLE: Cover = Cover::No {
-    why: "releases what is not stable with probability delta, and delta is 0",
-    instead: "give a delta above 0, or method correlation or exponential",
+/// Cases covered where an unstable answer may be released: not pure ε.
+pub(super) const UNSTABLE: Covers = Covers {
+    pure: Cover::No {
+        why: "releases what is not stable with probability delta, and delta is 0",
+        instead: "give a delta above 0, or method correlation or exponential",
+    },
+    needs: Needs::Memory,
+    printed: Cover::unprinted(NOT_PRINTED),
+    ..Covers::ALL
 };
 
 /// Fraction of δ for the threshold: all but the accountant's possible rounding.
@@ -230,7 +229,7 @@ impl Electing {
     }
 }
 
-impl Procedure<Select> for Electing {
+impl SingleQuery for Electing {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.test.event()?)
     }
@@ -245,25 +244,12 @@ impl Procedure<Select> for Electing {
         .and("chunks", self.chunks.map(f64::from))
     }
 
-    fn walk(&self) -> Option<serde_json::Value> {
-        self.sizes.start()
-    }
-
-    fn run(
-        &self,
-        facts: &Facts,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noisy<Support>, LearnError> {
-        let data = admit::in_memory(table, INFO.name, "subsets of the rows")?;
-        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
-    }
-}
-
-impl SingleQuery for Electing {
     fn sizes(&self) -> SelectionSizes {
         self.sizes
+    }
+
+    fn rows<'a>(&self, table: &'a dyn Table) -> Result<&'a Dataset, LearnError> {
+        admit::in_memory(table, INFO.name, "subsets of the rows")
     }
 
     fn ask(
@@ -283,7 +269,7 @@ impl SingleQuery for Electing {
 mod tests {
     use super::*;
     use crate::release::task::Task;
-    use crate::selection::subsample;
+    use crate::selection::{Select, subsample};
     use crate::{Allowance, Request};
     use privet_core::{Budget, Neighbours};
     use privet_data::matrix::{DenseMatrix, Matrix};

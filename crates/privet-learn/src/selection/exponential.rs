@@ -30,7 +30,7 @@ use super::noisy_answer::{NoisyAnswer, SelectionSizes, sets, unranked};
 
 use super::squares::{LARGEST_SIZE, Moments};
 use super::supports::Supports;
-use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support, open};
+use super::{Decision, PlanInput, Selector, SingleQuery, Support, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::frank_wolfe::CLIP;
@@ -39,7 +39,6 @@ use crate::release::admit;
 use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::release::registry::Info;
 use crate::release::settings::{Shown, settings};
-use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_core::{Neighbours, Range};
 use privet_data::Dataset;
@@ -236,7 +235,7 @@ struct Fitting {
     sizes: SelectionSizes,
 }
 
-impl Procedure<Select> for Fitting {
+impl SingleQuery for Fitting {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.choice.event()?)
     }
@@ -255,25 +254,12 @@ impl Procedure<Select> for Fitting {
         found.columns.is_none().then_some("such a choice always names columns")
     }
 
-    fn walk(&self) -> Option<serde_json::Value> {
-        self.sizes.start()
-    }
-
-    fn run(
-        &self,
-        facts: &Facts,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noisy<Support>, LearnError> {
-        let data = admit::in_memory(table, INFO.name, "pairs of columns")?;
-        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
-    }
-}
-
-impl SingleQuery for Fitting {
     fn sizes(&self) -> SelectionSizes {
         self.sizes
+    }
+
+    fn rows<'a>(&self, table: &'a dyn Table) -> Result<&'a Dataset, LearnError> {
+        admit::in_memory(table, INFO.name, "pairs of columns")
     }
 
     fn ask(

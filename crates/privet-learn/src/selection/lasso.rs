@@ -27,15 +27,14 @@ use super::margins::{Ended, Scaled, Steps};
 use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 
 use super::squares::LARGEST_SIZE;
-use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support, open};
+use super::{Decision, PlanInput, Selector, SingleQuery, open};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
 use crate::release::admit;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
+use crate::release::covers::{Cover, Covers};
 use crate::release::registry::{FINITE, Info};
 use crate::release::settings::{Shown, settings};
-use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
@@ -71,13 +70,7 @@ pub const INFO: Info = Info {
     settings: LassoStability::SETTINGS,
     noisy: "the distance to another answer",
     private: true,
-    covers: Covers {
-        pure: UNSTABLE,
-        needs: Needs::Memory,
-        printed: Cover::unprinted(NOT_PRINTED),
-        several: Cover::No { why: FOR_NUMBERS, instead: OF_CLASSES },
-        ..Covers::ALL
-    },
+    covers: Covers { several: Cover::No { why: FOR_NUMBERS, instead: OF_CLASSES }, ..UNSTABLE },
     more: (),
 };
 
@@ -209,7 +202,7 @@ impl Testing {
     }
 }
 
-impl Procedure<Select> for Testing {
+impl SingleQuery for Testing {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.test.event()?)
     }
@@ -225,25 +218,12 @@ impl Procedure<Select> for Testing {
         ])
     }
 
-    fn walk(&self) -> Option<serde_json::Value> {
-        self.sizes.start()
-    }
-
-    fn run(
-        &self,
-        facts: &Facts,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noisy<Support>, LearnError> {
-        let data = admit::in_memory(table, INFO.name, "products of columns")?;
-        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
-    }
-}
-
-impl SingleQuery for Testing {
     fn sizes(&self) -> SelectionSizes {
         self.sizes
+    }
+
+    fn rows<'a>(&self, table: &'a dyn Table) -> Result<&'a Dataset, LearnError> {
+        admit::in_memory(table, INFO.name, "products of columns")
     }
 
     fn ask(

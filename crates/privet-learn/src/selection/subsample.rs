@@ -32,15 +32,13 @@ use super::marginal::{self, Marginals};
 use super::noisy_answer::{NoisyAnswer, SelectionSizes};
 
 use super::election::{counted, elected};
-use super::{Decision, PlanInput, Select, Selector, SingleQuery, Support};
+use super::{Decision, PlanInput, Selector, SingleQuery};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::admit;
-use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::release::note::Note;
 use crate::release::registry::{FINITE, Info};
 use crate::release::settings::{Shown, settings};
-use crate::release::task::Procedure;
 use crate::release::watch::StepWatch;
 use privet_core::Range;
 use privet_data::Dataset;
@@ -66,12 +64,7 @@ pub const INFO: Info = Info {
     settings: Subsample::SETTINGS,
     noisy: "the distance to another answer",
     private: true,
-    covers: Covers {
-        pure: UNSTABLE,
-        needs: Needs::Memory,
-        printed: Cover::unprinted(NOT_PRINTED),
-        ..Covers::ALL
-    },
+    covers: UNSTABLE,
     more: (),
 };
 
@@ -149,7 +142,7 @@ impl Voting {
     }
 }
 
-impl Procedure<Select> for Voting {
+impl SingleQuery for Voting {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.test.event()?)
     }
@@ -165,25 +158,12 @@ impl Procedure<Select> for Voting {
         ])
     }
 
-    fn walk(&self) -> Option<serde_json::Value> {
-        self.sizes.start()
-    }
-
-    fn run(
-        &self,
-        facts: &Facts,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noisy<Support>, LearnError> {
-        let data = admit::in_memory(table, INFO.name, "subsets of the rows")?;
-        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
-    }
-}
-
-impl SingleQuery for Voting {
     fn sizes(&self) -> SelectionSizes {
         self.sizes
+    }
+
+    fn rows<'a>(&self, table: &'a dyn Table) -> Result<&'a Dataset, LearnError> {
+        admit::in_memory(table, INFO.name, "subsets of the rows")
     }
 
     fn ask(

@@ -231,6 +231,8 @@ impl Family for Count {
 
 impl Task for Count {
     const NAME: &'static str = "count";
+    const AMONG_PARTIES: &'static str = "give a delta above 0, law gaussian and no times: parties \
+                                         add up sums under Gaussian noise alone";
     type Facts = Cells;
     type Artefact = Counts;
 

@@ -29,7 +29,7 @@
 use super::gradients::Slots;
 use super::learners::{Decision, Learner, SecretState};
 use super::stream_walk::{Rule, StreamWalk};
-use super::{ADDED, SINGLE};
+use super::{ADDED, ONE_TARGET, SINGLE};
 use super::{Horizon, Method, Online, Stream};
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -65,10 +65,7 @@ pub const INFO: Info = Info {
     private: true,
     covers: Covers {
         printed: Cover::unprinted(NOT_PRINTED),
-        several: Cover::No {
-            why: "learns two classes or a number",
-            instead: "name two classes in the schema, or give method ftrl",
-        },
+        several: ONE_TARGET,
         needs: Needs::Memory,
         private_count: ADDED,
         users: SINGLE,

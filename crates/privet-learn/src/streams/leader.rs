@@ -27,12 +27,10 @@
 use super::base::{Ball, Entries, into_ball};
 use super::implicit::{self, BALL, RIDGE};
 use super::learners::{Decision, STREAM};
-use super::wrapper::{Base, Wrapped, ball};
-use super::{ADDED, SINGLE};
+use super::wrapper::{Base, OVER_A_BALL, Wrapped, ball};
 use super::{Horizon, Method};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs};
 use crate::release::registry::Info;
 use crate::release::request::Calibration;
 use crate::release::settings::settings;
@@ -55,17 +53,7 @@ pub const INFO: Info = Info {
     settings: Leader::SETTINGS,
     noisy: "every minimum",
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta above 0, far below one over the horizon"),
-        several: Cover::No {
-            why: "learns two classes or a number",
-            instead: "name two classes in the schema, or give method ftrl",
-        },
-        needs: Needs::Memory,
-        private_count: ADDED,
-        users: SINGLE,
-        ..Covers::ALL
-    },
+    covers: OVER_A_BALL,
     more: (),
 };
 

@@ -229,14 +229,6 @@ impl Online {
     }
 }
 
-/// Facts of a table of as many rows with this loss.
-pub(crate) fn table_facts<T: Task>(request: &Request<T>, loss: Loss) -> Result<Facts, LearnError> {
-    let task = Erm { loss, method: crate::Method::NonPrivate(Default::default()) };
-    let (budget, calibration) = (request.budget, request.calibration);
-    let of_table = Request::new(request.schema.clone(), request.rows, request.neighbours, task);
-    Facts::of(&Request { budget, calibration, ..of_table })
-}
-
 /// Accepts relations that change a single slot: those of one record. Plain add/remove is refused, and so
 /// are users, whose slots another user with more or fewer records would shift.
 pub(crate) fn only_slots(relation: Relation) -> Result<(), LearnError> {
@@ -261,6 +253,12 @@ pub(crate) const SINGLE: Cover = Cover::No {
     instead: "leave the unit out of the schema if each user has one record in the stream",
 };
 
+/// Refusal of several classes by a method for one linear problem.
+const ONE_TARGET: Cover = Cover::No {
+    why: "learns two classes or a number",
+    instead: "name two classes in the schema, or give method ftrl",
+};
+
 /// What a certificate of a stream cannot tell.
 const FED_FROM_PYTHON: Finding = Finding {
     name: "DOUBT-2",
@@ -281,7 +279,7 @@ impl Task for Online {
     fn facts(request: &Request<Self>) -> Result<Horizon, LearnError> {
         only_slots(request.relation())?;
         HORIZON.check(request.rows as f64)?;
-        let facts = table_facts(request, request.task.loss)?;
+        let facts = Facts::with_loss(request, request.task.loss)?;
         let method = &request.task.method;
         let batch = request.task.batch.unwrap_or_else(|| match method {
             Method::Experts(experts) => experts.batch(request.budget, &facts),

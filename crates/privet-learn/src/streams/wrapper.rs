@@ -21,9 +21,10 @@ use super::gradients::Slots;
 use super::leader::{self, Past};
 use super::learners::{Learner, SecretState};
 use super::stream_walk::{Rule, StreamWalk};
-use super::{Horizon, Online, Stream};
+use super::{ADDED, Horizon, ONE_TARGET, Online, SINGLE, Stream};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
+use crate::release::covers::{Cover, Covers, Needs};
 use crate::release::note::{Condition, Note};
 use crate::release::request::Calibration;
 use crate::release::settings::Shown;
@@ -50,6 +51,16 @@ pub(super) enum Base {
         rounds: u32,
     },
 }
+
+/// Cases that every learner over a ball covers.
+pub(super) const OVER_A_BALL: Covers = Covers {
+    pure: Cover::gaussian("give a delta above 0, far below one over the horizon"),
+    several: ONE_TARGET,
+    needs: Needs::Memory,
+    private_count: ADDED,
+    users: SINGLE,
+    ..Covers::ALL
+};
 
 /// Note on printed constants.
 const PRINTED: Condition = Condition::new(

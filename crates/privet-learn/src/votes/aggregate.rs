@@ -8,7 +8,7 @@ use super::{estimated, gnmax, sparse_vector};
 use crate::LearnError;
 use crate::linear::facts::Facts;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, RequestFacts};
+use crate::release::covers::{Cover, Covers, Needs, RequestFacts};
 use crate::release::note::Note;
 use crate::release::registry::registry;
 use crate::release::request::Calibration;
@@ -31,10 +31,15 @@ pub struct AggregatorFacts {
 /// Reason for refusing printed constants.
 pub(super) const PRINTED_DISTANCE: &str = "has a printed distance that is not private";
 
-/// Reason for refusing pure ε where a stable answer is released without noise.
-pub(super) const STABLE: Cover = Cover::No {
-    why: "releases an answer because it is stable, which needs a delta above 0",
-    instead: "give a delta, for example 1e-6",
+/// Cases covered where a stable answer is released without noise: not pure ε.
+pub(super) const STABLE: Covers = Covers {
+    pure: Cover::No {
+        why: "releases an answer because it is stable, which needs a delta above 0",
+        instead: "give a delta, for example 1e-6",
+    },
+    needs: Needs::Memory,
+    printed: Cover::unprinted(PRINTED_DISTANCE),
+    ..Covers::ALL
 };
 
 /// Guarantee of a private aggregator.

@@ -14,14 +14,12 @@
 //! of its noise, and if there is none, the T with the largest limit.
 
 use super::aggregate::{
-    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE,
-    PlanInput, STABLE, UnderWay,
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PlanInput, STABLE, UnderWay,
 };
 use super::ballots::{Ballots, winner};
 use super::sparse_vector::{CUTOFF, LOST, sizes, stable_for};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs};
 use crate::release::note::{Condition, Note};
 use crate::release::registry::Info;
 use crate::release::settings::{Shown, settings};
@@ -48,12 +46,7 @@ pub const INFO: Info<AggregatorFacts> = Info {
     settings: Estimated::SETTINGS,
     noisy: "how often teachers dissent, and how many would have to change before another class wins",
     private: true,
-    covers: Covers {
-        pure: STABLE,
-        needs: Needs::Memory,
-        printed: Cover::unprinted(PRINTED_DISTANCE),
-        ..Covers::ALL
-    },
+    covers: STABLE,
     more: AggregatorFacts { streams: false, rounds: false },
 };
 

@@ -54,6 +54,14 @@ pub const TEST_SHARE: Range = Range::open("test_share", 0.0, 1.0);
 const SOURCE: &str = "Papernot, Song, Mironov, Raghunathan, Talwar & Erlingsson 2018";
 const NOISED: &str = "how many teachers vote for each class";
 
+/// Cases that pluralities under Gaussian noise cover.
+const COVERS: Covers = Covers {
+    pure: Cover::gaussian("give a delta, for example 1e-6"),
+    needs: Needs::Memory,
+    printed: Cover::unprinted(PRINTED_DISTANCE),
+    ..Covers::ALL
+};
+
 /// Registry entry of `gnmax`.
 pub const GNMAX: Info<AggregatorFacts> = Info {
     name: "gnmax",
@@ -63,12 +71,7 @@ pub const GNMAX: Info<AggregatorFacts> = Info {
     settings: &[],
     noisy: NOISED,
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta, for example 1e-6"),
-        needs: Needs::Memory,
-        printed: Cover::unprinted(PRINTED_DISTANCE),
-        ..Covers::ALL
-    },
+    covers: COVERS,
     more: AggregatorFacts { streams: false, rounds: true },
 };
 
@@ -81,12 +84,7 @@ pub const CONFIDENT: Info<AggregatorFacts> = Info {
     settings: ConfidentGnmax::SETTINGS,
     noisy: NOISED,
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta, for example 1e-6"),
-        needs: Needs::Memory,
-        printed: Cover::unprinted(PRINTED_DISTANCE),
-        ..Covers::ALL
-    },
+    covers: COVERS,
     more: AggregatorFacts { streams: false, rounds: false },
 };
 
@@ -100,12 +98,7 @@ pub const AGREED: Info<AggregatorFacts> = Info {
     settings: AgreedGnmax::SETTINGS,
     noisy: "votes, and how many teachers would have to change before they cost more",
     private: true,
-    covers: Covers {
-        pure: Cover::gaussian("give a delta, for example 1e-6"),
-        needs: Needs::Memory,
-        printed: Cover::unprinted(PRINTED_DISTANCE),
-        ..Covers::ALL
-    },
+    covers: COVERS,
     more: AggregatorFacts { streams: false, rounds: false },
 };
 

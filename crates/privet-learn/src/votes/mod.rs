@@ -50,20 +50,18 @@ pub use teacher::{
 };
 pub use vote::taught;
 
-use crate::linear::Erm;
 use crate::linear::facts::Facts;
 use crate::linear::problems;
 use crate::release::allowance::Allowance;
 use crate::release::plan::no_budget;
 use crate::release::task::{Artefact, Planned, Task, Work};
-use crate::{LearnError, Method, Request};
+use crate::{LearnError, Request};
 use aggregate::PlanInput;
 use privet_core::{Budget, Neighbours, Range};
 use privet_data::Schema;
 use privet_data::matrix::Matrix;
 use privet_dp::account::ThresholdNoise;
 use privet_dp::gate::Arithmetic;
-use privet_optim::loss::Loss;
 use privet_optim::sum::Table;
 use serde::{Deserialize, Serialize};
 use sparse_vector::SparseVector;
@@ -214,10 +212,7 @@ impl Task for Vote {
 
     fn facts(request: &Request<Self>) -> Result<Facts, LearnError> {
         classes(request)?;
-        // The learner does not matter: facts are those of rows and target.
-        let task = Erm { loss: Loss::Logistic, method: Method::Auto(Default::default()) };
-        let of_rows = Request::new(request.schema.clone(), request.rows, request.neighbours, task);
-        Facts::of(&of_rows)
+        Facts::of_rows(request)
     }
 
     fn plan(request: &Request<Self>, facts: &Facts) -> Result<Planned<Self>, LearnError> {

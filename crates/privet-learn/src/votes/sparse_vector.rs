@@ -25,13 +25,11 @@
 //! the noise then allows: the notes say that few answers may be released.
 
 use super::aggregate::{
-    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PRINTED_DISTANCE,
-    PlanInput, STABLE, UnderWay,
+    Aggregate, Aggregator, AggregatorFacts, Decision, GUARANTEE, Named, PlanInput, STABLE, UnderWay,
 };
 use super::ballots::{Ballots, winner};
 use crate::LearnError;
 use crate::release::allowance::Allowance;
-use crate::release::covers::{Cover, Covers, Needs};
 use crate::release::note::{Condition, Note};
 use crate::release::registry::Info;
 use crate::release::settings::{Shown, settings};
@@ -54,12 +52,7 @@ pub const INFO: Info<AggregatorFacts> = Info {
     settings: SparseVector::SETTINGS,
     noisy: "how many teachers would have to change before another class wins",
     private: true,
-    covers: Covers {
-        pure: STABLE,
-        needs: Needs::Memory,
-        printed: Cover::unprinted(PRINTED_DISTANCE),
-        ..Covers::ALL
-    },
+    covers: STABLE,
     more: AggregatorFacts { streams: true, rounds: true },
 };
 

@@ -8,7 +8,7 @@
 //! times that ([`privet_dp::mechanism::Choice`]). Scores are integers: finite arithmetic.
 
 use super::{
-    Decision, NoisyAnswer, PlanInput, Select, SelectionSizes, Selector, SingleQuery, Support, open,
+    Decision, NoisyAnswer, PlanInput, SelectionSizes, Selector, SingleQuery, Support, open,
 };
 use crate::LearnError;
 use crate::linear::facts::Facts;
@@ -17,7 +17,6 @@ use crate::release::admit;
 use crate::release::covers::{Cover, Covers, NOT_PRINTED, Needs};
 use crate::release::registry::Info;
 use crate::release::settings::{Shown, settings};
-use crate::release::task::Procedure;
 use privet_core::{Neighbours, Range};
 use privet_data::Dataset;
 use privet_data::matrix::Matrix;
@@ -94,7 +93,7 @@ struct Agreeing {
     naming: SelectionSizes,
 }
 
-impl Procedure<Select> for Agreeing {
+impl SingleQuery for Agreeing {
     fn event(&self) -> Result<Event, LearnError> {
         Ok(self.choice.event()?)
     }
@@ -107,25 +106,12 @@ impl Procedure<Select> for Agreeing {
         found.columns.is_none().then_some("such a choice always names a column")
     }
 
-    fn walk(&self) -> Option<serde_json::Value> {
-        self.naming.start()
-    }
-
-    fn run(
-        &self,
-        facts: &Facts,
-        table: &dyn Table,
-        session: &mut Session<'_>,
-        monitor: &dyn Monitor,
-    ) -> Result<Noisy<Support>, LearnError> {
-        let data = admit::in_memory(table, INFO.name, "signs of columns")?;
-        SelectionSizes::walk(session, monitor, |session| self.ask(facts, data, session, monitor))
-    }
-}
-
-impl SingleQuery for Agreeing {
     fn sizes(&self) -> SelectionSizes {
         self.naming
+    }
+
+    fn rows<'a>(&self, table: &'a dyn Table) -> Result<&'a Dataset, LearnError> {
+        admit::in_memory(table, INFO.name, "signs of columns")
     }
 
     fn ask(

@@ -2,11 +2,13 @@
 //! same in the command, the docs and Python.
 
 use super::{
-    NoisyAnswer, Note, PlanInput, Select, SelectionSizes, SingleQuery, Support, correlation, open,
+    NoisyAnswer, Note, PlanInput, Select, Selecting, SelectionSizes, SingleQuery, Support,
+    correlation, open,
 };
 use crate::LearnError;
 use crate::release::allowance::Allowance;
 use crate::release::registry::{Registered, registry};
+use crate::release::task::Procedure;
 use privet_core::{Budget, Neighbours};
 use privet_data::{Schema, read};
 use privet_dp::gate::Session;
@@ -80,6 +82,7 @@ fn a_line_makes_a_plan_of_a_file() {
     let below = toy.with("weight", "0").unwrap();
     assert!(matches!(below.planned(&wanted(1)), Err(LearnError::Setting(_))), "below its range");
     let Decision { procedure, settled, notes } = toy.planned(&wanted(1)).unwrap();
+    let procedure = Selecting(procedure);
     assert_eq!((settled, notes.len()), (toy.with("weight", "1").unwrap(), 0));
     let data = read::csv_bytes(format!("a,b,y\n{text}").as_bytes(), &request.schema).unwrap();
     let mut source = FixedSeed::new(1);

@@ -116,8 +116,23 @@ pub(super) fn most_whole(rank: u32, shape: &Shape) -> Result<(), LearnError> {
     Ok(())
 }
 
-fn rounds(given: Option<u32>) -> Result<u32, LearnError> {
-    Ok(ROUNDS.check(f64::from(given.unwrap_or(10)))? as u32)
+/// Open sizes of a method that goes in rounds: what is given of clip, nuclear norm and rounds, or the
+/// rule.
+fn in_rounds(
+    way: Way,
+    shape: &Shape,
+    given: (Option<f64>, Option<f64>, Option<u32>),
+) -> Result<Sizes, LearnError> {
+    Ok(Sizes {
+        way,
+        items: shape.items,
+        relation: shape.relation,
+        clip: clip(given.0, shape)?,
+        nuclear: nuclear(given.1, shape)?,
+        rounds: ROUNDS.check(f64::from(given.2.unwrap_or(10)))? as u32,
+        noise: 1.0,
+        offsets: Vec::new(),
+    })
 }
 
 /// Frank–Wolfe by the noisy covariance.
@@ -141,16 +156,7 @@ pub(in crate::ratings) mod frank_wolfe {
         settling: &Settling<'_>,
         own: &FrankWolfe,
     ) -> Result<Decision, LearnError> {
-        let open = Sizes {
-            way: Way::FrankWolfe,
-            items: shape.items,
-            relation: shape.relation,
-            clip: clip(own.clip, shape)?,
-            nuclear: nuclear(own.nuclear, shape)?,
-            rounds: rounds(own.rounds)?,
-            noise: 1.0,
-            offsets: Vec::new(),
-        };
+        let open = in_rounds(Way::FrankWolfe, shape, (own.clip, own.nuclear, own.rounds))?;
         decided(open, settling, |sizes| {
             let (rounds, nuclear) = (Some(sizes.rounds), Some(sizes.nuclear));
             Method::FrankWolfe(FrankWolfe { rounds, nuclear, clip: Some(sizes.clip) })
@@ -180,16 +186,7 @@ pub(in crate::ratings) mod oja {
         own: &Oja,
     ) -> Result<Decision, LearnError> {
         let steps = STEPS.check(f64::from(own.steps.unwrap_or(5)))? as u32;
-        let open = Sizes {
-            way: Way::Oja { steps },
-            items: shape.items,
-            relation: shape.relation,
-            clip: clip(own.clip, shape)?,
-            nuclear: nuclear(own.nuclear, shape)?,
-            rounds: rounds(own.rounds)?,
-            noise: 1.0,
-            offsets: Vec::new(),
-        };
+        let open = in_rounds(Way::Oja { steps }, shape, (own.clip, own.nuclear, own.rounds))?;
         decided(open, settling, |sizes| {
             let (rounds, nuclear) = (Some(sizes.rounds), Some(sizes.nuclear));
             Method::Oja(Oja { rounds, steps: Some(steps), nuclear, clip: Some(sizes.clip) })
@@ -222,16 +219,11 @@ pub(in crate::ratings) mod pgd {
         let rank = RANK.check(f64::from(own.rank.unwrap_or(most)))? as u32;
         let rate = RATE.check(own.rate.unwrap_or(0.5))?;
         most_whole(rank, shape)?;
-        let open = Sizes {
-            way: Way::Pgd { rank: rank as usize, rate },
-            items: shape.items,
-            relation: shape.relation,
-            clip: clip(own.clip, shape)?,
-            nuclear: nuclear(own.nuclear, shape)?,
-            rounds: rounds(own.rounds)?,
-            noise: 1.0,
-            offsets: Vec::new(),
-        };
+        let open = in_rounds(
+            Way::Pgd { rank: rank as usize, rate },
+            shape,
+            (own.clip, own.nuclear, own.rounds),
+        )?;
         decided(open, settling, |sizes| {
             Method::Pgd(Pgd {
                 rounds: Some(sizes.rounds),
