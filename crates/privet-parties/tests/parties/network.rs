@@ -130,7 +130,7 @@ fn certificates_that_have_expired_or_are_of_others_are_refused() {
     assert!(away.contains("server server-1 at 127.0.0.1"), "{away}");
     // A server of another agreement there.
     let third = place.path().join("third");
-    authority::found(&third, made, &names, 2, Validity::days(1)).unwrap();
+    authority::write_member_folders(&third, made, &names, 2, Validity::days(1)).unwrap();
     let server = serve(&third.join("server-1"));
     listening([&names.servers[1].1]);
     let (_, standing) = &party.standing()[1];
