@@ -20,6 +20,7 @@ use crate::runs::{self, AttackWatch};
 use crate::sharp::{sharp, with_unless_given};
 use crate::{AuditError, bits};
 use privet_core::{Budget, Neighbours};
+use privet_data::encode::Encoding;
 use privet_learn::{Calibration, Erm, Method, Plan, PlanNumbers, Request, plan};
 use privet_optim::loss::Loss;
 use serde::Serialize;
@@ -86,7 +87,16 @@ impl<'a> Learner<'a> {
         let request = plan.request();
         let Tables { worlds, axis } =
             pairs::build(pair, &request.schema, columns, request.rows, request.neighbours)?;
-        let direction = (0..columns).map(|column| f64::from(u8::from(column == axis))).collect();
+        let mut direction: Vec<f64> =
+            (0..columns).map(|column| f64::from(u8::from(column == axis))).collect();
+        // Of levels, the scores at the two ends of the axis.
+        let encoding = Encoding::new(&request.schema);
+        let levels = encoding.levels().unwrap_or_default();
+        if let Some(level) = levels.get(axis).filter(|level| level.knots > 0) {
+            direction = vec![0.0; encoding.width()];
+            direction[level.first as usize] = -1.0;
+            direction[(level.first + level.knots - 1) as usize] = 1.0;
+        }
         Ok(Self::on_tables(plan, worlds, direction))
     }
 }
@@ -100,7 +110,7 @@ pub fn first_plan(setting: &Setting, columns: usize) -> Result<Plan, AuditError>
     let losses = [Loss::HuberSvm { h: 0.1 }, Loss::Logistic, Loss::SQUARED];
     let mut reason = String::new();
     for classes in [true, false] {
-        for norm in ["l2", "linf", "l1"] {
+        for norm in ["l2", "linf", "l1", pairs::LEVELS] {
             for loss in losses {
                 // A numeric target needs the squared loss: other losses would only be refused again.
                 if !classes && loss != Loss::SQUARED {

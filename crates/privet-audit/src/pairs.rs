@@ -78,16 +78,25 @@ impl fmt::Display for Pair {
     }
 }
 
-/// A public schema of `columns` numbers in \[−1, 1\], clipped to norm 1, with two classes or a numeric
-/// target.
+/// The word for rows whose numbers are at levels, and which no clip touches.
+pub(crate) const LEVELS: &str = "levels";
+
+/// A public schema of `columns` numbers in \[−1, 1\], clipped to norm 1 (or [`LEVELS`]), with two classes or
+/// a numeric target.
 pub fn schema(columns: usize, norm: &str, classes: bool) -> Result<Schema, AuditError> {
-    let mut text = format!("[clip]\nnorm = \"{norm}\"\nradius = 1.0\n[target]\ncolumn = \"y\"\n");
+    let levels = norm == LEVELS;
+    let head = match levels {
+        true => "bias = true\n[clip]\nnorm = \"l2\"\nradius = 100.0\n".to_string(),
+        false => format!("[clip]\nnorm = \"{norm}\"\nradius = 1.0\n"),
+    };
+    let mut text = format!("{head}[target]\ncolumn = \"y\"\n");
     text.push_str(if classes { "classes = [\"no\", \"yes\"]\n" } else { "bounds = [-1, 1]\n" });
     for column in 0..columns {
         let _ = write!(
             text,
             "[[columns]]\nname = \"x{column}\"\ntype = \"number\"\nbounds = [-1, 1]\n\
-             scale = \"symmetric\"\n"
+             scale = \"symmetric\"\n{}",
+            if levels { "basis = { hats = 241 }\n" } else { "" }
         );
     }
     Schema::from_toml(&text).map_err(|error| AuditError::Table(error.to_string()))

@@ -221,9 +221,15 @@ pub(crate) fn plan(
         coordinates,
     };
     let cells = numbers * (GRID as usize + BLOCKS);
-    // Noise scales for a whole multiplier of `one`, which `scale` multiplies.
+    // The first stage's noise is searched for; the others' are in proportion.
+    let first = usize::from(numbers == 0);
+    let least = |stage: usize, share: f64| sensitivities[stage] * one / share.sqrt();
+    let of_first = least(first, shares[first]);
     let stages = |scale: f64| {
-        let of = |stage: usize, share: f64| sensitivities[stage] * one / share.sqrt() * scale;
+        let of = |stage: usize, share: f64| match stage == first {
+            true => scale,
+            false => scale * (least(stage, share) / of_first),
+        };
         let step = of(3, left / f64::from(pace.steps));
         Placing {
             histogram: bought[0].then(|| gaussian(sensitivities[0], of(0, shares[0]), cells)),
@@ -246,7 +252,7 @@ pub(crate) fn plan(
             },
         }
     };
-    let scale = budget.least_scale(1.0, |scale| stages(scale).event())?;
+    let scale = budget.least_scale(of_first, |scale| stages(scale).event())?;
     Ok(Decision {
         procedure: Arc::new(stages(scale)),
         settled: Method::PlacedGd(PlacedGd {
