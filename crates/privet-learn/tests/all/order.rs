@@ -3,7 +3,7 @@
 use crate::common::Case;
 use privet_core::Budget;
 use privet_dp::noise::Origin;
-use privet_learn::order::{Countable, Draft, Inputs, Read};
+use privet_learn::order::{Countable, Inputs, ReadPlan, ReleaseDraft};
 use privet_learn::pay::NoPayer;
 use privet_learn::{Erm, LearnError, Plan, Request, plan};
 
@@ -28,8 +28,8 @@ impl Countable for AtHand {
     }
 }
 
-fn ready(planned: &Plan) -> Read<Erm, NoPayer> {
-    let draft = Draft::new(AtHand, |_| Ok(planned.clone())).unwrap();
+fn ready(planned: &Plan) -> ReadPlan<Erm, NoPayer> {
+    let draft = ReleaseDraft::new(AtHand, |_| Ok(planned.clone())).unwrap();
     let reserved = draft.reserve(NoPayer::new(), Origin::OperatingSystem).unwrap();
     reserved.read(|_| Ok(())).unwrap().0
 }
