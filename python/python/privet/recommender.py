@@ -120,7 +120,7 @@ class PrivateRecommender(BaseEstimator):
                 method=self.method,
                 settings=[(str(name), str(value)) for name, value in (self.settings or {}).items()],
                 seed=seed_of(self.random_state),
-                paid=paid_by(ledger),
+                paid=paid_by(ledger, None),
             )
             self._set(release)
         return self
