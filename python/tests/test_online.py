@@ -108,6 +108,6 @@ def test_a_label_or_a_cell_of_no_use_takes_its_slot():
     X, y = stream(10)
     odd = X.astype(object)
     odd[4, 0] = "what"
-    fitted = model(horizon=10)
+    fitted = model(horizon=10, features=3)
     fitted.partial_fit(odd, np.where(np.arange(10) == 2, 7, y))
     assert fitted.steps_left_ == 0
