@@ -386,8 +386,11 @@ def test_a_short_record_takes_its_slot_in_an_array_too():
         with pytest.raises(ValueError, match="features are missing"):
             stream().partial_fit(row, [1])
     assert stream(features=2).partial_fit(np.array([0.1]), 1).flush().steps_left_ == ROWS // 10 - 1
-    # Several rows of an array have one width, which none of them decides.
-    assert stream().partial_fit(X, Y).n_features_in_ == 2
+    # Of what type an array is, and whether it is a table, may be one record's doing.
+    for table in (X, X.astype(object), X.tolist(), X[:0]):
+        with pytest.raises(ValueError, match="features are missing"):
+            stream().partial_fit(table, Y[: len(table)])
+    assert stream(bounds=([-1, -1], [1, 1])).partial_fit(X, Y).n_features_in_ == 2
     with pytest.raises(ValueError, match="3 features; 2 are accepted"):
         stream(features=2).partial_fit(np.c_[X, X[:, 0]], Y)
 
@@ -460,3 +463,14 @@ def test_binary_counts_by_frames_of_records():
     for key in ("smokes ", 7, None, "ill "):
         frame = pd.DataFrame([*records[:9], records[9] | {key: "no"}, *records[10:]])
         assert count(frame, "smokes", schema=schema, epsilon=5, random_state=1) == expected
+
+
+def test_labels_in_a_frame_of_records_are_the_targets():
+    labels = [{"ill": one} for one in Y.tolist()]
+    odd = pd.DataFrame([{"zz": 1, **labels[0]}, *labels[1:]])
+    fits = [PrivateLogisticRegression(epsilon=20, schema=DROP, random_state=1).fit(X, y) for y in (pd.DataFrame(labels), odd, Y)]
+    assert np.array_equal(fits[1].coef_, fits[0].coef_) and np.array_equal(fits[1].coef_, fits[2].coef_)
+    assert fits[1].score(X, odd) == fits[1].score(X, Y)
+    assert evaluate(fits[1], X, odd).accuracy == evaluate(fits[1], X, Y).accuracy
+    tuned = PrivateTuner([{"method": "gd", "steps": [5]}], schema=DROP, epsilon=20, random_state=3).fit(X, odd)
+    assert tuned.score(X, odd) > 0.8

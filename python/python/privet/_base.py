@@ -20,7 +20,7 @@ from privet._intervals import Intervals
 from privet._masks import check_unmasked
 from privet._numbers import SMALL, WHY_EPSILON, optional_number, whole
 from privet._parameters import parameter, parameters
-from privet._refusals import declared, flat_labels, numbers, validate_data
+from privet._refusals import declared, flat_labels, numbers, target_of, validate_data
 from privet._refusals import labels as read_labels
 from privet._rows import rows_missing
 from privet._seeds import seed_of
@@ -422,7 +422,7 @@ class PrivateEstimator(Intervals, Shapes, Exporting, BaseEstimator):
     def _labelled(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
         """Rows and labels to compare with, as the extension reads them."""
         features, schema = self._features(X), Schema._of(self.model_.schema())
-        return features, self._encoded_labels(flat_labels(_tables.collected(y), total=schema.is_total), schema)
+        return features, self._encoded_labels(flat_labels(target_of(y, schema), total=schema.is_total), schema)
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Write model and certificate into one file, which ``privet verify`` and :func:`privet.load` read.
@@ -522,7 +522,7 @@ class Linear(Normed):
 
 def _one_label_a_row(y: Any, rows: int, schema: Schema) -> np.ndarray:
     """The labels, as many as there are rows."""
-    labels = flat_labels(y, total=schema.is_total)
+    labels = flat_labels(target_of(y, schema), total=schema.is_total)
     if len(labels) != rows:
         raise ValueError(f"X has {rows} rows and y has {len(labels)} labels; as many are accepted")
     return labels

@@ -18,11 +18,12 @@ from privet._cells import EXACT_BELOW, VOID
 def joined(tables: list[list[Any]], unit: str | None, *, total: bool) -> list[Any]:
     """The columns of several tables, one after the other: by their names, since the order of a partition's columns may be
     that of its first record's keys."""
-    names = [column[0] for column in tables[0]]
-    named = [{column[0]: column for column in columns} for columns in tables]
-    if any(set(columns) != set(names) for columns in named):
-        raise ValueError("partitions have different columns; accepted are the schema's in each")
-    return [_column([columns[name] for columns in named], unit, total) for name in names]
+    # Whether blanks around a name count is the schema's to say: where they do, each has been refused.
+    for written in (str, str.strip):
+        named = [{written(column[0]): column for column in columns} for columns in tables]
+        if all(set(columns) == set(named[0]) for columns in named):
+            return [_column([columns[name] for columns in named], unit, total) for name in named[0]]
+    raise ValueError("partitions have different columns; accepted are the schema's in each")
 
 
 def _column(columns: list[Any], unit: str | None, total: bool) -> Any:

@@ -88,6 +88,16 @@ def _ready(X: Any, y: Any) -> bool:
     )
 
 
+def target_of(y: Any, schema: Schema) -> Any:
+    """The same labels. Of a frame, where no record is refused, the column of the schema's target: one that is made of
+    records has the columns that any of them has."""
+    y = _tables.collected(y)
+    if not schema.is_total or not _tables.is_frame(y) or len(_tables.names_of(y)) < 2:
+        return y
+    found = _tables.meant(_tables.names_of(y), [schema.target], total=True)
+    return _tables.renamed(y, found) if found else y
+
+
 def flat_labels(y: Any, *, total: bool = False) -> np.ndarray:
     """The same in one dimension; labels may stand in a column."""
     found = labels(y, total=total)

@@ -203,7 +203,7 @@ def _check_repeated(texts: Sequence[str | None]) -> None:
 def frame_columns(
     X: Any, read: Sequence[str], *, total: bool = False, others: bool = False, without: str | None = None
 ) -> list[Column]:
-    """The columns of a frame that are to be ``read``, by the schema's names for them and in its order.
+    """The columns of a frame that are to be ``read``, in the schema's order.
 
     ``others``: of the rest the names are handed on, for the schema's word on other columns, but for the column ``without``,
     which says whose a row is. Of whatever type they are, they break nothing. If ``total``, what has no text for a name, or
@@ -211,7 +211,9 @@ def frame_columns(
     names = names_of(X)
     frame = nw.from_native(X, eager_only=True)
     found = meant(names, read, total=total)
-    columns = [series_column(name, frame.get_column(native), total=total) for name, native in found.items()]
+    # Whether blanks count is the schema's to say.
+    called = {name: name if _name_text(native) == name else _name_text(native) for name, native in found.items()}
+    columns = [series_column(called[name], frame.get_column(native), total=total) for name, native in found.items()]
     if not others:
         return columns
     unit = [] if without is None else [without]

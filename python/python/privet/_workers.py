@@ -78,9 +78,9 @@ def columns(table: Any, schema: Schema, *, lacking: bool = False) -> list[Any]:
     if not lacking:
         return found
     wanted = [*schema.features, schema.target, *([schema.unit] if schema.unit else [])]
-    known, rows = {name for name, *_ in found}, rows_in(table)
+    known, rows = {name.strip() for name, *_ in found}, rows_in(table)
     nothing = np.full(rows, _tables.MISSING, dtype=np.int64)
-    return [*found, *((name, "text", nothing, []) for name in wanted if name not in known)]
+    return [*found, *((name, "text", nothing, []) for name in wanted if name.strip() not in known)]
 
 
 def encode_columns(told: str, columns: list[Any]) -> list[Block]:

@@ -5,7 +5,7 @@
 >>> rng = np.random.default_rng(0)
 >>> X = rng.uniform(-1, 1, size=(20_000, 2))
 >>> y = (X[:, 0] > 0).astype(int)
->>> model = PrivateOnlineClassifier(epsilon=2, horizon=20_000, bounds=(-1, 1), classes=[0, 1], batch=10)
+>>> model = PrivateOnlineClassifier(epsilon=2, horizon=20_000, bounds=(-1, 1), classes=[0, 1], features=2, batch=10)
 >>> for rows in np.array_split(np.arange(20_000), 20):
 ...     model = model.partial_fit(X[rows], y[rows])
 >>> bool((model.predict(X) == y).mean() > 0.8), model.certificate_.epsilon, model.steps_left_
@@ -175,9 +175,8 @@ class PrivateOnlineClassifier(BaseEstimator):
     features : sequence of names, or int, optional
         The columns, each a text or an integer: public, and never taken from a record. Their names are needed by
         ``learn_one``, whose rows are dictionaries with exactly these names, and by frames, since one that is made of
-        records has the columns of all of them: a column that a frame lacks is one without values. Their number is needed by
-        ``partial_fit`` of lists, arrays of objects and single rows, unless ``bounds`` has a number for each column; a typed
-        array of several rows has its own number of columns.
+        records has the columns of all of them: a column that a frame lacks is one without values. Their number is needed
+        unless ``bounds`` has a number for each column: lists and arrays are as wide as their records.
     batch : int, default 1
         Rows a step. ``partial_fit`` keeps a remainder until the batch is whole.
     method : {"ftrl", "implicit", "giga", "leader", "experts"}, default "ftrl"
@@ -342,16 +341,16 @@ class PrivateOnlineClassifier(BaseEstimator):
             return np.array(_tables.numbers_of(X, read=names, total=True, lacking=True), dtype=np.float64)
         if _is_row(X):
             X = (np.asarray(X) if _records.series_of(X) is None else _records.entries("X", X))[None, :]
-        # Of what is no table of numbers by its own shape and type, none of the rows may say how long the others are.
-        shaped = len(getattr(X, "shape", ())) == 2
-        if width is None and (not shaped or X.shape[0] == 1 or not _records.is_typed(X)):
+        if width is None:
             raise ValueError(
                 WHY_FEATURES.format(
                     what="how many columns there are", accepted="features=their names or number, or bounds with a number for each column"
                 )
             )
+        # What is no table by its own type and shape holds rows, of which each is of its own length.
+        shaped = _records.is_typed(X) and np.ndim(X) == 2
         found = _records.matrix("X", X, width=None if shaped else width, names=names or (), total=True)
-        if width is not None and found.shape[1] != width:
+        if found.shape[1] != width:
             if found.shape[0] != 1:
                 raise ValueError(f"X has {found.shape[1]} features; {width} are accepted")
             # A single row says so of itself alone.

@@ -85,6 +85,8 @@ class PrivateRecommender(BaseEstimator):
     def fit(self, ratings: Any, y: Any = None, *, ledger: Any = None) -> PrivateRecommender:
         """Learn from (user, item, rating) triples: a frame or array of three columns, or an iterable.
 
+        A frame is read by the places of its columns: of one that is made of dictionaries name them
+        (``frame[["user", "item", "rating"]]``), since their order may be that of the first one's keys.
         Of an item that a user rates twice the last rating counts. With a ``ledger`` the fit is paid for; a user is
         whoever a frame's first column says, under its name, and of arrays and iterables whoever
         ``Ledger(..., unit=...)`` names. Blanks around an identifier do not count.

@@ -29,7 +29,7 @@ from privet._interrupts import Finishing
 from privet._numbers import WHY_EPSILON, optional_number, whole
 from privet._parameters import parameter, parameters
 from privet._pipelines import fitted_before, hand_over, prior_fits
-from privet._refusals import flat_labels
+from privet._refusals import flat_labels, target_of
 from privet._rows import rows_missing
 from privet._seeds import seed_of
 from privet.counts import _given
@@ -103,7 +103,7 @@ class PrivateTuner(BaseEstimator):
         private_count = self.neighbours == "add-remove" or public.unit is not None
         if private_count and self.n_rows is None:
             raise rows_missing(self.neighbours)
-        table = _with_target(X, flat_labels(_tables.collected(y), total=public.is_total), public)
+        table = _with_target(X, flat_labels(target_of(y, public), total=public.is_total), public)
         rows = len(y) if self.n_rows is None else self.n_rows
         plan = self._plan(public, rows)
         part = Schema._of(plan.schema())
